@@ -44,7 +44,11 @@ test("for any quote, returns a mid price within the book, else the last trade, e
     fc.property(optionalPrice, optionalPrice, optionalPrice, optionalPrice, (bid, ask, lastPrice, indicativePrice) => {
       const displayedPrice = yesPrice({ bid, ask, lastPrice, indicativePrice });
       const isMidExpected =
-        bid !== null && ask !== null && bid < ask && toMicros(ask) - toMicros(bid) <= 100_000 && displayedPrice !== null;
+        bid !== null &&
+        ask !== null &&
+        bid < ask &&
+        toMicros(ask) - toMicros(bid) <= 100_000 &&
+        displayedPrice !== null;
       if (isMidExpected) assert.ok(displayedPrice >= bid && displayedPrice <= ask);
       else assert.equal(displayedPrice, lastPrice ?? indicativePrice);
     }),

@@ -51,7 +51,8 @@ function openCluster(database: Database) {
   const holders = (name: string) =>
     members.filter(({ node, leases }) => !node.isDead && leases.fenceOf(name) !== null).map(({ id }) => id);
   const assertOneHolderEach = () => {
-    for (const name of LEASE_NAMES) assert.ok(holders(name).length <= 1, `${name} is held by ${holders(name).join(" and ")}`);
+    for (const name of LEASE_NAMES)
+      assert.ok(holders(name).length <= 1, `${name} is held by ${holders(name).join(" and ")}`);
   };
   return {
     ...{ cluster, addMember, holders, members, assertOneHolderEach },

@@ -307,17 +307,20 @@ eachDatabase(
   },
 );
 
-eachDatabase("one node runs the maintenance jobs, and another node takes over if the first is killed", async (database) => {
-  const { add, advance } = openNodes(database);
-  const holder = async () =>
-    (await database.query<{ holder: string }>("select holder from leases where name = 'job:maintenance'"))[0]?.holder;
-  const first = await add({ ingests: false });
-  await advance(1_000);
-  await add({ ingests: false });
-  await add({ ingests: false, maintains: false });
-  await advance(10_000);
-  assert.equal(await holder(), "node-0");
-  first.node.kill();
-  await advance(TAKE_OVER_MS);
-  assert.equal(await holder(), "node-1");
-});
+eachDatabase(
+  "one node runs the maintenance jobs, and another node takes over if the first is killed",
+  async (database) => {
+    const { add, advance } = openNodes(database);
+    const holder = async () =>
+      (await database.query<{ holder: string }>("select holder from leases where name = 'job:maintenance'"))[0]?.holder;
+    const first = await add({ ingests: false });
+    await advance(1_000);
+    await add({ ingests: false });
+    await add({ ingests: false, maintains: false });
+    await advance(10_000);
+    assert.equal(await holder(), "node-0");
+    first.node.kill();
+    await advance(TAKE_OVER_MS);
+    assert.equal(await holder(), "node-1");
+  },
+);

@@ -38,7 +38,8 @@ export class SchemaDriftLog {
   }
 
   #add(kind: DriftKind, field: string, value: unknown, at: number) {
-    const isDisplayableName = FIELD_NAME_PATTERN.test(field) && !MANY_DIGITS_PATTERN.test(field) && this.#entries.size < NAMES_MAX;
+    const isDisplayableName =
+      FIELD_NAME_PATTERN.test(field) && !MANY_DIGITS_PATTERN.test(field) && this.#entries.size < NAMES_MAX;
     const name = isDisplayableName ? field : OTHER_NAME;
     const key = `${kind} ${name}`;
     const existing = this.#entries.get(key);

@@ -41,7 +41,9 @@ function createTestWriter(realDatabase: Database) {
     return boardChange.market;
   };
   const titles = async () => {
-    const rows = await realDatabase.query<{ title: string; status: string }>("select title, status from markets order by key");
+    const rows = await realDatabase.query<{ title: string; status: string }>(
+      "select title, status from markets order by key",
+    );
     return rows.map(({ title, status }) => `${title} (${status})`);
   };
   const count = async (table: string) =>
@@ -103,27 +105,30 @@ eachDatabase("changes during a flush are written by the next flush", async (data
   assert.deepEqual(await titles(), ["second (closed)", "third (active)"]);
 });
 
-eachDatabase("if the store is unavailable for a while, the writer loses no row and writes no row twice", async (database) => {
-  const { state, clock, writer, change, titles, count, statuses } = createTestWriter(database);
-  const market = change("a");
-  await writer.flush();
-  state.isUp = false;
-  writer.queueEvent(sampleEvent("E"));
-  change("b");
-  writer.queueTrades(market, [trade("t1"), trade("t2")]);
-  clock.jumpWallClock(1_000);
-  change("a", { listing: { status: "closed" } });
-  for (let flushes = 0; flushes < 3; flushes++) await writer.flush();
-  assert.equal(await count("markets"), 1);
-  assert.ok(writer.counters.markets.queued > 0 && writer.counters.trades.queued === 2);
+eachDatabase(
+  "if the store is unavailable for a while, the writer loses no row and writes no row twice",
+  async (database) => {
+    const { state, clock, writer, change, titles, count, statuses } = createTestWriter(database);
+    const market = change("a");
+    await writer.flush();
+    state.isUp = false;
+    writer.queueEvent(sampleEvent("E"));
+    change("b");
+    writer.queueTrades(market, [trade("t1"), trade("t2")]);
+    clock.jumpWallClock(1_000);
+    change("a", { listing: { status: "closed" } });
+    for (let flushes = 0; flushes < 3; flushes++) await writer.flush();
+    assert.equal(await count("markets"), 1);
+    assert.ok(writer.counters.markets.queued > 0 && writer.counters.trades.queued === 2);
 
-  state.isUp = true;
-  await writer.flush();
-  await writer.flush();
-  assert.deepEqual(await titles(), ["Question a (closed)", "Question b (active)"]);
-  assert.deepEqual([await count("events"), await count("trades"), writer.counters.trades.queued], [1, 2, 0]);
-  assert.deepEqual(await statuses(), [["active", "closed", null]]);
-});
+    state.isUp = true;
+    await writer.flush();
+    await writer.flush();
+    assert.deepEqual(await titles(), ["Question a (closed)", "Question b (active)"]);
+    assert.deepEqual([await count("events"), await count("trades"), writer.counters.trades.queued], [1, 2, 0]);
+    assert.deepEqual(await statuses(), [["active", "closed", null]]);
+  },
+);
 
 eachDatabase(
   "if a flush fails halfway, the next flush writes the remaining rows and no row twice",

@@ -213,7 +213,10 @@ export class StoreWriter {
   }
 
   #isConfirmationDue({ row }: BoardMarket): boolean {
-    const everyMs = Math.max(CONFIRM_EVERY_MS_MIN, (this.#options.board.size / QUOTES_CONFIRMED_PER_SECOND_MAX) * 1_000);
+    const everyMs = Math.max(
+      CONFIRM_EVERY_MS_MIN,
+      (this.#options.board.size / QUOTES_CONFIRMED_PER_SECOND_MAX) * 1_000,
+    );
     return this.#options.clock.monotonic() - (this.#quotedAt[row] ?? Number.NEGATIVE_INFINITY) >= everyMs;
   }
 

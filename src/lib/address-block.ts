@@ -40,7 +40,11 @@ export function plainAddress(text: string): string | null {
   const [head = "", tail] = new URL(url).hostname.slice(1, -1).split("::");
   const headGroups = splitGroups(head);
   const tailGroups = splitGroups(tail ?? "");
-  const groups = [...headGroups, ...Array<string>(GROUP_COUNT - headGroups.length - tailGroups.length).fill("0"), ...tailGroups];
+  const groups = [
+    ...headGroups,
+    ...Array<string>(GROUP_COUNT - headGroups.length - tailGroups.length).fill("0"),
+    ...tailGroups,
+  ];
   const [high = 0, low = 0] = groups.slice(-2).map((group) => Number.parseInt(group, 16));
   if (groups.slice(0, -2).join(":") === MAPPED_PREFIX) return [high >> 8, high & 255, low >> 8, low & 255].join(".");
   return groups.join(":");

@@ -24,6 +24,7 @@ export function redactSample(field: string, value: unknown): string {
   if (typeof value !== "number" && typeof value !== "string") return typeof value;
   const isHidden = PRIVATE_NAME_PATTERN.test(fieldName) || ID_NAME_PATTERN.test(fieldName);
   if (typeof value === "number") return isHidden ? "number: hidden" : `number: ${value}`;
-  const isDisplayable = ENUM_VALUE_PATTERN.test(value) || (value !== "" && NUMBER_PATTERN.test(value)) || TIME_PATTERN.test(value);
+  const isDisplayable =
+    ENUM_VALUE_PATTERN.test(value) || (value !== "" && NUMBER_PATTERN.test(value)) || TIME_PATTERN.test(value);
   return isHidden || !isDisplayable ? `string: ${value.length} characters` : `string: ${value}`;
 }

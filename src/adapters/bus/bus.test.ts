@@ -201,19 +201,22 @@ eachKind("a publication wakes the subscribers of its topic in both processes and
   assert.deepEqual([otherTopic.hints, subscribers[1]?.hints], [[null], ["é 1"]]);
 });
 
-eachKind("an unsubscribed function is not called, and a subscriber that throws does not affect other subscribers", async (kind) => {
-  const { here, there } = await openPair(kind);
-  const unsubscribed = recordHints(there, "prices");
-  there.subscribe("prices", () => {
-    throw new Error("subscriber failed");
-  });
-  const last = recordHints(there, "prices");
-  unsubscribed.unsubscribe();
-  unsubscribed.unsubscribe();
-  here.publish("prices", "1");
-  await until(() => last.hints.length > 0);
-  assert.deepEqual([unsubscribed.hints, last.hints], [[], ["1"]]);
-});
+eachKind(
+  "an unsubscribed function is not called, and a subscriber that throws does not affect other subscribers",
+  async (kind) => {
+    const { here, there } = await openPair(kind);
+    const unsubscribed = recordHints(there, "prices");
+    there.subscribe("prices", () => {
+      throw new Error("subscriber failed");
+    });
+    const last = recordHints(there, "prices");
+    unsubscribed.unsubscribe();
+    unsubscribed.unsubscribe();
+    here.publish("prices", "1");
+    await until(() => last.hints.length > 0);
+    assert.deepEqual([unsubscribed.hints, last.hints], [[], ["1"]]);
+  },
+);
 
 eachKind("a burst of publications causes few wake-ups, and the last publication causes one", async (kind) => {
   const { here, there } = await openPair(kind);
@@ -309,42 +312,42 @@ eachConnectedKind("a subscriber that reconnects after a publication is woken wit
   assert.deepEqual(remote.hints, [null]);
 });
 
-eachConnectedKind("resends a message if the connection is lost before the server receives the message", async (kind) => {
-  const proxy = await openProxy(kind);
-  const clock = new FakeClock();
-  const { here, there } = await openPair(kind, { here: { proxy, clock } });
-  const prices = recordHints(there, "prices");
-  const volumes = recordHints(there, "volumes");
-  proxy.blackhole();
-  for (const topic of ["prices", "volumes"]) here.publish(topic, "1");
-  await until(() => proxy.discardedChunks > 0);
-  here.publish("prices", "2");
-  proxy.restore();
-  await until(() => !here.isConnected);
-  await advanceUntilConnected(here, proxy, clock);
-  await until(() => prices.hints.length > 0 && volumes.hints.length > 0);
-  // The resent, older hint `1` of `prices` does not replace the newer hint `2`.
-  assert.deepEqual([prices.hints, volumes.hints], [["2"], ["1"]]);
-});
-
 eachConnectedKind(
-  "resends a message over a new connection if the server does not confirm it in time",
+  "resends a message if the connection is lost before the server receives the message",
   async (kind) => {
     const proxy = await openProxy(kind);
     const clock = new FakeClock();
     const { here, there } = await openPair(kind, { here: { proxy, clock } });
-    const remote = recordHints(there, "prices");
+    const prices = recordHints(there, "prices");
+    const volumes = recordHints(there, "volumes");
     proxy.blackhole();
-    here.publish("prices", "1");
+    for (const topic of ["prices", "volumes"]) here.publish(topic, "1");
     await until(() => proxy.discardedChunks > 0);
-    await clock.advance(1_500);
-    assert.equal(here.isConnected, false);
+    here.publish("prices", "2");
     proxy.restore();
+    await until(() => !here.isConnected);
     await advanceUntilConnected(here, proxy, clock);
-    await until(() => remote.hints.length > 0);
-    assert.deepEqual(remote.hints, ["1"]);
+    await until(() => prices.hints.length > 0 && volumes.hints.length > 0);
+    // The resent, older hint `1` of `prices` does not replace the newer hint `2`.
+    assert.deepEqual([prices.hints, volumes.hints], [["2"], ["1"]]);
   },
 );
+
+eachConnectedKind("resends a message over a new connection if the server does not confirm it in time", async (kind) => {
+  const proxy = await openProxy(kind);
+  const clock = new FakeClock();
+  const { here, there } = await openPair(kind, { here: { proxy, clock } });
+  const remote = recordHints(there, "prices");
+  proxy.blackhole();
+  here.publish("prices", "1");
+  await until(() => proxy.discardedChunks > 0);
+  await clock.advance(1_500);
+  assert.equal(here.isConnected, false);
+  proxy.restore();
+  await advanceUntilConnected(here, proxy, clock);
+  await until(() => remote.hints.length > 0);
+  assert.deepEqual(remote.hints, ["1"]);
+});
 
 eachConnectedKind("a bus that starts without a server connects when the server becomes available", async (kind) => {
   const proxy = await openProxy(kind);

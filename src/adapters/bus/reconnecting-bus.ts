@@ -185,7 +185,8 @@ function decode(text: string, origin: string): BusMessage | null {
   }
   if (!Array.isArray(parts)) return null;
   const [format, from, topic, hint] = parts as unknown[];
-  if (format !== FORMAT_VERSION || from === origin || typeof topic !== "string" || !TOPIC_PATTERN.test(topic)) return null;
+  if (format !== FORMAT_VERSION || from === origin || typeof topic !== "string" || !TOPIC_PATTERN.test(topic))
+    return null;
   if (hint !== null && (typeof hint !== "string" || hint.length > HINT_LENGTH_MAX)) return null;
   return { topic, hint };
 }

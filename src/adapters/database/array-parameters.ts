@@ -15,5 +15,7 @@ function formatNumberArray(items: readonly unknown[]): string | null {
  * and escape each number, which dominates the time to send thousands of ticks.
  */
 export function encodeArrayParameters(parameters: readonly unknown[]): unknown[] {
-  return parameters.map((parameter) => (Array.isArray(parameter) ? (formatNumberArray(parameter) ?? parameter) : parameter));
+  return parameters.map((parameter) =>
+    Array.isArray(parameter) ? (formatNumberArray(parameter) ?? parameter) : parameter,
+  );
 }

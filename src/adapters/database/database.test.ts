@@ -52,42 +52,51 @@ eachDatabase("the embedded store and PostgreSQL return the same types", async (d
   );
 });
 
-eachDatabase("arrays of numbers round-trip: empty arrays and null, tiny and huge values, together with text arrays", async (database) => {
-  const floats = [0.1, null, -2.5e-300, 1.7976931348623157e308, 1_790_000_000_123.25, Number.NaN, -Infinity];
-  const [row] = await database.query(
-    "select $1::float8[] as floats, $2::int4[] as none, $3::int4[] as unknown, $4::bool[] as flags, $5::text[] as texts",
-    [floats, [], [null, null], [true, null, false], ["1", null, "2,3"]],
-  );
-  assert.deepEqual(row, {
-    floats,
-    none: [],
-    unknown: [null, null],
-    flags: [true, null, false],
-    texts: ["1", null, "2,3"],
-  });
-});
+eachDatabase(
+  "arrays of numbers round-trip: empty arrays and null, tiny and huge values, together with text arrays",
+  async (database) => {
+    const floats = [0.1, null, -2.5e-300, 1.7976931348623157e308, 1_790_000_000_123.25, Number.NaN, -Infinity];
+    const [row] = await database.query(
+      "select $1::float8[] as floats, $2::int4[] as none, $3::int4[] as unknown, $4::bool[] as flags, $5::text[] as texts",
+      [floats, [], [null, null], [true, null, false], ["1", null, "2,3"]],
+    );
+    assert.deepEqual(row, {
+      floats,
+      none: [],
+      unknown: [null, null],
+      flags: [true, null, false],
+      texts: ["1", null, "2,3"],
+    });
+  },
+);
 
-eachDatabase("commits a transaction if its callback resolves and rolls it back if the callback throws", async (database) => {
-  await database.transaction(async ({ query }) => {
-    await query(INSERT_META, ["kept"]);
-  });
-  const failing = database.transaction(async ({ query }) => {
-    await query(INSERT_META, ["lost"]);
-    throw new Error("no");
-  });
-  await assert.rejects(failing, /no/);
-  const rows = await database.query("select key from meta");
-  assert.deepEqual(rows, [{ key: "kept" }]);
-});
+eachDatabase(
+  "commits a transaction if its callback resolves and rolls it back if the callback throws",
+  async (database) => {
+    await database.transaction(async ({ query }) => {
+      await query(INSERT_META, ["kept"]);
+    });
+    const failing = database.transaction(async ({ query }) => {
+      await query(INSERT_META, ["lost"]);
+      throw new Error("no");
+    });
+    await assert.rejects(failing, /no/);
+    const rows = await database.query("select key from meta");
+    assert.deepEqual(rows, [{ key: "kept" }]);
+  },
+);
 
-eachDatabase("rejects a transaction with a failed statement, even if the callback catches the error", async (database) => {
-  const failing = database.transaction(async ({ query }) => {
-    await query(INSERT_META, ["lost"]);
-    await query("select 1 / 0").catch(() => {});
-  });
-  await assert.rejects(failing, /cannot be committed/);
-  assert.deepEqual(await database.query("select key from meta"), []);
-});
+eachDatabase(
+  "rejects a transaction with a failed statement, even if the callback catches the error",
+  async (database) => {
+    const failing = database.transaction(async ({ query }) => {
+      await query(INSERT_META, ["lost"]);
+      await query("select 1 / 0").catch(() => {});
+    });
+    await assert.rejects(failing, /cannot be committed/);
+    assert.deepEqual(await database.query("select key from meta"), []);
+  },
+);
 
 eachDatabase("statements outside a transaction see all of its changes or none", async (database) => {
   const transaction = database.transaction(async ({ query }) => {
@@ -101,14 +110,17 @@ eachDatabase("statements outside a transaction see all of its changes or none", 
   for (const [row] of counts) assert.ok(row?.count === 0 || row?.count === 2);
 });
 
-eachDatabase("an invalid statement throws an error with its SQLSTATE, and the next statement succeeds", async (database) => {
-  await assert.rejects(database.query("select nothing_such"), (error: unknown) => {
-    assert.ok(!isUnavailable(error));
-    assert.equal((error as { code?: unknown }).code, "42703");
-    return true;
-  });
-  assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
-});
+eachDatabase(
+  "an invalid statement throws an error with its SQLSTATE, and the next statement succeeds",
+  async (database) => {
+    await assert.rejects(database.query("select nothing_such"), (error: unknown) => {
+      assert.ok(!isUnavailable(error));
+      assert.equal((error as { code?: unknown }).code, "42703");
+      return true;
+    });
+    assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
+  },
+);
 
 eachDatabase("a second migration run applies no migration", async (database) => {
   assert.deepEqual(await migrateDatabase(database), []);
@@ -123,19 +135,22 @@ eachDatabase("refuses to migrate a store that a newer version has migrated", asy
   }
 });
 
-eachDatabase("refuses a store with a different kind of data or seed, and returns the genesis of the first start", async (database) => {
-  const first = await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 1_000 });
-  assert.deepEqual(first, { data: "sandbox", seed: 1, genesisAt: 1_000 });
-  assert.deepEqual(await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 2_000 }), first);
-  await assert.rejects(
-    ensureStoreIdentity(database, { data: "live", seed: null, genesisAt: null }),
-    StoreIdentityError,
-  );
-  await assert.rejects(
-    ensureStoreIdentity(database, { data: "sandbox", seed: 2, genesisAt: 1_000 }),
-    StoreIdentityError,
-  );
-});
+eachDatabase(
+  "refuses a store with a different kind of data or seed, and returns the genesis of the first start",
+  async (database) => {
+    const first = await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 1_000 });
+    assert.deepEqual(first, { data: "sandbox", seed: 1, genesisAt: 1_000 });
+    assert.deepEqual(await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 2_000 }), first);
+    await assert.rejects(
+      ensureStoreIdentity(database, { data: "live", seed: null, genesisAt: null }),
+      StoreIdentityError,
+    );
+    await assert.rejects(
+      ensureStoreIdentity(database, { data: "sandbox", seed: 2, genesisAt: 1_000 }),
+      StoreIdentityError,
+    );
+  },
+);
 
 test("splits a migration at semicolons that end a line and removes comments", () => {
   assert.deepEqual(splitStatements("-- why; because\ncreate table a (b int);\n\ninsert into a values (';x');\n"), [

@@ -59,7 +59,8 @@ export async function migrateDatabase(database: Database): Promise<readonly stri
       return pending;
     });
   } catch (error) {
-    const problem = runningMigration === null ? "The store could not be brought up to date" : `Migration ${runningMigration} failed`;
+    const problem =
+      runningMigration === null ? "The store could not be brought up to date" : `Migration ${runningMigration} failed`;
     throw new Error(`${problem}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }

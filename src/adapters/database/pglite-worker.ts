@@ -13,7 +13,8 @@ const SQLSTATE_PATTERN = /^[0-9A-Z]{5}$/;
 const LOG_BYTES_MAX = 128 * 2 ** 20;
 /** Shortest time between two checks of the log's size. The check runs after a statement. */
 const LOG_CHECK_EVERY_MS = 5_000;
-const SELECT_LOG_BYTES = "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()";
+const SELECT_LOG_BYTES =
+  "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()";
 
 /** `workerData` is untyped; only `pglite-client.ts` starts this file. */
 const { folder, logBytesMax = LOG_BYTES_MAX, logCheckEveryMs = LOG_CHECK_EVERY_MS } = workerData as PgliteWorkerData;
@@ -32,7 +33,8 @@ function describeFailure(error: unknown): PgliteFailure {
     constraint: text(fields?.constraint),
     // An error without a SQLSTATE is a failure of the WebAssembly machine. A panic, for example on a full disk, ends the
     // engine. Its memory is corrupt, so further statements might never return. A restart replays the log.
-    isFatal: code === null || !SQLSTATE_PATTERN.test(code) || fields.severity === "PANIC" || fields.severity === "FATAL",
+    isFatal:
+      code === null || !SQLSTATE_PATTERN.test(code) || fields.severity === "PANIC" || fields.severity === "FATAL",
   };
 }
 

@@ -110,7 +110,8 @@ export async function openPostgresDatabase(options: {
   pool.on("connect", (client) => client.on("error", logLostConnection));
   pool.on("error", () => {});
   const assertQueueNotFull = () => {
-    if (pool.waitingCount >= WAITING_CALLERS_MAX) throw storeUnavailable("The store is busy: too many statements are queued.");
+    if (pool.waitingCount >= WAITING_CALLERS_MAX)
+      throw storeUnavailable("The store is busy: too many statements are queued.");
   };
   const openSession = async (): Promise<SqlSession> => {
     assertQueueNotFull();

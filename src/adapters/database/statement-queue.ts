@@ -41,7 +41,8 @@ export function createStatementQueue(bounds: {
         isHeld = true;
         return createRelease();
       }
-      if (waitingGrants.size >= bounds.queuedMax) throw storeUnavailable("The store is busy: too many statements are queued.");
+      if (waitingGrants.size >= bounds.queuedMax)
+        throw storeUnavailable("The store is busy: too many statements are queued.");
       return new Promise((resolve, reject) => {
         const grantLock = () => {
           clearTimeout(timer);

@@ -46,7 +46,9 @@ function cleanValue(value: unknown, depth: number): unknown {
 /** Hides credentials by field name or text pattern, and limits depth, number of items and text length. */
 function cleanFields(fields: object, depth: number): Record<string, unknown> {
   const entries = Object.entries(fields).slice(0, ITEMS_MAX);
-  return Object.fromEntries(entries.map(([name, value]) => [name, isSecretName(name) ? HIDDEN_TEXT : cleanValue(value, depth)]));
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, isSecretName(name) ? HIDDEN_TEXT : cleanValue(value, depth)]),
+  );
 }
 
 function wrapLogger(logger: Logger): Log {

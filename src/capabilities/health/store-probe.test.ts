@@ -71,7 +71,8 @@ test("a store that stops responding counts as down until it responds", async () 
   const pendingResponses: (() => void)[] = [];
   const store = await embeddedDatabase();
   const database: Database = {
-    query: <Row extends Record<string, unknown>>() => new Promise<Row[]>((resolve) => pendingResponses.push(() => resolve([]))),
+    query: <Row extends Record<string, unknown>>() =>
+      new Promise<Row[]>((resolve) => pendingResponses.push(() => resolve([]))),
     transaction: (run) => store.transaction(run),
     close: async () => {},
   };

@@ -63,8 +63,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
         },
       });
     };
-  const defineGauge = createDefiner(Gauge);
-  const defineCounter = createDefiner(Counter);
+  const addGauge = createDefiner(Gauge);
+  const addCounter = createDefiner(Counter);
   /** `venues` and `store` are read once per scrape, so that all metrics of a response are consistent. */
   let venues: readonly (readonly [string, VenueStatusReport])[] = [];
   let store = sources.store();
@@ -72,15 +72,18 @@ export function createMetrics(sources: MetricsSources): Metrics {
     for (const [venue, report] of venues) read(venue, report);
   };
 
-  defineGauge("parallax_info", "Always 1; the labels contain the version and the kind of data.", ["version", "data"], (set) =>
-    set({ version: sources.version, data: sources.data }, 1),
+  addGauge(
+    "parallax_info",
+    "Always 1; the labels contain the version and the kind of data.",
+    ["version", "data"],
+    (set) => set({ version: sources.version, data: sources.data }, 1),
   );
-  defineGauge("parallax_venue_status", "1 for the venue's current status, 0 for the others.", ["venue", "status"], (set) =>
+  addGauge("parallax_venue_status", "1 for the venue's current status, 0 for the others.", ["venue", "status"], (set) =>
     forEachVenue((venue, report) => {
       for (const status of VENUE_STATUSES) set({ venue, status }, report.status === status ? 1 : 0);
     }),
   );
-  defineGauge(
+  addGauge(
     "parallax_venue_lag_seconds",
     "Seconds since the venue's last usable response; absent before the first.",
     ["venue"],
@@ -89,29 +92,29 @@ export function createMetrics(sources: MetricsSources): Metrics {
         if (lagMs !== null) set({ venue }, lagMs / 1000);
       }),
   );
-  defineGauge("parallax_venue_markets", "Active markets of the venue on the board.", ["venue"], (set) =>
+  addGauge("parallax_venue_markets", "Active markets of the venue on the board.", ["venue"], (set) =>
     forEachVenue((venue, { markets }) => set({ venue }, markets)),
   );
-  defineGauge("parallax_venue_stream_up", "1 while the venue's stream is up; absent if it has none.", ["venue"], (set) =>
+  addGauge("parallax_venue_stream_up", "1 while the venue's stream is up; absent if it has none.", ["venue"], (set) =>
     forEachVenue((venue, { stream }) => {
       if (stream !== "none") set({ venue }, stream === "up" ? 1 : 0);
     }),
   );
-  defineCounter("parallax_venue_sweeps_total", "Complete sweeps of the venue's listing.", ["venue"], (set) =>
+  addCounter("parallax_venue_sweeps_total", "Complete sweeps of the venue's listing.", ["venue"], (set) =>
     forEachVenue((venue, { sweep }) => set({ venue }, sweep.completed)),
   );
-  defineCounter(
+  addCounter(
     "parallax_venue_sweeps_incomplete_total",
     "Sweeps with missing pages or far fewer markets than the previous one.",
     ["venue"],
     (set) => forEachVenue((venue, { sweep }) => set({ venue }, sweep.incomplete)),
   );
-  defineCounter("parallax_venue_drops_total", "Unusable data received from the venue.", ["venue", "reason"], (set) =>
+  addCounter("parallax_venue_drops_total", "Unusable data received from the venue.", ["venue", "reason"], (set) =>
     forEachVenue((venue, { drops }) => {
       for (const [reason, count] of Object.entries(drops)) set({ venue, reason }, count);
     }),
   );
-  defineCounter(
+  addCounter(
     "parallax_venue_drift_total",
     "Unknown values, missing and new fields in the venue's responses; new ones are counted in a sample of the objects.",
     ["venue", "kind", "name"],
@@ -120,13 +123,13 @@ export function createMetrics(sources: MetricsSources): Metrics {
         for (const { kind, name, count } of drift) set({ venue, kind, name }, count);
       }),
   );
-  defineGauge("parallax_board_markets", "Markets on the board, including settled ones.", [], (set) =>
+  addGauge("parallax_board_markets", "Markets on the board, including settled ones.", [], (set) =>
     set({}, sources.boardMarkets()),
   );
-  defineCounter("parallax_store_ticks_written_total", "Ticks written to the store.", [], (set) =>
+  addCounter("parallax_store_ticks_written_total", "Ticks written to the store.", [], (set) =>
     set({}, store.ticks.written),
   );
-  defineCounter(
+  addCounter(
     "parallax_store_rows_dropped_total",
     "Rows dropped because they could not be written to the store.",
     ["rows"],
@@ -137,28 +140,24 @@ export function createMetrics(sources: MetricsSources): Metrics {
       set({ rows: "status_changes" }, statusChanges.dropped);
     },
   );
-  defineGauge("parallax_store_queue_rows", "Rows queued for the store.", ["rows"], (set) => {
+  addGauge("parallax_store_queue_rows", "Rows queued for the store.", ["rows"], (set) => {
     const { ticks, markets, trades } = store;
     set({ rows: "ticks" }, ticks.queued);
     set({ rows: "markets" }, markets.queued);
     set({ rows: "trades" }, trades.queued);
   });
-  defineGauge("parallax_store_up", "1 while the store responds.", [], (set) => set({}, sources.isStoreUp() ? 1 : 0));
-  defineGauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], (set) => {
+  addGauge("parallax_store_up", "1 while the store responds.", [], (set) => set({}, sources.isStoreUp() ? 1 : 0));
+  addGauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], (set) => {
     for (const job of sources.failingJobs()) set({ job }, 1);
   });
-  defineGauge("parallax_payments_unknown", "Payments with an unknown settlement result.", [], (set) => {
+  addGauge("parallax_payments_unknown", "Payments with an unknown settlement result.", [], (set) => {
     set({}, sources.payments()?.unknown ?? 0);
   });
-  defineCounter("parallax_payments_total", "Payments that changed to each state.", ["state"], (set) => {
+  addCounter("parallax_payments_total", "Payments that changed to each state.", ["state"], (set) => {
     for (const [state, count] of Object.entries(sources.payments()?.counts ?? {})) set({ state }, count);
   });
-  const problems = new Counter({
-    name: "parallax_http_problems_total",
-    help: "Responses with a problem, by code.",
-    registers,
-    labelNames: ["code"],
-  });
+  const problemsOptions = { name: "parallax_http_problems_total", help: "Responses with a problem, by code." };
+  const problems = new Counter({ ...problemsOptions, registers, labelNames: ["code"] });
   const durations = new Histogram({
     name: "parallax_http_request_duration_seconds",
     help: "Time from the request's headers until the response is ready to be sent, by route pattern.",
