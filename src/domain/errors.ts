@@ -35,7 +35,7 @@ export type ErrorCode =
   | "starting"
   | "draining";
 
-/** An error with a public message; the cause is for the log only. */
+/** An error with a public message. The cause is only logged. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
@@ -53,9 +53,9 @@ export class AppError extends Error {
 }
 
 /**
- * A 429 error with the wait rounded up to whole seconds, and also in minutes if it is over 120 seconds.
+ * Creates a 429 error. Its message contains the wait in whole seconds, and in minutes if it exceeds 120 seconds.
  *
- * @param sentence  which limit was exceeded, without a full stop
+ * @param sentence  names the exceeded limit, without a full stop
  */
 export function rateLimited(sentence: string, waitMs: number): AppError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
@@ -76,7 +76,7 @@ export interface ValidationItem {
   readonly ctx?: Readonly<Record<string, unknown>>;
 }
 
-/** The request fails validation; becomes a 422 that lists every error. */
+/** A request failed validation. The 422 response lists every error. */
 export class InvalidRequestError extends Error {
   readonly errors: readonly ValidationItem[];
 
@@ -102,7 +102,7 @@ export class VenueError extends Error {
   readonly failure: VenueFailure;
   readonly status: number | null;
   readonly retryable: boolean;
-  /** The wait that the venue requested (`Retry-After`), null if none. */
+  /** The wait that the venue requested (`Retry-After`); null if it sent none. */
   readonly retryAfterMs: number | null;
 
   constructor(

@@ -6,7 +6,7 @@ export type VenueId = string;
 
 /**
  * pending: listed, trading has not started. active: open for orders. closed: not open for orders, without a result.
- * determined: a result is proposed or can be disputed. finalized: settled. Every venue also moves markets backwards.
+ * determined: a result is proposed or can be disputed. finalized: settled. Markets of every venue can also change back to an earlier status.
  */
 export type MarketStatus = "pending" | "active" | "closed" | "determined" | "finalized";
 
@@ -19,17 +19,17 @@ export type Outcome =
   | { readonly kind: "partial"; readonly value: number }
   | { readonly kind: "void"; readonly value: number | null };
 
-/** A taker's fee in USD per contract at price p of the side bought (`venues.md` section 6). */
+/** A taker's fee in USD per contract. p is the price of the side bought. */
 export type TakerFee =
   | { readonly kind: "none" }
-  /** rate * (p (1 - p)) ^ exponent */
+  /** Fee: rate * (p * (1 - p)) ^ exponent. */
   | { readonly kind: "quadratic"; readonly rate: number; readonly exponent: number }
-  /** Share b of the traded value, deducted from the contracts bought: p * b / (1 - b), with b looked up by price. */
+  /** Fee: p * b / (1 - b). b is the share for the price; the venue deducts it from the contracts bought. */
   | { readonly kind: "value_table"; readonly buyPoints: readonly (readonly [price: number, share: number])[] }
-  /** rate * p */
+  /** Fee: rate * p. */
   | { readonly kind: "flat_value"; readonly rate: number };
 
-/** The slowly changing data of one tradable question. Times are Unix milliseconds, UTC. */
+/** The data of one tradable question that rarely changes. Times are Unix milliseconds, UTC. */
 export interface MarketListing {
   readonly venue: VenueId;
   readonly marketId: string;
@@ -41,7 +41,7 @@ export interface MarketListing {
   readonly url: string | null;
   readonly category: string | null;
   readonly status: MarketStatus;
-  /** The market is active, but the venue currently accepts no orders. */
+  /** True if the market is active but the venue currently accepts no orders. */
   readonly paused: boolean;
   readonly outcome: Outcome | null;
   /** Plain text of the resolution rules. */
@@ -55,7 +55,7 @@ export interface MarketListing {
   /** Smallest price step in price units. */
   readonly tickSize: number | null;
   readonly takerFee: TakerFee | null;
-  /** Ids for this venue's adapter (token ids, series, condition id); never returned to clients. */
+  /** Ids that only this venue's adapter uses (token ids, series, condition id); never returned to clients. */
   readonly venueKeys: Readonly<Record<string, string>>;
 }
 
@@ -70,11 +70,11 @@ export interface Quote {
   readonly indicativePrice: number | null;
   /** The venue's timestamp; null if it sends none. */
   readonly eventAt: number | null;
-  /** When the response arrived. */
+  /** When the response or message arrived. */
   readonly receivedAt: number;
 }
 
-/** USD figures by the venue's definitions; null if not published or in play money. */
+/** Amounts in USD, as the venue defines them; null if the venue does not publish them or uses play money. */
 export interface Activity {
   readonly volume24hUsd: number | null;
   readonly volumeTotalUsd: number | null;
@@ -97,19 +97,19 @@ export interface EventListing {
   readonly description: string | null;
   readonly category: string | null;
   readonly url: string | null;
-  /** At most one of its markets resolves YES. */
+  /** True if at most one market of the event resolves YES. */
   readonly mutuallyExclusive: boolean;
-  /** Its markets cover every possibility; true only if the venue guarantees it. */
+  /** True only if the venue guarantees that the event's markets cover every possibility. */
   readonly exhaustive: boolean;
-  /** The venue promotes this event. */
+  /** True if the venue promotes this event. */
   readonly featured: boolean;
   readonly endAt: number | null;
 }
 
-/** A venue's timestamp further ahead of our clock than this is wrong. */
+/** A venue's timestamp that is further ahead of our clock than this is treated as wrong. */
 export const VENUE_CLOCK_AHEAD_MS_MAX = 2_000;
 
-/** Above this spread the last trade is used instead of the mid (contract section 3). */
+/** Largest spread at which the displayed price is the mid price. */
 export const MAX_MID_SPREAD = 0.1;
 
 /**

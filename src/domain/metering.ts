@@ -13,29 +13,29 @@ export interface LimitDecision {
 export interface Metering {
   /** The monthly quota that a call counts towards; null for none. */
   readonly quotaTier: Tier | null;
-  /** The price of a pay-per-request call (specification, first table); null if it cannot be bought. */
+  /** The tier whose price a pay-per-request call costs; null if the route cannot be bought per request. */
   readonly priceTier: Tier | null;
   /** The smallest plan that includes this route. */
   readonly minimumPlan: Plan;
-  /** The minute limit that a call counts towards; null for none. */
+  /** The limit per minute that a call counts towards; null for none. */
   readonly rateClass: RateClass | null;
   /**
-   * When a pay-per-request call is settled: after the work and before the response is sent (default), or before the work
-   * if it takes long or streams.
+   * When the payment of a pay-per-request call is settled: after the handler and before the response is sent (default), or
+   * before the handler if it is slow or streams.
    */
   readonly settles?: "after" | "before";
-  /** A probe of orchestrators, exempt from address limits. */
+  /** True for orchestrators' probes, which are exempt from the limits per IP address. */
   readonly isProbe?: true;
-  /** Only for customers with an account here, not for pay-per-request or marketplace callers. */
+  /** True if the caller must have an account here; pay-per-request and marketplace callers are rejected. */
   readonly needsAccount?: boolean;
 }
 
-/** The removal of a route (contract, section 8), announced at least six months ahead. */
+/** The announced removal of a route, at least six months ahead. */
 export interface Deprecation {
   readonly since: Date;
   /** The route may be removed after this date. */
   readonly sunset: Date;
-  /** A page that describes the replacement. */
+  /** URL of a page that describes the replacement. */
   readonly link?: string;
 }
 
@@ -49,35 +49,35 @@ export interface RouteEntry {
   readonly deprecation: Deprecation | null;
 }
 
-const tier = (name: Tier, minimumPlan: Plan): Metering => ({
+const createTierMetering = (name: Tier, minimumPlan: Plan): Metering => ({
   quotaTier: name,
   priceTier: name,
   minimumPlan,
   rateClass: "general",
 });
-const LISTING = tier("LISTING", "free");
-const STRATEGY = tier("STRATEGY", "pro");
+const LISTING = createTierMetering("LISTING", "free");
+const STRATEGY = createTierMetering("STRATEGY", "pro");
 
-/** Common values; a route overrides fields with `{ ...METERING.DEEP, settles: "before" }`. */
+/** Metering of the common kinds of route. A route overrides fields with `{ ...METERING.DEEP, settles: "before" }`. */
 export const METERING = {
-  /** Free and limited by address only; required for routes without a key. */
+  /** Free and only limited per IP address. Routes without a key must use it. */
   FREE: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: null },
   PROBE: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: null, isProbe: true },
-  /** Counts towards the minute limit but no quota: account routes and polling. */
+  /** Counts towards the limit per minute but no quota: account routes and polling. */
   UNCOUNTED: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: "general" },
-  /** The same, only for customers with an account here. */
+  /** `UNCOUNTED`, restricted to customers with an account here. */
   ACCOUNT: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: "general", needsAccount: true },
   LISTING,
-  INSIGHT: tier("INSIGHT", "free"),
+  INSIGHT: createTierMetering("INSIGHT", "free"),
   STRATEGY,
-  /** Strategy endpoints with the strategy minute limit. */
+  /** Counts as `STRATEGY`, with the strategy limit per minute. */
   SIGNAL: { ...STRATEGY, rateClass: "strategy" },
-  DEEP: tier("DEEP", "pro"),
-  /** Counts as LISTING but has the price of DEEP (the quota table of the specification decides the counting). */
+  DEEP: createTierMetering("DEEP", "pro"),
+  /** Counts towards the `LISTING` quota but has the price of `DEEP`. */
   STREAM: { ...LISTING, priceTier: "DEEP", settles: "before" },
 } as const satisfies Readonly<Record<string, Metering>>;
 
-/** What minute limits count: a caller's requests by class, and 401 responses to an address. */
+/** What a limit per minute counts: a caller's requests of one class, or the 401 responses to an IP address. */
 export type LimitClass = RateClass | "unauthorized";
 
 /** A call that was counted in the monthly quota. */

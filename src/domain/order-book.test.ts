@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { isCrossed, normaliseBook } from "./order-book.ts";
 
-test("sorts bids and asks, best first", () => {
+test("sorts bids from the highest and asks from the lowest price", () => {
   const { bids, asks } = normaliseBook(
     [
       { price: 0.3, size: 1 },
@@ -24,7 +24,7 @@ test("sorts bids and asks, best first", () => {
   );
 });
 
-test("removes untradable levels", () => {
+test("removes levels with an untradable price or size", () => {
   const untradable = [
     { price: 0, size: 5 },
     { price: 1, size: 5 },
@@ -52,7 +52,7 @@ test("always returns sorted, tradable levels and does not change its input", () 
   );
 });
 
-test("a book is crossed if its bid is at or above its ask, and never if a side is missing", () => {
+test("a book is crossed if its bid is at or above its ask; a one-sided book is not crossed", () => {
   assert.equal(isCrossed(0.5, 0.4), true);
   assert.equal(isCrossed(0.5, 0.5), true);
   assert.equal(isCrossed(0.4, 0.5), false);

@@ -25,7 +25,7 @@ export function normaliseBook(
   };
 }
 
-/** Whether the bid is at or above the ask: an inconsistent read, which must not be displayed. */
+/** Returns whether the bid is at or above the ask. Such a book is inconsistent and must not be displayed. */
 export function isCrossed(bid: number | null, ask: number | null): boolean {
   return bid !== null && ask !== null && bid >= ask;
 }

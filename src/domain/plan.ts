@@ -1,6 +1,6 @@
 export type Plan = "free" | "pro" | "enterprise";
 
-/** From smallest to largest; each includes the routes of the previous ones. */
+/** Plans from smallest to largest. Each plan includes the routes of the smaller plans. */
 export const PLANS: readonly Plan[] = ["free", "pro", "enterprise"];
 
 /** The quota that a call counts towards, and its pay-per-request price. */
@@ -8,19 +8,19 @@ export type Tier = "LISTING" | "INSIGHT" | "STRATEGY" | "DEEP";
 
 export const TIERS: readonly Tier[] = ["LISTING", "INSIGHT", "STRATEGY", "DEEP"];
 
-/** The two minute limits: strategy for the most expensive calls, general for all others. */
+/** The two limits per minute: strategy for the most expensive calls, general for all others. */
 export type RateClass = "general" | "strategy";
 
 export interface Allowance {
-  /** Calls a calendar month (UTC), by tier. */
+  /** Calls per calendar month (UTC), by tier. */
   readonly quotas: Readonly<Record<Tier, number>>;
   /** Calls in any 60 seconds, by class. */
   readonly rateLimits: Readonly<Record<RateClass, number>>;
 }
 
 /**
- * The limits of each plan (specification, Limits; contract, section 3 for pro). Enterprise limits are set per customer;
- * until then those of pro apply.
+ * The limits of each plan. Enterprise limits are set per customer; the limits here apply to customers without custom
+ * limits.
  */
 export const PLAN_ALLOWANCES: Readonly<Record<Plan, Allowance>> = {
   free: {
@@ -40,7 +40,7 @@ export const PLAN_ALLOWANCES: Readonly<Record<Plan, Allowance>> = {
 /** The only plan on which a customer's custom limits apply. */
 export const CUSTOM_LIMITS_PLAN = "enterprise" satisfies Plan;
 
-/** The plan's limits; on enterprise, overridden by the customer's custom limits. */
+/** Returns the plan's limits. On enterprise, the customer's custom limits override them. */
 export function allowanceOf(
   plan: Plan,
   custom: {
@@ -48,16 +48,16 @@ export function allowanceOf(
     readonly rateLimits: Partial<Allowance["rateLimits"]> | null;
   },
 ): Allowance {
-  const standard = PLAN_ALLOWANCES[plan];
-  if (plan !== CUSTOM_LIMITS_PLAN || (custom.quotas === null && custom.rateLimits === null)) return standard;
+  const planAllowance = PLAN_ALLOWANCES[plan];
+  if (plan !== CUSTOM_LIMITS_PLAN || (custom.quotas === null && custom.rateLimits === null)) return planAllowance;
   return {
-    quotas: { ...standard.quotas, ...custom.quotas },
-    rateLimits: { ...standard.rateLimits, ...custom.rateLimits },
+    quotas: { ...planAllowance.quotas, ...custom.quotas },
+    rateLimits: { ...planAllowance.rateLimits, ...custom.rateLimits },
   };
 }
 
-/** US dollars per pay-per-request call (specification, first table). */
+/** Price of a pay-per-request call in US dollars, by tier. */
 export const TIER_PRICES_USD: Readonly<Record<Tier, number>> = { LISTING: 0.01, INSIGHT: 0.1, STRATEGY: 2, DEEP: 5 };
 
-/** US dollars per month; null is agreed with each customer. */
+/** Price in US dollars per month; null if it is agreed with each customer. */
 export const PLAN_PRICES_USD_MONTH: Readonly<Record<Plan, number | null>> = { free: 0, pro: 49, enterprise: null };

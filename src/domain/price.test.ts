@@ -9,7 +9,7 @@ test("converts a price to micros and back without loss", () => {
   fc.assert(fc.property(fc.integer({ min: 0, max: 1_000_000 }), (micros) => toMicros(fromMicros(micros)) === micros));
 });
 
-test("the complement is the double nearest to the decimal, without the error of a subtraction", () => {
+test("the complement is the double nearest to the exact decimal, without floating-point error", () => {
   assert.equal(complement(0.55), 0.45);
   assert.equal(complement(0.999999), 0.000001);
   assert.equal(complement(0), 1);
@@ -19,11 +19,11 @@ test("the complement of the complement is the price itself", () => {
   fc.assert(fc.property(gridPrice, (price) => complement(complement(price)) === price));
 });
 
-test("price and complement add up to exactly one in micros", () => {
+test("a price and its complement add up to exactly 1,000,000 micros", () => {
   fc.assert(fc.property(gridPrice, (price) => toMicros(price) + toMicros(complement(price)) === 1_000_000));
 });
 
-test("the mid lies between both prices and does not depend on their order", () => {
+test("the mid price lies between both prices and does not depend on their order", () => {
   fc.assert(
     fc.property(gridPrice, gridPrice, (one, other) => {
       const mid = midPrice(one, other);
@@ -34,7 +34,7 @@ test("the mid lies between both prices and does not depend on their order", () =
   );
 });
 
-test("rounds half a micro in the mid up", () => {
+test("the mid price rounds half a micro up", () => {
   assert.equal(midPrice(0.000001, 0.000002), 0.000002);
   assert.equal(midPrice(0.55, 0.56), 0.555);
 });
@@ -52,7 +52,7 @@ test("parses decimals from strings and numbers", () => {
   for (const [text, value] of cases) assert.equal(parseDecimal(text), value);
 });
 
-test("returns null for anything but a plain decimal, never 0 or NaN", () => {
+test("`parseDecimal` returns null for any value that is not a plain decimal", () => {
   const malformed = [
     "",
     " ",
@@ -74,7 +74,7 @@ test("returns null for anything but a plain decimal, never 0 or NaN", () => {
   assert.equal(parseDecimal("9".repeat(400)), null);
 });
 
-test("returns a finite number or null for any value", () => {
+test("`parseDecimal` returns a finite number or null for any value", () => {
   fc.assert(
     fc.property(fc.anything(), (value) => {
       const parsed = parseDecimal(value);
@@ -83,7 +83,7 @@ test("returns a finite number or null for any value", () => {
   );
 });
 
-test("accepts only prices inside (0, 1): 0, 1, 1.7 and 47 are null", () => {
+test("`parseTradablePrice` returns null for prices outside (0, 1) and malformed values", () => {
   for (const value of [0, 1, 1.7, 47, -0.2, "0", "1", "1.00", "0.0000004", "1e3", "", null, Number.NaN, {}]) {
     assert.equal(parseTradablePrice(value), null, String(value));
   }
@@ -92,7 +92,7 @@ test("accepts only prices inside (0, 1): 0, 1, 1.7 and 47 are null", () => {
   assert.equal(parseTradablePrice("0.000001"), 0.000001);
 });
 
-test("maps every number to a price inside (0, 1) on the micro grid, or to null", () => {
+test("`parseTradablePrice` maps every number to a price inside (0, 1) on the micro grid, or to null", () => {
   fc.assert(
     fc.property(fc.oneof(fc.double(), fc.double({ min: 0, max: 1 })), (value) => {
       const price = parseTradablePrice(value);

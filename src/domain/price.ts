@@ -4,41 +4,41 @@
  */
 const MICROS_PER_UNIT = 1_000_000;
 
-/** Price in [0, 1] to integer micros in [0, 1_000_000]. */
+/** Converts a price in [0, 1] to integer micros in [0, 1_000_000]. */
 export function toMicros(price: number): number {
   return Math.round(price * MICROS_PER_UNIT);
 }
 
-/** Integer micros to the double nearest to the decimal price. */
+/** Converts integer micros to the double nearest to the decimal price. */
 export function fromMicros(micros: number): number {
   return micros / MICROS_PER_UNIT;
 }
 
-/** Price of the other side of a binary contract: 1 - p on the micro grid. */
+/** Returns the price of the other side of a binary contract: 1 - price, on the micro grid. */
 export function complement(price: number): number {
   return fromMicros(MICROS_PER_UNIT - toMicros(price));
 }
 
-/** Mean of bid and ask on the micro grid; half a micro rounds up. */
+/** Returns the mean of bid and ask on the micro grid. Half a micro rounds up. */
 export function midPrice(bid: number, ask: number): number {
   return fromMicros(Math.round((toMicros(bid) + toMicros(ask)) / 2));
 }
 
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)$/;
+const DECIMAL_PATTERN = /^[+-]?(\d+\.?\d*|\.\d+)$/;
 
 /**
- * Parses a venue's decimal string or JSON number; null if it is missing, empty or not a finite number. Strings with
+ * Parses a venue's decimal string or JSON number. Returns null if it is missing, empty or not finite. Strings with
  * exponents, spaces or other characters are invalid, because no venue sends them.
  */
 export function parseDecimal(value: unknown): number | null {
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
-  if (typeof value !== "string" || !DECIMAL.test(value)) return null;
+  if (typeof value !== "string" || !DECIMAL_PATTERN.test(value)) return null;
   const parsed = Number(value);
   return Number.isFinite(parsed) ? parsed : null;
 }
 
 /**
- * Parses a venue's price to a number in (0, 1) on the micro grid; null if it is missing, malformed or outside (0, 1).
+ * Parses a venue's price to a number in (0, 1) on the micro grid. Returns null if it is missing, malformed or outside.
  * Venues send 0 or 1 for an absent quote.
  */
 export function parseTradablePrice(value: unknown): number | null {

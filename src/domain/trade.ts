@@ -1,13 +1,13 @@
-/** One trade, expressed for the YES contract, also if NO contracts were traded. */
+/** One trade, expressed for the YES contract. A trade of the NO contract is converted. */
 export interface Trade {
-  /** The venue's id, or a key of the content with an ordinal if it has none. */
+  /** The venue's trade id. If the venue has none: a key derived from the trade's content, with an ordinal. */
   readonly tradeId: string;
   readonly executedAt: number;
   /** Price of the YES contract in (0, 1). */
   readonly yesPrice: number;
-  /** Contracts. */
+  /** Number of contracts. */
   readonly size: number;
-  /** What the taker bought (selling YES is buying NO); null if unknown. */
+  /** The side that the taker bought (selling YES counts as buying NO); null if unknown. */
   readonly takerSide: "yes" | "no" | null;
 }
 

@@ -9,7 +9,7 @@ const ATTEMPTED_MARKETS_MAX = 10_000;
 export class Backfill {
   readonly #context: VenueContext;
   readonly #listCandidates: () => readonly BoardMarket[];
-  /** Failed or running attempts by store key. */
+  /** Number of failed or running attempts by store key. */
   readonly #attempts = new Map<number, number>();
   #candidates: readonly BoardMarket[] = [];
   /** Index of the first candidate that has not been checked. */
@@ -20,7 +20,7 @@ export class Backfill {
     this.#listCandidates = cacheMostTraded(context, CANDIDATES_MAX);
   }
 
-  /** Fetches the history of the next market, if one is left. */
+  /** Fetches the history of the next market that has none stored. */
   async fetchNext(): Promise<void> {
     const market = this.#nextMarket();
     if (market === null || market.storeKey === null) return;

@@ -4,12 +4,12 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { HistoryStore } from "../storage/index.ts";
 
-/** After this many changed markets a job yields to the event loop. */
+/** Number of changed markets after which a job yields to the event loop. */
 const YIELD_EVERY_MARKETS = 1_000;
-/** Health is requested often, and counting scans the whole board: a count is reused for this long. */
-const COUNT_AGE_MS_MAX = 500;
-/** While another node holds the lease of a job, the job checks this often whether this node has acquired it. */
-const STANDBY_MS = 5_000;
+/** How long a count is reused. Health is requested often, and counting scans the whole board. */
+const ACTIVE_COUNTS_AGE_MS_MAX = 500;
+/** Pause between checks whether this node has acquired the lease of a job. */
+const STANDBY_CHECK_PAUSE_MS = 5_000;
 
 /** Jobs that run at fixed pauses. A job that fails is logged and runs again after its usual pause. */
 export class BackgroundJobs {
@@ -24,7 +24,7 @@ export class BackgroundJobs {
     this.#log = log;
   }
 
-  /** @param isOurs  whether this node is to run the job now; always by default */
+  /** @param isOurs  returns whether this node must run the job now; always true by default */
   start(name: string, pauseMs: number, run: () => Promise<unknown>, isOurs: () => boolean = () => true): void {
     this.#running.push(this.#loop(name, pauseMs, run, isOurs));
   }
@@ -51,12 +51,12 @@ export class BackgroundJobs {
         this.#failing.add(name);
         this.#log.warn({ job: name, err: error }, "background job failed and will run again");
       }
-      await this.#clock.sleep(isOursNow ? pauseMs : STANDBY_MS, signal).catch(() => {});
+      await this.#clock.sleep(isOursNow ? pauseMs : STANDBY_CHECK_PAUSE_MS, signal).catch(() => {});
     }
   }
 }
 
-/** Sets each market's price of a day ago from the stored history. */
+/** Sets each market's price 24 hours ago from the stored history. */
 export async function updateDayAgoPrices(board: MarketBoard, history: HistoryStore, clock: Clock): Promise<void> {
   const prices = await history.priceDayAgo(clock.now());
   let changed = 0;
@@ -82,7 +82,7 @@ export function createActiveMarketCounter(board: MarketBoard, clock: Clock): () 
   let cached = { at: Number.NEGATIVE_INFINITY, counts: new Map<VenueId, number>() };
   return () => {
     const now = clock.monotonic();
-    if (now - cached.at < COUNT_AGE_MS_MAX) return cached.counts;
+    if (now - cached.at < ACTIVE_COUNTS_AGE_MS_MAX) return cached.counts;
     const counts = new Map<VenueId, number>();
     for (const { listing } of board.markets())
       if (listing.status === "active") counts.set(listing.venue, (counts.get(listing.venue) ?? 0) + 1);

@@ -9,19 +9,19 @@ import { Leases } from "./leases.ts";
 import { parseHealthReport, type VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 import type { VenueReaders } from "./venue-readers.ts";
 
-const JOBS_LEASE = "job:maintenance";
+const MAINTENANCE_LEASE = "job:maintenance";
 /** The bus topic on which a node announces that it has stored changes of markets. */
 export const CHANGES_TOPIC = "market_changes";
 
 /** A process that shares the store with others, and its roles. */
 export interface NodeSettings {
-  /** Unique to this run of this process. */
+  /** Id that is unique to this run of the process. */
   readonly id: string;
-  /** Serves API requests, so its board needs every venue. */
+  /** True if the node serves API requests, so its board needs every venue. */
   readonly serves: boolean;
-  /** Reads the venues whose leases it holds. */
+  /** True if the node reads the venues whose leases it holds. */
   readonly ingests: boolean;
-  /** Runs the store's maintenance jobs while it holds their lease. */
+  /** True if the node runs the store's maintenance jobs while it holds their lease. */
   readonly maintains: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ClusterOptions extends IngestContext {
   readonly database: Database;
   /** Wakes the follower when another node announces changes; without it the follower only polls. */
   readonly bus?: Bus;
-  /** Stores everything that is queued. */
+  /** Writes all queued rows to the store. */
   readonly flush: () => Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export class Cluster {
     this.#leases = new Leases({
       store: createLeaseStore(database),
       holder: node.id,
-      eligible: [...(node.ingests ? venueLeases : []), ...(node.maintains ? [JOBS_LEASE] : [])],
+      eligible: [...(node.ingests ? venueLeases : []), ...(node.maintains ? [MAINTENANCE_LEASE] : [])],
       watched: venueLeases,
       handlers: {
         acquired: (name) => void this.#startReading(this.#venueOf.get(name)),
@@ -64,17 +64,17 @@ export class Cluster {
     this.#follower = new Follower(options, (venue) => this.fenceOf(venue) === null && !readers.has(venue));
   }
 
-  /** This node's fence for a venue, null unless it holds the venue's lease right now. */
+  /** Returns this node's fence for a venue, or null if this node does not hold the venue's lease. */
   fenceOf(venue: VenueId): VenueFence | null {
     const fence = this.#leases.fenceOf(venueLeaseName(venue));
     return fence === null ? null : { venue, fence };
   }
 
   get isMaintainer(): boolean {
-    return this.#leases.fenceOf(JOBS_LEASE) !== null;
+    return this.#leases.fenceOf(MAINTENANCE_LEASE) !== null;
   }
 
-  /** Call before the board is loaded from the store: only changes stored after this are followed. */
+  /** Skips the changes stored so far. Call it before the board is loaded from the store. */
   skipToPresent(): Promise<void> {
     return this.#follower.skipToPresent();
   }
@@ -86,7 +86,7 @@ export class Cluster {
     this.#unsubscribe = this.#options.bus?.subscribe(CHANGES_TOPIC, () => this.#follower.wake()) ?? this.#unsubscribe;
   }
 
-  /** Releases the leases after everything queued for their venues is stored. */
+  /** Releases the leases after all rows queued for their venues are stored. */
   async stopLeases(): Promise<void> {
     this.#unsubscribe();
     await this.#leases.stop();
@@ -96,7 +96,7 @@ export class Cluster {
     return this.#follower.stop();
   }
 
-  /** Health of a venue that another node reads, from the report that the node stored. */
+  /** Returns the health of a venue that another node reads, from the report that the other node stored. */
   followedHealth(venue: VenueId, markets: number, health: VenueHealth): VenueStatusReport {
     const lease = this.#leases.find(venueLeaseName(venue));
     const report = lease?.report == null ? null : parseHealthReport(lease.report);
@@ -104,15 +104,15 @@ export class Cluster {
     return { ...health.adjustForAge(report, ageMs, lease?.isLive === true, markets), role: "follower" };
   }
 
-  /** Whether the first sweep of a venue that is not read here has ended on the node that reads it. */
+  /** Returns whether another node reads the venue and has ended its first sweep. */
   isSettledElsewhere(venue: VenueId, health: VenueHealth): boolean {
-    // With a fence, this node is about to read the venue itself.
+    // If this node has a fence, it is about to read the venue itself.
     if (!this.#leases.hasView || this.fenceOf(venue) !== null) return false;
     const { sweep, status } = this.followedHealth(venue, 0, health);
     return sweep.completed > 0 || status === "degraded" || status === "down";
   }
 
-  /** Loads what the venue's previous reader has stored, then starts to read the venue. */
+  /** Loads the changes that the venue's previous reader has stored, then starts to read the venue. */
   async #startReading(venue: VenueId | undefined): Promise<void> {
     if (venue === undefined) return;
     const { venues, readers, log } = this.#options;
@@ -128,7 +128,7 @@ export class Cluster {
   async #stopReading(venue: VenueId | undefined, isLost: boolean): Promise<void> {
     if (venue === undefined) return;
     await this.#options.readers.stop(venue, async () => {
-      // After a loss some changes may never be stored, so the board's state of this venue is loaded again.
+      // After a lost lease, queued changes may never be stored, so the venue's markets are loaded from the store.
       if (isLost) this.#follower.forget(venue);
       else await this.#options.flush();
     });

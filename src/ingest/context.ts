@@ -7,15 +7,15 @@ import type { ChangeStore, StoredPastPrices } from "../storage/index.ts";
 import type { StoreWriter } from "./store-writer.ts";
 import type { VenueHealth } from "./venue-health.ts";
 
-/** Listing the most traded markets scans the whole board, so a list is reused for this long. */
-const LIST_AGE_MS_MAX = 5_000;
+/** How long a list of the most traded markets is reused. Listing them scans the whole board. */
+const MOST_TRADED_AGE_MS_MAX = 5_000;
 
 export interface IngestVenue {
   readonly adapter: VenueAdapter;
   readonly health: VenueHealth;
 }
 
-/** Shared by all parts of ingest. */
+/** Dependencies that all parts of ingest share. */
 export interface IngestContext {
   readonly venues: ReadonlyMap<VenueId, IngestVenue>;
   readonly board: MarketBoard;
@@ -28,7 +28,7 @@ export interface IngestContext {
   readonly log: Log;
 }
 
-/** Shared by the parts of one venue's ingest. */
+/** Dependencies that the parts of one venue's ingest share. */
 export interface VenueContext extends Pick<IngestContext, "board" | "storeWriter" | "pastPrices" | "clock" | "log"> {
   readonly venue: VenueAdapter;
   readonly health: VenueHealth;
@@ -38,7 +38,7 @@ export interface VenueContext extends Pick<IngestContext, "board" | "storeWriter
   readonly absorb: (page: ListingPage) => void;
 }
 
-/** A venue's active markets with the highest 24-hour volume, highest first. Scans the whole board. */
+/** Returns the venue's active markets with the highest 24-hour volume, highest first. Scans the whole board. */
 export function listMostTraded({ board, venue }: VenueContext, limit: number): BoardMarket[] {
   return board.list({
     venues: [venue.id],
@@ -51,15 +51,15 @@ export function listMostTraded({ board, venue }: VenueContext, limit: number): B
   });
 }
 
-/** Returns a function that lists the most traded markets; a list with markets is reused for 5 seconds. */
+/** Returns a function that lists the most traded markets. A list that is not empty is reused for 5 seconds. */
 export function cacheMostTraded(context: VenueContext, limit: number): () => readonly BoardMarket[] {
-  let listed: readonly BoardMarket[] = [];
-  let listedAt = 0;
+  let cachedMarkets: readonly BoardMarket[] = [];
+  let cachedAt = 0;
   return () => {
     const now = context.clock.monotonic();
-    if (listed.length > 0 && now - listedAt < LIST_AGE_MS_MAX) return listed;
-    listed = listMostTraded(context, limit);
-    listedAt = now;
-    return listed;
+    if (cachedMarkets.length > 0 && now - cachedAt < MOST_TRADED_AGE_MS_MAX) return cachedMarkets;
+    cachedMarkets = listMostTraded(context, limit);
+    cachedAt = now;
+    return cachedMarkets;
   };
 }

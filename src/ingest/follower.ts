@@ -3,9 +3,9 @@ import type { ChangeCursor, ChangeStore } from "../storage/index.ts";
 import type { IngestContext } from "./context.ts";
 
 const POLL_PAUSE_MS = 500;
-const START: ChangeCursor = { events: 0, markets: 0, quotes: 0 };
+const START_CURSOR: ChangeCursor = { events: 0, markets: 0, quotes: 0 };
 
-/** Applies stored changes of the venues that other nodes read to the board, twice a second and when woken. */
+/** Follows the venues that other nodes read: applies their stored changes to the board, twice a second and when woken. */
 export class Follower {
   readonly #context: IngestContext;
   readonly #isFollowed: (venue: VenueId) => boolean;
@@ -16,14 +16,14 @@ export class Follower {
   #loop: Promise<void> = Promise.resolve();
   #failures = 0;
 
-  /** @param isFollowed  whether another node reads this venue, so that its markets come from the store */
+  /** @param isFollowed  returns whether another node reads the venue, so that its markets are loaded from the store */
   constructor(context: IngestContext, isFollowed: (venue: VenueId) => boolean) {
     this.#context = context;
     this.#isFollowed = isFollowed;
-    for (const venue of context.venues.keys()) this.#cursors.set(venue, START);
+    for (const venue of context.venues.keys()) this.#cursors.set(venue, START_CURSOR);
   }
 
-  /** Skips all changes stored so far; the caller loads them by other means afterwards. */
+  /** Skips the changes stored so far. The caller must load the board after this call. */
   async skipToPresent(): Promise<void> {
     const { changes, venues } = this.#context;
     for (const [venue, cursor] of await changes.latestCursors([...venues.keys()])) this.#cursors.set(venue, cursor);
@@ -33,19 +33,19 @@ export class Follower {
     this.#loop = this.#run();
   }
 
-  /** Reads immediately, or again after the current read. */
+  /** Reads changes immediately, or after the current read if one is running. */
   wake(): void {
     this.#wake.abort();
   }
 
-  /** Reads everything stored for a venue so far, after the current read. Throws if the store does not respond. */
+  /** Reads all changes stored for a venue so far, after the current read. Throws if the store does not respond. */
   catchUp(venue: VenueId): Promise<void> {
     return this.#read(() => [venue]);
   }
 
-  /** Reads a venue again from the start, because its markets on the board may be wrong. */
+  /** Resets the venue's cursor, so that all its markets are read again. For a board that may be wrong. */
   forget(venue: VenueId): void {
-    this.#cursors.set(venue, START);
+    this.#cursors.set(venue, START_CURSOR);
   }
 
   async stop(): Promise<void> {
@@ -70,7 +70,7 @@ export class Follower {
     }
   }
 
-  /** Reads one after the other, so that an older result is never applied after a newer one. */
+  /** Runs reads one at a time, so that an older result is never applied after a newer result. */
   #read(listVenues: () => readonly VenueId[]): Promise<void> {
     const reading = this.#reading.catch(() => {}).then(() => this.#readAll(listVenues()));
     this.#reading = reading;
@@ -80,11 +80,11 @@ export class Follower {
   async #readAll(venues: readonly VenueId[]): Promise<void> {
     const { changes, finalizedSinceMs } = this.#context;
     for (let hasMore = venues.length > 0; hasMore && !this.#stop.signal.aborted; ) {
-      const before = new Map(venues.map((venue) => [venue, this.#cursors.get(venue) ?? START]));
+      const before = new Map(venues.map((venue) => [venue, this.#cursors.get(venue) ?? START_CURSOR]));
       const read = await changes.read(before, finalizedSinceMs());
       this.#apply(read);
       for (const [venue, cursor] of read.cursors) {
-        // Unless `forget` has reset the cursor during the read.
+        // If `forget` has reset the cursor during the read, the cursor stays reset.
         if (this.#cursors.get(venue) === before.get(venue)) this.#cursors.set(venue, cursor);
       }
       hasMore = read.hasMore;
@@ -96,7 +96,7 @@ export class Follower {
     for (const event of events) board.applyEvent(event);
     for (const { venue, marketId, quote, activity } of quotes) {
       const market = board.find(venue, marketId);
-      // The store takes precedence, also over a newer quote on the board.
+      // The stored quote takes precedence, even over a newer quote on the board.
       if (market !== null) board.apply({ listing: market.listing, quote, activity }, Number.POSITIVE_INFINITY);
     }
     for (const { key, snapshot } of markets) {

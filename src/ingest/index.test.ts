@@ -16,9 +16,9 @@ import { createIngest, type Ingest, VenueHealth } from "./index.ts";
 
 const DAY_MS = 86_400_000;
 
-const opened: Ingest[] = [];
+const openIngests: Ingest[] = [];
 afterEach(async () => {
-  for (const ingest of opened.splice(0)) await ingest.stop();
+  for (const ingest of openIngests.splice(0)) await ingest.stop();
 });
 
 function createTestIngest(database: Database) {
@@ -28,11 +28,11 @@ function createTestIngest(database: Database) {
   const venues = [{ adapter: venue, health: new VenueHealth(clock, venue.profile) }];
   const eventLog = createEventLog({ database, bus: createInProcessBus(quietLog) });
   const ingest = createIngest({ venues, board, database, clock, log: quietLog, eventLog, eventDays: 7 });
-  opened.push(ingest);
+  openIngests.push(ingest);
   return { clock, board, venue, ingest };
 }
 
-eachDatabase("restores the board from the store without a request to a venue", async (database) => {
+eachDatabase("restores the board from the store without requesting the venue", async (database) => {
   const store = createMarketStore(database);
   const settled = (id: string, receivedAt: number) =>
     sampleMarket(id, { listing: { status: "finalized" }, quote: { receivedAt } });
@@ -52,7 +52,7 @@ eachDatabase("restores the board from the store without a request to a venue", a
 });
 
 eachDatabase(
-  "a look-up puts the market on the board, returns false for an unknown market, and passes on the venue's error",
+  "a look-up adds the market to the board, returns false if the market is unknown, and throws the venue's error",
   async (database) => {
     const { board, venue, ingest } = createTestIngest(database);
     venue.markets.set("m", sampleMarket("m"));
@@ -68,7 +68,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "is settled when the first sweep of every venue has ended; health counts the active markets",
+  "ingest is settled if the first sweep of every venue has ended, and health counts the active markets",
   async (database) => {
     const { clock, venue, ingest } = createTestIngest(database);
     venue.setMarkets(sampleMarket("a"), sampleMarket("b"), sampleMarket("closed", { listing: { status: "closed" } }));
@@ -83,10 +83,10 @@ eachDatabase(
   },
 );
 
-eachDatabase("a failing job is listed until it succeeds again", async (real) => {
-  const { state, database } = interruptible(real);
+eachDatabase("`failingJobs` lists a failing job until it succeeds", async (realDatabase) => {
+  const { state, database } = interruptible(realDatabase);
   const { clock, ingest } = createTestIngest(database);
-  /** Jobs use a real store, so the fake clock alone does not complete them. */
+  /** Waits for a condition. Jobs use a real store, so advancing the fake clock does not complete them. */
   const until = async (condition: () => boolean) => {
     for (const endAt = performance.now() + 20_000; !condition() && performance.now() < endAt; ) await clock.settle();
     assert.ok(condition(), ingest.failingJobs.join());
@@ -101,7 +101,7 @@ eachDatabase("a failing job is listed until it succeeds again", async (real) => 
 });
 
 eachDatabase(
-  "simultaneous look-ups of unknown ids are limited to 4 requests to the venue; the others are rate limited",
+  "simultaneous look-ups send at most 4 requests to the venue, and further look-ups fail with `rate_limited`",
   async (database) => {
     const { clock, venue, ingest } = createTestIngest(database);
     venue.responseMs = 1_000;

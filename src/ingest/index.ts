@@ -32,8 +32,8 @@ import { VenueReaders } from "./venue-readers.ts";
 export type { NodeSettings } from "./cluster.ts";
 export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 
-/** Finalized markets stay on the board for this long after their last update. */
-const SETTLED_SHOWN_MS = 30 * 86_400_000;
+/** How long finalized markets stay on the board after their last update. */
+const FINALIZED_ON_BOARD_MS = 30 * 86_400_000;
 const ROLL_UP_PAUSE_MS = 60_000;
 const DAY_AGO_PAUSE_MS = 2 * 60_000;
 const RETENTION_PAUSE_MS = 3_600_000;
@@ -45,24 +45,24 @@ export interface IngestOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly eventLog: EventLog;
-  /** Days for which events are retained. */
+  /** Number of days for which events are retained. */
   readonly eventDays: number;
   /** Overrides of the default retention. */
   readonly retention?: Partial<RetentionDays>;
-  /** Set when several processes share the store; without it this process does everything. */
+  /** Set if several processes share the store. By default this process has all roles. */
   readonly node?: NodeSettings;
-  /** Announces stored changes to the other processes; without it they only poll, twice a second. */
+  /** Announces stored changes to the other processes. Without a bus they poll twice a second. */
   readonly bus?: Bus;
 }
 
 export interface Ingest {
-  /** Loads the board from the store; returns the number of markets. */
+  /** Loads the board from the store. Returns the number of markets. */
   restore(): Promise<number>;
   start(): void;
-  /** The first sweep of every venue has completed or failed, here or on the node that reads it. */
+  /** True if the first sweep of every venue has completed or failed, on this node or on the node that reads the venue. */
   readonly isSettled: boolean;
   health(): Record<VenueId, VenueStatusReport>;
-  /** Requests one market from its venue and puts it on the board; false if the venue does not have it. */
+  /** Requests one market from its venue and adds it to the board. Returns false if the venue does not have it. */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   readonly pastPrices: PastPrices;
   readonly counters: StoreWriter["counters"];
@@ -76,7 +76,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const venues = new Map(options.venues.map((venue) => [venue.adapter.id, venue]));
   const hasBoard = node === undefined || node.serves || node.ingests;
   const retention = { ...DEFAULT_RETENTION, ...options.retention };
-  const finalizedSinceMs = () => clock.now() - SETTLED_SHOWN_MS;
+  const finalizedSinceMs = () => clock.now() - FINALIZED_ON_BOARD_MS;
 
   const store = createMarketStore(database, undefined, () => eventLog.announce());
   const changes = createChangeStore(database);

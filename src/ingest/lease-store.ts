@@ -4,9 +4,9 @@ import type { Database } from "../ports/database.ts";
 export interface LeaseRow {
   readonly name: string;
   readonly holder: string;
-  /** Increases whenever the lease changes its holder. */
+  /** Number that increases each time the holder of the lease changes. */
   readonly fence: number;
-  /** Neither released nor expired. */
+  /** True if the lease is neither released nor expired. */
   readonly isLive: boolean;
   /** The holder's last report; null before the first. */
   readonly report: string | null;
@@ -16,7 +16,7 @@ export interface LeaseRow {
 export type LeaseView = Awaited<ReturnType<LeaseStore["view"]>>;
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-/** Candidates of crashed nodes are deleted this long after they expired. */
+/** Time after which an expired candidate of a crashed node is deleted. */
 const EXPIRED_CANDIDATE_RETENTION = "interval '1 hour'";
 
 /**
@@ -25,7 +25,7 @@ const EXPIRED_CANDIDATE_RETENTION = "interval '1 hour'";
  */
 export function createLeaseStore(database: Database) {
   return {
-    /** Acquires a lease that is free or already held by `holder`; returns its fence, or null if another node holds it. */
+    /** Acquires a lease, unless another node holds it. Returns its fence, or null if another node holds the lease. */
     async acquire(name: string, holder: string, durationMs: number): Promise<number | null> {
       const [row] = await database.query<{ fence: number }>(
         `insert into leases (name, holder, fence, expires_at)
@@ -41,8 +41,8 @@ export function createLeaseStore(database: Database) {
     },
 
     /**
-     * Renews the leases that `holder` still holds under the given fences and stores their reports (null keeps the old
-     * one). Returns the names of the renewed leases.
+     * Renews the leases that `holder` still holds under the given fences and stores their reports; null keeps the stored
+     * report. Returns the names of the renewed leases.
      */
     async renew(
       held: readonly { readonly name: string; readonly fence: number; readonly report: string | null }[],
@@ -88,7 +88,7 @@ export function createLeaseStore(database: Database) {
       );
     },
 
-    /** The leases with these names and all live candidates. */
+    /** Returns the leases with these names, and all live candidates. */
     async view(names: readonly string[]) {
       const leases = await database.query<
         Omit<LeaseRow, "isLive" | "reportAgeMs"> & { is_live: boolean; report_age_ms: number | null }

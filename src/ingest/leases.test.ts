@@ -8,24 +8,24 @@ import type { Database } from "../ports/database.ts";
 import { createLeaseStore } from "./lease-store.ts";
 import { LEASE_MS, Leases } from "./leases.ts";
 
-const NAMES = ["venue:a", "venue:b", "venue:c", "venue:d"];
+const LEASE_NAMES = ["venue:a", "venue:b", "venue:c", "venue:d"];
 
 interface Member {
   readonly node: ClusterNode;
   readonly id: string;
   readonly leases: Leases;
-  /** Leases between the `acquired` and `ended` calls of its handlers. */
-  readonly working: Set<string>;
+  /** Names of the leases whose `acquired` handler was called but whose `ended` handler was not. */
+  readonly workingLeases: Set<string>;
 }
 
-/** Members on one store. */
+/** Opens a cluster of members that share one store. */
 function openCluster(database: Database) {
   const cluster = new Cluster(database, SAMPLE_AT);
   const members: Member[] = [];
   let acquisitions = 0;
-  const add = (eligible: readonly string[] = NAMES, watched = NAMES): Member => {
+  const addMember = (eligible: readonly string[] = LEASE_NAMES, watched = LEASE_NAMES): Member => {
     const node = cluster.addNode();
-    const working = new Set<string>();
+    const workingLeases = new Set<string>();
     const id = `node-${members.length}`;
     const leases = new Leases({
       store: createLeaseStore(node.database),
@@ -33,30 +33,31 @@ function openCluster(database: Database) {
       handlers: {
         acquired(name) {
           acquisitions += 1;
-          working.add(name);
+          workingLeases.add(name);
         },
         async ended(name) {
-          working.delete(name);
+          workingLeases.delete(name);
         },
         report: (name) => `${id} reads ${name}`,
       },
       ...{ eligible, watched, clock: node.clock, log: quietLog },
     });
-    const member = { node, id, leases, working };
+    const member = { node, id, leases, workingLeases };
     members.push(member);
     leases.start();
     return member;
   };
-  /** Includes paused nodes, because they may resume at any time, but not killed ones. */
+  /** Returns the ids of the members that hold a lease. Includes paused nodes, because they may resume, but no killed nodes. */
   const holders = (name: string) =>
     members.filter(({ node, leases }) => !node.isDead && leases.fenceOf(name) !== null).map(({ id }) => id);
   const assertOneHolderEach = () => {
-    for (const name of NAMES) assert.ok(holders(name).length <= 1, `${name} is held by ${holders(name).join(" and ")}`);
+    for (const name of LEASE_NAMES)
+      assert.ok(holders(name).length <= 1, `${name} is held by ${holders(name).join(" and ")}`);
   };
   return {
-    ...{ cluster, add, holders, members, assertOneHolderEach },
+    ...{ cluster, addMember, holders, members, assertOneHolderEach },
     advance: (byMs: number) => cluster.advance(byMs, assertOneHolderEach),
-    counts: () => members.map(({ leases }) => NAMES.filter((name) => leases.fenceOf(name) !== null).length),
+    counts: () => members.map(({ leases }) => LEASE_NAMES.filter((name) => leases.fenceOf(name) !== null).length),
     acquisitions: () => acquisitions,
     async close() {
       await cluster.settle();
@@ -92,13 +93,13 @@ eachDatabase("a lease is held by one node until it expires by the store's clock 
 });
 
 eachDatabase(
-  "a single node acquires all leases; a second one receives half of them, then the distribution is stable",
+  "a single node acquires all leases; a second node receives half of them, and the distribution stays stable",
   async (database) => {
-    const { add, advance, counts, acquisitions, close } = openCluster(database);
-    add();
+    const { addMember, advance, counts, acquisitions, close } = openCluster(database);
+    addMember();
     await advance(500);
     assert.deepEqual(counts(), [4]);
-    add();
+    addMember();
     await advance(10_000);
     assert.deepEqual(counts(), [2, 2]);
     const acquisitionsBefore = acquisitions();
@@ -109,11 +110,11 @@ eachDatabase(
 );
 
 eachDatabase(
-  "leases of a killed node are taken over when they expire, those of a stopped node immediately",
+  "other nodes take over the leases of a killed node when they expire, and those of a stopped node immediately",
   async (database) => {
-    const { add, advance, counts, cluster, close } = openCluster(database);
-    const [first, second] = [add(), add()];
-    add();
+    const { addMember, advance, counts, cluster, close } = openCluster(database);
+    const [first, second] = [addMember(), addMember()];
+    addMember();
     await advance(15_000);
     assert.deepEqual(counts().toSorted(), [1, 1, 2]);
     first.node.kill();
@@ -126,45 +127,45 @@ eachDatabase(
 );
 
 eachDatabase(
-  "a node disconnected from the store stops before another takes over, and rejoins when reconnected",
+  "a node that is disconnected from the store stops before another node takes over, and rejoins after the reconnect",
   async (database) => {
-    const { add, advance, counts, holders, close } = openCluster(database);
-    const [first] = [add(), add()];
+    const { addMember, advance, counts, holders, close } = openCluster(database);
+    const [first] = [addMember(), addMember()];
     await advance(15_000);
     first.node.isDisconnected = true;
     await advance(4_600);
-    assert.deepEqual([counts(), first.working.size], [[0, 2], 0]);
+    assert.deepEqual([counts(), first.workingLeases.size], [[0, 2], 0]);
     await advance(5_000);
     assert.deepEqual(counts(), [0, 4]);
     first.node.isDisconnected = false;
     await advance(10_000);
     assert.deepEqual(counts(), [2, 2]);
-    for (const name of NAMES) assert.equal(holders(name).length, 1);
+    for (const name of LEASE_NAMES) assert.equal(holders(name).length, 1);
     await close();
   },
 );
 
 eachDatabase("a node that was paused for longer than its lease holds no lease when it resumes", async (database) => {
-  const { add, advance, counts, close } = openCluster(database);
-  const [first] = [add(), add()];
+  const { addMember, advance, counts, close } = openCluster(database);
+  const [first] = [addMember(), addMember()];
   await advance(15_000);
   first.node.pause();
   await advance(30_000);
   assert.deepEqual(counts(), [0, 4]);
   first.node.resume();
-  assert.deepEqual([counts(), first.working.size], [[0, 4], 0]);
+  assert.deepEqual([counts(), first.workingLeases.size], [[0, 4], 0]);
   await advance(10_000);
   assert.deepEqual(counts(), [2, 2]);
   await close();
 });
 
 eachDatabase(
-  "a node that is eligible for one lease receives it, and a node that only watches reads the others' leases",
+  "a node that is eligible for one lease receives it, and a node without eligible leases can read the other nodes' leases",
   async (database) => {
-    const { add, advance, counts, close } = openCluster(database);
-    const [, single, watcher] = [add(), add(["venue:c"]), add([])];
+    const { addMember, advance, counts, close } = openCluster(database);
+    const [, single, watcher] = [addMember(), addMember(["venue:c"]), addMember([])];
     await advance(10_000);
-    assert.deepEqual([counts(), [...single.working]], [[3, 1, 0], ["venue:c"]]);
+    assert.deepEqual([counts(), [...single.workingLeases]], [[3, 1, 0], ["venue:c"]]);
     const observed = watcher.leases.find("venue:c");
     assert.deepEqual(
       [observed?.holder, observed?.isLive, observed?.report],
@@ -175,7 +176,7 @@ eachDatabase(
 );
 
 onPostgres(
-  "under random failures no lease has two holders, and afterwards the leases are spread evenly",
+  "during random failures no lease has two holders, and after the failures the leases are spread evenly",
   async (database) => {
     const step = fc.record({
       action: fc.constantFrom("pause", "resume", "disconnect", "reconnect", "kill", "add", "nothing"),
@@ -186,12 +187,12 @@ onPostgres(
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         await database.query("truncate leases, lease_candidates");
-        const { add, advance, counts, holders, members, acquisitions, close } = openCluster(database);
-        add();
-        add();
+        const { addMember, advance, counts, holders, members, acquisitions, close } = openCluster(database);
+        addMember();
+        addMember();
         for (const { action, memberIndex, waitMs } of steps) {
           const member = members[memberIndex % members.length];
-          if (action === "add" && members.length < 4) add();
+          if (action === "add" && members.length < 4) addMember();
           else if (member === undefined || member.node.isDead) continue;
           else if (action === "pause") member.node.pause();
           else if (action === "resume") member.node.resume();
@@ -206,7 +207,7 @@ onPostgres(
           node.resume();
         }
         await advance(20_000);
-        for (const name of NAMES) assert.equal(holders(name).length, 1, name);
+        for (const name of LEASE_NAMES) assert.equal(holders(name).length, 1, name);
         const shares = counts().filter((_, index) => members[index]?.node.isDead === false);
         assert.ok(Math.max(...shares) - Math.min(...shares) <= 1, shares.join());
         acquisitionCounts.push(acquisitions());
@@ -214,6 +215,6 @@ onPostgres(
       }),
       { numRuns: 8 },
     );
-    assert.ok(Math.max(...acquisitionCounts) > NAMES.length, "no schedule moved a lease");
+    assert.ok(Math.max(...acquisitionCounts) > LEASE_NAMES.length, "no schedule moved a lease");
   },
 );

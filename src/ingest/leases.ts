@@ -2,21 +2,21 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { LeaseRow, LeaseStore, LeaseView } from "./lease-store.ts";
 
-/** Duration of a lease without renewal: another node takes over from a killed one after this time. */
+/** Time until a lease expires without renewal. Another node takes over a killed node's lease after this time. */
 export const LEASE_MS = 6_000;
 const ROUND_PAUSE_MS = 1_000;
-/** A holder stops this long before its lease expires, because stopping takes time and a busy event loop delays timers. */
-const SAFETY_MS = 1_500;
+/** Time before the expiry at which a holder stops its work, because stopping takes time and timers can be late. */
+const STOP_MARGIN_MS = 1_500;
 
 export interface LeaseHandlers {
-  /** This node has acquired the lease. */
+  /** Called when this node has acquired the lease. */
   acquired(name: string): void;
   /**
-   * The lease ends; the handler stops its work. If `isLost`, another node may hold the lease already. Otherwise the lease
-   * is held until the promise resolves, so that queued rows can still be written.
+   * Called when the lease ends; must stop the work. If `isLost`, another node may already hold the lease. Otherwise this
+   * node holds the lease until the promise resolves, so that queued rows can be written.
    */
   ended(name: string, isLost: boolean): Promise<void>;
-  /** A report for the other nodes on the work under this lease; null keeps the previous one. */
+  /** Returns a report on the work under this lease for the other nodes, or null to keep the previous report. */
   report(name: string): string | null;
 }
 
@@ -24,7 +24,7 @@ export interface LeasesOptions {
   readonly store: LeaseStore;
   /** Id of this node. */
   readonly holder: string;
-  /** Names of the leases that this node may hold. Leases with the same text before the colon are spread evenly. */
+  /** Names of the leases that this node may hold. Leases with the same prefix before the colon are spread evenly. */
   readonly eligible: readonly string[];
   /** Names of the leases that `find` returns. */
   readonly watched: readonly string[];
@@ -33,14 +33,14 @@ export interface LeasesOptions {
   readonly log: Log;
 }
 
-/** A lease as it was read from the store `ageMs` ago. */
+/** The state of a lease that was read from the store `ageMs` ago. */
 export interface ObservedLease extends LeaseRow {
   readonly ageMs: number;
 }
 
 interface Held {
   readonly fence: number;
-  /** Monotonic time at which the work must stop unless the lease was renewed. */
+  /** Monotonic time at which the work must stop unless the lease is renewed. */
   stopAt: number;
   cancelTimer: () => void;
   isEnding: boolean;
@@ -56,7 +56,7 @@ const groupOf = (name: string) => name.slice(0, name.indexOf(":"));
 export class Leases {
   readonly #options: LeasesOptions;
   readonly #held = new Map<string, Held>();
-  /** Lost leases whose work has not stopped yet; they are not acquired again before it has. */
+  /** Names of lost leases whose work has not stopped yet. They cannot be acquired until it has. */
   readonly #stopping = new Set<string>();
   readonly #endings = new Set<Promise<void>>();
   readonly #stop = new AbortController();
@@ -73,25 +73,25 @@ export class Leases {
     this.#loop = this.#run();
   }
 
-  /** The fence of a lease that this node holds right now, else null. */
+  /** Returns the fence of a lease that this node holds, or null if this node does not hold it. */
   fenceOf(name: string): number | null {
     const held = this.#held.get(name);
     return held !== undefined && this.#options.clock.monotonic() < held.stopAt ? held.fence : null;
   }
 
-  /** Held and not being released. */
+  /** Returns whether this node holds the lease and is not releasing it. */
   holds(name: string): boolean {
     return this.fenceOf(name) !== null && this.#held.get(name)?.isEnding === false;
   }
 
-  /** A lease as last read from the store; null before the first read and for a lease that no node ever held. */
+  /** Returns the last read state of a lease, or null if it has not been read or no node has ever held the lease. */
   find(name: string): ObservedLease | null {
     const lease = this.#view?.view.leases.find((row) => row.name === name);
     if (this.#view === null || lease === undefined) return null;
     return { ...lease, ageMs: this.#options.clock.monotonic() - this.#view.at };
   }
 
-  /** The leases were read from the store at least once. */
+  /** True if the leases have been read from the store at least once. */
   get hasView(): boolean {
     return this.#view !== null;
   }
@@ -100,7 +100,7 @@ export class Leases {
   async stop(): Promise<void> {
     const { store, holder, eligible, log } = this.#options;
     this.#isClosing = true;
-    // Renewals continue until the work has ended, so that its queued rows can still be written.
+    // The leases are renewed until the work has ended, so that its queued rows can be written.
     await this.#releaseAll();
     this.#stop.abort();
     await this.#loop;
@@ -132,7 +132,7 @@ export class Leases {
     }
   }
 
-  /** Renews all leases, then acquires or releases at most one; true if another may be acquired immediately. */
+  /** Renews all leases, then acquires or releases at most one. Returns true if another lease may be acquired immediately. */
   async #round(): Promise<boolean> {
     const { store, holder, eligible, watched, clock } = this.#options;
     await this.#renew();
@@ -141,10 +141,10 @@ export class Leases {
     const view = await store.view([...new Set([...watched, ...eligible])]);
     this.#view = { view, at: clock.monotonic() };
     if (this.#isClosing) return false;
-    const free = this.#findFree(view);
-    if (free !== null) return this.#acquire(free);
-    const surplus = this.#findSurplus(view);
-    if (surplus !== null) this.#release(surplus);
+    const freeName = this.#findFree(view);
+    if (freeName !== null) return this.#acquire(freeName);
+    const surplusName = this.#findSurplus(view);
+    if (surplusName !== null) this.#release(surplusName);
     return false;
   }
 
@@ -163,7 +163,7 @@ export class Leases {
 
   #extend(name: string, held: Held, sentAt: number): void {
     const { clock } = this.#options;
-    held.stopAt = sentAt + LEASE_MS - SAFETY_MS;
+    held.stopAt = sentAt + LEASE_MS - STOP_MARGIN_MS;
     held.cancelTimer();
     held.cancelTimer = clock.setTimeout(
       () => this.#lose(name, "it could not be renewed in time"),
@@ -171,7 +171,7 @@ export class Leases {
     );
   }
 
-  /** A free lease for which no other live candidate holds fewer leases of the same group. */
+  /** Returns a lease without holder, if no other live candidate holds fewer leases of its group; otherwise null. */
   #findFree(view: LeaseView): string | null {
     const { eligible, holder } = this.#options;
     const isHeldElsewhere = new Map(view.leases.map((lease) => [lease.name, lease.isLive && lease.holder !== holder]));
@@ -185,8 +185,8 @@ export class Leases {
   }
 
   /**
-   * A lease to hand over to a node with at least two fewer. Only the node with the most leases hands over, one at a time
-   * and only while no lease is free, so that the distribution becomes stable.
+   * Returns a lease to hand over to a node with at least two fewer leases, or null. Only the node with the most leases
+   * hands over, one lease at a time, and not while a lease has no holder, so that the distribution becomes stable.
    */
   #findSurplus(view: LeaseView): string | null {
     const { eligible, holder } = this.#options;
@@ -201,9 +201,9 @@ export class Leases {
       const others = view.candidates.filter(({ candidate }) => candidate !== holder);
       if (others.some(({ candidate }) => hasPriority(candidate))) continue;
       const receivers = others.filter(({ candidate }) => countOf(view, candidate, group) <= ownLeases.length - 2);
-      // The lease acquired last, because the least work was done under it.
-      const surplus = ownLeases.findLast(([name]) => receivers.some(({ names }) => names.includes(name)));
-      if (surplus !== undefined) return surplus[0];
+      // Selects the most recently acquired lease, because the least work was done under it.
+      const surplusLease = ownLeases.findLast(([name]) => receivers.some(({ names }) => names.includes(name)));
+      if (surplusLease !== undefined) return surplusLease[0];
     }
     return null;
   }
@@ -216,8 +216,8 @@ export class Leases {
     const { store, holder, handlers, clock, log } = this.#options;
     const sentAt = clock.monotonic();
     const fence = await store.acquire(name, holder, LEASE_MS);
-    // A response that took too long is discarded; the next round tries again.
-    if (fence === null || clock.monotonic() >= sentAt + LEASE_MS - SAFETY_MS) return false;
+    // If the response took too long, the lease is not used, and the next round retries.
+    if (fence === null || clock.monotonic() >= sentAt + LEASE_MS - STOP_MARGIN_MS) return false;
     const held: Held = { fence, stopAt: 0, cancelTimer: () => {}, isEnding: false };
     this.#held.set(name, held);
     this.#extend(name, held, sentAt);
@@ -237,7 +237,7 @@ export class Leases {
     this.#track(handlers.ended(name, true).finally(() => this.#stopping.delete(name)));
   }
 
-  /** Releases a lease after its work has ended; until then it is held and renewed. */
+  /** Releases a lease after its work has ended. Until the release this node holds and renews the lease. */
   #release(name: string): void {
     const held = this.#held.get(name);
     if (held === undefined || held.isEnding) return;
@@ -259,9 +259,9 @@ export class Leases {
     }
   }
 
-  #track(end: Promise<void>): void {
+  #track(ending: Promise<void>): void {
     const { log } = this.#options;
-    const tracked = end
+    const tracked = ending
       .catch((error: unknown) => log.error({ err: error }, "stopping the work under a lease failed"))
       .finally(() => this.#endings.delete(tracked));
     this.#endings.add(tracked);

@@ -4,11 +4,11 @@ import type { VenueContext } from "./context.ts";
 const ERROR_PAUSE_MS_MIN = 1_000;
 const ERROR_PAUSE_MS_MAX = 30_000;
 const DOUBLINGS_MAX = 5;
-/** Consecutive failures that are all logged; after them every `LOGGED_FAILURE_STEP`th is. */
-const LOGGED_FAILURES = 3;
+/** Number of consecutive failures that are all logged. Of further failures, every `LOGGED_FAILURE_STEP`th is logged. */
+const LOGGED_FAILURES_MAX = 3;
 const LOGGED_FAILURE_STEP = 20;
 
-/** How long a loop sleeps; after the first `minMs`, `LoopRunner.wake` ends the pause. */
+/** How long a loop sleeps. `LoopRunner.wake` can end the pause after `minMs`. */
 export interface Pause {
   readonly minMs: number;
   readonly ms: number;
@@ -18,9 +18,9 @@ export interface Loop {
   readonly name: string;
   readonly pauseMs: number;
   readonly step: () => Promise<unknown>;
-  /** Shortest pause that the venue needs after the last step, also after a failure; 0 by default. */
+  /** Returns the shortest pause after the last step, whether it succeeded or failed; 0 by default. */
   readonly restMs?: () => number;
-  /** Pause after a successful step; `pauseMs` without an early end by default. */
+  /** Returns the pause after a successful step. By default: `pauseMs`, which `wake` cannot end. */
   readonly nextPause?: () => Pause;
 }
 
@@ -28,9 +28,9 @@ export interface Loop {
 export class LoopRunner {
   readonly #context: VenueContext;
   readonly #onChange: (loop: string, hasRecovered: boolean) => void;
-  /** Ends the pause of a loop, by the loop's name. */
+  /** Controllers that end the pauses of loops, by the loop's name. */
   readonly #pauses = new Map<string, AbortController>();
-  /** Loops whose last step failed. */
+  /** Names of the loops whose last step failed. */
   readonly #failing = new Set<string>();
 
   /** @param onChange  called when a loop starts to fail or recovers */
@@ -83,7 +83,7 @@ export class LoopRunner {
     }
     health.failed();
     health.drop(`failed_${error.failure}`);
-    if (failures <= LOGGED_FAILURES || failures % LOGGED_FAILURE_STEP === 0)
+    if (failures <= LOGGED_FAILURES_MAX || failures % LOGGED_FAILURE_STEP === 0)
       log.warn(
         { venue: venue.id, loop: name, failure: error.failure, reason: error.message },
         "request to the venue failed",

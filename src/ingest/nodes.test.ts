@@ -14,7 +14,7 @@ import type { Database } from "../ports/database.ts";
 import { createIngest, type Ingest, type NodeSettings, VenueHealth } from "./index.ts";
 
 const VENUES = ["alpha", "beta"];
-/** Longer than a lease and a round: by then another node has taken over. */
+/** Time after which another node has taken over: longer than a lease and a round. */
 const TAKE_OVER_MS = 8_000;
 
 interface Member {
@@ -27,11 +27,11 @@ interface Member {
 let close = async () => {};
 afterEach(() => close());
 
-/** Complete ingests on one store, closed after the test. `show` lists a market on the venues of every node. */
+/** Opens nodes with ingest on one store and closes them after the test. `show` lists a market on the venues of every node. */
 function openNodes(database: Database, bus?: Bus) {
   const cluster = new Cluster(database, SAMPLE_AT);
   const members: Member[] = [];
-  const shown: ReturnType<typeof sampleMarket>[] = [];
+  const listedMarkets: ReturnType<typeof sampleMarket>[] = [];
   const add = async (settings: Partial<Omit<NodeSettings, "id">> = {}): Promise<Member> => {
     const node = cluster.addNode();
     const board = new MarketBoard(() => node.clock.now());
@@ -54,17 +54,17 @@ function openNodes(database: Database, bus?: Bus) {
     });
     const member = { node, board, ingest, venues };
     members.push(member);
-    for (const market of shown) venues.get(market.listing.venue)?.setMarkets(market);
+    for (const market of listedMarkets) venues.get(market.listing.venue)?.setMarkets(market);
     await ingest.restore();
     ingest.start();
     return member;
   };
   const show = (venue: VenueId, id: string, parts: SampleParts = {}) => {
     const market = sampleMarket(id, { ...parts, listing: { venue, ...parts.listing } });
-    shown.push(market);
+    listedMarkets.push(market);
     for (const { venues } of members) venues.get(venue)?.setMarkets(market);
   };
-  /** Nodes that read a venue, without paused ones, which cannot stop. */
+  /** Returns the nodes that read a venue. Omits paused nodes, because they cannot stop. */
   const readers = (venue: VenueId) =>
     members.filter(({ node, ingest }) => !node.isDead && !node.isPaused && ingest.health()[venue]?.role === "ingest");
   close = async () => {
@@ -94,7 +94,7 @@ const ticksOf = async (database: Database, marketId: string) => {
 };
 
 eachDatabase(
-  "two nodes read one venue each, and both show the markets of both within two seconds",
+  "two nodes read one venue each, and each node has the markets of both venues within two seconds",
   async (database) => {
     const { add, show, advance, readers, bidOn } = openNodes(database);
     show("alpha", "a");
@@ -110,7 +110,7 @@ eachDatabase(
       show("alpha", "a", { quote: { bid } });
       show("beta", "b", { quote: { bid } });
       await advance(1_100);
-      // The reader has swept by now. The follower needs until its next poll.
+      // The reader has swept; the follower needs until its next poll.
       await advance(2_000);
       for (const member of nodes) {
         assert.deepEqual([bidOn(member, "alpha", "a"), bidOn(member, "beta", "b")], [bid, bid]);
@@ -119,12 +119,12 @@ eachDatabase(
   },
 );
 
-eachDatabase("the bus wakes the followers, so they show a stored change immediately", async (database) => {
+eachDatabase("the bus wakes the followers, so a stored change is on their boards immediately", async (database) => {
   const bus = createInProcessBus(quietLog);
   const { cluster, add, show, advance, bidOn } = openNodes(database, bus);
   show("alpha", "a");
   const reader = await add({ serves: false });
-  // An offset to the reader, so that no poll of the follower coincides with a flush.
+  // Starts the follower with an offset, so that none of its polls coincides with a flush of the reader.
   await advance(330);
   const server = await add({ ingests: false, maintains: false });
   await advance(10_000);
@@ -138,7 +138,7 @@ eachDatabase("the bus wakes the followers, so they show a stored change immediat
 });
 
 eachDatabase(
-  "a node that only serves shows new markets, titles and settlements that the reader has stored",
+  "a node that only serves has the new markets, titles and settlements that the reader has stored",
   async (database) => {
     const { add, show, advance } = openNodes(database);
     const reader = await add({ serves: false });
@@ -180,7 +180,7 @@ eachDatabase("a follower's updated_at advances when the reader confirms an uncha
 });
 
 eachDatabase(
-  "after a kill another node continues from the stored state and writes no price twice",
+  "if the reader is killed, another node continues from the stored state and writes no price twice",
   async (database) => {
     const { add, show, advance, readers, bidOn } = openNodes(database);
     show("alpha", "a", { quote: { bid: 0.3 } });
@@ -210,7 +210,7 @@ eachDatabase("a paused node does not write its queued prices after another node 
   const [reader] = readers("alpha");
   const other = reader === first ? second : first;
   assert.ok(reader !== undefined);
-  // Only the reader receives this price, and it cannot write it.
+  // Only the reader receives this price, and it cannot write the price to the store.
   reader.venues.get("alpha")?.setMarkets(sampleMarket("a", { quote: { bid: 0.11 } }));
   for (let steps = 0; bidOn(reader, "alpha", "a") !== 0.11 && steps < 100; steps++) {
     reader.node.isDisconnected = true;
@@ -227,10 +227,10 @@ eachDatabase("a paused node does not write its queued prices after another node 
   assert.deepEqual(await ticksOf(database, "a"), [0.3]);
   const [row] = await database.query<{ snapshot: string }>("select snapshot from markets where market_id = 'a'");
   assert.equal(JSON.parse(row?.snapshot ?? "{}").quote.bid, 0.3);
-  assert.equal(bidOn(reader, "alpha", "a"), 0.3, "its board shows the stored price again");
+  assert.equal(bidOn(reader, "alpha", "a"), 0.3, "the board of the former reader has the stored price");
 });
 
-eachDatabase("a node that stops writes everything queued and hands over immediately", async (database) => {
+eachDatabase("a node that stops writes its queued rows and hands over its venues immediately", async (database) => {
   const { add, show, advance, readers, cluster } = openNodes(database);
   show("alpha", "a", { quote: { bid: 0.3 } });
   const first = await add();
@@ -253,7 +253,7 @@ eachDatabase("a node that stops writes everything queued and hands over immediat
 });
 
 eachDatabase(
-  "a follower reports the reader's health with its age, and degraded after the reader is killed",
+  "a follower reports the reader's health with its lag, and `degraded` if the reader is killed",
   async (database) => {
     const { add, show, advance } = openNodes(database);
     show("alpha", "a");
@@ -307,17 +307,20 @@ eachDatabase(
   },
 );
 
-eachDatabase("one node runs the maintenance jobs, and another takes over when it is killed", async (database) => {
-  const { add, advance } = openNodes(database);
-  const holder = async () =>
-    (await database.query<{ holder: string }>("select holder from leases where name = 'job:maintenance'"))[0]?.holder;
-  const first = await add({ ingests: false });
-  await advance(1_000);
-  await add({ ingests: false });
-  await add({ ingests: false, maintains: false });
-  await advance(10_000);
-  assert.equal(await holder(), "node-0");
-  first.node.kill();
-  await advance(TAKE_OVER_MS);
-  assert.equal(await holder(), "node-1");
-});
+eachDatabase(
+  "one node runs the maintenance jobs, and another node takes over if the first is killed",
+  async (database) => {
+    const { add, advance } = openNodes(database);
+    const holder = async () =>
+      (await database.query<{ holder: string }>("select holder from leases where name = 'job:maintenance'"))[0]?.holder;
+    const first = await add({ ingests: false });
+    await advance(1_000);
+    await add({ ingests: false });
+    await add({ ingests: false, maintains: false });
+    await advance(10_000);
+    assert.equal(await holder(), "node-0");
+    first.node.kill();
+    await advance(TAKE_OVER_MS);
+    assert.equal(await holder(), "node-1");
+  },
+);

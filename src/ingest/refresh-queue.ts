@@ -2,27 +2,27 @@ import type { BoardMarket } from "../board/index.ts";
 import type { MarketListing } from "../domain/market.ts";
 import type { VenueContext } from "./context.ts";
 
-const BATCH_MAX = 100;
-const QUEUE_MAX = 20_000;
-/** Markets that close later than this are not queued yet; a later sweep queues them. */
+const BATCH_MARKETS_MAX = 100;
+const QUEUED_MARKETS_MAX = 20_000;
+/** A market whose close is further ahead is not queued; the first sweep within this time before the close queues it. */
 const SCHEDULED_AHEAD_MS = 6 * 3_600_000;
-/** Bounds of the interval at which a market that awaits its result is read; the interval grows with the wait. */
+/** Shortest interval between reads of a market that awaits its result. The interval grows with the wait. */
 const AWAITING_RESULT_MS_MIN = 15_000;
 const AWAITING_RESULT_MS_MAX = 3_600_000;
 
-/** Markets to read individually: past their close, awaiting a result, missing from sweeps, or reported as changed by the stream. */
+/** Queue of markets to read individually: after their close, missing from sweeps, or changed according to the stream. */
 export class RefreshQueue {
   readonly #context: VenueContext;
-  /** When each market is due, Unix milliseconds. */
+  /** When each market must be read, Unix milliseconds. */
   readonly #dueAt = new Map<string, number>();
 
   constructor(context: VenueContext) {
     this.#context = context;
   }
 
-  /** Queues a market to be read at `at` (now by default); a full queue drops it and counts the drop. */
+  /** Queues a market to be read at `at` (now by default). A full queue drops the market and counts the drop. */
   add(marketId: string, at = this.#context.clock.now()): void {
-    if (this.#dueAt.size < QUEUE_MAX || this.#dueAt.has(marketId)) this.#dueAt.set(marketId, at);
+    if (this.#dueAt.size < QUEUED_MARKETS_MAX || this.#dueAt.has(marketId)) this.#dueAt.set(marketId, at);
     else this.#context.health.drop("refresh_queue_full");
   }
 
@@ -30,7 +30,7 @@ export class RefreshQueue {
     this.#dueAt.delete(marketId);
   }
 
-  /** Queues a market for its next individual read, or removes it if it needs none. */
+  /** Queues a market for its next individual read, or removes the market if it needs none. */
   schedule({ listing: { marketId, status, closeAt } }: BoardMarket): void {
     if (status === "finalized") {
       this.remove(marketId);
@@ -39,13 +39,13 @@ export class RefreshQueue {
     const now = this.#context.clock.now();
     const isOpen = status === "active" || status === "pending";
     const waitedMs = now - (closeAt ?? now);
-    const againAt = now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10));
-    if (!isOpen) this.add(marketId, againAt);
-    else if (closeAt !== null && closeAt <= now + SCHEDULED_AHEAD_MS) this.add(marketId, Math.max(closeAt, againAt));
+    const nextReadAt = now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10));
+    if (!isOpen) this.add(marketId, nextReadAt);
+    else if (closeAt !== null && closeAt <= now + SCHEDULED_AHEAD_MS) this.add(marketId, Math.max(closeAt, nextReadAt));
     else this.remove(marketId);
   }
 
-  /** Reads the markets that are due, one batch at most. */
+  /** Reads at most one batch of the markets that are due. */
   async refreshDue(): Promise<void> {
     const { venue, board, health, signal, absorb } = this.#context;
     const listings = this.#takeDue();
@@ -54,7 +54,7 @@ export class RefreshQueue {
     absorb(page);
     health.succeeded();
     const returned = new Set(page.markets.map(({ listing }) => listing.marketId));
-    // A market that the venue no longer lists is read at the same growing interval as one that awaits its result.
+    // A market that the venue no longer has is read at the interval for markets that await their result.
     for (const { marketId } of listings) {
       const market = returned.has(marketId) ? null : board.find(venue.id, marketId);
       if (market !== null) this.schedule(market);
@@ -66,7 +66,7 @@ export class RefreshQueue {
     const now = clock.now();
     const listings: MarketListing[] = [];
     for (const [marketId, dueAt] of this.#dueAt) {
-      if (listings.length >= BATCH_MAX) break;
+      if (listings.length >= BATCH_MARKETS_MAX) break;
       if (dueAt > now) continue;
       const market = board.find(venue.id, marketId);
       if (market === null) this.#dueAt.delete(marketId);

@@ -12,13 +12,13 @@ const trade = (executedAt: number, usd = 1, tradeId = `t${executedAt}`): Trade =
   ...{ tradeId, executedAt, yesPrice: 0.5, size: 2 * usd, takerSide: null },
 });
 
-test("before the first read the total is null and the next read covers a whole day", () => {
+test("before the first read, the total is null and the next read starts a day ago", () => {
   const volume = new RollingVolume();
   assert.equal(volume.total(NOW), null);
   assert.equal(volume.nextReadFrom(NOW), NOW - DAY_MS);
 });
 
-test("after a read of a whole day the total is the sum of price times size, 0 without trades", () => {
+test("after a complete read of a day, the total is the sum of price times size, or 0 if there are no trades", () => {
   const quiet = new RollingVolume();
   quiet.add([], NOW - DAY_MS, true, NOW);
   assert.equal(quiet.total(NOW), 0);
@@ -27,7 +27,7 @@ test("after a read of a whole day the total is the sum of price times size, 0 wi
   assert.equal(busy.total(NOW), 0.3);
 });
 
-test("after a truncated read the total is null until its oldest trade is a day old", () => {
+test("after a truncated read, the total is null until the oldest trade of the read is a day old", () => {
   const volume = new RollingVolume();
   const oldest = NOW - 60 * MINUTE_MS;
   volume.add([trade(NOW, 3), trade(oldest, 4)], NOW - DAY_MS, false, NOW);
@@ -36,7 +36,7 @@ test("after a truncated read the total is null until its oldest trade is a day o
   assert.equal(volume.total(oldest + DAY_MS), 7);
 });
 
-test("a later truncated read leaves a gap, so the total is null again", () => {
+test("a truncated read after a complete read leaves a gap, so the total is null", () => {
   const volume = new RollingVolume();
   volume.add([trade(NOW - 60 * MINUTE_MS)], NOW - DAY_MS, true, NOW);
   assert.equal(volume.total(NOW), 1);
@@ -52,7 +52,7 @@ test("a trade that is read twice counts once", () => {
   assert.equal(volume.total(NOW + 1), 7);
 });
 
-test("trades older than a day leave the total", () => {
+test("the total does not contain trades older than a day", () => {
   const volume = new RollingVolume();
   volume.add([trade(NOW, 5), trade(NOW - 10 * MINUTE_MS, 2)], NOW - DAY_MS, true, NOW);
   assert.equal(volume.total(NOW), 7);
@@ -60,7 +60,7 @@ test("trades older than a day leave the total", () => {
   assert.equal(volume.total(NOW + DAY_MS + 6 * MINUTE_MS), 0);
 });
 
-test("without trades the next read starts at the last read, not a day ago", () => {
+test("if the last read returned no trades, the next read starts at most 5 minutes before the last read", () => {
   const volume = new RollingVolume();
   volume.add([], NOW - DAY_MS, true, NOW);
   const next = volume.nextReadFrom(NOW + 60 * MINUTE_MS);
@@ -73,7 +73,7 @@ test("a trade with a timestamp in the future does not exclude earlier trades fro
   assert.ok(volume.nextReadFrom(NOW + MINUTE_MS) <= NOW);
 });
 
-test("overlapping reads give the total of all trades of the last day, to the precision of one bucket", () => {
+test("overlapping reads result in the total of all trades of the last day, with the precision of one bucket", () => {
   const ages = fc.array(fc.integer({ min: 0, max: 30 * 60 }), { maxLength: 30 });
   fc.assert(
     fc.property(ages, fc.integer({ min: 1, max: 5 }), (minutes, reads) => {

@@ -5,14 +5,14 @@ const DAY_MS = 86_400_000;
 const SEEN_IDS_MAX = 2_000;
 
 /**
- * USD traded in the last 24 hours, summed from a market's trades in buckets of five minutes. Known only after the trades
- * of a whole day were read; a trade that is read twice counts once.
+ * USD traded in the last 24 hours, summed from a market's trades in buckets of five minutes. The total is null until
+ * the trades of a whole day are read. A trade that is read twice counts once.
  */
 export class RollingVolume {
   readonly #buckets = new Map<number, number>();
-  /** Ids of the trades counted last. */
+  /** Ids of the most recently counted trades. */
   readonly #seen = new Set<string>();
-  /** From this time on all trades are counted, Unix milliseconds; null before the first read. */
+  /** Start of the period of which all trades are counted, Unix milliseconds; null before the first read. */
   #completeSince: number | null = null;
   #readUntil: number | null = null;
 
@@ -25,7 +25,7 @@ export class RollingVolume {
    * Adds the trades of one read, newest first.
    *
    * @param sinceMs     start of the requested range, Unix milliseconds
-   * @param isComplete  whether the trades cover the whole range, false if a page limit cut them off
+   * @param isComplete  whether `trades` contains all trades of the range; false if a limit truncated it
    */
   add(trades: readonly Trade[], sinceMs: number, isComplete: boolean, now: number): void {
     for (const trade of trades) {
@@ -45,7 +45,7 @@ export class RollingVolume {
     }
   }
 
-  /** USD, or null while the trades of less than a day are known. */
+  /** Returns the volume in USD, or null while the trades of less than a day are known. */
   total(now: number): number | null {
     const since = now - DAY_MS;
     if (this.#completeSince === null || this.#completeSince > since + BUCKET_MS) return null;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SchemaDriftLog } from "./schema-drift.ts";
 
-test("counts drift by kind and name, with the redacted first value and both timestamps", () => {
+test("counts drift by kind and name, with the redacted first value and the timestamps of the first and last occurrence", () => {
   const log = new SchemaDriftLog();
   log.note("unknown_value", "market.status", "LIMBO", 1_000);
   log.note("unknown_value", "market.status", "OTHER", 2_000);
@@ -24,7 +24,7 @@ test("counts drift by kind and name, with the redacted first value and both time
   ]);
 });
 
-test("limits the number of names and counts further ones as other, by kind", () => {
+test("limits the number of names and counts further names as `other`, by kind", () => {
   const log = new SchemaDriftLog();
   const letters = "abcdefghij";
   for (let number = 0; number < 100; number++) {
@@ -44,7 +44,7 @@ test("limits the number of names and counts further ones as other, by kind", () 
   );
 });
 
-test("counts names that could be ids, secrets or markup as other", () => {
+test("counts names that could be ids, secrets or markup as `other`", () => {
   const log = new SchemaDriftLog();
   for (const name of [
     "market.user12345",

@@ -4,10 +4,10 @@ import type { DriftKind } from "../ports/venue.ts";
 
 /** One difference between a venue's responses and the documented format. Times are Unix milliseconds. */
 export const DriftEntry = Type.Object({
-  /** Object type and field, such as `market.status`; `other` if the list is full or the name is not safe to show. */
+  /** Object type and field, such as `market.status`; `other` if the list is full or the name may contain an id. */
   name: Type.String(),
   kind: Type.Enum(["unknown_value", "missing", "new"]),
-  /** Affected objects; new fields and formats are counted in a sample of the objects. */
+  /** Number of affected objects. New fields and formats are counted in a sample of the objects. */
   count: Type.Number(),
   /** The first value, redacted, as `type: value`; null for missing fields. */
   sample: Type.Union([Type.String(), Type.Null()]),
@@ -17,10 +17,10 @@ export const DriftEntry = Type.Object({
 export type DriftEntry = Type.Static<typeof DriftEntry>;
 
 const NAMES_MAX = 60;
-/** Field names come from the venue. Names that look like ids, or not like names at all, are counted as `other`. */
-const FIELD_NAME = /^[A-Za-z][A-Za-z_]{0,31}(?:\.[A-Za-z_][A-Za-z0-9_]{0,39})?$/;
-const MANY_DIGITS = /\d{4}|(?:\d.*){6}/;
-const OTHER = "other";
+/** Field names that venues send and that may be displayed. Names that do not match are counted as `other`. */
+const FIELD_NAME_PATTERN = /^[A-Za-z][A-Za-z_]{0,31}(?:\.[A-Za-z_][A-Za-z0-9_]{0,39})?$/;
+const MANY_DIGITS_PATTERN = /\d{4}|(?:\d.*){6}/;
+const OTHER_NAME = "other";
 
 /** Counts the drift of one venue by kind and name, with one redacted sample for each; the number of names is bounded. */
 export class SchemaDriftLog {
@@ -32,18 +32,19 @@ export class SchemaDriftLog {
     entry.lastSeenAt = at;
   }
 
-  /** In the order first seen. */
+  /** Returns the entries in the order of their first occurrence. */
   list(): DriftEntry[] {
     return [...this.#entries.values()].map((entry) => ({ ...entry }));
   }
 
   #add(kind: DriftKind, field: string, value: unknown, at: number) {
-    const isNamed = FIELD_NAME.test(field) && !MANY_DIGITS.test(field) && this.#entries.size < NAMES_MAX;
-    const name = isNamed ? field : OTHER;
+    const isDisplayableName =
+      FIELD_NAME_PATTERN.test(field) && !MANY_DIGITS_PATTERN.test(field) && this.#entries.size < NAMES_MAX;
+    const name = isDisplayableName ? field : OTHER_NAME;
     const key = `${kind} ${name}`;
-    const known = this.#entries.get(key);
-    if (known !== undefined) return known;
-    const sample = kind === "missing" || !isNamed ? null : redactSample(name, value);
+    const existing = this.#entries.get(key);
+    if (existing !== undefined) return existing;
+    const sample = kind === "missing" || !isDisplayableName ? null : redactSample(name, value);
     const entry = { name, kind, count: 0, sample, firstSeenAt: at, lastSeenAt: at };
     this.#entries.set(key, entry);
     return entry;

@@ -15,14 +15,14 @@ const trade = (tradeId: string, executedAt = SAMPLE_AT): Trade => ({
   ...{ tradeId, executedAt, yesPrice: 0.5, size: 3, takerSide: "yes" },
 });
 
-const opened: StoreWriter[] = [];
+const openWriters: StoreWriter[] = [];
 afterEach(async () => {
-  for (const writer of opened.splice(0)) await writer.close();
+  for (const writer of openWriters.splice(0)) await writer.close();
 });
 
-/** A writer on a real store that fails while `state.isUp` is false; `state.before` runs before each statement. */
-function createTestWriter(real: Database) {
-  const interrupted = interruptible(real);
+/** Creates a writer on a real store that fails while `state.isUp` is false. `state.before` runs before each statement. */
+function createTestWriter(realDatabase: Database) {
+  const interrupted = interruptible(realDatabase);
   const { database } = interrupted;
   const state = Object.assign(interrupted.state, { isFirstSweep: false });
   const clock = new FakeClock(SAMPLE_AT);
@@ -31,7 +31,7 @@ function createTestWriter(real: Database) {
   const store = createMarketStore(database);
   const isFirstSweep = () => state.isFirstSweep;
   const writer = new StoreWriter({ board, store, ticks, clock, log: quietLog, isFirstSweep });
-  opened.push(writer);
+  openWriters.push(writer);
   const change = (id: string, parts: SampleParts = {}): BoardMarket => {
     const boardChange = board.apply(
       sampleMarket(id, { ...parts, quote: { receivedAt: clock.now(), ...parts.quote } }),
@@ -41,13 +41,15 @@ function createTestWriter(real: Database) {
     return boardChange.market;
   };
   const titles = async () => {
-    const rows = await real.query<{ title: string; status: string }>("select title, status from markets order by key");
+    const rows = await realDatabase.query<{ title: string; status: string }>(
+      "select title, status from markets order by key",
+    );
     return rows.map(({ title, status }) => `${title} (${status})`);
   };
   const count = async (table: string) =>
-    Number((await real.query<{ n: number }>(`select count(*) as n from ${table}`))[0]?.n);
+    Number((await realDatabase.query<{ n: number }>(`select count(*) as n from ${table}`))[0]?.n);
   const statuses = async () => {
-    const rows = await real.query<{ from_status: string; to_status: string; outcome: unknown }>(
+    const rows = await realDatabase.query<{ from_status: string; to_status: string; outcome: unknown }>(
       "select from_status, to_status, outcome from status_changes order by changed_at, to_status",
     );
     return rows.map(({ from_status, to_status, outcome }) => [from_status, to_status, outcome]);
@@ -55,7 +57,7 @@ function createTestWriter(real: Database) {
   return { state, clock, board, ticks, writer, change, titles, count, statuses };
 }
 
-eachDatabase("a new market gets its store key with the next flush, then its first tick", async (database) => {
+eachDatabase("the next flush sets the store key of a new market and queues its first tick", async (database) => {
   const { board, writer, ticks, change, count } = createTestWriter(database);
   change("a");
   assert.equal(board.find("alpha", "a")?.storeKey, null);
@@ -74,7 +76,7 @@ eachDatabase("a new market gets its store key with the next flush, then its firs
   assert.equal(await count("ticks"), 1);
 });
 
-eachDatabase("each change of a quote writes one tick, an unchanged quote none", async (database) => {
+eachDatabase("each change of a quote writes one tick, and an unchanged quote writes none", async (database) => {
   const { clock, writer, change, count } = createTestWriter(database);
   change("a");
   await writer.flush();
@@ -103,30 +105,33 @@ eachDatabase("changes during a flush are written by the next flush", async (data
   assert.deepEqual(await titles(), ["second (closed)", "third (active)"]);
 });
 
-eachDatabase("loses nothing while the store is unavailable and writes nothing twice afterwards", async (database) => {
-  const { state, clock, writer, change, titles, count, statuses } = createTestWriter(database);
-  const market = change("a");
-  await writer.flush();
-  state.isUp = false;
-  writer.queueEvent(sampleEvent("E"));
-  change("b");
-  writer.queueTrades(market, [trade("t1"), trade("t2")]);
-  clock.jumpWallClock(1_000);
-  change("a", { listing: { status: "closed" } });
-  for (let flushes = 0; flushes < 3; flushes++) await writer.flush();
-  assert.equal(await count("markets"), 1);
-  assert.ok(writer.counters.markets.queued > 0 && writer.counters.trades.queued === 2);
+eachDatabase(
+  "if the store is unavailable for a while, the writer loses no row and writes no row twice",
+  async (database) => {
+    const { state, clock, writer, change, titles, count, statuses } = createTestWriter(database);
+    const market = change("a");
+    await writer.flush();
+    state.isUp = false;
+    writer.queueEvent(sampleEvent("E"));
+    change("b");
+    writer.queueTrades(market, [trade("t1"), trade("t2")]);
+    clock.jumpWallClock(1_000);
+    change("a", { listing: { status: "closed" } });
+    for (let flushes = 0; flushes < 3; flushes++) await writer.flush();
+    assert.equal(await count("markets"), 1);
+    assert.ok(writer.counters.markets.queued > 0 && writer.counters.trades.queued === 2);
 
-  state.isUp = true;
-  await writer.flush();
-  await writer.flush();
-  assert.deepEqual(await titles(), ["Question a (closed)", "Question b (active)"]);
-  assert.deepEqual([await count("events"), await count("trades"), writer.counters.trades.queued], [1, 2, 0]);
-  assert.deepEqual(await statuses(), [["active", "closed", null]]);
-});
+    state.isUp = true;
+    await writer.flush();
+    await writer.flush();
+    assert.deepEqual(await titles(), ["Question a (closed)", "Question b (active)"]);
+    assert.deepEqual([await count("events"), await count("trades"), writer.counters.trades.queued], [1, 2, 0]);
+    assert.deepEqual(await statuses(), [["active", "closed", null]]);
+  },
+);
 
 eachDatabase(
-  "after a failure in the middle of a flush, the next flush writes the rest and nothing twice",
+  "if a flush fails halfway, the next flush writes the remaining rows and no row twice",
   async (database) => {
     const { state, clock, writer, change, count, statuses } = createTestWriter(database);
     const market = change("a");
@@ -153,7 +158,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("a trade queued twice is stored once, also when a flush is in between", async (database) => {
+eachDatabase("a trade that is queued twice is stored once, even if a flush runs between", async (database) => {
   const { writer, change, count } = createTestWriter(database);
   const market = change("a");
   writer.queueTrades(market, [trade("t1"), trade("t1"), trade("t2")]);
@@ -235,7 +240,7 @@ eachDatabase("the queue of trades is bounded; further trades are counted as drop
 });
 
 eachDatabase(
-  "a first sweep is stored in small batches, requested markets immediately, and the rest after it",
+  "a first sweep is stored in small batches, a requested market immediately, and all other markets after the sweep",
   async (database) => {
     const { state, clock, board, writer, change, count } = createTestWriter(database);
     state.isFirstSweep = true;
@@ -243,7 +248,7 @@ eachDatabase(
     writer.start();
     const timedFlush = async () => {
       await clock.advance(1_000);
-      // Resolves after the flush that the clock started.
+      // `flushMarket` resolves after the flush that the clock started.
       await writer.flushMarket(change("m0"));
     };
     await timedFlush();
@@ -260,7 +265,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("a new market is written once, not again for its price", async (database) => {
+eachDatabase("a new market is written once, including its price", async (database) => {
   const { state, clock, writer, change } = createTestWriter(database);
   await writer.flush();
   clock.jumpWallClock(60_000);

@@ -6,26 +6,26 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { ChangeStore, CurrentQuote, MarketStore, TickWriter, VenueFence } from "../storage/index.ts";
 
-/** Rows per statement. Preparing a statement blocks the event loop. */
+/** Limit of rows per statement, because preparing a statement blocks the event loop. */
 const BATCH_ROWS_MAX = 250;
 const FLUSH_EVERY_MS = 1_000;
-/** Market rows per timed flush; `flushMarket` waits for at most one such flush. */
+/** Limit of market rows per timed flush. `flushMarket` waits for at most one timed flush. */
 const FLUSH_ROWS_MAX = 4_000;
-/** The same during a first sweep, which needs the processor time more. Above 0, so that an endless sweep is stored too. */
+/** Limit of market rows per timed flush during a first sweep, which needs the CPU. Above 0, so that rows are stored during it. */
 const FIRST_SWEEP_FLUSH_ROWS_MAX = 200;
-/** Price changes are written to the market's row once in this many flushes, because the ticks contain them already. */
+/** Flushes per write of price changes to market rows. Ticks already contain the prices, so this can wait. */
 const FLUSHES_PER_QUOTE_FLUSH = 10;
 const QUOTE_FLUSH_EVERY_MS = FLUSHES_PER_QUOTE_FLUSH * FLUSH_EVERY_MS;
 const TRADES_QUEUED_MAX = 50_000;
 const STATUS_CHANGES_QUEUED_MAX = 50_000;
 
-/** An unchanged quote is written again after this long, or later to stay below the rate. */
+/** Shortest time until an unchanged quote is written again; longer if `QUOTES_CONFIRMED_PER_SECOND_MAX` requires it. */
 const CONFIRM_EVERY_MS_MIN = 60_000;
-const CONFIRMED_PER_SECOND_MAX = 1_000;
+const QUOTES_CONFIRMED_PER_SECOND_MAX = 1_000;
 
-/** How to write to a store that other nodes write to as well. */
+/** Dependencies for writing to a store that other nodes also write to. */
 export interface SharedWriting {
-  /** This node's fence for a venue, null unless it holds the venue's lease right now. */
+  /** Returns this node's fence for a venue, or null if this node does not hold the venue's lease. */
   fenceOf(venue: VenueId): VenueFence | null;
   readonly changes: Pick<ChangeStore, "saveQuotes">;
   /** Called after each flush that stored changes, to wake the nodes that follow them. */
@@ -40,7 +40,7 @@ export interface StoreWriterOptions {
   readonly log: Log;
   /** Set if other nodes write to the same store. */
   readonly shared?: SharedWriting;
-  /** Whether a first sweep is still running; never by default. */
+  /** Returns whether a first sweep is running; always false by default. */
   readonly isFirstSweep?: () => boolean;
 }
 
@@ -51,7 +51,7 @@ export class StoreWriter {
   readonly #changed = new Set<BoardMarket["row"]>();
   /** Rows whose quote or figures differ from the stored ones. */
   readonly #repriced = new Set<BoardMarket["row"]>();
-  /** When each row's quote was last queued, monotonic, by row; used with `shared` only. */
+  /** Monotonic time at which each row's quote was last queued, by row; used only with `shared`. */
   readonly #quotedAt: number[] = [];
   readonly #events = new Map<string, EventListing>();
   #statusChanges: { market: BoardMarket; from: MarketStatus; at: number }[] = [];
@@ -75,13 +75,13 @@ export class StoreWriter {
     }, FLUSH_EVERY_MS);
   }
 
-  /** Unlimited if there are other nodes, because they see only what is stored. */
+  /** Returns the row limit of a timed flush. Unlimited if there are other nodes, because they read only stored rows. */
   #flushRowsMax(): number {
     if (this.#options.shared !== undefined) return Number.POSITIVE_INFINITY;
     return this.#options.isFirstSweep?.() ? FIRST_SWEEP_FLUSH_ROWS_MAX : FLUSH_ROWS_MAX;
   }
 
-  /** Rows for the store: `written` and `dropped` count since the start, `queued` is the current length. */
+  /** Row counts: `written` and `dropped` since the start, `queued` currently. */
   get counters() {
     return {
       ticks: this.#options.ticks.counters,
@@ -114,7 +114,7 @@ export class StoreWriter {
     }
   }
 
-  /** Queues a change of figures that are not part of a tick. */
+  /** Queues a change of volume or other figures that are not part of a tick. */
   queueFigures(market: BoardMarket): void {
     if (this.#options.shared !== undefined && this.#isOurs(market.listing.venue)) this.#queueQuote(market);
   }
@@ -128,14 +128,14 @@ export class StoreWriter {
   }
 
   /**
-   * Writes everything that is queued, after the current flush. Never rejects: after a failure everything stays queued for
-   * the next flush.
+   * Writes all queued rows, after the current flush. Never rejects: after a failure the rows stay queued for the next
+   * flush.
    */
   flush(): Promise<void> {
     return this.#afterCurrentFlush(() => this.#flushQueued(Number.POSITIVE_INFINITY));
   }
 
-  /** Writes one market ahead of the others, after the current flush; after a failure it stays queued. */
+  /** Writes one queued market after the current flush, before the other markets. If this fails, it stays queued. */
   flushMarket({ row }: BoardMarket): Promise<void> {
     return this.#afterCurrentFlush(async () => {
       if (this.#changed.has(row)) await this.#flushMarkets(this.#changed, [row]);
@@ -200,7 +200,7 @@ export class StoreWriter {
     return this.#options.shared === undefined || this.#options.shared.fenceOf(venue) !== null;
   }
 
-  /** The fences of those venues that this node may write; undefined if there are no other nodes. */
+  /** Returns the fences of the venues that this node may write, or undefined if there are no other nodes. */
   #fencesOf(venues: readonly VenueId[]): VenueFence[] | undefined {
     const { shared } = this.#options;
     return shared === undefined ? undefined : [...new Set(venues)].flatMap((venue) => shared.fenceOf(venue) ?? []);
@@ -213,7 +213,10 @@ export class StoreWriter {
   }
 
   #isConfirmationDue({ row }: BoardMarket): boolean {
-    const everyMs = Math.max(CONFIRM_EVERY_MS_MIN, (this.#options.board.size / CONFIRMED_PER_SECOND_MAX) * 1_000);
+    const everyMs = Math.max(
+      CONFIRM_EVERY_MS_MIN,
+      (this.#options.board.size / QUOTES_CONFIRMED_PER_SECOND_MAX) * 1_000,
+    );
     return this.#options.clock.monotonic() - (this.#quotedAt[row] ?? Number.NEGATIVE_INFINITY) >= everyMs;
   }
 
@@ -260,7 +263,7 @@ export class StoreWriter {
     }
   }
 
-  /** Writes markets of venues that this node may write; of other venues, inserts only those that are not stored. */
+  /** Writes the markets of venues that this node may write. Of other venues, inserts only markets that are not stored. */
   async #write(markets: readonly BoardMarket[]): Promise<(number | null)[]> {
     const fences = this.#fencesOf(markets.map(({ listing }) => listing.venue));
     if (fences === undefined) return this.#options.store.upsertMarkets(markets.map(snapshotOf));
@@ -319,7 +322,7 @@ export class StoreWriter {
     }
   }
 
-  /** The market's key in the store; null until the market is stored. */
+  /** Returns the market's key in the store, or null if the market is not stored. */
   #keyOf({ listing }: BoardMarket): number | null {
     return this.#options.board.find(listing.venue, listing.marketId)?.storeKey ?? null;
   }

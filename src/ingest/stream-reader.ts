@@ -3,7 +3,7 @@ import type { StreamMessage, VenueStream } from "../ports/venue.ts";
 import { listMostTraded, type VenueContext } from "./context.ts";
 import type { RefreshQueue } from "./refresh-queue.ts";
 
-/** Applies what a venue's stream sends to the board, and keeps the stream subscribed to the most traded markets. */
+/** Applies the messages of a venue's stream to the board and subscribes the stream to the most traded markets. */
 export class StreamReader {
   readonly #context: VenueContext;
   readonly #refreshQueue: RefreshQueue;
@@ -23,13 +23,13 @@ export class StreamReader {
     return this.#isUp;
   }
 
-  /** Returns false if the venue has no stream that this configuration can use. */
+  /** Opens the stream. Returns false if the venue has none or its key is not configured. */
   open(): boolean {
     const { venue, health, log } = this.#context;
     this.#stream = venue.openStream({
       onMessage: (message) => this.#apply(message),
       onUp: () => {
-        // Messages sent during the disconnection are lost; a sweep replaces them.
+        // Messages sent during the disconnection are lost, so a sweep must confirm the board.
         if (this.#wasUp && !this.#isUp) this.#markSuspect();
         this.#isUp = true;
         this.#wasUp = true;
@@ -51,7 +51,7 @@ export class StreamReader {
     return true;
   }
 
-  /** Subscribes to as many of the most traded markets as the stream can carry. */
+  /** Subscribes to the most traded markets, up to the stream's limit. */
   follow(): void {
     const markets = listMostTraded(this.#context, this.#context.venue.profile.streamMarketsMax);
     this.#stream?.follow(markets.map(({ listing }) => listing));
@@ -74,7 +74,7 @@ export class StreamReader {
     const { venue, board, storeWriter, health } = this.#context;
     const isAhead = (message.quote.eventAt ?? 0) > message.receivedAt + VENUE_CLOCK_AHEAD_MS_MAX;
     if (isAhead) health.drop("time_ahead");
-    // With a time in the future, all later quotes would look old.
+    // If the board stored a timestamp in the future, it would reject subsequent quotes as out of order.
     const quote = isAhead ? { ...message.quote, eventAt: null } : message.quote;
     const change = board.applyQuote(venue.id, message.marketId, quote, message.receivedAt);
     if (change === "crossed_book") this.#markSuspect();

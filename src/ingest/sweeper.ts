@@ -4,40 +4,40 @@ import type { VenueContext } from "./context.ts";
 import type { Pause } from "./loop-runner.ts";
 import type { RefreshQueue } from "./refresh-queue.ts";
 
-/** Markets of a page that are applied to the board before yielding to the event loop. */
+/** Number of markets that are applied to the board before yielding to the event loop. */
 const SLICE_MARKETS_MAX = 200;
-/** A sweep with less than this share of the previous sweep's markets counts as incomplete. */
+/** Share of the previous sweep's markets below which a sweep counts as incomplete. */
 const SWEEP_SHARE_MIN = 0.5;
-/** Smaller listings may halve without being suspicious. */
+/** Number of markets from which `SWEEP_SHARE_MIN` applies: smaller listings may shrink by half. */
 const SWEEP_ROWS_MIN = 20;
-/** A market missing from this many consecutive complete sweeps is read individually. */
+/** Number of consecutive complete sweeps without a market after which the market is read individually. */
 const MISSED_SWEEPS_MAX = 2;
-/** The pause after a sweep is at least this many times as long as the sweep loaded the venue. */
+/** Shortest pause after a sweep, as a multiple of the sweep's load on the venue in milliseconds. */
 const REST_PER_SWEEP = 2;
-/** The shortest of the last complete sweeps estimates that load: longer ones include time spent waiting for responses. */
+/** Number of complete sweeps whose shortest estimates the load. Longer sweeps include waits for slow responses. */
 const COMPLETE_LOADS_MAX = 5;
 /** Pause before the sweep that confirms a suspect board, instead of the usual one. */
 const CONFIRM_PAUSE_MS = 1_000;
-/** Failures come in bursts, and some losses cause no error: for `SUSPECT_MS` after one, sweeps pause only this long. */
+/** Pause between sweeps for `SUSPECT_MS` after a failure, because failures come in bursts and some cause no error. */
 const SUSPECT_PAUSE_MS = 2_500;
 const SUSPECT_MS = 30_000;
 
-/** Reads a venue's whole listing again and again and detects markets that left it. */
+/** Reads a venue's whole listing repeatedly and detects markets that are no longer listed. */
 export class Sweeper {
   readonly #context: VenueContext;
   readonly #refreshQueue: RefreshQueue;
   readonly #wake: () => void;
-  /** Consecutive complete sweeps that a market was missing from. */
+  /** Number of consecutive complete sweeps without a market, by market id. */
   readonly #missedSweeps = new Map<string, number>();
-  /** Markets in the previous sweep, complete or not. */
+  /** Number of markets in the previous sweep, complete or not. */
   #lastSweepMarkets = 0;
   #lastDurationMs = 0;
-  /** From the start of the last sweep, complete or not, to its last page. */
+  /** Time from the start of the last sweep, complete or not, to its last page. */
   #lastLoadMs = 0;
   #completeLoadsMs: readonly number[] = [];
-  /** Something failed or was lost since the last sweep began: the board may be stale or wrong. */
+  /** True if a request failed or a message was lost since the last sweep began, so the board may be stale. */
   #isSuspect = false;
-  /** Monotonic. */
+  /** Monotonic time of the last `markSuspect`. */
   #suspectedAt = Number.NEGATIVE_INFINITY;
   #isConfirming = false;
 
@@ -53,7 +53,7 @@ export class Sweeper {
     return this.#lastDurationMs;
   }
 
-  /** A sweep that confirms a suspect board is running; less urgent requests wait for it. */
+  /** True while a sweep that confirms a suspect board runs; less urgent requests wait for its end. */
   get isConfirming(): boolean {
     return this.#isConfirming;
   }
@@ -73,7 +73,7 @@ export class Sweeper {
     return REST_PER_SWEEP * Math.min(this.#lastLoadMs, ...this.#completeLoadsMs);
   }
 
-  /** The pause after a successful sweep. */
+  /** Returns the pause after a successful sweep. */
   nextPause(): Pause {
     const { venue, clock } = this.#context;
     const restMs = this.restMs();
@@ -111,7 +111,7 @@ export class Sweeper {
     this.#lastDurationMs = clock.monotonic() - startedAt;
   }
 
-  /** Applies every page of the listing; returns the ids seen and the reasons why the listing is incomplete. */
+  /** Applies every page of the listing. Returns the market ids and the reasons why the listing is incomplete. */
   async #readListing(isFirst: boolean, startedAt: number) {
     const { venue, clock, health, log, signal, absorb } = this.#context;
     const seen = new Set<string>();
@@ -151,7 +151,7 @@ export class Sweeper {
   }
 }
 
-/** A page in slices; the events are in the first one. */
+/** Splits a page into slices. The first slice contains the events. */
 function* slicesOf(page: ListingPage): Generator<ListingPage> {
   yield { ...page, markets: page.markets.slice(0, SLICE_MARKETS_MAX) };
   for (let from = SLICE_MARKETS_MAX; from < page.markets.length; from += SLICE_MARKETS_MAX)

@@ -16,7 +16,7 @@ const trade = (tradeId: string, executedAt: number, usd: number): Trade => ({
 const requestedIds = (venue: ScriptedVenue, method: "listTrades" | "getHistory") =>
   venue.callsOf(method).flatMap(({ marketIds }) => marketIds);
 
-test("requests only listings until the first sweep of every venue has ended", async () => {
+test("ingest requests only listings until the first sweep of every venue has ended", async () => {
   const harness = openIngestHarness((clock) => ["alpha", "slow"].map((id) => new ScriptedVenue(id, clock)));
   const [venue, slow] = harness.venues;
   assert.ok(venue && slow);
@@ -29,7 +29,7 @@ test("requests only listings until the first sweep of every venue has ended", as
   assert.deepEqual([requestedIds(venue, "listTrades")[0], requestedIds(venue, "getHistory")[0]], ["a", "a"]);
 });
 
-test("reads trades in order of volume, every market once before any is read again", async () => {
+test("reads the trades of every market once, in order of volume, before it reads any market twice", async () => {
   const { clock, venue, start } = openScriptedVenue();
   venue.setMarkets(withVolume("small", 1), withVolume("large", 9), withVolume("unknown", null));
   await start();
@@ -37,7 +37,7 @@ test("reads trades in order of volume, every market once before any is read agai
   assert.deepEqual(requestedIds(venue, "listTrades").slice(0, 5), ["large", "small", "unknown", "large", "small"]);
 });
 
-test("stores a trade once when a later read returns it again", async () => {
+test("stores a trade once if several reads return it", async () => {
   const { clock, venue, store, start } = openScriptedVenue();
   venue.setMarkets(withVolume("a", 1));
   venue.trades.set("a", [trade("t1", SAMPLE_AT - 1_000, 3), trade("t0", SAMPLE_AT - 86_500_000, 3)]);
@@ -47,7 +47,7 @@ test("stores a trade once when a later read returns it again", async () => {
   assert.deepEqual([...store.trades.keys()], ["1/t1"]);
 });
 
-test("sums the 24-hour volume from trades only for venues that publish no volume", async () => {
+test("sums the 24-hour volume from trades if the venue publishes no volume, otherwise not", async () => {
   for (const volumeFromTrades of [true, false]) {
     const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades } });
     venue.setMarkets(withVolume("a", null));
@@ -58,7 +58,7 @@ test("sums the 24-hour volume from trades only for venues that publish no volume
   }
 });
 
-test("more trades than one read returns leave the volume unknown instead of too small", async () => {
+test("if a market has more trades than one read returns, its volume is null instead of too small", async () => {
   const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades: true } });
   venue.setMarkets(withVolume("a", null));
   venue.trades.set(
@@ -78,7 +78,7 @@ test("does not read trades of a play-money venue", async () => {
   assert.deepEqual(requestedIds(venue, "listTrades"), []);
 });
 
-test("backfills in order of volume, every market once at two intervals", async () => {
+test("backfills every market once at each of two intervals, in order of volume", async () => {
   const { clock, venue, history, start } = openScriptedVenue();
   venue.setMarkets(withVolume("small", 1), withVolume("large", 9), withVolume("unknown", null));
   await start();
@@ -106,7 +106,7 @@ test("if volumes are summed from trades, reads the trades of every market before
   assert.deepEqual([...new Set(requestedIds(venue, "getHistory"))], ["c", "a", "b"]);
 });
 
-test("tries a failing backfill three times, then continues with the next market", async () => {
+test("attempts a failing backfill three times, then continues with the next market", async () => {
   const { clock, venue, start } = openScriptedVenue();
   venue.setMarkets(withVolume("a", 9));
   venue.failing.set("getHistory", timeout());
@@ -119,7 +119,7 @@ test("tries a failing backfill three times, then continues with the next market"
   assert.deepEqual(requestedIds(venue, "getHistory").slice(3), ["b", "b"]);
 });
 
-test("backfills a market that is listed later", async () => {
+test("backfills a market that is listed after the start", async () => {
   const { clock, venue, start } = openScriptedVenue();
   venue.setMarkets(withVolume("a", 9));
   await start();

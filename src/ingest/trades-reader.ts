@@ -2,9 +2,9 @@ import type { BoardMarket } from "../board/index.ts";
 import { cacheMostTraded, type VenueContext } from "./context.ts";
 import { RollingVolume } from "./rolling-volume.ts";
 
-const TRADES_MAX = 1_000;
+const TRADES_PER_READ_MAX = 1_000;
 const MARKETS_MAX = 200;
-/** For venues that publish no volume: it is summed from trades, so every market is read. Only small venues publish none. */
+/** Limit for venues without published volume: the volume is summed from trades, so the trades of all markets are read. */
 const MARKETS_FOR_VOLUME_MAX = 5_000;
 
 /** Reads the trades of a venue's most traded markets, one market at a time. */
@@ -22,7 +22,7 @@ export class TradesReader {
     this.#listCandidates = cacheMostTraded(context, volumeFromTrades ? MARKETS_FOR_VOLUME_MAX : MARKETS_MAX);
   }
 
-  /** The trades of every candidate were read at least once. */
+  /** True if the trades of every candidate have been read at least once. */
   get hasReadAll(): boolean {
     return this.#hasReadAll;
   }
@@ -32,7 +32,7 @@ export class TradesReader {
     this.#readAt.delete(marketId);
   }
 
-  /** Reads the trades of the market that was read longest ago; of those never read, the most traded one. */
+  /** Reads the trades of the market with the oldest read. Prefers markets that were never read, most traded first. */
   async readNext(): Promise<void> {
     const { venue, board, storeWriter, clock, health, signal } = this.#context;
     if (venue.playMoney) return;
@@ -43,9 +43,9 @@ export class TradesReader {
     this.#volumes.set(marketId, volume);
     this.#readAt.set(marketId, clock.now());
     const sinceMs = volume.nextReadFrom(clock.now());
-    const trades = await venue.listTrades(market.listing, sinceMs, TRADES_MAX, signal);
+    const trades = await venue.listTrades(market.listing, sinceMs, TRADES_PER_READ_MAX, signal);
     health.succeeded();
-    volume.add(trades, sinceMs, trades.length < TRADES_MAX, clock.now());
+    volume.add(trades, sinceMs, trades.length < TRADES_PER_READ_MAX, clock.now());
     storeWriter.queueTrades(market, trades);
     if (venue.profile.volumeFromTrades)
       storeWriter.queueFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));

@@ -12,7 +12,7 @@ import { VenueError } from "../domain/errors.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** From the start of each sweep to the start of the next. */
+/** Returns the times from the start of each sweep to the start of the next sweep. */
 const sweepPauses = (venue: ScriptedVenue) => intervalsBetween(venue.callsOf("listOpenMarkets").map(({ at }) => at));
 const timeout = () => new VenueError("timeout", "no response", { retryable: true });
 
@@ -33,7 +33,7 @@ test("retries a failing venue until it responds", async () => {
   assert.deepEqual([health(venue).report(0).status, board.size], ["ok", 1]);
 });
 
-test("pauses after failures double from 1 s to 30 s, and the usual pause returns after a success", async () => {
+test("pauses after failures double from 1 s to 30 s, and the pause after a success is the usual pause", async () => {
   const { clock, venue, start } = openScriptedVenue({ profile: { sweepPauseMs: 500 } });
   venue.failing.set("listOpenMarkets", timeout());
   await start();
@@ -54,7 +54,7 @@ test("a failed sweep keeps the markets on the board and counts none as missing",
   assert.deepEqual(venue.callsOf("getMarkets"), []);
 });
 
-test("a failing or unresponsive venue does not delay another", async () => {
+test("a failing or unresponsive venue does not delay other venues", async () => {
   const harness = openIngestHarness((clock) => ["broken", "slow", "alpha"].map((id) => new ScriptedVenue(id, clock)));
   const [broken, slow, good] = harness.venues;
   assert.ok(broken && slow && good);
@@ -95,11 +95,11 @@ test("time spent waiting for slow responses does not extend the pause before a c
   venue.stream?.onDown("the venue closed it");
   await clock.advance(20_000);
   const [, slow = 0, next = Number.POSITIVE_INFINITY] = venue.callsOf("listOpenMarkets").map(({ at }) => at);
-  // Two responses of ten seconds each, then the minimum pause of one second.
+  // The sweep has two responses of ten seconds each, and the minimum pause is one second.
   assert.equal(next - slow, 21_000);
 });
 
-test("sweeps soon after a loop starts to fail and after it recovers, and at the usual pause in between", async () => {
+test("sweeps frequently after a loop starts to fail or recovers, and otherwise at the usual interval", async () => {
   const { clock, venue, start } = openIngestWith("a");
   await start();
   venue.failing.set("listTrades", timeout());
@@ -115,7 +115,7 @@ test("sweeps soon after a loop starts to fail and after it recovers, and at the 
   }
 });
 
-test("an internal error does not end the loop", async () => {
+test("an internal error does not end the sweep loop", async () => {
   const { clock, venue, board, health, start } = openIngestWith("a");
   venue.failing.set("listOpenMarkets", new TypeError("internal error"));
   await start();
@@ -125,7 +125,7 @@ test("an internal error does not end the loop", async () => {
   assert.equal(board.size, 1);
 });
 
-test("stop ends every loop and the stream immediately, also during a request", async () => {
+test("`stop` ends every loop and the stream immediately, even during a request", async () => {
   const { clock, venue, start, stop } = openIngestWith("a");
   venue.responseMs = 10_000;
   await start();

@@ -18,7 +18,7 @@ function createHealth() {
   return { clock, health, status: () => health.report(0).status };
 }
 
-test("is starting until the first response, then ok", async () => {
+test("the status is `starting` until the first response, then `ok`", async () => {
   const { clock, health, status } = createHealth();
   assert.equal(status(), "starting");
   await clock.advance(STALE_MS);
@@ -27,7 +27,7 @@ test("is starting until the first response, then ok", async () => {
   assert.equal(status(), "ok");
 });
 
-test("without any response is degraded after one stale interval and down after four", async () => {
+test("without any response, the status is `degraded` after one stale interval and `down` after four", async () => {
   const { clock, status } = createHealth();
   await clock.advance(STALE_MS + 1);
   assert.equal(status(), "degraded");
@@ -37,7 +37,7 @@ test("without any response is degraded after one stale interval and down after f
   assert.equal(status(), "down");
 });
 
-test("is down immediately if the first request fails", () => {
+test("the status is `down` immediately if the first request fails", () => {
   const { health, status } = createHealth();
   health.failed();
   assert.equal(status(), "down");
@@ -45,7 +45,7 @@ test("is down immediately if the first request fails", () => {
   assert.equal(status(), "ok");
 });
 
-test("a failure after a success degrades, four stale intervals without a response make it down, a success recovers", async () => {
+test("the status is `degraded` after a failure, `down` after four stale intervals without response, and `ok` after a success", async () => {
   const { clock, health, status } = createHealth();
   health.succeeded();
   health.failed();
@@ -73,7 +73,7 @@ test("measures the lag with the monotonic clock, so a wall-clock jump does not c
   assert.deepEqual([health.report(0).lagMs, health.report(0).status], [1_500, "ok"]);
 });
 
-test("counts the rows of each sweep from 0 and counts a sweep as completed at its end", () => {
+test("counts the rows of each sweep from 0, and counts a sweep as completed when it ends", () => {
   const { health } = createHealth();
   health.sweepStarted();
   health.sweepRead(100, 250);
@@ -84,7 +84,7 @@ test("counts the rows of each sweep from 0 and counts a sweep as completed at it
   assert.deepEqual(health.report(0).sweep, { rows: 0, total: null, completed: 1, incomplete: 0 });
 });
 
-test("is settled after the first sweep completed or failed, not while it runs", () => {
+test("the venue is settled after its first sweep has completed or failed, not while it runs", () => {
   const first = createHealth().health;
   first.sweepStarted();
   first.succeeded();
@@ -96,7 +96,7 @@ test("is settled after the first sweep completed or failed, not while it runs", 
   assert.equal(second.isSettled, true);
 });
 
-test("counts drops by reason, and as other beyond 100 reasons", () => {
+test("counts drops by reason, and counts reasons beyond the first 100 as `other`", () => {
   const { health } = createHealth();
   health.drop("crossed_book");
   health.drop("crossed_book", 4);

@@ -21,7 +21,7 @@ const VenueHealthReport = Type.Object({
     /** Null if the venue does not report its number of rows. */
     total: NullableNumber,
     completed: Type.Number(),
-    /** Sweeps with missing pages: a market missing from one is not evidence that it was delisted. */
+    /** Number of sweeps with missing pages, or with far fewer markets than the previous sweep. */
     incomplete: Type.Number(),
   }),
   /** Unusable data received from the venue, by reason. */
@@ -29,17 +29,17 @@ const VenueHealthReport = Type.Object({
   /** Differences between the venue's responses and its documentation, in the order first seen; bounded. */
   drift: Type.Array(DriftEntry),
 });
-const storedReport = Compile(VenueHealthReport);
+const reportValidator = Compile(VenueHealthReport);
 
 export type VenueHealthReport = Type.Static<typeof VenueHealthReport>;
 export type VenueStatus = VenueHealthReport["status"];
 
-/** A health report and this node's role: it reads the venue itself, or follows what another node has stored. */
+/** A health report and this node's role: `ingest` reads the venue, `follower` loads what another node has stored. */
 export interface VenueStatusReport extends VenueHealthReport {
   readonly role: "ingest" | "follower";
 }
 
-/** A venue without a usable response for this many stale intervals is down. */
+/** Number of stale intervals without a usable response after which a venue is down. */
 const DOWN_AFTER_STALE_INTERVALS = 4;
 const DROP_REASONS_MAX = 100;
 /** From best to worst. */
@@ -64,7 +64,7 @@ export class VenueHealth {
     this.#startedAt = clock.monotonic();
   }
 
-  /** This node starts to read the venue, possibly after another node did. */
+  /** Resets the state of requests and stream when this node starts to read the venue. */
   readingStarted(): void {
     this.#startedAt = this.#clock.monotonic();
     this.#lastSuccessMonotonic = null;
@@ -98,7 +98,7 @@ export class VenueHealth {
     this.#sweep = { ...this.#sweep, completed: this.#sweep.completed + 1 };
   }
 
-  /** A sweep ended with missing pages, or with far fewer markets than the previous one. */
+  /** Counts a sweep with missing pages, or with far fewer markets than the previous sweep. */
   sweepIncomplete(): void {
     this.#sweep = { ...this.#sweep, incomplete: this.#sweep.incomplete + 1 };
   }
@@ -112,7 +112,7 @@ export class VenueHealth {
     this.#drops.set(known, (this.#drops.get(known) ?? 0) + count);
   }
 
-  /** The first sweep has completed or failed, so start-up need not wait for this venue any longer. */
+  /** True if the first sweep has completed or failed, so start-up does not wait for this venue. */
   get isSettled(): boolean {
     return this.#sweep.completed + this.#sweep.incomplete > 0 || this.#consecutiveFailures > 0;
   }
@@ -133,10 +133,10 @@ export class VenueHealth {
   }
 
   /**
-   * Another node's report, adjusted for its age: without renewal its status gets worse.
+   * Returns another node's report, adjusted for its age: the status gets worse with the age of the report.
    *
    * @param ageMs     time since the report was created
-   * @param isHeld    whether a node still holds the venue's lease
+   * @param isHeld    whether a node holds the venue's lease
    * @param markets   number of markets on this node's board
    */
   adjustForAge(report: VenueHealthReport | null, ageMs: number, isHeld: boolean, markets: number): VenueHealthReport {
@@ -173,11 +173,11 @@ export class VenueHealth {
   }
 }
 
-/** Parses the venue health that another node has stored; null if it is malformed or from an incompatible version. */
+/** Parses a report that another node has stored. Returns null if it is malformed or from an incompatible version. */
 export function parseHealthReport(text: string): VenueHealthReport | null {
   try {
     const value: unknown = JSON.parse(text);
-    return storedReport.Check(value) ? value : null;
+    return reportValidator.Check(value) ? value : null;
   } catch {
     return null;
   }

@@ -8,11 +8,11 @@ import type { MarketListing } from "../domain/market.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The market ids of each individual read. */
+/** Returns the market ids of each individual read. */
 const readsOf = (venue: ScriptedVenue) => venue.callsOf("getMarkets").map(({ marketIds }) => marketIds);
 const withListing = (id: string, listing: Partial<MarketListing>) => sampleMarket(id, { listing });
 
-test("a sweep fills the board page by page, and the store within a second", async () => {
+test("a sweep adds its markets to the board page by page, and to the store within a second", async () => {
   const { clock, venue, board, store, ticks, health, start } = openIngestWith("a", "b", "c");
   venue.pages = [["a", "b"], ["c"]];
   await start();
@@ -26,7 +26,7 @@ test("a sweep fills the board page by page, and the store within a second", asyn
   );
 });
 
-test("the next sweep starts one pause after the end of the last", async () => {
+test("the next sweep starts one pause after the end of the previous sweep", async () => {
   const { clock, venue, start } = openIngestWith("a");
   venue.responseMs = 500;
   await start();
@@ -36,7 +36,7 @@ test("the next sweep starts one pause after the end of the last", async () => {
   assert.ok(others.every((gap) => gap === first));
 });
 
-test("a long sweep is followed by a pause twice as long", async () => {
+test("the pause after a long sweep is twice as long as the sweep", async () => {
   const { clock, venue, start } = openIngestWith("a");
   venue.responseMs = MINUTE_MS;
   await start();
@@ -63,7 +63,7 @@ test("polls active markets in order of volume if sweeps take longer than the pol
   assert.equal(readsOf(venue).length, before);
 });
 
-test("an incomplete sweep keeps the markets that it read, counts none as missing and is repeated", async () => {
+test("an incomplete sweep keeps the markets on the board, counts none as missing and is repeated", async () => {
   const { clock, venue, board, health, start } = openIngestWith("a", "b");
   await start();
   venue.pages = [["a"]];
@@ -85,7 +85,7 @@ test("an incomplete first sweep settles the venue", async () => {
   assert.equal(health(venue).report(0).status, "ok");
 });
 
-test("a sweep with fewer than half of the previous markets is incomplete; the next one of that size is complete", async () => {
+test("a sweep with less than half of the previous sweep's markets is incomplete; a second sweep of that size is complete", async () => {
   const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
   const { clock, venue, health, start } = openIngestWith(...ids);
   await start();
@@ -123,7 +123,7 @@ test("detects a market that settled between sweeps with one individual read", as
   assert.equal(readsOf(venue).length, 1);
 });
 
-test("reads a market that its venue no longer has once per sweep", async () => {
+test("reads a market once per sweep if its venue no longer has it", async () => {
   const { clock, venue, start } = openIngestWith("a", "b");
   await start();
   venue.markets.delete("b");
@@ -159,7 +159,7 @@ test("reads a market at its close, then at growing intervals until it is finaliz
   assert.equal(readsOf(venue).length, readsBefore);
 });
 
-test("reads a market that awaits its result for days once an hour, also if it is still listed as open", async () => {
+test("reads a market that has awaited its result for days once an hour, even if it is listed as open", async () => {
   for (const status of ["active", "determined"] as const) {
     const { clock, venue, board, start } = openIngestWith();
     const waiting = withListing("a", { status, closeAt: SAMPLE_AT - 100 * HOUR_MS });
@@ -173,7 +173,7 @@ test("reads a market that awaits its result for days once an hour, also if it is
   }
 });
 
-test("schedules a distant close when a later sweep finds it near", async () => {
+test("schedules the read at a distant close when a sweep finds the close within 6 hours", async () => {
   const { clock, venue, start } = openIngestWith();
   venue.setMarkets(withListing("a", { closeAt: SAMPLE_AT + 10 * HOUR_MS }));
   await start();
@@ -197,7 +197,7 @@ test("records a reverted result as a status change and continues to read the mar
   assert.deepEqual(statusChanges(), ["active to finalized", "finalized to active"]);
 });
 
-test("reads restored markets that await a result after a restart", async () => {
+test("after a restart, reads the restored markets that await a result", async () => {
   const { clock, venue, board, market, start } = openIngestWith();
   const waiting = { status: "determined", closeAt: SAMPLE_AT - HOUR_MS } as const;
   board.restore(withListing("a", waiting), 1);

@@ -12,14 +12,14 @@ import { TradesReader } from "./trades-reader.ts";
 const REFRESH_EVERY_MS = 1_000;
 const TRADES_PAUSE_MS = 250;
 const BACKFILL_PAUSE_MS = 200;
-const FOLLOW_EVERY_MS = 5_000;
-/** As many as one or two requests can return. */
-const ACTIVE_MARKETS_MAX = 200;
-/** While sweeps fail, the venue is probed this often. */
+const SUBSCRIBE_EVERY_MS = 5_000;
+/** Limit of markets per poll. One or two requests return this many. */
+const POLLED_MARKETS_MAX = 200;
+/** Interval at which the venue is probed while sweeps fail. */
 const PROBE_EVERY_MS = 1_000;
 
 export interface VenueIngestOptions extends Omit<VenueContext, "signal" | "absorb"> {
-  /** The first sweep of every venue has completed or failed. */
+  /** Returns whether the first sweep of every venue has completed or failed. */
   readonly areFirstSweepsOver: () => boolean;
 }
 
@@ -41,7 +41,7 @@ export class VenueIngest {
     this.#context = { ...options, signal: this.#stop.signal, absorb: (page) => this.absorb(page) };
     const markSuspect = () => this.#sweeper.markSuspect();
     this.#loops = new LoopRunner(this.#context, (loop, hasRecovered) => {
-      // Other responses from the time of the failure may be wrong too. A successful sweep has replaced them.
+      // Responses from the time of the failure may be wrong. A sweep that recovers has already replaced them.
       if (!(hasRecovered && loop === "sweep")) markSuspect();
     });
     this.#refreshQueue = new RefreshQueue(this.#context);
@@ -54,7 +54,7 @@ export class VenueIngest {
   start(): void {
     const { venue, board } = this.#context;
     const { sweepPauseMs, activePollMs } = venue.profile;
-    // Sweeps do not return restored markets that await a result.
+    // Restored markets that await a result must be scheduled here, because sweeps do not return them.
     for (const market of board.markets()) if (market.listing.venue === venue.id) this.#schedule(market);
     const hasStream = this.#stream.open();
     const run = (name: string, pauseMs: number, step: () => Promise<unknown>) =>
@@ -73,7 +73,7 @@ export class VenueIngest {
       run("backfill", BACKFILL_PAUSE_MS, () => this.#unlessSweepHasPriority(() => this.#fetchHistory())),
     ];
     if (activePollMs !== null) this.#running.push(run("active", activePollMs, () => this.#pollActive(activePollMs)));
-    if (hasStream) this.#running.push(run("follow", FOLLOW_EVERY_MS, async () => this.#stream.follow()));
+    if (hasStream) this.#running.push(run("follow", SUBSCRIBE_EVERY_MS, async () => this.#stream.follow()));
   }
 
   async stop(): Promise<void> {
@@ -101,12 +101,12 @@ export class VenueIngest {
     this.#trades.forget(marketId);
   }
 
-  /** First sweeps and sweeps that confirm a suspect board have the venue's request budget to themselves. */
+  /** Skips the step during first sweeps and confirming sweeps, which need the venue's whole request budget. */
   async #unlessSweepHasPriority(step: () => Promise<unknown>): Promise<void> {
     if (this.#areFirstSweepsOver() && !this.#sweeper.isConfirming) await step();
   }
 
-  /** Backfills the next market. Summed volumes need all trades first, because the order depends on the volumes. */
+  /** Backfills the next market. If volumes are summed from trades, waits for them, because they determine the order. */
   async #fetchHistory(): Promise<void> {
     if (this.#context.venue.profile.volumeFromTrades && !this.#trades.hasReadAll) return;
     await this.#backfill.fetchNext();
@@ -116,15 +116,15 @@ export class VenueIngest {
   async #pollActive(activePollMs: number): Promise<void> {
     const { venue, health, signal } = this.#context;
     if (this.#stream.isUp || this.#sweeper.lastDurationMs <= activePollMs) return;
-    const listings = listMostTraded(this.#context, ACTIVE_MARKETS_MAX).map(({ listing }) => listing);
+    const listings = listMostTraded(this.#context, POLLED_MARKETS_MAX).map(({ listing }) => listing);
     if (listings.length === 0) return;
     this.absorb(await venue.getMarkets(listings, signal));
     health.succeeded();
   }
 
   /**
-   * While sweeps fail, requests one known market once a second. A response ends the error pauses of all loops, so a
-   * venue that recovers is read immediately, and one that does not gets no more requests than these.
+   * While sweeps fail, requests one known market once a second. A response ends the error pauses of all loops, so
+   * that a venue that recovers is read immediately.
    */
   async #probe(): Promise<void> {
     const { venue, board, clock, health, signal } = this.#context;
@@ -138,7 +138,7 @@ export class VenueIngest {
         if (page !== null) this.absorb(page);
         this.#loops.wakeFailing();
       } catch (error) {
-        // The loops log and count the outage.
+        // The failing loops log the outage.
         if (error instanceof VenueError) health.drop(`failed_${error.failure}`);
       }
     }

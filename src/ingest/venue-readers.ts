@@ -5,7 +5,7 @@ import type { IngestContext } from "./context.ts";
 import { VenueIngest } from "./venue-ingest.ts";
 
 const LOOK_UP_MS_MAX = 4_000;
-/** Simultaneous look-ups per venue. Requests for unknown ids must not use up the budget that ingest needs. */
+/** Limit of simultaneous look-ups per venue, so that look-ups do not use up the request budget of ingest. */
 const LOOK_UPS_MAX = 4;
 
 /** The venues that this process currently reads. */
@@ -23,7 +23,7 @@ export class VenueReaders {
     return this.#readers.has(venue);
   }
 
-  /** The first sweep of every venue read here has completed or failed. */
+  /** Returns whether the first sweep of every venue that this process reads has completed or failed. */
   areFirstSweepsOver(): boolean {
     const { venues } = this.#context;
     return [...this.#readers.keys()].every((venue) => venues.get(venue)?.health.isSettled === true);
@@ -38,7 +38,7 @@ export class VenueReaders {
     reader.start();
   }
 
-  /** Stops reading a venue. It counts as read here until `finish`, which stores what is queued, has resolved. */
+  /** Stops reading a venue. `has` returns true until `finish`, which stores the queued rows, has resolved. */
   async stop(venue: VenueId, finish: () => Promise<void>): Promise<void> {
     const reader = this.#readers.get(venue);
     await reader?.stop();
@@ -50,7 +50,7 @@ export class VenueReaders {
     await Promise.all([...this.#readers.values()].map((reader) => reader.stop()));
   }
 
-  /** Requests a market that the board does not have from its venue; false if the venue does not have it either. */
+  /** Requests a market that is not on the board from its venue. Returns false if the venue does not have it. */
   async lookUp(venue: VenueId, marketId: string): Promise<boolean> {
     const adapter = this.#context.venues.get(venue)?.adapter;
     if (adapter === undefined) return false;
@@ -77,7 +77,7 @@ export class VenueReaders {
       reader.absorb(page);
       return;
     }
-    // Another node reads this venue: its data takes precedence, so only markets that are unknown here are added.
+    // Another node reads this venue and its data takes precedence, so only markets that are not on the board are added.
     const { board, storeWriter } = this.#context;
     for (const event of page.events) if (board.applyEvent(event)) storeWriter.queueEvent(event);
     for (const snapshot of page.markets) {

@@ -34,7 +34,7 @@ test("a streamed quote updates the board immediately and writes a tick", async (
   assert.equal(ticks.ticks.length, before + 1);
 });
 
-test("unusable messages are counted by reason and change nothing", async () => {
+test("unusable messages are counted by reason and do not change the board", async () => {
   const { send, venue, health, market } = await startVenue();
   send(quote("a", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 500 }));
   send(quote("a", { bid: 0.1, ask: 0.12, eventAt: SAMPLE_AT + 499 }));
@@ -50,7 +50,7 @@ test("unusable messages are counted by reason and change nothing", async () => {
   assert.deepEqual(health(venue).report(0).drops, { out_of_order: 1, crossed_book: 1, unknown_market: 2 });
 });
 
-test("a streamed trade becomes the last price and is stored once, also when it is sent twice", async () => {
+test("a streamed trade sets the last price and is stored once, even if it is sent twice", async () => {
   const { clock, send, store, market } = await startVenue();
   const trade = { tradeId: "t1", executedAt: SAMPLE_AT + 900, yesPrice: 0.7, size: 5, takerSide: "yes" as const };
   send({ kind: "trade", marketId: "a", trade, receivedAt: SAMPLE_AT + 1_000 });
@@ -60,7 +60,7 @@ test("a streamed trade becomes the last price and is stored once, also when it i
   assert.deepEqual([...store.trades.keys()], ["1/t1"]);
 });
 
-test("reads a market that the stream lists, unless the board has it; a failure is only counted", async () => {
+test("reads a market that the stream lists if it is not on the board, and counts a failed read", async () => {
   const { clock, send, venue, health, market } = await startVenue();
   venue.markets.set("new", sampleMarket("new"));
   const listed = (marketId: string) => send({ kind: "listed", marketId, receivedAt: clock.now() });
@@ -78,7 +78,7 @@ test("reads a market that the stream lists, unless the board has it; a failure i
   assert.equal(health(venue).report(0).drops.new_market_unread, 1);
 });
 
-test("subscribes to the most traded markets, up to the stream's limit, and updates the subscription", async () => {
+test("subscribes to the most traded markets up to the stream's limit, and updates the subscription as volumes change", async () => {
   const { clock, venue } = await startVenue({ profile: { streamMarketsMax: 1 } });
   await clock.advance(5_000);
   assert.deepEqual(venue.followed, ["b"]);
@@ -112,7 +112,7 @@ test("a stream message keeps the venue's status ok while all requests fail", asy
   assert.equal(health(venue).report(0).status, "ok");
 });
 
-test("ignores a timestamp in the future, so that later quotes are accepted", async () => {
+test("ignores a timestamp in the future and accepts subsequent quotes", async () => {
   const { send, venue, health, market } = await startVenue();
   send(quote("a", { bid: 0.5, ask: 0.52, eventAt: SAMPLE_AT + 600_000 }));
   send(quote("a", { bid: 0.6, ask: 0.62, eventAt: SAMPLE_AT + 1_500 }));
@@ -132,7 +132,7 @@ test("counts a stream disconnection and sweeps immediately to replace the lost m
   venue.stream?.onUp();
   await clock.advance(1_000);
   assert.equal(sweeps(), 3);
-  // Frequent sweeps for 30 seconds, then the usual pause.
+  // Sweeps are frequent for 30 seconds, then the usual pause applies.
   await clock.advance(31_000);
   const frequent = sweeps();
   assert.ok(frequent >= 12 && frequent <= 16, String(frequent));

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { addressBlock, plainAddress } from "./address-block.ts";
 
-test("returns an IPv4 address itself, also if it is IPv4-mapped", () => {
+test("the block of an IPv4 address is the address itself, for IPv4-mapped IPv6 addresses too", () => {
   assert.equal(addressBlock("192.0.2.7"), "192.0.2.7");
   assert.equal(addressBlock("::ffff:192.0.2.7"), "192.0.2.7");
   assert.equal(addressBlock("::FFFF:192.0.2.7"), "192.0.2.7");
@@ -12,7 +12,7 @@ test("returns an IPv4 address itself, also if it is IPv4-mapped", () => {
   assert.equal(addressBlock("0:0:0:0:0:ffff:c000:0207"), "192.0.2.7");
 });
 
-test("ignores ports, brackets and zones", () => {
+test("the block does not depend on the port, brackets or zone of the address", () => {
   for (const port of [1, 443, 50_123, 65_535]) {
     assert.equal(addressBlock(`203.0.113.7:${port}`), "203.0.113.7");
     assert.equal(addressBlock(`[2001:db8::1]:${port}`), "2001:db8:0:0");
@@ -21,7 +21,7 @@ test("ignores ports, brackets and zones", () => {
   assert.equal(addressBlock("[2001:db8::1%eth0]"), "2001:db8:0:0");
 });
 
-test("maps all invalid text to one block", () => {
+test("all invalid texts have the block `unknown`", () => {
   for (const text of [
     ...["", "unknown", "_hidden", "256.1.1.1", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.4:", "1.2.3.4:x", "0x7f.1"],
     ...["::1]/x", "[::1", "1:2:3", "g::1", "::1::2", "[1.2.3.4]", "localhost", "2001:db8::1/64", "%eth0"],
@@ -31,7 +31,7 @@ test("maps all invalid text to one block", () => {
   }
 });
 
-test("accepts every address that node:net accepts, and keeps its value", () => {
+test("normalises every address that `node:net` accepts without changing its value", () => {
   const part = fc.constantFrom("0", "1", "ffff", "255", "256", ":", "::", ".", "1.2.3.4", "%0", "g", "");
   fc.assert(
     fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
@@ -72,15 +72,15 @@ test("two IPv6 addresses have the same block if and only if they share a /64", (
       const list = new BlockList();
       list.addSubnet(a.join(":"), 64, "ipv6");
       assert.equal(
-        addressBlock(shortened(a, from)) === addressBlock(shortened(b, to)),
+        addressBlock(compressZeroGroups(a, from)) === addressBlock(compressZeroGroups(b, to)),
         list.check(b.join(":"), "ipv6"),
       );
     }),
   );
 });
 
-/** Compresses the run of zero groups that starts at `from`, if there is one. */
-function shortened(groups: readonly string[], from: number): string {
+/** Writes an IPv6 address with `::` in place of the zero groups that start at `from`, if any. */
+function compressZeroGroups(groups: readonly string[], from: number): string {
   let until = from;
   while (groups[until] === "0") until += 1;
   if (until === from) return groups.join(":");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { createOnce } from "./once.ts";
 
-test("runs the work once per id, also for simultaneous calls, and again after a minute", async () => {
+test("runs the work at most once per id and minute, even for simultaneous calls", async () => {
   const clock = new FakeClock();
   const once = createOnce<number>(clock);
   let count = 0;
@@ -15,7 +15,7 @@ test("runs the work once per id, also for simultaneous calls, and again after a 
   assert.equal(await once.run("a", work), 3);
 });
 
-test("runs failed work again, and keeps the 1,000 most recent results", async () => {
+test("repeats failed work, and stores the 1,000 most recent results", async () => {
   const once = createOnce<number>(new FakeClock());
   await assert.rejects(once.run("a", async () => Promise.reject(new Error("no"))));
   assert.equal(await once.run("a", async () => 1), 1);

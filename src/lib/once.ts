@@ -8,13 +8,13 @@ interface Timer {
 
 /** Runs work once per id within a minute. */
 export interface Once<Result> {
-  /** Runs the work, or returns the result of the earlier or running call. Failed work runs again. */
+  /** Runs the work, or returns the result of an earlier call with the same id. Failed work can be repeated. */
   run(id: string, work: () => Promise<Result>): Promise<Result>;
   /** Deletes all results. */
   clear(): void;
 }
 
-/** Keeps results in memory for a minute only, because they may contain secrets that are shown once. */
+/** Creates a `Once` that stores results in memory for one minute, because they may contain secrets. */
 export function createOnce<Result>(clock: Timer): Once<Result> {
   const results = new Map<string, { readonly result: Promise<Result>; readonly cancel: () => void }>();
   const remove = (id: string) => {
@@ -23,8 +23,8 @@ export function createOnce<Result>(clock: Timer): Once<Result> {
   };
   return {
     run(id, work) {
-      const known = results.get(id);
-      if (known !== undefined) return known.result;
+      const existing = results.get(id);
+      if (existing !== undefined) return existing.result;
       const [oldest] = results.keys();
       if (oldest !== undefined && results.size >= RESULTS_MAX) remove(oldest);
       const result = work();

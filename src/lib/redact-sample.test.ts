@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { redactSample } from "./redact-sample.ts";
 
-test("shows numbers, enum values, decimals and times with their type", () => {
+test("displays numbers, enum values, decimals and times with their type", () => {
   assert.deepEqual(
     [47, "LIMBO", "half_open", "0.4200", "2026-11-21T00:00:00Z", true, null].map((value) =>
       redactSample("market.status", value),
@@ -15,7 +15,7 @@ test("shows numbers, enum values, decimals and times with their type", () => {
   );
 });
 
-test("shows only the length of keys, tokens, addresses, e-mail addresses and sentences", () => {
+test("displays only the length of keys, tokens, wallet addresses, e-mail addresses and sentences", () => {
   for (const value of [
     "someone@example.com",
     "0x9aB4F0c2D31e6e0a1B5C7D8E9f00112233445566",
@@ -36,14 +36,14 @@ test("hides the value of a field whose name suggests a person, an id or a secret
   }
 });
 
-test("shows only the size of objects and arrays", () => {
+test("displays only the size of objects and arrays", () => {
   assert.deepEqual(
     [redactSample("a.b", { secret: "x", other: 1 }), redactSample("a.b", ["x"])],
     ["object: 2 fields", "array: 1 items"],
   );
 });
 
-test("a sample is always short, on one line, and contains no text longer than an enum value", () => {
+test("a sample is at most 80 characters on one line and contains no text longer than an enum value", () => {
   fc.assert(
     fc.property(fc.string(), fc.anything(), (field, value) => {
       const sample = redactSample(field, value);

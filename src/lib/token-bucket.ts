@@ -14,7 +14,7 @@ export class TokenBucket {
     this.#updatedAt = options.now;
   }
 
-  /** Takes a token and returns 0, or returns the milliseconds until a token is available. */
+  /** Takes a token and returns 0. If none is available, returns the milliseconds until one is. */
   take(now: number): number {
     this.#refill(now);
     if (this.#tokens >= 1) {

@@ -1,7 +1,7 @@
-/** Whether a caller's request waits for a statement, or only background work. */
+/** `request` if a caller's request waits for the statement, `background` for all other work. */
 export type StatementPriority = "request" | "background";
 
-/** The store in one SQL dialect (PostgreSQL's), whether it is embedded or a server. */
+/** The store, embedded or on a server. Statements use PostgreSQL's dialect of SQL. */
 export interface Database {
   /**
    * Runs one statement. Parameters are scalars or arrays (`$1::int8[]` with UNNEST). Returns timestamps as `Date` and
@@ -25,6 +25,6 @@ export interface Database {
 }
 
 export interface Transaction {
-  /** As `Database.query`. After a failed statement the transaction is rolled back. */
+  /** Runs one statement, as `Database.query`. If it fails, the transaction is rolled back. */
   query<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }

@@ -1,4 +1,4 @@
-/** Simultaneous connections to one host. Further requests wait, and their deadlines include the wait. */
+/** Limit of simultaneous connections to one host. Further requests wait, and their deadlines include the wait. */
 export const CONNECTIONS_PER_HOST_MAX = 16;
 
 export interface OutgoingRequest {
@@ -6,16 +6,16 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Time for the whole exchange, from connecting to the last byte. */
+  /** Longest time from connecting to the last byte of the response. */
   readonly deadlineMs: number;
-  /** A longer body is an error. */
+  /** A longer response body is an error. */
   readonly maxBodyBytes: number;
   readonly signal?: AbortSignal;
 }
 
 export interface IncomingResponse {
   readonly status: number;
-  /** Lower-case names. */
+  /** Response headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** Unix milliseconds when the response headers arrived. */

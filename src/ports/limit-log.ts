@@ -1,10 +1,10 @@
 import type { LimitDecision } from "../domain/metering.ts";
 
-/** A sliding log of requests shared by several nodes: no window of time contains more requests than the limit. */
+/** A sliding-window counter of requests shared by several nodes: no time window contains more requests than the limit. */
 export interface SharedLimitLog {
   /**
-   * Counts one request of `caller` if `limit` allows it, by the clock of the log's server. Rejects soon if the log is
-   * unavailable; the request may be counted anyway.
+   * Counts one request of `caller` if `limit` allows it, by the clock of the counter's server. Rejects after a short
+   * timeout if the server is unavailable; the request may be counted nevertheless.
    *
    * @param caller  at most 128 characters
    * @param limit   requests per window, at least 1

@@ -6,6 +6,6 @@ export interface Log {
   info(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;
   error(fields: LogFields, message: string): void;
-  /** A log whose every line also carries `fields`. */
+  /** Returns a log that adds `fields` to every line. */
   child(fields: LogFields): Log;
 }

@@ -1,10 +1,10 @@
 /** An e-mail to one recipient. */
 export interface OutgoingMail {
-  /** An address in canonical form. */
+  /** An e-mail address in canonical form. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The same content as HTML. */
+  /** The content of `text` as HTML. */
   readonly html: string;
 }
 

@@ -2,11 +2,11 @@
 export type SocketIoEmit = (event: string, payload: unknown) => void;
 
 export interface SocketIoHandlers {
-  /** The namespace is joined, also after a reconnect; the peer has lost earlier subscriptions. */
+  /** Called when the namespace is joined, after each connect and reconnect. Earlier subscriptions are lost. */
   onUp(emit: SocketIoEmit): void;
-  /** An event with its first argument, which is not validated. */
+  /** Called for each event with its first argument, which is not validated. */
   onEvent(event: string, payload: unknown, receivedAt: number): void;
-  /** The connection was lost or failed; it is retried with a growing, jittered delay until closed. */
+  /** Called when the connection is lost or fails. It is retried with a growing, jittered delay until `close`. */
   onDown(reason: string): void;
 }
 

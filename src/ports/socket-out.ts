@@ -6,11 +6,11 @@ export interface OutgoingSocket {
 
 export interface SocketHandlers {
   onOpen(socket: OutgoingSocket): void;
-  /** A text frame. */
+  /** Called for each text frame. */
   onMessage(text: string, receivedAt: number): void;
-  /** A ping frame, which shows that the peer is alive. */
+  /** Called for each ping frame, which proves that the peer is alive. */
   onPing(): void;
-  /** Called exactly once, also if connecting fails. */
+  /** Called exactly once, even if connecting fails. */
   onClose(reason: string): void;
 }
 

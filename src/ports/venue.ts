@@ -8,15 +8,15 @@ export interface ListingPage {
   readonly events: readonly EventListing[];
   /** Total rows of the listing as the venue reports it; null if it does not. */
   readonly totalRows: number | null;
-  /** When the request was sent, Unix milliseconds: the page contains no state older than that. */
+  /** When the request was sent, Unix milliseconds. The page's data is at least as recent. */
   readonly requestedAt: number;
-  /** Set on the last page of an incomplete listing: a missing market is not evidence that it was delisted. */
+  /** Set on the last page of an incomplete listing. Markets missing from it must not be treated as delisted. */
   readonly incompleteReason?: IncompleteReason;
 }
 
 /**
- * Why a listing is incomplete. page_loop: a cursor or a page was repeated. page_empty: a page was empty although another
- * was announced. page_short: fewer rows than the reported total. page_limit: too many pages.
+ * Why a listing is incomplete. page_loop: a cursor or a page was repeated. page_empty: a page was empty although the
+ * previous page announced it. page_short: fewer rows than the reported total. page_limit: too many pages.
  */
 export type IncompleteReason = "page_loop" | "page_empty" | "page_short" | "page_limit";
 
@@ -29,21 +29,21 @@ export type StreamMessage =
       readonly receivedAt: number;
     }
   | { readonly kind: "trade"; readonly marketId: string; readonly trade: Trade; readonly receivedAt: number }
-  /** The market's status or settings changed; it must be read again. */
+  /** The market's status or settings changed, so the market must be read again. */
   | { readonly kind: "changed"; readonly marketId: string; readonly receivedAt: number }
   /** The venue listed a new market. */
   | { readonly kind: "listed"; readonly marketId: string; readonly receivedAt: number };
 
 export interface StreamHandlers {
   onMessage(message: StreamMessage): void;
-  /** The stream is connected and the subscriptions are sent. */
+  /** Called when the stream is connected and the subscriptions are sent. */
   onUp(): void;
-  /** The stream is disconnected; it reconnects with a growing delay. */
+  /** Called when the stream is disconnected. It reconnects with a growing delay. */
   onDown(reason: string): void;
 }
 
 export interface VenueStream {
-  /** Replaces the subscribed markets. Uses the first `streamMarketsMax` of them. */
+  /** Replaces the subscribed markets with the first `streamMarketsMax` of `markets`. */
   follow(markets: readonly MarketListing[]): void;
   close(): void;
 }
@@ -54,11 +54,11 @@ export interface VenueProfile {
   readonly sweepPauseMs: number;
   /** Pause between two polls of the most active markets; null if sweeps or the stream make them unnecessary. */
   readonly activePollMs: number | null;
-  /** Most markets that the stream can subscribe to. */
+  /** Largest number of markets that the stream can subscribe to. */
   readonly streamMarketsMax: number;
-  /** Without a usable response for this long the venue is stale. */
+  /** Time without a usable response after which the venue is stale. */
   readonly staleAfterMs: number;
-  /** The venue publishes no 24-hour volume, so it is summed from trades. */
+  /** True if the venue publishes no 24-hour volume, so the volume is summed from trades. */
   readonly volumeFromTrades: boolean;
 }
 
@@ -77,28 +77,28 @@ export type DriftCounter = (kind: DriftKind, field: string, value: unknown) => v
 /** Public market data of one venue in domain terms. Every method throws `VenueError` without a usable response. */
 export interface VenueAdapter {
   readonly id: VenueId;
-  /** A reference venue: not allowed in paths or filters, and its amounts are not USD. */
+  /** True for a reference venue: it is not allowed in paths or filters, and its amounts are not USD. */
   readonly playMoney: boolean;
   readonly profile: VenueProfile;
-  /** All markets that are open or about to open, page by page, with their events. */
+  /** Returns the markets that are open or about to open, page by page, with their events. */
   listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage>;
-  /** The current state of individual markets, also of closed and settled ones, without those that the venue does not have. */
+  /** Returns the current state of the given markets, whether open, closed or settled. Omits markets unknown to the venue. */
   getMarkets(
     listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[],
     signal: AbortSignal,
   ): Promise<ListingPage>;
-  /** One market by its public id; null if the venue does not have it. */
+  /** Returns one market by its public id, or null if the venue does not have it. */
   findMarket(marketId: string, signal: AbortSignal): Promise<ListingPage | null>;
-  /** The order book; null if the market has none (AMM, resolved). */
+  /** Returns the order book, or null if the market has none (AMM, resolved). */
   getBook(listing: MarketListing, signal: AbortSignal): Promise<OrderBook | null>;
-  /** Trades at or after `sinceMs`, newest first, at most `limit`. */
+  /** Returns the newest trades at or after `sinceMs`, newest first, at most `limit`. */
   listTrades(listing: MarketListing, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]>;
-  /** Past prices, oldest first. Points lie in [fromMs, toMs); their interval is the venue's finest at or below `intervalMs`. */
+  /** Returns prices in [fromMs, toMs), oldest first, at the venue's finest interval at or below `intervalMs`. */
   getHistory(
     listing: MarketListing,
     range: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number },
     signal: AbortSignal,
   ): Promise<readonly HistoryPoint[]>;
-  /** Opens the stream; null if the venue has none or it requires a key that is not configured. */
+  /** Opens the stream. Returns null if the venue has none, or if it requires a key that is not configured. */
   openStream(handlers: StreamHandlers): VenueStream | null;
 }

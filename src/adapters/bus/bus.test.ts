@@ -14,13 +14,13 @@ import { createInProcessBus } from "./in-process-bus.ts";
 import { openPostgresBus } from "./postgres-bus.ts";
 import { openRedisBus } from "./redis-bus.ts";
 
-const BURST = 10_000;
-const OWN_NAME = `test_${process.pid}_${Date.now().toString(36)}`;
+const BURST_SIZE = 10_000;
+const CHANNEL_NAME = `test_${process.pid}_${Date.now().toString(36)}`;
 const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
 
-const opened: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 after(async () => {
-  for (const close of opened.reverse()) await close();
+  for (const close of cleanups.reverse()) await close();
 });
 
 interface ConnectOptions {
@@ -28,19 +28,19 @@ interface ConnectOptions {
   readonly proxy?: TcpProxy;
 }
 
-/** A kind of bus: how to open it, and how to end its connections at the server. */
+/** An implementation of the bus, with functions to open it and to close its connections at the server. */
 interface Kind {
   readonly name: string;
   readonly skip: string | false;
-  /** Each opened bus behaves like another process. */
+  /** Opens a bus that behaves like the bus of a separate process. */
   open(options?: ConnectOptions): Bus;
   readonly server: { readonly host: string; readonly port: number } | null;
-  /** Ends the connections of this test's buses at the server; returns their number. */
+  /** Closes the connections of this test's buses at the server. Returns their number. */
   kill(): Promise<number>;
   inject(text: string): Promise<void>;
 }
 
-function through(url: string, proxy: TcpProxy | undefined): string {
+function urlThroughProxy(url: string, proxy: TcpProxy | undefined): string {
   if (proxy === undefined) return url;
   const address = new URL(url);
   address.hostname = "127.0.0.1";
@@ -48,7 +48,7 @@ function through(url: string, proxy: TcpProxy | undefined): string {
   return address.href;
 }
 
-function serverOf(url: string | undefined, port: number) {
+function parseServerAddress(url: string | undefined, port: number) {
   if (url === undefined) return null;
   const address = new URL(url);
   return { host: address.hostname, port: Number(address.port || port) };
@@ -87,21 +87,21 @@ const KINDS: readonly Kind[] = [
     skip: TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
     open: ({ clock = systemClock, proxy } = {}) =>
       openPostgresBus({
-        ...{ url: through(TEST_DATABASE_URL ?? "", proxy), channel: OWN_NAME },
+        ...{ url: urlThroughProxy(TEST_DATABASE_URL ?? "", proxy), channel: CHANNEL_NAME },
         ...{ clock, random: systemRandom, log: quietLog },
       }),
-    server: serverOf(TEST_DATABASE_URL, 5_432),
+    server: parseServerAddress(TEST_DATABASE_URL, 5_432),
     kill: () =>
       withPostgres(async (client) => {
         const { rowCount } = await client.query(
           "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1",
-          [OWN_NAME],
+          [CHANNEL_NAME],
         );
         return rowCount ?? 0;
       }),
     inject: (text) =>
       withPostgres(async (client) => {
-        await client.query("select pg_notify($1, $2)", [OWN_NAME, text]);
+        await client.query("select pg_notify($1, $2)", [CHANNEL_NAME, text]);
       }),
   },
   {
@@ -109,48 +109,48 @@ const KINDS: readonly Kind[] = [
     skip: TEST_REDIS_URL === undefined ? "TEST_REDIS_URL is not set" : false,
     open: ({ clock = systemClock, proxy } = {}) =>
       openRedisBus({
-        ...{ url: through(TEST_REDIS_URL ?? "", proxy), prefix: `${OWN_NAME}:` },
+        ...{ url: urlThroughProxy(TEST_REDIS_URL ?? "", proxy), prefix: `${CHANNEL_NAME}:` },
         ...{ clock, random: systemRandom, log: quietLog },
       }),
-    server: serverOf(TEST_REDIS_URL, 6_379),
+    server: parseServerAddress(TEST_REDIS_URL, 6_379),
     kill: () =>
       withRedis(async (client) => {
         const list = String(await client.call("CLIENT", "LIST"));
         const ids = list
           .split("\n")
-          .filter((line) => line.includes(`name=${OWN_NAME}:`))
+          .filter((line) => line.includes(`name=${CHANNEL_NAME}:`))
           .flatMap((line) => /^id=(\d+)/.exec(line)?.[1] ?? []);
         for (const id of ids) await client.call("CLIENT", "KILL", "ID", id);
         return ids.length;
       }),
     inject: (text) =>
       withRedis(async (client) => {
-        await client.publish(`${OWN_NAME}:bus`, text);
+        await client.publish(`${CHANNEL_NAME}:bus`, text);
       }),
   },
 ];
 
-/** Ends a test that waits for a condition that never becomes true. */
+/** Timeout of each test, for conditions that never become true. */
 const TEST_MS_MAX = 10_000;
-/** Aborts at the end of the current test. */
+/** Aborts when the current test ends. */
 let testSignal = new AbortController().signal;
 
-/** Polls a condition that depends on real servers. */
+/** Waits until a condition that depends on real servers is true. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await pause(2, undefined, { signal: testSignal });
 }
 
-function listen(bus: Bus, topic: string) {
+function recordHints(bus: Bus, topic: string) {
   const hints: (string | null)[] = [];
-  const end = bus.subscribe(topic, (hint) => void hints.push(hint));
-  return { hints, end };
+  const unsubscribe = bus.subscribe(topic, (hint) => void hints.push(hint));
+  return { hints, unsubscribe };
 }
 
-/** Two connected buses, after the wake-ups of connecting. */
+/** Opens two connected buses and waits until the wake-ups caused by connecting are over. */
 async function openPair(kind: Kind, options: { here?: ConnectOptions; there?: ConnectOptions } = {}) {
   const here = kind.open(options.here);
   const there = kind.server === null ? here : kind.open(options.there);
-  opened.push(
+  cleanups.push(
     () => here.close(),
     () => there.close(),
   );
@@ -159,7 +159,7 @@ async function openPair(kind: Kind, options: { here?: ConnectOptions; there?: Co
   return { here, there };
 }
 
-/** Advances the clock only while no connection attempt is running, so that a slow server does not cause time-outs. */
+/** Advances the clock until the bus is connected, but not during a connection attempt, so that no attempt times out. */
 async function advanceUntilConnected(bus: Bus, proxy: TcpProxy, clock: FakeClock): Promise<void> {
   while (!bus.isConnected) {
     if (proxy.connections === 0) await clock.advance(100);
@@ -170,7 +170,7 @@ async function advanceUntilConnected(bus: Bus, proxy: TcpProxy, clock: FakeClock
 async function openProxy(kind: Kind): Promise<TcpProxy> {
   if (kind.server === null) throw new Error("this kind of bus has no server");
   const proxy = await startTcpProxy(kind.server);
-  opened.push(() => proxy.close());
+  cleanups.push(() => proxy.close());
   return proxy;
 }
 
@@ -186,10 +186,10 @@ function testKinds(kinds: readonly Kind[], name: string, fn: (kind: Kind) => Pro
 const eachKind = (name: string, fn: (kind: Kind) => Promise<void>) => testKinds(KINDS, name, fn);
 const eachConnectedKind = (name: string, fn: (kind: Kind) => Promise<void>) => testKinds(KINDS.slice(1), name, fn);
 
-eachKind("a publication wakes the subscribers of its topic in both processes, with its hint", async (kind) => {
+eachKind("a publication wakes the subscribers of its topic in both processes and passes its hint", async (kind) => {
   const { here, there } = await openPair(kind);
-  const subscribers = [listen(here, "prices"), listen(there, "prices"), listen(there, "prices")];
-  const other = listen(there, "other");
+  const subscribers = [recordHints(here, "prices"), recordHints(there, "prices"), recordHints(there, "prices")];
+  const otherTopic = recordHints(there, "other");
   here.publish("prices", "é 1");
   await until(() => subscribers.every(({ hints }) => hints.length > 0));
   assert.deepEqual(
@@ -197,51 +197,54 @@ eachKind("a publication wakes the subscribers of its topic in both processes, wi
     [["é 1"], ["é 1"], ["é 1"]],
   );
   here.publish("other");
-  await until(() => other.hints.length > 0);
-  assert.deepEqual([other.hints, subscribers[1]?.hints], [[null], ["é 1"]]);
+  await until(() => otherTopic.hints.length > 0);
+  assert.deepEqual([otherTopic.hints, subscribers[1]?.hints], [[null], ["é 1"]]);
 });
 
-eachKind("an unsubscribed function is not called, and a failing subscriber does not affect others", async (kind) => {
-  const { here, there } = await openPair(kind);
-  const ended = listen(there, "prices");
-  there.subscribe("prices", () => {
-    throw new Error("subscriber failed");
-  });
-  const last = listen(there, "prices");
-  ended.end();
-  ended.end();
-  here.publish("prices", "1");
-  await until(() => last.hints.length > 0);
-  assert.deepEqual([ended.hints, last.hints], [[], ["1"]]);
-});
+eachKind(
+  "an unsubscribed function is not called, and a subscriber that throws does not affect other subscribers",
+  async (kind) => {
+    const { here, there } = await openPair(kind);
+    const unsubscribed = recordHints(there, "prices");
+    there.subscribe("prices", () => {
+      throw new Error("subscriber failed");
+    });
+    const last = recordHints(there, "prices");
+    unsubscribed.unsubscribe();
+    unsubscribed.unsubscribe();
+    here.publish("prices", "1");
+    await until(() => last.hints.length > 0);
+    assert.deepEqual([unsubscribed.hints, last.hints], [[], ["1"]]);
+  },
+);
 
-eachKind("a burst causes few wake-ups, including one for the last publication", async (kind) => {
+eachKind("a burst of publications causes few wake-ups, and the last publication causes one", async (kind) => {
   const { here, there } = await openPair(kind);
-  const local = listen(here, "prices");
-  const remote = listen(there, "prices");
-  for (let number = 1; number <= BURST; number++) here.publish("prices", `${number}`);
-  await until(() => remote.hints.at(-1) === `${BURST}`);
-  assert.deepEqual([local.hints.at(-1), local.hints.length], [`${BURST}`, 1]);
+  const local = recordHints(here, "prices");
+  const remote = recordHints(there, "prices");
+  for (let number = 1; number <= BURST_SIZE; number++) here.publish("prices", `${number}`);
+  await until(() => remote.hints.at(-1) === `${BURST_SIZE}`);
+  assert.deepEqual([local.hints.at(-1), local.hints.length], [`${BURST_SIZE}`, 1]);
   assert.ok(remote.hints.length <= 3, `${remote.hints.length} wake-ups`);
 
-  // Spread over many event-loop iterations, there is at most one wake-up per iteration.
+  // A burst over many event-loop iterations causes at most one wake-up per iteration.
   const iterations = 100;
   local.hints.length = 0;
   remote.hints.length = 0;
   for (let iteration = 1; iteration <= iterations; iteration++) {
-    for (let number = 1; number <= BURST / iterations; number++) here.publish("prices", `${iteration}.${number}`);
+    for (let number = 1; number <= BURST_SIZE / iterations; number++) here.publish("prices", `${iteration}.${number}`);
     await nextIteration();
   }
-  await until(() => remote.hints.at(-1) === `${iterations}.${BURST / iterations}`);
+  await until(() => remote.hints.at(-1) === `${iterations}.${BURST_SIZE / iterations}`);
   assert.ok(
     local.hints.length <= iterations && remote.hints.length <= iterations,
     `${local.hints.length}, ${remote.hints.length}`,
   );
 });
 
-eachKind("drops publications that exceed the bounds", async (kind) => {
+eachKind("drops publications with an invalid topic or a hint over 256 characters", async (kind) => {
   const { here, there } = await openPair(kind);
-  const remote = listen(there, "prices");
+  const remote = recordHints(there, "prices");
   for (const topic of ["", "Ä", "a b", "x".repeat(65)]) here.publish(topic);
   here.publish("prices", "x".repeat(257));
   here.publish("prices", "y".repeat(256));
@@ -249,9 +252,9 @@ eachKind("drops publications that exceed the bounds", async (kind) => {
   assert.deepEqual(remote.hints, ["y".repeat(256)]);
 });
 
-eachKind("a closed bus ignores publications and wakes no subscriber", async (kind) => {
+eachKind("a closed bus sends no publication and wakes no subscriber", async (kind) => {
   const { here, there } = await openPair(kind);
-  const remote = listen(there, "prices");
+  const remote = recordHints(there, "prices");
   await there.close();
   await there.close();
   there.publish("prices", "1");
@@ -263,9 +266,9 @@ eachKind("a closed bus ignores publications and wakes no subscriber", async (kin
 
 eachConnectedKind("reconnects after the server ends the connection, and wakes every subscriber once", async (kind) => {
   const { here, there } = await openPair(kind);
-  const remote = listen(there, "prices");
-  const quiet = listen(there, "quiet");
-  const local = listen(here, "quiet");
+  const remote = recordHints(there, "prices");
+  const quiet = recordHints(there, "quiet");
+  const local = recordHints(here, "quiet");
   assert.ok((await kind.kill()) >= 2);
   await until(() => local.hints.length > 0 && quiet.hints.length > 0);
   assert.deepEqual([here.isConnected, there.isConnected], [true, true]);
@@ -274,12 +277,12 @@ eachConnectedKind("reconnects after the server ends the connection, and wakes ev
   await until(() => remote.hints.includes("after"));
 });
 
-eachConnectedKind("queues publications while disconnected and sends them after the reconnect", async (kind) => {
-  // Only one bus is disconnected, because the other would miss messages if it reconnected later.
+eachConnectedKind("a disconnected bus queues publications and sends them after the reconnect", async (kind) => {
+  // The other bus stays connected, because it would miss the messages if it reconnected after this bus.
   const proxy = await openProxy(kind);
   const { here, there } = await openPair(kind, { here: { proxy } });
-  const local = listen(here, "prices");
-  const remote = listen(there, "prices");
+  const local = recordHints(here, "prices");
+  const remote = recordHints(there, "prices");
   proxy.refuse();
   await until(() => !here.isConnected);
   for (let number = 1; number <= 1_000; number++) here.publish("prices", `${number}`);
@@ -296,62 +299,62 @@ eachConnectedKind("a subscriber that reconnects after a publication is woken wit
   const proxies = [await openProxy(kind), await openProxy(kind)] as const;
   const { here, there } = await openPair(kind, { here: { proxy: proxies[0] }, there: { proxy: proxies[1] } });
   const { there: witness } = await openPair(kind);
-  const remote = listen(there, "prices");
-  const witnessed = listen(witness, "prices");
+  const remote = recordHints(there, "prices");
+  const witnessHints = recordHints(witness, "prices");
   for (const proxy of proxies) proxy.refuse();
   await until(() => !here.isConnected && !there.isConnected);
   here.publish("prices", "1");
   proxies[0].restore();
-  await until(() => witnessed.hints.includes("1"));
+  await until(() => witnessHints.hints.includes("1"));
   assert.deepEqual(remote.hints, []);
   proxies[1].restore();
   await until(() => remote.hints.length > 0);
   assert.deepEqual(remote.hints, [null]);
 });
 
-eachConnectedKind("sends a message again if its connection was lost before the server received it", async (kind) => {
-  const proxy = await openProxy(kind);
-  const clock = new FakeClock();
-  const { here, there } = await openPair(kind, { here: { proxy, clock } });
-  const prices = listen(there, "prices");
-  const volumes = listen(there, "volumes");
-  proxy.blackhole();
-  for (const topic of ["prices", "volumes"]) here.publish(topic, "1");
-  await until(() => proxy.discardedChunks > 0);
-  here.publish("prices", "2");
-  proxy.restore();
-  await until(() => !here.isConnected);
-  await advanceUntilConnected(here, proxy, clock);
-  await until(() => prices.hints.length > 0 && volumes.hints.length > 0);
-  // The older hint of a topic does not replace the newer one.
-  assert.deepEqual([prices.hints, volumes.hints], [["2"], ["1"]]);
-});
-
 eachConnectedKind(
-  "sends a message again over a new connection if the server does not confirm it in time",
+  "resends a message if the connection is lost before the server receives the message",
   async (kind) => {
     const proxy = await openProxy(kind);
     const clock = new FakeClock();
     const { here, there } = await openPair(kind, { here: { proxy, clock } });
-    const remote = listen(there, "prices");
+    const prices = recordHints(there, "prices");
+    const volumes = recordHints(there, "volumes");
     proxy.blackhole();
-    here.publish("prices", "1");
+    for (const topic of ["prices", "volumes"]) here.publish(topic, "1");
     await until(() => proxy.discardedChunks > 0);
-    await clock.advance(1_500);
-    assert.equal(here.isConnected, false);
+    here.publish("prices", "2");
     proxy.restore();
+    await until(() => !here.isConnected);
     await advanceUntilConnected(here, proxy, clock);
-    await until(() => remote.hints.length > 0);
-    assert.deepEqual(remote.hints, ["1"]);
+    await until(() => prices.hints.length > 0 && volumes.hints.length > 0);
+    // The resent, older hint `1` of `prices` does not replace the newer hint `2`.
+    assert.deepEqual([prices.hints, volumes.hints], [["2"], ["1"]]);
   },
 );
 
-eachConnectedKind("connects when the server becomes available after the start", async (kind) => {
+eachConnectedKind("resends a message over a new connection if the server does not confirm it in time", async (kind) => {
+  const proxy = await openProxy(kind);
+  const clock = new FakeClock();
+  const { here, there } = await openPair(kind, { here: { proxy, clock } });
+  const remote = recordHints(there, "prices");
+  proxy.blackhole();
+  here.publish("prices", "1");
+  await until(() => proxy.discardedChunks > 0);
+  await clock.advance(1_500);
+  assert.equal(here.isConnected, false);
+  proxy.restore();
+  await advanceUntilConnected(here, proxy, clock);
+  await until(() => remote.hints.length > 0);
+  assert.deepEqual(remote.hints, ["1"]);
+});
+
+eachConnectedKind("a bus that starts without a server connects when the server becomes available", async (kind) => {
   const proxy = await openProxy(kind);
   proxy.refuse();
   const bus = kind.open({ proxy });
-  opened.push(() => bus.close());
-  const subscribers = listen(bus, "prices");
+  cleanups.push(() => bus.close());
+  const subscribers = recordHints(bus, "prices");
   bus.publish("prices", "1");
   await until(() => subscribers.hints.length > 0);
   assert.equal(bus.isConnected, false);
@@ -359,11 +362,11 @@ eachConnectedKind("connects when the server becomes available after the start", 
   await until(() => bus.isConnected && subscribers.hints.includes(null));
 });
 
-eachConnectedKind("detects an unresponsive server by the next ping and reconnects", async (kind) => {
+eachConnectedKind("the next ping detects an unresponsive server, and the bus reconnects", async (kind) => {
   const proxy = await openProxy(kind);
   const clock = new FakeClock();
   const { here } = await openPair(kind, { here: { proxy, clock } });
-  const subscribers = listen(here, "prices");
+  const subscribers = recordHints(here, "prices");
   proxy.blackhole();
   await clock.advance(5_000);
   assert.equal(here.isConnected, true);
@@ -376,7 +379,7 @@ eachConnectedKind("detects an unresponsive server by the next ping and reconnect
 });
 
 eachConnectedKind(
-  "connection attempts to an unresponsive server time out and leave no connection open",
+  "connection attempts to an unresponsive server time out and close their connections",
   async (kind) => {
     const proxy = await openProxy(kind);
     proxy.blackhole();
@@ -390,15 +393,15 @@ eachConnectedKind(
     }
     assert.ok(connectionsMax <= 4, `${connectionsMax} simultaneous connections`);
     assert.equal(bus.isConnected, false);
-    const closed = bus.close();
-    await clock.until(closed);
+    const closing = bus.close();
+    await clock.until(closing);
     await until(() => proxy.connections === 0);
   },
 );
 
 eachConnectedKind("ignores malformed messages on the channel", async (kind) => {
   const { here, there } = await openPair(kind);
-  const remote = listen(there, "prices");
+  const remote = recordHints(there, "prices");
   const texts = [
     "",
     "{",

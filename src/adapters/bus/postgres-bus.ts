@@ -3,17 +3,17 @@ import pg from "pg";
 import type { Bus } from "../../ports/bus.ts";
 import { type BusConnection, type BusPorts, createReconnectingBus } from "./reconnecting-bus.ts";
 
-const CHANNEL_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+const CHANNEL_NAME_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /**
  * A bus over LISTEN and NOTIFY on a dedicated connection, because connections of a pool are not permanent. NOTIFY holds a
- * server-wide lock while it commits; one send at a time with asynchronous commit keeps that short.
+ * server-wide lock while it commits. To hold it only briefly, batches are sent one at a time with asynchronous commit.
  *
- * @param options.channel  shared by the processes that communicate; each test uses its own
+ * @param options.channel  name of the channel, equal for all processes that communicate
  */
 export function openPostgresBus(options: BusPorts & { readonly url: string; readonly channel?: string }): Bus {
   const { url, channel = "parallax_bus" } = options;
-  if (!CHANNEL_NAME.test(channel)) throw new RangeError(`not a channel name: ${channel}`);
+  if (!CHANNEL_NAME_PATTERN.test(channel)) throw new RangeError(`not a channel name: ${channel}`);
   return createReconnectingBus("postgres", options, (receive) => connect(url, channel, receive));
 }
 
@@ -25,15 +25,15 @@ function connect(url: string, channel: string, receive: (text: string) => void):
     application_name: channel,
     stream: () => socket,
   });
-  const lost = Promise.withResolvers<string>();
-  client.on("error", (error) => lost.resolve(error.message));
-  client.on("end", () => lost.resolve("the server ended the connection"));
+  const loss = Promise.withResolvers<string>();
+  client.on("error", (error) => loss.resolve(error.message));
+  client.on("end", () => loss.resolve("the server ended the connection"));
   client.on("notification", ({ payload }) => receive(payload ?? ""));
   return {
     ready: client.connect().then(() => client.query(`set synchronous_commit = off; listen ${channel}`)),
     send: (texts) => client.query("select pg_notify($1, text) from unnest($2::text[]) as text", [channel, texts]),
     ping: () => client.query("select 1"),
-    lost: lost.promise,
+    lost: loss.promise,
     destroy: () => void socket.destroy(),
   };
 }

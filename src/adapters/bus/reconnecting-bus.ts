@@ -4,23 +4,23 @@ import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import { type BusMessage, HINT_LENGTH_MAX, TOPIC_PATTERN, TopicHints, TopicSubscribers, toMessage } from "./topics.ts";
 
-/** Bounds of the pause before a reconnect. Up to half of it is random, so that nodes do not reconnect simultaneously. */
 const BACKOFF_MS_MIN = 50;
+/** Longest pause before a reconnect. Up to half of a pause is random, so that nodes do not reconnect simultaneously. */
 const BACKOFF_MS_MAX = 1_000;
-/** A connection that lasted this long resets the back-off. */
-const STABLE_MS = 2_000;
+/** A connection that lasts longer than this resets the back-off. */
+const STABLE_CONNECTION_MS = 2_000;
 const PING_EVERY_MS = 5_000;
 const RESPONSE_MS_MAX = 1_500;
 const CLOSE_MS_MAX = 1_000;
 const FLUSH_POLL_MS = 5;
 const FLUSH_POLLS_MAX = 400;
-const ORIGIN_BYTES = 9;
+const ORIGIN_ID_BYTES = 9;
 /** Version of the message format, for clusters with nodes of different versions. */
-const FORMAT = "1";
+const FORMAT_VERSION = "1";
 
-/** A connection to the other processes. A lost one is discarded and replaced. */
+/** A connection to the other processes. A lost connection is discarded and replaced by a new one. */
 export interface BusConnection {
-  /** Resolves when messages of the other processes are received. */
+  /** Resolves when the connection can receive messages of the other processes. */
   readonly ready: Promise<unknown>;
   send(texts: readonly string[]): Promise<unknown>;
   ping(): Promise<unknown>;
@@ -42,7 +42,7 @@ export interface BusPorts {
  * message per topic. After a reconnect all subscribers are woken, because messages may have been missed. Pings detect
  * connections that no longer respond.
  *
- * @param connect  starts to connect; calls `receive` for each message
+ * @param connect  opens a connection that calls `receive` for each message
  */
 export function createReconnectingBus(
   name: string,
@@ -51,7 +51,7 @@ export function createReconnectingBus(
 ): Bus {
   const subscribers = new TopicSubscribers(log);
   const outgoing = new TopicHints();
-  const origin = Buffer.from(random.bytes(ORIGIN_BYTES)).toString("base64url");
+  const origin = Buffer.from(random.bytes(ORIGIN_ID_BYTES)).toString("base64url");
   const closing = new AbortController();
   let connection: BusConnection | null = null;
   let isSending = false;
@@ -96,7 +96,7 @@ export function createReconnectingBus(
     void send();
   };
 
-  /** Uses one connection until it is lost; returns the reason. */
+  /** Opens a connection and uses it until it is lost. Returns the reason of the loss. */
   const useConnection = async (): Promise<string> => {
     const current = connect(receive);
     const pinging = new AbortController();
@@ -134,15 +134,15 @@ export function createReconnectingBus(
       if (!isFailing)
         log.warn({ bus: name, reason }, "the bus is disconnected; changes are polled until it reconnects");
       isFailing = true;
-      // A server that accepts connections only to drop them is retried no faster than an unreachable one.
-      if (connectedAt !== null && clock.monotonic() - connectedAt > STABLE_MS) failures = 0;
+      // If the server closes each new connection, the back-off grows as for an unreachable server.
+      if (connectedAt !== null && clock.monotonic() - connectedAt > STABLE_CONNECTION_MS) failures = 0;
       connectedAt = null;
       const delayMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** failures);
       failures = Math.min(failures + 1, 10);
       await clock.sleep(delayMs * (0.5 + random.uniform() / 2), closing.signal).catch(() => {});
     }
   };
-  const running = run();
+  const runLoop = run();
 
   return {
     publish(topic, hint) {
@@ -163,19 +163,19 @@ export function createReconnectingBus(
     async close() {
       closing.abort();
       connection = null;
-      // A running connection attempt ends by its own time-out.
-      const giveUp = new AbortController();
-      await Promise.race([running, clock.sleep(CLOSE_MS_MAX, giveUp.signal)]).catch(() => {});
-      giveUp.abort();
+      // A running connection attempt can end after this timeout, when it times out itself.
+      const closeTimeout = new AbortController();
+      await Promise.race([runLoop, clock.sleep(CLOSE_MS_MAX, closeTimeout.signal)]).catch(() => {});
+      closeTimeout.abort();
     },
   };
 }
 
 function encode({ topic, hint }: BusMessage, origin: string): string {
-  return JSON.stringify([FORMAT, origin, topic, hint]);
+  return JSON.stringify([FORMAT_VERSION, origin, topic, hint]);
 }
 
-/** Parses a message of another process; null for this process's own and for malformed messages. */
+/** Parses a message of another process. Returns null for a malformed message and for a message of this process. */
 function decode(text: string, origin: string): BusMessage | null {
   let parts: unknown;
   try {
@@ -185,7 +185,8 @@ function decode(text: string, origin: string): BusMessage | null {
   }
   if (!Array.isArray(parts)) return null;
   const [format, from, topic, hint] = parts as unknown[];
-  if (format !== FORMAT || from === origin || typeof topic !== "string" || !TOPIC_PATTERN.test(topic)) return null;
+  if (format !== FORMAT_VERSION || from === origin || typeof topic !== "string" || !TOPIC_PATTERN.test(topic))
+    return null;
   if (hint !== null && (typeof hint !== "string" || hint.length > HINT_LENGTH_MAX)) return null;
   return { topic, hint };
 }

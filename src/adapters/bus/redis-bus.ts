@@ -13,31 +13,31 @@ export function openRedisBus(options: BusPorts & { readonly url: string; readonl
 }
 
 function connect(url: string, channel: string, receive: (text: string) => void): BusConnection {
-  const lost = Promise.withResolvers<string>();
-  const open = (name: string) => {
+  const loss = Promise.withResolvers<string>();
+  const openClient = (connectionName: string) => {
     const redis = new Redis(url, {
       lazyConnect: true,
-      connectionName: name,
+      connectionName,
       // `createReconnectingBus` reconnects and queues, so the library must not.
       retryStrategy: () => null,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      // Supported by all servers.
+      // All servers support version 2 of the protocol.
       protocol: 2,
     });
-    redis.on("error", (error: Error) => lost.resolve(error.message));
-    redis.on("close", () => lost.resolve("the server ended the connection"));
+    redis.on("error", (error: Error) => loss.resolve(error.message));
+    redis.on("close", () => loss.resolve("the server ended the connection"));
     return redis;
   };
-  const subscriber = open(`${channel}:subscribe`);
-  const publisher = open(`${channel}:publish`);
+  const subscriber = openClient(`${channel}:subscribe`);
+  const publisher = openClient(`${channel}:publish`);
   subscriber.on("message", (_channel: string, text: string) => receive(text));
   return {
     ready: Promise.all([subscriber.connect(), publisher.connect()]).then(() => subscriber.subscribe(channel)),
     send: (texts) => Promise.all(texts.map((text) => publisher.publish(channel, text))),
     ping: () => Promise.all([subscriber.ping(), publisher.ping()]),
-    lost: lost.promise,
+    lost: loss.promise,
     destroy() {
       subscriber.disconnect();
       publisher.disconnect();

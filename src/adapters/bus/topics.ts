@@ -9,7 +9,7 @@ export interface BusMessage {
   readonly hint: string | null;
 }
 
-/** Queued publications: the latest hint of each topic. */
+/** Queue of publications with the latest hint of each topic. */
 export class TopicHints {
   readonly #hints = new Map<string, string | null>();
 
@@ -21,7 +21,7 @@ export class TopicHints {
     if (this.#hints.size < TOPICS_MAX || this.#hints.has(topic)) this.#hints.set(topic, hint);
   }
 
-  /** Queues messages that could not be sent again, unless a newer one of their topic is queued. */
+  /** Requeues messages that could not be sent, except topics for which a newer message is queued. */
   restore(messages: readonly BusMessage[]): void {
     for (const message of messages) if (!this.#hints.has(message.topic)) this.set(message);
   }
@@ -47,7 +47,7 @@ export class TopicSubscribers {
   subscribe(topic: string, wake: (hint: string | null) => void): () => void {
     const wakes = this.#wakes.get(topic) ?? new Set();
     this.#wakes.set(topic, wakes);
-    // A function subscribed twice gets two entries, so that each unsubscribe removes one.
+    // If a function subscribes twice, it gets two entries, so that each unsubscribe removes one entry.
     const entry = (hint: string | null) => wake(hint);
     wakes.add(entry);
     return () => {
@@ -83,7 +83,7 @@ export class TopicSubscribers {
   }
 }
 
-/** Checks a publication against the bounds of the port; logs an invalid one and returns null. */
+/** Creates a message. If the publication exceeds the bounds of `Bus.publish`, logs an error and returns null. */
 export function toMessage(topic: string, hint: string | undefined, log: Log): BusMessage | null {
   if (TOPIC_PATTERN.test(topic) && (hint === undefined || hint.length <= HINT_LENGTH_MAX)) {
     return { topic, hint: hint ?? null };

@@ -20,7 +20,7 @@ import { ensureStoreIdentity, StoreIdentityError } from "./store-identity.ts";
 const INSERT_META = "insert into meta (key, value) values ($1, '1')";
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
-/** A folder with an empty embedded store, removed after the test. */
+/** Creates a folder with an empty embedded store and removes it after the test. */
 async function createDataDir(t: TestContext): Promise<string> {
   const { path, release } = await temporaryFolder();
   t.after(release);
@@ -52,44 +52,53 @@ eachDatabase("the embedded store and PostgreSQL return the same types", async (d
   );
 });
 
-eachDatabase("arrays of numbers round-trip: empty, null, tiny and huge values, beside text", async (database) => {
-  const floats = [0.1, null, -2.5e-300, 1.7976931348623157e308, 1_790_000_000_123.25, Number.NaN, -Infinity];
-  const [row] = await database.query(
-    "select $1::float8[] as floats, $2::int4[] as none, $3::int4[] as unknown, $4::bool[] as flags, $5::text[] as texts",
-    [floats, [], [null, null], [true, null, false], ["1", null, "2,3"]],
-  );
-  assert.deepEqual(row, {
-    floats,
-    none: [],
-    unknown: [null, null],
-    flags: [true, null, false],
-    texts: ["1", null, "2,3"],
-  });
-});
+eachDatabase(
+  "arrays of numbers round-trip: empty arrays and null, tiny and huge values, together with text arrays",
+  async (database) => {
+    const floats = [0.1, null, -2.5e-300, 1.7976931348623157e308, 1_790_000_000_123.25, Number.NaN, -Infinity];
+    const [row] = await database.query(
+      "select $1::float8[] as floats, $2::int4[] as none, $3::int4[] as unknown, $4::bool[] as flags, $5::text[] as texts",
+      [floats, [], [null, null], [true, null, false], ["1", null, "2,3"]],
+    );
+    assert.deepEqual(row, {
+      floats,
+      none: [],
+      unknown: [null, null],
+      flags: [true, null, false],
+      texts: ["1", null, "2,3"],
+    });
+  },
+);
 
-eachDatabase("commits a transaction when it resolves and rolls it back when it throws", async (database) => {
-  await database.transaction(async ({ query }) => {
-    await query(INSERT_META, ["kept"]);
-  });
-  const failing = database.transaction(async ({ query }) => {
-    await query(INSERT_META, ["lost"]);
-    throw new Error("no");
-  });
-  await assert.rejects(failing, /no/);
-  const rows = await database.query("select key from meta");
-  assert.deepEqual(rows, [{ key: "kept" }]);
-});
+eachDatabase(
+  "commits a transaction if its callback resolves and rolls it back if the callback throws",
+  async (database) => {
+    await database.transaction(async ({ query }) => {
+      await query(INSERT_META, ["kept"]);
+    });
+    const failing = database.transaction(async ({ query }) => {
+      await query(INSERT_META, ["lost"]);
+      throw new Error("no");
+    });
+    await assert.rejects(failing, /no/);
+    const rows = await database.query("select key from meta");
+    assert.deepEqual(rows, [{ key: "kept" }]);
+  },
+);
 
-eachDatabase("rejects a transaction with a failed statement, even if its error is caught", async (database) => {
-  const failing = database.transaction(async ({ query }) => {
-    await query(INSERT_META, ["lost"]);
-    await query("select 1 / 0").catch(() => {});
-  });
-  await assert.rejects(failing, /cannot be committed/);
-  assert.deepEqual(await database.query("select key from meta"), []);
-});
+eachDatabase(
+  "rejects a transaction with a failed statement, even if the callback catches the error",
+  async (database) => {
+    const failing = database.transaction(async ({ query }) => {
+      await query(INSERT_META, ["lost"]);
+      await query("select 1 / 0").catch(() => {});
+    });
+    await assert.rejects(failing, /cannot be committed/);
+    assert.deepEqual(await database.query("select key from meta"), []);
+  },
+);
 
-eachDatabase("other statements see all or nothing of a transaction", async (database) => {
+eachDatabase("statements outside a transaction see all of its changes or none", async (database) => {
   const transaction = database.transaction(async ({ query }) => {
     await query(INSERT_META, ["a"]);
     await query(INSERT_META, ["b"]);
@@ -101,20 +110,23 @@ eachDatabase("other statements see all or nothing of a transaction", async (data
   for (const [row] of counts) assert.ok(row?.count === 0 || row?.count === 2);
 });
 
-eachDatabase("an invalid statement throws its SQLSTATE, and the next statement succeeds", async (database) => {
-  await assert.rejects(database.query("select nothing_such"), (error: unknown) => {
-    assert.ok(!isUnavailable(error));
-    assert.equal((error as { code?: unknown }).code, "42703");
-    return true;
-  });
-  assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
-});
+eachDatabase(
+  "an invalid statement throws an error with its SQLSTATE, and the next statement succeeds",
+  async (database) => {
+    await assert.rejects(database.query("select nothing_such"), (error: unknown) => {
+      assert.ok(!isUnavailable(error));
+      assert.equal((error as { code?: unknown }).code, "42703");
+      return true;
+    });
+    assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
+  },
+);
 
-eachDatabase("does not apply migrations again", async (database) => {
+eachDatabase("a second migration run applies no migration", async (database) => {
   assert.deepEqual(await migrateDatabase(database), []);
 });
 
-eachDatabase("refuses to migrate a store that a newer version created", async (database) => {
+eachDatabase("refuses to migrate a store that a newer version has migrated", async (database) => {
   await database.query("insert into kysely_migration (name, timestamp) values ('9999-newer', 'now')");
   try {
     await assert.rejects(migrateDatabase(database), /9999-newer is applied but unknown/);
@@ -123,33 +135,36 @@ eachDatabase("refuses to migrate a store that a newer version created", async (d
   }
 });
 
-eachDatabase("refuses a store with another kind of data and keeps the first genesis", async (database) => {
-  const first = await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 1_000 });
-  assert.deepEqual(first, { data: "sandbox", seed: 1, genesisAt: 1_000 });
-  assert.deepEqual(await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 2_000 }), first);
-  await assert.rejects(
-    ensureStoreIdentity(database, { data: "live", seed: null, genesisAt: null }),
-    StoreIdentityError,
-  );
-  await assert.rejects(
-    ensureStoreIdentity(database, { data: "sandbox", seed: 2, genesisAt: 1_000 }),
-    StoreIdentityError,
-  );
-});
+eachDatabase(
+  "refuses a store with a different kind of data or seed, and returns the genesis of the first start",
+  async (database) => {
+    const first = await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 1_000 });
+    assert.deepEqual(first, { data: "sandbox", seed: 1, genesisAt: 1_000 });
+    assert.deepEqual(await ensureStoreIdentity(database, { data: "sandbox", seed: 1, genesisAt: 2_000 }), first);
+    await assert.rejects(
+      ensureStoreIdentity(database, { data: "live", seed: null, genesisAt: null }),
+      StoreIdentityError,
+    );
+    await assert.rejects(
+      ensureStoreIdentity(database, { data: "sandbox", seed: 2, genesisAt: 1_000 }),
+      StoreIdentityError,
+    );
+  },
+);
 
-test("splits statements at semicolons that end a line and removes comments", () => {
+test("splits a migration at semicolons that end a line and removes comments", () => {
   assert.deepEqual(splitStatements("-- why; because\ncreate table a (b int);\n\ninsert into a values (';x');\n"), [
     "create table a (b int)",
     "insert into a values (';x')",
   ]);
 });
 
-test("an unreachable server is store_unavailable", async () => {
+test("opening a database on an unreachable server throws `store_unavailable`", async () => {
   const opening = openPostgresDatabase({ url: "postgres://nobody@127.0.0.1:1/none", log: quietLog });
   await assert.rejects(opening, isUnavailable);
 });
 
-test("the embedded store restarts a failed engine without losing rows; statements in flight fail with store_unavailable", async (t) => {
+test("the embedded store restarts a failed engine without losing rows, and running statements fail with `store_unavailable`", async (t) => {
   const dataDir = await createDataDir(t);
   const workers: Worker[] = [];
   const database = await openEmbeddedDatabase({
@@ -169,9 +184,9 @@ test("the embedded store restarts a failed engine without losing rows; statement
     const transaction = database.transaction(async ({ query }) => {
       await query(INSERT_META, ["late"]);
     });
-    const both = Promise.allSettled([inFlight, transaction]);
+    const outcomes = Promise.allSettled([inFlight, transaction]);
     await workers[0]?.terminate();
-    const [first] = await both;
+    const [first] = await outcomes;
     assert.ok(first.status === "rejected" && isUnavailable(first.reason));
     assert.deepEqual(await database.query("select value from meta where key = 'kept'"), [{ value: "1" }]);
     assert.equal(workers.length, 2);
@@ -180,7 +195,7 @@ test("the embedded store restarts a failed engine without losing rows; statement
   }
 });
 
-test("a closed embedded store throws store_unavailable and releases its directory", async (t) => {
+test("a closed embedded store throws `store_unavailable` and releases its directory", async (t) => {
   const dataDir = await createDataDir(t);
   const first = await openEmbeddedDatabase({ dataDir, log: quietLog });
   await first.query("create table t (a int)");
@@ -191,10 +206,10 @@ test("a closed embedded store throws store_unavailable and releases its director
   await second.close();
 });
 
-const WRITER = fileURLToPath(new URL("../../../test/support/write-until-killed.ts", import.meta.url));
-const ACKNOWLEDGED_MIN = 300;
+const WRITER_SCRIPT = fileURLToPath(new URL("../../../test/support/write-until-killed.ts", import.meta.url));
+const ACKNOWLEDGED_WRITES_MIN = 300;
 
-test("the embedded store makes checkpoints between transactions, so that its log stays short", async (t) => {
+test("the embedded store makes checkpoints between transactions to limit its write-ahead log", async (t) => {
   const dataDir = await createDataDir(t);
   const logBytesMax = 2 ** 20;
   const database = await openEmbeddedDatabase({
@@ -205,7 +220,7 @@ test("the embedded store makes checkpoints between transactions, so that its log
         workerData: { ...workerData, logBytesMax, logCheckEveryMs: 0 },
       }),
   });
-  const logBytes = async ({ query }: Transaction) => {
+  const readLogBytes = async ({ query }: Transaction) => {
     const [row] = await query<{ bytes: number }>(
       "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()",
     );
@@ -216,10 +231,10 @@ test("the embedded store makes checkpoints between transactions, so that its log
     await database.transaction(async ({ query }) => {
       await query("insert into bulk select repeat('x', 1000) from generate_series(1, 3000)");
       await query("insert into bulk values ('x')");
-      assert.ok((await logBytes({ query })) > logBytesMax);
+      assert.ok((await readLogBytes({ query })) > logBytesMax);
     });
     await database.query("select 1");
-    assert.ok((await logBytes(database)) <= logBytesMax);
+    assert.ok((await readLogBytes(database)) <= logBytesMax);
     const [row] = await database.query<{ count: number }>("select count(*) as count from bulk");
     assert.equal(row?.count, 3_001);
   } finally {
@@ -227,31 +242,31 @@ test("the embedded store makes checkpoints between transactions, so that its log
   }
 });
 
-test("no acknowledged write is lost when the process is killed while writing", async (t) => {
+test("no acknowledged write is lost if the process is killed while it writes", async (t) => {
   const { path: dataDir, release } = await temporaryFolder();
   t.after(release);
-  const child = spawn(process.execPath, [WRITER, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [WRITER_SCRIPT, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
-  let acknowledged = 0;
+  let acknowledgedWrites = 0;
   for await (const line of createInterface({ input: child.stdout })) {
-    acknowledged = Number(line);
-    if (acknowledged === ACKNOWLEDGED_MIN) child.kill("SIGKILL");
+    acknowledgedWrites = Number(line);
+    if (acknowledgedWrites === ACKNOWLEDGED_WRITES_MIN) child.kill("SIGKILL");
   }
   await exit;
-  assert.ok(acknowledged >= ACKNOWLEDGED_MIN);
+  assert.ok(acknowledgedWrites >= ACKNOWLEDGED_WRITES_MIN);
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
   try {
     const [row] = await database.query<{ count: number; last: number }>(
       "select count(*) as count, max(number) as last from written",
     );
-    assert.ok(row !== undefined && row.last >= acknowledged, `${row?.last} of ${acknowledged}`);
+    assert.ok(row !== undefined && row.last >= acknowledgedWrites, `${row?.last} of ${acknowledgedWrites}`);
     assert.equal(row.count, row.last);
   } finally {
     await database.close();
   }
 });
 
-test("a terminated connection fails with store_unavailable, and the next statement uses another", {
+test("a statement on a terminated connection fails with `store_unavailable`, and the next statement uses a new connection", {
   skip: process.env.TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
 }, async () => {
   const database = await postgresDatabase();

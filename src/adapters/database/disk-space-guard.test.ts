@@ -12,7 +12,7 @@ import { openEmbeddedDatabase } from "./embedded-database.ts";
 const MIB = 2 ** 20;
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
-test("statements that write need disk space; reads and statements that free space do not", () => {
+test("statements that write need disk space; statements that read or free space do not", () => {
   for (const text of [
     "insert into a values (1)",
     "\n  with b as (select 1), c as (update a set x = 1 returning x) select * from c",
@@ -38,9 +38,9 @@ test("statements that write need disk space; reads and statements that free spac
   }
 });
 
-test("checks the disk at most four times a second and logs each change once", async () => {
-  let checks = 0;
-  let free: number | null = 10 * MIB;
+test("checks the free space at most four times a second and logs each change between full and free once", async () => {
+  let checkCount = 0;
+  let freeBytesNow: number | null = 10 * MIB;
   let now = 0;
   const messages: string[] = [];
   const record = (_fields: unknown, message: string) => messages.push(message);
@@ -48,66 +48,66 @@ test("checks the disk at most four times a second and logs each change once", as
   const assertDiskSpace = createDiskSpaceGuard({
     reserveBytes: 5 * MIB,
     freeBytes: async () => {
-      checks += 1;
-      return free;
+      checkCount += 1;
+      return freeBytesNow;
     },
     monotonic: () => now,
     log,
   });
-  const write = () => assertDiskSpace("insert into a values (1)");
-  await Promise.all([write(), write(), write()]);
-  assert.equal(checks, 1);
-  free = 4 * MIB;
+  const insertRow = () => assertDiskSpace("insert into a values (1)");
+  await Promise.all([insertRow(), insertRow(), insertRow()]);
+  assert.equal(checkCount, 1);
+  freeBytesNow = 4 * MIB;
   now = 249;
-  await write();
+  await insertRow();
   now = 250;
-  await assert.rejects(write(), isUnavailable);
-  await assert.rejects(write(), isUnavailable);
+  await assert.rejects(insertRow(), isUnavailable);
+  await assert.rejects(insertRow(), isUnavailable);
   await assertDiskSpace("select 1");
-  assert.equal(checks, 2);
-  free = null;
+  assert.equal(checkCount, 2);
+  freeBytesNow = null;
   now = 500;
-  await write();
-  free = 5 * MIB;
+  await insertRow();
+  freeBytesNow = 5 * MIB;
   now = 750;
-  await write();
+  await insertRow();
   assert.deepEqual(
     messages.map((message) => /nearly full|again/.exec(message)?.[0]),
     ["nearly full", "again"],
   );
 });
 
-test("returns the free space of a folder, null if the folder does not exist", async () => {
+test("returns the free bytes of a folder, or null if the folder does not exist", async () => {
   assert.ok(((await readFreeBytes(tmpdir())) ?? 0) > 0);
   assert.equal(await readFreeBytes(join(tmpdir(), "parallax-not-there")), null);
 });
 
-test("refuses writes while the disk is nearly full, continues to read, and accepts writes again without loss", async (t) => {
+test("refuses only writes while the disk is nearly full, and accepts writes again when space is free", async (t) => {
   const { path: dataDir, release } = await temporaryFolder();
   t.after(release);
   await copyStoreTemplate(dataDir);
-  let free = 100 * MIB;
-  const database = await openEmbeddedDatabase({ dataDir, log: quietLog, freeBytes: async () => free });
-  const numbers = async () => (await database.query<{ a: number }>("select a from t order by a")).map(({ a }) => a);
+  let freeBytesNow = 100 * MIB;
+  const database = await openEmbeddedDatabase({ dataDir, log: quietLog, freeBytes: async () => freeBytesNow });
+  const readNumbers = async () => (await database.query<{ a: number }>("select a from t order by a")).map(({ a }) => a);
   try {
     await database.query("create table t (a int)");
     await database.query("insert into t values (1)");
-    free = 63 * MIB;
-    const refusal = async () => {
+    freeBytesNow = 63 * MIB;
+    const writeUntilRefused = async () => {
       // The disk is checked every 250 ms, so the first writes may still succeed.
       for (let number = 2; ; number++) await database.query("insert into t values ($1)", [number]);
     };
-    await assert.rejects(refusal(), isUnavailable);
-    const accepted = await numbers();
-    assert.ok(accepted.length >= 1);
-    const writing = database.transaction(async (transaction) => {
+    await assert.rejects(writeUntilRefused(), isUnavailable);
+    const acceptedNumbers = await readNumbers();
+    assert.ok(acceptedNumbers.length >= 1);
+    const failingTransaction = database.transaction(async (transaction) => {
       await transaction.query("insert into meta (key, value) values ('late', '1')");
     });
-    await assert.rejects(writing, isUnavailable);
-    assert.deepEqual(await numbers(), accepted);
-    free = 64 * MIB;
-    const until = performance.now() + 10_000;
-    while (performance.now() < until) {
+    await assert.rejects(failingTransaction, isUnavailable);
+    assert.deepEqual(await readNumbers(), acceptedNumbers);
+    freeBytesNow = 64 * MIB;
+    const deadline = performance.now() + 10_000;
+    while (performance.now() < deadline) {
       const isAccepted = await database.query("insert into t values (0)").then(
         () => true,
         (error: unknown) => {
@@ -117,7 +117,7 @@ test("refuses writes while the disk is nearly full, continues to read, and accep
       );
       if (isAccepted) break;
     }
-    assert.deepEqual(await numbers(), [0, ...accepted]);
+    assert.deepEqual(await readNumbers(), [0, ...acceptedNumbers]);
   } finally {
     await database.close();
   }

@@ -2,24 +2,24 @@ import { statfs } from "node:fs/promises";
 import type { Log } from "../../ports/log.ts";
 import { storeUnavailable } from "./errors.ts";
 
-/** The free space is read at most this often: in this time the store cannot use up the reserve. */
+/** Shortest time between two reads of the free space. The store cannot use up the reserve in this time. */
 const CHECK_EVERY_MS = 250;
 const MIB = 2 ** 20;
 
-/** Statements that write nothing; a `with` statement is checked further. */
-const READS = /^\s*(?:select|show|values|explain|begin|start|commit|rollback|set)\b/i;
-const READS_WITH = /^\s*with\b/i;
-const WRITING_KEYWORDS = /\b(?:insert|update|delete|merge)\b/i;
+/** Statements that do not write. `with` statements are checked by `WRITING_KEYWORDS_PATTERN`. */
+const READING_PATTERN = /^\s*(?:select|show|values|explain|begin|start|commit|rollback|set)\b/i;
+const WITH_PATTERN = /^\s*with\b/i;
+const WRITING_KEYWORDS_PATTERN = /\b(?:insert|update|delete|merge)\b/i;
 /** Statements that free space must run while the disk is full. */
-const FREES = /^\s*(?:drop|truncate)\b/i;
+const FREEING_PATTERN = /^\s*(?:drop|truncate)\b/i;
 
 /** Whether a statement may use more disk space. */
 export function needsDiskSpace(text: string): boolean {
-  if (READS.test(text) || FREES.test(text)) return false;
-  return !READS_WITH.test(text) || WRITING_KEYWORDS.test(text);
+  if (READING_PATTERN.test(text) || FREEING_PATTERN.test(text)) return false;
+  return !WITH_PATTERN.test(text) || WRITING_KEYWORDS_PATTERN.test(text);
 }
 
-/** Free bytes for this process on the file system of a folder; null if unknown. */
+/** Returns the bytes that this process may still use on the file system of a folder, or null if unknown. */
 export async function readFreeBytes(folder: string): Promise<number | null> {
   try {
     const { bavail, bsize } = await statfs(folder);
@@ -29,15 +29,15 @@ export async function readFreeBytes(folder: string): Promise<number | null> {
   }
 }
 
-/** Throws `AppError("store_unavailable")` for a statement that writes, while less than the reserve is free. */
+/** Throws `AppError("store_unavailable")` for a statement that writes if less than the reserve is free. */
 export type DiskSpaceGuard = (text: string) => Promise<void>;
 
 /**
- * Without space for its log the engine panics and cannot restart. With a reserve of free space only writes are refused,
- * and reads continue.
+ * Creates a guard that refuses writes before the disk is full. Without space for its write-ahead log, the engine panics
+ * and cannot restart.
  *
  * @param options.reserveBytes  0 never refuses
- * @param options.freeBytes     null if unknown, which refuses nothing
+ * @param options.freeBytes     returns null if unknown; no write is refused then
  */
 export function createDiskSpaceGuard(options: {
   readonly reserveBytes: number;
@@ -47,15 +47,15 @@ export function createDiskSpaceGuard(options: {
 }): DiskSpaceGuard {
   const { reserveBytes, freeBytes, monotonic, log } = options;
   let checkedAt = Number.NEGATIVE_INFINITY;
-  let checking: Promise<void> | null = null;
+  let runningCheck: Promise<void> | null = null;
   let isFull = false;
 
   const check = async () => {
-    const free = await freeBytes();
+    const freeNow = await freeBytes();
     checkedAt = monotonic();
     const wasFull = isFull;
-    isFull = free !== null && free < reserveBytes;
-    const fields = { free_mib: free === null ? null : Math.floor(free / MIB), reserve_mib: reserveBytes / MIB };
+    isFull = freeNow !== null && freeNow < reserveBytes;
+    const fields = { free_mib: freeNow === null ? null : Math.floor(freeNow / MIB), reserve_mib: reserveBytes / MIB };
     if (isFull && !wasFull) log.error(fields, "the disk is nearly full: the store refuses writes until space is free");
     if (wasFull && !isFull) log.info(fields, "disk space is free again: the store accepts writes");
   };
@@ -63,10 +63,10 @@ export function createDiskSpaceGuard(options: {
   return async (text) => {
     if (reserveBytes === 0 || !needsDiskSpace(text)) return;
     if (monotonic() - checkedAt >= CHECK_EVERY_MS) {
-      checking ??= check().finally(() => {
-        checking = null;
+      runningCheck ??= check().finally(() => {
+        runningCheck = null;
       });
-      await checking;
+      await runningCheck;
     }
     if (isFull) throw storeUnavailable("The disk is full: the store refuses writes until space is free.");
   };

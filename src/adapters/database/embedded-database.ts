@@ -9,57 +9,57 @@ import { type PgliteClient, startPgliteClient } from "./pglite-client.ts";
 import { runTransaction, type SqlSession } from "./session.ts";
 import { createStatementQueue, type StatementQueue } from "./statement-queue.ts";
 
-/** Statements and transactions that may be queued; further ones fail with `store_unavailable`. */
-const QUEUED_MAX = 4_096;
-/** Longest time in the queue. Also ends the deadlock of a caller that queries past its own open transaction. */
+/** Limit of queued statements and transactions. Further statements fail with `store_unavailable`. */
+const QUEUED_STATEMENTS_MAX = 4_096;
+/** Longest time in the queue. It ends the deadlock of a caller that awaits a query outside its own open transaction. */
 const QUEUED_MS_MAX = 30_000;
 const STORE_FOLDER = "store";
-/** Two segments of the write-ahead log, and the same again for a checkpoint. */
-const RESERVE_BYTES = 64 * 2 ** 20;
+/** Space for two segments of the write-ahead log (16 MiB each) and for a checkpoint of the same size. */
+const DISK_RESERVE_BYTES = 64 * 2 ** 20;
 
-/** A session that queues for each statement, or once for a whole transaction. */
+/** Opens a session that acquires the queue's lock for each statement, or once for a whole transaction. */
 function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpace: DiskSpaceGuard): SqlSession {
-  let release: (() => void) | null = null;
+  let releaseLock: (() => void) | null = null;
   /** Generation of the engine in which the transaction began. */
   let generation = 0;
-  const assertNotLost = () => {
+  const assertTransactionNotLost = () => {
     if (client.generation !== generation)
       throw storeUnavailable("The store was restarted and the transaction is lost.");
   };
   return {
     async run(text, parameters) {
       await assertDiskSpace(text);
-      if (release !== null) {
-        assertNotLost();
+      if (releaseLock !== null) {
+        assertTransactionNotLost();
         return client.run(text, parameters);
       }
-      const end = await queue.acquire();
+      const unlock = await queue.acquire();
       try {
         return await client.run(text, parameters);
       } finally {
-        end();
+        unlock();
       }
     },
     async begin() {
-      const end = await queue.acquire();
+      const unlock = await queue.acquire();
       try {
         await client.run("start transaction", []);
       } catch (error) {
-        end();
+        unlock();
         throw error;
       }
       generation = client.generation;
-      release = end;
+      releaseLock = unlock;
     },
     async end(statement) {
-      const end = release;
-      if (end === null) return;
-      release = null;
+      const unlock = releaseLock;
+      if (unlock === null) return;
+      releaseLock = null;
       try {
         if (client.generation === generation) await client.run(statement, []);
-        else if (statement === "commit") assertNotLost();
+        else if (statement === "commit") assertTransactionNotLost();
       } finally {
-        end();
+        unlock();
       }
     },
     async release() {
@@ -72,7 +72,7 @@ function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpac
  * The embedded store: PGlite in a worker thread, in `<dataDir>/store` or in memory if `dataDir` is null.
  *
  * The data directory is locked first, so a second process fails with `DataDirLockedError` and changes nothing. If the
- * process is killed, no acknowledged write is lost; after a power cut some may be, because the engine does not flush the
+ * process is killed, no acknowledged write is lost. A power cut can lose writes, because the engine does not flush the
  * disk's cache.
  */
 export async function openEmbeddedDatabase(options: {
@@ -82,7 +82,7 @@ export async function openEmbeddedDatabase(options: {
   readonly reserveBytes?: number;
   /** For tests: free bytes on the disk of the data directory, null if unknown. */
   readonly freeBytes?: () => Promise<number | null>;
-  /** For tests: starts the store's thread. */
+  /** For tests: starts the store's worker thread. */
   readonly spawn?: Parameters<typeof startPgliteClient>[0]["spawn"];
 }): Promise<Database> {
   const { dataDir, log, spawn } = options;
@@ -97,16 +97,16 @@ export async function openEmbeddedDatabase(options: {
     throw error;
   }
   const assertDiskSpace = createDiskSpaceGuard({
-    reserveBytes: dataDir === null ? 0 : (options.reserveBytes ?? RESERVE_BYTES),
+    reserveBytes: dataDir === null ? 0 : (options.reserveBytes ?? DISK_RESERVE_BYTES),
     freeBytes: options.freeBytes ?? (() => readFreeBytes(dataDir ?? "")),
     monotonic: () => performance.now(),
     log,
   });
-  const queue = createStatementQueue({ queuedMax: QUEUED_MAX, queuedMsMax: QUEUED_MS_MAX });
-  const direct = openSession(client, queue, assertDiskSpace);
+  const queue = createStatementQueue({ queuedMax: QUEUED_STATEMENTS_MAX, queuedMsMax: QUEUED_MS_MAX });
+  const autocommitSession = openSession(client, queue, assertDiskSpace);
   return {
     async query<Row extends Record<string, unknown>>(text: string, parameters: readonly unknown[] = []) {
-      return (await direct.run(text, parameters)) as Row[];
+      return (await autocommitSession.run(text, parameters)) as Row[];
     },
     transaction: (work) => runTransaction(async () => openSession(client, queue, assertDiskSpace), work),
     async close() {

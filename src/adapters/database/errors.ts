@@ -5,8 +5,8 @@ import { AppError } from "../../domain/errors.ts";
  * (53), operator intervention and statement timeout (57), I/O errors (58), read-only transaction (25006), lock timeout
  * (55P03).
  */
-const UNAVAILABLE_STATE = /^(08|53|57|58)|^25006$|^55P03$/;
-const SYSTEM_FAILURES = new Set([
+const UNAVAILABLE_STATE_PATTERN = /^(08|53|57|58)|^25006$|^55P03$/;
+const SYSTEM_FAILURE_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EHOSTUNREACH",
@@ -18,22 +18,22 @@ const SYSTEM_FAILURES = new Set([
   "ENOENT",
   "ENOSPC",
 ]);
-const CONNECTION_MESSAGE =
+const CONNECTION_MESSAGE_PATTERN =
   /connection (terminated|error|timeout)|timeout exceeded when trying to connect|query read timeout|cannot use a pool after|not queryable/i;
 
-/** A `store_unavailable` error; the message is public, the cause is for the log. */
+/** Creates a `store_unavailable` error. The message is public; the cause is only logged. */
 export function storeUnavailable(message: string, cause?: unknown): AppError {
   return new AppError("store_unavailable", message, { cause });
 }
 
-/** Converts an error to `store_unavailable` if a later retry makes sense; returns others unchanged. */
+/** Converts the error to `store_unavailable` if a retry can succeed; returns any other error unchanged. */
 export function toStoreError(cause: unknown): unknown {
   if (cause instanceof AppError || typeof cause !== "object" || cause === null) return cause;
-  // The code of a driver's error is a SQLSTATE, or the name of a system error.
+  // A driver's error has a SQLSTATE or the name of a system error as its code.
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
   const isUnavailable =
-    (typeof code === "string" && (UNAVAILABLE_STATE.test(code) || SYSTEM_FAILURES.has(code))) ||
-    (typeof message === "string" && CONNECTION_MESSAGE.test(message)) ||
+    (typeof code === "string" && (UNAVAILABLE_STATE_PATTERN.test(code) || SYSTEM_FAILURE_CODES.has(code))) ||
+    (typeof message === "string" && CONNECTION_MESSAGE_PATTERN.test(message)) ||
     (cause instanceof AggregateError && cause.errors.some((inner) => toStoreError(inner) instanceof AppError));
   return isUnavailable ? storeUnavailable("The store cannot be reached at the moment.", cause) : cause;
 }

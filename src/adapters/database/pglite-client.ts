@@ -7,10 +7,10 @@ import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from
 /** Shortest time between two restarts of a failed engine. */
 const RESTART_PAUSE_MS = 1_000;
 const CLOSE_MS_MAX = 5_000;
-/** No statement takes this long: the engine is stuck, and its thread is terminated. */
+/** A statement that takes longer means that the engine is stuck, so its thread is terminated. */
 const STATEMENT_MS_MAX = 120_000;
 
-/** The main thread's interface to the store's thread. */
+/** The main thread's interface to the store's worker thread. */
 export interface PgliteClient {
   /** Increases when the engine stops; statements and transactions of earlier generations are lost. */
   readonly generation: number;
@@ -18,7 +18,7 @@ export interface PgliteClient {
   close(): Promise<void>;
 }
 
-interface Pending {
+interface PendingStatement {
   resolve(rows: Record<string, unknown>[]): void;
   reject(error: unknown): void;
 }
@@ -37,7 +37,7 @@ function toError(failure: PgliteFailure): Error {
   });
 }
 
-/** Starts the store's thread. Tests pass their own `spawn` to make it fail. */
+/** Starts the store's worker thread. Tests pass a `spawn` function to terminate the worker. */
 export async function startPgliteClient(options: {
   readonly folder: string | null;
   readonly log: Log;
@@ -46,22 +46,22 @@ export async function startPgliteClient(options: {
   const { folder, log } = options;
   const spawn =
     options.spawn ?? ((data) => new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData: data }));
-  const pending = new Map<number, Pending>();
+  const pendingStatements = new Map<number, PendingStatement>();
   let nextId = 0;
   let generation = 0;
   let isClosed = false;
   let engine: Engine | null = null;
   let restartedAt = Number.NEGATIVE_INFINITY;
 
-  const start = (): Engine => {
+  const startEngine = (): Engine => {
     const worker = spawn({ folder });
     const ready = Promise.withResolvers<void>();
     const exited = Promise.withResolvers<void>();
     let reason: unknown = null;
     worker.on("message", (message: PgliteReply) => {
       if (message.kind === "ready") return ready.resolve();
-      const request = pending.get(message.id);
-      pending.delete(message.id);
+      const request = pendingStatements.get(message.id);
+      pendingStatements.delete(message.id);
       if (message.kind === "rows") request?.resolve(message.rows);
       else if (message.failure.isFatal) {
         request?.reject(storeUnavailable("The store failed during this statement.", toError(message.failure)));
@@ -77,23 +77,23 @@ export async function startPgliteClient(options: {
       }
       const error = storeUnavailable("The store stopped during this statement.", reason);
       ready.reject(error);
-      for (const request of pending.values()) request.reject(error);
-      pending.clear();
+      for (const request of pendingStatements.values()) request.reject(error);
+      pendingStatements.clear();
       exited.resolve();
       if (!isClosed) log.error({ err: reason, exit_code: code }, "the embedded store stopped");
     });
-    // Without a waiting statement, an unhandled rejection would end the process.
+    // If no statement waits for `ready`, its unhandled rejection would end the process.
     ready.promise.catch(() => {});
     return { worker, ready: ready.promise, exited: exited.promise };
   };
 
-  const running = (): Engine => {
+  const requireEngine = (): Engine => {
     if (isClosed) throw storeUnavailable("The store is closed.");
     if (engine !== null) return engine;
     if (folder === null) throw storeUnavailable("The in-memory store failed and cannot be restarted.");
     if (performance.now() - restartedAt < RESTART_PAUSE_MS) throw storeUnavailable("The store is restarting.");
     restartedAt = performance.now();
-    engine = start();
+    engine = startEngine();
     return engine;
   };
 
@@ -102,32 +102,32 @@ export async function startPgliteClient(options: {
       return generation;
     },
     async run(text, parameters) {
-      const { worker, ready } = running();
+      const { worker, ready } = requireEngine();
       await ready;
       const id = nextId++;
       const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>[]>();
-      pending.set(id, { resolve, reject });
+      pendingStatements.set(id, { resolve, reject });
       const encoded = encodeArrayParameters(parameters);
       worker.postMessage({ kind: "query", id, text, parameters: encoded } satisfies PgliteRequest);
-      const watchdog = setTimeout(() => void worker.terminate(), STATEMENT_MS_MAX);
+      const statementTimeout = setTimeout(() => void worker.terminate(), STATEMENT_MS_MAX);
       try {
         return await promise;
       } finally {
-        clearTimeout(watchdog);
+        clearTimeout(statementTimeout);
       }
     },
     async close() {
       if (isClosed) return;
       isClosed = true;
-      const last = engine;
-      if (last === null) return;
-      last.worker.postMessage({ kind: "close" } satisfies PgliteRequest);
-      const timeout = setTimeout(() => void last.worker.terminate(), CLOSE_MS_MAX);
-      await last.exited;
+      const closingEngine = engine;
+      if (closingEngine === null) return;
+      closingEngine.worker.postMessage({ kind: "close" } satisfies PgliteRequest);
+      const timeout = setTimeout(() => void closingEngine.worker.terminate(), CLOSE_MS_MAX);
+      await closingEngine.exited;
       clearTimeout(timeout);
     },
   };
-  engine = start();
+  engine = startEngine();
   await engine.ready;
   return client;
 }

@@ -1,4 +1,4 @@
-/** Messages between the main thread and the store's thread; plain values, because they are structured clones. */
+/** Messages between the main thread and the store's worker thread. They are plain values, so they can be cloned. */
 export type PgliteRequest =
   | { readonly kind: "query"; readonly id: number; readonly text: string; readonly parameters: readonly unknown[] }
   | { readonly kind: "close" };
@@ -14,14 +14,14 @@ export interface PgliteFailure {
   readonly code: string | null;
   readonly detail: string | null;
   readonly constraint: string | null;
-  /** The engine failed and its thread ends. */
+  /** True if the engine failed and its thread ends. */
   readonly isFatal: boolean;
 }
 
 export interface PgliteWorkerData {
-  /** Folder of the store's files; null keeps everything in memory. */
+  /** Folder of the store's files; null for a store in memory. */
   readonly folder: string | null;
-  /** For tests: the size of the write-ahead log that causes a checkpoint, and how often it is checked. */
+  /** For tests: size of the write-ahead log above which a checkpoint is made; `logCheckEveryMs` is the check interval. */
   readonly logBytesMax?: number;
   readonly logCheckEveryMs?: number;
 }

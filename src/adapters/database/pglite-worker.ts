@@ -3,23 +3,24 @@ import { PGlite, types } from "@electric-sql/pglite";
 import { lowerThreadPriority } from "../system/process-priority.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
 
-/** The worker thread of the embedded store, because the engine would block the event loop of the API. */
-const SQLSTATE = /^[0-9A-Z]{5}$/;
+/** Worker thread of the embedded store. On the main thread, the engine would block the event loop of the API. */
+const SQLSTATE_PATTERN = /^[0-9A-Z]{5}$/;
 
 /**
  * PGlite makes no checkpoint until it is closed, so its write-ahead log would grow without limit and be replayed after a
- * kill. This thread makes a checkpoint after this many bytes of log.
+ * kill. This thread makes a checkpoint when the log exceeds this size.
  */
 const LOG_BYTES_MAX = 128 * 2 ** 20;
-/** How often the size of the log is checked, after a statement. */
+/** Shortest time between two checks of the log's size. The check runs after a statement. */
 const LOG_CHECK_EVERY_MS = 5_000;
-const LOG_BYTES = "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()";
+const SELECT_LOG_BYTES =
+  "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()";
 
 /** `workerData` is untyped; only `pglite-client.ts` starts this file. */
 const { folder, logBytesMax = LOG_BYTES_MAX, logCheckEveryMs = LOG_CHECK_EVERY_MS } = workerData as PgliteWorkerData;
 const port = parentPort;
 if (port === null) throw new Error("This file runs as a worker thread only.");
-const reply = (message: PgliteReply) => port.postMessage(message);
+const sendReply = (message: PgliteReply) => port.postMessage(message);
 
 function describeFailure(error: unknown): PgliteFailure {
   const fields = error as Partial<Record<"message" | "code" | "detail" | "constraint" | "severity", unknown>>;
@@ -30,15 +31,16 @@ function describeFailure(error: unknown): PgliteFailure {
     code,
     detail: text(fields?.detail),
     constraint: text(fields?.constraint),
-    // Without a SQLSTATE the WebAssembly machine failed; a panic, such as on a full disk, ends the engine. Its memory is
-    // corrupt then, and another statement may never return. A restart replays the log.
-    isFatal: code === null || !SQLSTATE.test(code) || fields.severity === "PANIC" || fields.severity === "FATAL",
+    // An error without a SQLSTATE is a failure of the WebAssembly machine. A panic, for example on a full disk, ends the
+    // engine. Its memory is corrupt, so further statements might never return. A restart replays the log.
+    isFatal:
+      code === null || !SQLSTATE_PATTERN.test(code) || fields.severity === "PANIC" || fields.severity === "FATAL",
   };
 }
 
-/** Most statements are background work. */
-const NICENESS = 10;
-lowerThreadPriority(NICENESS);
+/** Lower priority than the API's thread, because most statements are background work. */
+const WORKER_NICENESS = 10;
+lowerThreadPriority(WORKER_NICENESS);
 
 const engine = await PGlite.create({
   ...(folder === null ? {} : { dataDir: folder }),
@@ -50,15 +52,15 @@ let isBroken = false;
 let isInTransaction = false;
 let logCheckedAt = performance.now();
 
-/** Makes a checkpoint if the log is long. Only between transactions, because a failing checkpoint would end one. */
+/** Makes a checkpoint if the log is long, but not in a transaction, because a failed checkpoint would abort it. */
 async function limitLog(): Promise<void> {
   if (isInTransaction || performance.now() - logCheckedAt < logCheckEveryMs) return;
   logCheckedAt = performance.now();
-  const { rows } = await engine.query<{ bytes: number }>(LOG_BYTES);
+  const { rows } = await engine.query<{ bytes: number }>(SELECT_LOG_BYTES);
   if ((rows[0]?.bytes ?? 0) > logBytesMax) await engine.exec("checkpoint");
 }
 
-async function handle(request: PgliteRequest): Promise<void> {
+async function handleRequest(request: PgliteRequest): Promise<void> {
   if (isBroken) return;
   if (request.kind === "close") {
     await engine.close();
@@ -68,14 +70,14 @@ async function handle(request: PgliteRequest): Promise<void> {
     const { rows } = await engine.query<Record<string, unknown>>(request.text, [...request.parameters]);
     if (/^(begin|start transaction)\b/i.test(request.text)) isInTransaction = true;
     else if (/^(commit|rollback)\s*$/i.test(request.text)) isInTransaction = false;
-    reply({ kind: "rows", id: request.id, rows });
+    sendReply({ kind: "rows", id: request.id, rows });
   } catch (error) {
     const failure = describeFailure(error);
-    reply({ kind: "failed", id: request.id, failure });
+    sendReply({ kind: "failed", id: request.id, failure });
     if (failure.isFatal) exitAfterFailure();
     return;
   }
-  // If the checkpoint fails, for example on a full disk, it is tried again later.
+  // If the checkpoint fails, for example on a full disk, the next check retries it.
   await limitLog().catch((error: unknown) => {
     if (describeFailure(error).isFatal) exitAfterFailure();
   });
@@ -86,8 +88,8 @@ function exitAfterFailure(): void {
   setImmediate(() => process.exit(1));
 }
 
-let last: Promise<void> = Promise.resolve();
+let lastRequest: Promise<void> = Promise.resolve();
 port.on("message", (request: PgliteRequest) => {
-  last = last.then(() => handle(request));
+  lastRequest = lastRequest.then(() => handleRequest(request));
 });
-reply({ kind: "ready" });
+sendReply({ kind: "ready" });

@@ -6,20 +6,20 @@ import { storeUnavailable, toStoreError } from "./errors.ts";
 import { runTransaction, type SqlSession } from "./session.ts";
 
 const CONNECTIONS_MAX = 10;
-/** Callers that may wait for a connection; further ones fail with `store_unavailable`. */
-const WAITING_MAX = 1_024;
+/** Limit of callers that wait for a connection. Further calls fail with `store_unavailable`. */
+const WAITING_CALLERS_MAX = 1_024;
 const CONNECT_MS_MAX = 5_000;
 const STATEMENT_MS_MAX = 30_000;
 const LOCK_MS_MAX = 10_000;
 const IDLE_IN_TRANSACTION_MS_MAX = 60_000;
 /** Client-side timeout, for a frozen server that does not enforce its statement timeout. */
 const RESPONSE_MS_MAX = STATEMENT_MS_MAX + 5_000;
-/** Client-side timeout of reads for requests; the slowest takes some tens of milliseconds. */
+/** Client-side timeout of reads for API requests. The slowest read takes tens of milliseconds. */
 const REQUEST_RESPONSE_MS_MAX = 3_000;
-const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+const SCHEMA_NAME_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
 
 const INT8_ARRAY_OID = 1016;
-/** Parses an array of numbers such as `{1,NULL,3}`, which contains no quotes. */
+/** Parses an array literal of numbers such as `{1,NULL,3}`. Number arrays contain no quotes. */
 function parseInt8Array(text: string): (number | null)[] {
   if (text === "{}") return [];
   return text
@@ -28,7 +28,7 @@ function parseInt8Array(text: string): (number | null)[] {
     .map((item) => (item === "NULL" ? null : Number(item)));
 }
 
-/** Returns int8 as a number: our values are counts and milliseconds, far below 2^53. */
+/** Returns int8 as a number, because all stored values are counts or milliseconds, far below 2^53. */
 const typeParsers: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: "text" | "binary") {
     if (oid === pg.types.builtins.INT8 && format !== "binary") return Number;
@@ -37,7 +37,7 @@ const typeParsers: pg.CustomTypesConfig = {
   },
 };
 
-async function run(
+async function runStatement(
   client: pg.PoolClient | pg.Pool,
   text: string,
   parameters: readonly unknown[],
@@ -58,14 +58,14 @@ function wrapClient(client: pg.PoolClient): SqlSession {
   let isInTransaction = false;
   let isBroken = false;
   return {
-    run: (text, parameters) => run(client, text, parameters),
+    run: (text, parameters) => runStatement(client, text, parameters),
     async begin() {
-      await run(client, "start transaction", []);
+      await runStatement(client, "start transaction", []);
       isInTransaction = true;
     },
     async end(statement) {
       try {
-        await run(client, statement, []);
+        await runStatement(client, statement, []);
         isInTransaction = false;
       } catch (error) {
         isBroken = true;
@@ -73,7 +73,7 @@ function wrapClient(client: pg.PoolClient): SqlSession {
       }
     },
     async release() {
-      // Destroys a connection that may still be inside a transaction.
+      // Destroys the connection if it may still be in a transaction.
       client.release(isInTransaction || isBroken);
     },
   };
@@ -91,7 +91,7 @@ export async function openPostgresDatabase(options: {
   readonly log: Log;
 }): Promise<Database> {
   const { url, schema, log } = options;
-  if (schema !== undefined && !SCHEMA_NAME.test(schema)) throw new RangeError(`not a schema name: ${schema}`);
+  if (schema !== undefined && !SCHEMA_NAME_PATTERN.test(schema)) throw new RangeError(`not a schema name: ${schema}`);
   const pool = new pg.Pool({
     connectionString: url,
     max: CONNECTIONS_MAX,
@@ -106,14 +106,15 @@ export async function openPostgresDatabase(options: {
     types: typeParsers,
   });
   const logLostConnection = (error: Error) => log.warn({ err: error }, "a connection to the store was lost");
-  // The pool reports idle connections only. Connections in use emit their own errors, and an unhandled one ends the process.
+  // The pool reports only errors of idle connections. An unhandled error of a connection in use would end the process.
   pool.on("connect", (client) => client.on("error", logLostConnection));
   pool.on("error", () => {});
-  const assertNotFull = () => {
-    if (pool.waitingCount >= WAITING_MAX) throw storeUnavailable("The store is busy: too many statements are queued.");
+  const assertQueueNotFull = () => {
+    if (pool.waitingCount >= WAITING_CALLERS_MAX)
+      throw storeUnavailable("The store is busy: too many statements are queued.");
   };
   const openSession = async (): Promise<SqlSession> => {
-    assertNotFull();
+    assertQueueNotFull();
     try {
       return wrapClient(await pool.connect());
     } catch (error) {
@@ -121,7 +122,7 @@ export async function openPostgresDatabase(options: {
     }
   };
   try {
-    await run(pool, schema === undefined ? "select 1" : `create schema if not exists ${schema}`, []);
+    await runStatement(pool, schema === undefined ? "select 1" : `create schema if not exists ${schema}`, []);
   } catch (error) {
     await pool.end();
     throw error;
@@ -132,9 +133,9 @@ export async function openPostgresDatabase(options: {
       parameters: readonly unknown[] = [],
       priority: StatementPriority = "background",
     ) {
-      assertNotFull();
+      assertQueueNotFull();
       const timeoutMs = priority === "request" ? REQUEST_RESPONSE_MS_MAX : RESPONSE_MS_MAX;
-      return (await run(pool, text, parameters, timeoutMs)) as Row[];
+      return (await runStatement(pool, text, parameters, timeoutMs)) as Row[];
     },
     transaction: (work) => runTransaction(openSession, work),
     close: () => pool.end(),

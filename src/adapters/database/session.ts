@@ -3,14 +3,14 @@ import type { Transaction } from "../../ports/database.ts";
 /** One connection to the store, embedded or on a server. */
 export interface SqlSession {
   run(text: string, parameters: readonly unknown[]): Promise<Record<string, unknown>[]>;
-  /** Opens a transaction; until `end`, every statement of this session belongs to it. */
+  /** Starts a transaction. Until `end`, every statement of this session belongs to the transaction. */
   begin(): Promise<void>;
   end(statement: "commit" | "rollback"): Promise<void>;
-  /** Returns the connection. One that may still be inside a transaction is discarded. */
+  /** Returns the connection to the pool, or discards it if it may still be in a transaction. */
   release(): Promise<void>;
 }
 
-/** `Database.transaction` on one session: commits when `work` resolves, rolls back when it throws. */
+/** Implements `Database.transaction` on one session: commits if `work` resolves, rolls back if it throws. */
 export async function runTransaction<Result>(
   openSession: () => Promise<SqlSession>,
   work: (transaction: Transaction) => Promise<Result>,

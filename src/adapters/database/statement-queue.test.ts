@@ -9,19 +9,19 @@ test("grants the lock to one caller at a time, in the order of the requests", as
   const queue = createStatementQueue({ queuedMax: 10, queuedMsMax: 1_000 });
   const order: number[] = [];
   const release = await queue.acquire();
-  const others = [1, 2, 3].map(async (number) => {
-    const releaseMine = await queue.acquire();
+  const queuedRequests = [1, 2, 3].map(async (number) => {
+    const releaseQueued = await queue.acquire();
     order.push(number);
-    releaseMine();
-    releaseMine();
+    releaseQueued();
+    releaseQueued();
   });
   assert.deepEqual(order, []);
   release();
-  await Promise.all(others);
+  await Promise.all(queuedRequests);
   assert.deepEqual(order, [1, 2, 3]);
 });
 
-test("rejects a request to a full queue immediately and serves the queued ones", async () => {
+test("a full queue rejects a request immediately and grants the lock to the queued requests", async () => {
   const queue = createStatementQueue({ queuedMax: 2, queuedMsMax: 1_000 });
   const release = await queue.acquire();
   const first = queue.acquire();
@@ -33,13 +33,13 @@ test("rejects a request to a full queue immediately and serves the queued ones",
   assert.equal(queue.queued, 0);
 });
 
-test("rejects a request that is queued for too long, and serves the next one", async (t) => {
+test("rejects a request that is queued for too long, and grants the lock to the next request", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const queue = createStatementQueue({ queuedMax: 2, queuedMsMax: 1_000 });
   const release = await queue.acquire();
-  const late = queue.acquire();
+  const expiringRequest = queue.acquire();
   t.mock.timers.tick(1_001);
-  await assert.rejects(late, isUnavailable);
+  await assert.rejects(expiringRequest, isUnavailable);
   release();
   (await queue.acquire())();
 });

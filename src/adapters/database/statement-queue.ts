@@ -2,28 +2,28 @@ import { storeUnavailable } from "./errors.ts";
 
 /** A lock that is granted in the order of the requests. */
 export interface StatementQueue {
-  /** Resolves with the function that releases the lock. Throws `store_unavailable` if the queue is full or the wait too long. */
+  /** Resolves with a function that releases the lock. Throws `store_unavailable` if the queue is full or the wait too long. */
   acquire(): Promise<() => void>;
   readonly queued: number;
 }
 
-/** Queues statements for a store that runs one at a time. Under overload it rejects statements instead of growing. */
+/** Creates a queue for a store that runs one statement at a time. A full queue rejects statements. */
 export function createStatementQueue(bounds: {
   readonly queuedMax: number;
   readonly queuedMsMax: number;
 }): StatementQueue {
-  const queue = new Set<() => void>();
+  const waitingGrants = new Set<() => void>();
   let isHeld = false;
 
   const release = () => {
-    const [next] = queue;
-    if (next === undefined) isHeld = false;
+    const [nextGrant] = waitingGrants;
+    if (nextGrant === undefined) isHeld = false;
     else {
-      queue.delete(next);
-      next();
+      waitingGrants.delete(nextGrant);
+      nextGrant();
     }
   };
-  const releaseOnce = () => {
+  const createRelease = () => {
     let isReleased = false;
     return () => {
       if (isReleased) return;
@@ -34,24 +34,25 @@ export function createStatementQueue(bounds: {
 
   return {
     get queued() {
-      return queue.size;
+      return waitingGrants.size;
     },
     async acquire() {
       if (!isHeld) {
         isHeld = true;
-        return releaseOnce();
+        return createRelease();
       }
-      if (queue.size >= bounds.queuedMax) throw storeUnavailable("The store is busy: too many statements are queued.");
+      if (waitingGrants.size >= bounds.queuedMax)
+        throw storeUnavailable("The store is busy: too many statements are queued.");
       return new Promise((resolve, reject) => {
-        const start = () => {
+        const grantLock = () => {
           clearTimeout(timer);
-          resolve(releaseOnce());
+          resolve(createRelease());
         };
         const timer = setTimeout(() => {
-          queue.delete(start);
+          waitingGrants.delete(grantLock);
           reject(storeUnavailable("The store is busy: a statement was queued for too long."));
         }, bounds.queuedMsMax);
-        queue.add(start);
+        waitingGrants.add(grantLock);
       });
     },
   };

@@ -22,9 +22,9 @@ const toNumber = (text: string | undefined): number | null => {
 };
 
 /**
- * Writes the identity of a new store, or compares it with the stored one, and returns the stored identity: after the
- * first start the stored `genesisAt` is used. Throws `StoreIdentityError` for a store of the other mode or with another
- * sandbox seed.
+ * Writes the identity if the store is new, otherwise compares `expected` with it. Returns the stored identity, whose
+ * `genesisAt` is the one of the first start. Throws `StoreIdentityError` if the mode or the sandbox seed of the store
+ * differs.
  */
 export async function ensureStoreIdentity(database: Database, expected: StoreIdentity): Promise<StoreIdentity> {
   const values = [expected.data, expected.seed?.toString() ?? "", expected.genesisAt?.toString() ?? ""];

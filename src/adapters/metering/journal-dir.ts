@@ -2,12 +2,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type FileLock, tryLockFile } from "../system/file-lock.ts";
 
-/** Processes that can share one data directory. */
+/** Limit of processes that share one data directory. */
 const DIRS_MAX = 64;
 
 /**
  * Locks the first folder below the data directory that no live process uses, because several nodes on one machine may
- * share the directory. The new owner settles the journal that a dead process left in the folder.
+ * share the directory. The new owner settles the journal of the folder's previous, ended process.
  */
 export function lockJournalDir(dataDir: string): FileLock & { readonly path: string } {
   for (let index = 0; index < DIRS_MAX; index++) {

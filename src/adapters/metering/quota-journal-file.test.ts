@@ -4,7 +4,7 @@ import { temporaryFolder } from "../../../test/support/service-process.ts";
 import { systemClock } from "../system/system-clock.ts";
 import { openQuotaJournal } from "./quota-journal-file.ts";
 
-test("writes the journal before the next task that yielded to the event loop resumes", async (t) => {
+test("the journal is written before the next yielded task resumes", async (t) => {
   const folder = await temporaryFolder();
   t.after(folder.release);
   const journal = openQuotaJournal(folder.path);
@@ -13,7 +13,7 @@ test("writes the journal before the next task that yielded to the event loop res
   const slot = journal.open(7);
   assert.ok(slot !== null);
   const order: string[] = [];
-  // Both tasks yield before the write, and the second one resumes after it.
+  // Both tasks yield before the write. The second task resumes after the write.
   const tasks = ["first", "second"].map((name) => systemClock.yieldToEventLoop().then(() => order.push(name)));
   await tasks[0];
   journal.write(slot, { blockId: 7, spent: 1 });

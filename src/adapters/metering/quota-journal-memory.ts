@@ -1,6 +1,6 @@
 import type { QuotaJournal } from "../../ports/quota-journal.ts";
 
-/** A journal without persistence, for a store in memory. */
+/** Creates a journal that stores nothing, for a store in memory. */
 export function createMemoryQuotaJournal(): QuotaJournal {
   return {
     recovered: [],

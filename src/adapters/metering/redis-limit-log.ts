@@ -1,17 +1,17 @@
 import { Redis } from "ioredis";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
 
-/** A call without a response by then rejects; the caller then applies its local limit. */
+/** Timeout of a call. When a call rejects, the caller applies its local limit. */
 const RESPONSE_MS_MAX = 100;
 const RECONNECT_MS_MAX = 2_000;
 
 /**
- * One list per caller of the timestamps (microseconds of the server's clock) of the requests accepted in the window,
- * newest first. Expired entries are removed first, so a list is never longer than the limit, and a list expires one
+ * Stores one list per caller: the timestamps of the requests accepted in the window, in microseconds of the server's
+ * clock, newest first. Expired entries are removed first, so a list is never longer than the limit, and a list expires one
  * window after its last request. If the server's clock steps back, the newest timestamp is used instead; if it steps back
  * by a window or more, the list is deleted, so that the caller is not locked out.
  */
-const TAKE = `
+const TAKE_SCRIPT = `
 local window, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -40,10 +40,10 @@ interface LimitingRedis extends Redis {
 }
 
 /**
- * Rate limits across all nodes in Redis or Valkey. Connects and reconnects in the background; while disconnected, every
+ * Opens a limit counter in Redis or Valkey that all nodes share. Connects and reconnects in the background; while disconnected, every
  * call rejects immediately.
  *
- * @param options.prefix       prefix of the keys, shared by the nodes that share their limits
+ * @param options.prefix       prefix of the keys, equal for all nodes that share their limits
  * @param options.answerMsMax  milliseconds after which a call rejects
  */
 export function openRedisLimitLog(options: {
@@ -63,13 +63,13 @@ export function openRedisLimitLog(options: {
     maxRetriesPerRequest: 0,
     protocol: 2,
   });
-  redis.defineCommand("takeRequest", { lua: TAKE, numberOfKeys: 1 });
-  // Calls reject with the same errors.
+  redis.defineCommand("takeRequest", { lua: TAKE_SCRIPT, numberOfKeys: 1 });
+  // The errors are ignored here, because calls reject with them.
   redis.on("error", () => {});
-  const limiting = redis as LimitingRedis;
+  const limitingRedis = redis as LimitingRedis;
   return {
     async take(caller, limit) {
-      const [isAllowed, remaining, waitMicroseconds] = await limiting.takeRequest(caller, windowMs * 1_000, limit);
+      const [isAllowed, remaining, waitMicroseconds] = await limitingRedis.takeRequest(caller, windowMs * 1_000, limit);
       return { isAllowed: isAllowed === 1, remaining, waitMs: waitMicroseconds / 1_000 };
     },
     close: () => redis.disconnect(),

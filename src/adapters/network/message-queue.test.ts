@@ -5,26 +5,26 @@ import type { Clock } from "../../ports/clock.ts";
 import { systemClock } from "../system/system-clock.ts";
 import { createMessageQueue } from "./message-queue.ts";
 
-/** A clock that resumes one yield at a time; each message takes half a millisecond to process. */
+/** Creates a clock whose yields resume one at a time. Each call of `work` advances it by half a millisecond. */
 function createSteppedClock() {
-  const time = new FakeClock();
-  const yielded: (() => void)[] = [];
-  let at = 0;
+  const fakeClock = new FakeClock();
+  const pendingYields: (() => void)[] = [];
+  let monotonicMs = 0;
   const clock: Clock = {
-    now: () => time.now(),
-    monotonic: () => at,
-    setTimeout: (callback, delayMs) => time.setTimeout(callback, delayMs),
-    sleep: (delayMs, signal) => time.sleep(delayMs, signal),
-    yieldToEventLoop: () => new Promise((resolve) => yielded.push(resolve)),
+    now: () => fakeClock.now(),
+    monotonic: () => monotonicMs,
+    setTimeout: (callback, delayMs) => fakeClock.setTimeout(callback, delayMs),
+    sleep: (delayMs, signal) => fakeClock.sleep(delayMs, signal),
+    yieldToEventLoop: () => new Promise((resolve) => pendingYields.push(resolve)),
   };
   const resumeNext = async () => {
-    yielded.shift()?.();
+    pendingYields.shift()?.();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { clock, resumeNext, work: () => (at += 0.5), yieldsPending: () => yielded.length };
+  return { clock, resumeNext, work: () => (monotonicMs += 0.5), countPendingYields: () => pendingYields.length };
 }
 
-test("processes a burst in order, 1 ms per iteration, starting with the next iteration", async () => {
+test("processes a burst in order, for 1 ms per iteration, and starts in the next iteration", async () => {
   const { clock, resumeNext, work } = createSteppedClock();
   const enqueue = createMessageQueue(clock);
   const processed: number[] = [];
@@ -44,17 +44,17 @@ test("processes a burst in order, 1 ms per iteration, starting with the next ite
   assert.deepEqual(processed, [0, 1, 2, 3, 4, 5]);
 });
 
-test("an empty queue does not yield until the next message", async () => {
-  const { clock, resumeNext, yieldsPending } = createSteppedClock();
+test("an empty queue does not yield to the event loop until a message is queued", async () => {
+  const { clock, resumeNext, countPendingYields } = createSteppedClock();
   const enqueue = createMessageQueue(clock);
   enqueue(() => {});
   await resumeNext();
-  assert.equal(yieldsPending(), 0);
+  assert.equal(countPendingYields(), 0);
   enqueue(() => {});
-  assert.equal(yieldsPending(), 1);
+  assert.equal(countPendingYields(), 1);
 });
 
-test("processes all messages immediately and in order when 10,000 are queued", () => {
+test("processes all messages immediately and in order if 10,000 are queued", () => {
   const { clock } = createSteppedClock();
   const enqueue = createMessageQueue(clock);
   const processed: number[] = [];

@@ -1,9 +1,9 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** Processing time before the queue yields to the event loop. */
+/** Processing time after which the queue yields to the event loop. */
 const SLICE_MS_MAX = 1;
-/** A full queue is drained without yielding, which bounds the memory and slows the sender down. */
-const QUEUED_MAX = 10_000;
+/** Limit of queued messages. A full queue is drained without yielding, which bounds the memory and slows the sender. */
+const QUEUED_MESSAGES_MAX = 10_000;
 
 /**
  * Returns a function that queues the processing of a message. Messages are processed in order, in slices between which
@@ -15,7 +15,7 @@ export function createMessageQueue(clock: Clock): (work: () => void) => void {
 
   const drainUntil = (isTimeUp: () => boolean) => {
     let processed = 0;
-    // The rest stays in order, also if a message adds more or throws.
+    // The remaining messages stay in order, even if the work of a message throws or queues messages.
     try {
       for (
         let work = queued[processed];
@@ -33,14 +33,14 @@ export function createMessageQueue(clock: Clock): (work: () => void) => void {
   const drain = async () => {
     while (queued.length > 0) {
       await clock.yieldToEventLoop();
-      const until = clock.monotonic() + SLICE_MS_MAX;
-      drainUntil(() => clock.monotonic() >= until);
+      const sliceEndsAt = clock.monotonic() + SLICE_MS_MAX;
+      drainUntil(() => clock.monotonic() >= sliceEndsAt);
     }
   };
 
   return (work) => {
     queued.push(work);
-    if (queued.length >= QUEUED_MAX) drainUntil(() => false);
+    if (queued.length >= QUEUED_MESSAGES_MAX) drainUntil(() => false);
     if (isDraining || queued.length === 0) return;
     isDraining = true;
     void drain().finally(() => {

@@ -13,17 +13,17 @@ import {
   requestOverOperatorSocket,
 } from "./operator-socket.ts";
 
-const FILE = "operator.sock";
+const SOCKET_FILE = "operator.sock";
 let root: { path: string; release(): Promise<void> };
 before(async () => {
   root = await temporaryFolder();
 });
 after(() => root.release());
 
-let folders = 0;
+let folderCount = 0;
 async function createTestSocket() {
-  folders += 1;
-  const dataDir = join(root.path, String(folders));
+  folderCount += 1;
+  const dataDir = join(root.path, String(folderCount));
   await mkdir(dataDir);
   const { log, lines } = recordingLog();
   const listen = (handle: (request: unknown) => Promise<unknown>, waitMs?: number) =>
@@ -32,10 +32,10 @@ async function createTestSocket() {
 }
 
 const echo = async (request: unknown) => ({ echo: request });
-const failedAs = (failure: OperatorFailure) => (error: unknown) =>
+const isFailure = (failure: OperatorFailure) => (error: unknown) =>
   error instanceof OperatorSocketError && error.failure === failure;
 
-/** Sends a text and returns everything received until the connection closes. */
+/** Sends a text and returns all data received until the connection closes. */
 async function exchange(path: string, text: string): Promise<string> {
   const socket = createConnection(path);
   socket.write(text);
@@ -47,74 +47,74 @@ async function exchange(path: string, text: string): Promise<string> {
   return received;
 }
 
-test("returns the response over a socket that only its owner can open, and leaves no other file", async () => {
+test("responds over a socket that only its owner can open, and creates no other file", async () => {
   const { dataDir, listen, clock } = await createTestSocket();
-  const end = await listen(echo);
+  const stopListening = await listen(echo);
   assert.deepEqual(await requestOverOperatorSocket(dataDir, { argv: ["list"] }, clock), { echo: { argv: ["list"] } });
-  assert.equal((await stat(join(dataDir, FILE))).mode & 0o777, 0o600);
-  assert.deepEqual(await readdir(dataDir), [FILE]);
-  await end();
+  assert.equal((await stat(join(dataDir, SOCKET_FILE))).mode & 0o777, 0o600);
+  assert.deepEqual(await readdir(dataDir), [SOCKET_FILE]);
+  await stopListening();
   assert.deepEqual(await readdir(dataDir), []);
 });
 
 test("replaces the socket of a killed process", async () => {
   const { dataDir, listen, clock } = await createTestSocket();
-  await writeFile(join(dataDir, FILE), "");
-  const end = await listen(echo);
+  await writeFile(join(dataDir, SOCKET_FILE), "");
+  const stopListening = await listen(echo);
   assert.deepEqual(await requestOverOperatorSocket(dataDir, 1, clock), { echo: 1 });
-  await end();
+  await stopListening();
 });
 
 test("logs a warning and continues if the socket cannot be created", async () => {
-  const long = await createTestSocket();
-  const deep = join(long.dataDir, "x".repeat(90));
-  await mkdir(deep);
-  await (await listenOnOperatorSocket(deep, echo, recordingLog().log))();
+  const deepSocket = await createTestSocket();
+  const deepFolder = join(deepSocket.dataDir, "x".repeat(90));
+  await mkdir(deepFolder);
+  await (await listenOnOperatorSocket(deepFolder, echo, recordingLog().log))();
   const { dataDir, lines, listen } = await createTestSocket();
-  await mkdir(join(dataDir, FILE));
-  await writeFile(join(dataDir, FILE, "blocking"), "");
-  const end = await listen(echo);
-  await end();
+  await mkdir(join(dataDir, SOCKET_FILE));
+  await writeFile(join(dataDir, SOCKET_FILE, "blocking"), "");
+  const stopListening = await listen(echo);
+  await stopListening();
   assert.equal(lines[0]?.level, "warn");
-  assert.deepEqual([await readdir(dataDir), await readdir(deep)], [[FILE], []]);
+  assert.deepEqual([await readdir(dataDir), await readdir(deepFolder)], [[SOCKET_FILE], []]);
 });
 
 test("a failing command, an oversized line and invalid JSON return a failure, and the next command succeeds", async () => {
   const { dataDir, listen, lines, clock } = await createTestSocket();
-  const end = await listen(async (request) => {
+  const stopListening = await listen(async (request) => {
     if (request === "fail") throw new Error("command failed");
     return request;
   });
-  await assert.rejects(requestOverOperatorSocket(dataDir, "fail", clock), failedAs("failed"));
+  await assert.rejects(requestOverOperatorSocket(dataDir, "fail", clock), isFailure("failed"));
   for (const text of ["{\n", `"${"x".repeat(70_000)}"\n`])
-    assert.equal(await exchange(join(dataDir, FILE), text), '{"failure":"failed"}\n');
+    assert.equal(await exchange(join(dataDir, SOCKET_FILE), text), '{"failure":"failed"}\n');
   assert.equal(lines.filter(({ level }) => level === "warn").length, 3);
   assert.equal(await requestOverOperatorSocket(dataDir, "next", clock), "next");
-  await end();
+  await stopListening();
 });
 
-test("closes idle connections, and reports a command interrupted by the shutdown as silent", async () => {
+test("closes idle connections, and reports `silent` for a command that the shutdown interrupts", async () => {
   const { dataDir, listen, clock } = await createTestSocket();
   const requested = Promise.withResolvers<void>();
-  const end = await listen((request) => {
+  const stopListening = await listen((request) => {
     if (request === "wait") requested.resolve();
     return new Promise(() => {});
   }, 20);
-  assert.equal(await exchange(join(dataDir, FILE), ""), '{"failure":"failed"}\n');
-  const interrupted = assert.rejects(requestOverOperatorSocket(dataDir, "wait", clock), failedAs("silent"));
+  assert.equal(await exchange(join(dataDir, SOCKET_FILE), ""), '{"failure":"failed"}\n');
+  const interrupted = assert.rejects(requestOverOperatorSocket(dataDir, "wait", clock), isFailure("silent"));
   await requested.promise;
-  await end();
+  await stopListening();
   await interrupted;
 });
 
-test("retries for five seconds until the service listens", async () => {
+test("a request is retried for five seconds until the service listens", async () => {
   const { dataDir, listen, clock } = await createTestSocket();
-  await assert.rejects(clock.until(requestOverOperatorSocket(dataDir, 1, clock)), failedAs("absent"));
+  await assert.rejects(clock.until(requestOverOperatorSocket(dataDir, 1, clock)), isFailure("absent"));
   assert.equal(clock.monotonic(), 4_800);
   const response = requestOverOperatorSocket(dataDir, 2, clock);
   while (clock.nextInMs === null) await clock.settle();
-  const end = await listen(echo);
+  const stopListening = await listen(echo);
   await clock.advance(200);
   assert.deepEqual(await response, { echo: 2 });
-  await end();
+  await stopListening();
 });

@@ -4,22 +4,22 @@ import { join } from "node:path";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 
-const FILE = "operator.sock";
-/** Longest path that all systems accept for a Unix socket. */
+const SOCKET_FILE = "operator.sock";
+/** Longest path of a Unix socket that all systems accept. */
 const PATH_BYTES_MAX = 100;
 const CONNECTIONS_MAX = 8;
 const REQUEST_BYTES_MAX = 64 * 1024;
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
 const WAIT_MS_MAX = 30_000;
-/** A service that is starting listens within seconds. */
+/** Pause between attempts to connect. A service that is starting listens within seconds. */
 const RETRY_PAUSE_MS = 200;
 const ATTEMPTS_MAX = 25;
-/** Error codes of connecting without permission. */
-const DENIED: readonly unknown[] = ["EACCES", "EPERM"];
-const NOT_LISTENING: readonly unknown[] = ["ENOENT", "ECONNREFUSED"];
+/** Error codes of a connection attempt without permission. */
+const DENIED_CODES: readonly unknown[] = ["EACCES", "EPERM"];
+const NOT_LISTENING_CODES: readonly unknown[] = ["ENOENT", "ECONNREFUSED"];
 
 /**
- * denied: this user may not open the socket. absent: no process listens. silent: the service ended or timed out before it
+ * denied: this user has no permission to open the socket. absent: no process listens. silent: the service ended or timed out before it
  * responded. failed: the service could not execute the request.
  */
 export type OperatorFailure = "denied" | "absent" | "silent" | "failed";
@@ -38,9 +38,9 @@ export class OperatorSocketError extends Error {
 type Reply = { readonly answer: unknown } | { readonly failure: OperatorFailure };
 
 /**
- * Serves operators' commands on this machine while this process holds the data directory: one JSON line in each
- * direction, on a socket in that directory that only its owner can open. The owner can read the store's files anyway, so
- * there is no other authentication. If no socket can be created, the service logs it and runs without.
+ * Serves operators' commands on this machine while this process holds the data directory. Request and response are one JSON
+ * line each, on a socket in that directory that only its owner can open. There is no other authentication, because the
+ * owner can read the store's files. If the socket cannot be created, the service logs a warning and runs without it.
  *
  * @param waitMs  longest time without data on a connection
  * @returns a function that stops listening
@@ -51,9 +51,9 @@ export async function listenOnOperatorSocket(
   log: Log,
   waitMs = WAIT_MS_MAX,
 ): Promise<() => Promise<void>> {
-  const path = join(dataDir, FILE);
-  const open = new Set<Socket>();
-  const reply = async (socket: Socket): Promise<Reply> => {
+  const path = join(dataDir, SOCKET_FILE);
+  const openSockets = new Set<Socket>();
+  const handleConnection = async (socket: Socket): Promise<Reply> => {
     try {
       return { answer: await handle(JSON.parse(await readLine(socket, REQUEST_BYTES_MAX, waitMs))) };
     } catch (error) {
@@ -62,10 +62,10 @@ export async function listenOnOperatorSocket(
     }
   };
   const server = createServer((socket) => {
-    open.add(socket);
-    socket.once("close", () => open.delete(socket));
+    openSockets.add(socket);
+    socket.once("close", () => openSockets.delete(socket));
     socket.on("error", () => {});
-    void reply(socket).then((line) => socket.end(`${JSON.stringify(line)}\n`, () => socket.destroySoon()));
+    void handleConnection(socket).then((line) => socket.end(`${JSON.stringify(line)}\n`, () => socket.destroySoon()));
   });
   server.maxConnections = CONNECTIONS_MAX;
   try {
@@ -80,7 +80,7 @@ export async function listenOnOperatorSocket(
   }
   server.unref();
   return async () => {
-    for (const socket of open) socket.destroy();
+    for (const socket of openSockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
     await rm(path, { force: true });
   };
@@ -88,18 +88,18 @@ export async function listenOnOperatorSocket(
 
 /**
  * Creates the socket in a private folder and moves it after its permissions are restricted, so that no other user can
- * open it in between. Replaces the socket of a killed process; the lock on the data directory ensures that none is in use.
+ * open it before. Replaces the socket of a killed process; the lock on the data directory ensures that none is in use.
  */
 async function listenPrivately(server: Server, dataDir: string, path: string): Promise<void> {
   const folder = await mkdtemp(join(dataDir, ".o"));
   try {
-    const draft = join(folder, "s");
+    const draftPath = join(folder, "s");
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen(draft, resolve);
+      server.listen(draftPath, resolve);
     });
-    await chmod(draft, 0o600);
-    await rename(draft, path);
+    await chmod(draftPath, 0o600);
+    await rename(draftPath, path);
   } catch (error) {
     server.close();
     throw error;
@@ -117,7 +117,7 @@ async function listenPrivately(server: Server, dataDir: string, path: string): P
 export async function requestOverOperatorSocket(dataDir: string, request: unknown, clock: Clock): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await requestOnce(join(dataDir, FILE), request);
+      return await requestOnce(join(dataDir, SOCKET_FILE), request);
     } catch (error) {
       if (!(error instanceof OperatorSocketError) || error.failure !== "absent" || attempt === ATTEMPTS_MAX)
         throw error;
@@ -136,14 +136,14 @@ async function requestOnce(path: string, request: unknown): Promise<unknown> {
   } catch (error) {
     if (error instanceof OperatorSocketError) throw error;
     const code = error instanceof Error && "code" in error ? error.code : null;
-    const failure = DENIED.includes(code) ? "denied" : NOT_LISTENING.includes(code) ? "absent" : "silent";
+    const failure = DENIED_CODES.includes(code) ? "denied" : NOT_LISTENING_CODES.includes(code) ? "absent" : "silent";
     throw new OperatorSocketError(failure, error);
   } finally {
     socket.destroy();
   }
 }
 
-/** Reads the first line; rejects if it is too long or late. */
+/** Reads the first line. Rejects if the line is too long or does not arrive in time. */
 function readLine(socket: Socket, bytesMax: number, waitMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -152,11 +152,11 @@ function readLine(socket: Socket, bytesMax: number, waitMs: number): Promise<str
     socket.on("error", reject);
     socket.on("close", () => reject(new Error("the connection closed before the end of the line")));
     socket.on("data", (chunk: Buffer) => {
-      const end = chunk.indexOf(10);
-      chunks.push(end < 0 ? chunk : chunk.subarray(0, end));
+      const lineEnd = chunk.indexOf(10);
+      chunks.push(lineEnd < 0 ? chunk : chunk.subarray(0, lineEnd));
       size += chunk.length;
       if (size > bytesMax) reject(new Error(`the line is longer than ${bytesMax} bytes`));
-      else if (end >= 0) resolve(Buffer.concat(chunks).toString("utf8"));
+      else if (lineEnd >= 0) resolve(Buffer.concat(chunks).toString("utf8"));
     });
   });
 }

@@ -8,7 +8,7 @@ import { createSmtpMail } from "./smtp-mail.ts";
 const FROM = "Parallax <hello@parallax.example>";
 const EMAIL = { to: "ada@example.org", subject: "A subject", text: "Plain – text", html: "<p>HTML – text</p>" };
 
-/** Runs with a new mail server and connection, and closes them. */
+/** Opens a mail server and a connection, calls `run`, then closes both. */
 async function withMail(
   options: Parameters<typeof openMailbox>[0],
   url: (mailbox: Mailbox) => string,
@@ -24,10 +24,10 @@ async function withMail(
   }
 }
 
-const plain = ({ port }: Mailbox) => `smtp://127.0.0.1:${port}`;
+const plainUrl = ({ port }: Mailbox) => `smtp://127.0.0.1:${port}`;
 
 test("sends an e-mail with a text and an HTML part to the recipient", async () => {
-  await withMail({}, plain, async (mail, mailbox) => {
+  await withMail({}, plainUrl, async (mail, mailbox) => {
     await mail.send(EMAIL);
     const [received] = mailbox.mails;
     assert.deepEqual(received?.recipients, ["ada@example.org"]);
@@ -40,8 +40,8 @@ test("sends an e-mail with a text and an HTML part to the recipient", async () =
   });
 });
 
-test("line breaks in the subject or address add no header and no recipient", async () => {
-  await withMail({}, plain, async (mail, mailbox) => {
+test("line breaks in the subject or e-mail address add no header and no recipient", async () => {
+  await withMail({}, plainUrl, async (mail, mailbox) => {
     await mail.send({ ...EMAIL, subject: "Hello\r\nBcc: eve@example.org\r\nX-Evil: 1" });
     const [received] = mailbox.mails;
     assert.deepEqual(received?.recipients, ["ada@example.org"]);
@@ -56,26 +56,26 @@ test("line breaks in the subject or address add no header and no recipient", asy
 });
 
 test("uses STARTTLS if the server offers it and rejects an untrusted certificate", async () => {
-  await withMail({ tls: "starttls" }, plain, async (mail, mailbox) => {
+  await withMail({ tls: "starttls" }, plainUrl, async (mail, mailbox) => {
     await assert.rejects(mail.send(EMAIL), (error) => error instanceof MailError && error.retryable);
     assert.equal(mailbox.mails.length, 0);
   });
-  const trusting = ({ port }: Mailbox) => `smtp://127.0.0.1:${port}?tls.rejectUnauthorized=false`;
-  await withMail({ tls: "starttls" }, trusting, async (mail, mailbox) => {
+  const trustingUrl = ({ port }: Mailbox) => `smtp://127.0.0.1:${port}?tls.rejectUnauthorized=false`;
+  await withMail({ tls: "starttls" }, trustingUrl, async (mail, mailbox) => {
     await mail.send(EMAIL);
     assert.equal(mailbox.mails[0]?.wasEncrypted, true);
   });
 });
 
-test("smtps:// is encrypted from the first byte and rejects an untrusted certificate", async () => {
-  const address = ({ port }: Mailbox) => `smtps://127.0.0.1:${port}`;
-  await withMail({ tls: "implicit" }, address, async (mail, mailbox) => {
+test("`smtps://` encrypts the connection from the first byte and rejects an untrusted certificate", async () => {
+  const smtpsUrl = ({ port }: Mailbox) => `smtps://127.0.0.1:${port}`;
+  await withMail({ tls: "implicit" }, smtpsUrl, async (mail, mailbox) => {
     await assert.rejects(mail.send(EMAIL), MailError);
     assert.equal(mailbox.mails.length, 0);
   });
   await withMail(
     { tls: "implicit" },
-    (box) => `${address(box)}?tls.rejectUnauthorized=false`,
+    (box) => `${smtpsUrl(box)}?tls.rejectUnauthorized=false`,
     async (mail, mailbox) => {
       await mail.send(EMAIL);
       assert.equal(mailbox.mails[0]?.wasEncrypted, true);
@@ -83,18 +83,18 @@ test("smtps:// is encrypted from the first byte and rejects an untrusted certifi
   );
 });
 
-test("a 5xx refusal is not retryable; a 4xx refusal and a wrong password are", async () => {
-  await withMail({}, plain, async (mail, mailbox) => {
+test("a 5xx refusal is not retryable; a 4xx refusal and a wrong password are retryable", async () => {
+  await withMail({}, plainUrl, async (mail, mailbox) => {
     mailbox.refuse(550);
     await assert.rejects(mail.send(EMAIL), (error) => error instanceof MailError && !error.retryable);
     mailbox.refuse(451);
     await assert.rejects(mail.send(EMAIL), (error) => error instanceof MailError && error.retryable);
   });
-  const login =
+  const urlWithPassword =
     (password: string) =>
     ({ port }: Mailbox) =>
       `smtp://postmaster:${password}@127.0.0.1:${port}`;
-  await withMail({ password: "right" }, login("wrong"), async (mail) => {
+  await withMail({ password: "right" }, urlWithPassword("wrong"), async (mail) => {
     const error = await mail.send(EMAIL).then(
       () => null,
       (cause: unknown) => cause,
@@ -102,27 +102,27 @@ test("a 5xx refusal is not retryable; a 4xx refusal and a wrong password are", a
     assert.ok(error instanceof MailError && error.retryable);
     assert.doesNotMatch(JSON.stringify([error.message, error.cause ?? ""]), /wrong|ada@example/);
   });
-  await withMail({ password: "right" }, login("right"), (mail) => mail.send(EMAIL));
+  await withMail({ password: "right" }, urlWithPassword("right"), (mail) => mail.send(EMAIL));
 });
 
-test("an unreachable server is a retryable error", async () => {
+test("sending to an unreachable server fails with a retryable error", async () => {
   const mailbox = await openMailbox();
   await mailbox.close();
-  const mail = createSmtpMail({ url: plain(mailbox), from: FROM });
+  const mail = createSmtpMail({ url: plainUrl(mailbox), from: FROM });
   await assert.rejects(mail.send(EMAIL), (error) => error instanceof MailError && error.retryable);
   await mail.close();
 });
 
-test("sends unencrypted only to loopback or with ignoreTLS", async () => {
-  // Reaches this machine, but does not count as loopback.
-  const elsewhere = ({ port }: Mailbox) => `smtp://0.0.0.0:${port}`;
-  await withMail({}, elsewhere, async (mail, mailbox) => {
+test("sends e-mails unencrypted only to loopback or with `ignoreTLS`", async () => {
+  // `0.0.0.0` reaches this machine but is not a loopback address.
+  const nonLoopbackUrl = ({ port }: Mailbox) => `smtp://0.0.0.0:${port}`;
+  await withMail({}, nonLoopbackUrl, async (mail, mailbox) => {
     await assert.rejects(mail.send(EMAIL), MailError);
     assert.equal(mailbox.mails.length, 0);
   });
   await withMail(
     {},
-    (mailbox) => `${elsewhere(mailbox)}?ignoreTLS=true`,
+    (mailbox) => `${nonLoopbackUrl(mailbox)}?ignoreTLS=true`,
     async (mail, mailbox) => {
       await mail.send(EMAIL);
       assert.equal(mailbox.mails.length, 1);

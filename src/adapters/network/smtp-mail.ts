@@ -8,40 +8,40 @@ const CONNECT_MS_MAX = 10_000;
 const GREETING_MS_MAX = 10_000;
 /** Longest time without data from the server while an e-mail is sent. */
 const SOCKET_IDLE_MS_MAX = 20_000;
-const IDLE_MS_MAX = 30_000;
+const POOL_IDLE_MS_MAX = 30_000;
 
 /**
- * E-mail by SMTP. Connections other than loopback are encrypted and the server's certificate is checked, because the
- * e-mails contain sign-in links. `?ignoreTLS=true` in the URL disables this, for a relay in a private network.
+ * Sends e-mails by SMTP. Because the e-mails contain sign-in links, connections are encrypted and the server's certificate
+ * is checked, except on loopback. `?ignoreTLS=true` in the URL disables this, for a relay in a private network.
  *
  * @param options.url   `smtp://` (STARTTLS) or `smtps://`, with user and password if the server requires them
  * @param options.from  the sender, `address` or `Name <address>`
  */
 export function createSmtpMail(options: { readonly url: string; readonly from: string }): MailOut {
   const url = new URL(options.url);
-  const isOptedOut = url.searchParams.get("ignoreTLS") === "true";
+  const isEncryptionDisabled = url.searchParams.get("ignoreTLS") === "true";
   const transport = createTransport({
     url: options.url,
     pool: true,
     maxConnections: CONNECTIONS_MAX,
-    // The caller decides how often to retry.
+    // No retries here, because the caller decides how often to retry.
     maxRequeues: 0,
     connectionTimeout: CONNECT_MS_MAX,
     greetingTimeout: GREETING_MS_MAX,
     socketTimeout: SOCKET_IDLE_MS_MAX,
-    idleTimeout: IDLE_MS_MAX,
-    requireTLS: url.protocol === "smtp:" && !isOptedOut && !isLoopbackHost(url.hostname),
+    idleTimeout: POOL_IDLE_MS_MAX,
+    requireTLS: url.protocol === "smtp:" && !isEncryptionDisabled && !isLoopbackHost(url.hostname),
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // The pool also emits the errors that `sendMail` rejects with.
+  // The errors are ignored here, because `sendMail` rejects with them.
   transport.on("error", () => {});
   return {
     async send({ to, subject, text, html }) {
       try {
         await transport.sendMail({
           from: options.from,
-          // As an object, so that the text is not parsed as a list of addresses.
+          // An object, because a string would be parsed as a list of addresses.
           to: { name: "", address: to },
           subject,
           text,
@@ -62,16 +62,16 @@ function isLoopbackHost(host: string): boolean {
   return host === "localhost" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** Keeps only codes: the server's text may contain the address or the e-mail. */
+/** Includes only the codes, because the server's text may contain the recipient or the e-mail. */
 function toMailError(error: unknown): MailError {
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
   const status = typeof responseCode === "number" ? ` ${responseCode}` : "";
-  // A wrong password is fixed by the operator, so the e-mail is retried.
-  const isFinal = code !== "EAUTH" && typeof responseCode === "number" && responseCode >= 500 && responseCode < 600;
+  // The operator can fix a wrong password, so the e-mail is retried.
+  const isPermanent = code !== "EAUTH" && typeof responseCode === "number" && responseCode >= 500 && responseCode < 600;
   return new MailError(
     `The mail server did not accept an e-mail (${typeof code === "string" ? code : "unknown"}${status})`,
     {
-      retryable: !isFinal,
+      retryable: !isPermanent,
     },
   );
 }

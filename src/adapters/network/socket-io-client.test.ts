@@ -10,11 +10,11 @@ import { createSocketIoClient } from "./socket-io-client.ts";
 const httpServer = createServer();
 const server = new Server(httpServer);
 let url = "";
-const joined: Socket[] = [];
+const serverSockets: Socket[] = [];
 
 before(async () => {
   server.of("/markets").on("connection", (socket) => {
-    joined.push(socket);
+    serverSockets.push(socket);
     socket.on("echo", (payload: unknown) => socket.emit("echoed", payload));
   });
   await new Promise<void>((resolve) => httpServer.listen(0, "127.0.0.1", resolve));
@@ -23,7 +23,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** Connects; `next` resolves with the next event that the connection reports. */
+/** Connects. `next` resolves with the next event that the connection reports. */
 function connect(at: string, maxFrameBytes = 100_000, clock = systemClock) {
   const events: [string, unknown][] = [];
   let wake: () => void = () => {};
@@ -38,7 +38,7 @@ function connect(at: string, maxFrameBytes = 100_000, clock = systemClock) {
   };
   const options = { namespace: "/markets", maxFrameBytes, connectTimeoutMs: 5_000 };
   const connection = createSocketIoClient(clock).connect(at, options, handlers);
-  const next = async (): Promise<[string, unknown]> => {
+  const nextEvent = async (): Promise<[string, unknown]> => {
     for (;;) {
       const first = events.shift();
       if (first !== undefined) return first;
@@ -47,27 +47,27 @@ function connect(at: string, maxFrameBytes = 100_000, clock = systemClock) {
       });
     }
   };
-  return { connection, next };
+  return { connection, nextEvent };
 }
 
 test("sends and receives events in the namespace", async () => {
-  const { connection, next } = connect(url);
-  assert.equal((await next())[0], "up");
+  const { connection, nextEvent } = connect(url);
+  assert.equal((await nextEvent())[0], "up");
   connection.emit("echo", { a: [1] });
-  assert.deepEqual(await next(), ["echoed", { a: [1] }]);
+  assert.deepEqual(await nextEvent(), ["echoed", { a: [1] }]);
   connection.close();
 });
 
 test("reports a lost connection and reconnects", async () => {
-  const { connection, next } = connect(url);
-  await next();
-  joined.at(-1)?.conn.close();
-  assert.equal((await next())[0], "down");
-  assert.equal((await next())[0], "up");
+  const { connection, nextEvent } = connect(url);
+  await nextEvent();
+  serverSockets.at(-1)?.conn.close();
+  assert.equal((await nextEvent())[0], "down");
+  assert.equal((await nextEvent())[0], "up");
   connection.close();
 });
 
-test("reconnects after a pause if the peer closes the connection deliberately", async () => {
+test("reconnects after a pause if the server closes the connection deliberately", async () => {
   const pauses: number[] = [];
   const clock = {
     ...systemClock,
@@ -76,33 +76,33 @@ test("reconnects after a pause if the peer closes the connection deliberately", 
       return systemClock.setTimeout(callback, 0);
     },
   };
-  const { connection, next } = connect(url, 100_000, clock);
-  await next();
-  joined.at(-1)?.disconnect(true);
-  assert.equal((await next())[0], "down");
-  assert.equal((await next())[0], "up");
+  const { connection, nextEvent } = connect(url, 100_000, clock);
+  await nextEvent();
+  serverSockets.at(-1)?.disconnect(true);
+  assert.equal((await nextEvent())[0], "down");
+  assert.equal((await nextEvent())[0], "up");
   assert.ok((pauses[0] ?? 0) >= 1_000);
   connection.close();
 });
 
 test("a frame over the limit closes the connection", async () => {
-  const { connection, next } = connect(url, 2_000);
-  await next();
-  joined.at(-1)?.emit("large", "x".repeat(10_000));
-  assert.equal((await next())[0], "down");
+  const { connection, nextEvent } = connect(url, 2_000);
+  await nextEvent();
+  serverSockets.at(-1)?.emit("large", "x".repeat(10_000));
+  assert.equal((await nextEvent())[0], "down");
   connection.close();
 });
 
-test("after close, reports nothing and ignores emit", async () => {
-  const { connection, next } = connect(url);
-  await next();
+test("a closed connection reports no event and ignores `emit`", async () => {
+  const { connection, nextEvent } = connect(url);
+  await nextEvent();
   connection.close();
   connection.emit("echo", 1);
-  const { connection: other, next: otherNext } = connect(url);
+  const { connection: other, nextEvent: otherNext } = connect(url);
   await otherNext();
   other.emit("echo", 2);
   assert.deepEqual(await otherNext(), ["echoed", 2]);
   other.close();
-  const raced = await Promise.race([next(), new Promise((resolve) => setImmediate(() => resolve("silence")))]);
-  assert.equal(raced, "silence");
+  const winner = await Promise.race([nextEvent(), new Promise((resolve) => setImmediate(() => resolve("silence")))]);
+  assert.equal(winner, "silence");
 });

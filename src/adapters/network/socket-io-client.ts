@@ -5,10 +5,10 @@ import { createMessageQueue } from "./message-queue.ts";
 
 const RECONNECT_MS_MIN = 500;
 const RECONNECT_MS_MAX = 30_000;
-/** The library does not reconnect after the peer has closed the connection deliberately. */
+/** Pause before a reconnect if the peer closed the connection deliberately; the library does not reconnect then. */
 const RECONNECT_AFTER_CLOSE_MS = 5_000;
 
-/** Outgoing Socket.IO with `socket.io-client`, which does heartbeats and reconnects with jitter. */
+/** Creates an outgoing Socket.IO client with `socket.io-client`, which sends heartbeats and reconnects with jitter. */
 export function createSocketIoClient(clock: Clock): SocketIoOut {
   return {
     connect(url, options, handlers) {
@@ -36,7 +36,7 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
         cancelRetry();
         cancelRetry = clock.setTimeout(() => socket.connect(), RECONNECT_AFTER_CLOSE_MS);
       };
-      // One queue for all, so that events of the old connection precede `onUp` of the new one.
+      // All events share one queue, so that events of the old connection precede `onUp` of the new connection.
       socket.on("connect", () => enqueue(() => handlers.onUp(emit)));
       socket.on("disconnect", (reason) => enqueue(() => onDown(reason)));
       socket.on("connect_error", (error) => enqueue(() => onDown(error.message)));

@@ -5,7 +5,7 @@ import { CONNECTIONS_PER_HOST_MAX, type HttpOut, type IncomingResponse } from ".
 
 const USER_AGENT = "parallax/1.0";
 
-/** Outgoing HTTP with a keep-alive pool per host. Does not follow redirects. Bounds the size and time of each response. */
+/** Creates an HTTP client with a keep-alive pool per host. Does not follow redirects. Bounds the size and time of each response. */
 export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<void> } {
   const agent = new Agent({ connections: CONNECTIONS_PER_HOST_MAX, connect: { timeout: 10_000 } });
   return {
@@ -36,7 +36,7 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
         for (const [name, value] of Object.entries(response.headers)) {
           if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
         }
-        // Responses often arrive together, and parsing each takes long.
+        // Responses often arrive together and take long to parse, so other events are processed between them.
         await clock.yieldToEventLoop();
         return { status: response.statusCode, headers, body: Buffer.concat(chunks).toString("utf8"), receivedAt };
       } catch (cause) {

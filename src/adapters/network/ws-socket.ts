@@ -3,7 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { SocketOut } from "../../ports/socket-out.ts";
 import { createMessageQueue } from "./message-queue.ts";
 
-/** Outgoing WebSockets with `ws`. The library replies to pings, and `onPing` reports them. */
+/** Creates outgoing WebSockets with `ws`. The library replies to pings; `onPing` reports them. */
 export function createWsSockets(clock: Clock): SocketOut {
   return {
     connect(url, options, handlers) {
@@ -16,11 +16,11 @@ export function createWsSockets(clock: Clock): SocketOut {
       });
       const enqueue = createMessageQueue(clock);
       let isClosed = false;
-      /** Messages that are still queued when the socket is closed are discarded. */
+      /** Wraps the processing of a message, so that messages queued before `close` are discarded. */
       const unlessClosed = (work: () => void) => () => {
         if (!isClosed) work();
       };
-      const handle = {
+      const outgoingSocket = {
         send: (text: string) => {
           if (socket.readyState === WebSocket.OPEN) socket.send(text);
         },
@@ -30,7 +30,7 @@ export function createWsSockets(clock: Clock): SocketOut {
         },
       };
       let reason = "closed by peer";
-      socket.on("open", () => handlers.onOpen(handle));
+      socket.on("open", () => handlers.onOpen(outgoingSocket));
       socket.on("message", (data) => {
         const receivedAt = clock.now();
         enqueue(unlessClosed(() => handlers.onMessage(data.toString(), receivedAt)));
@@ -40,7 +40,7 @@ export function createWsSockets(clock: Clock): SocketOut {
         reason = error.message;
       });
       socket.on("close", () => enqueue(() => handlers.onClose(reason)));
-      return handle;
+      return outgoingSocket;
     },
   };
 }

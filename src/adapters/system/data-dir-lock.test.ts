@@ -9,7 +9,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { acquireDataDirLock, DataDirLockedError } from "./data-dir-lock.ts";
 
-const CHILD = fileURLToPath(new URL("../../../test/support/take-data-dir-lock.ts", import.meta.url));
+const LOCK_HOLDER_SCRIPT = fileURLToPath(new URL("../../../test/support/take-data-dir-lock.ts", import.meta.url));
 let directory: string;
 const children: ChildProcess[] = [];
 
@@ -21,9 +21,9 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Starts another process that tries to acquire the lock; returns its output line. */
-async function startHolder(): Promise<{ child: ChildProcess; line: string }> {
-  const child = spawn(process.execPath, [CHILD, directory], { stdio: ["ignore", "pipe", "inherit"] });
+/** Starts a process that tries to acquire the lock. Returns the process and its output line. */
+async function startLockProcess(): Promise<{ child: ChildProcess; line: string }> {
+  const child = spawn(process.execPath, [LOCK_HOLDER_SCRIPT, directory], { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
   const [line] = await once(createInterface({ input: child.stdout }), "line");
   return { child, line: String(line) };
@@ -35,8 +35,8 @@ async function kill(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-test("a second process is refused with one sentence that names the holder and the directory", async () => {
-  const { child, line } = await startHolder();
+test("a second process fails with one sentence that names the holder's process id and the directory", async () => {
+  const { child, line } = await startLockProcess();
   assert.equal(line, "held");
   await assert.rejects(acquireDataDirLock(directory), (error: unknown) => {
     assert.ok(error instanceof DataDirLockedError);
@@ -48,36 +48,36 @@ test("a second process is refused with one sentence that names the holder and th
 });
 
 test("a refused process does not change the directory", async () => {
-  await startHolder();
-  const before = await readdir(directory);
+  await startLockProcess();
+  const filesBefore = await readdir(directory);
   await assert.rejects(acquireDataDirLock(directory), DataDirLockedError);
-  assert.deepEqual(await readdir(directory), before);
+  assert.deepEqual(await readdir(directory), filesBefore);
 });
 
-test("the lock of a killed process is free immediately, even if its process id is in use again", async () => {
-  const { child } = await startHolder();
+test("the lock of a killed process can be acquired immediately, even if its process id is reused", async () => {
+  const { child } = await startLockProcess();
   await kill(child);
-  // The owner file names a live process, this one, but only the system's lock counts.
+  // The owner file contains the id of a live process, but only the system's lock is checked.
   await writeFile(join(directory, "lock-owner.json"), JSON.stringify({ pid: process.pid }));
   const lock = await acquireDataDirLock(directory);
   await lock.release();
 });
 
-test("a stopped process (SIGSTOP) keeps its lock", async () => {
-  const { child } = await startHolder();
+test("a process stopped by SIGSTOP holds its lock", async () => {
+  const { child } = await startLockProcess();
   child.kill("SIGSTOP");
   await assert.rejects(acquireDataDirLock(directory), DataDirLockedError);
 });
 
-test("exactly one of several simultaneous processes acquires the lock of a dead holder", async () => {
-  const { child } = await startHolder();
+test("if the holder is killed, exactly one of several simultaneous processes acquires the lock", async () => {
+  const { child } = await startLockProcess();
   await kill(child);
-  const lines = await Promise.all(Array.from({ length: 4 }, () => startHolder().then(({ line }) => line)));
+  const lines = await Promise.all(Array.from({ length: 4 }, () => startLockProcess().then(({ line }) => line)));
   assert.equal(lines.filter((line) => line === "held").length, 1);
   assert.equal(lines.filter((line) => line.startsWith("refused The data directory")).length, 3);
 });
 
-test("a lock cannot be acquired twice in one process, but again after its release", async () => {
+test("one process cannot acquire a lock twice, but can acquire it after its release", async () => {
   const first = await acquireDataDirLock(directory);
   await assert.rejects(acquireDataDirLock(directory), DataDirLockedError);
   await first.release();

@@ -6,7 +6,7 @@ import { tryLockFile } from "./file-lock.ts";
 const LOCK_FILE = "lock";
 const OWNER_FILE = "lock-owner.json";
 
-/** Another process uses this data directory. */
+/** Thrown if another process uses the data directory. */
 export class DataDirLockedError extends UserFacingError {
   readonly dataDir: string;
   /** Process id of the holder; null until the holder has written its owner file. */
@@ -23,7 +23,7 @@ export class DataDirLockedError extends UserFacingError {
   }
 }
 
-async function readOwner(dataDir: string): Promise<number | null> {
+async function readOwnerPid(dataDir: string): Promise<number | null> {
   try {
     const owner: unknown = JSON.parse(await readFile(join(dataDir, OWNER_FILE), "utf8"));
     const pid = typeof owner === "object" && owner !== null && "pid" in owner ? owner.pid : null;
@@ -40,10 +40,10 @@ async function readOwner(dataDir: string): Promise<number | null> {
 export async function acquireDataDirLock(directory: string): Promise<{ release(): Promise<void> }> {
   const dataDir = resolve(directory);
   const lock = tryLockFile(join(dataDir, LOCK_FILE));
-  if (lock === null) throw new DataDirLockedError(dataDir, await readOwner(dataDir));
-  const draft = join(dataDir, `${OWNER_FILE}.new`);
-  await writeFile(draft, `${JSON.stringify({ pid: process.pid })}\n`, { mode: 0o600 });
-  await rename(draft, join(dataDir, OWNER_FILE));
+  if (lock === null) throw new DataDirLockedError(dataDir, await readOwnerPid(dataDir));
+  const draftPath = join(dataDir, `${OWNER_FILE}.new`);
+  await writeFile(draftPath, `${JSON.stringify({ pid: process.pid })}\n`, { mode: 0o600 });
+  await rename(draftPath, join(dataDir, OWNER_FILE));
   let isReleased = false;
   return {
     async release() {

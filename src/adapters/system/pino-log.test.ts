@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createPinoLog } from "./pino-log.ts";
 
-function captured(level = "info") {
+function createCapturedLog(level = "info") {
   const lines: string[] = [];
   const log = createPinoLog(level, { write: (line) => void lines.push(line) });
   return { log, lines };
 }
 
-test("a line is one JSON object with level, time, fields and message", () => {
-  const { log, lines } = captured();
+test("a log line is one JSON object with level, time, fields and message", () => {
+  const { log, lines } = createCapturedLog();
   log.child({ venue: "kalshi" }).info({ market_key: 7, at: new Date(0) }, "swept");
   assert.equal(lines.length, 1);
   const { time, ...rest } = JSON.parse(lines[0] ?? "");
@@ -24,21 +24,21 @@ test("a line is one JSON object with level, time, fields and message", () => {
 });
 
 test("hides credentials in fields, messages, errors and causes", () => {
-  const { log, lines } = captured();
-  const key = `plx_pro_${"a2".repeat(16)}b`;
-  const error = Object.assign(new Error(`refused ${key}`, { cause: new Error("postgres://me:hunter2@db/x") }), {
+  const { log, lines } = createCapturedLog();
+  const apiKey = `plx_pro_${"a2".repeat(16)}b`;
+  const error = Object.assign(new Error(`refused ${apiKey}`, { cause: new Error("postgres://me:hunter2@db/x") }), {
     headers: { Authorization: "Bearer canary-1234", "x-rapidapi-proxy-secret": "canary" },
   });
   log
     .child({ api_key: "canary" })
-    .error({ err: error, secretKey: "canary", list: [{ token: "canary" }], key }, `with ${key}`);
+    .error({ err: error, secretKey: "canary", list: [{ token: "canary" }], key: apiKey }, `with ${apiKey}`);
   const text = lines.join("");
   assert.ok(!text.includes("canary") && !text.includes("hunter2") && !text.includes("a2a2"));
   assert.ok(text.includes("[hidden]") && text.includes("refused plx_pro_"));
 });
 
-test("drops lines below the level, and logs circular and special values without throwing", () => {
-  const { log, lines } = captured("warn");
+test("omits lines below the level, and logs circular objects, bigints and bytes without throwing", () => {
+  const { log, lines } = createCapturedLog("warn");
   log.info({}, "dropped");
   const circular: Record<string, unknown> = { big: 1n, bytes: new Uint8Array(3), none: undefined };
   circular.self = circular;

@@ -4,24 +4,24 @@ import type { Log, LogFields } from "../../ports/log.ts";
 const DEPTH_MAX = 6;
 const ITEMS_MAX = 50;
 const TEXT_LENGTH_MAX = 8_000;
-const HIDDEN = "[hidden]";
-const SECRET_NAME =
+const HIDDEN_TEXT = "[hidden]";
+const SECRET_NAME_PATTERN =
   /(^|proxy)authorization$|cookie$|secret(key)?$|token$|password$|passphrase$|apikey$|privatekey$|^key$|bearer|credential|signature$/;
-const SECRET_TEXT: readonly [RegExp, string][] = [
-  [/\b(plx_(?:free|pro|ent)_)[a-z2-7]{20,}/g, `$1${HIDDEN}`],
-  [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
-  [/(\/\/[^\s/@:]*:)[^\s/@]+@/g, `$1${HIDDEN}@`],
+const SECRET_TEXT_PATTERNS: readonly [RegExp, string][] = [
+  [/\b(plx_(?:free|pro|ent)_)[a-z2-7]{20,}/g, `$1${HIDDEN_TEXT}`],
+  [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN_TEXT}`],
+  [/(\/\/[^\s/@:]*:)[^\s/@]+@/g, `$1${HIDDEN_TEXT}@`],
 ];
 
 function cleanText(text: string): string {
-  let clean = text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}...` : text;
-  for (const [pattern, replacement] of SECRET_TEXT) clean = clean.replace(pattern, replacement);
-  return clean;
+  let cleaned = text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}...` : text;
+  for (const [pattern, replacement] of SECRET_TEXT_PATTERNS) cleaned = cleaned.replace(pattern, replacement);
+  return cleaned;
 }
 
-const isSecretName = (name: string) => SECRET_NAME.test(name.toLowerCase().replaceAll(/[_-]/g, ""));
+const isSecretName = (name: string) => SECRET_NAME_PATTERN.test(name.toLowerCase().replaceAll(/[_-]/g, ""));
 
-function clean(value: unknown, depth: number): unknown {
+function cleanValue(value: unknown, depth: number): unknown {
   if (typeof value === "string") return cleanText(value);
   if (typeof value === "bigint") return value.toString();
   if (typeof value !== "object" || value === null) return value;
@@ -29,41 +29,43 @@ function clean(value: unknown, depth: number): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (value instanceof Error) {
     const { name, message, stack, cause } = value;
-    const own = cleanFields({ ...value }, depth + 1);
+    const ownFields = cleanFields({ ...value }, depth + 1);
     return {
       type: name,
       message: cleanText(message),
       stack: cleanText(stack ?? ""),
-      ...own,
-      cause: clean(cause, depth + 1),
+      ...ownFields,
+      cause: cleanValue(cause, depth + 1),
     };
   }
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-  if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => clean(item, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => cleanValue(item, depth + 1));
   return cleanFields(value, depth + 1);
 }
 
-/** Hides credentials, recognised by field name or by pattern, and limits depth, items and text length. */
+/** Hides credentials by field name or text pattern, and limits depth, number of items and text length. */
 function cleanFields(fields: object, depth: number): Record<string, unknown> {
   const entries = Object.entries(fields).slice(0, ITEMS_MAX);
-  return Object.fromEntries(entries.map(([name, value]) => [name, isSecretName(name) ? HIDDEN : clean(value, depth)]));
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, isSecretName(name) ? HIDDEN_TEXT : cleanValue(value, depth)]),
+  );
 }
 
-function wrap(logger: Logger): Log {
-  const write = (level: "debug" | "info" | "warn" | "error") => (fields: LogFields, message: string) => {
+function wrapLogger(logger: Logger): Log {
+  const createWriter = (level: "debug" | "info" | "warn" | "error") => (fields: LogFields, message: string) => {
     if (logger.isLevelEnabled(level)) logger[level](cleanFields(fields, 0), cleanText(message));
   };
   return {
-    debug: write("debug"),
-    info: write("info"),
-    warn: write("warn"),
-    error: write("error"),
-    child: (fields) => wrap(logger.child(cleanFields(fields, 0))),
+    debug: createWriter("debug"),
+    info: createWriter("info"),
+    warn: createWriter("warn"),
+    error: createWriter("error"),
+    child: (fields) => wrapLogger(logger.child(cleanFields(fields, 0))),
   };
 }
 
 /**
- * Logs one JSON line per call to standard output. Hides credentials. Write errors, such as a full disk, are ignored.
+ * Creates a log that writes one JSON line per call to standard output. Hides credentials. Write errors, such as a full disk, are ignored.
  *
  * @param destination  for tests: receives each line instead of standard output
  */
@@ -77,5 +79,5 @@ export function createPinoLog(level: string, destination?: { write(line: string)
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return wrap(pino(options, output));
+  return wrapLogger(pino(options, output));
 }

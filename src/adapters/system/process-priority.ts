@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 /**
  * Lowers a process's CPU priority below that of processes that serve requests. Has no effect if the system denies it.
  *
- * @param niceness  1 to 19, the higher the lower the priority
+ * @param niceness  1 to 19; a higher value means a lower priority
  */
 export function lowerProcessPriority(pid: number, niceness: number): void {
   try {
@@ -13,7 +13,7 @@ export function lowerProcessPriority(pid: number, niceness: number): void {
   }
 }
 
-/** Lowers the priority of the calling thread. Only on Linux, where threads have their own priority. */
+/** Lowers the priority of the calling thread. Has an effect only on Linux, where each thread has a priority. */
 export function lowerThreadPriority(niceness: number): void {
   if (process.platform === "linux") lowerProcessPriority(0, niceness);
 }

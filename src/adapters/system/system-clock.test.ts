@@ -7,7 +7,7 @@ test("end-of-iteration work runs before yielded tasks resume", async () => {
   const tasks = Array.from({ length: 3 }, (_, index) =>
     systemClock.yieldToEventLoop().then(() => order.push(`task ${index}`)),
   );
-  // All tasks yielded before the work was added, and the work still runs before the next one.
+  // All tasks yielded before the work was added, and the work still runs before the next task.
   await tasks[0];
   atEndOfLoopIteration(() => order.push("end of the first iteration"));
   await tasks[1];
@@ -16,7 +16,7 @@ test("end-of-iteration work runs before yielded tasks resume", async () => {
   assert.deepEqual(order, ["task 0", "end of the first iteration", "task 1", "end of the second iteration", "task 2"]);
 });
 
-test("end-of-iteration work runs once and in order without yielded tasks", async () => {
+test("without yielded tasks, end-of-iteration work runs once and in order", async () => {
   const order: number[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   atEndOfLoopIteration(() => order.push(1));

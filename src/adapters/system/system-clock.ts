@@ -1,31 +1,31 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../ports/clock.ts";
 
-/** Yielded tasks, in the order in which they resume. */
-const yielded: (() => void)[] = [];
+/** Functions that resume the yielded tasks, in order. */
+const yieldedTasks: (() => void)[] = [];
 /** Work to run at the end of the current event-loop iteration. */
-let endOfIteration: (() => void)[] = [];
+let endOfIterationWork: (() => void)[] = [];
 
 const runEndOfIteration = () => {
-  const works = endOfIteration;
-  endOfIteration = [];
+  const works = endOfIterationWork;
+  endOfIterationWork = [];
   for (const work of works) work();
 };
 
-/** Resumes one task per event-loop iteration, because several together would block the event loop again. */
+/** Resumes one task per event-loop iteration, because several tasks together would block the event loop. */
 const resumeNext = () => {
   runEndOfIteration();
-  yielded.shift()?.();
-  if (yielded.length > 0) setImmediate(resumeNext);
+  yieldedTasks.shift()?.();
+  if (yieldedTasks.length > 0) setImmediate(resumeNext);
 };
 
 /**
- * Runs `work` after the I/O events of this event-loop iteration and before yielded tasks resume. For short work that
- * responses wait for; it must not throw.
+ * Runs `work` after the I/O events of this event-loop iteration and before yielded tasks resume. Use it for short
+ * work that responses wait for. `work` must not throw.
  */
 export function atEndOfLoopIteration(work: () => void): void {
-  endOfIteration.push(work);
-  if (endOfIteration.length === 1) setImmediate(runEndOfIteration);
+  endOfIterationWork.push(work);
+  if (endOfIterationWork.length === 1) setImmediate(runEndOfIteration);
 }
 
 export const systemClock: Clock = {
@@ -41,8 +41,8 @@ export const systemClock: Clock = {
   },
   yieldToEventLoop() {
     return new Promise((resolve) => {
-      yielded.push(resolve);
-      if (yielded.length === 1) setImmediate(resumeNext);
+      yieldedTasks.push(resolve);
+      if (yieldedTasks.length === 1) setImmediate(resumeNext);
     });
   },
 };

@@ -25,12 +25,12 @@ const VENUE: HealthReport["checks"]["venues"][string] = {
   ],
 };
 
-function reportOf(status: HealthReport["status"], venues: HealthReport["checks"]["venues"]): HealthReport {
+function createReport(status: HealthReport["status"], venues: HealthReport["checks"]["venues"]): HealthReport {
   const checks = { store: { status }, bus: { status: "ok" as const }, jobs: { status: "ok" as const }, venues };
   return { status, version: "1.2.3", data: "sandbox", uptime_seconds: 12, checks };
 }
 
-async function openHealth(initial: HealthReport = reportOf("ok", {})) {
+async function createTestHealth(initial: HealthReport = createReport("ok", {})) {
   const state = { report: initial, isStoreUp: true };
   const { app } = await testServer();
   healthRoutes(app, { report: () => state.report, isStoreUp: () => state.isStoreUp });
@@ -38,10 +38,10 @@ async function openHealth(initial: HealthReport = reportOf("ok", {})) {
   return { app, state, get };
 }
 
-test("200: health is returned without a key in every state", async () => {
-  const { app, state, get } = await openHealth();
+test("200: returns the health in every state without an API key", async () => {
+  const { app, state, get } = await createTestHealth();
   for (const status of ["ok", "degraded", "down"] as const) {
-    state.report = reportOf(status, { alpha: VENUE });
+    state.report = createReport(status, { alpha: VENUE });
     const reply = await get("/v1/health");
     assert.equal(reply.statusCode, 200);
     assert.deepEqual(reply.json(), state.report);
@@ -49,18 +49,18 @@ test("200: health is returned without a key in every state", async () => {
   await app.close();
 });
 
-test("200: health contains every venue status, also before the first success", async () => {
-  const { app, state, get } = await openHealth();
+test("200: health returns every venue status, even without a successful request", async () => {
+  const { app, state, get } = await createTestHealth();
   for (const status of ["starting", "ok", "degraded", "down"] as const) {
     const venue = { ...VENUE, status, last_success_at: null, lag_seconds: null, stream: "none" as const };
-    state.report = reportOf("degraded", { alpha: venue });
+    state.report = createReport("degraded", { alpha: venue });
     assert.deepEqual((await get("/v1/health")).json().checks.venues, { alpha: venue });
   }
   await app.close();
 });
 
-test("200: livez succeeds while the store is down and while draining", async () => {
-  const { app, state, get } = await openHealth();
+test("200: `/livez` succeeds while the store is down or the process is draining", async () => {
+  const { app, state, get } = await createTestHealth();
   state.isStoreUp = false;
   assert.deepEqual([(await get("/livez")).statusCode, (await get("/livez")).json()], [200, { status: "ok" }]);
   app.lifecycle.markReady();
@@ -69,30 +69,30 @@ test("200: livez succeeds while the store is down and while draining", async () 
   await app.close();
 });
 
-test("200: readyz succeeds after the start while the store is up", async () => {
-  const { app, get } = await openHealth();
+test("200: `/readyz` succeeds if the process has started and the store is up", async () => {
+  const { app, get } = await createTestHealth();
   app.lifecycle.markReady();
   const reply = await get("/readyz");
   assert.deepEqual([reply.statusCode, reply.json()], [200, { status: "ok" }]);
   await app.close();
 });
 
-test("503: readyz fails with its own code while starting, while the store is down and while draining", async () => {
-  const { app, state, get } = await openHealth();
-  const code = async () => {
+test("503: `/readyz` returns a different code for each of: starting, store down, draining", async () => {
+  const { app, state, get } = await createTestHealth();
+  const getReadiness = async () => {
     const reply = await get("/readyz");
     assert.equal(reply.headers["retry-after"], "2");
     return [reply.statusCode, reply.json().code];
   };
-  assert.deepEqual(await code(), [503, "starting"]);
+  assert.deepEqual(await getReadiness(), [503, "starting"]);
   app.lifecycle.markReady();
   state.isStoreUp = false;
-  assert.deepEqual(await code(), [503, "store_unavailable"]);
+  assert.deepEqual(await getReadiness(), [503, "store_unavailable"]);
   state.isStoreUp = true;
   assert.equal((await get("/readyz")).statusCode, 200);
   app.lifecycle.markDraining();
-  assert.deepEqual(await code(), [503, "draining"]);
+  assert.deepEqual(await getReadiness(), [503, "draining"]);
   app.lifecycle.markReady();
-  assert.deepEqual(await code(), [503, "draining"]);
+  assert.deepEqual(await getReadiness(), [503, "draining"]);
   await app.close();
 });

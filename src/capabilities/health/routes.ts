@@ -5,9 +5,9 @@ import { METERING } from "../../domain/metering.ts";
 import { defineRoute } from "../../http/route.ts";
 import { Health, type HealthReport } from "./schema.ts";
 
-const Alive = Type.Object({ status: Type.Literal("ok") });
+const AliveResponse = Type.Object({ status: Type.Literal("ok") });
 
-/** GET /v1/health, and the probes for orchestrators: /livez depends on nothing, /readyz on start-up and the store. */
+/** Defines `/v1/health` and the orchestrators' probes `/livez` (always succeeds) and `/readyz` (needs start-up and store). */
 export function healthRoutes(
   app: FastifyInstance,
   options: { readonly report: () => HealthReport; readonly isStoreUp: () => boolean },
@@ -32,7 +32,7 @@ export function healthRoutes(
     tag: "Analytics",
     summary: "Whether the process is alive",
     operationId: "get_livez",
-    responses: { 200: Alive },
+    responses: { 200: AliveResponse },
     handler: () => ({ status: "ok" as const }),
   });
 
@@ -44,7 +44,7 @@ export function healthRoutes(
     tag: "Analytics",
     summary: "Whether the process can serve requests",
     operationId: "get_readyz",
-    responses: { 200: Alive },
+    responses: { 200: AliveResponse },
     errors: ["starting", "draining", "store_unavailable"],
     handler() {
       if (app.lifecycle.state === "starting")

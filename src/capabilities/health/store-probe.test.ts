@@ -24,16 +24,16 @@ async function createTestProbe() {
     close: async () => {},
   };
   const clock = new FakeClock();
-  /** Advances the clock by a second and waits for the store. */
-  const second = async () => {
+  /** Advances the clock by a second and waits until the pending queries have settled. */
+  const advanceSecond = async () => {
     await clock.advance(1_000);
     await Promise.all(responses);
     await clock.settle();
   };
-  return { state, clock, probe: new StoreProbe(database, clock), second };
+  return { state, clock, probe: new StoreProbe(database, clock), advanceSecond };
 }
 
-test("the store counts as up before the first response", async () => {
+test("the store counts as up until the first query responds", async () => {
   const { state, probe } = await createTestProbe();
   state.isUp = false;
   probe.start();
@@ -41,37 +41,38 @@ test("the store counts as up before the first response", async () => {
   probe.stop();
 });
 
-test("detects within a second that the store fails or recovers", async () => {
-  const { state, probe, second } = await createTestProbe();
+test("detects a failure or a recovery of the store within a second", async () => {
+  const { state, probe, advanceSecond } = await createTestProbe();
   probe.start();
-  await second();
+  await advanceSecond();
   assert.equal(probe.isUp, true);
   state.isUp = false;
-  await second();
+  await advanceSecond();
   assert.equal(probe.isUp, false);
-  await second();
+  await advanceSecond();
   assert.equal(probe.isUp, false);
   state.isUp = true;
-  await second();
+  await advanceSecond();
   assert.equal(probe.isUp, true);
   probe.stop();
 });
 
-test("a stopped probe sends no further query, also if a query is pending", async () => {
-  const { state, clock, probe, second } = await createTestProbe();
+test("a stopped probe sends no further query, even if a query was pending", async () => {
+  const { state, clock, probe, advanceSecond } = await createTestProbe();
   probe.start();
   await clock.advance(1_000);
   probe.stop();
-  for (let seconds = 0; seconds < 3; seconds++) await second();
+  for (let seconds = 0; seconds < 3; seconds++) await advanceSecond();
   assert.deepEqual([state.queries, clock.pending], [1, 0]);
 });
 
-test("a store that does not respond counts as down until it responds", async () => {
+test("a store that stops responding counts as down until it responds", async () => {
   const clock = new FakeClock();
-  const pending: (() => void)[] = [];
+  const pendingResponses: (() => void)[] = [];
   const store = await embeddedDatabase();
   const database: Database = {
-    query: <Row extends Record<string, unknown>>() => new Promise<Row[]>((resolve) => pending.push(() => resolve([]))),
+    query: <Row extends Record<string, unknown>>() =>
+      new Promise<Row[]>((resolve) => pendingResponses.push(() => resolve([]))),
     transaction: (run) => store.transaction(run),
     close: async () => {},
   };
@@ -81,7 +82,7 @@ test("a store that does not respond counts as down until it responds", async () 
   assert.equal(probe.isUp, true);
   await clock.advance(200);
   assert.equal(probe.isUp, false);
-  for (const release of pending) release();
+  for (const respond of pendingResponses) respond();
   await clock.settle();
   assert.equal(probe.isUp, true);
   probe.stop();

@@ -1,7 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 
-const PAUSE_MS = 1_000;
+const PROBE_PAUSE_MS = 1_000;
 const RESPONSE_MS_MAX = 3_000;
 
 /** Probes the store once a second, so that health and readiness requests do not query it. */
@@ -9,7 +9,7 @@ export class StoreProbe {
   readonly #database: Database;
   readonly #clock: Clock;
   #isUp = true;
-  #cancel: () => void = () => {};
+  #cancelTimer: () => void = () => {};
   #isStopped = false;
 
   constructor(database: Database, clock: Clock) {
@@ -22,15 +22,15 @@ export class StoreProbe {
   }
 
   start(): void {
-    this.#cancel = this.#clock.setTimeout(() => void this.#probe(), PAUSE_MS);
+    this.#cancelTimer = this.#clock.setTimeout(() => void this.#probe(), PROBE_PAUSE_MS);
   }
 
   stop(): void {
     this.#isStopped = true;
-    this.#cancel();
+    this.#cancelTimer();
   }
 
-  /** A query without a response in time counts as down, and a late response as up. */
+  /** Marks the store as down if a query has no response after `RESPONSE_MS_MAX`, and as up when a response arrives. */
   async #probe(): Promise<void> {
     const cancelDeadline = this.#clock.setTimeout(() => {
       this.#isUp = false;

@@ -8,7 +8,7 @@ import { metricsRoutes } from "./routes.ts";
 
 const TOKEN = "a-token-of-some-length";
 
-function figures() {
+function createState() {
   return {
     isStoreUp: true,
     failingJobs: [] as string[],
@@ -32,7 +32,7 @@ function figures() {
   };
 }
 
-function sourcesOf(state: ReturnType<typeof figures>): MetricsSources {
+function createSources(state: ReturnType<typeof createState>): MetricsSources {
   return {
     version: "1.2.3",
     data: "sandbox",
@@ -50,13 +50,13 @@ function sourcesOf(state: ReturnType<typeof figures>): MetricsSources {
   };
 }
 
-/** The lines of this service's metrics, as "name{labels} value". */
-const samples = (text: string) => text.split("\n").filter((line) => line.startsWith("parallax_"));
+/** Returns the lines of this service's metrics, as `name{labels} value`. */
+const listSamples = (text: string) => text.split("\n").filter((line) => line.startsWith("parallax_"));
 
-test("each scrape returns the current values of the sources, also for counters", async () => {
-  const state = figures();
-  const metrics = createMetrics(sourcesOf(state));
-  const first = samples(await metrics.text());
+test("each scrape returns the current values of the sources, for gauges and counters", async () => {
+  const state = createState();
+  const metrics = createMetrics(createSources(state));
+  const firstScrape = listSamples(await metrics.text());
   for (const expected of [
     'parallax_info{version="1.2.3",data="sandbox"} 1',
     'parallax_venue_status{venue="alpha",status="ok"} 1',
@@ -79,12 +79,12 @@ test("each scrape returns the current values of the sources, also for counters",
     'parallax_store_queue_rows{rows="trades"} 9',
     "parallax_store_up 1",
   ])
-    assert.ok(first.includes(expected), expected);
+    assert.ok(firstScrape.includes(expected), expected);
   state.ticks = { written: 8, dropped: 1, queued: 0 };
   state.venues.alpha.drops.crossed_book = 6;
   state.isStoreUp = false;
   state.failingJobs = ["retention"];
-  const second = samples(await metrics.text());
+  const secondScrape = listSamples(await metrics.text());
   for (const expected of [
     "parallax_store_ticks_written_total 8",
     'parallax_store_queue_rows{rows="ticks"} 0',
@@ -92,21 +92,21 @@ test("each scrape returns the current values of the sources, also for counters",
     "parallax_store_up 0",
     'parallax_job_failing{job="retention"} 1',
   ])
-    assert.ok(second.includes(expected), expected);
+    assert.ok(secondScrape.includes(expected), expected);
   state.failingJobs = [];
   assert.ok(!(await metrics.text()).includes("parallax_job_failing{"));
 });
 
-test("omits unknown values instead of returning 0", async () => {
-  const state = figures();
+test("omits a metric with an unknown value instead of returning 0", async () => {
+  const state = createState();
   Object.assign(state.venues.alpha, { lagMs: null, stream: "none" });
-  const text = await createMetrics(sourcesOf(state)).text();
+  const text = await createMetrics(createSources(state)).text();
   assert.ok(!text.includes("parallax_venue_lag_seconds{"));
   assert.ok(!text.includes("parallax_venue_stream_up{"));
 });
 
-test("includes memory and event-loop delay", async () => {
-  const text = await createMetrics(sourcesOf(figures())).text();
+test("the metrics include memory and event-loop delay", async () => {
+  const text = await createMetrics(createSources(createState())).text();
   for (const name of [
     "process_resident_memory_bytes",
     "nodejs_eventloop_lag_p99_seconds",
@@ -115,24 +115,24 @@ test("includes memory and event-loop delay", async () => {
     assert.match(text, new RegExp(`^${name} \\d`, "m"), name);
 });
 
-test("counts requests by route pattern, and unknown paths together", async () => {
-  const metrics = createMetrics(sourcesOf(figures()));
+test("counts requests by route pattern, with one count for all unknown paths", async () => {
+  const metrics = createMetrics(createSources(createState()));
   const { app } = await testServer({ onResponse: metrics.observeResponse });
   app.get("/thing/:id", { config: { access: "public", metering: METERING.FREE } }, () => ({ ok: true }));
   for (const url of ["/thing/1", "/thing/2", "/nowhere/secret", "/elsewhere"]) await app.inject({ url });
-  const counts = samples(await metrics.text()).filter((line) => line.includes("duration_seconds_count"));
+  const counts = listSamples(await metrics.text()).filter((line) => line.includes("duration_seconds_count"));
   assert.deepEqual(counts, [
     'parallax_http_request_duration_seconds_count{method="GET",route="/thing/:id",status="200"} 2',
     'parallax_http_request_duration_seconds_count{method="GET",route="(no such route)",status="404"} 2',
   ]);
-  const problems = samples(await metrics.text()).filter((line) => line.includes("problems_total"));
+  const problems = listSamples(await metrics.text()).filter((line) => line.includes("problems_total"));
   assert.deepEqual(problems, ['parallax_http_problems_total{code="not_found"} 2']);
   await app.close();
 });
 
 test("401: a missing or wrong token is rejected without revealing the token or metrics", async () => {
   const { app } = await testServer();
-  metricsRoutes(app, { metrics: createMetrics(sourcesOf(figures())), token: TOKEN });
+  metricsRoutes(app, { metrics: createMetrics(createSources(createState())), token: TOKEN });
   for (const authorization of [undefined, "", TOKEN, `Bearer ${TOKEN}x`, `bearer ${TOKEN}`, "Bearer "]) {
     const reply = await app.inject({ url: "/metrics", headers: authorization === undefined ? {} : { authorization } });
     assert.equal(reply.statusCode, 401, authorization);
@@ -141,10 +141,10 @@ test("401: a missing or wrong token is rejected without revealing the token or m
   await app.close();
 });
 
-test("200: returns the Prometheus text format with the token, or if none is configured", async () => {
+test("200: returns the Prometheus text format if the token is correct or none is configured", async () => {
   for (const token of [TOKEN, null]) {
     const { app } = await testServer();
-    metricsRoutes(app, { metrics: createMetrics(sourcesOf(figures())), token });
+    metricsRoutes(app, { metrics: createMetrics(createSources(createState())), token });
     const reply = await app.inject({
       url: "/metrics",
       headers: token === null ? {} : { authorization: `Bearer ${token}` },

@@ -8,21 +8,21 @@ export interface MetricsSources {
   readonly venues: () => Readonly<Record<string, VenueStatusReport>>;
   readonly store: () => Ingest["counters"];
   readonly isStoreUp: () => boolean;
-  /** Markets on the board, settled ones included. */
+  /** Number of markets on the board, including settled markets. */
   readonly boardMarkets: () => number;
-  /** Background jobs whose last run failed, by name. */
+  /** Names of the background jobs whose last run failed. */
   readonly failingJobs: () => readonly string[];
-  /** State changes of payments by new state, and settlements with unknown result; null if payments are off. */
+  /** Number of payments that changed to each state, and of settlements with unknown result; null if payments are off. */
   readonly payments: () => { readonly counts: Readonly<Record<string, number>>; readonly unknown: number } | null;
 }
 
 export interface Metrics {
   readonly contentType: string;
-  /** All metrics in the Prometheus text format. */
+  /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string>;
   /**
-   * Counts a response. `route` is the route pattern, because the number of paths is unlimited. `code` is the code of the
-   * problem, null for a success.
+   * Counts a response. `route` is the route pattern, because the number of paths is unlimited. `code` is the problem's
+   * code, or null for a success.
    */
   observeResponse(request: {
     route: string;
@@ -33,18 +33,18 @@ export interface Metrics {
   }): void;
 }
 
-/** Seconds. The latency targets of the service (10 ms, 20 ms) are bucket bounds. */
-const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const STATUSES = ["starting", "ok", "degraded", "down"] as const;
-const LOOP_DELAY_RESOLUTION_MS = 10;
+/** Upper bounds in seconds. They include the latency targets of the service (10 ms and 20 ms). */
+const DURATION_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const VENUE_STATUSES = ["starting", "ok", "degraded", "down"] as const;
+const EVENT_LOOP_DELAY_RESOLUTION_MS = 10;
 
 /** Prometheus metrics of one process, including Node's (memory, event-loop delay, garbage collection). */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_DELAY_RESOLUTION_MS });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_DELAY_RESOLUTION_MS });
   const registers = [registry];
   /** Defines metrics whose current values are read at each scrape; the sources return the totals of counters. */
-  const defineWith =
+  const createDefiner =
     (Metric: typeof Gauge | typeof Counter) =>
     <Label extends string>(
       name: string,
@@ -63,70 +63,73 @@ export function createMetrics(sources: MetricsSources): Metrics {
         },
       });
     };
-  const gauge = defineWith(Gauge);
-  const counter = defineWith(Counter);
-  /** Read once per scrape, so that all metrics of a response are consistent. */
+  const addGauge = createDefiner(Gauge);
+  const addCounter = createDefiner(Counter);
+  /** `venues` and `store` are read once per scrape, so that all metrics of a response are consistent. */
   let venues: readonly (readonly [string, VenueStatusReport])[] = [];
   let store = sources.store();
-  const forVenues = (read: (venue: string, report: VenueStatusReport) => void) => {
+  const forEachVenue = (read: (venue: string, report: VenueStatusReport) => void) => {
     for (const [venue, report] of venues) read(venue, report);
   };
 
-  gauge("parallax_info", "Always 1; the labels contain the version and the kind of data.", ["version", "data"], (set) =>
-    set({ version: sources.version, data: sources.data }, 1),
+  addGauge(
+    "parallax_info",
+    "Always 1; the labels contain the version and the kind of data.",
+    ["version", "data"],
+    (set) => set({ version: sources.version, data: sources.data }, 1),
   );
-  gauge("parallax_venue_status", "1 for the venue's current status, 0 for the others.", ["venue", "status"], (set) =>
-    forVenues((venue, report) => {
-      for (const status of STATUSES) set({ venue, status }, report.status === status ? 1 : 0);
+  addGauge("parallax_venue_status", "1 for the venue's current status, 0 for the others.", ["venue", "status"], (set) =>
+    forEachVenue((venue, report) => {
+      for (const status of VENUE_STATUSES) set({ venue, status }, report.status === status ? 1 : 0);
     }),
   );
-  gauge(
+  addGauge(
     "parallax_venue_lag_seconds",
     "Seconds since the venue's last usable response; absent before the first.",
     ["venue"],
     (set) =>
-      forVenues((venue, { lagMs }) => {
+      forEachVenue((venue, { lagMs }) => {
         if (lagMs !== null) set({ venue }, lagMs / 1000);
       }),
   );
-  gauge("parallax_venue_markets", "Active markets of the venue on the board.", ["venue"], (set) =>
-    forVenues((venue, { markets }) => set({ venue }, markets)),
+  addGauge("parallax_venue_markets", "Active markets of the venue on the board.", ["venue"], (set) =>
+    forEachVenue((venue, { markets }) => set({ venue }, markets)),
   );
-  gauge("parallax_venue_stream_up", "1 while the venue's stream is up; absent if it has none.", ["venue"], (set) =>
-    forVenues((venue, { stream }) => {
+  addGauge("parallax_venue_stream_up", "1 while the venue's stream is up; absent if it has none.", ["venue"], (set) =>
+    forEachVenue((venue, { stream }) => {
       if (stream !== "none") set({ venue }, stream === "up" ? 1 : 0);
     }),
   );
-  counter("parallax_venue_sweeps_total", "Complete sweeps of the venue's listing.", ["venue"], (set) =>
-    forVenues((venue, { sweep }) => set({ venue }, sweep.completed)),
+  addCounter("parallax_venue_sweeps_total", "Complete sweeps of the venue's listing.", ["venue"], (set) =>
+    forEachVenue((venue, { sweep }) => set({ venue }, sweep.completed)),
   );
-  counter(
+  addCounter(
     "parallax_venue_sweeps_incomplete_total",
     "Sweeps with missing pages or far fewer markets than the previous one.",
     ["venue"],
-    (set) => forVenues((venue, { sweep }) => set({ venue }, sweep.incomplete)),
+    (set) => forEachVenue((venue, { sweep }) => set({ venue }, sweep.incomplete)),
   );
-  counter("parallax_venue_drops_total", "Unusable data received from the venue.", ["venue", "reason"], (set) =>
-    forVenues((venue, { drops }) => {
+  addCounter("parallax_venue_drops_total", "Unusable data received from the venue.", ["venue", "reason"], (set) =>
+    forEachVenue((venue, { drops }) => {
       for (const [reason, count] of Object.entries(drops)) set({ venue, reason }, count);
     }),
   );
-  counter(
+  addCounter(
     "parallax_venue_drift_total",
     "Unknown values, missing and new fields in the venue's responses; new ones are counted in a sample of the objects.",
     ["venue", "kind", "name"],
     (set) =>
-      forVenues((venue, { drift }) => {
+      forEachVenue((venue, { drift }) => {
         for (const { kind, name, count } of drift) set({ venue, kind, name }, count);
       }),
   );
-  gauge("parallax_board_markets", "Markets on the board, including settled ones.", [], (set) =>
+  addGauge("parallax_board_markets", "Markets on the board, including settled ones.", [], (set) =>
     set({}, sources.boardMarkets()),
   );
-  counter("parallax_store_ticks_written_total", "Ticks written to the store.", [], (set) =>
+  addCounter("parallax_store_ticks_written_total", "Ticks written to the store.", [], (set) =>
     set({}, store.ticks.written),
   );
-  counter(
+  addCounter(
     "parallax_store_rows_dropped_total",
     "Rows dropped because they could not be written to the store.",
     ["rows"],
@@ -137,33 +140,29 @@ export function createMetrics(sources: MetricsSources): Metrics {
       set({ rows: "status_changes" }, statusChanges.dropped);
     },
   );
-  gauge("parallax_store_queue_rows", "Rows queued for the store.", ["rows"], (set) => {
+  addGauge("parallax_store_queue_rows", "Rows queued for the store.", ["rows"], (set) => {
     const { ticks, markets, trades } = store;
     set({ rows: "ticks" }, ticks.queued);
     set({ rows: "markets" }, markets.queued);
     set({ rows: "trades" }, trades.queued);
   });
-  gauge("parallax_store_up", "1 while the store responds.", [], (set) => set({}, sources.isStoreUp() ? 1 : 0));
-  gauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], (set) => {
+  addGauge("parallax_store_up", "1 while the store responds.", [], (set) => set({}, sources.isStoreUp() ? 1 : 0));
+  addGauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], (set) => {
     for (const job of sources.failingJobs()) set({ job }, 1);
   });
-  gauge("parallax_payments_unknown", "Payments with an unknown settlement result.", [], (set) => {
+  addGauge("parallax_payments_unknown", "Payments with an unknown settlement result.", [], (set) => {
     set({}, sources.payments()?.unknown ?? 0);
   });
-  counter("parallax_payments_total", "Payments that changed to each state.", ["state"], (set) => {
+  addCounter("parallax_payments_total", "Payments that changed to each state.", ["state"], (set) => {
     for (const [state, count] of Object.entries(sources.payments()?.counts ?? {})) set({ state }, count);
   });
-  const problems = new Counter({
-    name: "parallax_http_problems_total",
-    help: "Responses with a problem, by code.",
-    registers,
-    labelNames: ["code"],
-  });
+  const problemsOptions = { name: "parallax_http_problems_total", help: "Responses with a problem, by code." };
+  const problems = new Counter({ ...problemsOptions, registers, labelNames: ["code"] });
   const durations = new Histogram({
     name: "parallax_http_request_duration_seconds",
     help: "Time from the request's headers until the response is ready to be sent, by route pattern.",
     labelNames: ["method", "route", "status"],
-    buckets: DURATION_BUCKETS,
+    buckets: DURATION_BUCKETS_SECONDS,
     registers,
   });
   return {

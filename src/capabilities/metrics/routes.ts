@@ -4,25 +4,25 @@ import { AppError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
 import type { Metrics } from "./metrics.ts";
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+const hashText = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /**
- * GET /metrics. Not part of the public API, so it is hidden from the OpenAPI description.
+ * Defines GET /metrics. It is not part of the public API, so the OpenAPI description omits it.
  *
- * @param options.token  required as `Authorization: Bearer`; null allows every request
+ * @param options.token  bearer token that requests must send; null allows every request
  */
 export function metricsRoutes(
   app: FastifyInstance,
   options: { readonly metrics: Metrics; readonly token: string | null },
 ): void {
   const { metrics, token } = options;
-  const expected = token === null ? null : digest(`Bearer ${token}`);
+  const expectedDigest = token === null ? null : hashText(`Bearer ${token}`);
   app.get(
     "/metrics",
     { config: { access: "public", metering: METERING.FREE, cacheControl: "no-store" }, schema: { hide: true } },
     async (request, reply) => {
-      const sent = digest(request.headers.authorization ?? "");
-      if (expected !== null && !timingSafeEqual(sent, expected))
+      const sentDigest = hashText(request.headers.authorization ?? "");
+      if (expectedDigest !== null && !timingSafeEqual(sentDigest, expectedDigest))
         throw new AppError("unauthorized", "Send the metrics token as Authorization: Bearer");
       return reply.type(metrics.contentType).send(await metrics.text());
     },
