@@ -144,7 +144,7 @@ function parseVerdict(text: string): Verdict | null {
   }
 }
 
-/** Stores the hashes of the tokens used on this node in the last ten minutes. Beyond `USED_MAX` the oldest is evicted. */
+/** Stores the hashes of the tokens used on this node in the last ten minutes. Beyond `USED_TOKENS_MAX` the oldest is evicted. */
 function createUsedTokens(clock: Clock, random: Random) {
   const tokens = new Map<string, { readonly at: number; readonly idempotencyKey: string; isUsed: boolean }>();
   const hashToken = (token: string) => hash("sha256", token, "base64url");
