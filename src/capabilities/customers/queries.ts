@@ -261,7 +261,7 @@ const AGE_COLUMNS = {
   api_keys: "revoked_at",
 };
 
-/** Deletes rows older than `before` in batches, until none is left or `mustStop` returns true. Idempotent. */
+/** Deletes rows older than `before` in batches, until none is left or `shouldStop` returns true. Idempotent. */
 export async function deleteOlder(
   queryRunner: QueryRunner,
   table: keyof typeof AGE_COLUMNS,
