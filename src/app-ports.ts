@@ -16,16 +16,16 @@ import type { Random } from "./ports/random.ts";
 import type { DriftCounter, DropCounter, VenueAdapter } from "./ports/venue.ts";
 import type { RetentionDays } from "./storage/index.ts";
 
-/** Everything that differs between production, tests and a developer's machine. */
+/** The dependencies and settings that production, tests and development define differently. */
 export interface AppPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly database: Database;
   readonly bus: Bus;
-  /** Records the quota that this process uses. */
+  /** Records the quota units that this process has used, so that they survive a crash. */
   readonly journal: QuotaJournal;
-  /** Minute limits shared by all nodes; null if this node keeps its own. */
+  /** Minute limits shared by all nodes; null if each node counts its limits separately. */
   readonly sharedLimits: SharedLimitLog | null;
   readonly data: "sandbox" | "live";
   readonly version: string;
@@ -33,15 +33,15 @@ export interface AppPorts {
   readonly trustProxy: readonly string[] | null;
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
-  /** Retention of stored data; defaults apply to omitted fields. */
+  /** Retention of stored data in days; omitted fields have defaults. */
   readonly retention?: Partial<RetentionDays>;
-  /** Retention of events. */
+  /** Days after which events are deleted. */
   readonly eventDays: number;
   /** Settings of sign-up; null rejects sign-ups with `signup_not_configured`. */
   readonly signUp: SignUpSettings | null;
   /** Bot check and e-mail delivery of the account page. */
   readonly account: AccountSettings;
-  /** Retention of the audit log. */
+  /** Days after which audit log entries are deleted. */
   readonly auditDays: number;
   /** Roles of this process if several share the store; undefined for a single process with all roles. */
   readonly node?: NodeSettings;
@@ -49,7 +49,7 @@ export interface AppPorts {
   readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
   /** Per-call payments; undefined disables them. They require `publicUrl`. */
   readonly payments?: PaymentPorts;
-  /** Creates each venue's adapter, which counts unusable data with `drop` and schema drift with `drift`. */
+  /** Creates each venue's adapter, which reports dropped records to `drop` and schema drift to `drift`. */
   readonly venues: readonly {
     readonly id: VenueId;
     readonly referenceOnly: boolean;
@@ -63,7 +63,7 @@ export interface App {
   readonly metricsHttp: FastifyInstance | null;
   readonly ingest: Ingest;
   readonly board: MarketBoard;
-  /** Must be started before the server listens. */
+  /** The caller must start metering before the server listens. */
   readonly metering: Metering;
   readonly customers: Customers;
   start(): void;

@@ -14,8 +14,8 @@ import { PLANS } from "./domain/plan.ts";
 import { defineRoute } from "./http/route.ts";
 import type { Database } from "./ports/database.ts";
 
-/** Access matrix: the lowest-ranked caller of each route. It makes changes of access visible in review. */
-const LOWEST_CALLER: Readonly<Record<string, "anyone" | "account" | "free" | "pro">> = {
+/** Access matrix: the lowest-ranked caller that each route accepts. */
+const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "free" | "pro">> = {
   "GET /openapi.json": "anyone",
   "GET /v1/markets": "free",
   "GET /v1/markets/{platform}/{market_id}": "free",
@@ -97,7 +97,7 @@ after(async () => {
   await app.http.close();
 });
 
-function headersOf(caller: (typeof CALLERS)[number]): Record<string, string> {
+function createHeaders(caller: (typeof CALLERS)[number]): Record<string, string> {
   if (caller === "anyone") return {};
   if (caller === "free" || caller === "pro" || caller === "enterprise")
     return { authorization: `Bearer ${keys[caller]}` };
@@ -108,35 +108,35 @@ function headersOf(caller: (typeof CALLERS)[number]): Record<string, string> {
   };
 }
 
-const routes = () =>
+const listRoutes = () =>
   app.http.routeTable.entries
     .filter(({ path }) => !path.startsWith("/v1/test/"))
     .map(({ method, path }) => `${method} ${path}`);
 
 test("the access matrix lists exactly the routes", () => {
-  assert.deepEqual(routes(), Object.keys(LOWEST_CALLER));
+  assert.deepEqual(listRoutes(), Object.keys(LOWEST_CALLERS));
 });
 
 /** Whether the route accepts the caller, or the status that rejects it. */
 function expectedResult(path: string, method: string, caller: (typeof CALLERS)[number]): "accepted" | number {
-  // For DELETE, `rotate` is a key id.
+  // In a DELETE request, the path segment `rotate` is a key id.
   const route = method === "DELETE" ? path.replace(/\/rotate$/, "/{key_id}") : path;
-  const lowest = LOWEST_CALLER[`${method === "HEAD" ? "GET" : method} ${route}`];
-  if (lowest === undefined) return 405;
-  if (lowest === "anyone") return "accepted";
+  const lowestCaller = LOWEST_CALLERS[`${method === "HEAD" ? "GET" : method} ${route}`];
+  if (lowestCaller === undefined) return 405;
+  if (lowestCaller === "anyone") return "accepted";
   if (caller === "anyone") return 401;
-  // Callers of the marketplace have no account here.
-  if (lowest === "account") return caller.startsWith("marketplace") ? 403 : "accepted";
-  return RANK[caller] >= RANK[lowest] ? "accepted" : 403;
+  // Marketplace callers have no account in this service.
+  if (lowestCaller === "account") return caller.startsWith("marketplace") ? 403 : "accepted";
+  return RANK[caller] >= RANK[lowestCaller] ? "accepted" : 403;
 }
 
 test("every route accepts exactly the callers with a sufficient plan, for every method", async () => {
-  const paths = new Set(Object.keys(LOWEST_CALLER).map((route) => route.split(" ")[1] ?? ""));
+  const paths = new Set(Object.keys(LOWEST_CALLERS).map((route) => route.split(" ")[1] ?? ""));
   for (const path of paths) {
     const url = path.replace(/\{\w+\}/g, "none");
     for (const caller of CALLERS) {
       for (const method of METHODS) {
-        const headers = { ...headersOf(caller), "x-http-method-override": "GET" };
+        const headers = { ...createHeaders(caller), "x-http-method-override": "GET" };
         // The account is checked after the body, so the body must be valid.
         const body = url.endsWith("/me/keys") && method === "POST" ? { payload: { name: "matrix" } } : {};
         const response = await app.http.inject({ method, url, headers, ...body });
@@ -144,7 +144,7 @@ test("every route accepts exactly the callers with a sufficient plan, for every 
         const isAccepted = response.statusCode < 400 || [404, 409, 422].includes(response.statusCode);
         const result = isAccepted ? "accepted" : response.statusCode;
         assert.equal(result, expectedResult(path, method, caller), `${method} ${url} as ${caller}`);
-        // Rotating a key replaces it.
+        // The rotation revoked the key; the following requests use the new one.
         if (url.endsWith("/rotate") && response.statusCode === 200)
           keys = { ...keys, [caller]: response.json().api_key };
       }
@@ -153,10 +153,10 @@ test("every route accepts exactly the callers with a sufficient plan, for every 
   }
 });
 
-test("401: a Bearer key takes precedence over the marketplace, and a wrong marketplace secret is rejected", async () => {
+test("401: a Bearer key takes precedence over marketplace headers, and a wrong marketplace secret is rejected", async () => {
   const getStatus = async (headers: Record<string, string>) =>
     (await app.http.inject({ url: "/v1/events", headers })).statusCode;
-  const marketplace = headersOf("marketplace PRO");
+  const marketplace = createHeaders("marketplace PRO");
   assert.equal(await getStatus({ ...marketplace, authorization: "Bearer wrong" }), 401);
   assert.equal(await getStatus({ ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 401);
   const { "x-rapidapi-proxy-secret": _stripped, ...identity } = marketplace;
@@ -164,7 +164,7 @@ test("401: a Bearer key takes precedence over the marketplace, and a wrong marke
   assert.equal(await getStatus(marketplace), 200);
 });
 
-/** Another app over the same store, and the SQL queries that it sends. */
+/** Opens a second app on the same database and records the SQL queries that it sends. */
 async function openAppWithQueryLog() {
   const queries: string[] = [];
   const loggingDatabase: Database = {
@@ -174,7 +174,7 @@ async function openAppWithQueryLog() {
       return database.query(text, parameters);
     },
   };
-  const other = await buildApp(
+  const otherApp = await buildApp(
     plainAppPorts({
       database: loggingDatabase,
       log,
@@ -183,15 +183,15 @@ async function openAppWithQueryLog() {
       venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", clock) }],
     }),
   );
-  return { other, queries };
+  return { other: otherApp, queries };
 }
 
-test("429: after 60 responses with 401, an address may use only known keys and the marketplace", async () => {
-  const { other, queries } = await openAppWithQueryLog();
+test("429: after 60 responses with 401, an IP address can use only known keys and a valid marketplace secret", async () => {
+  const { other: otherApp, queries } = await openAppWithQueryLog();
   const getStatus = async (headers: Record<string, string>) =>
-    (await other.http.inject({ url: "/v1/events", headers })).statusCode;
-  const marketplace = headersOf("marketplace PRO");
-  assert.equal(await getStatus(headersOf("pro")), 200);
+    (await otherApp.http.inject({ url: "/v1/events", headers })).statusCode;
+  const marketplace = createHeaders("marketplace PRO");
+  assert.equal(await getStatus(createHeaders("pro")), 200);
   await clock.advance(LIMIT_WINDOW_MS);
   for (let attempt = 0; attempt < 60; attempt++) {
     assert.equal(await getStatus({ ...marketplace, authorization: "Bearer wrong" }), 401);
@@ -202,22 +202,25 @@ test("429: after 60 responses with 401, an address may use only known keys and t
   assert.equal(await getStatus({ ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 429);
   assert.equal(queries.length, queriesBefore);
   assert.equal(await getStatus(marketplace), 200);
-  assert.equal(await getStatus(headersOf("pro")), 200);
-  await other.stop();
-  await other.http.close();
+  assert.equal(await getStatus(createHeaders("pro")), 200);
+  await otherApp.stop();
+  await otherApp.http.close();
 });
 
 test("rejects a key with a wrong checksum without a database query", async () => {
-  const { other, queries } = await openAppWithQueryLog();
-  const broken = `${keys.pro.slice(0, -1)}${keys.pro.endsWith("a") ? "b" : "a"}`;
-  const { statusCode } = await other.http.inject({ url: "/v1/events", headers: { authorization: `Bearer ${broken}` } });
+  const { other: otherApp, queries } = await openAppWithQueryLog();
+  const brokenKey = `${keys.pro.slice(0, -1)}${keys.pro.endsWith("a") ? "b" : "a"}`;
+  const { statusCode } = await otherApp.http.inject({
+    url: "/v1/events",
+    headers: { authorization: `Bearer ${brokenKey}` },
+  });
   assert.equal(statusCode, 401);
   assert.deepEqual(queries, []);
-  await other.stop();
-  await other.http.close();
+  await otherApp.stop();
+  await otherApp.http.close();
 });
 
-test("pricing needs no key and lists each priced route once", async () => {
+test("`/v1/pricing` requires no key and lists each priced route once", async () => {
   const { statusCode, body } = await app.http.inject("/v1/pricing");
   assert.equal(statusCode, 200);
   const { currency, tiers, plans } = JSON.parse(body);
@@ -231,10 +234,10 @@ test("pricing needs no key and lists each priced route once", async () => {
       ["deep", 5],
     ],
   );
-  const priced = app.http.routeTable.entries.filter(({ metering }) => metering.priceTier !== null);
+  const pricedRoutes = app.http.routeTable.entries.filter(({ metering }) => metering.priceTier !== null);
   assert.deepEqual(
     tiers.flatMap(({ endpoints }: { endpoints: string[] }) => endpoints).toSorted(),
-    priced.map(({ method, path }) => `${method} ${path}`).toSorted(),
+    pricedRoutes.map(({ method, path }) => `${method} ${path}`).toSorted(),
   );
   assert.deepEqual(plans, [
     {
@@ -253,7 +256,7 @@ test("pricing needs no key and lists each priced route once", async () => {
   ]);
 });
 
-test("keys and secrets never appear in a log, response, metric or table", async () => {
+test("no log line, response, metric or table contains a key or secret", async () => {
   await clock.advance(LIMIT_WINDOW_MS);
   const canaries = [...Object.values(keys), MARKETPLACE_SECRET, MARKETPLACE_USER, "canary-metrics-token-1"];
   const responses: string[] = [];
@@ -268,25 +271,25 @@ test("keys and secrets never appear in a log, response, metric or table", async 
   for (const caller of CALLERS) {
     for (const url of urls) {
       for (const method of ["GET", "POST"] as const) {
-        const { headers, body } = await app.http.inject({ method, url, headers: headersOf(caller) });
+        const { headers, body } = await app.http.inject({ method, url, headers: createHeaders(caller) });
         responses.push(JSON.stringify(headers), body);
       }
     }
-    const wrong = { ...headersOf(caller), "x-rapidapi-proxy-secret": `${MARKETPLACE_SECRET}.` };
-    responses.push((await app.http.inject({ url: "/v1/markets", headers: wrong })).body);
+    const wrongSecretHeaders = { ...createHeaders(caller), "x-rapidapi-proxy-secret": `${MARKETPLACE_SECRET}.` };
+    responses.push((await app.http.inject({ url: "/v1/markets", headers: wrongSecretHeaders })).body);
   }
   const metricsHeaders = { authorization: "Bearer canary-metrics-token-1" };
-  const metrics = await app.http.inject({ url: "/metrics", headers: metricsHeaders });
-  assert.match(metrics.body, /parallax_http_request_duration_seconds_count\{[^}]*status="500"/);
+  const metricsResponse = await app.http.inject({ url: "/metrics", headers: metricsHeaders });
+  assert.match(metricsResponse.body, /parallax_http_request_duration_seconds_count\{[^}]*status="500"/);
   const tables = await database.query<{ name: string }>(
     "select quote_ident(tablename) as name from pg_tables where schemaname = current_schema()",
   );
   const rows: unknown[] = [];
   for (const { name } of tables) rows.push(await database.query(`select row_to_json(each)::text from ${name} as each`));
   assert.ok(lines.length > 20 && rows.length > 5);
-  const places = { log: lines, responses, metrics: metrics.body, tables: rows };
-  for (const [place, content] of Object.entries(places)) {
+  const sources = { log: lines, responses, metrics: metricsResponse.body, tables: rows };
+  for (const [source, content] of Object.entries(sources)) {
     const text = typeof content === "string" ? content : JSON.stringify(content);
-    for (const canary of canaries) assert.ok(!text.includes(canary), `${canary} is in the ${place}`);
+    for (const canary of canaries) assert.ok(!text.includes(canary), `${canary} is in the ${source}`);
   }
 });

@@ -41,7 +41,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     auditDays: ports.auditDays,
     emailDelivery: settings.emailDelivery,
     onKeysChanged() {
-      // This node forgets the keys immediately. The bus notifies the other nodes, and this one a second time.
+      // Clears this node's cache immediately; the bus message clears the caches of the other nodes.
       keys.clear();
       bus.publish(KEYS_TOPIC);
     },
@@ -61,12 +61,12 @@ export async function buildApp(ports: AppPorts): Promise<App> {
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const metering = createMetering({ database, journal, clock, log, nodeId, sharedLimits });
-  const addresses = createAddressLimits({ clock, random, meter: metering });
+  const addressLimits = createAddressLimits({ clock, random, meter: metering });
   const payments =
     ports.payments === undefined
       ? null
-      : await createPayments({ ...ports.payments, database, clock, random, log, publicUrl, addresses });
-  const probe = new StoreProbe(database, clock);
+      : await createPayments({ ...ports.payments, database, clock, random, log, publicUrl, addresses: addressLimits });
+  const storeProbe = new StoreProbe(database, clock);
   const metrics =
     ports.metrics === null
       ? null
@@ -75,7 +75,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           data,
           venues: () => ingest.health(),
           store: () => ingest.counters,
-          isStoreUp: () => probe.isUp,
+          isStoreUp: () => storeProbe.isUp,
           boardMarkets: () => board.size,
           failingJobs: () => ingest.failingJobs,
           payments: () => payments?.figures() ?? null,
@@ -88,14 +88,14 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     log,
     random,
     data,
-    guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses })],
+    guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses: addressLimits })],
     publicUrl,
     trustProxy: ports.trustProxy,
     notFoundPage: servesApi ? notFoundPage : undefined,
     onResponse: metrics?.observeResponse,
     authentication: {
       authenticate: createKeyAuthenticator(keys),
-      // The marketplace comes first, so that its users never pay twice.
+      // The marketplace is checked first, because its users must not be charged per call as well.
       authenticateOtherwise: [
         createMarketplaceAuthenticator(marketplace),
         ...(payments === null ? [] : [payments.gate.identify]),
@@ -112,9 +112,9 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     accountRoutes(http, { page, customers, sessions, settings, clock, random, data, usage, publicUrl });
   }
 
-  const report = createHealthReport({ version: ports.version, data, clock, bus, probe, ingest });
-  healthRoutes(http, { report, isStoreUp: () => probe.isUp });
-  const metricsHttp = await serveMetrics(http, ports, metrics);
+  const createReport = createHealthReport({ version: ports.version, data, clock, bus, probe: storeProbe, ingest });
+  healthRoutes(http, { report: createReport, isStoreUp: () => storeProbe.isUp });
+  const metricsHttp = await createMetricsServer(http, ports, metrics);
 
   let unsubscribe = () => {};
   return {
@@ -125,7 +125,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     metering,
     customers,
     start() {
-      probe.start();
+      storeProbe.start();
       unsubscribe = bus.subscribe(KEYS_TOPIC, () => keys.clear());
       keyUsage.start();
       customers.start();
@@ -133,7 +133,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       payments?.start();
     },
     async stop() {
-      probe.stop();
+      storeProbe.stop();
       await payments?.stop();
       unsubscribe();
       await Promise.all([customers.stop(), page.stop(), keyUsage.stop(), ingest.stop()]);
@@ -147,7 +147,7 @@ function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest } 
   const { clock, log, database, bus, eventDays, retention, node } = ports;
   const board = new MarketBoard(() => clock.now());
   const venues = ports.venues.map(({ create }) => {
-    // The adapter counts drops from its first message, and its health needs the adapter's profile.
+    // `health` needs the adapter's profile, and the adapter calls `health` only after both are created.
     const adapter = create(
       (reason, count) => health.drop(reason, count),
       (kind, field, value) => health.drift(kind, field, value),
@@ -162,8 +162,8 @@ function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest } 
 
 function registerMarketRoutes(http: FastifyInstance, ports: AppPorts, board: MarketBoard, ingest: Ingest): void {
   const { clock, database, publicUrl } = ports;
-  const ids = (venues: AppPorts["venues"]): readonly VenueId[] => venues.map(({ id }) => id);
-  const venues = { trading: ids(ports.venues.filter((venue) => !venue.referenceOnly)), all: ids(ports.venues) };
+  const listIds = (venues: AppPorts["venues"]): readonly VenueId[] => venues.map(({ id }) => id);
+  const venues = { trading: listIds(ports.venues.filter((venue) => !venue.referenceOnly)), all: listIds(ports.venues) };
   const service = createMarketsService({
     board,
     clock,
@@ -175,8 +175,8 @@ function registerMarketRoutes(http: FastifyInstance, ports: AppPorts, board: Mar
   marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
 }
 
-/** Registers /metrics on a separate server if configured, else on the API server. Returns the separate server. */
-async function serveMetrics(
+/** Registers /metrics on a separate server if configured, else on the API server. Returns the separate server, or null. */
+async function createMetricsServer(
   http: FastifyInstance,
   ports: AppPorts,
   metrics: Metrics | null,

@@ -1,8 +1,8 @@
-/** Parses the command line and runs a command. Each command loads its modules on demand, so that `--help` is fast. */
+/** Parses the command line and runs a command. Each command imports its modules on demand, so that `--help` is fast. */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { fail, isArgumentError, print } from "./commands/terminal.ts";
-import { RECORD_USAGE, usage } from "./commands/usage.ts";
+import { isArgumentError, print, reportFailure } from "./commands/terminal.ts";
+import { RECORD_USAGE, renderUsage } from "./commands/usage.ts";
 import { parseConfig } from "./config/config.ts";
 import { UserFacingError } from "./lib/user-facing-error.ts";
 import { VENUE_SERVICES } from "./venues/registry.ts";
@@ -14,7 +14,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   try {
     await run(argv);
   } catch (error) {
-    if (error instanceof UserFacingError || isArgumentError(error)) fail(error.message);
+    if (error instanceof UserFacingError || isArgumentError(error)) reportFailure(error.message);
     else throw error;
   }
 }
@@ -42,9 +42,9 @@ async function run(argv: readonly string[]): Promise<void> {
     },
   });
   const [command = "serve", ...rest] = positionals;
-  if (values.help === true) return print(command === "record" ? RECORD_USAGE : usage(version));
+  if (values.help === true) return print(command === "record" ? RECORD_USAGE : renderUsage(version));
   if (values.version === true) return print(`${version}\n`);
-  if (rest.length > 0) return fail(`Unexpected arguments: ${rest.join(" ")}. Try --help.`);
+  if (rest.length > 0) return reportFailure(`Unexpected arguments: ${rest.join(" ")}. Try --help.`);
   const environment = values.live === true ? { ...process.env, PARALLAX_MODE: "live" } : process.env;
   if (command === "serve") {
     const { serve } = await import("./commands/serve.ts");
@@ -66,5 +66,5 @@ async function run(argv: readonly string[]): Promise<void> {
     const { writeOpenApi } = await import("./commands/openapi.ts");
     return writeOpenApi(parseConfig(environment, VENUE_SERVICES), values.write ?? null);
   }
-  fail(`There is no command "${command}". Try --help.`);
+  reportFailure(`There is no command "${command}". Try --help.`);
 }

@@ -1,11 +1,11 @@
 import type { DemoKeys } from "../capabilities/keys/index.ts";
 
-/** The text that `npm start` prints: addresses, demo keys and one request to try. */
-export function banner(options: {
+/** Renders the text that `npm start` prints: URLs, demo keys and an example request. */
+export function renderBanner(options: {
   readonly url: string;
   readonly data: "sandbox" | "live";
   readonly keys: DemoKeys | null;
-  /** Control page of the simulated venues; null if this process simulates none. */
+  /** Control page of the simulated venues; null if this process starts no simulated venues. */
   readonly sandboxUrl: string | null;
 }): string {
   const { url, data, keys, sandboxUrl } = options;

@@ -16,15 +16,15 @@ import { StartupError } from "./startup-errors.ts";
 /** Functions that release resources, called in reverse order at shutdown. */
 export type Closers = (() => Promise<unknown> | unknown)[];
 
-/** Builds the app with the real network adapters and the configured venues. Adds what it opens to `closers`. */
+/** Builds the app with the real network adapters and the configured venues. Adds the closing functions of the opened resources to `closers`. */
 export async function buildServiceApp(
   config: Config,
-  parts: Pick<AppPorts, "database" | "bus" | "journal" | "sharedLimits" | "log" | "version"> & {
+  dependencies: Pick<AppPorts, "database" | "bus" | "journal" | "sharedLimits" | "log" | "version"> & {
     readonly sandboxUrls: SandboxUrls;
   },
   closers: Closers,
 ): Promise<App> {
-  const { sandboxUrls, ...ports } = parts;
+  const { sandboxUrls, ...ports } = dependencies;
   const { log } = ports;
   const http = createUndiciHttp(systemClock);
   closers.push(() => http.close());
@@ -48,7 +48,7 @@ export async function buildServiceApp(
       settledMarketDays: config.settledMarketDays,
     },
     // The embedded store is locked by this process, so there are no other nodes.
-    node: config.databaseUrl === null ? undefined : nodeSettings(config.roles),
+    node: config.databaseUrl === null ? undefined : createNodeSettings(config.roles),
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
     venues: await loadVenues(config, sandboxUrls, {
       http,
@@ -66,7 +66,7 @@ async function loadVenues(
   sandboxUrls: SandboxUrls,
   ports: Omit<Parameters<Awaited<ReturnType<typeof loadVenue>>>[0], "drop" | "drift" | "areLimitsLifted">,
 ): Promise<AppPorts["venues"]> {
-  const loadOne = async (setting: VenueSetting) => {
+  const loadConfiguredVenue = async (setting: VenueSetting) => {
     const { id, adapter, referenceOnly } = setting;
     const createVenue = await loadVenue(setting);
     const keyFile = config.venueKeys[adapter];
@@ -76,7 +76,7 @@ async function loadVenues(
         : { keyId: keyFile.keyId, privateKeyPem: await readFile(keyFile.privateKeyFile, "utf8") };
     const configuredUrls = config.venueUrls[adapter] ?? {};
     const urls = { ...sandboxUrls[adapter], ...configuredUrls };
-    // Never for a configured URL: it may be a real venue.
+    // A configured URL may be a real venue, so its rate limits always apply.
     const areLimitsLifted =
       !config.sandbox.limits && sandboxUrls[adapter] !== undefined && Object.keys(configuredUrls).length === 0;
     return {
@@ -90,10 +90,10 @@ async function loadVenues(
         )) satisfies AppPorts["venues"][number]["create"],
     };
   };
-  return Promise.all(config.venues.map(loadOne));
+  return Promise.all(config.venues.map(loadConfiguredVenue));
 }
 
-const nodeSettings = (roles: Config["roles"]): NodeSettings => ({
+const createNodeSettings = (roles: Config["roles"]): NodeSettings => ({
   id: `${process.pid}-${Buffer.from(systemRandom.bytes(9)).toString("base64url")}`,
   serves: roles.has("api"),
   ingests: roles.has("ingest"),
@@ -101,9 +101,9 @@ const nodeSettings = (roles: Config["roles"]): NodeSettings => ({
 });
 
 async function assertAddressChecksums({ payments }: Config): Promise<void> {
-  const invalid = payments === null ? null : await findInvalidChecksum(payments.asset);
-  if (invalid !== null)
+  const invalidAddress = payments === null ? null : await findInvalidChecksum(payments.asset);
+  if (invalidAddress !== null)
     throw new StartupError(
-      `${invalid.setting}: ${invalid.address} has an invalid checksum; copy it again with its upper and lower case`,
+      `${invalidAddress.setting}: ${invalidAddress.address} has an invalid checksum; copy it again with its upper and lower case`,
     );
 }

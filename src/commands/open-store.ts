@@ -9,9 +9,9 @@ import type { Config } from "../config/config.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
-import { databaseError, StartupError } from "./startup-errors.ts";
+import { describeDatabaseError, StartupError } from "./startup-errors.ts";
 
-/** Opens the bus that notifies other processes. It connects in the background: an unavailable server does not delay the start. */
+/** Opens the bus that notifies other processes. It connects in the background, so an unavailable server does not delay the start. */
 export function openBus({ redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "databaseUrl">, log: Log): Bus {
   const ports = { clock: systemClock, random: systemRandom, log };
   if (redisUrl !== null) return openRedisBus({ url: redisUrl, ...ports });
@@ -22,6 +22,6 @@ export function openBus({ redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "da
 export async function openDatabase({ databaseUrl, dataDir, diskReserveMib }: Config, log: Log): Promise<Database> {
   if (databaseUrl === null) return openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, log });
   return openPostgresDatabase({ url: databaseUrl, log }).catch((error: unknown) => {
-    throw new StartupError(databaseError(databaseUrl, error));
+    throw new StartupError(describeDatabaseError(databaseUrl, error));
   });
 }

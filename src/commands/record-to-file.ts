@@ -16,7 +16,7 @@ export interface RecordingOptions {
   readonly log: Log;
   /** New file; gzip if it ends in .gz. */
   readonly file: string;
-  /** Origin of the data in plain words, stored in the file's header. */
+  /** Description of the data's origin, stored in the file's header. */
   readonly source: string;
   /** Stops after this time; null records until `signal` aborts or the file is full. */
   readonly durationMs: number | null;
@@ -50,17 +50,17 @@ export async function recordToFile(options: RecordingOptions): Promise<Recording
   const http = createUndiciHttp(clock);
   const sockets = createWsSockets(clock);
   const socketIo = createSocketIoClient(clock);
-  const stop = new AbortController();
-  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const stopController = new AbortController();
+  const signal = AbortSignal.any([options.signal, stopController.signal]);
   let drops = 0;
   const countDrops = (_reason: string, count = 1) => {
     drops += count;
   };
-  const progress = (): RecordingProgress => {
+  const readProgress = (): RecordingProgress => {
     const { facts, discarded, bytes } = writer;
     return { facts, discarded, bytes, drops };
   };
-  const recordOne = async (setting: VenueSetting) => {
+  const openVenueRecorder = async (setting: VenueSetting) => {
     const { adapter } = setting;
     const key = config.venueKeys[adapter];
     const createVenue = await loadVenue(setting);
@@ -76,17 +76,17 @@ export async function recordToFile(options: RecordingOptions): Promise<Recording
   const stopAtLimit = async () => {
     while (!signal.aborted) {
       await clock.sleep(CHECK_INTERVAL_MS, signal).catch(() => {});
-      onProgress(progress());
-      if (writer.isFull || clock.monotonic() >= endsAt) stop.abort();
+      onProgress(readProgress());
+      if (writer.isFull || clock.monotonic() >= endsAt) stopController.abort();
     }
   };
   try {
-    const venues = await Promise.all(config.venues.map(recordOne));
+    const venues = await Promise.all(config.venues.map(openVenueRecorder));
     await Promise.all([recordVenues({ venues, ready: writer.ready, clock, log, signal }), stopAtLimit()]);
   } finally {
-    stop.abort();
+    stopController.abort();
     await writer.close();
     await http.close();
   }
-  return progress();
+  return readProgress();
 }

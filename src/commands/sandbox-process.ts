@@ -44,7 +44,7 @@ export function spawnSandbox(log: Log, timeoutMs: number): SandboxProcess {
   return {
     async begin(genesis) {
       child.stdin?.write(`${genesis}\n`);
-      // The timeout starts here, not at the spawn: the venues wait for this line while the store opens.
+      // The timeout does not start at the spawn, because the venues wait for this line while the store opens.
       const timer = new AbortController();
       const timeout = systemClock.sleep(timeoutMs, timer.signal).then(
         () =>

@@ -25,7 +25,7 @@ export async function runSandbox(
     : parseWholeNumber("--genesis", options.genesis ?? String(systemClock.now()), GENESIS_MAX);
   const defaultPort = config.sandbox.port || (isChild ? 0 : SANDBOX_PORT);
   const firstPort = parseWholeNumber("--port", options.port ?? String(defaultPort), FIRST_PORT_MAX);
-  const sandbox = await startSandbox({ ...sandboxOptions(config, genesis), firstPort });
+  const sandbox = await startSandbox({ ...createSandboxOptions(config, genesis), firstPort });
   print(`${JSON.stringify(sandbox.urls)}\n`);
   onSignal(async () => {
     await sandbox.close();
@@ -34,7 +34,7 @@ export async function runSandbox(
 }
 
 /** @param genesis  start of the simulated world in Unix milliseconds */
-export function sandboxOptions({ sandbox }: Config, genesis: number): SandboxOptions {
+export function createSandboxOptions({ sandbox }: Config, genesis: number): SandboxOptions {
   return {
     host: "127.0.0.1",
     firstPort: sandbox.port,

@@ -4,14 +4,14 @@ import { startService } from "./start-service.ts";
 import { onSignal, print } from "./terminal.ts";
 
 /** After SIGTERM the service continues to serve requests for this long, so that load balancers can remove it. Ctrl-C skips this. */
-const TERM_GRACE_MS = 2_000;
+const SIGTERM_GRACE_MS = 2_000;
 
 /** Starts the service, prints the banner and runs until a signal. */
 export async function serve(config: Config, version: string): Promise<void> {
   const service = await startService({ config, log: createPinoLog(config.logLevel), version });
   print(service.banner);
   onSignal(async (signal) => {
-    await service.close({ graceMs: signal === "SIGTERM" ? TERM_GRACE_MS : 0 });
+    await service.close({ graceMs: signal === "SIGTERM" ? SIGTERM_GRACE_MS : 0 });
     process.exit(0);
   });
 }

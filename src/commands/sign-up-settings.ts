@@ -17,17 +17,17 @@ import type { HttpOut } from "../ports/http-out.ts";
 import type { Log } from "../ports/log.ts";
 import { StartupError } from "./startup-errors.ts";
 
-const SETTING = "PARALLAX_DISPOSABLE_DOMAINS";
+const DISPOSABLE_DOMAINS_SETTING = "PARALLAX_DISPOSABLE_DOMAINS";
 
 /** Builds the settings of sign-up and of the account page: bot check, disposable domains, e-mail delivery. */
 export async function loadSignUpSettings(
   config: Config,
-  parts: { readonly http: HttpOut; readonly log: Log; readonly closers: (() => Promise<unknown> | unknown)[] },
+  dependencies: { readonly http: HttpOut; readonly log: Log; readonly closers: (() => Promise<unknown> | unknown)[] },
 ): Promise<{ readonly signUp: SignUpSettings | null; readonly account: AccountSettings }> {
-  const emails = openEmailDelivery(config, parts.closers);
+  const emailDelivery = openEmailDelivery(config, dependencies.closers);
   return {
-    signUp: await createSignUpSettings(config, parts, emails),
-    account: { botCheck: botCheckField(config), emailDelivery: emails, upgradeUrl: config.upgradeUrl },
+    signUp: await createSignUpSettings(config, dependencies, emailDelivery),
+    account: { botCheck: createBotCheckField(config), emailDelivery: emailDelivery, upgradeUrl: config.upgradeUrl },
   };
 }
 
@@ -38,7 +38,7 @@ function openEmailDelivery({ mail, publicUrl }: Config, closers: (() => unknown)
   return { mail: mailer, publicUrl };
 }
 
-function botCheckField({ turnstile, mode }: Config): AccountSettings["botCheck"] {
+function createBotCheckField({ turnstile, mode }: Config): AccountSettings["botCheck"] {
   if (turnstile === null) return mode === "sandbox" ? { token: TURNSTILE_DUMMY_TOKEN } : null;
   return turnstile.siteKey === null ? null : { siteKey: turnstile.siteKey };
 }
@@ -46,15 +46,19 @@ function botCheckField({ turnstile, mode }: Config): AccountSettings["botCheck"]
 /** Null disables sign-up: live mode without a Turnstile secret. */
 async function createSignUpSettings(
   config: Config,
-  parts: { readonly http: HttpOut; readonly log: Log },
-  emails: EmailDelivery | null,
+  dependencies: { readonly http: HttpOut; readonly log: Log },
+  emailDelivery: EmailDelivery | null,
 ): Promise<SignUpSettings | null> {
   const { turnstile, mode, publicUrl } = config;
   if (turnstile === null && mode === "live") return null;
   const hostname = publicUrl === null ? null : new URL(publicUrl).hostname;
-  const ports = { ...parts, clock: systemClock, random: systemRandom };
+  const ports = { ...dependencies, clock: systemClock, random: systemRandom };
   const botCheck = turnstile === null ? dummyBotCheck : createTurnstile({ ...ports, ...turnstile, hostname });
-  return { botCheck, disposableDomains: await readDisposableDomains(config.disposableDomains), emailDelivery: emails };
+  return {
+    botCheck,
+    disposableDomains: await readDisposableDomains(config.disposableDomains),
+    emailDelivery: emailDelivery,
+  };
 }
 
 /**
@@ -69,7 +73,7 @@ async function readDisposableDomains(entries: readonly string[]): Promise<Readon
     const lines = entry.includes("/") ? await readLines(entry) : [entry];
     for (const line of lines) {
       const domain = parseDomain(line);
-      if (domain === null) throw new StartupError(`${SETTING}: "${line}" is not a domain name.`);
+      if (domain === null) throw new StartupError(`${DISPOSABLE_DOMAINS_SETTING}: "${line}" is not a domain name.`);
       domains.add(domain);
     }
   }
@@ -78,7 +82,7 @@ async function readDisposableDomains(entries: readonly string[]): Promise<Readon
 
 async function readLines(path: string): Promise<string[]> {
   const text = await readFile(path, "utf8").catch(() => {
-    throw new StartupError(`${SETTING}: the file ${path} cannot be read.`);
+    throw new StartupError(`${DISPOSABLE_DOMAINS_SETTING}: the file ${path} cannot be read.`);
   });
   return text
     .split("\n")

@@ -18,30 +18,30 @@ import { drain } from "../http/lifecycle.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
 import { recordingFingerprint } from "../recording/index.ts";
-import { banner } from "./banner.ts";
+import { renderBanner } from "./banner.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
 import { runForwardedCommand } from "./customers/run.ts";
 import { openBus, openDatabase } from "./open-store.ts";
 import { spawnSandbox } from "./sandbox-process.ts";
-import { listenError, StartupError } from "./startup-errors.ts";
+import { describeListenError, StartupError } from "./startup-errors.ts";
 
-const READY_WAIT_MS = 8_000;
-/** The restored board already has data, so readiness waits less long for the first sweeps. */
-const READY_WAIT_RESTORED_MS = 1_500;
-const READY_POLL_MS = 20;
-/** The grace period, this time and the last e-mails together stay below the time limit of a process shutdown. */
-const DRAIN_MS = 3_000;
-/** A busy machine or a world of 500,000 markets needs about 10 s. */
-const SANDBOX_START_MS = 60_000;
-/** The sandbox reads a whole recording before it listens. */
-const REPLAY_START_MS = 120_000;
+const READY_WAIT_MS_MAX = 8_000;
+/** Shorter after a restore, because the restored board already has data before the first sweeps. */
+const READY_WAIT_RESTORED_MS_MAX = 1_500;
+const READY_POLL_INTERVAL_MS = 20;
+/** Time limit for open requests at shutdown. With grace period and last e-mails it stays below the 10 s of `onSignal`. */
+const DRAIN_TIMEOUT_MS = 3_000;
+/** Start timeout of the simulated venues; 500,000 markets need about 10 s. */
+const SANDBOX_START_TIMEOUT_MS = 60_000;
+/** Start timeout of a replay, because the sandbox reads the whole recording before it listens. */
+const REPLAY_START_TIMEOUT_MS = 120_000;
 
 /** Milliseconds since the process started, for the log. */
-const msSinceStart = () => Math.round(systemClock.monotonic());
+const readUptimeMs = () => Math.round(systemClock.monotonic());
 
 export interface RunningService {
   readonly url: string;
-  /** Addresses, demo keys and one request to try. */
+  /** URLs, demo keys and an example request. */
   readonly banner: string;
   /**
    * Finishes open requests, writes queued data to the store and releases all resources.
@@ -63,7 +63,7 @@ export async function startService(options: { config: Config; log: Log; version:
     await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
     const isSandbox = config.mode === "sandbox";
     // Spawned before the store opens: loading the sandbox takes about as long.
-    const sandboxTimeoutMs = config.sandbox.recording === null ? SANDBOX_START_MS : REPLAY_START_MS;
+    const sandboxTimeoutMs = config.sandbox.recording === null ? SANDBOX_START_TIMEOUT_MS : REPLAY_START_TIMEOUT_MS;
     const sandbox = isSandbox && !hasAllVenueUrls(config) ? spawnSandbox(log, sandboxTimeoutMs) : null;
     if (sandbox !== null) closers.push(() => sandbox.close());
     const database = await openDatabase(config, log);
@@ -71,12 +71,12 @@ export async function startService(options: { config: Config; log: Log; version:
     await migrateDatabase(database);
     const identity = await ensureStoreIdentity(database, {
       data: config.mode,
-      seed: isSandbox ? await worldSeed(config) : null,
+      seed: isSandbox ? await readWorldSeed(config) : null,
       genesisAt: isSandbox ? systemClock.now() : null,
     });
-    log.info({ ms: msSinceStart() }, "store opened");
+    log.info({ ms: readUptimeMs() }, "store opened");
     const sandboxUrls = (await sandbox?.begin(identity.genesisAt ?? systemClock.now())) ?? {};
-    if (sandbox !== null) log.info({ ms: msSinceStart() }, "simulated venues started");
+    if (sandbox !== null) log.info({ ms: readUptimeMs() }, "simulated venues started");
     const keys = isSandbox ? await openDemoKeys(config, database) : null;
 
     const bus = openBus(config, log);
@@ -101,16 +101,16 @@ export async function startService(options: { config: Config; log: Log; version:
     }
     await listenForMetrics(app, config, closers, log);
     const url = await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
-      throw new StartupError(listenError(config, error));
+      throw new StartupError(describeListenError(config, error));
     });
     app.start();
-    void markReady(app, restoredMarkets > 0 ? READY_WAIT_RESTORED_MS : READY_WAIT_MS, log);
+    void markReady(app, restoredMarkets > 0 ? READY_WAIT_RESTORED_MS_MAX : READY_WAIT_MS_MAX, log);
     return {
       url,
-      banner: banner({ url, data: config.mode, keys, sandboxUrl: sandboxUrls.control?.rest ?? null }),
+      banner: renderBanner({ url, data: config.mode, keys, sandboxUrl: sandboxUrls.control?.rest ?? null }),
       async close({ graceMs = 0 } = {}) {
         log.info({}, "shutting down");
-        await drain(app.http, { clock: systemClock, deadlineMs: DRAIN_MS, graceMs });
+        await drain(app.http, { clock: systemClock, deadlineMs: DRAIN_TIMEOUT_MS, graceMs });
         await app.stop();
         await closeAll();
         log.info({}, "stopped");
@@ -123,17 +123,17 @@ export async function startService(options: { config: Config; log: Log; version:
 }
 
 /** Identifies a simulated world: its seed, or the fingerprint of the replayed recording. */
-function worldSeed({ sandbox }: Config): Promise<number> | number {
+function readWorldSeed({ sandbox }: Config): Promise<number> | number {
   return sandbox.recording === null ? sandbox.seed : recordingFingerprint(sandbox.recording);
 }
 
 /** On a shared database the key names contain a hash of host and directory, because every machine creates its own keys. */
 function openDemoKeys({ dataDir, databaseUrl }: Config, database: Database): Promise<DemoKeys> {
-  const machine = hash("sha256", `${hostname()} ${resolve(dataDir)}`, "hex").slice(0, 8);
+  const machineHash = hash("sha256", `${hostname()} ${resolve(dataDir)}`, "hex").slice(0, 8);
   return ensureDemoKeys(database, dataDir, {
     random: systemRandom,
     clock: systemClock,
-    name: databaseUrl === null ? undefined : `demo ${machine}`,
+    name: databaseUrl === null ? undefined : `demo ${machineHash}`,
   });
 }
 
@@ -142,7 +142,7 @@ async function listenForMetrics({ metricsHttp }: App, config: Config, closers: C
   const address = { host: config.host, port: config.metrics?.port ?? 0 };
   closers.push(() => metricsHttp.close());
   const url = await metricsHttp.listen(address).catch((error: unknown) => {
-    throw new StartupError(listenError(address, error, "PARALLAX_METRICS_PORT"));
+    throw new StartupError(describeListenError(address, error, "PARALLAX_METRICS_PORT"));
   });
   log.info({ url: `${url}/metrics` }, "metrics server started");
 }
@@ -150,7 +150,8 @@ async function listenForMetrics({ metricsHttp }: App, config: Config, closers: C
 /** Marks the service ready when every venue's first sweep has ended, whether it succeeded or failed, or after `waitMs`. */
 async function markReady(app: App, waitMs: number, log: Log): Promise<void> {
   const startedAt = systemClock.monotonic();
-  while (!app.ingest.isSettled && systemClock.monotonic() - startedAt < waitMs) await systemClock.sleep(READY_POLL_MS);
+  while (!app.ingest.isSettled && systemClock.monotonic() - startedAt < waitMs)
+    await systemClock.sleep(READY_POLL_INTERVAL_MS);
   app.http.lifecycle.markReady();
-  log.info({ ms: msSinceStart(), markets: app.board.size }, "ready");
+  log.info({ ms: readUptimeMs(), markets: app.board.size }, "ready");
 }

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { databaseError, listenError } from "./startup-errors.ts";
+import { describeDatabaseError, describeListenError } from "./startup-errors.ts";
 
 const URL_WITH_SECRETS = "postgres://someone:s3cr%2Ft@db.example:5433/markets?password=other-secret";
 
-test("databaseError names the server and the innermost cause", () => {
-  const refused = new AggregateError([new Error("connect ECONNREFUSED 192.0.2.1:5433"), new Error("second")]);
-  const error = new Error("The store cannot be reached at the moment.", { cause: refused });
+test("databaseError contains the server and the innermost cause", () => {
+  const refusedError = new AggregateError([new Error("connect ECONNREFUSED 192.0.2.1:5433"), new Error("second")]);
+  const error = new Error("The store cannot be reached at the moment.", { cause: refusedError });
   assert.equal(
-    databaseError(URL_WITH_SECRETS, error),
+    describeDatabaseError(URL_WITH_SECRETS, error),
     "The database at db.example:5433/markets cannot be used (connect ECONNREFUSED 192.0.2.1:5433). Check DATABASE_URL and the server.",
   );
 });
 
 test("databaseError removes credentials that the driver's message repeats", () => {
-  const message = databaseError(
+  const message = describeDatabaseError(
     URL_WITH_SECRETS,
     new Error('password authentication failed for user "someone" with s3cr/t, s3cr%2Ft, other-secret\nsecond line'),
   );
@@ -23,11 +23,20 @@ test("databaseError removes credentials that the driver's message repeats", () =
   assert.match(message, /password authentication failed/);
 });
 
-test("listenError names the setting to change", () => {
-  const systemError = (code: string) => Object.assign(new Error(`listen ${code}`), { code });
+test("listenError contains the setting to change", () => {
+  const createSystemError = (code: string) => Object.assign(new Error(`listen ${code}`), { code });
   const address = { host: "127.0.0.1", port: 8787 };
-  assert.match(listenError(address, systemError("EADDRINUSE")), /^127\.0\.0\.1:8787 is in use .* PARALLAX_PORT/);
-  assert.match(listenError(address, systemError("EACCES")), /may not listen on 127\.0\.0\.1:8787.*PARALLAX_PORT/);
-  assert.match(listenError(address, systemError("EADDRNOTAVAIL")), /not an address of this machine.*PARALLAX_HOST/);
-  assert.equal(listenError(address, new Error("unknown")), "Cannot listen on 127.0.0.1:8787 (unknown).");
+  assert.match(
+    describeListenError(address, createSystemError("EADDRINUSE")),
+    /^127\.0\.0\.1:8787 is in use .* PARALLAX_PORT/,
+  );
+  assert.match(
+    describeListenError(address, createSystemError("EACCES")),
+    /may not listen on 127\.0\.0\.1:8787.*PARALLAX_PORT/,
+  );
+  assert.match(
+    describeListenError(address, createSystemError("EADDRNOTAVAIL")),
+    /not an address of this machine.*PARALLAX_HOST/,
+  );
+  assert.equal(describeListenError(address, new Error("unknown")), "Cannot listen on 127.0.0.1:8787 (unknown).");
 });

@@ -1,13 +1,13 @@
 import { ConfigError } from "../config/config.ts";
 
-const HARD_EXIT_MS = 10_000;
+const FORCED_EXIT_MS = 10_000;
 
 export function print(text: string): void {
   process.stdout.write(text);
 }
 
 /** Prints the message to standard error and makes the process exit with 1. */
-export function fail(message: string): undefined {
+export function reportFailure(message: string): undefined {
   process.stderr.write(`${message}\n`);
   process.exitCode = 1;
 }
@@ -26,13 +26,13 @@ export function onSignal(close: (signal: "SIGTERM" | "SIGINT") => Promise<void>)
     process.on(signal, () => {
       if (isStopping) process.exit(1);
       isStopping = true;
-      setTimeout(() => process.exit(1), HARD_EXIT_MS).unref();
-      close(signal).catch((error: unknown) => fail(String(error)));
+      setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
+      close(signal).catch((error: unknown) => reportFailure(String(error)));
     });
   }
 }
 
-/** Whether `parseArgs` threw this for an unknown or incomplete option. */
+/** Whether `parseArgs` threw this error for an unknown or incomplete option. */
 export function isArgumentError(error: unknown): error is Error {
   return error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 }

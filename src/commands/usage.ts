@@ -11,7 +11,7 @@ const settingLines = SETTINGS.map(
 );
 const serviceLists = Object.entries(VENUE_SERVICES).map(([venue, services]) => `${venue} ${services.join("/")}`);
 
-export const usage = (
+export const renderUsage = (
   version: string,
 ) => `Parallax ${version}: where is the price wrong, by how much, what should I do, and how often have you been right?
 

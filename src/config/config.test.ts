@@ -19,7 +19,7 @@ function errorsOf(environment: Environment): readonly string[] {
   throw new Error("the settings were accepted");
 }
 
-const venuesOf = (text: string) =>
+const parseVenueList = (text: string) =>
   parse({ PARALLAX_VENUES: text }).venues.map(({ id, adapter, referenceOnly }) => [id, adapter, referenceOnly]);
 
 test("an empty environment configures a sandbox on loopback with the documented defaults", () => {
@@ -76,8 +76,8 @@ test("an empty environment configures a sandbox on loopback with the documented 
 });
 
 test("an empty setting counts as not set, and unrelated environment variables are ignored", () => {
-  const empty = Object.fromEntries(SETTINGS.map(({ name }) => [name, ""]));
-  assert.deepEqual(parse({ ...empty, PARALLAX_KALSHI_URL: "", PATH: "/bin", HOME: undefined }), parse());
+  const emptySettings = Object.fromEntries(SETTINGS.map(({ name }) => [name, ""]));
+  assert.deepEqual(parse({ ...emptySettings, PARALLAX_KALSHI_URL: "", PATH: "/bin", HOME: undefined }), parse());
   assert.deepEqual(parse({ PARALLAX_KALSHI_KEY_ID: "", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "" }).venueKeys, {});
 });
 
@@ -138,47 +138,53 @@ test("a subset of the roles requires DATABASE_URL", () => {
     assert.match(errorsOf({ PARALLAX_ROLES, DATABASE_URL }).join(), /is not one of/, PARALLAX_ROLES);
 });
 
-test("rejects a retention of settled markets shorter than the time the board shows them", () => {
+test("rejects a retention of settled markets below 31 days", () => {
   for (const days of ["1", "30"])
     assert.match(errorsOf({ PARALLAX_SETTLED_MARKET_DAYS: days }).join(), /PARALLAX_SETTLED_MARKET_DAYS/);
   assert.equal(parse({ PARALLAX_SETTLED_MARKET_DAYS: "31" }).settledMarketDays, 31);
 });
 
-test("metrics need a separate port, a token, or both", () => {
+test("metrics are enabled by a separate port, a token, or both", () => {
   const token = "0123456789abcdef";
   assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "9464" }).metrics, { port: 9_464, token: null });
   assert.deepEqual(parse({ PARALLAX_METRICS_TOKEN: token }).metrics, { port: null, token });
-  assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "0", PARALLAX_METRICS_TOKEN: token }).metrics, { port: 0, token });
+  assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "0", PARALLAX_METRICS_TOKEN: token }).metrics, {
+    port: 0,
+    token,
+  });
   const [error, ...others] = errorsOf({ PARALLAX_METRICS_TOKEN: "short" });
   assert.match(error ?? "", /^PARALLAX_METRICS_TOKEN: .*16/);
   assert.ok(!error?.includes("short"));
   assert.deepEqual(others, []);
 });
 
-const PAID: Environment = {
+const PAYMENT_SETTINGS: Environment = {
   PARALLAX_X402_PAY_TO: `0x${"1".repeat(40)}`,
   PARALLAX_X402_FACILITATOR_URL: "https://facilitator.example.org/",
   PARALLAX_PUBLIC_URL: "https://api.example.org",
   PARALLAX_MODE: "live",
 };
 
-test("PARALLAX_X402_PAY_TO enables payments in USDC of a known network or in another token", () => {
-  assert.equal(parse({ ...PAID, PARALLAX_X402_PAY_TO: "" }).payments, null);
-  const { payments } = parse(PAID);
+test("PARALLAX_X402_PAY_TO enables payments in USDC on a known network, or in the token of PARALLAX_X402_ASSET", () => {
+  assert.equal(parse({ ...PAYMENT_SETTINGS, PARALLAX_X402_PAY_TO: "" }).payments, null);
+  const { payments } = parse(PAYMENT_SETTINGS);
   assert.deepEqual(
     [payments?.asset.network, payments?.asset.name, payments?.facilitatorUrl, payments?.rpcUrl],
     ["eip155:8453", "USD Coin", "https://facilitator.example.org", null],
   );
-  const sandbox = { ...PAID, PARALLAX_MODE: "sandbox", PARALLAX_X402_NETWORK: "eip155:84532" };
-  assert.equal(parse(sandbox).payments?.asset.name, "USDC");
-  const asset = `0x${"2".repeat(40)};Test Dollar;1`;
-  const other = parse({ ...sandbox, PARALLAX_X402_NETWORK: "eip155:31337", PARALLAX_X402_ASSET: asset }).payments
-    ?.asset;
-  assert.deepEqual([other?.chainId, other?.name, other?.version], [31_337, "Test Dollar", "1"]);
+  const sandboxSettings = { ...PAYMENT_SETTINGS, PARALLAX_MODE: "sandbox", PARALLAX_X402_NETWORK: "eip155:84532" };
+  assert.equal(parse(sandboxSettings).payments?.asset.name, "USDC");
+  const assetText = `0x${"2".repeat(40)};Test Dollar;1`;
+  const otherAsset = parse({
+    ...sandboxSettings,
+    PARALLAX_X402_NETWORK: "eip155:31337",
+    PARALLAX_X402_ASSET: assetText,
+  }).payments?.asset;
+  assert.deepEqual([otherAsset?.chainId, otherAsset?.name, otherAsset?.version], [31_337, "Test Dollar", "1"]);
 });
 
-test("rejects incomplete payment settings, and real money for simulated data", () => {
-  const cases: readonly [Environment, RegExp][] = [
+test("rejects incomplete payment settings, and a mainnet in sandbox mode", () => {
+  const errorCases: readonly [Environment, RegExp][] = [
     [{ PARALLAX_X402_PAY_TO: "0x123" }, /PAY_TO: give an address/],
     [{ PARALLAX_PUBLIC_URL: "" }, /PAY_TO requires PARALLAX_PUBLIC_URL/],
     [{ PARALLAX_MODE: "sandbox" }, /NETWORK=eip155:8453: simulated data must not cost real money/],
@@ -189,9 +195,13 @@ test("rejects incomplete payment settings, and real money for simulated data", (
     [{ PARALLAX_X402_FACILITATOR_URL: "http://facilitator.example.org" }, /FACILITATOR_URL: give an https/],
     [{ PARALLAX_X402_RPC_URL: "http://10.0.0.1:8545" }, /RPC_URL: give an https/],
   ];
-  for (const [changes, expected] of cases) assert.match(errorsOf({ ...PAID, ...changes }).join(), expected);
-  const local = { PARALLAX_X402_FACILITATOR_URL: "http://127.0.0.1:4021", PARALLAX_X402_RPC_URL: "http://[::1]:8545" };
-  assert.equal(parse({ ...PAID, ...local }).payments?.facilitatorUrl, "http://127.0.0.1:4021");
+  for (const [changes, expected] of errorCases)
+    assert.match(errorsOf({ ...PAYMENT_SETTINGS, ...changes }).join(), expected);
+  const localUrls = {
+    PARALLAX_X402_FACILITATOR_URL: "http://127.0.0.1:4021",
+    PARALLAX_X402_RPC_URL: "http://[::1]:8545",
+  };
+  assert.equal(parse({ ...PAYMENT_SETTINGS, ...localUrls }).payments?.facilitatorUrl, "http://127.0.0.1:4021");
 });
 
 test("reports every error together, each with the name of its setting", () => {
@@ -265,7 +275,7 @@ test("PARALLAX_<VENUE>_<SERVICE>_URL sets a base URL; PARALLAX_<VENUE>_URL sets 
   assert.equal(errorsOf({ PARALLAX_KALSHI_URL: "ftp://127.0.0.1" }).length, 1);
 });
 
-test("a trusted proxy is an address or a CIDR range; hop counts, names and invalid ranges are rejected", () => {
+test("accepts IP addresses and CIDR ranges as trusted proxies, and rejects hop counts, names and invalid ranges", () => {
   const invalidRanges = ["10.0.0.0/33", "10.0.0.0/0", "10.0.0.0/", "fd00::/129", "10.0.0.0/8/9"];
   for (const PARALLAX_TRUST_PROXY of ["127.0.0.1", "10.0.0.0/1", "192.168.1.1/32", "fd00::/128"])
     parse({ PARALLAX_TRUST_PROXY });
@@ -274,29 +284,30 @@ test("a trusted proxy is an address or a CIDR range; hop counts, names and inval
 });
 
 test("a venue's key id and key file must be set together", () => {
-  const both = { PARALLAX_KALSHI_KEY_ID: "id", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "/k.pem" };
-  assert.deepEqual(parse(both).venueKeys, { kalshi: { keyId: "id", privateKeyFile: "/k.pem" } });
-  for (const name of Object.keys(both)) assert.match(errorsOf({ ...both, [name]: "" }).join(), /must be set together/);
+  const keySettings = { PARALLAX_KALSHI_KEY_ID: "id", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "/k.pem" };
+  assert.deepEqual(parse(keySettings).venueKeys, { kalshi: { keyId: "id", privateKeyFile: "/k.pem" } });
+  for (const name of Object.keys(keySettings))
+    assert.match(errorsOf({ ...keySettings, [name]: "" }).join(), /must be set together/);
 });
 
-test("venues are listed by adapter, renamed with id=adapter, and reference only after the semicolon", () => {
-  assert.deepEqual(venuesOf("kalshi"), [["kalshi", "kalshi", false]]);
-  assert.deepEqual(venuesOf(" kalshi , polymarket ; "), [
+test("PARALLAX_VENUES lists adapters, renames them with `id=adapter`, and marks those after the semicolon as reference only", () => {
+  assert.deepEqual(parseVenueList("kalshi"), [["kalshi", "kalshi", false]]);
+  assert.deepEqual(parseVenueList(" kalshi , polymarket ; "), [
     ["kalshi", "kalshi", false],
     ["polymarket", "polymarket", false],
   ]);
-  assert.deepEqual(venuesOf("limitless;kalshi,manifold"), [
+  assert.deepEqual(parseVenueList("limitless;kalshi,manifold"), [
     ["limitless", "limitless", false],
     ["kalshi", "kalshi", true],
     ["manifold", "manifold", true],
   ]);
-  assert.deepEqual(venuesOf("venue_a=kalshi,venue_b=polymarket,venue_c=limitless;venue_d=manifold"), [
+  assert.deepEqual(parseVenueList("venue_a=kalshi,venue_b=polymarket,venue_c=limitless;venue_d=manifold"), [
     ["venue_a", "kalshi", false],
     ["venue_b", "polymarket", false],
     ["venue_c", "limitless", false],
     ["venue_d", "manifold", true],
   ]);
-  assert.deepEqual(venuesOf("polymarket=kalshi"), [["polymarket", "kalshi", false]]);
+  assert.deepEqual(parseVenueList("polymarket=kalshi"), [["polymarket", "kalshi", false]]);
 });
 
 test("rejects a play-money venue before the semicolon under any id", () => {
@@ -306,7 +317,7 @@ test("rejects a play-money venue before the semicolon under any id", () => {
 });
 
 test("rejects duplicate venues, unknown adapters, invalid ids and an empty first part", () => {
-  const cases: Readonly<Record<string, RegExp>> = {
+  const errorCases: Readonly<Record<string, RegExp>> = {
     "kalshi,kalshi": /named twice/,
     "a=kalshi,b=kalshi": /named twice/,
     "a=kalshi,a=polymarket": /named twice/,
@@ -322,7 +333,7 @@ test("rejects duplicate venues, unknown adapters, invalid ids and an empty first
     ";manifold": /at least one venue/,
     "kalshi;manifold;polymarket": /more than one semicolon/,
   };
-  for (const [text, expected] of Object.entries(cases))
+  for (const [text, expected] of Object.entries(errorCases))
     assert.match(errorsOf({ PARALLAX_VENUES: text }).join(), expected, text);
 });
 
@@ -339,7 +350,7 @@ test("error messages never repeat a value that may contain a secret", () => {
   assert.equal(new ConfigError(errors).message.includes(secret), false);
 });
 
-test("sign-up is off by default; Turnstile, SMTP and disposable domains configure it", () => {
+test("Turnstile, mail and disposable domains are unset by default and parsed if set", () => {
   assert.deepEqual([parse().turnstile, parse().mail, parse().disposableDomains], [null, null, []]);
   const config = parse({
     PARALLAX_TURNSTILE_SECRET: "0x4A",
@@ -361,7 +372,7 @@ test("sign-up is off by default; Turnstile, SMTP and disposable domains configur
   assert.deepEqual(config.disposableDomains, ["a.example", "/etc/parallax/disposable.txt"]);
 });
 
-test("PARALLAX_PUBLIC_URL is an origin; e-mail sign-in requires https or loopback", () => {
+test("PARALLAX_PUBLIC_URL must be an origin and, with SMTP, use https or loopback", () => {
   for (const address of [
     "https://a.example/api",
     "https://a.example?x",
@@ -374,16 +385,16 @@ test("PARALLAX_PUBLIC_URL is an origin; e-mail sign-in requires https or loopbac
       address,
     );
   assert.equal(parse({ PARALLAX_PUBLIC_URL: "HTTPS://API.Example.org:443/" }).publicUrl, "https://api.example.org");
-  const mail = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25", PARALLAX_MAIL_FROM: "a@example.org" };
-  assert.match(errorsOf({ ...mail, PARALLAX_PUBLIC_URL: "http://a.example" }).join(), /PUBLIC_URL with https/);
+  const mailSettings = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25", PARALLAX_MAIL_FROM: "a@example.org" };
+  assert.match(errorsOf({ ...mailSettings, PARALLAX_PUBLIC_URL: "http://a.example" }).join(), /PUBLIC_URL with https/);
   for (const address of ["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787", "https://a.example"])
-    assert.equal(parse({ ...mail, PARALLAX_PUBLIC_URL: address }).publicUrl, address);
+    assert.equal(parse({ ...mailSettings, PARALLAX_PUBLIC_URL: address }).publicUrl, address);
 });
 
 test("rejects Turnstile test keys in live mode, a secret without a public URL, and incomplete mail settings", () => {
-  const live = { PARALLAX_MODE: "live", PARALLAX_PUBLIC_URL: "https://api.example.org" };
+  const liveSettings = { PARALLAX_MODE: "live", PARALLAX_PUBLIC_URL: "https://api.example.org" };
   const testSecret = { PARALLAX_TURNSTILE_SECRET: "1x0000000000000000000000000000000AA" };
-  assert.match(errorsOf({ ...live, ...testSecret }).join(), /published test keys/);
+  assert.match(errorsOf({ ...liveSettings, ...testSecret }).join(), /published test keys/);
   assert.equal(
     parse(testSecret).turnstile?.secret,
     testSecret.PARALLAX_TURNSTILE_SECRET,
@@ -393,11 +404,11 @@ test("rejects Turnstile test keys in live mode, a secret without a public URL, a
     errorsOf({ PARALLAX_MODE: "live", PARALLAX_TURNSTILE_SECRET: "0x4A" }).join(),
     /requires PARALLAX_PUBLIC_URL/,
   );
-  const smtp = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25" };
-  assert.equal(errorsOf(smtp).length, 2);
+  const smtpSettings = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25" };
+  assert.equal(errorsOf(smtpSettings).length, 2);
   for (const from of ["no address", "a@b.org\r\nBcc: e@b.org", "<a@b.org>, <e@b.org>", "a@b.org,e@b.org"])
     assert.match(
-      errorsOf({ ...smtp, ...live, PARALLAX_MODE: "sandbox", PARALLAX_MAIL_FROM: from }).join(),
+      errorsOf({ ...smtpSettings, ...liveSettings, PARALLAX_MODE: "sandbox", PARALLAX_MAIL_FROM: from }).join(),
       /MAIL_FROM/,
       from,
     );
@@ -405,9 +416,9 @@ test("rejects Turnstile test keys in live mode, a secret without a public URL, a
 
 test(".env.example lists exactly the settings, each with its default", () => {
   const lines = readFileSync(new URL("../../.env.example", import.meta.url), "utf8").split("\n");
-  const set = lines.flatMap((line) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line)?.slice(1, 3).join("=") ?? []);
+  const definedSettings = lines.flatMap((line) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line)?.slice(1, 3).join("=") ?? []);
   assert.deepEqual(
-    set,
+    definedSettings,
     SETTINGS.map(({ name, defaultValue }) => `${name}=${defaultValue}`),
   );
   // The commented lines are examples of venue settings. They must be valid.
@@ -425,14 +436,24 @@ test("every default is valid, and every setting has a help text", () => {
 });
 
 test("accepts at most two marketplace secrets of at least 32 characters", () => {
-  const [first, second] = ["a".repeat(32), "b".repeat(32)];
+  const [firstSecret, secondSecret] = ["a".repeat(32), "b".repeat(32)];
   assert.deepEqual(parse({}).marketplaceSecrets, []);
   assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: "" }).marketplaceSecrets, []);
-  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: first }).marketplaceSecrets, [first]);
-  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: `${first}, ${second}` }).marketplaceSecrets, [first, second]);
-  for (const invalid of ["short", `${first},`, ",", `${first},short`, `${first},${second},${first}`, " "]) {
+  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: firstSecret }).marketplaceSecrets, [firstSecret]);
+  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: `${firstSecret}, ${secondSecret}` }).marketplaceSecrets, [
+    firstSecret,
+    secondSecret,
+  ]);
+  for (const invalid of [
+    "short",
+    `${firstSecret},`,
+    ",",
+    `${firstSecret},short`,
+    `${firstSecret},${secondSecret},${firstSecret}`,
+    " ",
+  ]) {
     const errors = errorsOf({ PARALLAX_MARKETPLACE_SECRET: invalid });
     assert.equal(errors.length, 1, invalid);
-    assert.ok(!errors.join().includes(first), "the message contains no secret");
+    assert.ok(!errors.join().includes(firstSecret), "the message contains no secret");
   }
 });

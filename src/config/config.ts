@@ -31,7 +31,7 @@ export interface Config extends VenueOverrides {
   readonly eventDays: number;
   readonly tradeDays: number;
   readonly fiveMinuteBarDays: number;
-  /** Days after which a settled market and its history are deleted; null never deletes them. */
+  /** Days after settlement until a market and its history are deleted; null never deletes them. */
   readonly settledMarketDays: number | null;
   /** Prometheus metrics on a separate port, on the API port behind a token, or both; null disables them. */
   readonly metrics: { readonly port: number | null; readonly token: string | null } | null;
@@ -84,20 +84,20 @@ export class ConfigError extends UserFacingError {
 const ROLES: readonly Role[] = ["api", "ingest", "worker"];
 /** The board shows settled markets for 30 days; the store must keep them at least that long. */
 const SETTLED_MARKET_DAYS_MIN = 31;
-/** 32 characters hold at least 24 random bytes in base64. A comma separates two secrets. */
-const MARKETPLACE_SECRET = /^[\x21-\x2b\x2d-\x7e]{32,200}$/;
+/** 32 base64 characters encode 24 random bytes. Commas are excluded because they separate two secrets. */
+const MARKETPLACE_SECRET_PATTERN = /^[\x21-\x2b\x2d-\x7e]{32,200}$/;
 const MARKETPLACE_SECRETS_MAX = 2;
 /** An address, or a name followed by an address in angle brackets. */
-const MAIL_FROM = /^(?:[^\s<>@,;"]+@[^\s<>@,;"]+|[^\p{Cc}<>@,;"]+ <[^\s<>@,;"]+@[^\s<>@,;"]+>)$/u;
-const SITE_KEY = /^[A-Za-z0-9_-]{1,100}$/;
-const METRICS_TOKEN = /^[A-Za-z0-9\-._~+/=]{16,200}$/;
+const MAIL_FROM_PATTERN = /^(?:[^\s<>@,;"]+@[^\s<>@,;"]+|[^\p{Cc}<>@,;"]+ <[^\s<>@,;"]+@[^\s<>@,;"]+>)$/u;
+const SITE_KEY_PATTERN = /^[A-Za-z0-9_-]{1,100}$/;
+const METRICS_TOKEN_PATTERN = /^[A-Za-z0-9\-._~+/=]{16,200}$/;
 const HTTP_SCHEMES = ["http:", "https:"];
 
 /**
  * Parses the environment.
  *
  * @param services  names of each adapter's base URLs
- * @throws ConfigError with every error; an unknown `PARALLAX_*` name is one
+ * @throws ConfigError with every error, including unknown `PARALLAX_*` names
  */
 export function parseConfig(
   environment: Environment,
@@ -105,7 +105,7 @@ export function parseConfig(
 ): Readonly<Config> {
   const reader = new SettingsReader(environment);
   const { errors } = reader;
-  const overrides = parseVenueOverrides(environment, reader, services);
+  const venueOverrides = parseVenueOverrides(environment, reader, services);
   const mode = reader.oneOf("PARALLAX_MODE", ["sandbox", "live"]);
   const publicUrl = parsePublicUrl(reader);
   const parsedVenues = parseVenues(reader.text("PARALLAX_VENUES"));
@@ -130,7 +130,7 @@ export function parseConfig(
       recording: reader.textOrNull("PARALLAX_SANDBOX_RECORDING"),
       recordingPastShare: reader.integer("PARALLAX_SANDBOX_RECORDING_PAST", 0, 100) / 100,
     },
-    ...overrides,
+    ...venueOverrides,
     publicUrl,
     upgradeUrl: reader.url("PARALLAX_UPGRADE_URL", HTTP_SCHEMES),
     marketplaceSecrets: parseMarketplaceSecrets(reader),
@@ -176,9 +176,10 @@ function parseRoles(reader: SettingsReader): ReadonlySet<Role> {
 function parseTrustProxy(reader: SettingsReader): readonly string[] | null {
   const proxies = reader.list("PARALLAX_TRUST_PROXY");
   for (const proxy of proxies) {
-    const [address = "", bits = "1", ...rest] = proxy.split("/");
+    const [address = "", prefixLength = "1", ...rest] = proxy.split("/");
     const family = isIP(address);
-    const isRange = /^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128);
+    const isRange =
+      /^\d{1,3}$/.test(prefixLength) && Number(prefixLength) >= 1 && Number(prefixLength) <= (family === 4 ? 32 : 128);
     if (family === 0 || !isRange || rest.length > 0)
       reader.errors.push(
         `PARALLAX_TRUST_PROXY: ${proxy} is not an address or CIDR range (a hop count is not accepted: it can be forged)`,
@@ -200,7 +201,7 @@ function parseMetrics(reader: SettingsReader): Config["metrics"] {
   const hasPort = reader.text("PARALLAX_METRICS_PORT") !== "";
   const port = hasPort ? reader.integer("PARALLAX_METRICS_PORT", 0, 65_535) : null;
   const token = reader.textOrNull("PARALLAX_METRICS_TOKEN");
-  if (token !== null && !METRICS_TOKEN.test(token))
+  if (token !== null && !METRICS_TOKEN_PATTERN.test(token))
     reader.errors.push("PARALLAX_METRICS_TOKEN: give 16 to 200 letters, digits or any of -._~+/=");
   return port === null && token === null ? null : { port, token };
 }
@@ -208,7 +209,7 @@ function parseMetrics(reader: SettingsReader): Config["metrics"] {
 function parseMarketplaceSecrets(reader: SettingsReader): readonly string[] {
   const text = reader.text("PARALLAX_MARKETPLACE_SECRET");
   const secrets = text === "" ? [] : text.split(",").map((secret) => secret.trim());
-  if (secrets.length > MARKETPLACE_SECRETS_MAX || !secrets.every((secret) => MARKETPLACE_SECRET.test(secret)))
+  if (secrets.length > MARKETPLACE_SECRETS_MAX || !secrets.every((secret) => MARKETPLACE_SECRET_PATTERN.test(secret)))
     reader.errors.push(
       "PARALLAX_MARKETPLACE_SECRET: give one secret of 32 to 200 visible ASCII characters, or two separated by a comma",
     );
@@ -223,7 +224,7 @@ function parseTurnstile(reader: SettingsReader, mode: Config["mode"]): Config["t
     errors.push("PARALLAX_TURNSTILE_SECRET: this is one of the published test keys, which accept every visitor");
   if (mode === "live" && secret !== "" && reader.text("PARALLAX_PUBLIC_URL") === "")
     errors.push("PARALLAX_TURNSTILE_SECRET requires PARALLAX_PUBLIC_URL: tokens issued for other hosts are rejected");
-  if (siteKey !== null && !SITE_KEY.test(siteKey))
+  if (siteKey !== null && !SITE_KEY_PATTERN.test(siteKey))
     errors.push("PARALLAX_TURNSTILE_SITE_KEY: give the letters, digits, - and _ that Turnstile shows");
   if (siteKey !== null && secret === "")
     errors.push("PARALLAX_TURNSTILE_SITE_KEY requires PARALLAX_TURNSTILE_SECRET of the same widget");
@@ -235,7 +236,7 @@ function parseMail(reader: SettingsReader, publicUrl: string | null): Config["ma
   const { errors } = reader;
   const smtpUrl = reader.url("PARALLAX_SMTP_URL", ["smtp:", "smtps:"]);
   const from = reader.text("PARALLAX_MAIL_FROM");
-  if (from !== "" && !MAIL_FROM.test(from))
+  if (from !== "" && !MAIL_FROM_PATTERN.test(from))
     errors.push("PARALLAX_MAIL_FROM: give an address, or a name and an address: Parallax <hello@example.org>");
   if (smtpUrl === null) return null;
   if (publicUrl !== null && !isSecureOrLoopback(new URL(publicUrl)))

@@ -11,7 +11,7 @@ export class SettingsReader {
     this.#environment = environment;
   }
 
-  /** The setting's text, or its default if it is unset or empty. */
+  /** Returns the setting's text, or its default if it is unset or empty. */
   text(name: string): string {
     return this.#environment[name] || (SETTINGS.find((setting) => setting.name === name)?.defaultValue ?? "");
   }
@@ -20,7 +20,7 @@ export class SettingsReader {
     return this.text(name) || null;
   }
 
-  /** The non-empty entries of a comma-separated list. */
+  /** Returns the non-empty entries of a comma-separated list. */
   list(name: string): string[] {
     return this.text(name)
       .split(",")
@@ -43,7 +43,7 @@ export class SettingsReader {
     return choice ?? choices[0];
   }
 
-  /** A URL without a trailing slash; null if the setting is empty. `address` overrides the environment's value. */
+  /** Returns a URL without a trailing slash, or null if the setting is empty. `address` overrides the environment's value. */
   url(name: string, schemes: readonly string[], address = this.text(name)): string | null {
     if (address === "") return null;
     if (URL.canParse(address) && schemes.includes(new URL(address).protocol)) return address.replace(/\/+$/, "");

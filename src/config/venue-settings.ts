@@ -3,9 +3,9 @@ import type { Environment, SettingsReader } from "./settings-reader.ts";
 
 /**
  * Names of settings that contain a venue: base URLs (`PARALLAX_<VENUE>_<SERVICE>_URL`) and API keys. The default URLs are
- * the sandbox's in sandbox mode and the venue's public ones in live mode.
+ * the sandbox's URLs in sandbox mode and the venue's public URLs in live mode.
  */
-const VENUE_SETTING = /^PARALLAX_([A-Z]+)_(?:(?:([A-Z]+)_)?URL|(KEY_ID|PRIVATE_KEY_FILE))$/;
+const VENUE_SETTING_PATTERN = /^PARALLAX_([A-Z]+)_(?:(?:([A-Z]+)_)?URL|(KEY_ID|PRIVATE_KEY_FILE))$/;
 
 export interface VenueKeyFile {
   readonly keyId: string;
@@ -30,32 +30,32 @@ export function parseVenueOverrides(
   services: Readonly<Record<string, readonly string[]>>,
 ): VenueOverrides {
   const { errors } = reader;
-  const urls: Record<string, Record<string, string>> = {};
-  const keys: Record<string, Partial<VenueKeyFile>> = {};
-  const known = new Set(SETTINGS.map((setting) => setting.name));
+  const venueUrls: Record<string, Record<string, string>> = {};
+  const keyFiles: Record<string, Partial<VenueKeyFile>> = {};
+  const settingNames = new Set(SETTINGS.map((setting) => setting.name));
   for (const [name, value = ""] of Object.entries(environment)) {
-    if (!name.startsWith("PARALLAX_") || known.has(name)) continue;
-    const match = VENUE_SETTING.exec(name);
+    if (!name.startsWith("PARALLAX_") || settingNames.has(name)) continue;
+    const match = VENUE_SETTING_PATTERN.exec(name);
     const adapter = match?.[1]?.toLowerCase() ?? "";
-    const names = Object.hasOwn(services, adapter) ? services[adapter] : undefined;
-    if (match === null || names === undefined) {
+    const serviceNames = Object.hasOwn(services, adapter) ? services[adapter] : undefined;
+    if (match === null || serviceNames === undefined) {
       errors.push(`${name}: no such setting (npm start -- --help lists all settings)`);
     } else if (match[3] !== undefined) {
       if (value === "") continue;
-      keys[adapter] = { ...keys[adapter], [match[3] === "KEY_ID" ? "keyId" : "privateKeyFile"]: value };
+      keyFiles[adapter] = { ...keyFiles[adapter], [match[3] === "KEY_ID" ? "keyId" : "privateKeyFile"]: value };
     } else {
-      const service = match[2]?.toLowerCase() ?? names[0] ?? "";
-      if (!names.includes(service))
-        errors.push(`${name}: ${adapter} has no service ${service} (it has ${names.join(", ")})`);
+      const service = match[2]?.toLowerCase() ?? serviceNames[0] ?? "";
+      if (!serviceNames.includes(service))
+        errors.push(`${name}: ${adapter} has no service ${service} (it has ${serviceNames.join(", ")})`);
       const url = reader.url(name, service === "ws" ? ["ws:", "wss:"] : ["http:", "https:"], value);
-      if (url !== null) urls[adapter] = { ...urls[adapter], [service]: url };
+      if (url !== null) venueUrls[adapter] = { ...venueUrls[adapter], [service]: url };
     }
   }
   const venueKeys: Record<string, VenueKeyFile> = {};
-  for (const [adapter, { keyId, privateKeyFile }] of Object.entries(keys)) {
+  for (const [adapter, { keyId, privateKeyFile }] of Object.entries(keyFiles)) {
     const prefix = `PARALLAX_${adapter.toUpperCase()}`;
     if (keyId !== undefined && privateKeyFile !== undefined) venueKeys[adapter] = { keyId, privateKeyFile };
     else errors.push(`${prefix}_KEY_ID and ${prefix}_PRIVATE_KEY_FILE must be set together`);
   }
-  return { venueUrls: urls, venueKeys };
+  return { venueUrls: venueUrls, venueKeys };
 }

@@ -8,8 +8,9 @@ import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../su
 
 /** Without `TEST_CHROMIUM`, the tests are skipped if there is no browser; with it, a missing browser is a failure. */
 const CHROMIUM = process.env.TEST_CHROMIUM ?? "/usr/bin/chromium";
-const skip = process.env.TEST_CHROMIUM === undefined && !existsSync(CHROMIUM) ? `${CHROMIUM} does not exist` : false;
-const FLAGS = [
+const skipReason =
+  process.env.TEST_CHROMIUM === undefined && !existsSync(CHROMIUM) ? `${CHROMIUM} does not exist` : false;
+const BROWSER_FLAGS = [
   ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
 ];
@@ -18,23 +19,23 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: ServiceProcess;
 let browser: Browser;
 before(async () => {
-  if (skip !== false) return;
+  if (skipReason !== false) return;
   folder = await temporaryFolder();
   const env = { PARALLAX_SANDBOX_MARKETS: "10" };
   service = await startServiceProcess({ dataDir: folder.path, env });
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: BROWSER_FLAGS });
 });
 after(async () => {
-  if (skip !== false) return;
+  if (skipReason !== false) return;
   await browser.close();
   await service.end();
   await folder.release();
 });
 
-const statusOf = async (path: string, key: string): Promise<number> =>
+const readStatus = async (path: string, key: string): Promise<number> =>
   (await service.get(path, { authorization: `Bearer ${key}` })).status;
 
-const textOf = async (page: Page, selector: string): Promise<string> => (await page.textContent(selector)) ?? "";
+const readText = async (page: Page, selector: string): Promise<string> => (await page.textContent(selector)) ?? "";
 
 /** Opens a separate browser context without JavaScript. `problems` collects failed and external requests and console messages. */
 async function openPage(): Promise<{ page: Page; problems: string[]; close(): Promise<void> }> {
@@ -43,7 +44,7 @@ async function openPage(): Promise<{ page: Page; problems: string[]; close(): Pr
   const problems: string[] = [];
   page.on("requestfailed", (request) => {
     const error = request.failure()?.errorText;
-    // On a double click the browser aborts the first submission if it is still pending.
+    // After a double click, the browser aborts the first submission if it is still pending.
     if (error !== "net::ERR_ABORTED" || request.method() !== "POST") problems.push(`${request.url()}: ${error}`);
   });
   page.on("request", (request) => {
@@ -53,70 +54,75 @@ async function openPage(): Promise<{ page: Page; problems: string[]; close(): Pr
   return { page, problems, close: () => context.close() };
 }
 
-/** Double-clicks every button, as some users do. */
-const doubleClick = (page: Page, button: string) => page.click(button, { clickCount: 2 });
+/** Submits twice, because some users double-click buttons. */
+const clickTwice = (page: Page, button: string) => page.click(button, { clickCount: 2 });
 
 async function signUp(page: Page, email: string): Promise<string> {
   await page.goto(`${service.url}/account`);
   await page.fill("#name", "Ada <b>Lovelace</b>");
   await page.fill("#sign-up-email", email);
-  await doubleClick(page, "text=Create a free account");
-  return textOf(page, "code.key");
+  await clickTwice(page, "text=Create a free account");
+  return readText(page, "code.key");
 }
 
 async function signIn(page: Page, email: string): Promise<void> {
   await page.goto(`${service.url}/account`);
   await page.fill("#sign-in-email", email);
-  await doubleClick(page, "text=Show sign-in link");
+  await clickTwice(page, "text=Show sign-in link");
   await page.click("text=Sign in to your account");
-  await doubleClick(page, "button:has-text('Sign in')");
+  await clickTwice(page, "button:has-text('Sign in')");
   await page.waitForURL(`${service.url}/account`);
 }
 
-test("without JavaScript a user signs up, signs in, sees usage, and manages keys", { skip }, async () => {
+test("without JavaScript, a user signs up, signs in, sees the usage and manages keys", {
+  skip: skipReason,
+}, async () => {
   const { page, problems, close } = await openPage();
   const key = await signUp(page, "ada@example.org");
   assert.match(key, /^plx_free_[a-z2-7]{33}$/);
-  for (let call = 0; call < 3; call++) assert.equal(await statusOf("/v1/markets?limit=1", key), 200);
+  for (let call = 0; call < 3; call++) assert.equal(await readStatus("/v1/markets?limit=1", key), 200);
   await signIn(page, "ada@example.org");
-  assert.equal(await textOf(page, "h1"), "Ada <b>Lovelace</b>");
-  assert.match(await textOf(page, ".usage"), /LISTING\s*3 of 100/);
+  assert.equal(await readText(page, "h1"), "Ada <b>Lovelace</b>");
+  assert.match(await readText(page, ".usage"), /LISTING\s*3 of 100/);
   await page.click("summary:has-text('Rotate')");
-  await doubleClick(page, "text=Rotate now");
+  await clickTwice(page, "text=Rotate now");
   await page.waitForSelector("code.key");
-  const next = await textOf(page, "code.key");
-  assert.notEqual(next, key);
-  assert.equal(await statusOf("/v1/customers/me", key), 401);
-  assert.equal(await statusOf("/v1/customers/me", next), 200);
-  const keys = await service.get("/v1/customers/me/keys", { authorization: `Bearer ${next}` });
+  const nextKey = await readText(page, "code.key");
+  assert.notEqual(nextKey, key);
+  assert.equal(await readStatus("/v1/customers/me", key), 401);
+  assert.equal(await readStatus("/v1/customers/me", nextKey), 200);
+  const keys = await service.get("/v1/customers/me/keys", { authorization: `Bearer ${nextKey}` });
   assert.equal(keys.json.length, 2, "a double click creates one key");
   await page.click("text=Back to your account");
   await page.fill("#key-name", "robot");
-  await doubleClick(page, "text=Create key");
-  const robot = await textOf(page, "code.key");
+  await clickTwice(page, "text=Create key");
+  const robotKey = await readText(page, "code.key");
   await page.click("text=Back to your account");
   await page.click("tr:has-text('robot') summary:has-text('Revoke')");
-  await doubleClick(page, "tr:has-text('robot') button:has-text('Revoke now')");
+  await clickTwice(page, "tr:has-text('robot') button:has-text('Revoke now')");
   await page.waitForSelector("text=Revoked keys (2)");
-  assert.deepEqual([await statusOf("/v1/customers/me", robot), await statusOf("/v1/customers/me", next)], [401, 200]);
-  await doubleClick(page, "header button:has-text('Sign out')");
+  assert.deepEqual(
+    [await readStatus("/v1/customers/me", robotKey), await readStatus("/v1/customers/me", nextKey)],
+    [401, 200],
+  );
+  await clickTwice(page, "header button:has-text('Sign out')");
   await page.waitForSelector("text=Show sign-in link");
   await signIn(page, "ada@example.org");
-  await doubleClick(page, "text=Sign out everywhere");
+  await clickTwice(page, "text=Sign out everywhere");
   await page.waitForSelector("text=Show sign-in link");
   assert.deepEqual(problems, []);
   await close();
 });
 
-test("every form sends its origin, and referrers contain no path or token", {
-  skip,
+test("every form submission sends the site's origin, and no referrer contains a path or token", {
+  skip: skipReason,
 }, async () => {
   const { page, close } = await openPage();
-  const sent: Promise<readonly [path: string, origin: string | undefined, referer: string | undefined]>[] = [];
+  const sentHeaders: Promise<readonly [path: string, origin: string | undefined, referer: string | undefined]>[] = [];
   page.on("request", (request) => {
     const path = new URL(request.url()).pathname;
     const headers = request.allHeaders().then(({ origin, referer }) => [path, origin, referer] as const);
-    if (request.method() === "POST") sent.push(headers);
+    if (request.method() === "POST") sentHeaders.push(headers);
   });
   await page.goto(`${service.url}/account`);
   await page.fill("#sign-up-email", "grace@example.org");
@@ -127,13 +133,15 @@ test("every form sends its origin, and referrers contain no path or token", {
   await page.click("text=Sign out");
   await page.waitForSelector("text=Show sign-in link");
   assert.deepEqual(
-    await Promise.all(sent),
+    await Promise.all(sentHeaders),
     ["sign-up", "sign-in", "enter", "sign-out"].map((form) => [`/account/${form}`, service.url, `${service.url}/`]),
   );
   await close();
 });
 
-test("a form on another site is rejected, and the key still works", { skip }, async () => {
+test("if another site submits the rotation form, the request is rejected and the key still works", {
+  skip: skipReason,
+}, async () => {
   const { page, close } = await openPage();
   const key = await signUp(page, "eve@example.org");
   await signIn(page, "eve@example.org");
@@ -149,9 +157,9 @@ test("a form on another site is rejected, and the key still works", { skip }, as
     await page.goto(`http://${host}:${(otherSite.address() as AddressInfo).port}/`);
     const [response] = await Promise.all([page.waitForResponse(`${service.url}${action}`), page.click("text=Win")]);
     assert.equal(response.status(), 403, host);
-    assert.equal(await textOf(page, "h1"), "Request refused");
+    assert.equal(await readText(page, "h1"), "Request refused");
   }
   otherSite.close();
-  assert.equal(await statusOf("/v1/customers/me", key), 200);
+  assert.equal(await readStatus("/v1/customers/me", key), 200);
   await close();
 });

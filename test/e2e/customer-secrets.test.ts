@@ -14,7 +14,7 @@ import {
   temporaryFolder,
 } from "../support/service-process.ts";
 
-const BANNER_WITH_KEY = /^ {2}(?:Demo keys {2}| {11})(?:free|pro|enterprise) +plx_|^ {2}Try: curl /;
+const BANNER_KEY_LINE_PATTERN = /^ {2}(?:Demo keys {2}| {11})(?:free|pro|enterprise) +plx_|^ {2}Try: curl /;
 const SMTP_PASSWORD = "smtp-canary-password";
 
 let folder: { path: string; release(): Promise<void> };
@@ -52,8 +52,8 @@ const toText = (value: unknown): string =>
     ? `${Buffer.from(value).toString("latin1")} ${Buffer.from(value).toString("hex")}`
     : (JSON.stringify(value) ?? "");
 
-/** All rows of all tables as text, including binary columns, to search for secrets. */
-async function dump(database: Database): Promise<string> {
+/** Returns all rows of all tables as text, including binary columns. */
+async function dumpTables(database: Database): Promise<string> {
   const tables = await database.query<{ name: string }>(
     "select quote_ident(tablename) as name from pg_tables where schemaname = current_schema()",
   );
@@ -66,11 +66,11 @@ async function dump(database: Database): Promise<string> {
   return rows.join("\n");
 }
 
-test("no key, token, password or secret is in a log line, an unrelated response, a metric or a table", async () => {
+test("no log line, unrelated response, metric or table contains a key, token, password or secret", async () => {
   const secrets = new Set([TURNSTILE_SECRET, SMTP_PASSWORD, "metrics-canary-token", ...Object.values(service.keys)]);
-  /** All output except the responses that return a new key. */
+  /** All responses and command output, except responses that return a new key. */
   const outputs: string[] = [];
-  const post = async (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
+  const postJson = async (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
     const response = await fetch(`${service.url}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
@@ -79,10 +79,10 @@ test("no key, token, password or secret is in a log line, an unrelated response,
     const text = await response.text();
     return { status: response.status, text, json: JSON.parse(text) };
   };
-  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  const createBearerHeader = (apiKey: string) => ({ authorization: `Bearer ${apiKey}` });
   const signUp = async (email: string, token: string) => {
     secrets.add(token);
-    const response = await post("/v1/customers/signup", { email, name: "Ada", turnstile_token: token });
+    const response = await postJson("/v1/customers/signup", { email, name: "Ada", turnstile_token: token });
     outputs.push(response.text);
     return response.status;
   };
@@ -98,67 +98,67 @@ test("no key, token, password or secret is in a log line, an unrelated response,
   assert.equal(token.length, 26);
   secrets.add(token);
   assert.ok(!(await fetch(`${service.url}/v1/customers/verify?token=${token}x`)).headers.has("location"));
-  const verified = await post("/v1/customers/verify", { token });
-  const key: string = verified.json.api_key;
-  secrets.add(key);
-  outputs.push((await post("/v1/customers/verify", { token })).text);
-  outputs.push((await post("/v1/customers/verify", { token: 5, api_key: key })).text);
-  const invalidKey = `${key.slice(0, -1)}${key.endsWith("a") ? "b" : "a"}`;
+  const verifyResponse = await postJson("/v1/customers/verify", { token });
+  const apiKey: string = verifyResponse.json.api_key;
+  secrets.add(apiKey);
+  outputs.push((await postJson("/v1/customers/verify", { token })).text);
+  outputs.push((await postJson("/v1/customers/verify", { token: 5, api_key: apiKey })).text);
+  const invalidKey = `${apiKey.slice(0, -1)}${apiKey.endsWith("a") ? "b" : "a"}`;
   secrets.add(invalidKey);
-  outputs.push((await post("/v1/customers/me/keys", { name: key }, bearer(invalidKey))).text);
-  const robot = await post("/v1/customers/me/keys", { name: "robot" }, bearer(key));
-  secrets.add(robot.json.api_key);
-  const rotated = await post("/v1/customers/me/keys/rotate", {}, bearer(key));
-  const next: string = rotated.json.api_key;
-  secrets.add(next);
-  outputs.push((await post("/v1/customers/me/keys/rotate", {}, bearer(key))).text);
+  outputs.push((await postJson("/v1/customers/me/keys", { name: apiKey }, createBearerHeader(invalidKey))).text);
+  const robotResponse = await postJson("/v1/customers/me/keys", { name: "robot" }, createBearerHeader(apiKey));
+  secrets.add(robotResponse.json.api_key);
+  const rotateResponse = await postJson("/v1/customers/me/keys/rotate", {}, createBearerHeader(apiKey));
+  const nextKey: string = rotateResponse.json.api_key;
+  secrets.add(nextKey);
+  outputs.push((await postJson("/v1/customers/me/keys/rotate", {}, createBearerHeader(apiKey))).text);
   for (const path of ["/v1/customers/me", "/v1/customers/me/keys"])
-    outputs.push((await service.get(path, bearer(next))).text);
-  const submit = (path: string, fields: Readonly<Record<string, string>>) =>
+    outputs.push((await service.get(path, createBearerHeader(nextKey))).text);
+  const submitForm = (path: string, fields: Readonly<Record<string, string>>) =>
     fetch(`${service.url}${path}`, {
       method: "POST",
       redirect: "manual",
       body: new URLSearchParams(fields),
       headers: { origin: "https://parallax.example" },
     });
-  assert.equal((await submit("/account/sign-in", { email: "ada@example.org" })).status, 200);
-  // The other e-mails report the key changes.
+  assert.equal((await submitForm("/account/sign-in", { email: "ada@example.org" })).status, 200);
+  // Three of the four e-mails concern the verification and the key changes.
   const signInMail = (await mailbox.received(4)).find(({ text }) => text?.includes("/account/enter"));
-  const link = /enter\?token=([a-z2-7]+)/.exec(signInMail?.text ?? "")?.[1] ?? "";
-  const entered = await submit("/account/enter", { token: link });
-  const cookie = /^__Host-parallax=([a-z2-7]{26});/.exec(entered.headers.get("set-cookie") ?? "")?.[1] ?? "";
-  secrets.add(link).add(cookie);
+  const linkToken = /enter\?token=([a-z2-7]+)/.exec(signInMail?.text ?? "")?.[1] ?? "";
+  const enterResponse = await submitForm("/account/enter", { token: linkToken });
+  const cookie = /^__Host-parallax=([a-z2-7]{26});/.exec(enterResponse.headers.get("set-cookie") ?? "")?.[1] ?? "";
+  secrets.add(linkToken).add(cookie);
   const page = await service.get("/account", { cookie: `__Host-parallax=${cookie}` });
   assert.match(page.text, /Sign out/);
-  outputs.push(page.text, await (await submit("/account/enter", { token: link })).text());
-  const command = run(process.execPath, ["bin/parallax.mjs", "customers", "show", "ada@example.org"], {
+  outputs.push(page.text, await (await submitForm("/account/enter", { token: linkToken })).text());
+  const showCommand = run(process.execPath, ["bin/parallax.mjs", "customers", "show", "ada@example.org"], {
     PARALLAX_DATA_DIR: folder.path,
   });
-  assert.equal(await command.ended, 0);
-  outputs.push(command.output());
+  assert.equal(await showCommand.ended, 0);
+  outputs.push(showCommand.output());
   outputs.push((await service.get("/metrics", { authorization: "Bearer metrics-canary-token" })).text);
   outputs.push((await service.get("/metrics", { authorization: "Bearer wrong" })).text);
   await eventually(() => (/retrying later/.test(service.output()) ? true : null), "the first failed e-mail in the log");
   assert.equal(await service.end(), 0);
 
   const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
-  const tables = await dump(database).finally(() => database.close());
+  const tables = await dumpTables(database).finally(() => database.close());
   assert.match(tables, /ada@example\.org/);
-  assert.ok(tables.includes(hash("sha256", next, "hex")), "binary columns are included");
+  assert.ok(tables.includes(hash("sha256", nextKey, "hex")), "binary columns are included");
   // The start banner of a sandbox prints the demo keys. All other lines are checked, including stack traces.
   const log = service
     .output()
     .split("\n")
-    .filter((line) => !BANNER_WITH_KEY.test(line))
+    .filter((line) => !BANNER_KEY_LINE_PATTERN.test(line))
     .join("\n");
   assert.match(log, /"route":"\/v1\/customers\/signup"/);
   const sources = { log, outputs: outputs.join("\n"), tables };
   for (const [source, text] of Object.entries(sources))
     for (const secret of secrets) {
       assert.ok(secret.length > 10);
-      const parts = secret.startsWith("plx_") ? [secret.slice(-20)] : [secret];
-      const hex = parts.map((part) => Buffer.from(part).toString("hex"));
-      for (const encoded of [...parts, ...hex])
+      const searchTexts = secret.startsWith("plx_") ? [secret.slice(-20)] : [secret];
+      const hexTexts = searchTexts.map((part) => Buffer.from(part).toString("hex"));
+      for (const encoded of [...searchTexts, ...hexTexts])
         assert.ok(!text.includes(encoded), `${secret.slice(0, 12)}… is in ${source}`);
     }
 });

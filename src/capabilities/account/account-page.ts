@@ -3,8 +3,8 @@ import { TIERS, type Tier } from "../../domain/plan.ts";
 import { type Html, html, page, table } from "../../http/html/index.ts";
 import { ACTIVE_KEYS_MAX, type Account, type KeyView, type MonthlyUsage } from "../customers/index.ts";
 import { PROOF_MS, type SessionView } from "../sessions/index.ts";
-import { keyNameField } from "./pages.ts";
-import { endpointSummary, formatInteger } from "./plans-page.ts";
+import { renderKeyNameField } from "./pages.ts";
+import { formatInteger, summarizeEndpoints } from "./plans-page.ts";
 import { PLANS_PATH } from "./site.ts";
 
 interface AccountView {
@@ -12,18 +12,18 @@ interface AccountView {
   readonly month: MonthlyUsage;
   /** The CSRF token and the form id that every form of the page contains. */
   readonly form: { readonly token: string; readonly id: string };
-  /** The customer's active sessions, and the one that requested the page. */
+  /** The customer's active sessions. */
   readonly sessions: readonly SessionView[];
   readonly sessionId: string;
-  /** Whether the session may change keys without another proof of identity. */
+  /** Whether the session may change keys without reauthentication. */
   readonly isProven: boolean;
   readonly canSignIn: boolean;
   readonly routes: readonly RouteEntry[];
 }
 
-/** The account page of a signed-in customer. */
-export function accountPage(view: AccountView): string {
-  const { account, month, form, isProven, canSignIn, routes } = view;
+/** Renders the account page of a signed-in customer. */
+export function renderAccountPage(view: AccountView): string {
+  const { account, month: monthlyUsage, form, isProven, canSignIn, routes } = view;
   const hiddenFields = html`<input type="hidden" name="csrf" value="${form.token}">
 <input type="hidden" name="form" value="${form.id}">`;
   return page({
@@ -36,19 +36,19 @@ export function accountPage(view: AccountView): string {
 <section>
 <h2>Usage this month</h2>
 <ul class="usage">
-${TIERS.map((tier) => usageItem(tier, month.usage[tier], month.quotas[tier], routes))}
+${TIERS.map((tier) => renderUsageItem(tier, monthlyUsage.usage[tier], monthlyUsage.quotas[tier], routes))}
 </ul>
-<p class="faint small">Resets on ${month.resetsOn} at 00:00 UTC.</p>
+<p class="faint small">Resets on ${monthlyUsage.resetsOn} at 00:00 UTC.</p>
 </section>
-${planSection(account)}
+${renderPlanSection(account)}
 </div>
-${isProven ? null : proofSection(account.email, hiddenFields, canSignIn)}
-${keysSection(account.keys, isProven ? hiddenFields : null)}
-${sessionsSection(view, hiddenFields)}`,
+${isProven ? null : renderProofSection(account.email, hiddenFields, canSignIn)}
+${renderKeysSection(account.keys, isProven ? hiddenFields : null)}
+${renderSessionsSection(view, hiddenFields)}`,
   });
 }
 
-function usageItem(tier: Tier, used: number, quota: number, routes: readonly RouteEntry[]): Html {
+function renderUsageItem(tier: Tier, used: number, quota: number, routes: readonly RouteEntry[]): Html {
   const summary = quota === 0 ? "not in this plan" : `${formatInteger(used)} of ${formatInteger(quota)}`;
   const meter =
     quota === 0
@@ -56,12 +56,12 @@ function usageItem(tier: Tier, used: number, quota: number, routes: readonly Rou
       : html`<meter min="0" max="${quota}" high="${quota * 0.9}" optimum="0" value="${Math.min(used, quota)}" aria-label="${tier}: ${summary}"></meter>`;
   return html`<li>
 <div class="numbers"><strong>${tier}</strong><span${quota === 0 ? html` class="faint"` : null}>${summary}</span></div>
-<div class="faint small">${endpointSummary(tier, routes)}</div>
+<div class="faint small">${summarizeEndpoints(tier, routes)}</div>
 ${meter}
 </li>`;
 }
 
-function planSection({ plan, status, email, createdAt, customerId, allowance }: Account): Html {
+function renderPlanSection({ plan, status, email, createdAt, customerId, allowance }: Account): Html {
   const { general, strategy } = allowance.rateLimits;
   return html`<section>
 <h2>Plan</h2>
@@ -77,7 +77,7 @@ function planSection({ plan, status, email, createdAt, customerId, allowance }: 
 </section>`;
 }
 
-function proofSection(email: string | null, hiddenFields: Html, canSignIn: boolean): Html {
+function renderProofSection(email: string | null, hiddenFields: Html, canSignIn: boolean): Html {
   const hasLinkForm = canSignIn && email !== null;
   return html`<section class="notice">
 <h2>Confirm that it’s you</h2>
@@ -101,24 +101,24 @@ ${hiddenFields}
 }
 
 /** @param hiddenFields  for the key forms; null renders no forms */
-function keysSection(keys: readonly KeyView[], hiddenFields: Html | null): Html {
-  const active = keys.filter(({ revokedAt }) => revokedAt === null);
-  const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
+function renderKeysSection(keys: readonly KeyView[], hiddenFields: Html | null): Html {
+  const activeKeys = keys.filter(({ revokedAt }) => revokedAt === null);
+  const revokedKeys = keys.filter(({ revokedAt }) => revokedAt !== null);
   return html`<section>
 <h2>API keys</h2>
-${active.length === 0 ? html`<p>This account has no active keys.</p>` : keyTable(active, hiddenFields)}
-${hiddenFields === null ? null : newKeyForm(active.length, hiddenFields)}
+${activeKeys.length === 0 ? html`<p>This account has no active keys.</p>` : renderKeyTable(activeKeys, hiddenFields)}
+${hiddenFields === null ? null : renderNewKeyForm(activeKeys.length, hiddenFields)}
 ${
-  revoked.length === 0
+  revokedKeys.length === 0
     ? null
-    : html`<details><summary>Revoked keys (${revoked.length})</summary>
-${keyTable(revoked, null)}
+    : html`<details><summary>Revoked keys (${revokedKeys.length})</summary>
+${renderKeyTable(revokedKeys, null)}
 </details>`
 }
 </section>`;
 }
 
-const keyTable = (keys: readonly KeyView[], hiddenFields: Html | null): Html =>
+const renderKeyTable = (keys: readonly KeyView[], hiddenFields: Html | null): Html =>
   table(
     ["Name", "Prefix", "Created", "Last used", hiddenFields === null ? "Status" : "Actions"],
     keys.map((key) => ({
@@ -128,16 +128,16 @@ const keyTable = (keys: readonly KeyView[], hiddenFields: Html | null): Html =>
         html`<code>${key.prefix}…</code>`,
         formatDay(key.createdAt),
         key.lastUsedAt === null ? "never" : formatMinute(key.lastUsedAt),
-        hiddenFields === null ? keyStatus(key) : keyForms(key, hiddenFields),
+        hiddenFields === null ? formatKeyStatus(key) : renderKeyForms(key, hiddenFields),
       ],
     })),
   );
 
-const keyStatus = ({ revokedAt }: KeyView): string =>
+const formatKeyStatus = ({ revokedAt }: KeyView): string =>
   revokedAt === null ? "active" : `revoked ${formatMinute(revokedAt)}`;
 
-/** Requires confirmation without a script: the submit button is inside a collapsed `<details>`. */
-const keyForms = (
+/** Each submit button is inside a collapsed `<details>`, which requires confirmation without JavaScript. */
+const renderKeyForms = (
   { keyId, name }: KeyView,
   hiddenFields: Html,
 ): Html => html`<details><summary aria-label="Rotate ${name}">Rotate</summary>
@@ -153,16 +153,16 @@ ${hiddenFields}
 <button class="danger" type="submit" aria-label="Revoke now: ${name}">Revoke now</button>
 </form></details>`;
 
-const newKeyForm = (activeCount: number, hiddenFields: Html): Html =>
+const renderNewKeyForm = (activeCount: number, hiddenFields: Html): Html =>
   activeCount >= ACTIVE_KEYS_MAX
     ? html`<p class="faint">You can have up to ${ACTIVE_KEYS_MAX} active keys. Revoke one to create another.</p>`
     : html`<form method="post" action="/account/keys" class="inline">
 ${hiddenFields}
-<div>${keyNameField("")}</div>
+<div>${renderKeyNameField("")}</div>
 <button type="submit">Create key</button>
 </form>`;
 
-const sessionsSection = ({ sessions, sessionId }: AccountView, hiddenFields: Html): Html => html`<section>
+const renderSessionsSection = ({ sessions, sessionId }: AccountView, hiddenFields: Html): Html => html`<section>
 <h2>Sessions</h2>
 ${table(
   ["Browser", "Signed in", "Last used"],

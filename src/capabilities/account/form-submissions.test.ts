@@ -12,34 +12,37 @@ import { eachDatabase } from "../../../test/support/databases.ts";
 
 const services = await useSignUpServices();
 
-eachDatabase("submitting the sign-up form twice creates one account and shows its key both times", async (database) => {
-  const harness = await accountHarness(database);
-  const form = inputIn((await harness.visit("/account")).text, "form");
-  const fields = { ...TEST_TOKEN, form, name: "Ada", email: "ada@example.org" };
-  const responses = await Promise.all([1, 2].map(() => harness.submit("/account/sign-up", fields)));
-  responses.push(await harness.submit("/account/sign-up", fields));
-  const keys = responses.map(({ text }) => keyIn(text));
-  assert.match(keys[0] ?? "", /^plx_free_/);
-  assert.equal(new Set(keys).size, 1);
-  assert.deepEqual(await database.query("select count(*) as count from customers"), [{ count: 1 }]);
-  // Another form, a changed form and a form without an id are processed again.
-  const otherForm = inputIn((await harness.visit("/account")).text, "form");
-  assert.notEqual(otherForm, form);
-  for (const changed of [{ form: otherForm }, { name: "Eve" }, { form: "" }]) {
-    const response = await harness.submit("/account/sign-up", { ...fields, ...changed });
-    assert.equal(response.status, 409);
-    assert.equal(keyIn(response.text), "");
-  }
-  await harness.clock.advance(60_000);
-  assert.equal(
-    (await harness.submit("/account/sign-up", fields)).status,
-    409,
-    "the key is not shown again after a minute",
-  );
-});
+eachDatabase(
+  "a sign-up form submitted twice creates one account, and both responses show its key",
+  async (database) => {
+    const harness = await accountHarness(database);
+    const form = inputIn((await harness.visit("/account")).text, "form");
+    const fields = { ...TEST_TOKEN, form, name: "Ada", email: "ada@example.org" };
+    const responses = await Promise.all([1, 2].map(() => harness.submit("/account/sign-up", fields)));
+    responses.push(await harness.submit("/account/sign-up", fields));
+    const keys = responses.map(({ text }) => keyIn(text));
+    assert.match(keys[0] ?? "", /^plx_free_/);
+    assert.equal(new Set(keys).size, 1);
+    assert.deepEqual(await database.query("select count(*) as count from customers"), [{ count: 1 }]);
+    // A form with a new id, changed values or no id is processed again.
+    const otherForm = inputIn((await harness.visit("/account")).text, "form");
+    assert.notEqual(otherForm, form);
+    for (const changedFields of [{ form: otherForm }, { name: "Eve" }, { form: "" }]) {
+      const response = await harness.submit("/account/sign-up", { ...fields, ...changedFields });
+      assert.equal(response.status, 409);
+      assert.equal(keyIn(response.text), "");
+    }
+    await harness.clock.advance(60_000);
+    assert.equal(
+      (await harness.submit("/account/sign-up", fields)).status,
+      409,
+      "the key is not shown again after a minute",
+    );
+  },
+);
 
 eachDatabase(
-  "submitting the sign-in form twice creates one link, and submitting the link's form twice starts one session",
+  "a sign-in form submitted twice creates one link, and the link's form submitted twice starts one session",
   async (database) => {
     const harness = await accountHarness(database);
     await harness.createAccount("ada@example.org");
@@ -50,12 +53,12 @@ eachDatabase(
     assert.equal(new Set(tokens).size, 1);
     const [token = ""] = tokens;
     const form = inputIn((await harness.visit(`/account/enter?token=${token}`)).text, "form");
-    const entered = await Promise.all([1, 2].map(() => harness.submit("/account/enter", { token, form })));
-    const cookie = cookieIn(entered[0] ?? assert.fail());
-    // The browser may already send the cookie of the first response.
-    entered.push(await harness.submit("/account/enter", { token, form }, { cookie }));
+    const enterResponses = await Promise.all([1, 2].map(() => harness.submit("/account/enter", { token, form })));
+    const cookie = cookieIn(enterResponses[0] ?? assert.fail());
+    // A browser that has received the first response sends its cookie.
+    enterResponses.push(await harness.submit("/account/enter", { token, form }, { cookie }));
     assert.deepEqual(
-      entered.map((response) => [response.status, cookieIn(response)]),
+      enterResponses.map((response) => [response.status, cookieIn(response)]),
       Array(3).fill([303, cookie]),
     );
     assert.equal(await harness.isSignedIn(cookie), true);
@@ -66,7 +69,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("submitting revoke or sign-out twice redirects to the account page both times", async (database) => {
+eachDatabase("a revoke or sign-out form submitted twice redirects to the account page both times", async (database) => {
   const harness = await accountHarness(database);
   const { keyId } = await harness.createAccount("ada@example.org");
   const { cookie, fields } = await harness.signIn("ada@example.org");
@@ -82,21 +85,21 @@ eachDatabase("submitting revoke or sign-out twice redirects to the account page 
   assert.equal(await harness.isSignedIn(otherBrowser.cookie), true);
 });
 
-eachDatabase("submitting the verification form twice shows the key both times", async (database) => {
+eachDatabase("if the verification form is submitted twice, both responses show the key", async (database) => {
   const harness = await accountHarness(database, { signUp: services.withEmail, publicUrl: PUBLIC_URL });
   await harness.signUpAs("ada@example.org");
-  const [mail] = await services.receivedMails(1);
-  const link = /\/v1\/customers\/verify\?token=([a-z2-7]{26})/.exec(mail?.text ?? "");
+  const [verificationMail] = await services.receivedMails(1);
+  const link = /\/v1\/customers\/verify\?token=([a-z2-7]{26})/.exec(verificationMail?.text ?? "");
   const token = link?.[1] ?? "";
-  const browser = { headers: { accept: "text/html" } };
-  const form = inputIn((await harness.call("GET", link?.[0] ?? "", browser)).text, "form");
+  const browserOptions = { headers: { accept: "text/html" } };
+  const form = inputIn((await harness.call("GET", link?.[0] ?? "", browserOptions)).text, "form");
   const responses = await Promise.all(
-    [1, 2].map(() => harness.submit("/v1/customers/verify", { token, form }, browser)),
+    [1, 2].map(() => harness.submit("/v1/customers/verify", { token, form }, browserOptions)),
   );
   const keys = responses.map(({ text }) => keyIn(text));
   assert.match(keys[0] ?? "", /^plx_free_/);
   assert.equal(new Set(keys).size, 1);
-  const otherForm = await harness.submit("/v1/customers/verify", { token, form: "0".repeat(20) }, browser);
+  const otherForm = await harness.submit("/v1/customers/verify", { token, form: "0".repeat(20) }, browserOptions);
   assert.equal(otherForm.status, 404);
   assert.match(otherForm.text, /This link does not work/);
 });

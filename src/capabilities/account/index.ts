@@ -2,4 +2,4 @@
 export type { AccountSettings } from "./model.ts";
 export { accountRoutes } from "./routes.ts";
 export { createAccountPage } from "./service.ts";
-export { plansUrl } from "./site.ts";
+export { buildPlansUrl as plansUrl } from "./site.ts";

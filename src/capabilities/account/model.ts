@@ -1,13 +1,13 @@
 import type { EmailDelivery } from "../customers/index.ts";
 
-/** The bot check of the sign-up form: the widget's site key, or the fixed token of a sandbox; null disables sign-up here. */
+/** Bot check of the sign-up form: the Turnstile site key, or the sandbox's fixed token; null hides the form. */
 export type BotCheckField = { readonly siteKey: string } | { readonly token: string } | null;
 
 /** The operator's settings for the account page. */
 export interface AccountSettings {
   readonly botCheck: BotCheckField;
-  /** Null without a mail server: then only a sandbox has sign-in, and displays the link on the page. */
+  /** Null without a mail server. A sandbox then displays the sign-in link, and a live server has no sign-in. */
   readonly emailDelivery: EmailDelivery | null;
-  /** The operator's page where customers upgrade. */
+  /** URL of the operator's page where customers upgrade. */
   readonly upgradeUrl?: string | null;
 }

@@ -5,28 +5,28 @@ import { accountHarness, keyIn, TEST_TOKEN } from "../../../test/support/custome
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { hostileTexts } from "../../../test/support/hostile-texts.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
-import { accountPage } from "./account-page.ts";
+import { renderAccountPage } from "./account-page.ts";
 import type { AccountSettings } from "./model.ts";
 
 const NOTHING_USED = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
 
-function elements(html: string): DefaultTreeAdapterTypes.Element[] {
-  const found: DefaultTreeAdapterTypes.Element[] = [];
+function parseElements(html: string): DefaultTreeAdapterTypes.Element[] {
+  const pageElements: DefaultTreeAdapterTypes.Element[] = [];
   const walk = (node: DefaultTreeAdapterTypes.Node) => {
-    if ("tagName" in node) found.push(node);
+    if ("tagName" in node) pageElements.push(node);
     if ("childNodes" in node) for (const child of node.childNodes) walk(child);
   };
   walk(parse(html));
-  return found;
+  return pageElements;
 }
 
-/** The elements and attribute names of a page; independent of the displayed text. */
-const outline = (html: string): string =>
-  elements(html)
+/** Lists the elements and attribute names of a page, without its text. */
+const describeOutline = (html: string): string =>
+  parseElements(html)
     .map(({ tagName, attrs }) => `${tagName} ${attrs.map(({ name }) => name).join(" ")}`)
     .join("\n");
 
-const viewWith = (text: string) => ({
+const createView = (text: string) => ({
   account: {
     customerId: "cus-a",
     email: text,
@@ -47,46 +47,46 @@ const viewWith = (text: string) => ({
   sessions: [{ sessionId: text, startedAt: new Date(0), lastSeenAt: new Date(0) }],
 });
 
-test("hostile text in any field of the account page adds no element and no attribute", () => {
+test("hostile text in any account field adds no element and no attribute to the page", () => {
   assert.equal(hostileTexts.length, 100);
   for (const isProven of [true, false]) {
-    const plain = outline(accountPage({ ...viewWith("plain"), isProven }));
+    const plainOutline = describeOutline(renderAccountPage({ ...createView("plain"), isProven }));
     for (const text of hostileTexts) {
-      const html = accountPage({ ...viewWith(text), isProven });
-      assert.equal(outline(html), plain, text);
-      assert.equal(elements(html).filter(({ tagName }) => tagName === "script").length, 0);
+      const html = renderAccountPage({ ...createView(text), isProven });
+      assert.equal(describeOutline(html), plainOutline, text);
+      assert.equal(parseElements(html).filter(({ tagName }) => tagName === "script").length, 0);
     }
   }
 });
 
-eachDatabase("hostile names that are accepted are displayed as text", async (database) => {
+eachDatabase("if a hostile name is accepted, pages display it as text", async (database) => {
   const harness = await accountHarness(database);
   let acceptedCount = 0;
   for (const [index, text] of hostileTexts.entries()) {
     const email = `x${index}@example.org`;
     const fields = { name: text, email, ...TEST_TOKEN };
-    const signedUp = await harness.submit("/account/sign-up", fields);
-    if (signedUp.status !== 200) {
-      assert.equal(signedUp.status, 422, text);
+    const signUpResponse = await harness.submit("/account/sign-up", fields);
+    if (signUpResponse.status !== 200) {
+      assert.equal(signUpResponse.status, 422, text);
       await harness.createAccount(email);
     } else acceptedCount += 1;
     const browser = await harness.signIn(email);
-    const created = await harness.submit(
+    const createResponse = await harness.submit(
       "/account/keys",
       { ...browser.fields, name: text.slice(0, 64) },
       { cookie: browser.cookie },
     );
     const page = await harness.visit("/account", { cookie: browser.cookie });
-    for (const { text: html } of [signedUp, created, page]) {
-      const found = elements(html);
+    for (const { text: html } of [signUpResponse, createResponse, page]) {
+      const pageElements = parseElements(html);
       assert.deepEqual(
-        found.filter(({ tagName }) =>
+        pageElements.filter(({ tagName }) =>
           ["script", "img", "svg", "iframe", "object", "embed", "style", "base"].includes(tagName),
         ),
         [],
       );
       assert.deepEqual(
-        found.flatMap(({ attrs }) => attrs.filter(({ name }) => name.startsWith("on") || name === "style")),
+        pageElements.flatMap(({ attrs }) => attrs.filter(({ name }) => name.startsWith("on") || name === "style")),
         [],
       );
     }
@@ -119,7 +119,7 @@ test("every page forbids scripts, external resources and framing", async () => {
     assert.equal(headers["x-frame-options"], "DENY");
     assert.equal(headers["cache-control"], "no-store");
     assert.equal(headers["content-type"], "text/html; charset=utf-8");
-    for (const { tagName, attrs } of elements(text)) {
+    for (const { tagName, attrs } of parseElements(text)) {
       assert.notEqual(tagName, "script");
       assert.notEqual(tagName, "style");
       for (const { name, value } of attrs)
@@ -127,11 +127,11 @@ test("every page forbids scripts, external resources and framing", async () => {
     }
   }
   assert.notEqual(keyIn(responses.at(-1)?.text ?? ""), "");
-  const style = /href="(\/account\/style-[0-9a-f]{16}\.css)"/.exec(responses[0]?.text ?? "")?.[1] ?? "";
-  const file = await harness.visit(style);
-  assert.equal(file.status, 200);
-  assert.equal(file.headers["content-type"], "text/css; charset=utf-8");
-  assert.equal(file.headers["cache-control"], "public, max-age=31536000, immutable");
+  const stylesheetPath = /href="(\/account\/style-[0-9a-f]{16}\.css)"/.exec(responses[0]?.text ?? "")?.[1] ?? "";
+  const stylesheet = await harness.visit(stylesheetPath);
+  assert.equal(stylesheet.status, 200);
+  assert.equal(stylesheet.headers["content-type"], "text/css; charset=utf-8");
+  assert.equal(stylesheet.headers["cache-control"], "public, max-age=31536000, immutable");
   assert.equal((await harness.call("GET", "/account/nothing")).status, 404);
 });
 
@@ -144,7 +144,7 @@ test("only the sign-up page with a site key allows Turnstile's script and frame"
     /; script-src https:\/\/challenges\.cloudflare\.com; frame-src https:\/\/challenges\.cloudflare\.com; /,
   );
   assert.equal(home.headers["referrer-policy"], "strict-origin");
-  const scripts = elements(home.text).filter(({ tagName }) => tagName === "script");
+  const scripts = parseElements(home.text).filter(({ tagName }) => tagName === "script");
   assert.deepEqual(
     scripts.map(({ attrs }) => attrs.find(({ name }) => name === "src")?.value),
     ["https://challenges.cloudflare.com/turnstile/v0/api.js"],
@@ -158,13 +158,13 @@ test("only the sign-up page with a site key allows Turnstile's script and frame"
   }
 });
 
-test("key buttons have the key's name in their label, and tables keep their ARIA roles", () => {
-  const found = elements(accountPage(viewWith("robot")));
-  const attributesOf = (tag: string) =>
-    found
+test("the labels of key buttons contain the key's name, and tables have ARIA roles", () => {
+  const pageElements = parseElements(renderAccountPage(createView("robot")));
+  const readAttributes = (tag: string) =>
+    pageElements
       .filter(({ tagName }) => tagName === tag)
       .map(({ attrs }) => Object.fromEntries(attrs.map(({ name, value }) => [name, value])));
-  const labels = [...attributesOf("summary"), ...attributesOf("button")].map((attrs) => attrs["aria-label"]);
+  const labels = [...readAttributes("summary"), ...readAttributes("button")].map((attrs) => attrs["aria-label"]);
   for (const name of ["Rotate robot", "Revoke robot", "Rotate now: robot", "Revoke now: robot"])
     assert.ok(labels.includes(name), name);
   for (const [tag, role] of [
@@ -175,8 +175,8 @@ test("key buttons have the key's name in their label, and tables keep their ARIA
     ["td", "cell"],
     ["th", "columnheader"],
   ] as const) {
-    assert.ok(attributesOf(tag).length > 0, tag);
-    for (const attrs of attributesOf(tag)) assert.equal(attrs.role, role);
+    assert.ok(readAttributes(tag).length > 0, tag);
+    for (const attrs of readAttributes(tag)) assert.equal(attrs.role, role);
   }
-  for (const attrs of attributesOf("th")) assert.equal(attrs.scope, "col");
+  for (const attrs of readAttributes("th")) assert.equal(attrs.scope, "col");
 });

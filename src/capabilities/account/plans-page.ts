@@ -2,10 +2,10 @@ import type { RouteEntry } from "../../domain/metering.ts";
 import { PLAN_ALLOWANCES, PLAN_PRICES_USD_MONTH, PLANS, type Plan, TIERS, type Tier } from "../../domain/plan.ts";
 import { type Html, html, page, table } from "../../http/html/index.ts";
 
-/** The plans, the endpoints of each tier, and how to upgrade. */
-export function plansPage(options: {
+/** Renders the page with the plans, the endpoints of each tier, and how to upgrade. */
+export function renderPlansPage(options: {
   readonly routes: readonly RouteEntry[];
-  /** The operator's page for upgrades; null if there is none. */
+  /** URL of the operator's page where customers upgrade; null if not configured. */
   readonly upgradeUrl: string | null;
   readonly isSandbox: boolean;
 }): string {
@@ -16,11 +16,11 @@ export function plansPage(options: {
 ${table(
   ["Plan", ...PLANS],
   [
-    row("Price per month", price),
-    row("Requests per minute", (plan) => formatLimit(plan, PLAN_ALLOWANCES[plan].rateLimits.general)),
-    row("Strategy requests per minute", (plan) => formatLimit(plan, PLAN_ALLOWANCES[plan].rateLimits.strategy)),
+    createRow("Price per month", formatPrice),
+    createRow("Requests per minute", (plan) => formatLimit(plan, PLAN_ALLOWANCES[plan].rateLimits.general)),
+    createRow("Strategy requests per minute", (plan) => formatLimit(plan, PLAN_ALLOWANCES[plan].rateLimits.strategy)),
     ...TIERS.map((tier) =>
-      row(`${tier} calls per month`, (plan) => formatLimit(plan, PLAN_ALLOWANCES[plan].quotas[tier])),
+      createRow(`${tier} calls per month`, (plan) => formatLimit(plan, PLAN_ALLOWANCES[plan].quotas[tier])),
     ),
   ],
 )}
@@ -28,36 +28,42 @@ ${table(
 </section>
 <section>
 <h2>Upgrade</h2>
-${upgrade(options)}
+${renderUpgrade(options)}
 </section>
 <section>
 <h2>Endpoints by tier</h2>
 <dl>
-${TIERS.map((tier) => html`<dt>${tier}</dt><dd>${endpointList(tier, routes)}</dd>`)}
+${TIERS.map((tier) => html`<dt>${tier}</dt><dd>${renderEndpointList(tier, routes)}</dd>`)}
 </dl>
 </section>
 <p><a href="/account">Go to your account</a></p>`,
   });
 }
 
-const row = (name: string, cell: (plan: Plan) => string) => ({
+const createRow = (name: string, cell: (plan: Plan) => string) => ({
   cells: [html`<strong>${name}</strong>`, ...PLANS.map(cell)],
 });
 
-/** Plans without a list price are negotiated, so they have no standard limits. */
-const BY_AGREEMENT = "by agreement";
+/** Displayed instead of price and limits for plans without a list price. */
+const NEGOTIATED_VALUE = "by agreement";
 
-function price(plan: Plan): string {
+function formatPrice(plan: Plan): string {
   const dollars = PLAN_PRICES_USD_MONTH[plan];
-  return dollars === null ? BY_AGREEMENT : `$${formatInteger(dollars)}`;
+  return dollars === null ? NEGOTIATED_VALUE : `$${formatInteger(dollars)}`;
 }
 
 function formatLimit(plan: Plan, limit: number): string {
-  if (PLAN_PRICES_USD_MONTH[plan] === null) return BY_AGREEMENT;
+  if (PLAN_PRICES_USD_MONTH[plan] === null) return NEGOTIATED_VALUE;
   return limit === 0 ? "not included" : formatInteger(limit);
 }
 
-function upgrade({ upgradeUrl, isSandbox }: { readonly upgradeUrl: string | null; readonly isSandbox: boolean }): Html {
+function renderUpgrade({
+  upgradeUrl,
+  isSandbox,
+}: {
+  readonly upgradeUrl: string | null;
+  readonly isSandbox: boolean;
+}): Html {
   if (upgradeUrl !== null) return html`<p><a class="button" href="${upgradeUrl}">Upgrade</a></p>`;
   return isSandbox
     ? html`<p>This is a sandbox, so you can change the plan of an account yourself:</p>
@@ -65,22 +71,22 @@ function upgrade({ upgradeUrl, isSandbox }: { readonly upgradeUrl: string | null
     : html`<p>To upgrade, contact the operator of this server.</p>`;
 }
 
-const NO_ENDPOINTS = "no endpoints yet";
+const NO_ENDPOINTS_TEXT = "no endpoints yet";
 
-const endpointsOf = (tier: Tier, routes: readonly RouteEntry[]) =>
+const findEndpoints = (tier: Tier, routes: readonly RouteEntry[]) =>
   routes.filter(({ metering }) => metering.quotaTier === tier);
 
-function endpointList(tier: Tier, routes: readonly RouteEntry[]): Html {
-  const endpoints = endpointsOf(tier, routes);
-  if (endpoints.length === 0) return html`<span class="faint">${NO_ENDPOINTS}</span>`;
+function renderEndpointList(tier: Tier, routes: readonly RouteEntry[]): Html {
+  const endpoints = findEndpoints(tier, routes);
+  if (endpoints.length === 0) return html`<span class="faint">${NO_ENDPOINTS_TEXT}</span>`;
   return html`<ul class="plain">
 ${endpoints.map(({ method, path }) => html`<li><code class="small">${method} ${path}</code></li>`)}
 </ul>`;
 }
 
-/** The endpoints of a tier as path segments without parameters, for example "markets, markets history, events". */
-export function endpointSummary(tier: Tier, routes: readonly RouteEntry[]): string {
-  const names = endpointsOf(tier, routes).map(({ path }) =>
+/** Lists the endpoints of a tier as path segments without parameters, for example "markets, markets history, events". */
+export function summarizeEndpoints(tier: Tier, routes: readonly RouteEntry[]): string {
+  const names = findEndpoints(tier, routes).map(({ path }) =>
     path
       .replace(/\{\w+\}/g, "")
       .split("/")
@@ -88,7 +94,7 @@ export function endpointSummary(tier: Tier, routes: readonly RouteEntry[]): stri
       .slice(1)
       .join(" "),
   );
-  return [...new Set(names)].join(", ") || NO_ENDPOINTS;
+  return [...new Set(names)].join(", ") || NO_ENDPOINTS_TEXT;
 }
 
 export const formatInteger = (value: number): string => value.toLocaleString("en-US");

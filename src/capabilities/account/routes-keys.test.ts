@@ -5,28 +5,31 @@ import { eachDatabase } from "../../../test/support/databases.ts";
 const MINUTE_MS = 60_000;
 
 eachDatabase(
-  "a customer creates, rotates and revokes keys, and the audit log records the session",
+  "a signed-in customer creates, rotates and revokes keys, and the audit log identifies the session",
   async (database) => {
     const harness = await accountHarness(database);
     const { customerId, keyId, apiKey } = await harness.createAccount("ada@example.org");
     const { cookie, fields } = await harness.signIn("ada@example.org");
-    const created = await harness.submit("/account/keys", { ...fields, name: " robot " }, { cookie });
-    assert.equal(created.status, 200);
-    assert.equal(created.headers["cache-control"], "no-store");
-    assert.equal(created.headers["referrer-policy"], "strict-origin");
-    const robot = keyIn(created.text);
-    const rotated = await harness.submit(`/account/keys/${keyId}/rotate`, fields, { cookie });
-    const next = keyIn(rotated.text);
-    const statusWith = async (key: string) => (await harness.call("GET", "/v1/customers/me", { key })).status;
-    assert.deepEqual([await statusWith(apiKey), await statusWith(next), await statusWith(robot)], [401, 200, 200]);
-    const keys = await harness.call("GET", "/v1/customers/me/keys", { key: next });
+    const createResponse = await harness.submit("/account/keys", { ...fields, name: " robot " }, { cookie });
+    assert.equal(createResponse.status, 200);
+    assert.equal(createResponse.headers["cache-control"], "no-store");
+    assert.equal(createResponse.headers["referrer-policy"], "strict-origin");
+    const robotKey = keyIn(createResponse.text);
+    const rotateResponse = await harness.submit(`/account/keys/${keyId}/rotate`, fields, { cookie });
+    const nextKey = keyIn(rotateResponse.text);
+    const readStatus = async (key: string) => (await harness.call("GET", "/v1/customers/me", { key })).status;
+    assert.deepEqual(
+      [await readStatus(apiKey), await readStatus(nextKey), await readStatus(robotKey)],
+      [401, 200, 200],
+    );
+    const keys = await harness.call("GET", "/v1/customers/me/keys", { key: nextKey });
     const robotId = keys.json.find(({ name }: { name: string }) => name === "robot").key_id;
-    const revoked = await harness.submit(`/account/keys/${robotId}/revoke`, fields, { cookie });
-    assert.equal(revoked.status, 303);
-    assert.equal(await statusWith(robot), 401);
-    const page = await harness.visit("/account", { cookie });
-    assert.match(page.text, /Revoked keys \(2\)/);
-    for (const key of [apiKey, next, robot]) assert.ok(!page.text.includes(key.slice(-20)));
+    const revokeResponse = await harness.submit(`/account/keys/${robotId}/revoke`, fields, { cookie });
+    assert.equal(revokeResponse.status, 303);
+    assert.equal(await readStatus(robotKey), 401);
+    const readPage = await harness.visit("/account", { cookie });
+    assert.match(readPage.text, /Revoked keys \(2\)/);
+    for (const key of [apiKey, nextKey, robotKey]) assert.ok(!readPage.text.includes(key.slice(-20)));
     const log = await harness.app.customers.auditLog({ customerId, limit: 10 });
     assert.deepEqual(
       log.map(({ action, actor }) => [action, actor.kind]),
@@ -42,90 +45,99 @@ eachDatabase(
   },
 );
 
-eachDatabase("403: forms from other sites are rejected, even with a valid session and CSRF token", async (database) => {
-  const harness = await accountHarness(database, { publicUrl: "https://parallax.example" });
-  const { keyId, apiKey } = await harness.createAccount("ada@example.org");
-  const { cookie, fields } = await harness.signIn("ada@example.org");
-  const before = await database.query("select * from api_keys");
-  const crossSite: readonly Readonly<Record<string, string>>[] = [
-    { origin: "https://evil.example" },
-    { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
-    { "sec-fetch-site": "cross-site" },
-    { "sec-fetch-site": "same-site", origin: "https://other.parallax.example" },
-    { "sec-fetch-site": "none" },
-    { origin: "null" },
-    {},
-  ];
-  const forms: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
-    [`/account/keys/${keyId}/rotate`, fields],
-    [`/account/keys/${keyId}/revoke`, fields],
-    ["/account/keys", { ...fields, name: "robot" }],
-    ["/account/prove", { csrf: fields.csrf, api_key: apiKey }],
-    ["/account/sign-out", { csrf: fields.csrf }],
-    ["/account/sign-in", { email: "ada@example.org" }],
-    ["/account/enter", { token: "a".repeat(26) }],
-    ["/account/sign-up", { name: "", email: "eve@example.org", "cf-turnstile-response": "XXXX.DUMMY.TOKEN.XXXX" }],
-  ];
-  for (const headers of crossSite)
-    for (const [path, form] of forms) {
-      const response = await harness.submit(path, form, { cookie, headers });
-      assert.equal(response.status, 403, `${path} ${JSON.stringify(headers)}`);
-      assert.match(String(response.headers["content-type"]), /^text\/html/);
-    }
-  assert.deepEqual(await database.query("select * from api_keys"), before);
-  assert.equal((await harness.call("GET", "/v1/customers/me", { key: apiKey })).status, 200);
-  assert.equal(await harness.isSignedIn(cookie), true);
-});
-
-eachDatabase("403: a form with a missing, wrong or another session's CSRF token is rejected", async (database) => {
-  const harness = await accountHarness(database);
-  const { keyId } = await harness.createAccount("ada@example.org");
-  await harness.createAccount("eve@example.org");
-  const ada = await harness.signIn("ada@example.org");
-  const eve = await harness.signIn("eve@example.org");
-  const before = await database.query("select * from api_keys");
-  const rotate = (form: Readonly<Record<string, string>>) =>
-    harness.submit(`/account/keys/${keyId}/rotate`, form, { cookie: ada.cookie });
-  for (const csrf of ["", "x", eve.fields.csrf, ada.cookie.split("=")[1] ?? ""])
-    assert.equal((await rotate({ ...ada.fields, csrf })).status, 403);
-  assert.equal((await rotate({ form: "x" })).status, 422);
-  assert.equal((await harness.submit(`/account/keys/${keyId}/rotate`, ada.fields)).status, 401, "without the cookie");
-  assert.deepEqual(await database.query("select * from api_keys"), before);
-});
-
-eachDatabase("submitting rotate or create twice creates one key and shows it both times", async (database) => {
-  const harness = await accountHarness(database);
-  const { keyId } = await harness.createAccount("ada@example.org");
-  const { cookie, fields } = await harness.signIn("ada@example.org");
-  const submitTwice = async (path: string, form: Readonly<Record<string, string>>) => {
-    const responses = await Promise.all([1, 2].map(() => harness.submit(path, form, { cookie })));
-    responses.push(await harness.submit(path, form, { cookie }));
-    assert.deepEqual(
-      responses.map(({ status }) => status),
-      [200, 200, 200],
-    );
-    const keys = new Set(responses.map(({ text }) => keyIn(text)));
-    assert.equal(keys.size, 1);
-  };
-  const keyCount = async () => (await database.query("select key_id from api_keys")).length;
-  await submitTwice(`/account/keys/${keyId}/rotate`, fields);
-  assert.equal(await keyCount(), 2);
-  await submitTwice("/account/keys", { ...fields, name: "robot" });
-  assert.equal(await keyCount(), 3);
-  const later = await harness.fieldsOf(cookie);
-  assert.equal(
-    (await harness.submit("/account/keys", { ...later, name: "robot" }, { cookie })).status,
-    409,
-    "a new form",
-  );
-  assert.equal((await harness.submit(`/account/keys/${keyId}/rotate`, later, { cookie })).status, 404);
-  await harness.clock.advance(MINUTE_MS);
-  assert.equal((await harness.submit(`/account/keys/${keyId}/rotate`, fields, { cookie })).status, 404, "too late");
-  assert.equal(await keyCount(), 3);
-});
+eachDatabase(
+  "403: a form submitted from another site is rejected, even with a valid session and CSRF token",
+  async (database) => {
+    const harness = await accountHarness(database, { publicUrl: "https://parallax.example" });
+    const { keyId, apiKey } = await harness.createAccount("ada@example.org");
+    const { cookie, fields } = await harness.signIn("ada@example.org");
+    const keysBefore = await database.query("select * from api_keys");
+    const crossSiteHeaders: readonly Readonly<Record<string, string>>[] = [
+      { origin: "https://evil.example" },
+      { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site", origin: "https://other.parallax.example" },
+      { "sec-fetch-site": "none" },
+      { origin: "null" },
+      {},
+    ];
+    const forms: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+      [`/account/keys/${keyId}/rotate`, fields],
+      [`/account/keys/${keyId}/revoke`, fields],
+      ["/account/keys", { ...fields, name: "robot" }],
+      ["/account/prove", { csrf: fields.csrf, api_key: apiKey }],
+      ["/account/sign-out", { csrf: fields.csrf }],
+      ["/account/sign-in", { email: "ada@example.org" }],
+      ["/account/enter", { token: "a".repeat(26) }],
+      ["/account/sign-up", { name: "", email: "eve@example.org", "cf-turnstile-response": "XXXX.DUMMY.TOKEN.XXXX" }],
+    ];
+    for (const headers of crossSiteHeaders)
+      for (const [path, formType] of forms) {
+        const response = await harness.submit(path, formType, { cookie, headers });
+        assert.equal(response.status, 403, `${path} ${JSON.stringify(headers)}`);
+        assert.match(String(response.headers["content-type"]), /^text\/html/);
+      }
+    assert.deepEqual(await database.query("select * from api_keys"), keysBefore);
+    assert.equal((await harness.call("GET", "/v1/customers/me", { key: apiKey })).status, 200);
+    assert.equal(await harness.isSignedIn(cookie), true);
+  },
+);
 
 eachDatabase(
-  "of concurrent rotations of a key, by several sessions and by the key itself, exactly one succeeds",
+  "403: a form is rejected if its CSRF token is missing, wrong or from another session",
+  async (database) => {
+    const harness = await accountHarness(database);
+    const { keyId } = await harness.createAccount("ada@example.org");
+    await harness.createAccount("eve@example.org");
+    const ada = await harness.signIn("ada@example.org");
+    const eve = await harness.signIn("eve@example.org");
+    const keysBefore = await database.query("select * from api_keys");
+    const submitRotation = (formType: Readonly<Record<string, string>>) =>
+      harness.submit(`/account/keys/${keyId}/rotate`, formType, { cookie: ada.cookie });
+    for (const csrf of ["", "x", eve.fields.csrf, ada.cookie.split("=")[1] ?? ""])
+      assert.equal((await submitRotation({ ...ada.fields, csrf })).status, 403);
+    assert.equal((await submitRotation({ form: "x" })).status, 422);
+    assert.equal((await harness.submit(`/account/keys/${keyId}/rotate`, ada.fields)).status, 401, "without the cookie");
+    assert.deepEqual(await database.query("select * from api_keys"), keysBefore);
+  },
+);
+
+eachDatabase(
+  "a rotate or create form submitted twice creates one key, and both responses show it",
+  async (database) => {
+    const harness = await accountHarness(database);
+    const { keyId } = await harness.createAccount("ada@example.org");
+    const { cookie, fields } = await harness.signIn("ada@example.org");
+    const submitTwice = async (path: string, formType: Readonly<Record<string, string>>) => {
+      const responses = await Promise.all([1, 2].map(() => harness.submit(path, formType, { cookie })));
+      responses.push(await harness.submit(path, formType, { cookie }));
+      assert.deepEqual(
+        responses.map(({ status }) => status),
+        [200, 200, 200],
+      );
+      const keys = new Set(responses.map(({ text }) => keyIn(text)));
+      assert.equal(keys.size, 1);
+    };
+    const countKeys = async () => (await database.query("select key_id from api_keys")).length;
+    await submitTwice(`/account/keys/${keyId}/rotate`, fields);
+    assert.equal(await countKeys(), 2);
+    await submitTwice("/account/keys", { ...fields, name: "robot" });
+    assert.equal(await countKeys(), 3);
+    const newFields = await harness.fieldsOf(cookie);
+    assert.equal(
+      (await harness.submit("/account/keys", { ...newFields, name: "robot" }, { cookie })).status,
+      409,
+      "a new form",
+    );
+    assert.equal((await harness.submit(`/account/keys/${keyId}/rotate`, newFields, { cookie })).status, 404);
+    await harness.clock.advance(MINUTE_MS);
+    assert.equal((await harness.submit(`/account/keys/${keyId}/rotate`, fields, { cookie })).status, 404, "too late");
+    assert.equal(await countKeys(), 3);
+  },
+);
+
+eachDatabase(
+  "if several sessions and the key itself rotate the key concurrently, exactly one rotation succeeds",
   async (database) => {
     const harness = await accountHarness(database);
     const { keyId, apiKey } = await harness.createAccount("ada@example.org");
@@ -141,66 +153,75 @@ eachDatabase(
 );
 
 eachDatabase(
-  "403: ten minutes after sign-in, key changes require another proof: a new link or a key",
+  "403: ten minutes after sign-in, key changes require a new sign-in link or an API key",
   async (database) => {
     const harness = await accountHarness(database);
     const { keyId, apiKey } = await harness.createAccount("ada@example.org");
     const { apiKey: otherCustomersKey } = await harness.createAccount("eve@example.org");
     const { cookie, fields } = await harness.signIn("ada@example.org");
-    const before = await database.query("select * from api_keys order by key_id");
-    const page = async () => (await harness.visit("/account", { cookie })).text;
-    assert.match(await page(), /Rotate now/);
+    const keysBefore = await database.query("select * from api_keys order by key_id");
+    const readPage = async () => (await harness.visit("/account", { cookie })).text;
+    assert.match(await readPage(), /Rotate now/);
     await harness.clock.advance(10 * MINUTE_MS);
-    assert.doesNotMatch(await page(), /Rotate now/);
-    assert.match(await page(), /Confirm that it’s you/);
-    const changes: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    assert.doesNotMatch(await readPage(), /Rotate now/);
+    assert.match(await readPage(), /Confirm that it’s you/);
+    const keyChanges: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
       [`/account/keys/${keyId}/rotate`, fields],
       [`/account/keys/${keyId}/revoke`, fields],
       ["/account/keys", { ...fields, name: "robot" }],
     ];
-    for (const [path, form] of changes) assert.equal((await harness.submit(path, form, { cookie })).status, 403);
+    for (const [path, formType] of keyChanges)
+      assert.equal((await harness.submit(path, formType, { cookie })).status, 403);
     for (const key of [otherCustomersKey, "", "plx_free_x", `${apiKey.slice(0, -1)}!`])
       assert.equal(
         (await harness.submit("/account/prove", { csrf: fields.csrf, api_key: key }, { cookie })).status,
         403,
       );
-    for (const [path, form] of changes) assert.equal((await harness.submit(path, form, { cookie })).status, 403);
-    assert.deepEqual(await database.query("select * from api_keys order by key_id"), before);
-    const proof = await harness.submit("/account/prove", { csrf: fields.csrf, api_key: ` ${apiKey} ` }, { cookie });
-    assert.equal(proof.status, 303);
-    const rotated = await harness.submit(`/account/keys/${keyId}/rotate`, fields, { cookie });
-    assert.equal(rotated.status, 200);
+    for (const [path, formType] of keyChanges)
+      assert.equal((await harness.submit(path, formType, { cookie })).status, 403);
+    assert.deepEqual(await database.query("select * from api_keys order by key_id"), keysBefore);
+    const proofResponse = await harness.submit(
+      "/account/prove",
+      { csrf: fields.csrf, api_key: ` ${apiKey} ` },
+      { cookie },
+    );
+    assert.equal(proofResponse.status, 303);
+    const rotateResponse = await harness.submit(`/account/keys/${keyId}/rotate`, fields, { cookie });
+    assert.equal(rotateResponse.status, 200);
     await harness.clock.advance(10 * MINUTE_MS);
     assert.equal((await harness.submit("/account/keys", { ...fields, name: "robot" }, { cookie })).status, 403);
     const newSession = await harness.signIn("ada@example.org", cookie);
-    const created = await harness.submit(
+    const createResponse = await harness.submit(
       "/account/keys",
       { ...newSession.fields, name: "robot" },
       { cookie: newSession.cookie },
     );
-    assert.equal(created.status, 200);
+    assert.equal(createResponse.status, 200);
   },
 );
 
-eachDatabase("404: another customer's key and a non-existent key get identical responses", async (database) => {
-  const harness = await accountHarness(database);
-  const victim = await harness.createAccount("victim@example.org");
-  await harness.createAccount("eve@example.org");
-  const { cookie, fields } = await harness.signIn("eve@example.org");
-  const before = await database.query("select * from api_keys order by key_id");
-  for (const action of ["rotate", "revoke"]) {
-    const texts = new Set<string>();
-    for (const id of [victim.keyId, `key-${"a".repeat(26)}`, "x", "%00", "..%2f", "x".repeat(1_000)]) {
-      const response = await harness.submit(`/account/keys/${id}/${action}`, fields, { cookie });
-      assert.equal(response.status, 404, id);
-      texts.add(response.text);
+eachDatabase(
+  "404: the responses for another customer's key and for a non-existent key are identical",
+  async (database) => {
+    const harness = await accountHarness(database);
+    const victim = await harness.createAccount("victim@example.org");
+    await harness.createAccount("eve@example.org");
+    const { cookie, fields } = await harness.signIn("eve@example.org");
+    const keysBefore = await database.query("select * from api_keys order by key_id");
+    for (const action of ["rotate", "revoke"]) {
+      const texts = new Set<string>();
+      for (const id of [victim.keyId, `key-${"a".repeat(26)}`, "x", "%00", "..%2f", "x".repeat(1_000)]) {
+        const response = await harness.submit(`/account/keys/${id}/${action}`, fields, { cookie });
+        assert.equal(response.status, 404, id);
+        texts.add(response.text);
+      }
+      assert.equal(texts.size, 1);
     }
-    assert.equal(texts.size, 1);
-  }
-  assert.deepEqual(await database.query("select * from api_keys order by key_id"), before);
-});
+    assert.deepEqual(await database.query("select * from api_keys order by key_id"), keysBefore);
+  },
+);
 
-eachDatabase("409 and 422: at most ten active keys, with unique names of plain text", async (database) => {
+eachDatabase("409 and 422: a customer has at most ten active keys, with unique plain-text names", async (database) => {
   const harness = await accountHarness(database);
   await harness.createAccount("ada@example.org");
   const { cookie, fields } = await harness.signIn("ada@example.org");
@@ -214,26 +235,26 @@ eachDatabase("409 and 422: at most ten active keys, with unique names of plain t
 });
 
 eachDatabase(
-  "415, 413 and 400: pages accept only small valid forms, and the JSON API accepts no forms",
+  "415, 413 and 400: account pages accept only valid forms below 16 KiB, and the JSON API accepts no forms",
   async (database) => {
     const harness = await accountHarness(database);
     const { keyId, apiKey } = await harness.createAccount("ada@example.org");
     const { cookie, fields } = await harness.signIn("ada@example.org");
     const path = `/account/keys/${keyId}/rotate`;
     const headers = { cookie, ...SAME_SITE };
-    const form = "application/x-www-form-urlencoded";
-    const send = async (type: string, body: string) =>
+    const formType = "application/x-www-form-urlencoded";
+    const sendBody = async (type: string, body: string) =>
       (await harness.call("POST", path, { body, headers: { ...headers, "content-type": type } })).status;
-    assert.equal(await send("application/json", JSON.stringify(fields)), 415);
-    assert.equal(await send("text/plain", String(new URLSearchParams(fields))), 415);
-    assert.equal(await send("multipart/form-data; boundary=x", "--x--"), 415);
-    assert.equal(await send(form, `csrf=${fields.csrf}&form=${"x".repeat(16 * 1024)}`), 413);
-    assert.equal(await send(form, `csrf=${fields.csrf}&csrf=x&form=x`), 400);
+    assert.equal(await sendBody("application/json", JSON.stringify(fields)), 415);
+    assert.equal(await sendBody("text/plain", String(new URLSearchParams(fields))), 415);
+    assert.equal(await sendBody("multipart/form-data; boundary=x", "--x--"), 415);
+    assert.equal(await sendBody(formType, `csrf=${fields.csrf}&form=${"x".repeat(16 * 1024)}`), 413);
+    assert.equal(await sendBody(formType, `csrf=${fields.csrf}&csrf=x&form=x`), 400);
     for (const api of ["/v1/customers/signup", "/v1/customers/me/keys"]) {
       const response = await harness.call("POST", api, {
         key: apiKey,
         body: "name=robot",
-        headers: { "content-type": form },
+        headers: { "content-type": formType },
       });
       assert.equal(response.status, 415);
     }

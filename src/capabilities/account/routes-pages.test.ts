@@ -10,7 +10,7 @@ const BROWSER = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
 const services = await useSignUpServices();
 
-test("303: GET requests for form targets redirect to the account page", async () => {
+test("303: a GET request for a form target redirects to the account page", async () => {
   const harness = await accountHarness(await embeddedDatabase());
   const forms = [
     "sign-in",
@@ -29,15 +29,15 @@ test("303: GET requests for form targets redirect to the account page", async ()
   assert.match((await harness.visit("/account")).text, /<a href="\/docs">/);
 });
 
-test("404 and 405: browsers get an error page; other clients and the API get JSON", async () => {
+test("404 and 405: browsers receive an error page; other clients, and all clients of `/v1/` paths, receive JSON", async () => {
   const harness = await accountHarness(await embeddedDatabase());
-  const notFound = await harness.visit("/acount", { headers: BROWSER });
-  assert.equal(notFound.status, 404);
-  assert.match(notFound.text, /<h1>Not found<\/h1>/);
-  const wrongMethod = await harness.submit("/account/plans", {}, { headers: BROWSER });
-  assert.equal(wrongMethod.status, 405);
-  assert.equal(wrongMethod.headers.allow, "GET, HEAD");
-  assert.match(String(wrongMethod.headers["content-type"]), /^text\/html/);
+  const notFoundResponse = await harness.visit("/acount", { headers: BROWSER });
+  assert.equal(notFoundResponse.status, 404);
+  assert.match(notFoundResponse.text, /<h1>Not found<\/h1>/);
+  const wrongMethodResponse = await harness.submit("/account/plans", {}, { headers: BROWSER });
+  assert.equal(wrongMethodResponse.status, 405);
+  assert.equal(wrongMethodResponse.headers.allow, "GET, HEAD");
+  assert.match(String(wrongMethodResponse.headers["content-type"]), /^text\/html/);
   for (const [path, headers] of [
     ["/acount", { accept: "*/*" }],
     ["/acount", {}],
@@ -55,7 +55,7 @@ test("400, 404, 422 and 429: the verification endpoint returns pages to browsers
       ...{ body, from },
       headers: { accept, "content-type": "application/x-www-form-urlencoded" },
     });
-  const assertBoth = async (status: number, body: string) => {
+  const assertPageAndJson = async (status: number, body: string) => {
     const page = await verify(body, BROWSER.accept);
     assert.equal(page.status, status);
     assert.match(String(page.headers["content-type"]), /^text\/html/);
@@ -63,31 +63,31 @@ test("400, 404, 422 and 429: the verification endpoint returns pages to browsers
     const json = await verify(body, "application/json");
     assert.deepEqual([json.status, typeof json.json?.detail], [status, status === 422 ? "object" : "string"]);
   };
-  await assertBoth(400, "token=a&token=b");
-  await assertBoth(404, "token=x");
-  await assertBoth(422, "other=x");
+  await assertPageAndJson(400, "token=a&token=b");
+  await assertPageAndJson(404, "token=x");
+  await assertPageAndJson(422, "other=x");
   const invalidLink = await harness.visit("/v1/customers/verify?token=x", { headers: BROWSER });
   assert.equal(invalidLink.status, 404);
   assert.match(invalidLink.text, /<h1>This link does not work<\/h1>/);
   assert.equal((await harness.visit("/v1/customers/verify?token=x")).json.code, "verification_not_found");
   for (let request = 0; request < 600; request++) await verify("token=x", "application/json");
-  await assertBoth(429, "token=x");
+  await assertPageAndJson(429, "token=x");
 });
 
-test("422, 403 and 409: a rejected form is displayed again with the reason and the escaped input", async () => {
+test("422, 403 and 409: the response to a rejected form contains the form with the error and the escaped input", async () => {
   const harness = await accountHarness(await embeddedDatabase());
   await harness.createAccount("taken@example.org");
-  const hostile = '"><script>ada';
-  const send = (fields: Readonly<Record<string, string>>) =>
+  const hostileText = '"><script>ada';
+  const submitSignUp = (fields: Readonly<Record<string, string>>) =>
     harness.submit("/account/sign-up", { ...TEST_TOKEN, name: "Ada", email: "ada@example.org", ...fields });
   for (const [status, fields, reason] of [
-    [422, { email: hostile }, /not a valid e-mail address/],
+    [422, { email: hostileText }, /not a valid e-mail address/],
     [422, { name: "Ada\u202e" }, /control or invisible characters/],
     [422, { email: "ada@tempmail.example" }, /disposable/],
     [403, { "cf-turnstile-response": "" }, /Wait for the bot check below to finish/],
     [409, { email: "taken@example.org" }, /exists/],
   ] as const) {
-    const { status: sentStatus, text } = await send(fields);
+    const { status: sentStatus, text } = await submitSignUp(fields);
     assert.equal(sentStatus, status);
     assert.match(
       text,
@@ -95,63 +95,72 @@ test("422, 403 and 409: a rejected form is displayed again with the reason and t
         `<p class="warn" role="alert">[^<]*${reason.source}[^<]*</p>\\s*<form method="post" action="/account/sign-up">`,
       ),
     );
-    const escaped = (value: string) =>
+    const escapeHtml = (value: string) =>
       value.replace(/["<>]/g, (c) => ({ '"': "&quot;", "<": "&lt;", ">": "&gt;" })[c] ?? c);
-    const sent: Readonly<Record<string, string>> = { name: "Ada", email: "ada@example.org", ...fields };
-    for (const name of ["name", "email"]) assert.ok(text.includes(`value="${escaped(sent[name] ?? "")}"`), name);
+    const sentFields: Readonly<Record<string, string>> = { name: "Ada", email: "ada@example.org", ...fields };
+    for (const name of ["name", "email"])
+      assert.ok(text.includes(`value="${escapeHtml(sentFields[name] ?? "")}"`), name);
     assert.doesNotMatch(text, /<script/);
   }
-  const signIn = await harness.submit("/account/sign-in", { email: "ada" });
-  assert.equal(signIn.status, 422);
-  assert.match(signIn.text, /id="sign-in-email"[^>]* value="ada"/);
+  const signInResponse = await harness.submit("/account/sign-in", { email: "ada" });
+  assert.equal(signInResponse.status, 422);
+  assert.match(signInResponse.text, /id="sign-in-email"[^>]* value="ada"/);
   const { cookie, fields } = await harness.signIn("taken@example.org");
-  const key = await harness.submit("/account/keys", { ...fields, name: "default" }, { cookie });
-  assert.equal(key.status, 409);
-  assert.match(key.text, /active key already has this name[\s\S]*name="name"[^>]* value="default"/);
-  const resubmission = { csrf: inputIn(key.text, "csrf"), form: inputIn(key.text, "form"), name: "robot" };
+  const keyResponse = await harness.submit("/account/keys", { ...fields, name: "default" }, { cookie });
+  assert.equal(keyResponse.status, 409);
+  assert.match(keyResponse.text, /active key already has this name[\s\S]*name="name"[^>]* value="default"/);
+  const resubmission = {
+    csrf: inputIn(keyResponse.text, "csrf"),
+    form: inputIn(keyResponse.text, "form"),
+    name: "robot",
+  };
   assert.equal((await harness.submit("/account/keys", resubmission, { cookie })).status, 200);
 });
 
-test("403: a form without a bot check token is rejected without a check and without counting as an attempt", async () => {
+test("403: a form without a bot check token is rejected without a request to Turnstile, and no attempt is counted", async () => {
   const account: AccountSettings = { botCheck: { siteKey: "site-key" }, emailDelivery: null };
   const harness = await accountHarness(await embeddedDatabase(), { account, signUp: services.withTurnstile });
   const requestsBefore = services.turnstile.requests.length;
-  const send = (token: string) =>
+  const submitSignUp = (token: string) =>
     harness.submit(
       "/account/sign-up",
       { name: "", email: "ada@example.org", "cf-turnstile-response": token },
       { from: "192.0.2.7" },
     );
   for (let attempt = 0; attempt < 31; attempt++) {
-    const { status, headers, text } = await send("");
+    const { status, headers, text } = await submitSignUp("");
     assert.equal(status, 403);
     assert.match(text, /cf-turnstile/);
     assert.match(String(headers["content-security-policy"]), /script-src https:\/\/challenges\.cloudflare\.com/);
   }
   assert.equal(services.turnstile.requests.length, requestsBefore);
-  assert.equal((await send(services.turnstile.issue())).status, 200);
+  assert.equal((await submitSignUp(services.turnstile.issue())).status, 200);
 });
 
 test("the page after sign-up offers sign-in only if sign-in is available", async () => {
   for (const data of ["live", "sandbox"] as const) {
     const harness = await accountHarness(await embeddedDatabase(), { data });
-    const opened = await harness.submit("/account/sign-up", { ...TEST_TOKEN, name: "", email: `${data}@example.org` });
-    assert.equal(opened.status, 200);
-    assert.equal(/action="\/account\/sign-in"/.test(opened.text), data === "sandbox");
-    assert.equal(opened.text.includes("GET /v1/customers/me"), data === "live");
+    const signUpResponse = await harness.submit("/account/sign-up", {
+      ...TEST_TOKEN,
+      name: "",
+      email: `${data}@example.org`,
+    });
+    assert.equal(signUpResponse.status, 200);
+    assert.equal(/action="\/account\/sign-in"/.test(signUpResponse.text), data === "sandbox");
+    assert.equal(signUpResponse.text.includes("GET /v1/customers/me"), data === "live");
   }
 });
 
 test("the plans page shows all limits, all endpoints and how to upgrade", async () => {
   const database = await embeddedDatabase();
-  const sandbox = await accountHarness(database);
-  const { text } = await sandbox.visit("/account/plans");
+  const sandboxHarness = await accountHarness(database);
+  const { text } = await sandboxHarness.visit("/account/plans");
   for (const plan of ["free", "pro"] as const)
     for (const number of Object.values(PLAN_ALLOWANCES[plan].quotas))
       assert.ok(
         text.includes(`data-label="${plan}">${number === 0 ? "not included" : number.toLocaleString("en-US")}<`),
       );
-  const { tiers } = (await sandbox.visit("/v1/pricing")).json;
+  const { tiers } = (await sandboxHarness.visit("/v1/pricing")).json;
   for (const endpoint of tiers.flatMap(({ endpoints }: { endpoints: string[] }) => endpoints))
     assert.ok(text.includes(`>${endpoint}<`), endpoint);
   for (const tier of TIERS) assert.ok(text.includes(`<dt>${tier}</dt>`));
@@ -169,8 +178,8 @@ test("the plans page shows all limits, all endpoints and how to upgrade", async 
   }
 });
 
-eachDatabase("a response that requires a larger plan links to an existing page", async (database) => {
-  const upgradeUrlOf = async (ports: Parameters<typeof accountHarness>[1], host: string) => {
+eachDatabase("an error response that requires a larger plan contains the URL of an existing page", async (database) => {
+  const readUpgradeUrl = async (ports: Parameters<typeof accountHarness>[1], host: string) => {
     const harness = await accountHarness(database, ports);
     const { customerId, apiKey } = await harness.createAccount(
       `${harness.clock.now()}@${host.replace(/[^a-z]/g, "")}.example.org`,
@@ -185,14 +194,14 @@ eachDatabase("a response that requires a larger plan links to an existing page",
     return url;
   };
   const account: AccountSettings = { botCheck: null, emailDelivery: null, upgradeUrl: "https://shop.example/plans" };
-  assert.equal(await upgradeUrlOf({}, "127.0.0.1:8787"), "http://127.0.0.1:8787/account/plans");
-  assert.equal(await upgradeUrlOf({}, "evil.example"), "/account/plans", "an unknown Host header is ignored");
+  assert.equal(await readUpgradeUrl({}, "127.0.0.1:8787"), "http://127.0.0.1:8787/account/plans");
+  assert.equal(await readUpgradeUrl({}, "evil.example"), "/account/plans", "an unknown Host header is ignored");
   const publicUrl = "https://parallax.example";
-  assert.equal(await upgradeUrlOf({ publicUrl }, "localhost:1"), `${publicUrl}/account/plans`);
-  assert.equal(await upgradeUrlOf({ publicUrl, account }, "x.example"), "https://shop.example/plans");
+  assert.equal(await readUpgradeUrl({ publicUrl }, "localhost:1"), `${publicUrl}/account/plans`);
+  assert.equal(await readUpgradeUrl({ publicUrl, account }, "x.example"), "https://shop.example/plans");
 });
 
-test("the OpenAPI document describes the verification page as HTML with a 404, and the form body", async () => {
+test("the OpenAPI document describes the verification page's HTML and 404 responses and its form body", async () => {
   const harness = await accountHarness(await embeddedDatabase());
   const { get, post } = (await harness.visit("/openapi.json")).json.paths["/v1/customers/verify"];
   assert.deepEqual(Object.keys(get.responses[200].content), ["text/html"]);

@@ -8,8 +8,8 @@ const MINUTE_MS = 60_000;
 
 const services = await useSignUpServices();
 
-/** A live server with a mail server. */
-const emailHarness = (database: Database) =>
+/** Opens a live server that sends e-mail. */
+const openEmailHarness = (database: Database) =>
   accountHarness(database, {
     signUp: services.withEmail,
     account: { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, emailDelivery: services.withEmail.emailDelivery },
@@ -18,37 +18,37 @@ const emailHarness = (database: Database) =>
   });
 
 eachDatabase(
-  "a user signs up by form, signs in with the link a sandbox displays, and sees the account",
+  "in a sandbox, a user signs up with the form, signs in with the displayed link and sees the account",
   async (database) => {
     const harness = await accountHarness(database);
-    const home = await harness.visit("/account");
-    assert.equal(home.status, 200);
-    assert.match(home.text, /This sandbox has no mail server/);
-    const token = /name="cf-turnstile-response" value="([^"]+)"/.exec(home.text)?.[1] ?? "";
+    const homePage = await harness.visit("/account");
+    assert.equal(homePage.status, 200);
+    assert.match(homePage.text, /This sandbox has no mail server/);
+    const token = /name="cf-turnstile-response" value="([^"]+)"/.exec(homePage.text)?.[1] ?? "";
     const fields = { name: "Ada", email: "Ada@example.org", "cf-turnstile-response": token };
-    const opened = await harness.submit("/account/sign-up", fields);
-    assert.equal(opened.status, 200);
-    const key = keyIn(opened.text);
+    const signUpResponse = await harness.submit("/account/sign-up", fields);
+    assert.equal(signUpResponse.status, 200);
+    const apiKey = keyIn(signUpResponse.text);
     const { cookie } = await harness.signIn("ada@EXAMPLE.org");
     const page = await harness.visit("/account", { cookie });
     assert.match(page.text, /<h1>Ada<\/h1>/);
     assert.match(page.text, /0 of 100/);
     assert.match(page.text, /2026-12-01/);
-    assert.ok(page.text.includes(`<code>${key.slice(0, 13)}…</code>`));
-    assert.ok(!page.text.includes(key));
+    assert.ok(page.text.includes(`<code>${apiKey.slice(0, 13)}…</code>`));
+    assert.ok(!page.text.includes(apiKey));
     assert.equal((await harness.submit("/account/sign-up", fields)).status, 409);
     assert.equal((await harness.submit("/account/sign-up", { ...fields, "cf-turnstile-response": "" })).status, 403);
     assert.equal((await harness.submit("/account/sign-up", { ...fields, email: "ada" })).status, 422);
     assert.equal((await harness.submit("/account/sign-up", { ...fields, name: "Ada\u202e" })).status, 422);
-    const unknown = await harness.submit("/account/sign-in", { email: "unknown@example.org" });
-    assert.match(unknown.text, /This sandbox has no account with this address/);
+    const unknownAccountResponse = await harness.submit("/account/sign-in", { email: "unknown@example.org" });
+    assert.match(unknownAccountResponse.text, /This sandbox has no account with this address/);
   },
 );
 
 eachDatabase(
-  "an e-mailed link signs in once, and requesting one does not reveal whether the account exists",
+  "an e-mailed link works once, and the response to a link request does not reveal whether the account exists",
   async (database) => {
-    const harness = await emailHarness(database);
+    const harness = await openEmailHarness(database);
     await harness.createAccount("ada@example.org");
     const { customerId } = await harness.createAccount("disabled@example.org");
     await harness.app.customers.disable(customerId, harness.operator);
@@ -70,14 +70,14 @@ eachDatabase(
       assert.equal(page.headers["cache-control"], "no-store");
       assert.equal(page.headers["set-cookie"], undefined);
     }
-    const entered = await harness.submit("/account/enter", { token: tokenIn(link) });
-    assert.equal(entered.status, 303);
-    assert.equal(entered.headers.location, "/account");
+    const enterResponse = await harness.submit("/account/enter", { token: tokenIn(link) });
+    assert.equal(enterResponse.status, 303);
+    assert.equal(enterResponse.headers.location, "/account");
     assert.match(
-      String(entered.headers["set-cookie"]),
+      String(enterResponse.headers["set-cookie"]),
       /^__Host-parallax=[a-z2-7]{26}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/,
     );
-    const page = await harness.visit("/account", { cookie: cookieIn(entered) });
+    const page = await harness.visit("/account", { cookie: cookieIn(enterResponse) });
     assert.match(page.text, /ada@example\.org/);
     await harness.app.customers.stop();
     assert.equal(services.currentMails().length, 1);
@@ -85,9 +85,9 @@ eachDatabase(
 );
 
 eachDatabase(
-  "an address gets one link per minute and three per day, and the last link stays valid",
+  "an e-mail address receives at most one link per minute and three per day, and the newest link stays valid",
   async (database) => {
-    const harness = await emailHarness(database);
+    const harness = await openEmailHarness(database);
     await harness.createAccount("ada@example.org");
     for (let request = 0; request < 60; request++) {
       assert.equal((await harness.submit("/account/sign-in", { email: "ada@example.org" })).status, 200);
@@ -101,19 +101,19 @@ eachDatabase(
   },
 );
 
-eachDatabase("requests by a third party neither lock the owner out nor flood the mailbox", async (database) => {
-  const harness = await emailHarness(database);
+eachDatabase("a third party's link requests neither lock the owner out nor flood the mailbox", async (database) => {
+  const harness = await openEmailHarness(database);
   await harness.createAccount("ada@example.org");
   let mailCount = 0;
-  let lastAt = Number.NEGATIVE_INFINITY;
+  let previousAttemptAt = Number.NEGATIVE_INFINITY;
   const requestMail = async () => {
     await harness.submit("/account/sign-in", { email: "ada@example.org" });
-    const taken = await database.query<{ taken_at: Date[] }>(
+    const attemptRows = await database.query<{ taken_at: Date[] }>(
       "select taken_at from attempts where subject = 'signin-mail:ada@example.org'",
     );
-    const at = Math.max(...(taken[0]?.taken_at ?? []).map((date) => date.getTime()));
-    if (at === lastAt) return;
-    lastAt = at;
+    const lastAttemptAt = Math.max(...(attemptRows[0]?.taken_at ?? []).map((date) => date.getTime()));
+    if (lastAttemptAt === previousAttemptAt) return;
+    previousAttemptAt = lastAttemptAt;
     mailCount += 1;
     await services.receivedMails(mailCount);
   };
@@ -129,32 +129,34 @@ eachDatabase("requests by a third party neither lock the owner out nor flood the
 });
 
 eachDatabase(
-  "a sandbox limits sign-in links per network address, except for loopback; a live server also limits loopback",
+  "sign-in links are limited per IP address; only a sandbox exempts loopback addresses",
   async (database) => {
     const harness = await accountHarness(database);
     await harness.createAccount("ada@example.org");
-    const statusesOf = async (from: string) => {
+    const readStatuses = async (from: string) => {
       const statuses = new Set<number>();
       for (let request = 0; request < 7; request++)
         statuses.add((await harness.submit("/account/sign-in", { email: "ada@example.org" }, { from })).status);
       return [...statuses];
     };
-    for (const from of ["127.0.0.1", "::1", "::ffff:127.0.0.1"]) assert.deepEqual(await statusesOf(from), [200], from);
-    for (const from of ["192.168.0.7", "::2"]) assert.deepEqual(await statusesOf(from), [200, 429], from);
-    const live = await emailHarness(database);
+    for (const from of ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+      assert.deepEqual(await readStatuses(from), [200], from);
+    for (const from of ["192.168.0.7", "::2"]) assert.deepEqual(await readStatuses(from), [200, 429], from);
+    const liveHarness = await openEmailHarness(database);
     await database.query("delete from attempts");
-    const requestLive = () => live.submit("/account/sign-in", { email: "ada@example.org" }, { from: "127.0.0.1" });
-    for (let request = 0; request < 5; request++) assert.equal((await requestLive()).status, 200);
-    const last = await requestLive();
-    assert.equal(last.status, 429, "a live server behind a local proxy sees all callers as loopback");
-    assert.match(last.text, /Retry after 3600 seconds \(60 minutes\)/);
+    const requestLiveLink = () =>
+      liveHarness.submit("/account/sign-in", { email: "ada@example.org" }, { from: "127.0.0.1" });
+    for (let request = 0; request < 5; request++) assert.equal((await requestLiveLink()).status, 200);
+    const lastResponse = await requestLiveLink();
+    assert.equal(lastResponse.status, 429, "a live server behind a local proxy sees all callers as loopback");
+    assert.match(lastResponse.text, /Retry after 3600 seconds \(60 minutes\)/);
   },
 );
 
 eachDatabase(
-  "429: a network address may request five links per hour; further requests send no e-mail",
+  "429: the sixth link request from one IP address within an hour is rejected and sends no e-mail",
   async (database) => {
-    const harness = await emailHarness(database);
+    const harness = await openEmailHarness(database);
     const statuses: number[] = [];
     for (let request = 0; request < 6; request++) {
       const response = await harness.submit(
@@ -169,42 +171,57 @@ eachDatabase(
   },
 );
 
-eachDatabase("404: of fifty concurrent sign-ins with one link exactly one starts a session", async (database) => {
-  const harness = await accountHarness(database);
-  await harness.createAccount("ada@example.org");
-  const token = await harness.requestLink("ada@example.org");
-  const responses = await Promise.all(Array.from({ length: 50 }, () => harness.submit("/account/enter", { token })));
-  assert.equal(responses.filter(({ status }) => status === 303).length, 1);
-  assert.equal(responses.filter(({ status }) => status === 404).length, 49);
-  assert.deepEqual(await database.query("select count(*) as count from sessions"), [{ count: 1 }]);
-});
+eachDatabase(
+  "404: if one link is submitted fifty times concurrently, exactly one submission starts a session",
+  async (database) => {
+    const harness = await accountHarness(database);
+    await harness.createAccount("ada@example.org");
+    const token = await harness.requestLink("ada@example.org");
+    const responses = await Promise.all(Array.from({ length: 50 }, () => harness.submit("/account/enter", { token })));
+    assert.equal(responses.filter(({ status }) => status === 303).length, 1);
+    assert.equal(responses.filter(({ status }) => status === 404).length, 49);
+    assert.deepEqual(await database.query("select count(*) as count from sessions"), [{ count: 1 }]);
+  },
+);
 
-eachDatabase("404: unknown, altered, used, replaced and expired links get identical responses", async (database) => {
-  const harness = await accountHarness(database);
-  for (const name of ["used", "expired", "replaced", "active"]) await harness.createAccount(`${name}@example.org`);
-  const tokenFor = (name: string) => harness.requestLink(`${name}@example.org`);
-  const used = await tokenFor("used");
-  assert.equal((await harness.submit("/account/enter", { token: used })).status, 303);
-  const expired = await tokenFor("expired");
-  await harness.clock.advance(30 * MINUTE_MS);
-  const replaced = await tokenFor("replaced");
-  await tokenFor("replaced");
-  const active = await tokenFor("active");
-  const altered = `${active.slice(0, -1)}${active.endsWith("a") ? "b" : "a"}`;
-  const texts = new Set<string>();
-  for (const token of [used, expired, replaced, altered, "", "x".repeat(200), "a".repeat(26), '"><script>']) {
-    const response = await harness.submit("/account/enter", { token });
-    assert.equal(response.status, 404);
-    assert.equal(response.headers["set-cookie"], undefined);
-    texts.add(response.text);
-  }
-  assert.equal((await harness.visit("/account/enter?token=%22%3E%3Cscript%3E")).status, 404);
-  assert.equal((await harness.visit("/account/enter")).status, 404);
-  assert.equal(texts.size, 1);
-  assert.equal((await harness.submit("/account/enter", { token: active })).status, 303);
-});
+eachDatabase(
+  "404: the responses for unknown, altered, used, replaced and expired links are identical",
+  async (database) => {
+    const harness = await accountHarness(database);
+    for (const name of ["used", "expired", "replaced", "active"]) await harness.createAccount(`${name}@example.org`);
+    const tokenFor = (name: string) => harness.requestLink(`${name}@example.org`);
+    const usedToken = await tokenFor("used");
+    assert.equal((await harness.submit("/account/enter", { token: usedToken })).status, 303);
+    const expiredToken = await tokenFor("expired");
+    await harness.clock.advance(30 * MINUTE_MS);
+    const replacedToken = await tokenFor("replaced");
+    await tokenFor("replaced");
+    const activeToken = await tokenFor("active");
+    const alteredToken = `${activeToken.slice(0, -1)}${activeToken.endsWith("a") ? "b" : "a"}`;
+    const texts = new Set<string>();
+    for (const token of [
+      usedToken,
+      expiredToken,
+      replacedToken,
+      alteredToken,
+      "",
+      "x".repeat(200),
+      "a".repeat(26),
+      '"><script>',
+    ]) {
+      const response = await harness.submit("/account/enter", { token });
+      assert.equal(response.status, 404);
+      assert.equal(response.headers["set-cookie"], undefined);
+      texts.add(response.text);
+    }
+    assert.equal((await harness.visit("/account/enter?token=%22%3E%3Cscript%3E")).status, 404);
+    assert.equal((await harness.visit("/account/enter")).status, 404);
+    assert.equal(texts.size, 1);
+    assert.equal((await harness.submit("/account/enter", { token: activeToken })).status, 303);
+  },
+);
 
-eachDatabase("the link's page shows the account's address only in part", async (database) => {
+eachDatabase("the page that a sign-in link opens masks the account's e-mail address", async (database) => {
   const harness = await accountHarness(database);
   await harness.createAccount("ada.lovelace@example.org");
   const token = await harness.requestLink("ada.lovelace@example.org");
@@ -214,13 +231,13 @@ eachDatabase("the link's page shows the account's address only in part", async (
   assert.equal((await harness.visit(`/account/enter?token=${"a".repeat(26)}`)).status, 404);
 });
 
-eachDatabase("503: a live server without a mail server displays no link and says so", async (database) => {
+eachDatabase("503: a live server without a mail server displays an error and no sign-in link", async (database) => {
   const harness = await accountHarness(database, { data: "live", account: { botCheck: null, emailDelivery: null } });
   await harness.createAccount("ada@example.org");
-  const home = await harness.visit("/account");
-  assert.match(home.text, /Sign-in isn’t available/);
-  assert.match(home.text, /Sign-up isn’t available/);
-  assert.doesNotMatch(home.text, /<form/);
+  const homePage = await harness.visit("/account");
+  assert.match(homePage.text, /Sign-in isn’t available/);
+  assert.match(homePage.text, /Sign-up isn’t available/);
+  assert.doesNotMatch(homePage.text, /<form/);
   const response = await harness.submit("/account/sign-in", { email: "ada@example.org" });
   assert.equal(response.status, 503);
   assert.match(String(response.headers["content-type"]), /^text\/html/);
@@ -228,12 +245,15 @@ eachDatabase("503: a live server without a mail server displays no link and says
   assert.deepEqual(await database.query("select 1 from sign_in_links"), []);
 });
 
-eachDatabase("sign-in responses do not depend on the mail server, and the e-mail is retried", async (database) => {
-  const harness = await emailHarness(database);
-  await harness.createAccount("ada@example.org");
-  services.mailbox.refuse(451, 1);
-  assert.equal((await harness.submit("/account/sign-in", { email: "ada@example.org" })).status, 200);
-  while (!harness.lines.some(({ message }) => /retrying later/.test(message))) await new Promise(setImmediate);
-  await harness.clock.advance(1_000);
-  assert.equal((await services.receivedMails(1)).length, 1);
-});
+eachDatabase(
+  "if the mail server rejects a sign-in e-mail, the response is still 200, and the e-mail is retried",
+  async (database) => {
+    const harness = await openEmailHarness(database);
+    await harness.createAccount("ada@example.org");
+    services.mailbox.refuse(451, 1);
+    assert.equal((await harness.submit("/account/sign-in", { email: "ada@example.org" })).status, 200);
+    while (!harness.lines.some(({ message }) => /retrying later/.test(message))) await new Promise(setImmediate);
+    await harness.clock.advance(1_000);
+    assert.equal((await services.receivedMails(1)).length, 1);
+  },
+);

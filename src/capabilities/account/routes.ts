@@ -17,13 +17,21 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName, type ReadUsage } from "../customers/index.ts";
 import type { Session, Sessions } from "../sessions/index.ts";
-import { accountPage } from "./account-page.ts";
+import { renderAccountPage } from "./account-page.ts";
 import type { AccountSettings } from "./model.ts";
 import * as pages from "./pages.ts";
-import { plansPage } from "./plans-page.ts";
+import { renderPlansPage } from "./plans-page.ts";
 import * as schema from "./schema.ts";
 import type { AccountPage } from "./service.ts";
-import { formToken, isFormToken, isFromSite, PLANS_PATH, readSessionCookie, sessionCookie, siteOf } from "./site.ts";
+import {
+  createFormToken,
+  createSessionCookie,
+  isFormToken,
+  isFromSite,
+  PLANS_PATH,
+  readSessionCookie,
+  resolveSite,
+} from "./site.ts";
 
 export interface AccountRouteOptions {
   readonly page: AccountPage;
@@ -33,12 +41,12 @@ export interface AccountRouteOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly data: "sandbox" | "live";
-  /** The service's URL as customers know it; null if not configured. */
+  /** Public base URL of the service; null if not configured. */
   readonly publicUrl: string | null;
   readonly usage: ReadUsage;
 }
 
-/** The pages of `/account`. They accept only forms, and only forms submitted from this site. */
+/** Registers the pages under `/account`. POST requests must be HTML forms submitted from this site. */
 export function accountRoutes(app: FastifyInstance, options: AccountRouteOptions): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -46,14 +54,14 @@ export function accountRoutes(app: FastifyInstance, options: AccountRouteOptions
     scope.addHook("onRequest", async (request) => {
       if (request.method === "POST") assertSameSite(request, options.publicUrl);
     });
-    const routes = { ...options, ...sessionReader(options) };
-    homeRoute(scope, routes);
-    plansRoute(scope, routes);
-    homeRedirects(scope);
-    signUpRoute(scope, routes);
-    signInRoutes(scope, routes);
-    sessionRoutes(scope, routes);
-    keyRoutes(scope, routes);
+    const routes = { ...options, ...createSessionReader(options) };
+    defineHomeRoute(scope, routes);
+    definePlansRoute(scope, routes);
+    defineHomeRedirects(scope);
+    defineSignUpRoute(scope, routes);
+    defineSignInRoutes(scope, routes);
+    defineSessionRoutes(scope, routes);
+    defineKeyRoutes(scope, routes);
   });
 }
 
@@ -61,25 +69,25 @@ interface ActiveSession extends Session {
   readonly token: string;
 }
 
-type Routes = AccountRouteOptions & ReturnType<typeof sessionReader>;
+type Routes = AccountRouteOptions & ReturnType<typeof createSessionReader>;
 
 function assertSameSite(request: FastifyRequest, publicUrl: string | null): void {
-  const site = siteOf(publicUrl, request.headers.host);
+  const site = resolveSite(publicUrl, request.headers.host);
   if (isFromSite(request.headers, site)) return;
   throw new AppError("cross_site_refused", `This form was not submitted from ${site.origin}`);
 }
 
-function sessionReader({ sessions, publicUrl }: AccountRouteOptions) {
-  const cookieOf = ({ headers }: FastifyRequest) => readSessionCookie(headers, siteOf(publicUrl, headers.host));
+function createSessionReader({ sessions, publicUrl }: AccountRouteOptions) {
+  const readCookie = ({ headers }: FastifyRequest) => readSessionCookie(headers, resolveSite(publicUrl, headers.host));
   const findSession = async (request: FastifyRequest): Promise<ActiveSession | null> => {
-    const token = cookieOf(request) ?? "";
+    const token = readCookie(request) ?? "";
     const session = await sessions.find(token);
     return session === null ? null : { ...session, token };
   };
   return {
-    cookieOf,
+    cookieOf: readCookie,
     findSession,
-    /** The session that submitted a form. @throws AppError `unauthorized`; `cross_site_refused` for a wrong CSRF token */
+    /** Finds the session that submitted a form. @throws AppError `unauthorized`; `cross_site_refused` for a wrong CSRF token */
     async sessionOf(request: FastifyRequest, form: { readonly csrf: string }): Promise<ActiveSession> {
       const session = await findSession(request);
       if (session === null) throw new AppError("unauthorized", "Your session has ended: sign in and try again");
@@ -87,13 +95,13 @@ function sessionReader({ sessions, publicUrl }: AccountRouteOptions) {
       throw new AppError("cross_site_refused", "This form belongs to another session: reload the account page");
     },
     setCookie(request: FastifyRequest, reply: FastifyReply, token: string | null): FastifyReply {
-      return reply.header("set-cookie", sessionCookie(token, siteOf(publicUrl, request.headers.host)));
+      return reply.header("set-cookie", createSessionCookie(token, resolveSite(publicUrl, request.headers.host)));
     },
   };
 }
 
-/** A 303 redirect, so that reloading the next page does not resubmit the form. */
-const toAccount = (reply: FastifyReply): FastifyReply => reply.code(303).header("location", "/account").send();
+/** Uses status 303, so that reloading the account page does not resubmit the form. */
+const redirectToAccount = (reply: FastifyReply): FastifyReply => reply.code(303).header("location", "/account").send();
 
 /** Form targets that a browser may request with GET (by reload or a typed URL); they redirect to the account page. */
 const HOME_REDIRECTS = [
@@ -101,31 +109,31 @@ const HOME_REDIRECTS = [
   ...["/account/prove", "/account/keys", "/account/keys/:key_id/rotate", "/account/keys/:key_id/revoke"],
 ];
 
-function homeRedirects(scope: FastifyInstance): void {
+function defineHomeRedirects(scope: FastifyInstance): void {
   for (const url of HOME_REDIRECTS)
-    definePage(scope, { method: "GET", url, problemPage, handler: ({ reply }) => toAccount(reply) });
+    definePage(scope, { method: "GET", url, problemPage, handler: ({ reply }) => redirectToAccount(reply) });
 }
 
 /** Without a mail server, sign-in is possible only in a sandbox, which displays the links. */
-const canSignIn = ({ settings, data }: Pick<Routes, "settings" | "data">): boolean =>
+const isSignInAvailable = ({ settings, data }: Pick<Routes, "settings" | "data">): boolean =>
   settings.emailDelivery !== null || data === "sandbox";
 
-/** The signed-out page, optionally with a rejected form. */
-function signedOut(routes: Routes, rejected?: pages.RejectedForm): HtmlPage {
+/** Renders the signed-out page, with the error if a form was rejected. */
+function createSignedOutPage(routes: Routes, rejected?: pages.RejectedForm): HtmlPage {
   const { botCheck, emailDelivery } = routes.settings;
-  const options = { botCheck, canSignIn: canSignIn(routes), showsLinks: emailDelivery === null, rejected };
-  const html = pages.signedOutPage({ ...options, formId: newFormId(routes.random) });
+  const options = { botCheck, canSignIn: isSignInAvailable(routes), showsLinks: emailDelivery === null, rejected };
+  const html = pages.renderSignedOutPage({ ...options, formId: newFormId(routes.random) });
   return { html, scriptOrigin: pages.hasWidget(botCheck) ? pages.WIDGET_ORIGIN : undefined };
 }
 
-/** A submitted string field; empty if the body is not a form or the field is missing. */
-function submittedField(body: unknown, name: string): string {
+/** Returns a submitted field; empty if the body is not a form or the field is missing. */
+function readSubmittedField(body: unknown, name: string): string {
   const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
   return typeof value === "string" ? value.slice(0, schema.FIELD_LENGTH_MAX) : "";
 }
 
-/** Displays the error in the form with the submitted values. Cross-site submissions get a plain error page instead. */
-const problemInForm =
+/** Displays the error in the form with the submitted values. Cross-site submissions receive an error page without a form. */
+const createFormProblemPage =
   (routes: Routes, form: pages.RejectedForm["form"]): ProblemPage =>
   (status, error, { body }) => {
     const code = error instanceof AppError ? error.code : null;
@@ -134,15 +142,15 @@ const problemInForm =
       code === "bot_check_failed"
         ? "Wait for the bot check below to finish, then submit the form again."
         : problemText(status, error);
-    return signedOut(routes, {
+    return createSignedOutPage(routes, {
       form,
       message,
-      email: submittedField(body, "email"),
-      name: submittedField(body, "name"),
+      email: readSubmittedField(body, "email"),
+      name: readSubmittedField(body, "name"),
     });
   };
 
-function homeRoute(scope: FastifyInstance, routes: Routes): void {
+function defineHomeRoute(scope: FastifyInstance, routes: Routes): void {
   const { customers, sessions, usage, random } = routes;
   definePage(scope, {
     method: "GET",
@@ -150,16 +158,16 @@ function homeRoute(scope: FastifyInstance, routes: Routes): void {
     problemPage,
     async handler({ request, reply }) {
       const session = await routes.findSession(request);
-      if (session === null) return sendPage(reply, 200, signedOut(routes));
+      if (session === null) return sendPage(reply, 200, createSignedOutPage(routes));
       const account = await customers.account(session.customerId);
-      const html = accountPage({
+      const html = renderAccountPage({
         account,
         month: await usage(account),
-        form: { token: formToken(session.token), id: newFormId(random) },
+        form: { token: createFormToken(session.token), id: newFormId(random) },
         sessions: await sessions.list(session.customerId),
         sessionId: session.sessionId,
         isProven: session.isProven,
-        canSignIn: canSignIn(routes),
+        canSignIn: isSignInAvailable(routes),
         routes: scope.routeTable.entries,
       });
       return sendPage(reply, 200, html);
@@ -167,27 +175,27 @@ function homeRoute(scope: FastifyInstance, routes: Routes): void {
   });
 }
 
-function plansRoute(scope: FastifyInstance, { settings, data }: Routes): void {
+function definePlansRoute(scope: FastifyInstance, { settings, data }: Routes): void {
   definePage(scope, {
     method: "GET",
     url: PLANS_PATH,
     problemPage,
     handler({ reply }) {
       const { upgradeUrl = null } = settings;
-      const html = plansPage({ routes: scope.routeTable.entries, upgradeUrl, isSandbox: data === "sandbox" });
+      const html = renderPlansPage({ routes: scope.routeTable.entries, upgradeUrl, isSandbox: data === "sandbox" });
       return sendPage(reply, 200, html);
     },
   });
 }
 
-function signUpRoute(scope: FastifyInstance, routes: Routes): void {
+function defineSignUpRoute(scope: FastifyInstance, routes: Routes): void {
   const { customers, random, clock } = routes;
   const submitOnce = createFormSubmissions<Awaited<ReturnType<Customers["signUp"]>>>(scope, clock);
   definePage(scope, {
     method: "POST",
     url: "/account/sign-up",
     body: schema.SignUpForm,
-    problemPage: problemInForm(routes, "sign-up"),
+    problemPage: createFormProblemPage(routes, "sign-up"),
     async handler({ body, request, reply }) {
       const name = body.name.trim();
       if (name !== "" && !isPlainName(name, CUSTOMER_NAME_LENGTH_MAX))
@@ -200,19 +208,19 @@ function signUpRoute(scope: FastifyInstance, routes: Routes): void {
           address: request.ip,
         }),
       );
-      if (result.requiresVerification) return sendPage(reply, 200, pages.emailSentPage());
-      const page = pages.accountOpenedPage({
+      if (result.requiresVerification) return sendPage(reply, 200, pages.renderEmailSentPage());
+      const page = pages.renderAccountCreatedPage({
         apiKey: result.apiKey,
         email: body.email.trim(),
         formId: newFormId(random),
-        canSignIn: canSignIn(routes),
+        canSignIn: isSignInAvailable(routes),
       });
       return sendPage(reply, 200, page);
     },
   });
 }
 
-function signInRoutes(scope: FastifyInstance, routes: Routes): void {
+function defineSignInRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, sessions, settings, random, clock } = routes;
   const requestLinkOnce = createFormSubmissions<Awaited<ReturnType<AccountPage["requestLink"]>>>(scope, clock);
   const enterOnce = createFormSubmissions<Awaited<ReturnType<Sessions["begin"]>>>(scope, clock);
@@ -220,12 +228,16 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     method: "POST",
     url: "/account/sign-in",
     body: schema.SignInForm,
-    problemPage: problemInForm(routes, "sign-in"),
+    problemPage: createFormProblemPage(routes, "sign-in"),
     async handler({ body, request, reply }) {
       const requestLink = () => page.requestLink(body.email, request.ip);
       const { displayedToken } = await requestLinkOnce(body.form, body.email, requestLink);
       const isDisplayed = settings.emailDelivery === null;
-      return sendPage(reply, 200, isDisplayed ? pages.displayedLinkPage(displayedToken) : pages.linkSentPage());
+      return sendPage(
+        reply,
+        200,
+        isDisplayed ? pages.renderDisplayedLinkPage(displayedToken) : pages.renderLinkSentPage(),
+      );
     },
   });
   definePage(scope, {
@@ -236,8 +248,8 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     async handler({ query, reply }) {
       const email = await sessions.emailOfLink(query.token);
       return email === null
-        ? sendPage(reply, 404, pages.expiredLinkPage())
-        : sendPage(reply, 200, pages.confirmSignInPage(query.token, newFormId(random), email));
+        ? sendPage(reply, 404, pages.renderExpiredLinkPage())
+        : sendPage(reply, 200, pages.renderConfirmSignInPage(query.token, newFormId(random), email));
     },
   });
   definePage(scope, {
@@ -246,30 +258,30 @@ function signInRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.LinkForm,
     problemPage,
     async handler({ body, request, reply }) {
-      const begin = () => sessions.begin(body.token, routes.cookieOf(request));
-      const started = await enterOnce(body.form, body.token, begin);
-      if (started === null) return sendPage(reply, 404, pages.expiredLinkPage());
-      return toAccount(routes.setCookie(request, reply, started.token));
+      const beginSession = () => sessions.begin(body.token, routes.cookieOf(request));
+      const newSession = await enterOnce(body.form, body.token, beginSession);
+      if (newSession === null) return sendPage(reply, 404, pages.renderExpiredLinkPage());
+      return redirectToAccount(routes.setCookie(request, reply, newSession.token));
     },
   });
 }
 
-function sessionRoutes(scope: FastifyInstance, routes: Routes): void {
+function defineSessionRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, sessions } = routes;
-  const signOutRoute = (url: string, signOut: (session: ActiveSession) => Promise<void>) =>
+  const defineSignOutRoute = (url: string, signOut: (session: ActiveSession) => Promise<void>) =>
     definePage(scope, {
       method: "POST",
       url,
       body: schema.SessionForm,
       problemPage,
       async handler({ body, request, reply }) {
-        // Without a session, the form was submitted before and the sign-out is already done.
+        // Without a session, an earlier submission of this form has already signed the user out.
         if ((await routes.findSession(request)) !== null) await signOut(await routes.sessionOf(request, body));
-        return toAccount(routes.setCookie(request, reply, null));
+        return redirectToAccount(routes.setCookie(request, reply, null));
       },
     });
-  signOutRoute("/account/sign-out", ({ token }) => sessions.end(token));
-  signOutRoute("/account/sign-out-everywhere", (session) => sessions.endAll(session));
+  defineSignOutRoute("/account/sign-out", ({ token }) => sessions.end(token));
+  defineSignOutRoute("/account/sign-out-everywhere", (session) => sessions.endAll(session));
   definePage(scope, {
     method: "POST",
     url: "/account/prove",
@@ -277,28 +289,28 @@ function sessionRoutes(scope: FastifyInstance, routes: Routes): void {
     problemPage,
     async handler({ body, request, reply }) {
       await page.prove(await routes.sessionOf(request, body), body.api_key);
-      return toAccount(reply);
+      return redirectToAccount(reply);
     },
   });
 }
 
-const problemWithKeyName: ProblemPage = (status, error, { body }) => {
+const renderKeyNameProblem: ProblemPage = (status, error, { body }) => {
   if (status !== 409 && status !== 422) return problemPage(status, error);
-  const [csrf = "", form = "", name = ""] = ["csrf", "form", "name"].map((field) => submittedField(body, field));
+  const [csrf = "", form = "", name = ""] = ["csrf", "form", "name"].map((field) => readSubmittedField(body, field));
   const message = problemText(status, error);
-  return { html: pages.rejectedKeyPage(problemTitle(status), { message, csrf, form, name }) };
+  return { html: pages.renderRejectedKeyPage(problemTitle(status), { message, csrf, form, name }) };
 };
 
-function keyRoutes(scope: FastifyInstance, routes: Routes): void {
+function defineKeyRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page } = routes;
   definePage(scope, {
     method: "POST",
     url: "/account/keys",
     body: schema.NewKeyForm,
-    problemPage: problemWithKeyName,
+    problemPage: renderKeyNameProblem,
     async handler({ body, request, reply }) {
       const key = await page.createKey(await routes.sessionOf(request, body), body.name, body.form);
-      return sendPage(reply, 200, pages.newKeyPage(key, "This is your new key:"));
+      return sendPage(reply, 200, pages.renderNewKeyPage(key, "This is your new key:"));
     },
   });
   definePage(scope, {
@@ -309,7 +321,7 @@ function keyRoutes(scope: FastifyInstance, routes: Routes): void {
     problemPage,
     async handler({ params, body, request, reply }) {
       const key = await page.rotateKey(await routes.sessionOf(request, body), params.key_id, body.form);
-      return sendPage(reply, 200, pages.newKeyPage(key, "The old key no longer works. Use this one instead:"));
+      return sendPage(reply, 200, pages.renderNewKeyPage(key, "The old key no longer works. Use this one instead:"));
     },
   });
   definePage(scope, {
@@ -320,7 +332,7 @@ function keyRoutes(scope: FastifyInstance, routes: Routes): void {
     problemPage,
     async handler({ params, body, request, reply }) {
       await page.revokeKey(await routes.sessionOf(request, body), params.key_id);
-      return toAccount(reply);
+      return redirectToAccount(reply);
     },
   });
 }

@@ -26,11 +26,11 @@ import type { AccountSettings } from "./model.ts";
 import { LINK_MINUTES } from "./pages.ts";
 
 /**
- * Applied after the daily limit: allows another e-mail once the last link has expired. So requests by a third party cannot
- * lock the owner out: the mailbox always holds an active link, or a new one can be sent.
+ * Applies when the daily limit is reached: allows one e-mail after the previous link has expired. The owner therefore always
+ * has an active link or can request one, even if a third party exhausts the daily limit.
  */
-const AFTER_LINK_EXPIRY: readonly AttemptRule[] = [{ limit: 1, windowMs: LINK_MS }];
-/** Failed proofs by all sessions of one customer. */
+const AFTER_LINK_EXPIRY_RULES: readonly AttemptRule[] = [{ limit: 1, windowMs: LINK_MS }];
+/** Limits failed reauthentications by all sessions of one customer. */
 const PROOF_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: 3_600_000 }];
 
 export type AccountPage = ReturnType<typeof createAccountPage>;
@@ -47,28 +47,29 @@ export function createAccountPage(
 ) {
   const { database, clock, data, sessions, accounts } = dependencies;
   const { emailDelivery } = dependencies.settings;
-  // Separate from the sign-up queue, so that a flood of sign-ups cannot block sign-ins.
-  const queue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+  // Separate from the sign-up queue, so that many sign-ups cannot block sign-ins.
+  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
   const once = createOnce<IssuedKey>(clock);
 
   const sendLink = async (email: string): Promise<void> => {
-    const slot = queue?.reserve() ?? null;
+    const slot = mailQueue?.reserve() ?? null;
     if (slot === null || emailDelivery === null) throw tooManyEmails();
     try {
       // Runs the same statements for addresses without an account, so that timing does not reveal which accounts exist.
       const token = await database.transaction(async (transaction) => {
-        const mayEmail = async (rules: readonly AttemptRule[]) =>
+        const takeEmailAttempt = async (rules: readonly AttemptRule[]) =>
           (await takeAttempt(transaction, `signin-mail:${email}`, rules, clock.now())) === 0;
-        const isAllowed = (await mayEmail(EMAIL_RULES)) || (await mayEmail(AFTER_LINK_EXPIRY));
+        const isAllowed = (await takeEmailAttempt(EMAIL_RULES)) || (await takeEmailAttempt(AFTER_LINK_EXPIRY_RULES));
         return isAllowed ? sessions.issueLink(transaction, email) : null;
       });
-      if (token !== null) slot.send(signInEmail(email, `${emailDelivery.publicUrl}/account/enter?token=${token}`));
+      if (token !== null)
+        slot.send(createSignInEmail(email, `${emailDelivery.publicUrl}/account/enter?token=${token}`));
     } finally {
       slot.release();
     }
   };
 
-  const rejectProof = async ({ customerId, sessionId }: Session): Promise<never> => {
+  const recordFailedProof = async ({ customerId, sessionId }: Session): Promise<never> => {
     const now = clock.now();
     const waitMs = await database.transaction(async (transaction) => {
       const wait = await takeAttempt(transaction, `proof:${customerId}`, PROOF_RULES, now);
@@ -80,7 +81,7 @@ export function createAccountPage(
     throw new AppError("proof_required", "This is not an active key of your account");
   };
 
-  const requireProof = (session: Session): Actor => {
+  const requireReauthentication = (session: Session): Actor => {
     if (!session.isProven)
       throw new AppError("proof_required", "Confirm that it is you before you change keys, then try again");
     return { kind: "session", id: session.sessionId };
@@ -91,7 +92,7 @@ export function createAccountPage(
      * Sends a sign-in link if an account has this address. The result does not reveal whether an account exists or whether
      * the e-mail was suppressed by the rate limit.
      *
-     * @param address  the caller's network address
+     * @param address  the caller's IP address
      * @returns the link's token if the page displays it: only in a sandbox without a mail server, and only for an existing
      *   account
      * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`
@@ -101,7 +102,7 @@ export function createAccountPage(
       if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
       if (emailDelivery === null && data === "live")
         throw new AppError("mail_unavailable", "Sign-in is not available because this server sends no e-mail");
-      // A sandbox does not limit the developer's own machine.
+      // A sandbox does not limit requests from the same machine.
       if (data === "live" || !isLoopback(address)) {
         const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, NETWORK_RULES, clock.now());
         if (waitMs > 0) throw rateLimited("Too many sign-in links requested from this address", waitMs);
@@ -110,10 +111,10 @@ export function createAccountPage(
       await sendLink(email.address);
       return { displayedToken: null };
     },
-    /** Proves the user's identity with an API key of the account. @throws AppError `proof_required`, `rate_limited` */
+    /** Reauthenticates the session with an API key of the account. @throws AppError `proof_required`, `rate_limited` */
     async prove(session: Session, apiKey: string) {
       const owner = await dependencies.keys.find(apiKey.trim());
-      if (owner?.customerId !== session.customerId) return rejectProof(session);
+      if (owner?.customerId !== session.customerId) return recordFailedProof(session);
       await sessions.prove(session);
     },
     /**
@@ -122,23 +123,23 @@ export function createAccountPage(
      * @throws AppError `proof_required`, `key_name_taken`, `key_limit_reached`
      */
     async createKey(session: Session, text: string, formId: string) {
-      const actor = requireProof(session);
+      const actor = requireReauthentication(session);
       const name = text.trim();
-      if (!isPlainName(name, KEY_NAME_LENGTH_MAX)) throw invalidKeyName();
+      if (!isPlainName(name, KEY_NAME_LENGTH_MAX)) throw createInvalidKeyNameError();
       return once.run(`${session.sessionId} ${formId} create ${name}`, () =>
         accounts.createKey(session.customerId, name, actor),
       );
     },
     /** Idempotent like `createKey`. @throws AppError `proof_required`, `key_not_found` */
     async rotateKey(session: Session, keyId: string, formId: string) {
-      const actor = requireProof(session);
+      const actor = requireReauthentication(session);
       return once.run(`${session.sessionId} ${formId} rotate ${keyId}`, () =>
         accounts.rotateKey(session.customerId, keyId, actor),
       );
     },
     /** Succeeds if the key is already revoked. @throws AppError `proof_required`, `key_not_found` */
     async revokeKey(session: Session, keyId: string) {
-      const actor = requireProof(session);
+      const actor = requireReauthentication(session);
       try {
         await accounts.revokeKey(session.customerId, keyId, actor);
       } catch (error) {
@@ -147,20 +148,20 @@ export function createAccountPage(
         if (!keys.some((key) => key.keyId === keyId)) throw error;
       }
     },
-    /** Tries to send the queued e-mails once more. */
+    /** Tries once more to send the queued e-mails. */
     async stop() {
       once.clear();
-      await queue?.stop();
+      await mailQueue?.stop();
     },
   };
 }
 
-function invalidKeyName(): InvalidRequestError {
+function createInvalidKeyNameError(): InvalidRequestError {
   const msg = `must have 1 to ${KEY_NAME_LENGTH_MAX} characters, none of them control or invisible characters`;
   return new InvalidRequestError([{ type: "value_error", loc: ["body", "name"], msg }]);
 }
 
-const signInEmail = (to: string, link: string): OutgoingMail =>
+const createSignInEmail = (to: string, link: string): OutgoingMail =>
   linkEmail({
     to,
     subject: "Sign in to Parallax",

@@ -22,13 +22,13 @@ function setUp(database: Database) {
   return { clock, directory, accounts, createAccount };
 }
 
-const failsWith = (code: ErrorCode) => (error: unknown) => error instanceof AppError && error.code === code;
+const hasErrorCode = (code: ErrorCode) => (error: unknown) => error instanceof AppError && error.code === code;
 
-/** Splits concurrent calls into the results of the successful ones and the error codes of the others. */
+/** Returns the results of the successful calls and the error codes of the failed calls. */
 async function settleAll<Result>(calls: readonly Promise<Result>[]) {
-  const settled = await Promise.allSettled(calls);
-  const codes = settled.flatMap((call) => (call.status === "rejected" ? [(call.reason as AppError).code] : []));
-  return { results: settled.flatMap((call) => (call.status === "fulfilled" ? [call.value] : [])), codes };
+  const settledCalls = await Promise.allSettled(calls);
+  const codes = settledCalls.flatMap((call) => (call.status === "rejected" ? [(call.reason as AppError).code] : []));
+  return { results: settledCalls.flatMap((call) => (call.status === "fulfilled" ? [call.value] : [])), codes };
 }
 
 eachDatabase("a new account has one key, which works immediately", async (database) => {
@@ -45,20 +45,23 @@ eachDatabase("a new account has one key, which works immediately", async (databa
   );
 });
 
-eachDatabase("409: of a hundred concurrent sign-ups with one address exactly one succeeds", async (database) => {
-  const { createAccount } = setUp(database);
-  const { results, codes } = await settleAll(Array.from({ length: 100 }, () => createAccount()));
-  assert.equal(results.length, 1);
-  assert.deepEqual([...new Set(codes)], ["email_taken"]);
-  const [row] = await database.query<{ customers: number; keys: number; entries: number }>(
-    `select (select count(*) from customers) as customers, (select count(*) from api_keys) as keys,
+eachDatabase(
+  "409: of a hundred concurrent sign-ups with one e-mail address, exactly one succeeds",
+  async (database) => {
+    const { createAccount } = setUp(database);
+    const { results, codes } = await settleAll(Array.from({ length: 100 }, () => createAccount()));
+    assert.equal(results.length, 1);
+    assert.deepEqual([...new Set(codes)], ["email_taken"]);
+    const [row] = await database.query<{ customers: number; keys: number; entries: number }>(
+      `select (select count(*) from customers) as customers, (select count(*) from api_keys) as keys,
        (select count(*) from audit_log) as entries`,
-  );
-  assert.deepEqual(row, { customers: 1, keys: 1, entries: 1 });
-});
+    );
+    assert.deepEqual(row, { customers: 1, keys: 1, entries: 1 });
+  },
+);
 
 eachDatabase(
-  "fifty concurrent rotations leave exactly one active key with that name, and it works",
+  "fifty concurrent rotations of a key leave exactly one active key with its name, and that key works",
   async (database) => {
     const { accounts, createAccount, directory } = setUp(database);
     const { customerId, key } = await createAccount();
@@ -68,9 +71,9 @@ eachDatabase(
     );
     assert.equal(results.length, 1);
     assert.deepEqual([...new Set(codes)], ["unauthorized"], "the key used for the request is revoked");
-    const active = (await accounts.account(customerId)).keys.filter(({ revokedAt }) => revokedAt === null);
+    const activeKeys = (await accounts.account(customerId)).keys.filter(({ revokedAt }) => revokedAt === null);
     assert.deepEqual(
-      active.map(({ keyId, name }) => ({ keyId, name })),
+      activeKeys.map(({ keyId, name }) => ({ keyId, name })),
       [{ keyId: results[0]?.keyId, name: "default" }],
     );
     assert.equal(await directory.find(key.apiKey), null);
@@ -78,18 +81,23 @@ eachDatabase(
   },
 );
 
-onPostgres("fifty concurrent rotations by an operator and by the key itself leave one active key", async (database) => {
-  const { accounts, createAccount } = setUp(database);
-  const { customerId, key } = await createAccount();
-  const actors: Actor[] = [OPERATOR, { kind: "key", id: key.keyId }];
-  const { results, codes } = await settleAll(
-    Array.from({ length: 50 }, (_, index) => accounts.rotateKey(customerId, key.keyId, actors[index % 2] ?? OPERATOR)),
-  );
-  assert.equal(results.length, 1);
-  assert.deepEqual([...new Set(codes)].sort(), ["key_not_found", "unauthorized"]);
-});
+onPostgres(
+  "if an operator and the key itself rotate a key fifty times concurrently, one key is active",
+  async (database) => {
+    const { accounts, createAccount } = setUp(database);
+    const { customerId, key } = await createAccount();
+    const actors: Actor[] = [OPERATOR, { kind: "key", id: key.keyId }];
+    const { results, codes } = await settleAll(
+      Array.from({ length: 50 }, (_, index) =>
+        accounts.rotateKey(customerId, key.keyId, actors[index % 2] ?? OPERATOR),
+      ),
+    );
+    assert.equal(results.length, 1);
+    assert.deepEqual([...new Set(codes)].sort(), ["key_not_found", "unauthorized"]);
+  },
+);
 
-onPostgres("a key cannot create another key after or during its revocation", async (database) => {
+onPostgres("a key that is revoked or being revoked cannot create another key", async (database) => {
   const { accounts, createAccount } = setUp(database);
   for (let round = 0; round < 10; round++) {
     const { customerId, key } = await createAccount(`ada${round}@example.org`);
@@ -97,16 +105,16 @@ onPostgres("a key cannot create another key after or during its revocation", asy
     const revoke = () => accounts.revokeKey(customerId, key.keyId, OPERATOR);
     const create = () => accounts.createKey(customerId, "robot", actor);
     const isRevokedFirst = round % 2 === 0;
-    const settled = await Promise.allSettled(isRevokedFirst ? [revoke(), create()] : [create(), revoke()]);
-    const creation = settled[isRevokedFirst ? 1 : 0];
-    const log = await accounts.auditLog({ customerId, limit: 10 });
-    const [last] = log.map(({ action }) => action);
+    const settledCalls = await Promise.allSettled(isRevokedFirst ? [revoke(), create()] : [create(), revoke()]);
+    const creation = settledCalls[isRevokedFirst ? 1 : 0];
+    const auditEntries = await accounts.auditLog({ customerId, limit: 10 });
+    const [lastAction] = auditEntries.map(({ action }) => action);
     if (creation?.status === "rejected") assert.equal((creation.reason as AppError).code, "unauthorized");
-    else assert.equal(last, "key.revoked", "the key was created before the revocation");
+    else assert.equal(lastAction, "key.revoked", "the key was created before the revocation");
   }
 });
 
-eachDatabase("409: at most ten keys can be active, also with concurrent calls", async (database) => {
+eachDatabase("409: concurrent calls cannot create more than ten active keys", async (database) => {
   const { accounts, createAccount } = setUp(database);
   const { customerId } = await createAccount();
   const { results, codes } = await settleAll(
@@ -118,23 +126,23 @@ eachDatabase("409: at most ten keys can be active, also with concurrent calls", 
   assert.equal((await accounts.createKey(customerId, "again", OPERATOR)).name, "again");
 });
 
-eachDatabase("revoked keys beyond the listed maximum are deleted", async (database) => {
+eachDatabase("if a customer has more than 100 keys, the oldest revoked keys are deleted", async (database) => {
   const { accounts, createAccount, clock } = setUp(database);
   const { customerId, key } = await createAccount();
-  const other = await createAccount("eve@example.org");
+  const otherAccount = await createAccount("eve@example.org");
   let { keyId } = key;
   for (let rotation = 0; rotation < LISTED_KEYS_MAX + 20; rotation++) {
     await clock.advance(1);
     keyId = (await accounts.rotateKey(customerId, keyId, OPERATOR)).keyId;
   }
-  const stored = await database.query<{ key_id: string }>("select key_id from api_keys where customer_id = $1", [
+  const storedKeys = await database.query<{ key_id: string }>("select key_id from api_keys where customer_id = $1", [
     customerId,
   ]);
   const { keys } = await accounts.account(customerId);
   assert.equal(keys.length, LISTED_KEYS_MAX);
-  assert.deepEqual(stored.map((row) => row.key_id).sort(), keys.map((listed) => listed.keyId).sort());
+  assert.deepEqual(storedKeys.map((row) => row.key_id).sort(), keys.map((listed) => listed.keyId).sort());
   assert.equal(keys[0]?.keyId, keyId);
-  assert.equal((await accounts.account(other.customerId)).keys.length, 1);
+  assert.equal((await accounts.account(otherAccount.customerId)).keys.length, 1);
 });
 
 eachDatabase("409: the name of an active key cannot be used twice", async (database) => {
@@ -147,21 +155,21 @@ eachDatabase("409: the name of an active key cannot be used twice", async (datab
   assert.deepEqual([...new Set(codes)], ["key_name_taken"]);
   await accounts.revokeKey(customerId, results[0]?.keyId ?? "", OPERATOR);
   await accounts.createKey(customerId, "robot", OPERATOR);
-  const other = await createAccount("eve@example.org");
-  await accounts.createKey(other.customerId, "robot", OPERATOR);
+  const otherAccount = await createAccount("eve@example.org");
+  await accounts.createKey(otherAccount.customerId, "robot", OPERATOR);
 });
 
 eachDatabase(
-  "404: another customer's key cannot be rotated or revoked, with the same error as for a non-existent key",
+  "404: rotating or revoking another customer's key fails with the same error as for a non-existent key",
   async (database) => {
     const { accounts, createAccount, directory } = setUp(database);
-    const ada = await createAccount();
-    const eve = await createAccount("eve@example.org");
-    for (const keyId of [ada.key.keyId, "key-none"]) {
-      await assert.rejects(accounts.revokeKey(eve.customerId, keyId, OPERATOR), failsWith("key_not_found"));
-      await assert.rejects(accounts.rotateKey(eve.customerId, keyId, OPERATOR), failsWith("key_not_found"));
+    const adaAccount = await createAccount();
+    const eveAccount = await createAccount("eve@example.org");
+    for (const keyId of [adaAccount.key.keyId, "key-none"]) {
+      await assert.rejects(accounts.revokeKey(eveAccount.customerId, keyId, OPERATOR), hasErrorCode("key_not_found"));
+      await assert.rejects(accounts.rotateKey(eveAccount.customerId, keyId, OPERATOR), hasErrorCode("key_not_found"));
     }
-    assert.equal((await directory.find(ada.key.apiKey))?.customerId, ada.customerId);
+    assert.equal((await directory.find(adaAccount.key.apiKey))?.customerId, adaAccount.customerId);
     assert.equal((await accounts.auditLog({ limit: 100 })).length, 2, "rejected calls change nothing");
   },
 );
@@ -177,7 +185,7 @@ eachDatabase("404: every operation on a non-existent customer fails", async (dat
     () => accounts.disable("cus-none", OPERATOR),
     () => accounts.enable("cus-none", OPERATOR),
   ];
-  for (const operation of operations) await assert.rejects(operation, failsWith("customer_not_found"));
+  for (const operation of operations) await assert.rejects(operation, hasErrorCode("customer_not_found"));
   assert.equal(await accounts.find("cus-none"), null);
   assert.equal(await accounts.find("unknown@example.org"), null);
   assert.equal(await accounts.find("no address@"), null);
@@ -188,20 +196,20 @@ eachDatabase(
   async (database) => {
     const { accounts, createAccount, directory } = setUp(database);
     const { customerId, key } = await createAccount();
-    const allowance = async () => (await directory.find(key.apiKey))?.allowance;
+    const readAllowance = async () => (await directory.find(key.apiKey))?.allowance;
     await accounts.setPlan(customerId, "pro", OPERATOR);
     assert.equal((await directory.find(key.apiKey))?.plan, "pro", "a key created on another plan still works");
     await accounts.setPlan(customerId, "enterprise", OPERATOR);
     await accounts.setQuota(customerId, "DEEP", 7, OPERATOR);
     await accounts.setQuota(customerId, "LISTING", 0, OPERATOR);
     await accounts.setRateLimits(customerId, { general: 600, strategy: 9 }, OPERATOR);
-    assert.deepEqual(await allowance(), {
+    assert.deepEqual(await readAllowance(), {
       quotas: { LISTING: 0, INSIGHT: 500, STRATEGY: 50, DEEP: 7 },
       rateLimits: { general: 600, strategy: 9 },
     });
     await accounts.setQuota(customerId, "LISTING", null, OPERATOR);
     await accounts.setRateLimits(customerId, { strategy: null }, OPERATOR);
-    assert.deepEqual(await allowance(), {
+    assert.deepEqual(await readAllowance(), {
       quotas: { LISTING: 10_000, INSIGHT: 500, STRATEGY: 50, DEEP: 7 },
       rateLimits: { general: 600, strategy: 5 },
     });
@@ -214,14 +222,14 @@ eachDatabase(
 );
 
 eachDatabase(
-  "custom limits exist only on enterprise: another plan removes them and rejects new ones",
+  "changing from enterprise to another plan removes custom limits, and other plans reject custom limits",
   async (database) => {
     const { accounts, createAccount, directory } = setUp(database);
     const { customerId, key } = await createAccount();
-    const allowance = async () => (await directory.find(key.apiKey))?.allowance;
+    const readAllowance = async () => (await directory.find(key.apiKey))?.allowance;
     for (const plan of ["free", "pro"] as const) {
       await accounts.setPlan(customerId, "enterprise", OPERATOR);
-      assert.deepEqual(await allowance(), PLAN_ALLOWANCES.enterprise, "earlier custom limits are not restored");
+      assert.deepEqual(await readAllowance(), PLAN_ALLOWANCES.enterprise, "earlier custom limits are not restored");
       await accounts.setQuota(customerId, "DEEP", 1_000_000, OPERATOR);
       await accounts.setRateLimits(customerId, { general: 600 }, OPERATOR);
       await accounts.setPlan(customerId, plan, OPERATOR);
@@ -230,17 +238,17 @@ eachDatabase(
         before: { plan: "enterprise", quotas: { DEEP: 1_000_000 }, rate_limits: { general: 600 } },
         after: { plan, quotas: null, rate_limits: null },
       });
-      assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan]);
+      assert.deepEqual(await readAllowance(), PLAN_ALLOWANCES[plan]);
       for (const limit of [1, null]) {
-        await assert.rejects(accounts.setQuota(customerId, "DEEP", limit, OPERATOR), failsWith("plan_required"));
+        await assert.rejects(accounts.setQuota(customerId, "DEEP", limit, OPERATOR), hasErrorCode("plan_required"));
         await assert.rejects(
           accounts.setRateLimits(customerId, { general: limit }, OPERATOR),
-          failsWith("plan_required"),
+          hasErrorCode("plan_required"),
         );
       }
       await database.query(`update customers set quotas = '{"DEEP": 1}'`);
       directory.clear();
-      assert.deepEqual(await allowance(), PLAN_ALLOWANCES[plan], "limits stored in the database are ignored");
+      assert.deepEqual(await readAllowance(), PLAN_ALLOWANCES[plan], "limits stored in the database are ignored");
     }
   },
 );
@@ -256,52 +264,56 @@ eachDatabase("out-of-range limits and invalid names are rejected before anything
   assert.equal((await accounts.auditLog({ customerId, limit: 10 })).length, 2);
 });
 
-eachDatabase("every change is in the audit log with its actor and details, and without secrets", async (database) => {
+eachDatabase("the audit log records the actor and details of every change, without secrets", async (database) => {
   const { accounts, createAccount } = setUp(database);
   const { customerId, key } = await createAccount();
-  const second = await accounts.createKey(customerId, "robot", { kind: "key", id: key.keyId });
-  const third = await accounts.rotateKey(customerId, second.keyId, OPERATOR);
-  await accounts.revokeKey(customerId, third.keyId, OPERATOR);
+  const secondKey = await accounts.createKey(customerId, "robot", { kind: "key", id: key.keyId });
+  const thirdKey = await accounts.rotateKey(customerId, secondKey.keyId, OPERATOR);
+  await accounts.revokeKey(customerId, thirdKey.keyId, OPERATOR);
   await accounts.setPlan(customerId, "enterprise", OPERATOR);
   await accounts.setQuota(customerId, "DEEP", 7, OPERATOR);
   await accounts.setRateLimits(customerId, { general: 600 }, OPERATOR);
   await accounts.disable(customerId, OPERATOR);
   await accounts.enable(customerId, OPERATOR);
   const entries = (await accounts.auditLog({ customerId, limit: 100 })).toReversed();
-  const logged = entries.map(({ action, actor, details }) => ({ action, by: `${actor.kind}:${actor.id}`, details }));
-  const changed = (action: string, before: object, after: object) => ({
+  const loggedEntries = entries.map(({ action, actor, details }) => ({
+    action,
+    by: `${actor.kind}:${actor.id}`,
+    details,
+  }));
+  const createChangeEntry = (action: string, before: object, after: object) => ({
     action,
     by: "operator:ada",
     details: { before, after },
   });
-  assert.deepEqual(logged, [
+  assert.deepEqual(loggedEntries, [
     { action: "customer.created", by: "operator:ada", details: { plan: "free", key_id: key.keyId } },
-    { action: "key.created", by: `key:${key.keyId}`, details: { key_id: second.keyId, name: "robot" } },
+    { action: "key.created", by: `key:${key.keyId}`, details: { key_id: secondKey.keyId, name: "robot" } },
     {
       action: "key.rotated",
       by: "operator:ada",
-      details: { key_id: second.keyId, next_key_id: third.keyId, name: "robot" },
+      details: { key_id: secondKey.keyId, next_key_id: thirdKey.keyId, name: "robot" },
     },
-    { action: "key.revoked", by: "operator:ada", details: { key_id: third.keyId, name: "robot" } },
-    changed("customer.plan_set", { plan: "free" }, { plan: "enterprise" }),
-    changed("customer.quota_set", { quotas: null }, { quotas: { DEEP: 7 } }),
-    changed("customer.rate_limits_set", { rate_limits: null }, { rate_limits: { general: 600 } }),
-    changed("customer.disabled", { status: "active" }, { status: "canceled" }),
-    changed("customer.enabled", { status: "canceled" }, { status: "active" }),
+    { action: "key.revoked", by: "operator:ada", details: { key_id: thirdKey.keyId, name: "robot" } },
+    createChangeEntry("customer.plan_set", { plan: "free" }, { plan: "enterprise" }),
+    createChangeEntry("customer.quota_set", { quotas: null }, { quotas: { DEEP: 7 } }),
+    createChangeEntry("customer.rate_limits_set", { rate_limits: null }, { rate_limits: { general: 600 } }),
+    createChangeEntry("customer.disabled", { status: "active" }, { status: "canceled" }),
+    createChangeEntry("customer.enabled", { status: "canceled" }, { status: "active" }),
   ]);
 });
 
-eachDatabase("listing customers supports paging and filters by plan and status", async (database) => {
+eachDatabase("the customer list supports paging and filters by plan and status", async (database) => {
   const { accounts, createAccount } = setUp(database);
-  const created: string[] = [];
-  for (const name of ["a", "b", "c"]) created.push((await createAccount(`${name}@example.org`)).customerId);
-  created.sort();
-  await accounts.setPlan(created[1] ?? "", "pro", OPERATOR);
-  await accounts.disable(created[2] ?? "", OPERATOR);
-  const ids = async (options: Parameters<typeof accounts.list>[0]) =>
+  const customerIds: string[] = [];
+  for (const name of ["a", "b", "c"]) customerIds.push((await createAccount(`${name}@example.org`)).customerId);
+  customerIds.sort();
+  await accounts.setPlan(customerIds[1] ?? "", "pro", OPERATOR);
+  await accounts.disable(customerIds[2] ?? "", OPERATOR);
+  const listIds = async (options: Parameters<typeof accounts.list>[0]) =>
     (await accounts.list(options)).map(({ customerId }) => customerId);
-  assert.deepEqual(await ids({ limit: 2 }), created.slice(0, 2));
-  assert.deepEqual(await ids({ limit: 2, after: created[1] ?? "" }), created.slice(2));
-  assert.deepEqual(await ids({ limit: 9, plan: "pro" }), [created[1]]);
-  assert.deepEqual(await ids({ limit: 9, status: "canceled" }), [created[2]]);
+  assert.deepEqual(await listIds({ limit: 2 }), customerIds.slice(0, 2));
+  assert.deepEqual(await listIds({ limit: 2, after: customerIds[1] ?? "" }), customerIds.slice(2));
+  assert.deepEqual(await listIds({ limit: 9, plan: "pro" }), [customerIds[1]]);
+  assert.deepEqual(await listIds({ limit: 9, status: "canceled" }), [customerIds[2]]);
 });

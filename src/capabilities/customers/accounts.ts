@@ -33,10 +33,10 @@ import {
   updateCustomer,
 } from "./queries.ts";
 
-/** 130 random bits. */
+/** Number of base32 characters in the random part of an id: 130 bits. */
 const ID_LENGTH = 26;
 const FIRST_KEY_NAME = "default";
-/** Limits the keys that a customer creates or rotates. Operators are not limited. */
+/** Limits how many keys a customer creates or rotates. Operators are not limited. */
 const NEW_KEY_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 3_600_000 }];
 
 export interface AccountDependencies extends Omit<CustomerPorts, "log"> {
@@ -53,11 +53,11 @@ async function issueKey(
   owner: { readonly customerId: string; readonly plan: Plan },
   name: string,
 ): Promise<IssuedKey> {
-  const generated = generateKey(random, owner.plan);
+  const generatedKey = generateKey(random, owner.plan);
   const keyId = `key-${randomBase32(random, ID_LENGTH)}`;
   const now = clock.now();
-  await insertKey(transaction, { ...generated, keyId, customerId: owner.customerId, name }, now);
-  const { prefix, key: apiKey } = generated;
+  await insertKey(transaction, { ...generatedKey, keyId, customerId: owner.customerId, name }, now);
+  const { prefix, key: apiKey } = generatedKey;
   return { apiKey, keyId, name, prefix, createdAt: new Date(now), lastUsedAt: null, revokedAt: null };
 }
 
@@ -66,7 +66,7 @@ async function issueKey(
  *
  * @throws AppError `email_taken`
  */
-export async function openAccount(
+export async function createAccount(
   transaction: Transaction,
   dependencies: Pick<AccountDependencies, "random" | "clock">,
   input: {
@@ -78,7 +78,7 @@ export async function openAccount(
   },
 ): Promise<IssuedKey> {
   const now = dependencies.clock.now();
-  if (!(await insertCustomer(transaction, { ...input, now }))) throw emailTaken();
+  if (!(await insertCustomer(transaction, { ...input, now }))) throw createEmailTakenError();
   const key = await issueKey(transaction, dependencies, input, FIRST_KEY_NAME);
   const details = { plan: input.plan, key_id: key.keyId };
   const { actor, customerId } = input;
@@ -89,30 +89,34 @@ export async function openAccount(
 export function createAccounts(dependencies: AccountDependencies): Accounts {
   const { database, clock, random, onKeysChanged } = dependencies;
 
-  const transactAndNotify = async <Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result> => {
-    const result = await database.transaction(run);
+  const transactAndNotify = async <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> => {
+    const result = await database.transaction(work);
     onKeysChanged();
     return result;
   };
 
-  /** Locks the customer. Checks the actor's key again: it may have been revoked since the request was authenticated. */
-  const lock = async (transaction: Transaction, customerId: string, actor: Actor): Promise<CustomerRow> => {
+  /** Locks the customer, and checks that the actor's key has not been revoked since the request was authenticated. */
+  const lockAuthorizedCustomer = async (
+    transaction: Transaction,
+    customerId: string,
+    actor: Actor,
+  ): Promise<CustomerRow> => {
     const row = await lockCustomer(transaction, customerId);
-    if (row === null) throw customerNotFound();
+    if (row === null) throw createCustomerNotFoundError();
     const isAuthorized =
       actor.kind !== "key" || (row.status !== "canceled" && (await lockActiveKey(transaction, customerId, actor.id)));
     if (!isAuthorized) throw new AppError("unauthorized", "Invalid or expired API key");
     return row;
   };
 
-  const revoke = async (transaction: Transaction, customerId: string, keyId: string) => {
+  const revokeActiveKey = async (transaction: Transaction, customerId: string, keyId: string) => {
     const revoked = await revokeKey(transaction, customerId, keyId, clock.now());
     if (revoked === null) throw new AppError("key_not_found", "There is no such active key");
     return revoked;
   };
 
-  /** Issues another key to a locked customer and deletes keys beyond the listed maximum. */
-  const issue = async (
+  /** Issues a key to a locked customer and deletes revoked keys beyond `LISTED_KEYS_MAX`. */
+  const issueAdditionalKey = async (
     transaction: Transaction,
     { customer_id: customerId, plan }: CustomerRow,
     name: string,
@@ -127,20 +131,20 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
     return key;
   };
 
-  /** Applies an operator's change to a customer. The audit log records the values before and after it. */
-  const change = (
+  /** Applies an operator's change to a customer and audits the values before and after the change. */
+  const changeCustomer = (
     customerId: string,
     actor: Actor,
     action: string,
-    patch: (row: CustomerRow) => Partial<CustomerRow>,
+    computeChanges: (row: CustomerRow) => Partial<CustomerRow>,
     /** Runs in the same transaction. */
-    cascade: (transaction: Transaction, customerId: string) => Promise<unknown> = async () => {},
+    applySideEffects: (transaction: Transaction, customerId: string) => Promise<unknown> = async () => {},
   ): Promise<void> =>
     transactAndNotify(async (transaction) => {
-      const row = await lock(transaction, customerId, actor);
-      const after = patch(row);
+      const row = await lockAuthorizedCustomer(transaction, customerId, actor);
+      const after = computeChanges(row);
       await updateCustomer(transaction, { ...row, ...after });
-      await cascade(transaction, customerId);
+      await applySideEffects(transaction, customerId);
       const before = Object.fromEntries(Object.keys(after).map((name) => [name, row[name]]));
       await insertAudit(transaction, { actor, action, customerId, details: { before, after }, now: clock.now() });
     });
@@ -148,7 +152,7 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
   return {
     async account(customerId) {
       const account = await selectAccount(database, { customerId });
-      if (account === null) throw customerNotFound();
+      if (account === null) throw createCustomerNotFoundError();
       return account;
     },
     async find(idOrEmail) {
@@ -157,39 +161,39 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
       return selectAccount(database, { customerId: idOrEmail });
     },
     list({ limit, after = "", plan = null, status = null }) {
-      return selectCustomers(database, { limit: assertListLimit(limit), after, plan, status });
+      return selectCustomers(database, { limit: requireListLimit(limit), after, plan, status });
     },
     async create({ email, name, plan }, actor) {
       const customerId = newCustomerId(random);
       const key = await database.transaction((transaction) =>
-        openAccount(transaction, dependencies, { customerId, email, name, plan, actor }),
+        createAccount(transaction, dependencies, { customerId, email, name, plan, actor }),
       );
       return { customerId, key };
     },
     createKey: (customerId, name, actor) =>
       database.transaction(async (transaction) => {
         assertKeyName(name);
-        // Locked first, so that concurrent calls cannot exceed the limit.
-        const customer = await lock(transaction, customerId, actor);
+        // The lock prevents concurrent calls from exceeding the limit.
+        const customer = await lockAuthorizedCustomer(transaction, customerId, actor);
         assertKeyAllowed(await countActiveKeys(transaction, customerId, name));
-        const key = await issue(transaction, customer, name, actor);
+        const key = await issueAdditionalKey(transaction, customer, name, actor);
         const details = { key_id: key.keyId, name };
         await insertAudit(transaction, { actor, action: "key.created", customerId, details, now: clock.now() });
         return key;
       }),
     rotateKey: (customerId, keyId, actor) =>
       transactAndNotify(async (transaction) => {
-        const customer = await lock(transaction, customerId, actor);
-        const revoked = await revoke(transaction, customerId, keyId);
-        const key = await issue(transaction, customer, revoked.name, actor);
+        const customer = await lockAuthorizedCustomer(transaction, customerId, actor);
+        const revoked = await revokeActiveKey(transaction, customerId, keyId);
+        const key = await issueAdditionalKey(transaction, customer, revoked.name, actor);
         const details = { key_id: keyId, next_key_id: key.keyId, name: key.name };
         await insertAudit(transaction, { actor, action: "key.rotated", customerId, details, now: clock.now() });
         return key;
       }),
     revokeKey: (customerId, keyId, actor) =>
       transactAndNotify(async (transaction) => {
-        await lock(transaction, customerId, actor);
-        const revoked = await revoke(transaction, customerId, keyId);
+        await lockAuthorizedCustomer(transaction, customerId, actor);
+        const revoked = await revokeActiveKey(transaction, customerId, keyId);
         const details = { key_id: keyId, name: revoked.name };
         await insertAudit(transaction, { actor, action: "key.revoked", customerId, details, now: clock.now() });
       }),
@@ -201,25 +205,25 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
         await insertAudit(transaction, { actor, action: "customer.created", customerId, details: { plan }, now });
       }),
     setPlan: (customerId, plan, actor) =>
-      change(customerId, actor, "customer.plan_set", ({ plan: former, quotas, rate_limits }) => {
-        const keepsLimits = plan === CUSTOM_LIMITS_PLAN && former === plan;
+      changeCustomer(customerId, actor, "customer.plan_set", ({ plan: previousPlan, quotas, rate_limits }) => {
+        const keepsLimits = plan === CUSTOM_LIMITS_PLAN && previousPlan === plan;
         return keepsLimits || (quotas ?? rate_limits) === null ? { plan } : { plan, quotas: null, rate_limits: null };
       }),
     setQuota: (customerId, tier, limit, actor) =>
-      change(customerId, actor, "customer.quota_set", (row) => {
+      changeCustomer(customerId, actor, "customer.quota_set", (row) => {
         assertCustomLimitsAllowed(row);
         return { quotas: mergeLimits<Allowance["quotas"]>(row.quotas, { [tier]: limit }, QUOTA_MAX) };
       }),
     setRateLimits: (customerId, limits, actor) =>
-      change(customerId, actor, "customer.rate_limits_set", (row) => {
+      changeCustomer(customerId, actor, "customer.rate_limits_set", (row) => {
         assertCustomLimitsAllowed(row);
         return { rate_limits: mergeLimits<Allowance["rateLimits"]>(row.rate_limits, limits, RATE_LIMIT_MAX) };
       }),
     disable: (customerId, actor) =>
-      change(customerId, actor, "customer.disabled", () => ({ status: "canceled" }), endSessions),
-    enable: (customerId, actor) => change(customerId, actor, "customer.enabled", () => ({ status: "active" })),
+      changeCustomer(customerId, actor, "customer.disabled", () => ({ status: "canceled" }), endSessions),
+    enable: (customerId, actor) => changeCustomer(customerId, actor, "customer.enabled", () => ({ status: "active" })),
     auditLog: ({ customerId = null, before = null, limit }) =>
-      selectAudit(database, { customerId, before, limit: assertListLimit(limit) }),
+      selectAudit(database, { customerId, before, limit: requireListLimit(limit) }),
   };
 }
 
@@ -233,11 +237,11 @@ function assertKeyAllowed({ total, withName }: Awaited<ReturnType<typeof countAc
     throw new AppError("key_limit_reached", `At most ${ACTIVE_KEYS_MAX} keys can be active: revoke one first`);
 }
 
-export const emailTaken = () => new AppError("email_taken", "An account with this e-mail address exists");
+export const createEmailTakenError = () => new AppError("email_taken", "An account with this e-mail address exists");
 
-const customerNotFound = () => new AppError("customer_not_found", "There is no such customer");
+const createCustomerNotFoundError = () => new AppError("customer_not_found", "There is no such customer");
 
-const assertListLimit = (limit: number): number => {
+const requireListLimit = (limit: number): number => {
   if (!Number.isInteger(limit) || limit < 1 || limit > LIST_LIMIT_MAX)
     throw new RangeError(`The limit must be from 1 to ${LIST_LIMIT_MAX}.`);
   return limit;
@@ -256,14 +260,14 @@ function assertCustomLimitsAllowed({ plan }: CustomerRow): void {
   throw new AppError("plan_required", message);
 }
 
-/** Merges changes into the custom limits. A null value removes a limit. Returns null if none is left. */
+/** Merges changes into the custom limits. A null value removes a limit. Returns the merged limits, or null if none is left. */
 function mergeLimits<Limits extends Readonly<Record<string, number>>>(
   customLimits: Partial<Limits> | null,
-  change: Readonly<Record<string, number | null | undefined>>,
+  changeCustomer: Readonly<Record<string, number | null | undefined>>,
   max: number,
 ): Partial<Limits> | null {
   const limits: Record<string, number> = { ...(customLimits as Record<string, number> | null) };
-  for (const [name, value] of Object.entries(change)) {
+  for (const [name, value] of Object.entries(changeCustomer)) {
     if (value === undefined) continue;
     if (value === null) delete limits[name];
     else if (Number.isInteger(value) && value >= 0 && value <= max) limits[name] = value;

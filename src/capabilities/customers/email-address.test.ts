@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { isDisposable, parseEmail } from "./email-address.ts";
 
-const CANONICAL: readonly (readonly [string, string])[] = [
+const CANONICAL_ADDRESSES: readonly (readonly [string, string])[] = [
   ["ada@example.org", "ada@example.org"],
   ["  ADA@Example.ORG ", "ada@example.org"],
   ["ada@example.org.", "ada@example.org"],
@@ -16,11 +16,11 @@ const CANONICAL: readonly (readonly [string, string])[] = [
   ["a.d.a!#$%&'*+/=?^_`{|}~-@sub.example.org", "a.d.a!#$%&'*+/=?^_`{|}~-@sub.example.org"],
 ];
 
-test("all spellings of an address parse to one canonical form, and a tag makes a different address", () => {
-  for (const [text, address] of CANONICAL) assert.equal(parseEmail(text)?.address, address, text);
+test("all spellings of an e-mail address parse to one canonical form, and a `+tag` makes a different address", () => {
+  for (const [text, address] of CANONICAL_ADDRESSES) assert.equal(parseEmail(text)?.address, address, text);
 });
 
-const INVALID: readonly string[] = [
+const INVALID_ADDRESSES: readonly string[] = [
   ...["", "@", "ada", "ada@", "@example.org", "ada@localhost", "ada@example", "ada@example..org", "ada@.example.org"],
   ...["ada@-example.org", "ada@example-.org", "ada@[127.0.0.1]", "ada@127.0.0.1", "ada@1.2.3", "ada@0x7f.1"],
   ...["ada@@example.org", "a b@example.org", '"ada"@example.org', "ada@exam ple.org", "ada@example.org/x"],
@@ -32,11 +32,11 @@ const INVALID: readonly string[] = [
   ...[`ada@${"b.".repeat(130)}org`],
 ];
 
-test("invalid and ambiguous addresses are rejected", () => {
-  for (const text of INVALID) assert.equal(parseEmail(text), null, JSON.stringify(text));
+test("invalid and ambiguous e-mail addresses are rejected", () => {
+  for (const text of INVALID_ADDRESSES) assert.equal(parseEmail(text), null, JSON.stringify(text));
 });
 
-test("parsing is idempotent and never throws", () => {
+test("parseEmail is idempotent and never throws", () => {
   fc.assert(
     fc.property(fc.oneof(fc.emailAddress(), fc.string({ unit: "binary" }), fc.string()), (text) => {
       const email = parseEmail(text);
@@ -47,12 +47,12 @@ test("parsing is idempotent and never throws", () => {
   );
 });
 
-test("a disposable domain matches with its subdomains, but not similar domains", () => {
-  const list = new Set(["tempmail.example", "co.example"]);
+test("isDisposable matches a listed domain and its subdomains, but no similar domain", () => {
+  const disposableDomains = new Set(["tempmail.example", "co.example"]);
   for (const domain of ["tempmail.example", "sub.tempmail.example", "a.b.co.example"])
-    assert.equal(isDisposable(domain, list), true, domain);
+    assert.equal(isDisposable(domain, disposableDomains), true, domain);
   for (const domain of ["nottempmail.example", "tempmail.example.org", "example"])
-    assert.equal(isDisposable(domain, list), false, domain);
+    assert.equal(isDisposable(domain, disposableDomains), false, domain);
   for (const text of ["a@sub.tempmail.example.", "a@TempMail.Example", "a@ｔempmail.example"])
-    assert.equal(isDisposable(parseEmail(text)?.domain ?? "", list), true, text);
+    assert.equal(isDisposable(parseEmail(text)?.domain ?? "", disposableDomains), true, text);
 });

@@ -2,10 +2,10 @@ import { html } from "../../http/html/index.ts";
 import type { OutgoingMail } from "../../ports/mail-out.ts";
 import type { Actor, KeyView } from "./model.ts";
 
-const VERIFY_HOURS = 24;
+const VERIFICATION_LINK_HOURS = 24;
 
 /** An e-mail with one link, as text and HTML. */
-export function linkEmail(email: {
+export function createLinkEmail(email: {
   readonly to: string;
   readonly subject: string;
   readonly before: readonly string[];
@@ -26,7 +26,7 @@ ${before.map((text) => html`<p>${text}</p>`)}
 
 export type KeyChange = "created" | "replaced" | "revoked";
 
-const CHANGED_BY: Readonly<Record<Actor["kind"], string>> = {
+const ACTOR_DESCRIPTIONS: Readonly<Record<Actor["kind"], string>> = {
   signup: "during sign-up",
   key: "by an API request with a key of your account",
   session: "on the account page",
@@ -34,19 +34,19 @@ const CHANGED_BY: Readonly<Record<Actor["kind"], string>> = {
 };
 
 /** Notifies the owner of a key change. Contains no secret. */
-export function keyEmail(
+export function createKeyEmail(
   to: string,
   key: Pick<KeyView, "name" | "prefix"> & { readonly change: KeyChange; readonly actor: Actor; readonly at: Date },
   accountUrl: string,
 ): OutgoingMail {
   const { name, prefix, change, actor, at } = key;
   const time = `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-  return linkEmail({
+  return createLinkEmail({
     to,
     subject: "An API key of your Parallax account was changed",
     before: [
       "Hello,",
-      `The API key "${name}" (${prefix}…) was ${change} on ${time}, ${CHANGED_BY[actor.kind]}.`,
+      `The API key "${name}" (${prefix}…) was ${change} on ${time}, ${ACTOR_DESCRIPTIONS[actor.kind]}.`,
       "If this was you, you don’t need to do anything. If not, sign in, sign out everywhere and revoke all keys that you don’t recognise:",
     ],
     link: accountUrl,
@@ -55,8 +55,8 @@ export function keyEmail(
 }
 
 /** Requests confirmation of a sign-up. Contains no user input, so that it cannot be abused to send spam. */
-export function verificationEmail(to: string, link: string): OutgoingMail {
-  return linkEmail({
+export function createVerificationEmail(to: string, link: string): OutgoingMail {
+  return createLinkEmail({
     to,
     subject: "Confirm your e-mail address for Parallax",
     before: [
@@ -65,6 +65,6 @@ export function verificationEmail(to: string, link: string): OutgoingMail {
       "To confirm the address and get your API key, open this link and select the button on the page:",
     ],
     link,
-    after: `The link works once and expires after ${VERIFY_HOURS} hours. If this wasn’t you, ignore this e-mail.`,
+    after: `The link works once and expires after ${VERIFICATION_LINK_HOURS} hours. If this wasn’t you, ignore this e-mail.`,
   });
 }

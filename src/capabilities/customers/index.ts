@@ -2,7 +2,7 @@
 export { createAccounts } from "./accounts.ts";
 export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
-export { linkEmail } from "./emails.ts";
+export { createLinkEmail as linkEmail } from "./emails.ts";
 export { createMailQueue } from "./mail-queue.ts";
 export {
   ACTIVE_KEYS_MAX,
@@ -28,5 +28,10 @@ export { presentAccount, presentAudit, presentIssuedKey, presentSummary } from "
 export { insertAudit } from "./queries.ts";
 export { customerRoutes } from "./routes.ts";
 export { createCustomers } from "./service.ts";
-export { EMAIL_RULES, NETWORK_RULES, type SignUpSettings, tooManyEmails } from "./sign-ups.ts";
+export {
+  createMailUnavailableError as tooManyEmails,
+  EMAIL_RULES,
+  NETWORK_RULES,
+  type SignUpSettings,
+} from "./sign-ups.ts";
 export { createTurnstile, dummyBotCheck, TURNSTILE_ACTION, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";

@@ -1,10 +1,10 @@
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
-import { type KeyChange, keyEmail } from "./emails.ts";
+import { createKeyEmail, type KeyChange } from "./emails.ts";
 import { createMailQueue, type MailQueue } from "./mail-queue.ts";
 import type { Accounts, Actor, CustomerPorts, EmailDelivery } from "./model.ts";
 
-/** Key e-mails per customer, so that an attacker with a key cannot flood the mailbox. */
-const RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * 3_600_000 }];
+/** Limits e-mails per customer, so that an attacker with a key cannot flood the mailbox. */
+const KEY_EMAIL_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * 3_600_000 }];
 
 /**
  * Wraps `accounts` to e-mail the owner about every key created, replaced or revoked. The e-mail is sent in the background:
@@ -15,49 +15,51 @@ export function withKeyEmails(
   dependencies: CustomerPorts & { readonly emailDelivery: EmailDelivery },
 ): Accounts & Pick<MailQueue, "stop"> {
   const { database, clock, log, emailDelivery } = dependencies;
-  const queue = createMailQueue({ ...dependencies, mail: emailDelivery.mail });
-  const pending = new Set<Promise<void>>();
+  const mailQueue = createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+  const pendingEmails = new Set<Promise<void>>();
 
   const sendEmail = async (customerId: string, keyId: string, change: KeyChange, actor: Actor) => {
     const at = clock.now();
-    const slot = queue.reserve();
+    const slot = mailQueue.reserve();
     if (slot === null) return;
     try {
       const { email, keys } = await accounts.account(customerId);
       const key = keys.find((each) => each.keyId === keyId);
       if (email === null || key === undefined) return;
-      if ((await takeAttempt(database, `key-mail:${customerId}`, RULES, at)) > 0) return;
-      slot.send(keyEmail(email, { ...key, change, actor, at: new Date(at) }, `${emailDelivery.publicUrl}/account`));
+      if ((await takeAttempt(database, `key-mail:${customerId}`, KEY_EMAIL_RULES, at)) > 0) return;
+      slot.send(
+        createKeyEmail(email, { ...key, change, actor, at: new Date(at) }, `${emailDelivery.publicUrl}/account`),
+      );
     } finally {
       slot.release();
     }
   };
-  const notify = (customerId: string, keyId: string, change: KeyChange, actor: Actor): void => {
-    const sent = sendEmail(customerId, keyId, change, actor)
+  const sendEmailInBackground = (customerId: string, keyId: string, change: KeyChange, actor: Actor): void => {
+    const delivery = sendEmail(customerId, keyId, change, actor)
       .catch((error: unknown) => log.warn({ err: error }, "could not e-mail a customer about a key change"))
-      .finally(() => pending.delete(sent));
-    pending.add(sent);
+      .finally(() => pendingEmails.delete(delivery));
+    pendingEmails.add(delivery);
   };
 
   return {
     ...accounts,
     async createKey(customerId, name, actor) {
       const key = await accounts.createKey(customerId, name, actor);
-      notify(customerId, key.keyId, "created", actor);
+      sendEmailInBackground(customerId, key.keyId, "created", actor);
       return key;
     },
     async rotateKey(customerId, keyId, actor) {
       const key = await accounts.rotateKey(customerId, keyId, actor);
-      notify(customerId, keyId, "replaced", actor);
+      sendEmailInBackground(customerId, keyId, "replaced", actor);
       return key;
     },
     async revokeKey(customerId, keyId, actor) {
       await accounts.revokeKey(customerId, keyId, actor);
-      notify(customerId, keyId, "revoked", actor);
+      sendEmailInBackground(customerId, keyId, "revoked", actor);
     },
     async stop() {
-      await Promise.all(pending);
-      await queue.stop();
+      await Promise.all(pendingEmails);
+      await mailQueue.stop();
     },
   };
 }

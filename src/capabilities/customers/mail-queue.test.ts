@@ -6,17 +6,22 @@ import { MailError } from "../../domain/errors.ts";
 import type { OutgoingMail } from "../../ports/mail-out.ts";
 import { createMailQueue } from "./mail-queue.ts";
 
-const mail = (subject: string): OutgoingMail => ({ to: "ada@example.org", subject, text: "secret-link", html: "" });
+const createMail = (subject: string): OutgoingMail => ({
+  to: "ada@example.org",
+  subject,
+  text: "secret-link",
+  html: "",
+});
 
-/** A queue with a mail server that returns the scripted outcomes in order and accepts everything after them. */
+/** Creates a queue whose mail server returns the outcomes in order and then accepts every e-mail. */
 function setUp(options: { queuedMax?: number } = {}) {
   const clock = new FakeClock();
   const { log, lines } = recordingLog();
   const outcomes: (Error | Promise<void>)[] = [];
-  const attempted: string[] = [];
+  const attemptedSubjects: string[] = [];
   const mailOut = {
     async send({ subject }: OutgoingMail) {
-      attempted.push(subject);
+      attemptedSubjects.push(subject);
       const outcome = outcomes.shift();
       if (outcome instanceof Error) throw outcome;
       await outcome;
@@ -28,19 +33,19 @@ function setUp(options: { queuedMax?: number } = {}) {
     clock,
     lines,
     outcomes,
-    attempted,
+    attempted: attemptedSubjects,
     queue: createMailQueue({ mail: mailOut, clock, random, log, ...options }),
   };
 }
 
-const temporaryError = () => new MailError("busy (451)", { retryable: true });
+const createTemporaryError = () => new MailError("busy (451)", { retryable: true });
 
 test("a failed e-mail is retried five times with growing delays and then discarded", async () => {
-  const { clock, queue, outcomes, attempted, lines } = setUp();
-  for (let attempt = 0; attempt < 9; attempt++) outcomes.push(temporaryError());
-  queue.reserve()?.send(mail("a"));
+  const { clock, queue, outcomes, attempted: attemptedSubjects, lines } = setUp();
+  for (let attempt = 0; attempt < 9; attempt++) outcomes.push(createTemporaryError());
+  queue.reserve()?.send(createMail("a"));
   await clock.advance(3_600_000);
-  assert.equal(attempted.length, 6);
+  assert.equal(attemptedSubjects.length, 6);
   assert.deepEqual(
     lines.map(({ level }) => level),
     ["warn", "warn", "warn", "warn", "warn", "error"],
@@ -49,55 +54,55 @@ test("a failed e-mail is retried five times with growing delays and then discard
 });
 
 test("an e-mail is retried after a temporary failure, but not after a permanent one", async () => {
-  const { clock, queue, outcomes, attempted } = setUp();
-  outcomes.push(new MailError("no such mailbox (550)", { retryable: false }), temporaryError());
-  queue.reserve()?.send(mail("a"));
-  queue.reserve()?.send(mail("b"));
+  const { clock, queue, outcomes, attempted: attemptedSubjects } = setUp();
+  outcomes.push(new MailError("no such mailbox (550)", { retryable: false }), createTemporaryError());
+  queue.reserve()?.send(createMail("a"));
+  queue.reserve()?.send(createMail("b"));
   await clock.advance(3_600_000);
-  assert.deepEqual(attempted, ["a", "b", "b"]);
+  assert.deepEqual(attemptedSubjects, ["a", "b", "b"]);
 });
 
-test("the queue has a maximum size, and released or sent slots become free again", async () => {
+test("a full queue rejects reservations until a slot is released or its e-mail is sent", async () => {
   const { clock, queue } = setUp({ queuedMax: 2 });
-  const first = queue.reserve();
-  const second = queue.reserve();
+  const firstSlot = queue.reserve();
+  const secondSlot = queue.reserve();
   assert.equal(queue.reserve(), null);
-  second?.release();
-  second?.release();
-  const third = queue.reserve();
-  assert.notEqual(third, null);
+  secondSlot?.release();
+  secondSlot?.release();
+  const thirdSlot = queue.reserve();
+  assert.notEqual(thirdSlot, null);
   assert.equal(queue.reserve(), null);
-  first?.send(mail("a"));
-  third?.send(mail("b"));
-  third?.send(mail("twice"));
+  firstSlot?.send(createMail("a"));
+  thirdSlot?.send(createMail("b"));
+  thirdSlot?.send(createMail("twice"));
   await clock.settle();
   assert.notEqual(queue.reserve(), null);
 });
 
 test("at most four e-mails are sent concurrently", async () => {
-  const { clock, queue, outcomes, attempted } = setUp();
-  const blocker = Promise.withResolvers<void>();
-  for (let i = 0; i < 4; i++) outcomes.push(blocker.promise);
-  for (let i = 0; i < 6; i++) queue.reserve()?.send(mail(String(i)));
+  const { clock, queue, outcomes, attempted: attemptedSubjects } = setUp();
+  const sendBlocker = Promise.withResolvers<void>();
+  for (let i = 0; i < 4; i++) outcomes.push(sendBlocker.promise);
+  for (let i = 0; i < 6; i++) queue.reserve()?.send(createMail(String(i)));
   await clock.settle();
-  assert.equal(attempted.length, 4);
-  blocker.resolve();
+  assert.equal(attemptedSubjects.length, 4);
+  sendBlocker.resolve();
   await clock.settle();
-  assert.equal(attempted.length, 6);
+  assert.equal(attemptedSubjects.length, 6);
 });
 
-test("stop retries queued e-mails once, does not wait for hanging ones, and rejects new ones", async () => {
-  const { clock, queue, outcomes, attempted, lines } = setUp();
-  outcomes.push(temporaryError());
-  queue.reserve()?.send(mail("a"));
+test("stop retries queued e-mails once, waits at most two seconds for the mail server and rejects new e-mails", async () => {
+  const { clock, queue, outcomes, attempted: attemptedSubjects, lines } = setUp();
+  outcomes.push(createTemporaryError());
+  queue.reserve()?.send(createMail("a"));
   await clock.settle();
   await clock.until(queue.stop());
-  assert.deepEqual(attempted, ["a", "a"]);
+  assert.deepEqual(attemptedSubjects, ["a", "a"]);
   assert.equal(queue.reserve(), null);
-  const hanging = setUp();
-  hanging.outcomes.push(new Promise(() => {}));
-  hanging.queue.reserve()?.send(mail("b"));
-  await hanging.clock.until(hanging.queue.stop());
-  assert.match(String(hanging.lines.at(-1)?.message), /lost/);
+  const hangingSetup = setUp();
+  hangingSetup.outcomes.push(new Promise(() => {}));
+  hangingSetup.queue.reserve()?.send(createMail("b"));
+  await hangingSetup.clock.until(hangingSetup.queue.stop());
+  assert.match(String(hangingSetup.lines.at(-1)?.message), /lost/);
   assert.equal(lines.filter(({ level }) => level === "error").length, 0);
 });

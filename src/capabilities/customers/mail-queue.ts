@@ -2,11 +2,11 @@ import { MailError } from "../../domain/errors.ts";
 import type { MailOut, OutgoingMail } from "../../ports/mail-out.ts";
 import type { CustomerPorts } from "./model.ts";
 
-const QUEUED_MAX = 1_000;
-const CONCURRENT_MAX = 4;
-/** Delays between attempts. After the last one the e-mail is discarded; the user has to request another. */
-const RETRY_AFTER_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000];
-/** How long `stop` waits for e-mails to be sent. */
+const QUEUED_EMAILS_MAX = 1_000;
+const CONCURRENT_SENDS_MAX = 4;
+/** Delays between attempts. If the attempt after the last delay fails, the e-mail is discarded. */
+const RETRY_DELAYS_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000];
+/** Maximum time that `stop` waits for e-mails to be sent. */
 const STOP_TIMEOUT_MS = 2_000;
 
 /** Reserved capacity for one e-mail, until it is sent or released. */
@@ -15,11 +15,11 @@ export interface MailSlot {
   release(): void;
 }
 
-/** Outgoing e-mails, in memory only, because the links in them are stored only as hashes. */
+/** Stores outgoing e-mails only in memory, because the tokens in their links must not be stored. */
 export interface MailQueue {
-  /** Null if the queue is full or stopping. */
+  /** Returns a slot, or null if the queue is full or stopping. */
   reserve(): MailSlot | null;
-  /** Tries to send the queued e-mails once more; the rest is lost. */
+  /** Tries once more to send the queued e-mails, and discards those that fail. */
   stop(): Promise<void>;
 }
 
@@ -34,23 +34,23 @@ interface QueuedMail {
 export function createMailQueue(
   options: Omit<CustomerPorts, "database"> & { readonly mail: MailOut; readonly queuedMax?: number },
 ): MailQueue {
-  const { mail, clock, random, log, queuedMax = QUEUED_MAX } = options;
-  const queued = new Set<QueuedMail>();
-  const ready: QueuedMail[] = [];
-  const sending = new Set<Promise<void>>();
-  let reserved = 0;
+  const { mail, clock, random, log, queuedMax = QUEUED_EMAILS_MAX } = options;
+  const queuedEmails = new Set<QueuedMail>();
+  const readyEmails: QueuedMail[] = [];
+  const activeSends = new Set<Promise<void>>();
+  let reservedSlotCount = 0;
   let isStopping = false;
 
   const discard = (entry: QueuedMail, error: unknown) => {
-    queued.delete(entry);
-    log.error({ reason: reasonOf(error), attempts: entry.attempts }, "could not send an e-mail; giving up");
+    queuedEmails.delete(entry);
+    log.error({ reason: describeFailure(error), attempts: entry.attempts }, "could not send an e-mail; giving up");
   };
 
-  const retryLater = (entry: QueuedMail, error: unknown) => {
-    const delayMs = RETRY_AFTER_MS[entry.attempts - 1];
+  const scheduleRetry = (entry: QueuedMail, error: unknown) => {
+    const delayMs = RETRY_DELAYS_MS[entry.attempts - 1];
     const isRetryable = !(error instanceof MailError) || error.retryable;
     if (!isRetryable || delayMs === undefined || isStopping) return discard(entry, error);
-    log.warn({ reason: reasonOf(error), attempts: entry.attempts }, "could not send an e-mail; retrying later");
+    log.warn({ reason: describeFailure(error), attempts: entry.attempts }, "could not send an e-mail; retrying later");
     entry.cancelWait = clock.setTimeout(
       () => {
         entry.cancelWait = null;
@@ -64,68 +64,69 @@ export function createMailQueue(
     entry.attempts += 1;
     try {
       await mail.send(entry.mail);
-      queued.delete(entry);
+      queuedEmails.delete(entry);
     } catch (error) {
-      retryLater(entry, error);
+      scheduleRetry(entry, error);
     }
   };
 
-  const sendReady = () => {
-    while (sending.size < CONCURRENT_MAX) {
-      const entry = ready.shift();
+  const sendReadyEmails = () => {
+    while (activeSends.size < CONCURRENT_SENDS_MAX) {
+      const entry = readyEmails.shift();
       if (entry === undefined) return;
-      const sent = attempt(entry).finally(() => {
-        sending.delete(sent);
-        sendReady();
+      const send = attempt(entry).finally(() => {
+        activeSends.delete(send);
+        sendReadyEmails();
       });
-      sending.add(sent);
+      activeSends.add(send);
     }
   };
 
   const enqueue = (entry: QueuedMail) => {
-    ready.push(entry);
-    sendReady();
+    readyEmails.push(entry);
+    sendReadyEmails();
   };
 
   return {
     reserve() {
-      if (isStopping || queued.size + reserved >= queuedMax) return null;
-      reserved += 1;
+      if (isStopping || queuedEmails.size + reservedSlotCount >= queuedMax) return null;
+      reservedSlotCount += 1;
       let isReserved = true;
-      const take = () => {
+      const consumeSlot = () => {
         if (!isReserved) return false;
         isReserved = false;
-        reserved -= 1;
+        reservedSlotCount -= 1;
         return true;
       };
       return {
         send(outgoing) {
-          if (!take()) return;
+          if (!consumeSlot()) return;
           const entry: QueuedMail = { mail: outgoing, attempts: 0, cancelWait: null };
-          queued.add(entry);
+          queuedEmails.add(entry);
           enqueue(entry);
         },
-        release: () => void take(),
+        release: () => void consumeSlot(),
       };
     },
     async stop() {
       isStopping = true;
-      for (const entry of queued) {
+      for (const entry of queuedEmails) {
         if (entry.cancelWait === null) continue;
         entry.cancelWait();
         entry.cancelWait = null;
         enqueue(entry);
       }
       const timeout = new AbortController();
-      const allSent = async () => {
-        while (sending.size > 0) await Promise.race(sending);
+      const waitUntilSent = async () => {
+        while (activeSends.size > 0) await Promise.race(activeSends);
       };
-      await Promise.race([allSent(), clock.sleep(STOP_TIMEOUT_MS, timeout.signal).catch(() => {})]);
+      await Promise.race([waitUntilSent(), clock.sleep(STOP_TIMEOUT_MS, timeout.signal).catch(() => {})]);
       timeout.abort();
-      if (queued.size > 0) log.error({ emails: queued.size }, "shut down with unsent e-mails; they are lost");
+      if (queuedEmails.size > 0)
+        log.error({ emails: queuedEmails.size }, "shut down with unsent e-mails; they are lost");
     },
   };
 }
 
-/** Contains no address and no link: the message of a `MailError` consists of codes only. */
-const reasonOf = (error: unknown) => (error instanceof MailError ? error.message : "an unexpected error");
+/** Returns text without e-mail address or link: the message of a `MailError` contains only codes. */
+const describeFailure = (error: unknown) => (error instanceof MailError ? error.message : "an unexpected error");

@@ -13,10 +13,10 @@ export interface CustomerPorts {
   readonly log: Log;
 }
 
-/** How e-mails are sent. */
+/** Sends e-mails with links to the service. */
 export interface EmailDelivery {
   readonly mail: MailOut;
-  /** The service's URL as customers know it, without a trailing slash. */
+  /** Public base URL of the service, without a trailing slash. */
   readonly publicUrl: string;
 }
 
@@ -25,7 +25,7 @@ export const CUSTOMER_STATUSES = ["active", "past_due", "canceled"] as const;
 
 export type CustomerStatus = (typeof CUSTOMER_STATUSES)[number];
 
-/** Who made a change. `id` is not secret: the id of a key or session, or an operator's user name. */
+/** The author of a change. `id` is not secret: the id of a key, session or customer, or an operator's user name. */
 export interface Actor {
   readonly kind: "signup" | "key" | "session" | "operator";
   readonly id: string;
@@ -35,7 +35,7 @@ export interface Actor {
 export interface KeyView {
   readonly keyId: string;
   readonly name: string;
-  /** The first characters of the key, to tell keys apart. */
+  /** The first characters of the key, for display. */
   readonly prefix: string;
   readonly createdAt: Date;
   /** Updated about once a minute; null if never used. */
@@ -50,7 +50,7 @@ export interface Account {
   readonly plan: Plan;
   readonly status: CustomerStatus;
   readonly createdAt: Date;
-  /** The effective limits: those of the plan with the custom ones applied. */
+  /** The effective limits: the plan's limits, overridden by custom limits. */
   readonly allowance: Allowance;
   /** Only the limits set for this customer. */
   readonly customLimits: {
@@ -95,10 +95,11 @@ export const ACTIVE_KEYS_MAX = 10;
 export const LISTED_KEYS_MAX = 100;
 export const KEY_NAME_LENGTH_MAX = 64;
 export const CUSTOMER_NAME_LENGTH_MAX = 100;
-/** Upper bounds of custom limits. */
+/** Maximum custom quota, in calls per month. */
 export const QUOTA_MAX = 1_000_000_000;
+/** Maximum custom rate limit, in calls per minute. */
 export const RATE_LIMIT_MAX = 1_000_000;
-/** A page of 1,000 plus one, which shows whether another page exists. */
+/** Maximum page size of 1,000, plus one row to detect whether another page exists. */
 export const LIST_LIMIT_MAX = 1_001;
 
 /**
@@ -133,7 +134,7 @@ export interface Accounts {
    */
   createKey(customerId: string, name: string, actor: Actor): Promise<IssuedKey>;
   /**
-   * Revokes an active key and creates another with the same name. Of concurrent calls exactly one succeeds.
+   * Revokes an active key and creates another with the same name. If called concurrently, exactly one call succeeds.
    *
    * @throws AppError `customer_not_found`; `key_not_found` if the key is not active or belongs to another customer;
    *   `rate_limited` as for `createKey`
@@ -177,7 +178,7 @@ export interface SignUpRequest {
   readonly email: string;
   readonly name: string | null;
   readonly turnstileToken: string;
-  /** The caller's network address. */
+  /** The caller's IP address. */
   readonly address: string;
 }
 
@@ -198,7 +199,7 @@ export interface SignUps {
    * @throws AppError also `signup_not_configured`
    */
   signUp(request: SignUpRequest): Promise<SignUpResult>;
-  /** Consumes a link's token and creates the account with its first key. Null if it is unknown, used, replaced or expired. */
+  /** Consumes a link's token and creates the account with its first key. Returns null if the token is unknown, used, replaced or expired. */
   verify(token: string): Promise<{ readonly customerId: string; readonly apiKey: string } | null>;
 }
 
@@ -206,6 +207,6 @@ export interface SignUps {
 export interface Customers extends Accounts, SignUps {
   /** Starts the periodic deletion of expired records. */
   start(): void;
-  /** Tries to send the queued e-mails once more. */
+  /** Tries once more to send the queued e-mails, and stops the deletion. */
   stop(): Promise<void>;
 }

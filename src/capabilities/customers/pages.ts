@@ -1,7 +1,7 @@
 import { html, keySection, noticePage, page } from "../../http/html/index.ts";
 
 /** Requires a click, because mail scanners follow links and would consume the token. */
-export function confirmPage(token: string, formId: string): string {
+export function renderConfirmPage(token: string, formId: string): string {
   return page({
     title: "Confirm your e-mail address",
     body: html`<section class="narrow">
@@ -15,7 +15,7 @@ export function confirmPage(token: string, formId: string): string {
   });
 }
 
-export function issuedKeyPage(apiKey: string): string {
+export function renderIssuedKeyPage(apiKey: string): string {
   return page({
     title: "Your API key",
     body: html`${keySection(apiKey, "Your account is ready. This is your API key:")}
@@ -23,8 +23,8 @@ export function issuedKeyPage(apiKey: string): string {
   });
 }
 
-/** The same page for an unknown, used, replaced or expired token. */
-export function expiredLinkPage(): string {
+/** Identical for unknown, used, replaced and expired tokens. */
+export function renderExpiredLinkPage(): string {
   return noticePage(
     "This link does not work",
     "It may have been used already, been replaced by a newer link, or be older than 24 hours. Sign up again to get a new link.",

@@ -4,9 +4,9 @@
  */
 export const PLAIN_TEXT_PATTERN = "^[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]*$";
 
-const PLAIN_TEXT = new RegExp(PLAIN_TEXT_PATTERN, "u");
+const PLAIN_TEXT_REGEXP = new RegExp(PLAIN_TEXT_PATTERN, "u");
 
 /** Whether a name has 1 to `lengthMax` code points of plain text, without leading or trailing white space. */
 export function isPlainName(text: string, lengthMax: number): boolean {
-  return text !== "" && text.trim() === text && [...text].length <= lengthMax && PLAIN_TEXT.test(text);
+  return text !== "" && text.trim() === text && [...text].length <= lengthMax && PLAIN_TEXT_REGEXP.test(text);
 }

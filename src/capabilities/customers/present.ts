@@ -1,7 +1,7 @@
 import { TIERS, type Tier } from "../../domain/plan.ts";
 import type { Account, AuditEntry, CustomerSummary, IssuedKey, KeyView } from "./model.ts";
 
-/** The JSON form of a key. */
+/** Converts a key to its JSON representation. */
 export function presentKey({ keyId, name, prefix, createdAt, lastUsedAt, revokedAt }: KeyView) {
   return {
     key_id: keyId,
@@ -15,8 +15,8 @@ export function presentKey({ keyId, name, prefix, createdAt, lastUsedAt, revoked
 
 export const presentIssuedKey = (key: IssuedKey) => ({ ...presentKey(key), api_key: key.apiKey });
 
-/** Values by tier, with lower-case tier names. */
-export function byTier(values: Readonly<Record<Tier, number>>) {
+/** Converts the keys of `values` to lower-case tier names. */
+export function toTierCounts(values: Readonly<Record<Tier, number>>) {
   const entries = TIERS.map((tier) => [tier.toLowerCase(), values[tier]]);
   return Object.fromEntries(entries) as Record<Lowercase<Tier>, number>;
 }
@@ -40,7 +40,7 @@ export function presentAccount(account: Account) {
   const { quotas, rateLimits } = customLimits;
   return {
     ...presentCustomer(account),
-    quotas: byTier(allowance.quotas),
+    quotas: toTierCounts(allowance.quotas),
     rate_limits: allowance.rateLimits,
     /** The names of the limits set for this customer. */
     own: [...Object.keys(quotas).map((tier) => tier.toLowerCase()), ...Object.keys(rateLimits)],

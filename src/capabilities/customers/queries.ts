@@ -10,8 +10,8 @@ import {
   LISTED_KEYS_MAX,
 } from "./model.ts";
 
-/** Runs single statements, or statements of a transaction. */
-type Store = Pick<Database, "query"> | Transaction;
+/** The database, or an open transaction. */
+type QueryRunner = Pick<Database, "query"> | Transaction;
 
 export interface CustomerRow extends Record<string, unknown> {
   readonly customer_id: string;
@@ -24,10 +24,10 @@ export interface CustomerRow extends Record<string, unknown> {
   readonly rate_limits: Partial<Allowance["rateLimits"]> | null;
 }
 
-/** The form of all ids. Other texts are rejected without a query: some (such as NUL bytes) are invalid in PostgreSQL. */
-const ID = /^[a-z0-9-]{1,64}$/;
+/** The format of all ids. Other values are rejected without a query, because PostgreSQL rejects some (NUL bytes). */
+const ID_PATTERN = /^[a-z0-9-]{1,64}$/;
 const CUSTOMER_COLUMNS = "customer_id, email, name, plan, status, created_at, quotas, rate_limits";
-/** The fields of `KeyView`. */
+/** Columns that are selected as the fields of `KeyView`. */
 const KEY_COLUMNS = `key_id as "keyId", name, prefix, created_at as "createdAt", last_used_at as "lastUsedAt",
   revoked_at as "revokedAt"`;
 const KEY_ORDER = "revoked_at is null desc, created_at desc, key_id";
@@ -35,13 +35,13 @@ const KEY_ORDER = "revoked_at is null desc, created_at desc, key_id";
 /** `KeyView` as a type alias: `query` does not accept interfaces as rows. */
 type KeyRow = Pick<KeyView, keyof KeyView>;
 
-/** By id or by canonical e-mail address. */
+/** Selects an account by id or by canonical e-mail address. */
 export async function selectAccount(
   database: Pick<Database, "query">,
-  by: { readonly customerId: string } | { readonly email: string },
+  identifier: { readonly customerId: string } | { readonly email: string },
 ): Promise<Account | null> {
-  const [column, value] = "email" in by ? ["email", by.email] : ["customer_id", by.customerId];
-  if (column === "customer_id" && !ID.test(value)) return null;
+  const [column, value] = "email" in identifier ? ["email", identifier.email] : ["customer_id", identifier.customerId];
+  if (column === "customer_id" && !ID_PATTERN.test(value)) return null;
   const select = `select ${CUSTOMER_COLUMNS} from customers where ${column} = $1`;
   const [row] = await database.query<CustomerRow>(select, [value], "request");
   if (row === undefined) return null;
@@ -58,7 +58,7 @@ export async function selectAccount(
 }
 
 export async function selectCustomers(
-  store: Store,
+  queryRunner: QueryRunner,
   options: {
     readonly limit: number;
     readonly after: string;
@@ -66,7 +66,7 @@ export async function selectCustomers(
     readonly status: CustomerStatus | null;
   },
 ): Promise<readonly CustomerSummary[]> {
-  return store.query<Pick<CustomerSummary, keyof CustomerSummary>>(
+  return queryRunner.query<Pick<CustomerSummary, keyof CustomerSummary>>(
     `select customer_id as "customerId", email, name, plan, status, created_at as "createdAt",
        (select count(*) from api_keys k where k.customer_id = c.customer_id and revoked_at is null) as "activeKeyCount"
      from customers c
@@ -94,7 +94,7 @@ export async function lockActiveKey(transaction: Transaction, customerId: string
   return rows.length > 0;
 }
 
-/** False if another customer has the e-mail address or the id. */
+/** Returns whether the customer was inserted; false if another customer has the e-mail address or the id. */
 export async function insertCustomer(
   transaction: Transaction,
   customer: {
@@ -116,11 +116,11 @@ export async function insertCustomer(
 
 /** Updates the fields that operators can change. The row must be locked. */
 export async function updateCustomer(transaction: Transaction, row: CustomerRow): Promise<void> {
-  const json = (value: object | null) => (value === null ? null : JSON.stringify(value));
+  const toJson = (value: object | null) => (value === null ? null : JSON.stringify(value));
   await transaction.query(
     `update customers set plan = $2, status = $3, quotas = $4::text::jsonb, rate_limits = $5::text::jsonb
      where customer_id = $1`,
-    [row.customer_id, row.plan, row.status, json(row.quotas), json(row.rate_limits)],
+    [row.customer_id, row.plan, row.status, toJson(row.quotas), toJson(row.rate_limits)],
   );
 }
 
@@ -137,14 +137,14 @@ export async function countActiveKeys(
   return row ?? { total: 0, withName: 0 };
 }
 
-/** Revokes an active key of the customer; null if there is none. Of concurrent calls exactly one succeeds. */
+/** Revokes and returns an active key of the customer, or returns null. If called concurrently, exactly one call succeeds. */
 export async function revokeKey(
   transaction: Transaction,
   customerId: string,
   keyId: string,
   now: number,
 ): Promise<KeyView | null> {
-  if (!ID.test(keyId)) return null;
+  if (!ID_PATTERN.test(keyId)) return null;
   const [row] = await transaction.query<KeyRow>(
     `update api_keys set revoked_at = to_timestamp($3::float8 / 1000)
      where key_id = $1 and customer_id = $2 and revoked_at is null returning ${KEY_COLUMNS}`,
@@ -153,7 +153,7 @@ export async function revokeKey(
   return row ?? null;
 }
 
-/** Deletes the revoked keys beyond the `LISTED_KEYS_MAX` that are listed. The customer must be locked. */
+/** Deletes revoked keys beyond the first `LISTED_KEYS_MAX` keys. The customer must be locked. */
 export async function deleteUnlistedKeys(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query(
     `delete from api_keys where revoked_at is not null and key_id in (
@@ -162,7 +162,7 @@ export async function deleteUnlistedKeys(transaction: Transaction, customerId: s
   );
 }
 
-/** Adds an audit log entry, in the transaction of the change. */
+/** Inserts an audit log entry in the transaction of the change. */
 export async function insertAudit(
   transaction: Transaction,
   entry: {
@@ -183,10 +183,10 @@ export async function insertAudit(
 }
 
 export async function selectAudit(
-  store: Store,
+  queryRunner: QueryRunner,
   options: { readonly customerId: string | null; readonly before: number | null; readonly limit: number },
 ): Promise<readonly AuditEntry[]> {
-  const rows = await store.query<Omit<AuditEntry, "actor"> & AuditEntry["actor"]>(
+  const rows = await queryRunner.query<Omit<AuditEntry, "actor"> & AuditEntry["actor"]>(
     `select audit_id as "auditId", occurred_at as "occurredAt", actor_kind as kind, actor_id as id, action,
        customer_id as "customerId", details
      from audit_log
@@ -204,11 +204,11 @@ export async function hasAccount(transaction: Transaction, email: string): Promi
 /**
  * Stores a sign-up that awaits verification, one per address. Returns the id that the account will have.
  *
- * @param hasNewToken  whether this token is e-mailed; it then replaces the token of an earlier e-mail
+ * @param hasNewToken  whether this token will be e-mailed and so replaces the previous token
  */
 export async function upsertPendingSignup(
   transaction: Transaction,
-  pending: {
+  pendingSignup: {
     readonly email: string;
     readonly name: string | null;
     readonly customerId: string;
@@ -217,19 +217,25 @@ export async function upsertPendingSignup(
   },
   hasNewToken: boolean,
 ): Promise<string> {
-  const set = hasNewToken
+  const assignments = hasNewToken
     ? "name = excluded.name, token_hash = excluded.token_hash, expires_at = excluded.expires_at"
     : "name = pending_signups.name";
   const [row] = await transaction.query<{ customer_id: string }>(
     `insert into pending_signups (email, name, customer_id, token_hash, expires_at)
      values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000))
-     on conflict (email) do update set ${set} returning customer_id`,
-    [pending.email, pending.name, pending.customerId, pending.tokenHash, pending.expiresAt],
+     on conflict (email) do update set ${assignments} returning customer_id`,
+    [
+      pendingSignup.email,
+      pendingSignup.name,
+      pendingSignup.customerId,
+      pendingSignup.tokenHash,
+      pendingSignup.expiresAt,
+    ],
   );
-  return row?.customer_id ?? pending.customerId;
+  return row?.customer_id ?? pendingSignup.customerId;
 }
 
-/** Deletes and returns the sign-up that a token verifies; null if there is none or it has expired. */
+/** Deletes and returns the pending sign-up of a token, or returns null if there is none or it has expired. */
 export async function takePendingSignup(
   transaction: Transaction,
   tokenHash: Uint8Array,
@@ -243,32 +249,32 @@ export async function takePendingSignup(
   return row ?? null;
 }
 
-const DELETE_ROWS_MAX = 5_000;
-/** Limits the duration of one run. The remaining rows are deleted by the next one. */
-const DELETE_ROUNDS_MAX = 100;
+const ROWS_PER_BATCH_MAX = 5_000;
+/** Limit of batches per run: 500,000 rows at 5,000 per batch. The next run deletes the remaining rows. */
+const DELETE_BATCHES_MAX = 100;
 
 /** The column that defines the age of a row. */
-const AGE = {
+const AGE_COLUMNS = {
   pending_signups: "expires_at",
   attempts: "last_at",
   audit_log: "occurred_at",
   api_keys: "revoked_at",
 };
 
-/** Deletes rows older than `before` in batches, until none is left or `mustStop` returns true. Idempotent. */
+/** Deletes rows older than `before` in batches, until none is left or `shouldStop` returns true. Idempotent. */
 export async function deleteOlder(
-  store: Store,
-  table: keyof typeof AGE,
+  queryRunner: QueryRunner,
+  table: keyof typeof AGE_COLUMNS,
   before: number,
-  mustStop: () => boolean = () => false,
+  shouldStop: () => boolean = () => false,
 ): Promise<void> {
-  const isOld = `${AGE[table]} < to_timestamp($1::float8 / 1000)`;
-  for (let round = 0; round < DELETE_ROUNDS_MAX && !mustStop(); round++) {
-    const [row] = await store.query<{ count: number }>(
+  const ageCondition = `${AGE_COLUMNS[table]} < to_timestamp($1::float8 / 1000)`;
+  for (let batch = 0; batch < DELETE_BATCHES_MAX && !shouldStop(); batch++) {
+    const [row] = await queryRunner.query<{ count: number }>(
       // The condition is repeated because not all PostgreSQL versions recheck it for a row found by ctid that has been updated.
       `with old as (
-         delete from ${table} where ${isOld} and ctid = any(array(
-           select ctid from ${table} where ${isOld} limit ${DELETE_ROWS_MAX}))
+         delete from ${table} where ${ageCondition} and ctid = any(array(
+           select ctid from ${table} where ${ageCondition} limit ${ROWS_PER_BATCH_MAX}))
          returning 1
        ) select count(*) as count from old`,
       [before],

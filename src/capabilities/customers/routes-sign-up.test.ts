@@ -5,7 +5,7 @@ import { eachDatabase } from "../../../test/support/databases.ts";
 
 const services = await useSignUpServices();
 
-const addressOf = (index: number) => `198.51.${Math.floor(index / 250)}.${index % 250}`;
+const createAddress = (index: number) => `198.51.${Math.floor(index / 250)}.${index % 250}`;
 
 eachDatabase("200: a sandbox accepts the test token and returns a working key immediately", async (database) => {
   const harness = await customerHarness(database);
@@ -18,49 +18,57 @@ eachDatabase("200: a sandbox accepts the test token and returns a working key im
   });
   assert.match(key, /^plx_free_[a-z2-7]{33}$/);
   assert.equal(response.headers["cache-control"], "no-store");
-  const me = await harness.call("GET", "/v1/customers/me", { key });
-  assert.equal(me.status, 200);
-  assert.equal(me.json.customer_id, customerId);
-  assert.equal(me.json.email, "ada@example.org");
+  const account = await harness.call("GET", "/v1/customers/me", { key });
+  assert.equal(account.status, 200);
+  assert.equal(account.json.customer_id, customerId);
+  assert.equal(account.json.email, "ada@example.org");
 });
 
 eachDatabase("422: the response lists all errors and does not contain the bot check token", async (database) => {
   const harness = await customerHarness(database);
-  const post = (body: unknown) => harness.call("POST", "/v1/customers/signup", { body });
-  const errorsOf = async (body: unknown) => {
-    const response = await post(body);
+  const postSignUp = (body: unknown) => harness.call("POST", "/v1/customers/signup", { body });
+  const listErrors = async (body: unknown) => {
+    const response = await postSignUp(body);
     assert.equal(response.status, 422, JSON.stringify(body));
     return response.json.detail.map(({ type, loc }: { type: string; loc: string[] }) => `${loc.join(".")} ${type}`);
   };
-  assert.deepEqual(await errorsOf({}), ["body.email missing", "body.turnstile_token missing"]);
-  assert.deepEqual(await errorsOf({ email: 5, name: 5, turnstile_token: "x".repeat(2049) }), [
+  assert.deepEqual(await listErrors({}), ["body.email missing", "body.turnstile_token missing"]);
+  assert.deepEqual(await listErrors({ email: 5, name: 5, turnstile_token: "x".repeat(2049) }), [
     "body.email string_type",
     "body.name string_type",
     "body.turnstile_token string_too_long",
   ]);
   for (const name of ["a\r\nBcc: eve@example.org", "a\u202eb", "a\u0007", "x".repeat(101)])
-    assert.equal((await errorsOf({ email: "a@b.org", turnstile_token: "t", name })).length, 1, JSON.stringify(name));
+    assert.equal((await listErrors({ email: "a@b.org", turnstile_token: "t", name })).length, 1, JSON.stringify(name));
   for (const email of ["ada", "ada@localhost", "ada@127.0.0.1", "a@b.org\r\nBcc: e@b.org", "a@b.org,e@b.org"])
-    assert.deepEqual(await errorsOf({ email, turnstile_token: "t" }), ["body.email value_error"], email);
+    assert.deepEqual(await listErrors({ email, turnstile_token: "t" }), ["body.email value_error"], email);
   const canary = "turnstile-canary-token";
-  const response = await post({ turnstile_token: canary, email: "ada" });
+  const response = await postSignUp({ turnstile_token: canary, email: "ada" });
   assert.doesNotMatch(response.text, /canary/);
-  assert.doesNotMatch((await post({ turnstile_token: canary })).text, /canary/);
-});
-
-eachDatabase("422: disposable addresses are rejected, including subdomains and other spellings", async (database) => {
-  const harness = await customerHarness(database);
-  for (const email of ["a@tempmail.example", "a@sub.tempmail.example.", "a@TEMPMAIL.example", "a@ｔempmail.example"]) {
-    const response = await harness.signUpAs(email);
-    assert.equal(response.status, 422, email);
-    assert.match(response.json.detail[0].msg, /disposable/);
-    assert.deepEqual(response.json.detail[0].loc, ["body", "email"]);
-  }
-  assert.deepEqual(await database.query("select * from attempts"), [], "rejected before counting an attempt");
+  assert.doesNotMatch((await postSignUp({ turnstile_token: canary })).text, /canary/);
 });
 
 eachDatabase(
-  "403 bot_check_failed: a failed bot check causes no database query, whether the address is known or not",
+  "422: an e-mail address of a disposable domain or its subdomain is rejected in any spelling",
+  async (database) => {
+    const harness = await customerHarness(database);
+    for (const email of [
+      "a@tempmail.example",
+      "a@sub.tempmail.example.",
+      "a@TEMPMAIL.example",
+      "a@ｔempmail.example",
+    ]) {
+      const response = await harness.signUpAs(email);
+      assert.equal(response.status, 422, email);
+      assert.match(response.json.detail[0].msg, /disposable/);
+      assert.deepEqual(response.json.detail[0].loc, ["body", "email"]);
+    }
+    assert.deepEqual(await database.query("select * from attempts"), [], "rejected before counting an attempt");
+  },
+);
+
+eachDatabase(
+  "403 bot_check_failed: a failed bot check causes no database query, whether or not the e-mail address has an account",
   async (database) => {
     const { turnstile, withTurnstile } = services;
     let queries = 0;
@@ -96,7 +104,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "503 bot_check_unavailable: sign-up fails while the bot check fails, and no attempt is counted",
+  "503 bot_check_unavailable: while Turnstile is unavailable, sign-ups are rejected and no attempt is counted",
   async (database) => {
     const { turnstile, withTurnstile } = services;
     const harness = await customerHarness(database, { signUp: withTurnstile });
@@ -121,25 +129,28 @@ eachDatabase("503 signup_not_configured: a server without a bot check rejects ev
 });
 
 eachDatabase(
-  "409 email_taken: of a hundred concurrent sign-ups with spellings of one address exactly one succeeds",
+  "409 email_taken: of a hundred concurrent sign-ups with spellings of one e-mail address, exactly one succeeds",
   async (database) => {
     const harness = await customerHarness(database);
     const spellings = ["ada@example.org", "ADA@EXAMPLE.ORG", "ada@example.org.", "ａda@example.org"];
     const responses = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
-        harness.signUpAs(spellings[index % 4] ?? "", { from: addressOf(index) }),
+        harness.signUpAs(spellings[index % 4] ?? "", { from: createAddress(index) }),
       ),
     );
     const statuses = responses.map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 200).length, 1);
     assert.equal(statuses.filter((status) => status === 409).length, 99);
-    const conflict = responses.find(({ status }) => status === 409);
-    assert.deepEqual(conflict?.json, { detail: "An account with this e-mail address exists", code: "email_taken" });
+    const conflictResponse = responses.find(({ status }) => status === 409);
+    assert.deepEqual(conflictResponse?.json, {
+      detail: "An account with this e-mail address exists",
+      code: "email_taken",
+    });
   },
 );
 
 eachDatabase(
-  "429: five sign-ups per hour and address despite forged proxy headers, with an exact Retry-After",
+  "429: the sixth sign-up from one IP address within an hour is rejected, even with forged proxy headers",
   async (database) => {
     const harness = await customerHarness(database);
     const forgedHeaders = (address: string) => ({
@@ -150,7 +161,7 @@ eachDatabase(
     });
     const statuses: number[] = [];
     for (let index = 0; index < 20; index++) {
-      const headers = forgedHeaders(addressOf(index));
+      const headers = forgedHeaders(createAddress(index));
       statuses.push((await harness.signUpAs(`a${index}@example.org`, { headers })).status);
     }
     assert.deepEqual(statuses, [200, 200, 200, 200, 200, ...Array.from({ length: 15 }, () => 429)]);
@@ -169,7 +180,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "429: limits apply per IPv6 /64 prefix, and behind a trusted proxy to the last forwarded address",
+  "429: the limit applies per IPv6 /64 prefix and, behind a trusted proxy, to the last forwarded IP address",
   async (database) => {
     const harness = await customerHarness(database, { trustProxy: ["10.0.0.0/8"] });
     const ipv6Statuses: number[] = [];
@@ -181,30 +192,33 @@ eachDatabase(
     assert.equal((await harness.signUpAs("six9@example.org", { from: "2001:db8:0:8::1" })).status, 200);
     const proxyStatuses: number[] = [];
     for (let index = 0; index < 6; index++) {
-      const headers = { "x-forwarded-for": `${addressOf(index)}, 203.0.113.77` };
+      const headers = { "x-forwarded-for": `${createAddress(index)}, 203.0.113.77` };
       proxyStatuses.push((await harness.signUpAs(`proxy${index}@example.org`, { from: "10.1.2.3", headers })).status);
     }
     assert.deepEqual(proxyStatuses, [200, 200, 200, 200, 200, 429]);
   },
 );
 
-eachDatabase("429: after thirty failed bot checks a caller is rejected without another check", async (database) => {
-  const { turnstile, withTurnstile } = services;
-  const harness = await customerHarness(database, { signUp: withTurnstile });
-  const requestsBefore = turnstile.requests.length;
-  // Unique tokens, because the other tests share the Turnstile server.
-  const token = `unknown token after ${requestsBefore}`;
-  const statuses: number[] = [];
-  for (let attempt = 0; attempt < 35; attempt++)
-    statuses.push((await harness.signUpAs("ada@example.org", { token: `${token} ${attempt}` })).status);
-  assert.equal(statuses.filter((status) => status === 403).length, 30);
-  assert.equal(statuses.filter((status) => status === 429).length, 5);
-  assert.equal(turnstile.requests.length - requestsBefore, 30);
-});
+eachDatabase(
+  "429: after thirty failed bot checks, a caller is rejected without a request to Turnstile",
+  async (database) => {
+    const { turnstile, withTurnstile } = services;
+    const harness = await customerHarness(database, { signUp: withTurnstile });
+    const requestsBefore = turnstile.requests.length;
+    // The tokens are unique, because all tests of this file share the Turnstile server.
+    const token = `unknown token after ${requestsBefore}`;
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 35; attempt++)
+      statuses.push((await harness.signUpAs("ada@example.org", { token: `${token} ${attempt}` })).status);
+    assert.equal(statuses.filter((status) => status === 403).length, 30);
+    assert.equal(statuses.filter((status) => status === 429).length, 5);
+    assert.equal(turnstile.requests.length - requestsBefore, 30);
+  },
+);
 
 eachDatabase("unknown fields of the sign-up body, such as plan or quotas, have no effect", async (database) => {
   const harness = await customerHarness(database);
-  const names = fc.constantFrom(
+  const fieldNames = fc.constantFrom(
     "plan",
     "customer_id",
     "quotas",
@@ -214,17 +228,17 @@ eachDatabase("unknown fields of the sign-up body, such as plan or quotas, have n
     "__proto__x",
     "email_verified",
   );
-  // A body with `__proto__` at any depth is rejected as a whole (see src/http/validation).
-  const values = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"__proto__"'));
-  let run = 0;
+  // src/http/validation rejects a body that contains `__proto__` at any depth.
+  const fieldValues = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"__proto__"'));
+  let runCount = 0;
   await fc.assert(
-    fc.asyncProperty(fc.dictionary(names, values), async (extra) => {
-      run += 1;
-      const body = { ...extra, email: `p${run}@example.org`, turnstile_token: "XXXX.DUMMY.TOKEN.XXXX" };
-      const response = await harness.call("POST", "/v1/customers/signup", { body, from: addressOf(run) });
+    fc.asyncProperty(fc.dictionary(fieldNames, fieldValues), async (extraFields) => {
+      runCount += 1;
+      const body = { ...extraFields, email: `p${runCount}@example.org`, turnstile_token: "XXXX.DUMMY.TOKEN.XXXX" };
+      const response = await harness.call("POST", "/v1/customers/signup", { body, from: createAddress(runCount) });
       assert.equal(response.status, 200);
-      const me = await harness.call("GET", "/v1/customers/me", { key: response.json.api_key });
-      const { customer_id: customerId, email: _, key_prefix: __, resets_on: ___, ...rest } = me.json;
+      const account = await harness.call("GET", "/v1/customers/me", { key: response.json.api_key });
+      const { customer_id: customerId, email: _, key_prefix: __, resets_on: ___, ...rest } = account.json;
       assert.match(customerId, /^cus-[a-z2-7]{26}$/);
       assert.deepEqual(rest, {
         plan: "free",

@@ -5,51 +5,54 @@ import type { Database } from "../../ports/database.ts";
 
 const services = await useSignUpServices();
 
-const VERIFY = "/v1/customers/verify";
-const FORM = { "content-type": "application/x-www-form-urlencoded", accept: "text/html,*/*;q=0.8" };
+const VERIFY_PATH = "/v1/customers/verify";
+const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded", accept: "text/html,*/*;q=0.8" };
 
-async function emailHarness(database: Database) {
+async function openEmailHarness(database: Database) {
   const harness = await customerHarness(database, { signUp: services.withEmail });
-  let signUps = 0;
+  let signUpCount = 0;
   /** Signs up from a new network address, waits for the e-mail and returns the token of its link. */
-  const tokenFor = async (email: string, name?: string): Promise<string> => {
-    signUps += 1;
-    const response = await harness.signUpAs(email, { from: `192.0.2.${signUps}`, name });
+  const requestToken = async (email: string, name?: string): Promise<string> => {
+    signUpCount += 1;
+    const response = await harness.signUpAs(email, { from: `192.0.2.${signUpCount}`, name });
     assert.equal(response.status, 200);
-    const mail = (await services.receivedMails(signUps)).at(-1);
+    const mail = (await services.receivedMails(signUpCount)).at(-1);
     return /verify\?token=([a-z2-7]+)/.exec(mail?.text ?? "")?.[1] ?? "";
   };
-  const verify = (token: string) => harness.call("POST", VERIFY, { body: { token } });
-  return { ...harness, tokenFor, verify };
+  const verify = (token: string) => harness.call("POST", VERIFY_PATH, { body: { token } });
+  return { ...harness, tokenFor: requestToken, verify };
 }
 
-eachDatabase("200: with a mail server the response has no key, and the e-mailed link leads to it", async (database) => {
-  const harness = await emailHarness(database);
-  const response = await harness.signUpAs("ada@example.org", { name: 'Ada <script>alert("1")</script> & Co' });
-  assert.equal(response.status, 200);
-  assert.deepEqual(Object.keys(response.json).sort(), ["customer_id", "message", "requires_verification"]);
-  assert.equal(response.json.requires_verification, true);
-  const [mail] = await services.receivedMails(1);
-  assert.deepEqual(mail?.recipients, ["ada@example.org"]);
-  const link = /https:\/\/parallax\.example\/v1\/customers\/verify\?token=([a-z2-7]{26})/;
-  const token = link.exec(mail?.text ?? "")?.[1] ?? "";
-  assert.equal(link.exec(mail?.html ?? "")?.[1], token);
-  for (const text of [mail?.text, mail?.html])
-    assert.doesNotMatch(text ?? "Ada", /Ada|script|alert/, "the e-mail contains no user input");
-  const verified = await harness.verify(token);
-  assert.equal(verified.status, 200);
-  assert.equal(verified.json.customer_id, response.json.customer_id);
-  assert.equal(verified.headers["cache-control"], "no-store");
-  assert.equal(verified.headers["referrer-policy"], "no-referrer");
-  const me = await harness.call("GET", "/v1/customers/me", { key: verified.json.api_key });
-  assert.equal(me.json.email, "ada@example.org");
-});
+eachDatabase(
+  "200: with a mail server the sign-up response contains no key, and the e-mailed link returns it",
+  async (database) => {
+    const harness = await openEmailHarness(database);
+    const response = await harness.signUpAs("ada@example.org", { name: 'Ada <script>alert("1")</script> & Co' });
+    assert.equal(response.status, 200);
+    assert.deepEqual(Object.keys(response.json).sort(), ["customer_id", "message", "requires_verification"]);
+    assert.equal(response.json.requires_verification, true);
+    const [mail] = await services.receivedMails(1);
+    assert.deepEqual(mail?.recipients, ["ada@example.org"]);
+    const link = /https:\/\/parallax\.example\/v1\/customers\/verify\?token=([a-z2-7]{26})/;
+    const token = link.exec(mail?.text ?? "")?.[1] ?? "";
+    assert.equal(link.exec(mail?.html ?? "")?.[1], token);
+    for (const text of [mail?.text, mail?.html])
+      assert.doesNotMatch(text ?? "Ada", /Ada|script|alert/, "the e-mail contains no user input");
+    const verifyResponse = await harness.verify(token);
+    assert.equal(verifyResponse.status, 200);
+    assert.equal(verifyResponse.json.customer_id, response.json.customer_id);
+    assert.equal(verifyResponse.headers["cache-control"], "no-store");
+    assert.equal(verifyResponse.headers["referrer-policy"], "no-referrer");
+    const account = await harness.call("GET", "/v1/customers/me", { key: verifyResponse.json.api_key });
+    assert.equal(account.json.email, "ada@example.org");
+  },
+);
 
-eachDatabase("GET requests by mail scanners do not consume the token; submitting the form does", async (database) => {
-  const harness = await emailHarness(database);
+eachDatabase("a GET request does not consume the verification token; submitting the form does", async (database) => {
+  const harness = await openEmailHarness(database);
   const token = await harness.tokenFor("ada@example.org");
   for (let request = 0; request < 10; request++) {
-    const page = await harness.call("GET", `${VERIFY}?token=${token}`);
+    const page = await harness.call("GET", `${VERIFY_PATH}?token=${token}`);
     assert.equal(page.status, 200);
     assert.match(page.text, new RegExp(`<input type="hidden" name="token" value="${token}">`));
     assert.doesNotMatch(page.text, /<script|https?:/);
@@ -62,21 +65,21 @@ eachDatabase("GET requests by mail scanners do not consume the token; submitting
     assert.match(String(page.headers["content-security-policy"]), /frame-ancestors 'none'/);
   }
   assert.deepEqual(await database.query("select * from customers"), []);
-  const verified = await harness.call("POST", VERIFY, { body: `token=${token}`, headers: FORM });
-  assert.equal(verified.status, 200);
-  assert.match(String(verified.headers["content-type"]), /^text\/html/);
-  assert.equal(verified.headers["cache-control"], "no-store");
-  const key = /plx_free_[a-z2-7]{33}/.exec(verified.text)?.[0];
+  const verifyResponse = await harness.call("POST", VERIFY_PATH, { body: `token=${token}`, headers: FORM_HEADERS });
+  assert.equal(verifyResponse.status, 200);
+  assert.match(String(verifyResponse.headers["content-type"]), /^text\/html/);
+  assert.equal(verifyResponse.headers["cache-control"], "no-store");
+  const key = /plx_free_[a-z2-7]{33}/.exec(verifyResponse.text)?.[0];
   assert.equal((await harness.call("GET", "/v1/customers/me", { key: key ?? "" })).status, 200);
-  const again = await harness.call("POST", VERIFY, { body: `token=${token}`, headers: FORM });
-  assert.equal(again.status, 404);
-  assert.doesNotMatch(again.text, /plx_/);
+  const repeatedResponse = await harness.call("POST", VERIFY_PATH, { body: `token=${token}`, headers: FORM_HEADERS });
+  assert.equal(repeatedResponse.status, 404);
+  assert.doesNotMatch(repeatedResponse.text, /plx_/);
 });
 
 eachDatabase(
-  "404: of fifty concurrent verifications exactly one succeeds, and one account exists",
+  "404: of fifty concurrent verifications, exactly one succeeds, and one account exists",
   async (database) => {
-    const harness = await emailHarness(database);
+    const harness = await openEmailHarness(database);
     const token = await harness.tokenFor("ada@example.org");
     const responses = await Promise.all(Array.from({ length: 50 }, () => harness.verify(token)));
     assert.equal(responses.filter(({ status }) => status === 200).length, 1);
@@ -88,19 +91,19 @@ eachDatabase(
   },
 );
 
-eachDatabase("404: unknown, altered, used and expired links get identical responses", async (database) => {
-  const harness = await emailHarness(database);
-  const used = await harness.tokenFor("used@example.org");
-  await harness.verify(used);
-  const expired = await harness.tokenFor("expired@example.org");
+eachDatabase("404: the responses for unknown, altered, used and expired links are identical", async (database) => {
+  const harness = await openEmailHarness(database);
+  const usedToken = await harness.tokenFor("used@example.org");
+  await harness.verify(usedToken);
+  const expiredToken = await harness.tokenFor("expired@example.org");
   await harness.clock.advance(24 * 3_600_000);
-  const active = await harness.tokenFor("active@example.org");
-  const altered = `${active.slice(0, -1)}${active.endsWith("a") ? "b" : "a"}`;
+  const activeToken = await harness.tokenFor("active@example.org");
+  const alteredToken = `${activeToken.slice(0, -1)}${activeToken.endsWith("a") ? "b" : "a"}`;
   const responses = [];
-  for (const token of [used, expired, altered, "", "x".repeat(200), "a".repeat(26)]) {
+  for (const token of [usedToken, expiredToken, alteredToken, "", "x".repeat(200), "a".repeat(26)]) {
     const response = await harness.verify(token);
     responses.push({ status: response.status, text: response.text });
-    const page = await harness.call("POST", VERIFY, { body: `token=${token}`, headers: FORM });
+    const page = await harness.call("POST", VERIFY_PATH, { body: `token=${token}`, headers: FORM_HEADERS });
     assert.equal(page.status, 404);
     assert.match(page.text, /This link does not work/);
   }
@@ -109,26 +112,26 @@ eachDatabase("404: unknown, altered, used and expired links get identical respon
     detail: "This link is invalid: it has been used or replaced, or it has expired",
     code: "verification_not_found",
   });
-  assert.equal((await harness.verify(active)).status, 200);
+  assert.equal((await harness.verify(activeToken)).status, 200);
 });
 
-eachDatabase("signing up again sends another e-mail and invalidates the earlier link", async (database) => {
-  const harness = await emailHarness(database);
-  const first = await harness.tokenFor("ada@example.org", "Ada");
+eachDatabase("a second sign-up sends a second e-mail and invalidates the first link", async (database) => {
+  const harness = await openEmailHarness(database);
+  const firstToken = await harness.tokenFor("ada@example.org", "Ada");
   await harness.clock.advance(60_000);
-  const second = await harness.tokenFor("ADA@example.org", "Ada B.");
-  assert.equal((await harness.verify(first)).status, 404);
-  assert.equal((await harness.verify(second)).status, 200);
+  const secondToken = await harness.tokenFor("ADA@example.org", "Ada B.");
+  assert.equal((await harness.verify(firstToken)).status, 404);
+  assert.equal((await harness.verify(secondToken)).status, 200);
   assert.deepEqual(await database.query("select name from customers"), [{ name: "Ada B." }]);
   await harness.clock.advance(60_000);
-  const after = await harness.signUpAs("ada@example.org", { from: "192.0.2.200" });
-  assert.equal(after.status, 409, "the account exists now");
+  const repeatedSignUp = await harness.signUpAs("ada@example.org", { from: "192.0.2.200" });
+  assert.equal(repeatedSignUp.status, 409, "the account exists now");
 });
 
 eachDatabase(
-  "an address gets one e-mail per minute and three per day, with identical responses, and the last link stays valid",
+  "an e-mail address receives one e-mail per minute and three per day; all responses are identical, and the newest link works",
   async (database) => {
-    const harness = await emailHarness(database);
+    const harness = await openEmailHarness(database);
     const texts = new Set<string>();
     const signUp = async (index: number) => {
       const response = await harness.signUpAs("victim@example.org", { from: `192.0.2.${index}` });
@@ -149,19 +152,22 @@ eachDatabase(
   },
 );
 
-eachDatabase("sign-up responses do not depend on the mail server, and the e-mail is retried", async (database) => {
-  const harness = await emailHarness(database);
-  services.mailbox.refuse(451, 1);
-  const response = await harness.signUpAs("ada@example.org");
-  assert.equal(response.status, 200);
-  // The retry is scheduled only after the rejection has been received over the network.
-  while (!harness.lines.some(({ message }) => /retrying later/.test(message))) await new Promise(setImmediate);
-  await harness.clock.advance(1_000);
-  assert.equal((await services.receivedMails(1)).length, 1);
-});
+eachDatabase(
+  "if the mail server rejects a verification e-mail, the response is still 200, and the e-mail is retried",
+  async (database) => {
+    const harness = await openEmailHarness(database);
+    services.mailbox.refuse(451, 1);
+    const response = await harness.signUpAs("ada@example.org");
+    assert.equal(response.status, 200);
+    // The retry is scheduled only after the rejection has been received over the network.
+    while (!harness.lines.some(({ message }) => /retrying later/.test(message))) await new Promise(setImmediate);
+    await harness.clock.advance(1_000);
+    assert.equal((await services.receivedMails(1)).length, 1);
+  },
+);
 
 eachDatabase("503 mail_unavailable: if no e-mail can be queued, the sign-up is not stored", async (database) => {
-  const harness = await emailHarness(database);
+  const harness = await openEmailHarness(database);
   await harness.app.customers.stop();
   const response = await harness.signUpAs("ada@example.org");
   assert.deepEqual([response.status, response.json.code], [503, "mail_unavailable"]);
@@ -170,24 +176,30 @@ eachDatabase("503 mail_unavailable: if no e-mail can be queued, the sign-up is n
 });
 
 eachDatabase(
-  "400, 404, 415 and 422: only the verification endpoint accepts forms, without duplicate or missing fields",
+  "400, 404, 415 and 422: only the verification endpoint accepts forms, and each field must occur exactly once",
   async (database) => {
-    const harness = await emailHarness(database);
-    const form = { headers: FORM, body: "email=a%40b.org&turnstile_token=t" };
+    const harness = await openEmailHarness(database);
+    const form = { headers: FORM_HEADERS, body: "email=a%40b.org&turnstile_token=t" };
     assert.equal((await harness.call("POST", "/v1/customers/signup", form)).status, 415);
-    assert.equal((await harness.call("POST", VERIFY, { headers: FORM, body: "token=a&token=b" })).status, 400);
-    assert.equal((await harness.call("POST", VERIFY, { headers: FORM, body: "other=a" })).status, 422);
-    assert.equal((await harness.call("GET", VERIFY)).status, 404);
-    assert.equal((await harness.call("GET", `${VERIFY}?token=%22%3E%3Cscript%3E`)).status, 404);
+    assert.equal(
+      (await harness.call("POST", VERIFY_PATH, { headers: FORM_HEADERS, body: "token=a&token=b" })).status,
+      400,
+    );
+    assert.equal((await harness.call("POST", VERIFY_PATH, { headers: FORM_HEADERS, body: "other=a" })).status, 422);
+    assert.equal((await harness.call("GET", VERIFY_PATH)).status, 404);
+    assert.equal((await harness.call("GET", `${VERIFY_PATH}?token=%22%3E%3Cscript%3E`)).status, 404);
   },
 );
 
-eachDatabase("404: a link does not verify an address whose account was created after the sign-up", async (database) => {
-  const harness = await emailHarness(database);
-  const token = await harness.tokenFor("ada@example.org");
-  await database.query(
-    "insert into customers (customer_id, email, plan, status, created_at) values ('cus-a', 'ada@example.org', 'pro', 'active', now())",
-  );
-  assert.equal((await harness.verify(token)).status, 404);
-  assert.deepEqual(await database.query("select customer_id from customers"), [{ customer_id: "cus-a" }]);
-});
+eachDatabase(
+  "404: a verification link is rejected if an account with the e-mail address was created after the sign-up",
+  async (database) => {
+    const harness = await openEmailHarness(database);
+    const token = await harness.tokenFor("ada@example.org");
+    await database.query(
+      "insert into customers (customer_id, email, plan, status, created_at) values ('cus-a', 'ada@example.org', 'pro', 'active', now())",
+    );
+    assert.equal((await harness.verify(token)).status, 404);
+    assert.deepEqual(await database.query("select customer_id from customers"), [{ customer_id: "cus-a" }]);
+  },
+);

@@ -19,17 +19,17 @@ import { invalidRequest, valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import { type Customers, KEY_NAME_LENGTH_MAX, type ReadUsage } from "./model.ts";
-import { confirmPage, expiredLinkPage, issuedKeyPage } from "./pages.ts";
+import { renderConfirmPage, renderExpiredLinkPage, renderIssuedKeyPage } from "./pages.ts";
 import { isPlainName } from "./plain-text.ts";
-import { byTier, presentIssuedKey, presentKey } from "./present.ts";
+import { presentIssuedKey, presentKey, toTierCounts } from "./present.ts";
 import * as schema from "./schema.ts";
 import { isVerificationToken } from "./sign-ups.ts";
 
-/** Calls that need no key and are not counted. */
+/** Routes that require no key and consume no quota. */
 const PUBLIC_ROUTE = { access: "public", metering: METERING.FREE, tag: "Account" } as const;
-/** Calls on the account that owns the key. */
+/** Routes for the account that owns the key. */
 const ACCOUNT_ROUTE = { access: "key", metering: METERING.ACCOUNT, tag: "Account" } as const;
-const ACCOUNT_READY = "Your account is ready. Store the API key safely: it is shown only once.";
+const ACCOUNT_READY_MESSAGE = "Your account is ready. Store the API key safely: it is shown only once.";
 
 export interface CustomerRouteOptions {
   readonly customers: Customers;
@@ -38,15 +38,15 @@ export interface CustomerRouteOptions {
   readonly usage: ReadUsage;
 }
 
-/** Routes for sign-up, e-mail verification, the caller's account and its API keys. */
+/** Registers the routes for sign-up, e-mail verification, the caller's account and its API keys. */
 export function customerRoutes(app: FastifyInstance, options: CustomerRouteOptions): void {
-  signUpRoute(app, options.customers);
-  verificationRoutes(app, options);
-  meRoute(app, options);
-  keyRoutes(app, options.customers);
+  defineSignUpRoute(app, options.customers);
+  defineVerificationRoutes(app, options);
+  defineMeRoute(app, options);
+  defineKeyRoutes(app, options.customers);
 }
 
-function signUpRoute(app: FastifyInstance, customers: Customers): void {
+function defineSignUpRoute(app: FastifyInstance, customers: Customers): void {
   defineRoute(app, {
     method: "POST",
     url: "/v1/customers/signup",
@@ -72,7 +72,7 @@ function signUpRoute(app: FastifyInstance, customers: Customers): void {
       return {
         message: result.requiresVerification
           ? "Check your e-mail: open the link we sent you to confirm your address and get your API key."
-          : ACCOUNT_READY,
+          : ACCOUNT_READY_MESSAGE,
         requires_verification: result.requiresVerification,
         customer_id: result.customerId,
         ...(result.requiresVerification ? {} : { api_key: result.apiKey }),
@@ -81,16 +81,16 @@ function signUpRoute(app: FastifyInstance, customers: Customers): void {
   });
 }
 
-const invalidLink = () =>
+const createInvalidLinkError = () =>
   new AppError("verification_not_found", "This link is invalid: it has been used or replaced, or it has expired");
 
-const verifyProblemPage: ProblemPage = (status, error, request) => {
+const renderVerificationProblem: ProblemPage = (status, error, request) => {
   const page = browserProblemPage(status, error, request);
   const isInvalidLink = error instanceof AppError && error.code === "verification_not_found";
-  return page !== null && isInvalidLink ? { html: expiredLinkPage() } : page;
+  return page !== null && isInvalidLink ? { html: renderExpiredLinkPage() } : page;
 };
 
-function verificationRoutes(app: FastifyInstance, { customers, clock, random }: CustomerRouteOptions): void {
+function defineVerificationRoutes(app: FastifyInstance, { customers, clock, random }: CustomerRouteOptions): void {
   const verifyOnce = createFormSubmissions<Awaited<ReturnType<Customers["verify"]>>>(app, clock);
   app.register(async (scope) => {
     acceptForms(scope);
@@ -106,10 +106,10 @@ function verificationRoutes(app: FastifyInstance, { customers, clock, random }: 
       responses: { 200: Type.String({ description: "The page" }) },
       produces: ["text/html"],
       errors: ["verification_not_found"],
-      problemPage: verifyProblemPage,
+      problemPage: renderVerificationProblem,
       handler({ query, reply }) {
-        if (!isVerificationToken(query.token)) throw invalidLink();
-        return sendPage(reply, 200, confirmPage(query.token, newFormId(random)));
+        if (!isVerificationToken(query.token)) throw createInvalidLinkError();
+        return sendPage(reply, 200, renderConfirmPage(query.token, newFormId(random)));
       },
     });
     defineRoute(scope, {
@@ -124,19 +124,24 @@ function verificationRoutes(app: FastifyInstance, { customers, clock, random }: 
       responses: { 200: schema.VerifyResponse },
       consumes: ["application/json", FORM],
       errors: ["verification_not_found", "store_unavailable"],
-      problemPage: verifyProblemPage,
+      problemPage: renderVerificationProblem,
       async handler({ body: { token, form }, request, reply }) {
-        const verified = await verifyOnce(form, token, () => customers.verify(token));
-        if (verified === null) throw invalidLink();
+        const verifiedAccount = await verifyOnce(form, token, () => customers.verify(token));
+        if (verifiedAccount === null) throw createInvalidLinkError();
         setPrivateHeaders(reply);
-        if (prefersHtml(request.headers.accept)) return sendPage(reply, 200, issuedKeyPage(verified.apiKey));
-        return { message: ACCOUNT_READY, customer_id: verified.customerId, api_key: verified.apiKey };
+        if (prefersHtml(request.headers.accept))
+          return sendPage(reply, 200, renderIssuedKeyPage(verifiedAccount.apiKey));
+        return {
+          message: ACCOUNT_READY_MESSAGE,
+          customer_id: verifiedAccount.customerId,
+          api_key: verifiedAccount.apiKey,
+        };
       },
     });
   });
 }
 
-function meRoute(app: FastifyInstance, { customers, usage }: CustomerRouteOptions): void {
+function defineMeRoute(app: FastifyInstance, { customers, usage }: CustomerRouteOptions): void {
   defineRoute(app, {
     method: "GET",
     url: "/v1/customers/me",
@@ -148,24 +153,24 @@ function meRoute(app: FastifyInstance, { customers, usage }: CustomerRouteOption
     responses: { 200: schema.Me },
     errors: ["store_unavailable"],
     async handler({ principal }) {
-      const { customerId, keyId } = accountOf(principal);
+      const { customerId, keyId } = requireAccount(principal);
       const account = await customers.account(customerId);
-      const month = await usage(account);
+      const monthlyUsage = await usage(account);
       return {
         customer_id: customerId,
         email: account.email,
         plan: account.plan,
         status: account.status,
         key_prefix: account.keys.find((key) => key.keyId === keyId)?.prefix ?? "",
-        usage: byTier(month.usage),
-        quotas: byTier(month.quotas),
-        resets_on: month.resetsOn,
+        usage: toTierCounts(monthlyUsage.usage),
+        quotas: toTierCounts(monthlyUsage.quotas),
+        resets_on: monthlyUsage.resetsOn,
       };
     },
   });
 }
 
-function keyRoutes(app: FastifyInstance, customers: Customers): void {
+function defineKeyRoutes(app: FastifyInstance, customers: Customers): void {
   defineRoute(app, {
     method: "GET",
     url: "/v1/customers/me/keys",
@@ -177,7 +182,7 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
     responses: { 200: Type.Array(schema.Key) },
     errors: ["store_unavailable"],
     async handler({ principal }) {
-      const account = await customers.account(accountOf(principal).customerId);
+      const account = await customers.account(requireAccount(principal).customerId);
       return account.keys.map(presentKey);
     },
   });
@@ -192,7 +197,7 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
     responses: { 200: schema.NewKey },
     errors: ["key_name_taken", "key_limit_reached", "store_unavailable"],
     async handler({ principal, body }) {
-      const { customerId, keyId } = accountOf(principal);
+      const { customerId, keyId } = requireAccount(principal);
       const name = body.name.trim();
       if (!isPlainName(name, KEY_NAME_LENGTH_MAX))
         throw invalidRequest([valueError(["body", "name"], "must not be blank", body.name)]);
@@ -210,7 +215,7 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
     responses: { 200: schema.NewKey },
     errors: ["store_unavailable"],
     async handler({ principal }) {
-      const { customerId, keyId } = accountOf(principal);
+      const { customerId, keyId } = requireAccount(principal);
       return presentIssuedKey(await customers.rotateKey(customerId, keyId, { kind: "key", id: keyId }));
     },
   });
@@ -226,15 +231,15 @@ function keyRoutes(app: FastifyInstance, customers: Customers): void {
     responses: { 200: schema.EmptyObject },
     errors: ["key_not_found", "store_unavailable"],
     async handler({ principal, params }) {
-      const { customerId, keyId } = accountOf(principal);
+      const { customerId, keyId } = requireAccount(principal);
       await customers.revokeKey(customerId, params.key_id, { kind: "key", id: keyId });
       return {};
     },
   });
 }
 
-/** The customer and key of the request; routes with `access: "key"` always have both. */
-function accountOf({ customerId, keyId }: Principal): { readonly customerId: string; readonly keyId: string } {
+/** Returns the customer and key of the request; routes with `access: "key"` always have both. */
+function requireAccount({ customerId, keyId }: Principal): { readonly customerId: string; readonly keyId: string } {
   if (keyId === undefined) throw new Error("request without an API key on a route that requires one");
   return { customerId, keyId };
 }

@@ -8,8 +8,8 @@ import { TOKEN_LENGTH_MAX } from "./turnstile.ts";
 const EMAIL_LENGTH_MAX = 320;
 const VERIFICATION_TOKEN_LENGTH_MAX = 200;
 
-const time = Type.String({ format: "date-time" });
-const nullableString = (options: object) => Type.Unsafe<string | null>({ type: ["string", "null"], ...options });
+const dateTime = Type.String({ format: "date-time" });
+const createNullableString = (options: object) => Type.Unsafe<string | null>({ type: ["string", "null"], ...options });
 
 export const SignUpBody = Type.Object({
   email: Type.String({
@@ -20,7 +20,7 @@ export const SignUpBody = Type.Object({
     examples: ["ada@example.org"],
   }),
   name: Type.Optional(
-    nullableString({
+    createNullableString({
       maxLength: CUSTOMER_NAME_LENGTH_MAX,
       pattern: PLAIN_TEXT_PATTERN,
       description: "Display name.",
@@ -62,7 +62,7 @@ export const VerifyResponse = Type.Object({
   api_key: Type.String({ description: "Shown only once." }),
 });
 
-const counters = (description: string) =>
+const createTierCountsSchema = (description: string) =>
   Type.Object(
     { listing: Type.Integer(), insight: Type.Integer(), strategy: Type.Integer(), deep: Type.Integer() },
     { description },
@@ -70,12 +70,12 @@ const counters = (description: string) =>
 
 export const Me = Type.Object({
   customer_id: Type.String(),
-  email: nullableString({ format: "email" }),
+  email: createNullableString({ format: "email" }),
   plan: Type.Unsafe<Plan>({ type: "string", enum: ["free", "pro", "enterprise"] }),
   status: Type.Unsafe<CustomerStatus>({ type: "string", enum: [...CUSTOMER_STATUSES] }),
   key_prefix: Type.String({ description: "The first characters of the key that authenticates this request." }),
-  usage: counters("Calls in the current calendar month (UTC)."),
-  quotas: counters("Calls allowed per month, by the plan or by custom limits."),
+  usage: createTierCountsSchema("Calls in the current calendar month (UTC)."),
+  quotas: createTierCountsSchema("Calls allowed per month, by the plan or by custom limits."),
   resets_on: Type.String({
     format: "date",
     description: "First day of the next month, when usage resets at 00:00 UTC.",
@@ -86,12 +86,12 @@ const keyFields = {
   key_id: Type.String(),
   name: Type.String(),
   prefix: Type.String({ description: "The first characters of the key. The full key is not stored." }),
-  created_at: time,
-  last_used_at: nullableString({
+  created_at: dateTime,
+  last_used_at: createNullableString({
     format: "date-time",
     description: "Updated about once a minute; null if never used.",
   }),
-  revoked_at: nullableString({ format: "date-time" }),
+  revoked_at: createNullableString({ format: "date-time" }),
 };
 
 export const Key = Type.Object(keyFields);

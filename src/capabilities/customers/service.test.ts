@@ -13,10 +13,10 @@ import { dummyBotCheck, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";
 const NOW = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 86_400_000;
 const AUDIT_DAYS = 400;
-/** The first cleanup runs a minute after the start. */
+/** Time of the first cleanup: one minute after the start. */
 const CLEANUP_AT = NOW + 60_000;
-/** Older rows are deleted, except active keys. */
-const BOUNDARIES = {
+/** Rows older than these timestamps are deleted, except active keys. */
+const DELETION_BOUNDARIES = {
   pending_signups: CLEANUP_AT,
   attempts: CLEANUP_AT - DAY_MS,
   audit_log: CLEANUP_AT - AUDIT_DAYS * DAY_MS,
@@ -46,85 +46,91 @@ async function insertAttempts(database: Database, count: number, at: number): Pr
   );
 }
 
-const countOf = async (database: Database, table: string) =>
+const countRows = async (database: Database, table: string) =>
   (await database.query<{ count: number }>(`select count(*) as count from ${table}`))[0]?.count;
 
-eachDatabase("a minute after the start expired rows are deleted, exact to the millisecond", async (database) => {
-  const { clock, customers } = setUp(database);
-  const customerId = "cus-a";
-  await customers.ensureMarketplaceAccount(customerId, null, { kind: "operator", id: "ada" });
-  await database.query("truncate audit_log");
-  const insert = {
-    pending_signups: (name: string, at: number) =>
-      database.query(
-        `insert into pending_signups (email, customer_id, token_hash, expires_at)
+eachDatabase(
+  "one minute after the start, the cleanup deletes exactly the expired rows, to the millisecond",
+  async (database) => {
+    const { clock, customers } = setUp(database);
+    const customerId = "cus-a";
+    await customers.ensureMarketplaceAccount(customerId, null, { kind: "operator", id: "ada" });
+    await database.query("truncate audit_log");
+    const insertRow = {
+      pending_signups: (name: string, at: number) =>
+        database.query(
+          `insert into pending_signups (email, customer_id, token_hash, expires_at)
          values ($1, $1, $1::text::bytea, to_timestamp($2::float8 / 1000))`,
-        [name, at],
-      ),
-    attempts: (name: string, at: number) =>
-      database.query(
-        "insert into attempts (subject, taken_at, last_at) values ($1, '{}', to_timestamp($2::float8 / 1000))",
-        [name, at],
-      ),
-    audit_log: (name: string, at: number) =>
-      database.query(
-        `insert into audit_log (occurred_at, actor_kind, actor_id, action, customer_id, details)
+          [name, at],
+        ),
+      attempts: (name: string, at: number) =>
+        database.query(
+          "insert into attempts (subject, taken_at, last_at) values ($1, '{}', to_timestamp($2::float8 / 1000))",
+          [name, at],
+        ),
+      audit_log: (name: string, at: number) =>
+        database.query(
+          `insert into audit_log (occurred_at, actor_kind, actor_id, action, customer_id, details)
          values (to_timestamp($2::float8 / 1000), 'operator', 'ada', $1, 'cus-a', '{}')`,
-        [name, at],
-      ),
-    api_keys: (name: string, at: number | null) =>
-      database.query(
-        `insert into api_keys (key_hash, key_id, customer_id, plan, prefix, name, created_at, revoked_at)
+          [name, at],
+        ),
+      api_keys: (name: string, at: number | null) =>
+        database.query(
+          `insert into api_keys (key_hash, key_id, customer_id, plan, prefix, name, created_at, revoked_at)
          values ($1::text::bytea, $1, $3, 'free', 'plx_free_', $1, to_timestamp(0), to_timestamp($2::float8 / 1000))`,
-        [name, at, customerId],
-      ),
-  };
-  const labelColumn = { pending_signups: "email", attempts: "subject", audit_log: "action", api_keys: "name" };
-  const tables = Object.keys(BOUNDARIES) as (keyof typeof BOUNDARIES)[];
-  for (const table of tables) {
-    await insert[table]("old", BOUNDARIES[table] - 1);
-    await insert[table]("young", BOUNDARIES[table]);
-  }
-  await insert.api_keys("active", null);
-  const remaining = async (table: keyof typeof BOUNDARIES) =>
-    (await database.query<{ label: string }>(`select ${labelColumn[table]} as label from ${table} order by 1`)).map(
-      (row) => row.label,
-    );
-  customers.start();
-  await clock.advance(59_999);
-  assert.deepEqual(await remaining("attempts"), ["old", "young"]);
-  await clock.advance(1);
-  // The next cleanup is scheduled when this one ends.
-  while (clock.nextInMs === null) await clock.settle();
-  assert.equal(clock.nextInMs, 3_600_000);
-  await customers.stop();
-  for (const table of tables)
-    assert.deepEqual(await remaining(table), table === "api_keys" ? ["active", "young"] : ["young"], table);
-});
+          [name, at, customerId],
+        ),
+    };
+    const labelColumn = { pending_signups: "email", attempts: "subject", audit_log: "action", api_keys: "name" };
+    const tables = Object.keys(DELETION_BOUNDARIES) as (keyof typeof DELETION_BOUNDARIES)[];
+    for (const table of tables) {
+      await insertRow[table]("old", DELETION_BOUNDARIES[table] - 1);
+      await insertRow[table]("young", DELETION_BOUNDARIES[table]);
+    }
+    await insertRow.api_keys("active", null);
+    const listRemaining = async (table: keyof typeof DELETION_BOUNDARIES) =>
+      (await database.query<{ label: string }>(`select ${labelColumn[table]} as label from ${table} order by 1`)).map(
+        (row) => row.label,
+      );
+    customers.start();
+    await clock.advance(59_999);
+    assert.deepEqual(await listRemaining("attempts"), ["old", "young"]);
+    await clock.advance(1);
+    // Waits for the end of the cleanup, which schedules the next one.
+    while (clock.nextInMs === null) await clock.settle();
+    assert.equal(clock.nextInMs, 3_600_000);
+    await customers.stop();
+    for (const table of tables)
+      assert.deepEqual(await listRemaining(table), table === "api_keys" ? ["active", "young"] : ["young"], table);
+  },
+);
 
-eachDatabase("one run deletes all expired rows in batches, and a second run changes nothing", async (database) => {
-  await insertAttempts(database, 12_001, NOW - 1);
-  await insertAttempts(database, 7, NOW);
-  let batches = 0;
-  const countingDatabase = {
-    ...database,
-    query: ((...args) => {
-      batches += 1;
-      return database.query(...args);
-    }) as Database["query"],
-  };
-  await deleteOlder(countingDatabase, "attempts", NOW);
-  assert.equal(await countOf(database, "attempts"), 7);
-  assert.equal(batches, 4, "5,000 rows per batch, until none is left");
-  await deleteOlder(database, "attempts", NOW);
-  assert.equal(await countOf(database, "attempts"), 7);
-});
+eachDatabase(
+  "one cleanup deletes all expired rows in batches, and a second cleanup deletes nothing",
+  async (database) => {
+    await insertAttempts(database, 12_001, NOW - 1);
+    await insertAttempts(database, 7, NOW);
+    let batchCount = 0;
+    const countingDatabase = {
+      ...database,
+      query: ((...args) => {
+        batchCount += 1;
+        return database.query(...args);
+      }) as Database["query"],
+    };
+    await deleteOlder(countingDatabase, "attempts", NOW);
+    assert.equal(await countRows(database, "attempts"), 7);
+    assert.equal(batchCount, 4, "5,000 rows per batch, until none is left");
+    await deleteOlder(database, "attempts", NOW);
+    assert.equal(await countRows(database, "attempts"), 7);
+  },
+);
 
-eachDatabase("the cleanup stops after the current batch when requested", async (database) => {
+eachDatabase("if a stop is requested, the cleanup stops after the current batch", async (database) => {
   await insertAttempts(database, 6_000, NOW - 1);
-  let checks = 0;
-  await deleteOlder(database, "attempts", NOW, () => ++checks > 1);
-  assert.equal(await countOf(database, "attempts"), 1_000);
+  let checkCount = 0;
+  await deleteOlder(database, "attempts", NOW, () => ++checkCount > 1);
+  assert.equal(await countRows(database, "attempts"), 1_000);
 });
 
 eachDatabase("stop waits at most two seconds for e-mails", async (database) => {

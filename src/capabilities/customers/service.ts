@@ -5,8 +5,8 @@ import type { CustomerPorts, Customers, EmailDelivery } from "./model.ts";
 import { deleteOlder } from "./queries.ts";
 import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
 
-/** Short, so that a service that is restarted often also runs the cleanup. */
-const CLEANUP_FIRST_MS = 60_000;
+/** Short, so that the cleanup also runs if the service restarts often. */
+const FIRST_CLEANUP_DELAY_MS = 60_000;
 const CLEANUP_INTERVAL_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
@@ -17,17 +17,19 @@ export function createCustomers(
       readonly signUp: SignUpSettings | null;
       /** For e-mails about key changes; null without a mail server. */
       readonly emailDelivery: EmailDelivery | null;
-      /** Retention of the audit log and of revoked keys. */
+      /** Days after which audit log entries and revoked keys are deleted. */
       readonly auditDays: number;
     },
 ): Customers {
   const { database, clock, log, emailDelivery, auditDays } = options;
   const { stop: stopSignUps, ...signUps } = createSignUps({ ...options, settings: options.signUp });
-  const plainAccounts = { ...createAccounts(options), stop: async () => {} };
+  const accountsWithoutEmails = { ...createAccounts(options), stop: async () => {} };
   const { stop: stopKeyEmails, ...accounts } =
-    emailDelivery === null ? plainAccounts : withKeyEmails(plainAccounts, { ...options, emailDelivery });
-  let cancel = () => {};
-  let cleanup: Promise<void> = Promise.resolve();
+    emailDelivery === null
+      ? accountsWithoutEmails
+      : withKeyEmails(accountsWithoutEmails, { ...options, emailDelivery });
+  let cancelTimer = () => {};
+  let runningCleanup: Promise<void> = Promise.resolve();
   let isStopping = false;
 
   /** Safe to run on several nodes at the same time. */
@@ -43,21 +45,21 @@ export function createCustomers(
       log.warn({ err: error }, "could not delete expired customer records; retrying in an hour");
     }
   };
-  const schedule = (delayMs: number) => {
+  const scheduleCleanup = (delayMs: number) => {
     if (isStopping) return;
-    cancel = clock.setTimeout(() => {
-      cleanup = deleteExpired().then(() => schedule(CLEANUP_INTERVAL_MS));
+    cancelTimer = clock.setTimeout(() => {
+      runningCleanup = deleteExpired().then(() => scheduleCleanup(CLEANUP_INTERVAL_MS));
     }, delayMs);
   };
 
   return {
     ...accounts,
     ...signUps,
-    start: () => schedule(CLEANUP_FIRST_MS),
+    start: () => scheduleCleanup(FIRST_CLEANUP_DELAY_MS),
     async stop() {
       isStopping = true;
-      cancel();
-      await Promise.all([cleanup, stopSignUps(), stopKeyEmails()]);
+      cancelTimer();
+      await Promise.all([runningCleanup, stopSignUps(), stopKeyEmails()]);
     },
   };
 }

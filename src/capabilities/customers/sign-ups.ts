@@ -4,29 +4,29 @@ import { addressBlock } from "../../lib/address-block.ts";
 import type { Transaction } from "../../ports/database.ts";
 import { randomBase32 } from "../keys/index.ts";
 import { SlidingLog } from "../metering/index.ts";
-import { emailTaken, newCustomerId, openAccount } from "./accounts.ts";
+import { createAccount, createEmailTakenError, newCustomerId } from "./accounts.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { type EmailAddress, invalidEmail, isDisposable, parseEmail } from "./email-address.ts";
-import { verificationEmail } from "./emails.ts";
+import { createVerificationEmail } from "./emails.ts";
 import { createMailQueue, type MailQueue } from "./mail-queue.ts";
 import type { CustomerPorts, EmailDelivery, SignUpRequest, SignUpResult, SignUps } from "./model.ts";
 import { hasAccount, takePendingSignup, upsertPendingSignup } from "./queries.ts";
 import type { BotCheck } from "./turnstile.ts";
 
 const HOUR_MS = 3_600_000;
-/** Limits sign-ups, and requests for sign-in links, per network address. */
+/** Limits sign-ups and sign-in link requests per IP address. */
 export const NETWORK_RULES: readonly AttemptRule[] = [{ limit: 5, windowMs: HOUR_MS }];
-/** Bot checks per network address, so that one caller cannot exhaust the bot check service; counted per node. */
+/** Limit of bot checks per IP address and node, so that one caller cannot exhaust the Turnstile quota. */
 const BOT_CHECKS_PER_HOUR = 30;
-/** E-mails of one kind to one address. */
+/** Limits e-mails of one kind to one e-mail address. */
 export const EMAIL_RULES: readonly AttemptRule[] = [
   { limit: 1, windowMs: 60_000 },
   { limit: 3, windowMs: 24 * HOUR_MS },
 ];
-const VERIFY_MS = 24 * HOUR_MS;
-/** 130 random bits. */
+const VERIFICATION_LINK_MS = 24 * HOUR_MS;
+/** Number of base32 characters in a token: 130 random bits. */
 const TOKEN_LENGTH = 26;
-const TOKEN = /^[a-z2-7]{26}$/;
+const TOKEN_PATTERN = /^[a-z2-7]{26}$/;
 
 /** The operator's settings for sign-up. */
 export interface SignUpSettings {
@@ -37,8 +37,8 @@ export interface SignUpSettings {
   readonly emailDelivery: EmailDelivery | null;
 }
 
-/** Whether the text has the format of a verification token. */
-export const isVerificationToken = (text: string): boolean => TOKEN.test(text);
+/** Whether the text has the format of a verification token. Does not check that the token exists. */
+export const isVerificationToken = (text: string): boolean => TOKEN_PATTERN.test(text);
 
 /** @param dependencies.settings  null rejects every sign-up with `signup_not_configured` */
 export function createSignUps(
@@ -46,41 +46,52 @@ export function createSignUps(
 ): SignUps & Pick<MailQueue, "stop"> {
   const { database, clock, random, settings } = dependencies;
   const emailDelivery = settings?.emailDelivery ?? null;
-  const queue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
   const botChecks = new SlidingLog({ windowMs: HOUR_MS });
 
-  const assertMayCheck = (network: string) => {
+  const assertBotCheckAllowed = (network: string) => {
     const { isAllowed, waitMs } = botChecks.take(network, BOT_CHECKS_PER_HOUR, clock.monotonic());
-    if (!isAllowed) throw tooManySignUps(waitMs);
+    if (!isAllowed) throw createTooManySignUpsError(waitMs);
   };
 
-  const signUpDirectly = async (email: EmailAddress, name: string | null): Promise<SignUpResult> => {
+  const createVerifiedAccount = async (email: EmailAddress, name: string | null): Promise<SignUpResult> => {
     const customerId = newCustomerId(random);
     const actor = { kind: "signup" as const, id: customerId };
     const key = await database.transaction((transaction) =>
-      openAccount(transaction, dependencies, { customerId, email: email.address, name, plan: "free", actor }),
+      createAccount(transaction, dependencies, { customerId, email: email.address, name, plan: "free", actor }),
     );
     return { customerId, requiresVerification: false, apiKey: key.apiKey };
   };
 
-  /** Stores the sign-up. Sets a new token only if an e-mail may be sent; otherwise the earlier link remains valid. */
-  const storePending = async (transaction: Transaction, email: EmailAddress, name: string | null) => {
-    if (await hasAccount(transaction, email.address)) throw emailTaken();
+  /** Stores the sign-up. Returns a new token if an e-mail may be sent; otherwise the previous link stays valid. */
+  const storePendingSignUp = async (transaction: Transaction, email: EmailAddress, name: string | null) => {
+    if (await hasAccount(transaction, email.address)) throw createEmailTakenError();
     const now = clock.now();
-    const mayEmail = (await takeAttempt(transaction, `mail:${email.address}`, EMAIL_RULES, now)) === 0;
+    const isEmailAllowed = (await takeAttempt(transaction, `mail:${email.address}`, EMAIL_RULES, now)) === 0;
     const token = randomBase32(random, TOKEN_LENGTH);
-    const pending = { email: email.address, name, customerId: newCustomerId(random), tokenHash: hashOf(token) };
-    const customerId = await upsertPendingSignup(transaction, { ...pending, expiresAt: now + VERIFY_MS }, mayEmail);
-    return { customerId, token: mayEmail ? token : null };
+    const pendingSignUp = {
+      email: email.address,
+      name,
+      customerId: newCustomerId(random),
+      tokenHash: hashToken(token),
+    };
+    const customerId = await upsertPendingSignup(
+      transaction,
+      { ...pendingSignUp, expiresAt: now + VERIFICATION_LINK_MS },
+      isEmailAllowed,
+    );
+    return { customerId, token: isEmailAllowed ? token : null };
   };
 
   const signUpWithVerification = async (email: EmailAddress, name: string | null, publicUrl: string) => {
-    const slot = queue?.reserve() ?? null;
-    if (slot === null) throw tooManyEmails();
+    const slot = mailQueue?.reserve() ?? null;
+    if (slot === null) throw createMailUnavailableError();
     try {
-      const { customerId, token } = await database.transaction((transaction) => storePending(transaction, email, name));
+      const { customerId, token } = await database.transaction((transaction) =>
+        storePendingSignUp(transaction, email, name),
+      );
       if (token !== null)
-        slot.send(verificationEmail(email.address, `${publicUrl}/v1/customers/verify?token=${token}`));
+        slot.send(createVerificationEmail(email.address, `${publicUrl}/v1/customers/verify?token=${token}`));
       return { customerId, requiresVerification: true as const };
     } finally {
       slot.release();
@@ -91,26 +102,26 @@ export function createSignUps(
     async signUp({ email: text, name, turnstileToken, address }: SignUpRequest): Promise<SignUpResult> {
       if (settings === null) throw new AppError("signup_not_configured", "Sign-up is not configured on this server");
       const email = parseAcceptedEmail(text, settings.disposableDomains);
-      // The form was submitted before the widget finished, so no check is needed.
-      if (turnstileToken === "") throw botCheckFailed();
+      // An empty token means that the widget had not finished; it needs no request to Turnstile.
+      if (turnstileToken === "") throw createBotCheckFailedError();
       const network = addressBlock(address);
-      assertMayCheck(network);
-      if (!(await settings.botCheck.passes(turnstileToken, address))) throw botCheckFailed();
+      assertBotCheckAllowed(network);
+      if (!(await settings.botCheck.passes(turnstileToken, address))) throw createBotCheckFailedError();
       const waitMs = await takeAttempt(database, `signup:${network}`, NETWORK_RULES, clock.now());
-      if (waitMs > 0) throw tooManySignUps(waitMs);
+      if (waitMs > 0) throw createTooManySignUpsError(waitMs);
       return emailDelivery === null
-        ? signUpDirectly(email, name)
+        ? createVerifiedAccount(email, name)
         : signUpWithVerification(email, name, emailDelivery.publicUrl);
     },
     async verify(token) {
       if (!isVerificationToken(token)) return null;
       try {
         return await database.transaction(async (transaction) => {
-          const pending = await takePendingSignup(transaction, hashOf(token), clock.now());
-          if (pending === null) return null;
-          const { customerId } = pending;
+          const pendingSignUp = await takePendingSignup(transaction, hashToken(token), clock.now());
+          if (pendingSignUp === null) return null;
+          const { customerId } = pendingSignUp;
           const actor = { kind: "signup" as const, id: customerId };
-          const key = await openAccount(transaction, dependencies, { ...pending, plan: "free", actor });
+          const key = await createAccount(transaction, dependencies, { ...pendingSignUp, plan: "free", actor });
           return { customerId, apiKey: key.apiKey };
         });
       } catch (error) {
@@ -119,23 +130,25 @@ export function createSignUps(
         throw error;
       }
     },
-    stop: async () => queue?.stop(),
+    stop: async () => mailQueue?.stop(),
   };
 }
 
-function parseAcceptedEmail(text: string, disposable: ReadonlySet<string>): EmailAddress {
+function parseAcceptedEmail(text: string, disposableDomains: ReadonlySet<string>): EmailAddress {
   const email = parseEmail(text);
   if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
-  if (isDisposable(email.domain, disposable)) throw invalidEmail("disposable e-mail addresses are not accepted", text);
+  if (isDisposable(email.domain, disposableDomains))
+    throw invalidEmail("disposable e-mail addresses are not accepted", text);
   return email;
 }
 
 /** The mail queue is full or stopping. */
-export const tooManyEmails = () =>
+export const createMailUnavailableError = () =>
   new AppError("mail_unavailable", "E-mail is temporarily unavailable; try again later");
 
-const tooManySignUps = (waitMs: number) => rateLimited("Too many sign-ups from this address", waitMs);
-const botCheckFailed = () => new AppError("bot_check_failed", "The bot check failed: get a new token and try again");
+const createTooManySignUpsError = (waitMs: number) => rateLimited("Too many sign-ups from this address", waitMs);
+const createBotCheckFailedError = () =>
+  new AppError("bot_check_failed", "The bot check failed: get a new token and try again");
 
 /** A fast hash is sufficient for 130 random bits. */
-const hashOf = (token: string): Uint8Array => new Uint8Array(hash("sha256", token, "buffer"));
+const hashToken = (token: string): Uint8Array => new Uint8Array(hash("sha256", token, "buffer"));

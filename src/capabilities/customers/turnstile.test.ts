@@ -37,7 +37,7 @@ function setUp(options: { secret?: string; http?: HttpOut; hostname?: string | n
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "bot_check_unavailable";
 
-test("a valid token passes once, with a request as documented by Turnstile", async () => {
+test("a valid token passes once, and the request has the documented siteverify format", async () => {
   const { check } = setUp();
   const token = server.issue();
   assert.equal(await check.passes(token, ADDRESS), true);
@@ -49,7 +49,7 @@ test("a valid token passes once, with a request as documented by Turnstile", asy
   assert.equal(server.requests.length, 1, "a used token is rejected without a request");
 });
 
-test("the request contains the caller's plain IP address, or none if it is not an IP address", async () => {
+test("the request contains the caller's IP address without port, or none if it is not an IP address", async () => {
   const { check } = setUp();
   for (const address of [`${ADDRESS}:50123`, `[::ffff:${ADDRESS}]:443`, "unknown"]) {
     assert.equal(await check.passes(server.issue(), address), true);
@@ -60,15 +60,15 @@ test("the request contains the caller's plain IP address, or none if it is not a
   );
 });
 
-test("a token in concurrent requests passes once, and Turnstile rejects a replay on another node", async () => {
+test("if a token is checked concurrently, one check passes, and Turnstile rejects a replay on another node", async () => {
   const { check } = setUp();
   const token = server.issue();
-  const verdicts = await Promise.all(Array.from({ length: 20 }, () => check.passes(token, ADDRESS)));
-  assert.equal(verdicts.filter((passed) => passed).length, 1);
+  const results = await Promise.all(Array.from({ length: 20 }, () => check.passes(token, ADDRESS)));
+  assert.equal(results.filter((passed) => passed).length, 1);
   assert.equal(await setUp().check.passes(token, ADDRESS), false);
 });
 
-test("tokens of other sites, other forms and unknown tokens are rejected", async () => {
+test("a token is rejected if it is unknown or was issued for another site or form", async () => {
   const { check } = setUp();
   assert.equal(await check.passes(server.issue({ hostname: "evil.example" }), ADDRESS), false);
   assert.equal(await check.passes(server.issue({ action: "login" }), ADDRESS), false);
@@ -89,7 +89,7 @@ for (const failure of ["500", "html", "timeout", "not-json", "endless", "interna
   });
 }
 
-test("a lost response does not consume the token, because the retry uses the same idempotency key", async () => {
+test("if a response is lost, the retry uses the same idempotency key, and the token passes", async () => {
   const { check } = setUp();
   const token = server.issue();
   server.failNext("lost-response");
@@ -97,7 +97,7 @@ test("a lost response does not consume the token, because the retry uses the sam
   assert.equal(server.requests.length, 2);
 });
 
-test("after two lost responses the same token still passes once, with the same idempotency key", async () => {
+test("after two lost responses, the token passes once with the same idempotency key", async () => {
   const { check } = setUp();
   const token = server.issue();
   server.failNext("lost-response", 2);
@@ -116,7 +116,7 @@ test("no token passes if Turnstile is unreachable", async () => {
   await assert.rejects(check.passes("token", ADDRESS), isUnavailable);
 });
 
-test("a wrong secret is reported as unavailable to the caller and logged as an error without the secret", async () => {
+test("if the secret is wrong, the caller receives `bot_check_unavailable`, and the log contains an error without the secret", async () => {
   const secret = "0x4AAAAAAA_wrong_secret_that_must_not_be_seen";
   const { check, lines } = setUp({ secret });
   await assert.rejects(check.passes(server.issue(), ADDRESS), isUnavailable);
@@ -141,19 +141,19 @@ test("at most 64 checks run concurrently", async () => {
   assert.deepEqual(new Set(await Promise.all(checks)), new Set([false]));
 });
 
-test("used tokens are remembered for ten minutes, up to ten thousand", async () => {
-  let requests = 0;
+test("up to ten thousand used tokens are stored for ten minutes", async () => {
+  let requestCount = 0;
   const rejectingHttp: HttpOut = {
     async send() {
-      requests += 1;
+      requestCount += 1;
       return { status: 200, headers: {}, body: '{"success":false,"error-codes":[]}', receivedAt: 0 };
     },
   };
   const { check, clock } = setUp({ http: rejectingHttp });
   const isVerified = async (token: string) => {
-    const requestsBefore = requests;
+    const requestsBefore = requestCount;
     await check.passes(token, ADDRESS);
-    return requests > requestsBefore;
+    return requestCount > requestsBefore;
   };
   assert.equal(await isVerified("a"), true);
   await clock.advance(599_999);
@@ -164,13 +164,13 @@ test("used tokens are remembered for ten minutes, up to ten thousand", async () 
   assert.equal(await isVerified("a"), true, "the oldest token was evicted");
 });
 
-test("without a secret a sandbox accepts only the published test token, any number of times", async () => {
+test("dummyBotCheck accepts only the published test token, any number of times", async () => {
   for (let i = 0; i < 3; i++) assert.equal(await dummyBotCheck.passes("XXXX.DUMMY.TOKEN.XXXX", ADDRESS), true);
   for (const token of ["", "xxxx.dummy.token.xxxx", "XXXX.DUMMY.TOKEN.XXXX ", "0.real"])
     assert.equal(await dummyBotCheck.passes(token, ADDRESS), false);
 });
 
-test("the three published test secrets are recognised", () => {
+test("isTestSecret recognises the three published test secrets", () => {
   for (const digit of ["1", "2", "3"]) assert.equal(isTestSecret(`${digit}x0000000000000000000000000000000AA`), true);
   assert.equal(isTestSecret(TURNSTILE_SECRET), false);
 });

@@ -6,11 +6,11 @@ import type { HttpOut } from "../../ports/http-out.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 
-/** Verifies that a request comes from a human. */
+/** Checks whether a human submitted a form. */
 export interface BotCheck {
   /**
    * @param token    from the widget in the form
-   * @param address  the caller's network address
+   * @param address  the caller's IP address
    * @throws AppError `bot_check_unavailable` if the check cannot be completed
    */
   passes(token: string, address: string): Promise<boolean>;
@@ -19,25 +19,29 @@ export interface BotCheck {
 export const TURNSTILE_URL = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
 /** The required action of the widget in the sign-up form (`data-action`). */
 export const TURNSTILE_ACTION = "signup";
-/** Turnstile's published test token: issued for test site keys and accepted with test secrets only. */
+/** Turnstile's published test token: issued only for test site keys and accepted only with test secrets. */
 export const TURNSTILE_DUMMY_TOKEN = "XXXX.DUMMY.TOKEN.XXXX";
-/** Turnstile's published test secrets: every token passes, fails, or counts as already used. */
-const TEST_SECRET = /^[123]x0{10,}AA$/;
+/** Turnstile's published test secrets, which pass every token, fail every token, or report every token as used. */
+const TEST_SECRET_PATTERN = /^[123]x0{10,}AA$/;
 export const TOKEN_LENGTH_MAX = 2_048;
 
 const TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_MAX = 16 * 1024;
 /** The retry uses the same idempotency key, so that a token stays valid if the first response was lost. */
 const ATTEMPTS_MAX = 2;
-/** How long used tokens are remembered; Turnstile tokens expire after five minutes. */
-const USED_MS = 10 * 60_000;
-const USED_MAX = 10_000;
+/** How long used tokens are stored; Turnstile tokens expire after five minutes. */
+const USED_TOKEN_MS = 10 * 60_000;
+const USED_TOKENS_MAX = 10_000;
 const CONCURRENT_CHECKS_MAX = 64;
 /** Error codes caused by the server's configuration. */
-const MISCONFIGURED: ReadonlySet<unknown> = new Set(["missing-input-secret", "invalid-input-secret", "bad-request"]);
+const CONFIGURATION_ERROR_CODES: ReadonlySet<unknown> = new Set([
+  "missing-input-secret",
+  "invalid-input-secret",
+  "bad-request",
+]);
 
 export function isTestSecret(secret: string): boolean {
-  return TEST_SECRET.test(secret);
+  return TEST_SECRET_PATTERN.test(secret);
 }
 
 /** For a sandbox without a secret: accepts only the published test token, any number of times. */
@@ -82,20 +86,20 @@ export function createTurnstile(options: {
     }
   };
 
-  const verify = async (token: string, address: string, idempotencyKey: string): Promise<Verdict> => {
+  const verifyToken = async (token: string, address: string, idempotencyKey: string): Promise<Verdict> => {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const verdict = await requestVerdict(token, address, idempotencyKey);
-      if (verdict !== null && !codesOf(verdict).includes("internal-error")) return verdict;
+      if (verdict !== null && !readErrorCodes(verdict).includes("internal-error")) return verdict;
     }
-    throw unavailable();
+    throw createUnavailableError();
   };
 
   const isHuman = (verdict: Verdict): boolean => {
     if (!verdict.success) {
-      const codes = codesOf(verdict).filter((code) => MISCONFIGURED.has(code));
+      const codes = readErrorCodes(verdict).filter((code) => CONFIGURATION_ERROR_CODES.has(code));
       if (codes.length === 0) return false;
       log.error({ codes }, "Turnstile rejected the verification request; check PARALLAX_TURNSTILE_SECRET");
-      throw unavailable();
+      throw createUnavailableError();
     }
     // Responses for test secrets contain a fixed hostname and no action.
     if (isTestSecret(secret)) return true;
@@ -104,12 +108,12 @@ export function createTurnstile(options: {
 
   return {
     async passes(token, address) {
-      if (concurrentChecks >= CONCURRENT_CHECKS_MAX) throw unavailable();
+      if (concurrentChecks >= CONCURRENT_CHECKS_MAX) throw createUnavailableError();
       const idempotencyKey = usedTokens.take(token);
       if (idempotencyKey === null) return false;
       concurrentChecks += 1;
       try {
-        return isHuman(await verify(token, address, idempotencyKey));
+        return isHuman(await verifyToken(token, address, idempotencyKey));
       } catch (error) {
         // The token was not verified, so the caller may submit it again.
         usedTokens.release(token);
@@ -121,15 +125,15 @@ export function createTurnstile(options: {
   };
 }
 
-const unavailable = () =>
+const createUnavailableError = () =>
   new AppError("bot_check_unavailable", "The bot check is temporarily unavailable; try again in a moment");
 
-function codesOf(verdict: Verdict): readonly unknown[] {
+function readErrorCodes(verdict: Verdict): readonly unknown[] {
   const codes = verdict["error-codes"];
   return Array.isArray(codes) ? codes : [];
 }
 
-/** Null if the text is not a siteverify response, for example a gateway's error page. */
+/** Returns the verdict, or null if the text is not a siteverify response, for example a gateway's error page. */
 function parseVerdict(text: string): Verdict | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -140,41 +144,41 @@ function parseVerdict(text: string): Verdict | null {
   }
 }
 
-/** The tokens used on this node in the last ten minutes, by hash. Beyond `USED_MAX` the oldest is evicted. */
+/** Stores the hashes of the tokens used on this node in the last ten minutes. Beyond `USED_TOKENS_MAX` the oldest is evicted. */
 function createUsedTokens(clock: Clock, random: Random) {
   const tokens = new Map<string, { readonly at: number; readonly idempotencyKey: string; isUsed: boolean }>();
-  const hashOf = (token: string) => hash("sha256", token, "base64url");
-  const evictOld = () => {
+  const hashToken = (token: string) => hash("sha256", token, "base64url");
+  const evictExpiredTokens = () => {
     for (const [key, { at }] of tokens) {
-      if (tokens.size <= USED_MAX && clock.monotonic() - at < USED_MS) return;
+      if (tokens.size <= USED_TOKENS_MAX && clock.monotonic() - at < USED_TOKEN_MS) return;
       tokens.delete(key);
     }
   };
   return {
     /**
-     * Marks a token as used and returns its idempotency key; null if it is already used. A released token keeps its key,
+     * Marks a token as used and returns its idempotency key, or null if it is already used. A released token keeps its key,
      * because Turnstile may have consumed the token in a request whose response was lost. Other nodes use other keys, so
      * Turnstile rejects replays there.
      */
     take(token: string): string | null {
-      evictOld();
-      const key = hashOf(token);
-      const known = tokens.get(key);
-      if (known?.isUsed === true) return null;
-      const entry = known ?? { at: clock.monotonic(), idempotencyKey: uuid(random), isUsed: true };
+      evictExpiredTokens();
+      const key = hashToken(token);
+      const knownEntry = tokens.get(key);
+      if (knownEntry?.isUsed === true) return null;
+      const entry = knownEntry ?? { at: clock.monotonic(), idempotencyKey: createUuid(random), isUsed: true };
       entry.isUsed = true;
       tokens.set(key, entry);
       return entry.idempotencyKey;
     },
     release(token: string): void {
-      const entry = tokens.get(hashOf(token));
+      const entry = tokens.get(hashToken(token));
       if (entry !== undefined) entry.isUsed = false;
     },
   };
 }
 
 /** A random UUID (version 4). */
-function uuid(random: Random): string {
+function createUuid(random: Random): string {
   const bytes = random.bytes(16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

@@ -5,11 +5,11 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { createKey, parseKey, randomBase32 } from "./key-format.ts";
-import { isActiveKeyOf, replaceKey } from "./queries.ts";
+import { belongsToCustomer, replaceKey } from "./queries.ts";
 
-const FILE = "demo-keys.json";
+const FILE_NAME = "demo-keys.json";
 const KEY_ID_LENGTH = 26;
-/** High enough that trying out the sandbox never reaches them. */
+/** Quota per tier of the enterprise demo key; too high to reach in manual tests of the sandbox. */
 const CALLS_PER_MONTH = 1_000_000;
 const CALLS_PER_MINUTE = 6_000;
 const DEMO_ALLOWANCES: Readonly<Partial<Record<Plan, Allowance>>> = {
@@ -42,14 +42,14 @@ async function readKeys(path: string): Promise<Partial<Record<Plan, string>>> {
 async function isActive(database: Database, plan: Plan, key: string | undefined): Promise<boolean> {
   const parsed = key === undefined ? null : parseKey(key);
   if (parsed === null || parsed.plan !== plan) return false;
-  return isActiveKeyOf(database, parsed, { customerId: DEMO_CUSTOMER_IDS[plan], plan });
+  return belongsToCustomer(database, parsed, { customerId: DEMO_CUSTOMER_IDS[plan], plan });
 }
 
 /**
  * Returns one demo key per plan from `<dataDir>/demo-keys.json`, which only its owner can read. A key that is missing in
  * the file or not active in the database is recreated, and the demo customer's previous key is revoked. A disabled demo
  * customer stays disabled and keeps its keys. The file is written after the database, so the next start repairs the state
- * after a crash in between.
+ * after a crash between the two writes.
  */
 export async function ensureDemoKeys(
   database: Database,
@@ -62,32 +62,32 @@ export async function ensureDemoKeys(
   },
 ): Promise<DemoKeys> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const path = join(dataDir, FILE);
-  const stored = await readKeys(path);
+  const path = join(dataDir, FILE_NAME);
+  const storedKeys = await readKeys(path);
   const keys: Record<Plan, string> = { free: "", pro: "", enterprise: "" };
   let isChanged = false;
   for (const plan of PLANS) {
-    const storedKey = stored[plan];
+    const storedKey = storedKeys[plan];
     if (storedKey !== undefined && (await isActive(database, plan, storedKey))) {
       keys[plan] = storedKey;
       continue;
     }
-    const created = createKey(dependencies.random, plan);
+    const createdKey = createKey(dependencies.random, plan);
     const keyId = `key-${randomBase32(dependencies.random, KEY_ID_LENGTH)}`;
     const customer = { customerId: DEMO_CUSTOMER_IDS[plan], plan, customLimits: DEMO_ALLOWANCES[plan] };
     await replaceKey(
       database,
       customer,
-      { ...created, keyId, name: dependencies.name ?? "demo" },
+      { ...createdKey, keyId, name: dependencies.name ?? "demo" },
       dependencies.clock.now(),
     );
-    keys[plan] = created.key;
+    keys[plan] = createdKey.key;
     isChanged = true;
   }
   if (isChanged) {
     const temporaryPath = `${path}.new`;
     await writeFile(temporaryPath, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
-    // `mode` applies to new files only, and an earlier run may have left the temporary file.
+    // `mode` applies only to new files, and a crashed process may have left the temporary file.
     await chmod(temporaryPath, 0o600);
     await rename(temporaryPath, path);
   }

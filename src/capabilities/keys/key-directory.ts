@@ -5,7 +5,7 @@ import { findKeyOwner, type KeyOwner } from "./queries.ts";
 
 /** Bus topic for key changes; on a message, every node clears its cache. */
 export const KEYS_TOPIC = "keys";
-/** Maximum age of a cached result, and so the longest a revoked key can remain valid. */
+/** Maximum age of a cached result, which is also the longest time a revoked key can remain valid. */
 const ENTRY_MS_MAX = 1_000;
 /** Age at which a result is refreshed in the background, so that requests with a busy key never wait for the database. */
 const REFRESH_FROM_MS = 500;
@@ -13,7 +13,7 @@ const KEY_ENTRIES_MAX = 10_000;
 
 export interface KeyDirectory {
   /**
-   * Finds the owner of a key; null if it is malformed, unknown, revoked or the customer is canceled. Returns cached results
+   * Returns the owner of a key, or null if the key is malformed, unknown or revoked or the customer is canceled. Returns cached results
    * synchronously. Throws `store_unavailable` if the database cannot be queried.
    *
    * @param assertMayLookUp  called before the database is queried for a key that was not valid at its last look-up; may
@@ -29,7 +29,7 @@ interface Lookup {
   readonly asOf: number;
   /** The result, or its promise while the query is pending. */
   owner: Promise<KeyOwner | null> | KeyOwner | null;
-  /** The query failed. Remembered only so that not every request repeats it. */
+  /** Whether the query failed. A failed refresh is stored so that not every request repeats it. */
   hasFailed: boolean;
 }
 
@@ -53,11 +53,11 @@ export function createKeyDirectory(options: {
   readonly onUsed?: (keyId: string) => void;
 }): KeyDirectory {
   const { database, clock, entriesMax = KEY_ENTRIES_MAX, onUsed } = options;
-  /** By hash in hex; least recently used first. */
+  /** Entries by key hash in hex, least recently used first. */
   const entries = new Map<string, Entry>();
-  /** Hashes of keys that were valid at their last look-up; callers that send one of them are not guessing. */
+  /** Hashes of keys that were valid at their last look-up; `assertMayLookUp` is not called for them. */
   const validHashes = new Set<string>();
-  /** The same entries by the text of the key. */
+  /** The entries of `entries`, by the text of the key. */
   const entriesByText = new Map<string, Entry>();
 
   const indexText = (key: string, entry: Entry) => {
@@ -70,14 +70,14 @@ export function createKeyDirectory(options: {
     const owner = findKeyOwner(database, parsed);
     const lookup: Lookup = { owner, asOf: clock.monotonic(), hasFailed: false };
     owner.then(
-      (found) => {
-        lookup.owner = found;
+      (foundOwner) => {
+        lookup.owner = foundOwner;
         const keyHash = Buffer.from(parsed.hash).toString("hex");
         validHashes.delete(keyHash);
-        if (found === null) return;
+        if (foundOwner === null) return;
         validHashes.add(keyHash);
         if (validHashes.size > entriesMax) validHashes.delete(validHashes.keys().next().value ?? "");
-        onUsed?.(found.keyId);
+        onUsed?.(foundOwner.keyId);
       },
       () => {
         lookup.hasFailed = true;
@@ -86,14 +86,14 @@ export function createKeyDirectory(options: {
     return lookup;
   };
 
-  /** Returns the cached owner, and refreshes it if due; undefined if the result is too old. */
+  /** Returns the cached owner, or undefined if it is too old. Starts a refresh after `REFRESH_FROM_MS`. */
   const readCached = (key: string, entry: Entry): Lookup["owner"] | undefined => {
-    const { next } = entry;
+    const { next: nextLookup } = entry;
     const now = clock.monotonic();
     const isUsable = ({ asOf, hasFailed }: Lookup) => !hasFailed && now - asOf < ENTRY_MS_MAX;
-    const hasArrived = next !== null && !(next.owner instanceof Promise);
-    if (next !== null && (hasArrived || (!isUsable(entry.current) && isUsable(next)))) {
-      entry.current = next;
+    const hasArrived = nextLookup !== null && !(nextLookup.owner instanceof Promise);
+    if (nextLookup !== null && (hasArrived || (!isUsable(entry.current) && isUsable(nextLookup)))) {
+      entry.current = nextLookup;
       entry.next = null;
     }
     if (!isUsable(entry.current)) return undefined;
@@ -106,21 +106,21 @@ export function createKeyDirectory(options: {
 
   return {
     find(key, assertMayLookUp) {
-      const recent = entriesByText.get(key);
-      if (recent !== undefined) {
-        const owner = readCached(key, recent);
+      const recentEntry = entriesByText.get(key);
+      if (recentEntry !== undefined) {
+        const owner = readCached(key, recentEntry);
         if (owner !== undefined) return owner;
         entriesByText.delete(key);
       }
       const keyHash = hashOfKey(key);
       if (keyHash === null) return null;
-      const known = entries.get(keyHash);
+      const cachedEntry = entries.get(keyHash);
       entries.delete(keyHash);
-      if (known !== undefined) {
-        const owner = readCached(key, known);
+      if (cachedEntry !== undefined) {
+        const owner = readCached(key, cachedEntry);
         if (owner !== undefined) {
-          entries.set(keyHash, known);
-          indexText(key, known);
+          entries.set(keyHash, cachedEntry);
+          indexText(key, cachedEntry);
           return owner;
         }
       }
@@ -140,7 +140,7 @@ export function createKeyDirectory(options: {
       return current.owner;
     },
     clear() {
-      // Pending queries may have read the old state. Their results go only to callers that already wait for them.
+      // Pending queries may have read the old state, so only the callers that already wait for them receive their results.
       entries.clear();
       entriesByText.clear();
     },

@@ -3,17 +3,17 @@ import { crc32 } from "node:zlib";
 import type { Plan } from "../../domain/plan.ts";
 import type { Random } from "../../ports/random.ts";
 
-const SERVICE = "plx";
+const SERVICE_LABEL = "plx";
 const PLAN_LABELS: Readonly<Record<Plan, string>> = { free: "free", pro: "pro", enterprise: "ent" };
-const PLANS: Readonly<Record<string, Plan>> = { free: "free", pro: "pro", ent: "enterprise" };
-const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+const PLANS_BY_LABEL: Readonly<Record<string, Plan>> = { free: "free", pro: "pro", ent: "enterprise" };
+const BASE32_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const RANDOM_LENGTH = 26;
 const CHECKSUM_LENGTH = 7;
-const KEY = /^plx_(free|pro|ent)_[a-z2-7]{26}[a-z2-7]{7}$/;
+const KEY_PATTERN = /^plx_(free|pro|ent)_[a-z2-7]{26}[a-z2-7]{7}$/;
 /** The stored prefix consists of the plan and this many of the 26 random characters. */
 const PREFIX_RANDOM_LENGTH = 4;
 
-/** The part of a key that can be derived from its text. */
+/** The data that can be derived from the text of a key. */
 export interface ParsedKey {
   /** The plan at the creation of the key. The current plan is in the database. */
   readonly plan: Plan;
@@ -22,7 +22,7 @@ export interface ParsedKey {
 }
 
 export interface NewKey extends ParsedKey {
-  /** Shown once and not stored. */
+  /** The full key; displayed once and not stored. */
   readonly key: string;
   /** The first characters of the key, for display. */
   readonly prefix: string;
@@ -30,15 +30,15 @@ export interface NewKey extends ParsedKey {
 
 /** Random base32 characters of five bits each. The low five bits of a byte are uniform because 256 is a multiple of 32. */
 export function randomBase32(random: Random, length: number): string {
-  return Array.from(random.bytes(length), (byte) => ALPHABET[byte & 31]).join("");
+  return Array.from(random.bytes(length), (byte) => BASE32_ALPHABET[byte & 31]).join("");
 }
 
 /** CRC-32 of ASCII text as seven base32 characters, most significant first. */
-function checksum(text: string): string {
+function computeChecksum(text: string): string {
   let remainder = crc32(text);
   let characters = "";
   for (let position = 0; position < CHECKSUM_LENGTH; position++) {
-    characters = ALPHABET[remainder % 32] + characters;
+    characters = BASE32_ALPHABET[remainder % 32] + characters;
     remainder = Math.floor(remainder / 32);
   }
   return characters;
@@ -51,24 +51,24 @@ function hashKey(key: string): Uint8Array {
 
 /** Creates a key: `plx_<plan label>_<26 random base32 characters><CRC-32 of all preceding text, 7 base32 characters>`. */
 export function createKey(random: Random, plan: Plan): NewKey {
-  const body = `${SERVICE}_${PLAN_LABELS[plan]}_${randomBase32(random, RANDOM_LENGTH)}`;
-  const key = body + checksum(body);
+  const body = `${SERVICE_LABEL}_${PLAN_LABELS[plan]}_${randomBase32(random, RANDOM_LENGTH)}`;
+  const key = body + computeChecksum(body);
   return { plan, key, hash: hashKey(key), prefix: body.slice(0, body.length - RANDOM_LENGTH + PREFIX_RANDOM_LENGTH) };
 }
 
 /**
- * Parses a key; null if its format or checksum is wrong. The checksum saves database look-ups for mistyped keys; it is not
+ * Returns the parsed key, or null if its format or checksum is wrong. The checksum saves database look-ups for mistyped keys; it is not
  * a security feature.
  */
 export function parseKey(text: string): ParsedKey | null {
-  const label = KEY.exec(text)?.[1];
-  const plan = label === undefined ? undefined : PLANS[label];
+  const label = KEY_PATTERN.exec(text)?.[1];
+  const plan = label === undefined ? undefined : PLANS_BY_LABEL[label];
   if (plan === undefined) return null;
   const body = text.slice(0, -CHECKSUM_LENGTH);
-  return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? { plan, hash: hashKey(text) } : null;
+  return computeChecksum(body) === text.slice(-CHECKSUM_LENGTH) ? { plan, hash: hashKey(text) } : null;
 }
 
-/** The hash of a key in hex, used as cache key; null if the format is wrong. Does not verify the checksum. */
+/** Returns the hash of a key in hex for use as cache key, or null if the format is wrong. Does not verify the checksum. */
 export function hashOfKey(text: string): string | null {
-  return KEY.test(text) ? hash("sha256", text, "hex") : null;
+  return KEY_PATTERN.test(text) ? hash("sha256", text, "hex") : null;
 }

@@ -11,31 +11,31 @@ import { createKey } from "./key-format.ts";
 import { createKeyUsage } from "./key-usage.ts";
 import { replaceKey } from "./queries.ts";
 
-eachDatabase("the last use of a key is written once a minute and when the service stops", async (database) => {
+eachDatabase("the last use of a key is stored once a minute and when the service stops", async (database) => {
   const clock = new FakeClock(Date.UTC(2026, 10, 21));
-  const created = createKey(systemRandom, "free");
+  const createdKey = createKey(systemRandom, "free");
   await replaceKey(
     database,
     { customerId: "cus-a", plan: "free" },
-    { ...created, keyId: "key-1", name: "a" },
+    { ...createdKey, keyId: "key-1", name: "a" },
     clock.now(),
   );
   const usage = createKeyUsage({ database, clock, log: quietLog });
   const directory = createKeyDirectory({ database, clock, onUsed: (keyId) => usage.recordUse(keyId) });
-  const lastUsed = async () =>
+  const readLastUse = async () =>
     (await database.query<{ at: Date | null }>("select last_used_at as at from api_keys"))[0];
   usage.start();
-  await directory.find(created.key);
+  await directory.find(createdKey.key);
   await clock.settle();
-  assert.equal((await lastUsed())?.at, null, "not written during the request");
+  assert.equal((await readLastUse())?.at, null, "not written during the request");
   await clock.advance(60_000);
   // The statement takes real time, which the fake clock does not include.
   await usage.stop();
-  assert.deepEqual((await lastUsed())?.at, new Date("2026-11-21T00:00:00.000Z"));
-  await directory.find(created.key);
+  assert.deepEqual((await readLastUse())?.at, new Date("2026-11-21T00:00:00.000Z"));
+  await directory.find(createdKey.key);
   await clock.settle();
   await usage.stop();
-  assert.deepEqual((await lastUsed())?.at, new Date("2026-11-21T00:01:00.000Z"));
+  assert.deepEqual((await readLastUse())?.at, new Date("2026-11-21T00:01:00.000Z"));
 });
 
 /** A database that records the written keys, and fails while `isUnavailable`. */
@@ -52,7 +52,7 @@ function recordingDatabase() {
   return database as unknown as Database & typeof database;
 }
 
-test("a thousand uses of one key are written once, and a minute without use writes nothing", async () => {
+test("a thousand uses of one key within a minute cause one write, and a minute without use causes none", async () => {
   const clock = new FakeClock();
   const database = recordingDatabase();
   const usage = createKeyUsage({ database, clock, log: quietLog });
@@ -63,7 +63,7 @@ test("a thousand uses of one key are written once, and a minute without use writ
   assert.deepEqual(database.batches, [["key-1"]]);
 });
 
-test("a failed write is retried a minute later, up to the maximum number of keys", async () => {
+test("a failed write is retried after a minute, for at most `keysMax` keys", async () => {
   const clock = new FakeClock();
   const database = recordingDatabase();
   const usage = createKeyUsage({ database, clock, log: quietLog, keysMax: 2 });

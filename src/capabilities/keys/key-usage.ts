@@ -2,13 +2,13 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 
-const WRITE_EVERY_MS = 60_000;
-/** Maximum number of keys per write; the use of further keys is dropped until the next interval. */
-const KEYS_MAX = 10_000;
+const WRITE_INTERVAL_MS = 60_000;
+/** Maximum number of keys per write. Uses of further keys in the same interval are not stored. */
+const PENDING_KEYS_MAX = 10_000;
 
 /**
  * Records when keys were last used, to the minute, without delaying requests: writes all uses of a minute in one statement.
- * Failed writes are retried in the next minute.
+ * Failed writes are retried after a minute.
  */
 export function createKeyUsage(options: {
   readonly database: Database;
@@ -16,19 +16,20 @@ export function createKeyUsage(options: {
   readonly log: Log;
   readonly keysMax?: number;
 }) {
-  const { database, clock, log, keysMax = KEYS_MAX } = options;
-  let usedAt = new Map<string, number>();
-  let cancel = () => {};
-  let writing: Promise<void> = Promise.resolve();
+  const { database, clock, log, keysMax = PENDING_KEYS_MAX } = options;
+  let lastUseTimes = new Map<string, number>();
+  let cancelTimer = () => {};
+  let runningWrite: Promise<void> = Promise.resolve();
 
   const recordUse = (keyId: string, at: number) => {
-    if (usedAt.size < keysMax || usedAt.has(keyId)) usedAt.set(keyId, Math.max(at, usedAt.get(keyId) ?? at));
+    if (lastUseTimes.size < keysMax || lastUseTimes.has(keyId))
+      lastUseTimes.set(keyId, Math.max(at, lastUseTimes.get(keyId) ?? at));
   };
 
-  const write = async () => {
-    if (usedAt.size === 0) return;
-    const batch = usedAt;
-    usedAt = new Map();
+  const writePendingUses = async () => {
+    if (lastUseTimes.size === 0) return;
+    const batch = lastUseTimes;
+    lastUseTimes = new Map();
     try {
       await database.query(
         `update api_keys set last_used_at = to_timestamp(used.at / 1000)
@@ -43,21 +44,21 @@ export function createKeyUsage(options: {
     }
   };
 
-  const schedule = () => {
-    cancel = clock.setTimeout(() => {
-      writing = write().then(schedule);
-    }, WRITE_EVERY_MS);
+  const scheduleWrite = () => {
+    cancelTimer = clock.setTimeout(() => {
+      runningWrite = writePendingUses().then(scheduleWrite);
+    }, WRITE_INTERVAL_MS);
   };
 
   return {
     recordUse: (keyId: string) => recordUse(keyId, clock.now()),
-    start: schedule,
+    start: scheduleWrite,
     /** Writes the pending uses. */
     async stop() {
-      cancel();
-      await writing;
-      cancel();
-      await write();
+      cancelTimer();
+      await runningWrite;
+      cancelTimer();
+      await writePendingUses();
     },
   };
 }

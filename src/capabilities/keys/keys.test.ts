@@ -19,22 +19,22 @@ import { replaceKey } from "./queries.ts";
 /** Deterministic random numbers, so that failures can be reproduced. */
 function seededRandom(seed: number): Random {
   let state = seed;
-  const next = () => {
+  const nextKey = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state;
   };
-  return { uniform: () => next() / 2 ** 32, bytes: (length) => Uint8Array.from({ length }, () => next() >>> 24) };
+  return { uniform: () => nextKey() / 2 ** 32, bytes: (length) => Uint8Array.from({ length }, () => nextKey() >>> 24) };
 }
 
-const plans = fc.constantFrom<Plan>("free", "pro", "enterprise");
+const planArbitrary = fc.constantFrom<Plan>("free", "pro", "enterprise");
 
 test("a created key has the documented format and parses to its plan and hash", () => {
   fc.assert(
-    fc.property(fc.integer(), plans, (seed, plan) => {
-      const created = createKey(seededRandom(seed), plan);
-      assert.match(created.key, /^plx_(free|pro|ent)_[a-z2-7]{33}$/);
-      assert.deepEqual(parseKey(created.key), { plan, hash: created.hash });
-      assert.ok(created.key.startsWith(created.prefix) && created.prefix.length < created.key.length - 26);
+    fc.property(fc.integer(), planArbitrary, (seed, plan) => {
+      const createdKey = createKey(seededRandom(seed), plan);
+      assert.match(createdKey.key, /^plx_(free|pro|ent)_[a-z2-7]{33}$/);
+      assert.deepEqual(parseKey(createdKey.key), { plan, hash: createdKey.hash });
+      assert.ok(createdKey.key.startsWith(createdKey.prefix) && createdKey.prefix.length < createdKey.key.length - 26);
     }),
   );
 });
@@ -49,7 +49,7 @@ test("a key with one changed character or another plan does not parse", () => {
   fc.assert(
     fc.property(
       fc.integer(),
-      plans,
+      planArbitrary,
       fc.nat(),
       fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz234567"),
       (seed, plan, offset, character) => {
@@ -67,94 +67,100 @@ test("a key with one changed character or another plan does not parse", () => {
   }
 });
 
-async function withKey(database: Database, plan: Plan, seed = 1) {
-  const created = createKey(seededRandom(seed), plan);
+async function storeKey(database: Database, plan: Plan, seed = 1) {
+  const createdKey = createKey(seededRandom(seed), plan);
   const customer = { customerId: "cus-a", plan };
-  await replaceKey(database, customer, { ...created, keyId: `key-${seed}`, name: "test" }, Date.UTC(2026, 10, 21));
-  return created;
+  await replaceKey(database, customer, { ...createdKey, keyId: `key-${seed}`, name: "test" }, Date.UTC(2026, 10, 21));
+  return createdKey;
 }
 
-eachDatabase("a stored key is found by its text, and only its hash is in the database", async (database) => {
-  const { key } = await withKey(database, "pro");
-  const directory = createKeyDirectory({ database, clock: new FakeClock() });
-  assert.deepEqual(await directory.find(key), {
-    customerId: "cus-a",
-    plan: "pro",
-    keyId: "key-1",
-    allowance: PLAN_ALLOWANCES.pro,
-  });
-  const [row] = await database.query("select * from api_keys");
-  assert.ok(!JSON.stringify(row).includes(key.slice(-20)));
-});
+eachDatabase(
+  "`find` returns the owner of a stored key, and the database contains only the key's hash",
+  async (database) => {
+    const { key } = await storeKey(database, "pro");
+    const directory = createKeyDirectory({ database, clock: new FakeClock() });
+    assert.deepEqual(await directory.find(key), {
+      customerId: "cus-a",
+      plan: "pro",
+      keyId: "key-1",
+      allowance: PLAN_ALLOWANCES.pro,
+    });
+    const [row] = await database.query("select * from api_keys");
+    assert.ok(!JSON.stringify(row).includes(key.slice(-20)));
+  },
+);
 
 eachDatabase("an unknown key, or a key with a different plan in its prefix, is not found", async (database) => {
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   assert.equal(await directory.find(createKey(seededRandom(2), "pro").key), null);
-  const created = createKey(seededRandom(3), "pro");
+  const createdKey = createKey(seededRandom(3), "pro");
   const customer = { customerId: "cus-a", plan: "free" as const };
-  await replaceKey(database, customer, { ...created, plan: "free", keyId: "key-3", name: "test" }, 0);
-  assert.equal(await directory.find(created.key), null);
+  await replaceKey(database, customer, { ...createdKey, plan: "free", keyId: "key-3", name: "test" }, 0);
+  assert.equal(await directory.find(createdKey.key), null);
 });
 
 test("a hundred thousand keys are unique, and their characters are uniformly distributed", () => {
-  const KEYS = 100_000;
-  const seen = new Set<string>();
-  const counts = Array.from({ length: 26 }, () => new Map<string, number>());
-  for (let index = 0; index < KEYS; index++) {
+  const KEY_COUNT = 100_000;
+  const uniqueTexts = new Set<string>();
+  const characterCounts = Array.from({ length: 26 }, () => new Map<string, number>());
+  for (let index = 0; index < KEY_COUNT; index++) {
     const text = createKey(systemRandom, "free").key.slice("plx_free_".length, -7);
-    seen.add(text);
-    for (const [position, count] of counts.entries()) {
+    uniqueTexts.add(text);
+    for (const [position, positionCounts] of characterCounts.entries()) {
       const character = text[position] ?? "";
-      count.set(character, (count.get(character) ?? 0) + 1);
+      positionCounts.set(character, (positionCounts.get(character) ?? 0) + 1);
     }
   }
-  assert.equal(seen.size, KEYS);
-  const expected = KEYS / 32;
-  for (const [position, count] of counts.entries()) {
-    assert.equal(count.size, 32);
-    const chiSquare = [...count.values()].reduce((sum, observed) => sum + (observed - expected) ** 2 / expected, 0);
+  assert.equal(uniqueTexts.size, KEY_COUNT);
+  const expected = KEY_COUNT / 32;
+  for (const [position, positionCounts] of characterCounts.entries()) {
+    assert.equal(positionCounts.size, 32);
+    const chiSquare = [...positionCounts.values()].reduce(
+      (sum, observed) => sum + (observed - expected) ** 2 / expected,
+      0,
+    );
     // 31 degrees of freedom: the probability of a false alarm is about 1e-9.
     assert.ok(chiSquare < 110, `position ${position}: ${chiSquare}`);
   }
 });
 
-eachDatabase("custom limits override those of the plan; the others stay", async (database) => {
-  const { key } = await withKey(database, "enterprise");
+eachDatabase("custom limits override the plan's limits; limits without a custom value stay", async (database) => {
+  const { key } = await storeKey(database, "enterprise");
   await database.query(`update customers set quotas = '{"DEEP": 7}' where customer_id = 'cus-a'`);
   const owner = await createKeyDirectory({ database, clock: new FakeClock() }).find(key);
-  const standard = PLAN_ALLOWANCES.enterprise;
-  assert.deepEqual(owner?.allowance, { ...standard, quotas: { ...standard.quotas, DEEP: 7 } });
+  const standardAllowance = PLAN_ALLOWANCES.enterprise;
+  assert.deepEqual(owner?.allowance, { ...standardAllowance, quotas: { ...standardAllowance.quotas, DEEP: 7 } });
 });
 
 eachDatabase("a replaced key is rejected within a second, even if it is cached", async (database) => {
   const clock = new FakeClock();
   const directory = createKeyDirectory({ database, clock });
-  const old = await withKey(database, "pro", 1);
-  assert.notEqual(await directory.find(old.key), null);
-  const next = await withKey(database, "pro", 2);
+  const oldKey = await storeKey(database, "pro", 1);
+  assert.notEqual(await directory.find(oldKey.key), null);
+  const nextKey = await storeKey(database, "pro", 2);
   await clock.advance(1_000);
-  assert.equal(await directory.find(old.key), null);
-  assert.equal((await directory.find(next.key))?.keyId, "key-2");
+  assert.equal(await directory.find(oldKey.key), null);
+  assert.equal((await directory.find(nextKey.key))?.keyId, "key-2");
 });
 
 eachDatabase("a replaced key is rejected immediately after the cache has been cleared", async (database) => {
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
-  const old = await withKey(database, "pro", 1);
-  assert.notEqual(await directory.find(old.key), null);
-  await withKey(database, "pro", 2);
-  assert.notEqual(directory.find(old.key), null);
+  const oldKey = await storeKey(database, "pro", 1);
+  assert.notEqual(await directory.find(oldKey.key), null);
+  await storeKey(database, "pro", 2);
+  assert.notEqual(directory.find(oldKey.key), null);
   directory.clear();
-  assert.equal(await directory.find(old.key), null);
+  assert.equal(await directory.find(oldKey.key), null);
 });
 
 eachDatabase("the key of a canceled customer is not found", async (database) => {
-  const { key } = await withKey(database, "pro");
+  const { key } = await storeKey(database, "pro");
   await database.query("update customers set status = 'canceled'");
   assert.equal(await createKeyDirectory({ database, clock: new FakeClock() }).find(key), null);
 });
 
 /** A database that counts its queries. */
-function countingDatabase(respond: () => Promise<never[]>): Database & { queries: number } {
+function createCountingDatabase(respond: () => Promise<never[]>): Database & { queries: number } {
   const database = {
     queries: 0,
     query() {
@@ -166,9 +172,9 @@ function countingDatabase(respond: () => Promise<never[]>): Database & { queries
   return database as unknown as Database & { queries: number };
 }
 
-test("concurrent look-ups share one query, malformed keys cause none, and the cache expires and is bounded", async () => {
+test("concurrent look-ups share one query, malformed keys cause no query, and cache entries expire and are evicted", async () => {
   const clock = new FakeClock();
-  const database = countingDatabase(async () => []);
+  const database = createCountingDatabase(async () => []);
   const directory = createKeyDirectory({ database, clock, entriesMax: 2 });
   const keys = [1, 2, 3].map((seed) => createKey(seededRandom(seed), "free").key);
   await Promise.all([directory.find(keys[0] ?? ""), directory.find(keys[0] ?? ""), directory.find("plx_free_no")]);
@@ -185,32 +191,32 @@ test("concurrent look-ups share one query, malformed keys cause none, and the ca
 eachDatabase("assertMayLookUp is called only for keys that were not valid at their last look-up", async (database) => {
   const clock = new FakeClock();
   const directory = createKeyDirectory({ database, clock });
-  const { key } = await withKey(database, "free");
-  const unknown = createKey(seededRandom(77), "free").key;
-  const unexpected = () => assert.fail("assertMayLookUp was called");
+  const { key } = await storeKey(database, "free");
+  const unknownKey = createKey(seededRandom(77), "free").key;
+  const failIfCalled = () => assert.fail("assertMayLookUp was called");
   const rejectLookUp = () => {
     throw new AppError("rate_limited", "Too often");
   };
-  assert.throws(() => directory.find(key, rejectLookUp), isLimited);
-  assert.throws(() => directory.find(unknown, rejectLookUp), isLimited);
+  assert.throws(() => directory.find(key, rejectLookUp), isRateLimited);
+  assert.throws(() => directory.find(unknownKey, rejectLookUp), isRateLimited);
   assert.notEqual(await directory.find(key), null);
   // A valid key stays known as valid after its cache entry has expired or been cleared.
-  assert.notEqual(await directory.find(key, unexpected), null);
+  assert.notEqual(await directory.find(key, failIfCalled), null);
   await clock.advance(60_000);
   directory.clear();
-  assert.notEqual(await directory.find(key, unexpected), null);
+  assert.notEqual(await directory.find(key, failIfCalled), null);
   await database.query("update customers set status = 'canceled'");
   await clock.advance(1_000);
-  assert.equal(await directory.find(key, unexpected), null);
+  assert.equal(await directory.find(key, failIfCalled), null);
   await clock.advance(1_000);
-  assert.throws(() => directory.find(key, rejectLookUp), isLimited);
+  assert.throws(() => directory.find(key, rejectLookUp), isRateLimited);
 });
 
-const isLimited = (error: unknown) => error instanceof AppError && error.code === "rate_limited";
+const isRateLimited = (error: unknown) => error instanceof AppError && error.code === "rate_limited";
 
-test("a failed query is an error and is not cached", async () => {
+test("if the query fails, `find` rejects and does not cache the failure", async () => {
   let isUnavailable = true;
-  const database = countingDatabase(async () => {
+  const database = createCountingDatabase(async () => {
     if (isUnavailable) throw new AppError("store_unavailable", "unavailable");
     return [];
   });
@@ -222,28 +228,34 @@ test("a failed query is an error and is not cached", async () => {
 });
 
 /** A database whose queries stay pending until the test resolves them. */
-function pendingDatabase() {
+function createPendingDatabase() {
   const queries: { resolve(rows: readonly object[]): void; reject(error: Error): void }[] = [];
   const query = () => new Promise((resolve, reject) => queries.push({ resolve, reject }));
   return { queries, database: { query, close: async () => {} } as unknown as Database };
 }
 
-const ownerRow = (keyId: string) => ({ keyId, customerId: "cus-a", plan: "free", quotas: null, rateLimits: null });
+const createOwnerRow = (keyId: string) => ({
+  keyId,
+  customerId: "cus-a",
+  plan: "free",
+  quotas: null,
+  rateLimits: null,
+});
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-async function withCachedKey() {
+async function setUpCachedKey() {
   const clock = new FakeClock();
-  const { queries, database } = pendingDatabase();
+  const { queries, database } = createPendingDatabase();
   const directory = createKeyDirectory({ database, clock });
   const { key } = createKey(seededRandom(1), "free");
   const first = directory.find(key);
-  queries[0]?.resolve([ownerRow("first")]);
+  queries[0]?.resolve([createOwnerRow("first")]);
   assert.equal((await first)?.keyId, "first");
   return { clock, queries, directory, key };
 }
 
-test("a result half a second old is still returned synchronously while one query refreshes it", async () => {
-  const { clock, queries, directory, key } = await withCachedKey();
+test("after half a second, `find` returns the cached result synchronously while one query refreshes it", async () => {
+  const { clock, queries, directory, key } = await setUpCachedKey();
   await clock.advance(499);
   assert.deepEqual(directory.find(key), {
     keyId: "first",
@@ -255,7 +267,7 @@ test("a result half a second old is still returned synchronously while one query
   await clock.advance(1);
   for (let i = 0; i < 3; i++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
   assert.equal(queries.length, 2);
-  queries[1]?.resolve([ownerRow("second")]);
+  queries[1]?.resolve([createOwnerRow("second")]);
   await settle();
   assert.equal((directory.find(key) as { keyId: string }).keyId, "second");
   await clock.advance(499);
@@ -264,18 +276,18 @@ test("a result half a second old is still returned synchronously while one query
   assert.equal(queries.length, 2);
 });
 
-test("a result is not used later than a second after its query was sent, even if the next one is slow", async () => {
-  const { clock, queries, directory, key } = await withCachedKey();
+test("a result is not used more than a second after its query was sent, even if the refresh is slow", async () => {
+  const { clock, queries, directory, key } = await setUpCachedKey();
   await clock.advance(600);
   directory.find(key);
   await clock.advance(399);
   assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
   await clock.advance(1);
-  const pending = [directory.find(key), directory.find(key)];
-  assert.ok(pending.every((owner) => owner instanceof Promise));
+  const pendingResults = [directory.find(key), directory.find(key)];
+  assert.ok(pendingResults.every((owner) => owner instanceof Promise));
   assert.equal(queries.length, 2, "waits for the pending query instead of sending another");
   queries[1]?.resolve([]);
-  assert.deepEqual(await Promise.all(pending), [null, null]);
+  assert.deepEqual(await Promise.all(pendingResults), [null, null]);
   // The age of a result counts from its query, here at 600 ms.
   await clock.advance(600);
   assert.ok(directory.find(key) instanceof Promise);
@@ -283,7 +295,7 @@ test("a result is not used later than a second after its query was sent, even if
 });
 
 test("after a failed refresh the old result is used until it expires, without further queries", async () => {
-  const { clock, queries, directory, key } = await withCachedKey();
+  const { clock, queries, directory, key } = await setUpCachedKey();
   await clock.advance(500);
   directory.find(key);
   queries[1]?.reject(new AppError("store_unavailable", "unavailable"));
@@ -291,47 +303,47 @@ test("after a failed refresh the old result is used until it expires, without fu
   for (let i = 0; i < 3; i++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
   assert.equal(queries.length, 2);
   await clock.advance(500);
-  const after = directory.find(key);
+  const nextResult = directory.find(key);
   assert.equal(queries.length, 3);
   queries[2]?.reject(new AppError("store_unavailable", "unavailable"));
-  await assert.rejects(async () => after, /unavailable/);
+  await assert.rejects(async () => nextResult, /unavailable/);
 });
 
-test("a query that fails while callers wait rejects their calls, and the next call queries again", async () => {
-  const { clock, queries, directory, key } = await withCachedKey();
+test("if a query fails while callers wait, their calls reject, and the next call sends a new query", async () => {
+  const { clock, queries, directory, key } = await setUpCachedKey();
   await clock.advance(999);
   directory.find(key);
   await clock.advance(1);
-  const pending = directory.find(key);
+  const pendingResults = directory.find(key);
   queries[1]?.reject(new AppError("store_unavailable", "unavailable"));
-  await assert.rejects(async () => pending, /unavailable/);
-  const retried = directory.find(key);
+  await assert.rejects(async () => pendingResults, /unavailable/);
+  const retriedResult = directory.find(key);
   assert.equal(queries.length, 3);
-  queries[2]?.resolve([ownerRow("third")]);
-  assert.equal((await retried)?.keyId, "third");
+  queries[2]?.resolve([createOwnerRow("third")]);
+  assert.equal((await retriedResult)?.keyId, "third");
 });
 
-test("the result of a query sent before the cache was cleared is not used for later calls", async () => {
-  const { clock, queries, directory, key } = await withCachedKey();
+test("after the cache is cleared, the result of an earlier query is not used", async () => {
+  const { clock, queries, directory, key } = await setUpCachedKey();
   await clock.advance(500);
   directory.find(key);
   directory.clear();
-  queries[1]?.resolve([ownerRow("stale")]);
+  queries[1]?.resolve([createOwnerRow("stale")]);
   await settle();
-  const after = directory.find(key);
+  const nextResult = directory.find(key);
   assert.equal(queries.length, 3);
   queries[2]?.resolve([]);
-  assert.equal(await after, null);
+  assert.equal(await nextResult, null);
 });
 
-test("key texts are cleared from memory after a second, also without further requests", async () => {
-  const { clock, directory, key } = await withCachedKey();
+test("key texts are cleared from memory after a second, even without further requests", async () => {
+  const { clock, directory, key } = await setUpCachedKey();
   directory.find(createKey(seededRandom(2), "free").key);
   assert.equal(clock.pending, 1);
   await clock.advance(1_000);
   assert.equal(clock.pending, 0);
   directory.find(key);
-  // The timer starts only with the first text, so the texts had been cleared.
+  // Only the first text starts the timer, so the texts had been cleared.
   assert.equal(clock.pending, 1);
 });
 
@@ -354,13 +366,13 @@ eachDatabase(
       assert.equal(await directory.find(first.pro), null);
       assert.equal((await directory.find(second.enterprise))?.customerId, DEMO_CUSTOMER_IDS.enterprise);
 
-      const allowanceOf = async () => (await directory.find(second.enterprise))?.allowance;
-      assert.deepEqual((await allowanceOf())?.rateLimits, { general: 6_000, strategy: 6_000 });
-      assert.equal((await allowanceOf())?.quotas.DEEP, 1_000_000);
+      const readAllowance = async () => (await directory.find(second.enterprise))?.allowance;
+      assert.deepEqual((await readAllowance())?.rateLimits, { general: 6_000, strategy: 6_000 });
+      assert.equal((await readAllowance())?.quotas.DEEP, 1_000_000);
       await database.query(`update customers set rate_limits = '{"general": 1}' where plan = 'enterprise'`);
       await ensureDemoKeys(database, dataDir, dependencies);
       await dependencies.clock.advance(1_000);
-      assert.equal((await allowanceOf())?.rateLimits.general, 1, "operator settings are not overwritten");
+      assert.equal((await readAllowance())?.rateLimits.general, 1, "operator settings are not overwritten");
 
       await database.query("delete from api_keys where plan = 'free'");
       const third = await ensureDemoKeys(database, dataDir, dependencies);
@@ -375,8 +387,8 @@ eachDatabase(
       );
       await database.query("update customers set status = 'active'");
 
-      const otherDir = join(dataDir, "other");
-      await ensureDemoKeys(database, otherDir, { ...dependencies, name: "demo of another service" });
+      const otherDataDir = join(dataDir, "other");
+      await ensureDemoKeys(database, otherDataDir, { ...dependencies, name: "demo of another service" });
       assert.deepEqual(
         await ensureDemoKeys(database, dataDir, dependencies),
         third,

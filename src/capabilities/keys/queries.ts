@@ -11,7 +11,7 @@ export interface KeyOwner {
   readonly keyId: string;
 }
 
-/** Finds the owner of an active key; null if there is none or the customer is canceled. */
+/** Returns the owner of an active key, or null if the key is not active or the customer is canceled. */
 export async function findKeyOwner(database: Database, key: ParsedKey): Promise<KeyOwner | null> {
   const [row] = await database.query<Omit<KeyOwner, "allowance"> & Parameters<typeof allowanceOf>[1]>(
     `select key_id as "keyId", customer_id as "customerId", customers.plan, quotas, rate_limits as "rateLimits"
@@ -26,7 +26,7 @@ export async function findKeyOwner(database: Database, key: ParsedKey): Promise<
 }
 
 /** Whether the key is active and belongs to this customer on this plan, even if the customer is canceled. */
-export async function isActiveKeyOf(
+export async function belongsToCustomer(
   database: Database,
   key: ParsedKey,
   { customerId, plan }: { readonly customerId: string; readonly plan: Plan },
@@ -63,7 +63,7 @@ export async function replaceKey(
   customer: {
     readonly customerId: string;
     readonly plan: Plan;
-    /** By default the limits of the plan apply. */
+    /** If omitted, the plan's limits apply. */
     readonly customLimits?: Allowance;
   },
   key: NewKey & { readonly keyId: string; readonly name: string },

@@ -1,7 +1,7 @@
 import type { Authenticator, Principal } from "../../http/auth.ts";
 import type { createMarketplace, MarketplaceCaller } from "./marketplace.ts";
 
-/** Resolves the marketplace's headers to the user on whose behalf it calls. */
+/** Authenticates a request by the marketplace's headers. The principal is the marketplace user who sent the request. */
 export function createMarketplaceAuthenticator(marketplace: ReturnType<typeof createMarketplace>): Authenticator {
   return ({ headers }) => {
     // Node joins repeated headers into one string, which matches no secret.

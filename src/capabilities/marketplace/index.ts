@@ -1,3 +1,3 @@
-/** Callers authenticated by an API marketplace: they have no API key, and their subscription there defines their plan. */
+/** Callers that an API marketplace authenticates. They have no API key; their marketplace subscription defines the plan. */
 export { createMarketplaceAuthenticator } from "./authenticator.ts";
 export { createMarketplace, marketplaceCustomerId } from "./marketplace.ts";

@@ -45,12 +45,15 @@ test("401: a valid secret without a user is rejected", async () => {
   for (const user of [undefined, ""]) await assert.rejects(identify({ user }), isUnauthorized);
 });
 
-test("during a rotation both secrets are valid, and afterwards only the new one", async () => {
-  const both = await setUp([SECRET, NEXT_SECRET]);
-  const [old, next] = [await both.identify({}), await both.identify({ secret: NEXT_SECRET })];
-  assert.deepEqual(old, next);
-  const after = await setUp([NEXT_SECRET]);
-  await assert.rejects(after.identify({}), isUnauthorized);
+test("both secrets are valid during a rotation, and only the new secret after it", async () => {
+  const rotationSetup = await setUp([SECRET, NEXT_SECRET]);
+  const [oldSecretCaller, newSecretCaller] = [
+    await rotationSetup.identify({}),
+    await rotationSetup.identify({ secret: NEXT_SECRET }),
+  ];
+  assert.deepEqual(oldSecretCaller, newSecretCaller);
+  const newSecretSetup = await setUp([NEXT_SECRET]);
+  await assert.rejects(newSecretSetup.identify({}), isUnauthorized);
 });
 
 test("the plan follows the subscription, and an unknown subscription is free", async () => {
@@ -88,40 +91,46 @@ test("every user name maps to a separate customer with a safe id", async () => {
   assert.equal(ids.size, names.length);
 });
 
-eachDatabase("CUSTOM is enterprise only if an operator has set custom limits", async (database) => {
-  const clock = new FakeClock();
-  const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
-  const identify = async () => marketplace.identify({ secret: SECRET, user: USER, subscription: "CUSTOM" });
-  const first = await identify();
-  assert.equal(first?.plan, "pro");
-  await database.query(
-    `insert into customers (customer_id, email, plan, status, created_at, quotas, rate_limits)
+eachDatabase(
+  "a CUSTOM subscription has the enterprise plan only if an operator has set custom limits",
+  async (database) => {
+    const clock = new FakeClock();
+    const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
+    const identify = async () => marketplace.identify({ secret: SECRET, user: USER, subscription: "CUSTOM" });
+    const first = await identify();
+    assert.equal(first?.plan, "pro");
+    await database.query(
+      `insert into customers (customer_id, email, plan, status, created_at, quotas, rate_limits)
      values ($1, null, 'enterprise', 'active', now(), '{"DEEP": 77}', '{"general": 900}')`,
-    [first?.customerId],
-  );
-  assert.equal((await identify())?.plan, "pro");
-  await clock.advance(1_000);
-  const { quotas, rateLimits } = PLAN_ALLOWANCES.enterprise;
-  assert.deepEqual(await identify(), {
-    customerId: first?.customerId,
-    plan: "enterprise",
-    allowance: { quotas: { ...quotas, DEEP: 77 }, rateLimits: { ...rateLimits, general: 900 } },
-  });
-});
+      [first?.customerId],
+    );
+    assert.equal((await identify())?.plan, "pro");
+    await clock.advance(1_000);
+    const { quotas, rateLimits } = PLAN_ALLOWANCES.enterprise;
+    assert.deepEqual(await identify(), {
+      customerId: first?.customerId,
+      plan: "enterprise",
+      allowance: { quotas: { ...quotas, DEEP: 77 }, rateLimits: { ...rateLimits, general: 900 } },
+    });
+  },
+);
 
-eachDatabase("401: a disabled user is rejected within a second, with any subscription", async (database) => {
-  const clock = new FakeClock();
-  const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
-  const identify = async (subscription: string) => marketplace.identify({ secret: SECRET, user: USER, subscription });
-  const first = await identify("PRO");
-  await database.query(
-    `insert into customers (customer_id, email, plan, status, created_at, quotas)
+eachDatabase(
+  "401: a disabled marketplace user is rejected within a second, with any subscription",
+  async (database) => {
+    const clock = new FakeClock();
+    const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
+    const identify = async (subscription: string) => marketplace.identify({ secret: SECRET, user: USER, subscription });
+    const first = await identify("PRO");
+    await database.query(
+      `insert into customers (customer_id, email, plan, status, created_at, quotas)
      values ($1, null, 'enterprise', 'canceled', now(), '{"DEEP": 77}')`,
-    [first?.customerId],
-  );
-  assert.equal((await identify("PRO"))?.plan, "pro");
-  await clock.advance(1_000);
-  for (const subscription of ["BASIC", "PRO", "ULTRA", "MEGA", "CUSTOM", "", "other"])
-    await assert.rejects(identify(subscription), isUnauthorized, subscription);
-  assert.equal((await marketplace.identify({ secret: SECRET, user: "other", subscription: "PRO" }))?.plan, "pro");
-});
+      [first?.customerId],
+    );
+    assert.equal((await identify("PRO"))?.plan, "pro");
+    await clock.advance(1_000);
+    for (const subscription of ["BASIC", "PRO", "ULTRA", "MEGA", "CUSTOM", "", "other"])
+      await assert.rejects(identify(subscription), isUnauthorized, subscription);
+    assert.equal((await marketplace.identify({ secret: SECRET, user: "other", subscription: "PRO" }))?.plan, "pro");
+  },
+);

@@ -6,7 +6,7 @@ import type { Database } from "../../ports/database.ts";
 import { findUserAccount, type UserAccount } from "./queries.ts";
 
 /** The plan of each marketplace subscription; unknown subscriptions get the free plan. */
-const PLANS: Readonly<Record<string, Plan>> = {
+const PLANS_BY_SUBSCRIPTION: Readonly<Record<string, Plan>> = {
   BASIC: "free",
   PRO: "pro",
   ULTRA: "pro",
@@ -14,15 +14,15 @@ const PLANS: Readonly<Record<string, Plan>> = {
   /** Enterprise if an operator has set custom limits. */
   CUSTOM: "pro",
 };
-const CUSTOM = "CUSTOM";
+const CUSTOM_SUBSCRIPTION = "CUSTOM";
 /** How long a user's account settings are cached. */
-const ACCOUNT_MS = 1_000;
-const ACCOUNTS_MAX = 10_000;
-/** 160 bits of the hash, enough to rule out collisions. */
+const CACHED_ACCOUNT_MS_MAX = 1_000;
+const CACHED_ACCOUNTS_MAX = 10_000;
+/** Number of hex characters in an id: 160 bits, enough to rule out collisions. */
 const ID_LENGTH = 40;
 
 export interface MarketplaceCaller {
-  /** `mkt-` and a hash of the user name, so that a user-chosen name can neither imitate nor break an id. */
+  /** `mkt-` and a hash of the user name, so that a user-chosen name cannot collide with another id or contain invalid characters. */
   readonly customerId: string;
   readonly plan: Plan;
   readonly allowance: Allowance;
@@ -31,7 +31,7 @@ export interface MarketplaceCaller {
 /** @param user  the exact user name at the marketplace; case-sensitive */
 export const marketplaceCustomerId = (user: string): string => `mkt-${hash("sha256", user, "hex").slice(0, ID_LENGTH)}`;
 
-/** Headers that the marketplace adds to forwarded requests. `user` and `subscription` count only with a valid secret. */
+/** Headers that the marketplace adds to forwarded requests. `user` and `subscription` are used only with a valid secret. */
 export interface MarketplaceHeaders {
   readonly secret: string | undefined;
   readonly user: string | undefined;
@@ -50,11 +50,11 @@ export function createMarketplace(options: {
   readonly clock: Clock;
 }) {
   const { database, clock } = options;
-  const secretDigests = options.secrets.map(digest);
+  const secretDigests = options.secrets.map(hashText);
   const accounts = new Map<string, Entry>();
 
   const isValidSecret = (secret: string): boolean => {
-    const secretDigest = digest(secret);
+    const secretDigest = hashText(secret);
     // Compares with every secret in constant time.
     return secretDigests.reduce((isValid, each) => timingSafeEqual(secretDigest, each) || isValid, false);
   };
@@ -62,26 +62,26 @@ export function createMarketplace(options: {
   /** Returns cached settings synchronously. */
   const findAccount = (customerId: string): Promise<UserAccount> | UserAccount => {
     const now = clock.monotonic();
-    const known = accounts.get(customerId);
-    if (known !== undefined && now - known.asOf < ACCOUNT_MS) return known.account;
-    const pending = findUserAccount(database, customerId);
-    const entry: Entry = { asOf: now, account: pending };
+    const cachedEntry = accounts.get(customerId);
+    if (cachedEntry !== undefined && now - cachedEntry.asOf < CACHED_ACCOUNT_MS_MAX) return cachedEntry.account;
+    const pendingAccount = findUserAccount(database, customerId);
+    const entry: Entry = { asOf: now, account: pendingAccount };
     accounts.delete(customerId);
     accounts.set(customerId, entry);
-    if (accounts.size > ACCOUNTS_MAX) accounts.delete(accounts.keys().next().value ?? "");
-    pending.then(
+    if (accounts.size > CACHED_ACCOUNTS_MAX) accounts.delete(accounts.keys().next().value ?? "");
+    pendingAccount.then(
       (account) => {
         entry.account = account;
       },
       // Failures are not cached.
       () => accounts.delete(customerId),
     );
-    return pending;
+    return pendingAccount;
   };
 
   return {
     /**
-     * Identifies the caller; null if the request has no marketplace headers. Returns cached results synchronously.
+     * Returns the caller, or null if the request has no marketplace headers. Returns cached results synchronously.
      *
      * @throws AppError `unauthorized` for a wrong secret, a missing user, or a user an operator has disabled; rejects with
      *   `store_unavailable`
@@ -92,28 +92,31 @@ export function createMarketplace(options: {
       subscription,
     }: MarketplaceHeaders): Promise<MarketplaceCaller> | MarketplaceCaller | null {
       if (secret === undefined && user === undefined && subscription === undefined) return null;
-      if (secret === undefined || !isValidSecret(secret) || user === undefined || user === "") throw unauthorized();
+      if (secret === undefined || !isValidSecret(secret) || user === undefined || user === "")
+        throw createUnauthorizedError();
       const customerId = marketplaceCustomerId(user);
       const account = findAccount(customerId);
-      const toCaller = (loaded: UserAccount) => callerOf(customerId, subscription ?? "", loaded);
+      const toCaller = (loaded: UserAccount) => createCaller(customerId, subscription ?? "", loaded);
       return account instanceof Promise ? account.then(toCaller) : toCaller(account);
     },
   };
 }
 
 /** The operator's settings take precedence: canceled users are rejected, and CUSTOM subscriptions use custom limits. */
-function callerOf(
+function createCaller(
   customerId: string,
   subscription: string,
   { isCanceled, customAllowance }: UserAccount,
 ): MarketplaceCaller {
-  if (isCanceled) throw unauthorized();
-  if (subscription === CUSTOM && customAllowance !== null)
+  if (isCanceled) throw createUnauthorizedError();
+  if (subscription === CUSTOM_SUBSCRIPTION && customAllowance !== null)
     return { customerId, plan: "enterprise", allowance: customAllowance };
-  const plan = Object.hasOwn(PLANS, subscription) ? (PLANS[subscription] ?? "free") : "free";
+  const plan = Object.hasOwn(PLANS_BY_SUBSCRIPTION, subscription)
+    ? (PLANS_BY_SUBSCRIPTION[subscription] ?? "free")
+    : "free";
   return { customerId, plan, allowance: PLAN_ALLOWANCES[plan] };
 }
 
-const unauthorized = () => new AppError("unauthorized", "Invalid or expired API key");
+const createUnauthorizedError = () => new AppError("unauthorized", "Invalid or expired API key");
 
-const digest = (text: string): Uint8Array => hash("sha256", text, "buffer");
+const hashText = (text: string): Uint8Array => hash("sha256", text, "buffer");

@@ -1,23 +1,23 @@
 import type { Database, Transaction } from "../../ports/database.ts";
 
-type Reader = Pick<Database, "query">;
-type Store = Reader | Transaction;
+type QueryDatabase = Pick<Database, "query">;
+type QueryRunner = QueryDatabase | Transaction;
 
-/** Per customer; a new session beyond this ends the least recently used one. */
+/** Maximum number of sessions per customer; a further session ends the least recently used one. */
 const SESSIONS_MAX = 20;
-/** Expired sessions deleted per new session, so that the table cannot grow without bound. */
-const DELETED_MAX = 100;
+/** Maximum number of expired sessions that one new session deletes, so that the table stays bounded. */
+const DELETED_SESSIONS_MAX = 100;
 
-const timestamp = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
+const timestampSql = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 
-/** Stores the customer's only sign-in link, by e-mail address. Null if no active customer has the address. */
+/** Stores the only sign-in link of the customer with this e-mail address. Returns the customer id, or null if there is none. */
 export async function upsertLink(
-  store: Store,
+  queryRunner: QueryRunner,
   link: { readonly email: string; readonly tokenHash: Uint8Array; readonly expiresAt: number },
 ): Promise<string | null> {
-  const [row] = await store.query<{ customer_id: string }>(
+  const [row] = await queryRunner.query<{ customer_id: string }>(
     `insert into sign_in_links (customer_id, token_hash, expires_at)
-     select customer_id, $2::bytea, ${timestamp("$3")} from customers where email = $1 and status <> 'canceled'
+     select customer_id, $2::bytea, ${timestampSql("$3")} from customers where email = $1 and status <> 'canceled'
      on conflict (customer_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at
      returning customer_id`,
     [link.email, link.tokenHash, link.expiresAt],
@@ -26,13 +26,13 @@ export async function upsertLink(
 }
 
 /**
- * Consumes an unexpired link and returns its customer. Of concurrent calls exactly one succeeds. Locks the customer first,
+ * Consumes an unexpired link and returns its customer. If called concurrently, exactly one call succeeds. Locks the customer first,
  * in the same order as disabling a customer, so that no session can start while a customer is being disabled.
  */
 export async function takeLink(transaction: Transaction, tokenHash: Uint8Array, now: number): Promise<string | null> {
   const [customer] = await transaction.query(
     `select customers.customer_id from sign_in_links join customers using (customer_id)
-     where token_hash = $1 and expires_at > ${timestamp("$2")} and status <> 'canceled' for share of customers`,
+     where token_hash = $1 and expires_at > ${timestampSql("$2")} and status <> 'canceled' for share of customers`,
     [tokenHash, now],
   );
   if (customer === undefined) return null;
@@ -43,11 +43,15 @@ export async function takeLink(transaction: Transaction, tokenHash: Uint8Array, 
   return link?.customer_id ?? null;
 }
 
-/** The e-mail address that a link signs in; null if the link is invalid or expired. */
-export async function selectLinkEmail(database: Reader, tokenHash: Uint8Array, now: number): Promise<string | null> {
+/** Returns the e-mail address of a link's customer, or null if the link is invalid or expired. */
+export async function selectLinkEmail(
+  database: QueryDatabase,
+  tokenHash: Uint8Array,
+  now: number,
+): Promise<string | null> {
   const [row] = await database.query<{ email: string }>(
     `select email from sign_in_links join customers using (customer_id)
-     where token_hash = $1 and expires_at > ${timestamp("$2")} and status <> 'canceled'`,
+     where token_hash = $1 and expires_at > ${timestampSql("$2")} and status <> 'canceled'`,
     [tokenHash, now],
     "request",
   );
@@ -61,7 +65,7 @@ export async function insertSession(
 ): Promise<void> {
   await transaction.query(
     `insert into sessions (session_id, token_hash, customer_id, started_at, proven_at, last_seen_at)
-     values ($1, $2, $3, ${timestamp("$4")}, ${timestamp("$4")}, ${timestamp("$4")})`,
+     values ($1, $2, $3, ${timestampSql("$4")}, ${timestampSql("$4")}, ${timestampSql("$4")})`,
     [session.sessionId, session.tokenHash, session.customerId, now],
   );
   await transaction.query(
@@ -76,54 +80,57 @@ export async function insertSession(
 export async function deleteExpiredSessions(transaction: Transaction, before: number): Promise<void> {
   await transaction.query(
     `delete from sessions where session_id in (
-       select session_id from sessions where last_seen_at < ${timestamp("$1")} limit ${DELETED_MAX} for update skip locked)`,
+       select session_id from sessions where last_seen_at < ${timestampSql("$1")} limit ${DELETED_SESSIONS_MAX} for update skip locked)`,
     [before],
   );
 }
 
 /** Active sessions were last used and started after these timestamps (Unix milliseconds). */
-interface ActiveAfter {
+interface ActiveSessionBounds {
   readonly lastSeen: number;
   readonly started: number;
 }
 
 /** Finds an active session of an active customer. */
-export async function selectSession(database: Reader, tokenHash: Uint8Array, after: ActiveAfter) {
+export async function selectSession(database: QueryDatabase, tokenHash: Uint8Array, bounds: ActiveSessionBounds) {
   const [row] = await database.query<{ sessionId: string; customerId: string; provenAt: Date; lastSeenAt: Date }>(
     `select session_id as "sessionId", customer_id as "customerId", proven_at as "provenAt",
        last_seen_at as "lastSeenAt"
      from sessions join customers using (customer_id)
-     where token_hash = $1 and last_seen_at > ${timestamp("$2")} and started_at > ${timestamp("$3")}
+     where token_hash = $1 and last_seen_at > ${timestampSql("$2")} and started_at > ${timestampSql("$3")}
        and customers.status <> 'canceled'`,
-    [tokenHash, after.lastSeen, after.started],
+    [tokenHash, bounds.lastSeen, bounds.started],
     "request",
   );
   return row ?? null;
 }
 
 /** Lists the active sessions of a customer, most recently used first. */
-export async function selectSessions(database: Reader, customerId: string, after: ActiveAfter) {
+export async function selectSessions(database: QueryDatabase, customerId: string, bounds: ActiveSessionBounds) {
   return database.query<{ sessionId: string; startedAt: Date; lastSeenAt: Date }>(
     `select session_id as "sessionId", started_at as "startedAt", last_seen_at as "lastSeenAt" from sessions
-     where customer_id = $1 and last_seen_at > ${timestamp("$2")} and started_at > ${timestamp("$3")}
+     where customer_id = $1 and last_seen_at > ${timestampSql("$2")} and started_at > ${timestampSql("$3")}
      order by last_seen_at desc, session_id limit ${SESSIONS_MAX}`,
-    [customerId, after.lastSeen, after.started],
+    [customerId, bounds.lastSeen, bounds.started],
     "request",
   );
 }
 
-export async function touchSession(store: Store, sessionId: string, now: number): Promise<void> {
-  await store.query(
-    `update sessions set last_seen_at = ${timestamp("$2")} where session_id = $1 and last_seen_at < ${timestamp("$2")}`,
+export async function touchSession(queryRunner: QueryRunner, sessionId: string, now: number): Promise<void> {
+  await queryRunner.query(
+    `update sessions set last_seen_at = ${timestampSql("$2")} where session_id = $1 and last_seen_at < ${timestampSql("$2")}`,
     [sessionId, now],
   );
 }
 
-export async function proveSession(store: Transaction, sessionId: string, now: number): Promise<void> {
-  await store.query(`update sessions set proven_at = ${timestamp("$2")} where session_id = $1`, [sessionId, now]);
+export async function markReauthenticated(queryRunner: Transaction, sessionId: string, now: number): Promise<void> {
+  await queryRunner.query(`update sessions set proven_at = ${timestampSql("$2")} where session_id = $1`, [
+    sessionId,
+    now,
+  ]);
 }
 
-/** Deletes and returns a session; null if there is none. Of concurrent calls exactly one returns it. */
+/** Deletes and returns a session, or returns null. If called concurrently, exactly one call returns the session. */
 export async function deleteSession(
   transaction: Transaction,
   tokenHash: Uint8Array,
@@ -138,8 +145,8 @@ export async function deleteSession(
 /** Deletes all sessions and the sign-in link of a customer. Returns the number of sessions. */
 export async function endSessions(transaction: Transaction, customerId: string): Promise<number> {
   await transaction.query("delete from sign_in_links where customer_id = $1", [customerId]);
-  const deleted = await transaction.query("delete from sessions where customer_id = $1 returning session_id", [
+  const deletedSessions = await transaction.query("delete from sessions where customer_id = $1 returning session_id", [
     customerId,
   ]);
-  return deleted.length;
+  return deletedSessions.length;
 }

@@ -8,7 +8,7 @@ import {
   deleteSession,
   endSessions,
   insertSession,
-  proveSession,
+  markReauthenticated,
   selectLinkEmail,
   selectSession,
   selectSessions,
@@ -22,24 +22,24 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** How long a sign-in link is valid. */
 export const LINK_MS = 30 * MINUTE_MS;
 /** A session ends after this time without use. */
-const IDLE_MS = 24 * HOUR_MS;
+const IDLE_MS_MAX = 24 * HOUR_MS;
 /** Maximum age of a session. */
 export const SESSION_MS_MAX = 14 * 24 * HOUR_MS;
-/** How long a proof of identity allows key changes. */
+/** How long key changes are allowed after a sign-in or reauthentication. */
 export const PROOF_MS = 10 * MINUTE_MS;
 /** Minimum interval between writes of the last use of a session. */
-const TOUCH_MS = MINUTE_MS;
+const TOUCH_INTERVAL_MS = MINUTE_MS;
 
-/** 130 random bits, for links and for cookies. */
+/** Number of base32 characters in a link or session token: 130 random bits. */
 const TOKEN_LENGTH = 26;
-const TOKEN = /^[a-z2-7]{26}$/;
+const TOKEN_PATTERN = /^[a-z2-7]{26}$/;
 
 /** The session of a signed-in customer. */
 export interface Session {
   /** Identifies the session in the audit log. Not a secret. */
   readonly sessionId: string;
   readonly customerId: string;
-  /** Whether the customer has proven their identity within `PROOF_MS`. */
+  /** Whether the customer signed in or reauthenticated less than `PROOF_MS` ago. */
   readonly isProven: boolean;
 }
 
@@ -71,16 +71,16 @@ export function createSessions(dependencies: {
   readonly random: Random;
   readonly record: RecordSession;
 }) {
-  const { database, clock, random, record } = dependencies;
-  const activeAfter = (now: number) => ({ lastSeen: now - IDLE_MS, started: now - SESSION_MS_MAX });
-  const actorOf = (sessionId: string) => ({ kind: "session", id: sessionId }) as const;
+  const { database, clock, random, record: recordAudit } = dependencies;
+  const activeSessionBounds = (now: number) => ({ lastSeen: now - IDLE_MS_MAX, started: now - SESSION_MS_MAX });
+  const createActor = (sessionId: string) => ({ kind: "session", id: sessionId }) as const;
 
   const endSession = async (transaction: Transaction, token: string, reason: "signed_out" | "replaced") => {
-    const deleted = await deleteSession(transaction, hashOf(token));
-    if (deleted === null) return;
-    const { sessionId, customerId } = deleted;
-    const entry = { actor: actorOf(sessionId), customerId, details: { reason }, now: clock.now() };
-    await record(transaction, { ...entry, action: "session.ended" });
+    const endedSession = await deleteSession(transaction, hashToken(token));
+    if (endedSession === null) return;
+    const { sessionId, customerId } = endedSession;
+    const entry = { actor: createActor(sessionId), customerId, details: { reason }, now: clock.now() };
+    await recordAudit(transaction, { ...entry, action: "session.ended" });
   };
 
   return {
@@ -90,66 +90,67 @@ export function createSessions(dependencies: {
      *
      * @param email  in canonical form
      */
-    async issueLink(store: Pick<Database, "query"> | Transaction, email: string): Promise<string | null> {
+    async issueLink(queryRunner: Pick<Database, "query"> | Transaction, email: string): Promise<string | null> {
       const token = randomBase32(random, TOKEN_LENGTH);
-      const link = { email, tokenHash: hashOf(token), expiresAt: clock.now() + LINK_MS };
-      return (await upsertLink(store, link)) === null ? null : token;
+      const link = { email, tokenHash: hashToken(token), expiresAt: clock.now() + LINK_MS };
+      return (await upsertLink(queryRunner, link)) === null ? null : token;
     },
     /**
-     * Consumes a link and starts a session with a new token. Null if the link is unknown, used, replaced or expired.
+     * Consumes a link and starts a session with a new token. Returns null if the link is unknown, used, replaced or expired.
      *
-     * @param previousToken  the session token this browser had before; that session ends
+     * @param previousToken  the browser's previous session token; its session ends
      */
     async begin(linkToken: string, previousToken: string | null): Promise<{ readonly token: string } | null> {
-      if (!TOKEN.test(linkToken)) return null;
+      if (!TOKEN_PATTERN.test(linkToken)) return null;
       const token = randomBase32(random, TOKEN_LENGTH);
       const sessionId = `ses-${randomBase32(random, TOKEN_LENGTH)}`;
       const now = clock.now();
       return database.transaction(async (transaction) => {
-        const customerId = await takeLink(transaction, hashOf(linkToken), now);
+        const customerId = await takeLink(transaction, hashToken(linkToken), now);
         if (customerId === null) return null;
         if (previousToken !== null) await endSession(transaction, previousToken, "replaced");
-        await insertSession(transaction, { sessionId, tokenHash: hashOf(token), customerId }, now);
-        await record(transaction, { actor: actorOf(sessionId), action: "session.started", customerId, now });
-        await deleteExpiredSessions(transaction, now - IDLE_MS);
+        await insertSession(transaction, { sessionId, tokenHash: hashToken(token), customerId }, now);
+        await recordAudit(transaction, { actor: createActor(sessionId), action: "session.started", customerId, now });
+        await deleteExpiredSessions(transaction, now - IDLE_MS_MAX);
         return { token };
       });
     },
-    /** The e-mail address that a link would sign in; null as for `begin`. */
+    /** Returns the e-mail address of a link's customer; null in the same cases as `begin`. */
     emailOfLink: async (linkToken: string) =>
-      TOKEN.test(linkToken) ? selectLinkEmail(database, hashOf(linkToken), clock.now()) : null,
+      TOKEN_PATTERN.test(linkToken) ? selectLinkEmail(database, hashToken(linkToken), clock.now()) : null,
     /** Finds the active session of a token. */
     async find(token: string): Promise<Session | null> {
-      if (!TOKEN.test(token)) return null;
+      if (!TOKEN_PATTERN.test(token)) return null;
       const now = clock.now();
-      const row = await selectSession(database, hashOf(token), activeAfter(now));
+      const row = await selectSession(database, hashToken(token), activeSessionBounds(now));
       if (row === null) return null;
       const { sessionId, customerId, provenAt, lastSeenAt } = row;
-      if (now - lastSeenAt.getTime() >= TOUCH_MS) await touchSession(database, sessionId, now);
+      if (now - lastSeenAt.getTime() >= TOUCH_INTERVAL_MS) await touchSession(database, sessionId, now);
       return { sessionId, customerId, isProven: now - provenAt.getTime() < PROOF_MS };
     },
-    /** Records a proof of identity. */
+    /** Records a reauthentication of the session. */
     prove: ({ sessionId, customerId }: Session) =>
       database.transaction(async (transaction) => {
         const now = clock.now();
-        await proveSession(transaction, sessionId, now);
-        await record(transaction, { actor: actorOf(sessionId), action: "session.proven", customerId, now });
+        await markReauthenticated(transaction, sessionId, now);
+        await recordAudit(transaction, { actor: createActor(sessionId), action: "session.proven", customerId, now });
       }),
     /** Lists the customer's active sessions, most recently used first. */
     list: (customerId: string): Promise<readonly SessionView[]> =>
-      selectSessions(database, customerId, activeAfter(clock.now())),
+      selectSessions(database, customerId, activeSessionBounds(clock.now())),
     async end(token: string) {
-      if (TOKEN.test(token)) await database.transaction((transaction) => endSession(transaction, token, "signed_out"));
+      if (TOKEN_PATTERN.test(token))
+        await database.transaction((transaction) => endSession(transaction, token, "signed_out"));
     },
     /** Ends all sessions of the customer, including this one, and invalidates an unused sign-in link. */
     endAll: ({ sessionId, customerId }: Session) =>
       database.transaction(async (transaction) => {
         const details = { sessions: await endSessions(transaction, customerId) };
-        const entry = { actor: actorOf(sessionId), customerId, details, now: clock.now() };
-        await record(transaction, { ...entry, action: "session.all_ended" });
+        const entry = { actor: createActor(sessionId), customerId, details, now: clock.now() };
+        await recordAudit(transaction, { ...entry, action: "session.all_ended" });
       }),
   };
 }
 
 /** A fast hash is sufficient for 130 random bits. */
-const hashOf = (token: string): Uint8Array => new Uint8Array(hash("sha256", token, "buffer"));
+const hashToken = (token: string): Uint8Array => new Uint8Array(hash("sha256", token, "buffer"));

@@ -12,8 +12,8 @@ interface ParsedResult extends CommandResult {
   readonly json: any;
 }
 
-/** Runs a command like the program. `accounts` is null if parsing is expected to produce the result. */
-async function run(args: readonly string[], accounts: Accounts | null): Promise<ParsedResult> {
+/** Parses and runs a command. `accounts` is null if the test expects parsing to fail or to print the help. */
+async function runCommand(args: readonly string[], accounts: Accounts | null): Promise<ParsedResult> {
   const command = parseCustomersCommand(args);
   if (typeof command === "function" && accounts === null) throw new Error(`parsed: ${args.join(" ")}`);
   const result =
@@ -27,12 +27,12 @@ async function run(args: readonly string[], accounts: Accounts | null): Promise<
   return { ...result, json };
 }
 
-test("help exits with 0, and invalid usage exits with 2 and a hint, without a database", async () => {
-  const help = await run(["--help"], null);
+test("without a database, `--help` exits with 0 and invalid usage exits with 2 and a hint", async () => {
+  const help = await runCommand(["--help"], null);
   assert.equal(help.code, 0);
   const names = "list show create set-plan set-quota set-rate-limit rotate disable audit";
   for (const name of names.split(" ")) assert.match(help.out, new RegExp(`^  .*\\b${name}\\b`, "m"));
-  const invalid = [
+  const invalidCases = [
     [[], /Missing command/],
     [["lift"], /no command "customers lift"/],
     [["show"], /needs a customer/],
@@ -43,8 +43,8 @@ test("help exits with 0, and invalid usage exits with 2 and a hint, without a da
     [["list", "--limit", "0"], /from 1 to 1000/],
     [["list", "--colour"], /--colour/],
   ] as const;
-  const results = await Promise.all(invalid.map(([args]) => run(args, null)));
-  for (const [index, [args, message]] of invalid.entries()) {
+  const results = await Promise.all(invalidCases.map(([args]) => runCommand(args, null)));
+  for (const [index, [args, message]] of invalidCases.entries()) {
     assert.equal(results[index]?.code, 2, args.join(" "));
     assert.match(results[index]?.err ?? "", message);
     assert.match(results[index]?.err ?? "", /customers --help/);
@@ -56,28 +56,34 @@ eachDatabase(
   async (database) => {
     const dependencies = { database, clock: new FakeClock(), random: systemRandom, onKeysChanged() {} };
     const accounts = createAccounts(dependencies);
-    const customers = (...args: readonly string[]) => run(args, accounts);
-    const created = await customers("create", "Ada@Example.org", "--name", "Ada", "--plan", "pro", "--json");
-    assert.equal(created.code, 0, created.err);
-    assert.match(created.json.api_key, /^plx_pro_[a-z2-7]{33}$/);
-    const { customer_id: id, api_key: key } = created.json;
-    assert.equal((await customers("create", "ada@example.org")).code, 1, "one account per address");
-    const shown = await customers("show", "ADA@example.org", "--json");
-    assert.deepEqual([shown.json.customer_id, shown.json.plan, shown.json.keys.length], [id, "pro", 1]);
-    assert.ok(!shown.out.includes(key.slice(-20)));
-    assert.equal((await customers("set-plan", id, "enterprise", "--json")).json.plan, "enterprise");
-    assert.equal((await customers("set-quota", id, "deep", "77", "--json")).json.quotas.deep, 77);
-    assert.deepEqual((await customers("set-rate-limit", id, "strategy", "9", "--json")).json.own, ["deep", "strategy"]);
-    assert.equal((await customers("set-quota", id, "deep", "plan", "--json")).json.quotas.deep, 10);
-    const rotated = await customers("rotate", id, "--json");
-    assert.match(rotated.json.api_key, /^plx_ent_/);
-    const second = await customers("create-key", id, "robot", "--json");
-    assert.equal((await customers("rotate", id)).code, 2, "must specify one of two keys");
-    assert.equal((await customers("revoke", id, "robot", "--json")).json.keys.length, 3);
-    assert.equal((await customers("disable", id, "--json")).json.status, "canceled");
-    assert.equal((await customers("list", "--status", "canceled", "--json")).json[0].customer_id, id);
-    assert.equal((await customers("enable", id, "--json")).json.status, "active");
-    const audit = await customers("audit", id, "--json");
+    const runCustomers = (...args: readonly string[]) => runCommand(args, accounts);
+    const createdAccount = await runCustomers("create", "Ada@Example.org", "--name", "Ada", "--plan", "pro", "--json");
+    assert.equal(createdAccount.code, 0, createdAccount.err);
+    assert.match(createdAccount.json.api_key, /^plx_pro_[a-z2-7]{33}$/);
+    const { customer_id: customerId, api_key: apiKey } = createdAccount.json;
+    assert.equal((await runCustomers("create", "ada@example.org")).code, 1, "one account per address");
+    const shownAccount = await runCustomers("show", "ADA@example.org", "--json");
+    assert.deepEqual(
+      [shownAccount.json.customer_id, shownAccount.json.plan, shownAccount.json.keys.length],
+      [customerId, "pro", 1],
+    );
+    assert.ok(!shownAccount.out.includes(apiKey.slice(-20)));
+    assert.equal((await runCustomers("set-plan", customerId, "enterprise", "--json")).json.plan, "enterprise");
+    assert.equal((await runCustomers("set-quota", customerId, "deep", "77", "--json")).json.quotas.deep, 77);
+    assert.deepEqual((await runCustomers("set-rate-limit", customerId, "strategy", "9", "--json")).json.own, [
+      "deep",
+      "strategy",
+    ]);
+    assert.equal((await runCustomers("set-quota", customerId, "deep", "plan", "--json")).json.quotas.deep, 10);
+    const rotatedKey = await runCustomers("rotate", customerId, "--json");
+    assert.match(rotatedKey.json.api_key, /^plx_ent_/);
+    const secondKey = await runCustomers("create-key", customerId, "robot", "--json");
+    assert.equal((await runCustomers("rotate", customerId)).code, 2, "must specify one of two keys");
+    assert.equal((await runCustomers("revoke", customerId, "robot", "--json")).json.keys.length, 3);
+    assert.equal((await runCustomers("disable", customerId, "--json")).json.status, "canceled");
+    assert.equal((await runCustomers("list", "--status", "canceled", "--json")).json[0].customer_id, customerId);
+    assert.equal((await runCustomers("enable", customerId, "--json")).json.status, "active");
+    const audit = await runCustomers("audit", customerId, "--json");
     const actions = audit.json.map(({ action }: { action: string }) => action);
     assert.deepEqual(actions.toReversed(), [
       ...["customer.created", "customer.plan_set", "customer.quota_set"],
@@ -85,42 +91,45 @@ eachDatabase(
       ...["key.rotated", "key.created", "key.revoked", "customer.disabled", "customer.enabled"],
     ]);
     assert.ok(audit.json.every(({ actor }: { actor: { kind: string } }) => actor.kind === "operator"));
-    for (const secret of [key, rotated.json.api_key, second.json.api_key]) assert.ok(!audit.out.includes(secret));
+    for (const secret of [apiKey, rotatedKey.json.api_key, secondKey.json.api_key])
+      assert.ok(!audit.out.includes(secret));
     for (const args of [
       ["show", "cus-none"],
       ["set-plan", "unknown@example.org", "pro"],
-      ["revoke", id, "unknown"],
+      ["revoke", customerId, "unknown"],
     ]) {
-      const result = await customers(...args);
+      const result = await runCustomers(...args);
       assert.equal(result.code, 1);
       assert.match(result.err, /^There is no /);
     }
-    for (const args of [["list"], ["show", id], ["audit"]]) {
-      const result = await customers(...args);
+    for (const args of [["list"], ["show", customerId], ["audit"]]) {
+      const result = await runCustomers(...args);
       assert.equal(result.code, 0);
-      assert.match(result.out, new RegExp(id));
+      assert.match(result.out, new RegExp(customerId));
     }
   },
 );
 
 eachDatabase(
-  "an incomplete list prints the option for the next page, and paging returns every row once",
+  "if more rows exist, a list prints the option for the next page, and paging returns every row once",
   async (database) => {
     const accounts = createAccounts({ database, clock: new FakeClock(), random: systemRandom, onKeysChanged() {} });
-    for (const name of ["a", "b", "c"]) await run(["create", `${name}@example.org`], accounts);
+    for (const name of ["a", "b", "c"]) await runCommand(["create", `${name}@example.org`], accounts);
     const pages = [
       ["list", "--after", "customer_id"],
       ["audit", "--before", "audit_id"],
     ] as const;
-    for (const [name, option, id] of pages) {
-      const all = (await run([name, "--json"], accounts)).json.map((row: Record<string, unknown>) => row[id]);
-      const first = await run([name, "--limit", "2", "--json"], accounts);
+    for (const [name, option, customerId] of pages) {
+      const all = (await runCommand([name, "--json"], accounts)).json.map(
+        (row: Record<string, unknown>) => row[customerId],
+      );
+      const first = await runCommand([name, "--limit", "2", "--json"], accounts);
       assert.equal(first.err, `more: ${option} ${all[1]}\n`);
-      const second = await run([name, "--limit", "2", option, String(all[1]), "--json"], accounts);
-      assert.deepEqual([second.err, [...first.json, ...second.json].map((row) => row[id])], ["", all]);
-      assert.deepEqual((await run([name, "--limit", "3"], accounts)).err, "");
+      const secondKey = await runCommand([name, "--limit", "2", option, String(all[1]), "--json"], accounts);
+      assert.deepEqual([secondKey.err, [...first.json, ...secondKey.json].map((row) => row[customerId])], ["", all]);
+      assert.deepEqual((await runCommand([name, "--limit", "3"], accounts)).err, "");
     }
-    assert.equal((await run(["list", "--limit", "1000"], accounts)).code, 0);
+    assert.equal((await runCommand(["list", "--limit", "1000"], accounts)).code, 0);
   },
 );
 
@@ -128,7 +137,7 @@ eachDatabase("an operator sets custom limits for a marketplace user by its user 
   const clock = new FakeClock();
   const dependencies = { database, clock, random: systemRandom, onKeysChanged() {} };
   const accounts = createAccounts(dependencies);
-  const customers = (...args: readonly string[]) => run(args, accounts);
+  const runCustomers = (...args: readonly string[]) => runCommand(args, accounts);
   const secret = "marketplace-secret-of-32-characters-1";
   const marketplace = createMarketplace({ secrets: [secret], database, clock });
   const identify = async (user: string) => {
@@ -136,55 +145,61 @@ eachDatabase("an operator sets custom limits for a marketplace user by its user 
     return marketplace.identify({ secret, user, subscription: "CUSTOM" });
   };
   for (const user of ["Ada", "o'neill@example.org", "\u202eada"]) {
-    const who = `marketplace:${user}`;
-    const unknown = await customers("show", who);
-    assert.deepEqual([unknown.code, unknown.err], [1, `There is no customer "${who}".\n`]);
+    const customerName = `marketplace:${user}`;
+    const unknownResult = await runCustomers("show", customerName);
+    assert.deepEqual([unknownResult.code, unknownResult.err], [1, `There is no customer "${customerName}".\n`]);
     assert.equal((await identify(user))?.plan, "pro");
-    const set = await customers("set-quota", who, "deep", "77", "--json");
-    assert.equal(set.code, 0, set.err);
-    assert.equal((await customers("set-rate-limit", who, "general", "900")).code, 0);
+    const setResult = await runCustomers("set-quota", customerName, "deep", "77", "--json");
+    assert.equal(setResult.code, 0, setResult.err);
+    assert.equal((await runCustomers("set-rate-limit", customerName, "general", "900")).code, 0);
     const caller = await identify(user);
     assert.deepEqual(
       [caller?.customerId, caller?.plan, caller?.allowance.quotas.DEEP, caller?.allowance.rateLimits.general],
-      [set.json.customer_id, "enterprise", 77, 900],
+      [setResult.json.customer_id, "enterprise", 77, 900],
     );
-    const shown = await customers("show", who, "--json");
-    assert.deepEqual([shown.json.email, shown.json.plan, shown.json.keys], [null, "enterprise", []]);
-    const entries = (await customers("audit", who, "--json")).json;
+    const shownAccount = await runCustomers("show", customerName, "--json");
+    assert.deepEqual(
+      [shownAccount.json.email, shownAccount.json.plan, shownAccount.json.keys],
+      [null, "enterprise", []],
+    );
+    const entries = (await runCustomers("audit", customerName, "--json")).json;
     assert.deepEqual(
       entries.map(({ action }: { action: string }) => action),
       ["customer.rate_limits_set", "customer.quota_set", "customer.created"],
     );
-    assert.equal((await customers("set-plan", who, "pro")).code, 0);
+    assert.equal((await runCustomers("set-plan", customerName, "pro")).code, 0);
     assert.equal((await identify(user))?.plan, "pro");
   }
   assert.equal((await identify("ada"))?.plan, "pro", "user names are case-sensitive");
-  assert.equal((await customers("set-plan", "marketplace:", "enterprise")).code, 1);
+  assert.equal((await runCustomers("set-plan", "marketplace:", "enterprise")).code, 1);
   assert.equal((await database.query("select 1 from customers")).length, 3);
 });
 
-eachDatabase("401: a disabled marketplace user is rejected, even if it had no account before", async (database) => {
-  const clock = new FakeClock();
-  const accounts = createAccounts({ database, clock, random: systemRandom, onKeysChanged() {} });
-  const secret = "marketplace-secret-of-32-characters-1";
-  const marketplace = createMarketplace({ secrets: [secret], database, clock });
-  const identify = async (user: string) => {
-    await clock.advance(1_000);
-    return marketplace.identify({ secret, user, subscription: "MEGA" });
-  };
-  assert.equal((await identify("eve"))?.plan, "pro");
-  assert.equal((await run(["disable", "marketplace:eve", "--json"], accounts)).json.status, "canceled");
-  await assert.rejects(identify("eve"), { code: "unauthorized" });
-  assert.equal((await run(["enable", "marketplace:eve"], accounts)).code, 0);
-  assert.equal((await identify("eve"))?.plan, "pro");
-});
+eachDatabase(
+  "401: a marketplace user whom an operator disables is rejected, even if no account existed",
+  async (database) => {
+    const clock = new FakeClock();
+    const accounts = createAccounts({ database, clock, random: systemRandom, onKeysChanged() {} });
+    const secret = "marketplace-secret-of-32-characters-1";
+    const marketplace = createMarketplace({ secrets: [secret], database, clock });
+    const identify = async (user: string) => {
+      await clock.advance(1_000);
+      return marketplace.identify({ secret, user, subscription: "MEGA" });
+    };
+    assert.equal((await identify("eve"))?.plan, "pro");
+    assert.equal((await runCommand(["disable", "marketplace:eve", "--json"], accounts)).json.status, "canceled");
+    await assert.rejects(identify("eve"), { code: "unauthorized" });
+    assert.equal((await runCommand(["enable", "marketplace:eve"], accounts)).code, 0);
+    assert.equal((await identify("eve"))?.plan, "pro");
+  },
+);
 
-eachDatabase("names cannot inject terminal escape sequences", async (database) => {
+eachDatabase("a customer name cannot inject terminal escape sequences", async (database) => {
   const accounts = createAccounts({ database, clock: new FakeClock(), random: systemRandom, onKeysChanged() {} });
-  const { code } = await run(["create", "eve@example.org", "--name", "Eve\u001b[2J\u202e"], accounts);
+  const { code } = await runCommand(["create", "eve@example.org", "--name", "Eve\u001b[2J\u202e"], accounts);
   assert.equal(code, 2);
   await database.query(
     "insert into customers (customer_id, name, plan, status, created_at) values ('cus-x', E'Eve\\x1b[2J', 'free', 'active', now())",
   );
-  assert.match((await run(["list"], accounts)).out, /Eve\?\[2J/);
+  assert.match((await runCommand(["list"], accounts)).out, /Eve\?\[2J/);
 });

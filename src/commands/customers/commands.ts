@@ -17,13 +17,13 @@ import { marketplaceCustomerId } from "../../capabilities/marketplace/index.ts";
 import { AppError } from "../../domain/errors.ts";
 import { PLANS, type Plan, type RateClass, TIERS } from "../../domain/plan.ts";
 import { isArgumentError } from "../terminal.ts";
-import { accountText, auditText, customerTable, issuedKeyText } from "./format.ts";
+import { formatAccount, formatAudit, formatCustomerTable, formatIssuedKey } from "./format.ts";
 import { CUSTOMERS_USAGE } from "./usage.ts";
 
 const RATE_CLASSES: readonly RateClass[] = ["general", "strategy"];
-const LIST_LIMIT = 50;
+const LIST_LIMIT_DEFAULT = 50;
 /** Prefix of a WHO argument that is the name of a marketplace user. */
-const MARKETPLACE = "marketplace:";
+const MARKETPLACE_PREFIX = "marketplace:";
 
 /** The result of a command: exit code, standard output and standard error. */
 export interface CommandResult {
@@ -56,7 +56,7 @@ interface CommandOutput {
 }
 
 interface Arguments {
-  /** The positional argument at `index`. @throws UsageError if a required one is missing */
+  /** Returns the positional argument at `index`. @throws UsageError if it is required and missing */
   at(index: number, description: string): string;
   readonly options: Options;
 }
@@ -91,7 +91,7 @@ export function parseCustomersCommand(argv: readonly string[]): CommandResult | 
     const run = parseSubcommand(name, args, options);
     return (accounts, actor) => runCommand(() => run(accounts, actor), options.json === true);
   } catch (error) {
-    if (error instanceof UsageError || isArgumentError(error)) return usageFailure(error.message);
+    if (error instanceof UsageError || isArgumentError(error)) return createUsageFailure(error.message);
     throw error;
   }
 }
@@ -118,7 +118,7 @@ async function runCommand(run: () => Promise<CommandOutput>, asJson: boolean): P
     const { json, text, note = "" } = await run();
     return { code: 0, out: asJson ? `${JSON.stringify(json, null, 2)}\n` : text, err: note };
   } catch (error) {
-    if (error instanceof UsageError || error instanceof RangeError) return usageFailure(error.message);
+    if (error instanceof UsageError || error instanceof RangeError) return createUsageFailure(error.message);
     if (error instanceof AppError) return { code: 1, out: "", err: `${error.message}.\n` };
     throw error;
   }
@@ -129,20 +129,20 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     argumentCount: [0, 0],
     options: ["plan", "status", "limit", "after"],
     parse({ options }) {
-      const limit = pageLimit(options);
+      const limit = parsePageLimit(options);
       const filter = {
         limit: limit + 1,
         after: options.after,
-        plan: options.plan === undefined ? undefined : oneOf("--plan", options.plan, PLANS),
-        status: options.status === undefined ? undefined : oneOf("--status", options.status, CUSTOMER_STATUSES),
+        plan: options.plan === undefined ? undefined : parseOneOf("--plan", options.plan, PLANS),
+        status: options.status === undefined ? undefined : parseOneOf("--status", options.status, CUSTOMER_STATUSES),
       };
       return async (accounts) => {
-        const found = (await accounts.list(filter)).map(presentSummary);
-        const customers = found.slice(0, limit);
+        const rows = (await accounts.list(filter)).map(presentSummary);
+        const customers = rows.slice(0, limit);
         return {
           json: customers,
-          text: customerTable(customers),
-          note: nextPage(found, limit, "after", "customer_id"),
+          text: formatCustomerTable(customers),
+          note: formatNextPageHint(rows, limit, "after", "customer_id"),
         };
       };
     },
@@ -152,7 +152,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     options: [],
     parse(args) {
       const who = args.at(0, "a customer");
-      return async (accounts) => accountOutput(await findAccount(accounts, who));
+      return async (accounts) => createAccountOutput(await findAccount(accounts, who));
     },
   },
   create: {
@@ -161,48 +161,48 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     parse({ at, options }) {
       const email = parseEmail(at(0, "an e-mail address"));
       if (email === null) throw new UsageError("The e-mail address is not valid.");
-      const plan = oneOf("--plan", options.plan ?? "free", PLANS);
+      const plan = parseOneOf("--plan", options.plan ?? "free", PLANS);
       const { name = null } = options;
       if (name !== null && !isPlainName(name, CUSTOMER_NAME_LENGTH_MAX))
         throw new UsageError(`--name: must have 1 to ${CUSTOMER_NAME_LENGTH_MAX} plain characters.`);
       return async (accounts, actor) => {
         const { customerId, key } = await accounts.create({ email: email.address, name, plan }, actor);
-        return keyOutput(customerId, key);
+        return createKeyOutput(customerId, key);
       };
     },
   },
-  "set-plan": changeCommand(
+  "set-plan": createChangeCommand(
     (args) => {
-      const plan = oneOf<Plan>("PLAN", args.at(1, "a plan"), PLANS);
+      const plan = parseOneOf<Plan>("PLAN", args.at(1, "a plan"), PLANS);
       return (accounts, customerId, actor) => accounts.setPlan(customerId, plan, actor);
     },
     2,
     findOrCreateMarketplaceUser,
   ),
-  "set-quota": changeCommand(
+  "set-quota": createChangeCommand(
     (args) => {
-      const tier = oneOf("TIER", args.at(1, "a tier").toUpperCase(), TIERS);
+      const tier = parseOneOf("TIER", args.at(1, "a tier").toUpperCase(), TIERS);
       const limit = parseLimit(args.at(2, 'a number or "plan"'));
       return (accounts, customerId, actor) => accounts.setQuota(customerId, tier, limit, actor);
     },
     3,
     findOrCreateMarketplaceUser,
   ),
-  "set-rate-limit": changeCommand(
+  "set-rate-limit": createChangeCommand(
     (args) => {
-      const rateClass = oneOf("CLASS", args.at(1, "a class"), RATE_CLASSES);
+      const rateClass = parseOneOf("CLASS", args.at(1, "a class"), RATE_CLASSES);
       const limit = parseLimit(args.at(2, 'a number or "plan"'));
       return (accounts, customerId, actor) => accounts.setRateLimits(customerId, { [rateClass]: limit }, actor);
     },
     3,
     findOrCreateMarketplaceUser,
   ),
-  disable: changeCommand(
+  disable: createChangeCommand(
     () => (accounts, customerId, actor) => accounts.disable(customerId, actor),
     1,
     findOrCreateMarketplaceUser,
   ),
-  enable: changeCommand(() => (accounts, customerId, actor) => accounts.enable(customerId, actor), 1),
+  enable: createChangeCommand(() => (accounts, customerId, actor) => accounts.enable(customerId, actor), 1),
   "create-key": {
     argumentCount: [2, 2],
     options: [],
@@ -211,7 +211,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       const name = args.at(1, "a name for the key");
       return async (accounts, actor) => {
         const { customerId } = await findAccount(accounts, who);
-        return keyOutput(customerId, await accounts.createKey(customerId, name, actor));
+        return createKeyOutput(customerId, await accounts.createKey(customerId, name, actor));
       };
     },
   },
@@ -224,11 +224,11 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       return async (accounts, actor) => {
         const account = await findAccount(accounts, who);
         const { keyId } = findActiveKey(account, idOrName);
-        return keyOutput(account.customerId, await accounts.rotateKey(account.customerId, keyId, actor));
+        return createKeyOutput(account.customerId, await accounts.rotateKey(account.customerId, keyId, actor));
       };
     },
   },
-  revoke: changeCommand((args) => {
+  revoke: createChangeCommand((args) => {
     const idOrName = args.at(1, "a key");
     return (accounts, customerId, actor, account) =>
       accounts.revokeKey(customerId, findActiveKey(account, idOrName).keyId, actor);
@@ -238,14 +238,18 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     options: ["limit", "before"],
     parse({ at, options }) {
       const who = at(0, "");
-      const limit = pageLimit(options);
+      const limit = parsePageLimit(options);
       const before =
         options.before === undefined ? undefined : parseInteger("--before", options.before, Number.MAX_SAFE_INTEGER);
       return async (accounts) => {
         const customerId = who === "" ? undefined : (await findAccount(accounts, who)).customerId;
-        const found = (await accounts.auditLog({ customerId, before, limit: limit + 1 })).map(presentAudit);
-        const entries = found.slice(0, limit);
-        return { json: entries, text: auditText(entries), note: nextPage(found, limit, "before", "audit_id") };
+        const rows = (await accounts.auditLog({ customerId, before, limit: limit + 1 })).map(presentAudit);
+        const entries = rows.slice(0, limit);
+        return {
+          json: entries,
+          text: formatAudit(entries),
+          note: formatNextPageHint(rows, limit, "before", "audit_id"),
+        };
       };
     },
   },
@@ -253,33 +257,33 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
 
 type Change = (accounts: Accounts, customerId: string, actor: Actor, account: Account) => Promise<void>;
 
-/** A subcommand that changes one customer and outputs the changed account. */
-function changeCommand(
+/** Creates a subcommand that changes one customer and outputs the changed account. */
+function createChangeCommand(
   parse: (args: Arguments) => Change,
-  count: number,
-  find: typeof findOrCreateMarketplaceUser = findAccount,
+  argumentCount: number,
+  findCustomer: typeof findOrCreateMarketplaceUser = findAccount,
 ): Subcommand {
   return {
-    argumentCount: [count, count],
+    argumentCount: [argumentCount, argumentCount],
     options: [],
     parse(args) {
       const who = args.at(0, "a customer");
       const apply = parse(args);
       return async (accounts, actor) => {
-        const account = await find(accounts, who, actor);
+        const account = await findCustomer(accounts, who, actor);
         await apply(accounts, account.customerId, actor, account);
-        return accountOutput(await accounts.account(account.customerId));
+        return createAccountOutput(await accounts.account(account.customerId));
       };
     },
   };
 }
 
-/** The user name if `who` is `marketplace:USER`; null if it is an id or an e-mail address. */
-const marketplaceUser = (who: string): string | null =>
-  who.startsWith(MARKETPLACE) ? who.slice(MARKETPLACE.length) : null;
+/** Returns the user name if `who` is `marketplace:USER`, or null if it is an id or an e-mail address. */
+const parseMarketplaceUser = (who: string): string | null =>
+  who.startsWith(MARKETPLACE_PREFIX) ? who.slice(MARKETPLACE_PREFIX.length) : null;
 
 async function findAccount(accounts: Accounts, who: string): Promise<Account> {
-  const user = marketplaceUser(who);
+  const user = parseMarketplaceUser(who);
   const account = await accounts.find(user === null ? who : marketplaceCustomerId(user));
   if (account === null) throw new AppError("customer_not_found", `There is no customer "${who}"`);
   return account;
@@ -287,7 +291,7 @@ async function findAccount(accounts: Accounts, who: string): Promise<Account> {
 
 /** Creates the account of a marketplace user on first use, so that operators can set limits or disable the user. */
 async function findOrCreateMarketplaceUser(accounts: Accounts, who: string, actor: Actor): Promise<Account> {
-  const user = marketplaceUser(who);
+  const user = parseMarketplaceUser(who);
   if (user !== null && user !== "")
     await accounts.ensureMarketplaceAccount(
       marketplaceCustomerId(user),
@@ -297,26 +301,26 @@ async function findOrCreateMarketplaceUser(accounts: Accounts, who: string, acto
   return findAccount(accounts, who);
 }
 
-/** Finds an active key by id or name. Without either, returns the only active key. */
+/** Finds an active key by id or name. If `idOrName` is empty, returns the only active key. */
 function findActiveKey({ keys }: Account, idOrName: string) {
-  const active = keys.filter(({ revokedAt }) => revokedAt === null);
-  const [first, second] = active.filter(({ keyId, name }) => ["", keyId, name].includes(idOrName));
+  const activeKeys = keys.filter(({ revokedAt }) => revokedAt === null);
+  const [first, second] = activeKeys.filter(({ keyId, name }) => ["", keyId, name].includes(idOrName));
   if (first === undefined) throw new AppError("key_not_found", "There is no such active key");
-  if (second !== undefined) throw new UsageError(`Specify the key: ${active.map(({ name }) => name).join(", ")}.`);
+  if (second !== undefined) throw new UsageError(`Specify the key: ${activeKeys.map(({ name }) => name).join(", ")}.`);
   return first;
 }
 
-function accountOutput(account: Account): CommandOutput {
+function createAccountOutput(account: Account): CommandOutput {
   const json = presentAccount(account);
-  return { json, text: accountText(json) };
+  return { json, text: formatAccount(json) };
 }
 
-function keyOutput(customerId: string, key: Parameters<typeof presentIssuedKey>[0]): CommandOutput {
+function createKeyOutput(customerId: string, key: Parameters<typeof presentIssuedKey>[0]): CommandOutput {
   const json = { customer_id: customerId, ...presentIssuedKey(key) };
-  return { json, text: issuedKeyText(json) };
+  return { json, text: formatIssuedKey(json) };
 }
 
-function oneOf<Value extends string>(label: string, text: string, values: readonly Value[]): Value {
+function parseOneOf<Value extends string>(label: string, text: string, values: readonly Value[]): Value {
   const value = values.find((candidate) => candidate === text);
   if (value === undefined) throw new UsageError(`${label}: ${text} is not one of ${values.join(", ").toLowerCase()}.`);
   return value;
@@ -328,28 +332,28 @@ function parseInteger(label: string, text: string, max: number): number {
   throw new UsageError(`${label}: must be an integer from 1 to ${max}.`);
 }
 
-const pageLimit = ({ limit = String(LIST_LIMIT) }: Options): number =>
+const parsePageLimit = ({ limit = String(LIST_LIMIT_DEFAULT) }: Options): number =>
   parseInteger("--limit", limit, LIST_LIMIT_MAX - 1);
 
-/** The hint with the option for the next page; empty if there are no more results. */
-function nextPage<Row extends object>(
-  found: readonly Row[],
+/** Returns the hint with the option for the next page; empty if there are no more results. */
+function formatNextPageHint<Row extends object>(
+  rows: readonly Row[],
   limit: number,
   option: "after" | "before",
   id: keyof Row,
 ): string {
-  const last = found.length > limit ? found[limit - 1] : undefined;
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
   return last === undefined ? "" : `more: --${option} ${String(last[id])}\n`;
 }
 
-/** Only the format is checked here; the bounds are checked by `Accounts`. */
+/** Checks only the format; `Accounts` checks the bounds. */
 function parseLimit(text: string): number | null {
   if (text === "plan") return null;
   if (!/^\d{1,12}$/.test(text)) throw new UsageError(`${text}: must be an integer or "plan".`);
   return Number(text);
 }
 
-const usageFailure = (message: string): CommandResult => ({
+const createUsageFailure = (message: string): CommandResult => ({
   code: 2,
   out: "",
   err: `${message} Try "customers --help".\n`,

@@ -9,7 +9,10 @@ type Cell = string | number | null;
 
 /** Formats rows as aligned columns, with a dash for null. */
 function formatColumns(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const lines = [header, ...rows.map((row) => row.map((cell) => printable(cell === null ? "-" : String(cell))))];
+  const lines = [
+    header,
+    ...rows.map((row) => row.map((cell) => replaceControlCharacters(cell === null ? "-" : String(cell)))),
+  ];
   const widths = header.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
   const text = lines.map((line) =>
     line
@@ -21,9 +24,9 @@ function formatColumns(header: readonly string[], rows: readonly (readonly Cell[
 }
 
 /** Replaces control characters, so that user-chosen names cannot inject terminal escape sequences. */
-const printable = (text: string) => text.replace(/\p{C}/gu, "?");
+const replaceControlCharacters = (text: string) => text.replace(/\p{C}/gu, "?");
 
-export function customerTable(customers: readonly ReturnType<typeof presentSummary>[]): string {
+export function formatCustomerTable(customers: readonly ReturnType<typeof presentSummary>[]): string {
   return formatColumns(
     ["customer", "email", "name", "plan", "status", "keys", "created"],
     customers.map((row) => [
@@ -38,7 +41,7 @@ export function customerTable(customers: readonly ReturnType<typeof presentSumma
   );
 }
 
-export function accountText(account: ReturnType<typeof presentAccount>): string {
+export function formatAccount(account: ReturnType<typeof presentAccount>): string {
   const formatLimits = (limits: object) =>
     Object.entries(limits)
       .map(([name, value]) => `${name} ${value}${account.own.includes(name) ? " (custom)" : ""}`)
@@ -63,7 +66,7 @@ export function accountText(account: ReturnType<typeof presentAccount>): string 
   return `${summary}\n${keyTable}`;
 }
 
-export function issuedKeyText(key: ReturnType<typeof presentIssuedKey> & { readonly customer_id: string }): string {
+export function formatIssuedKey(key: ReturnType<typeof presentIssuedKey> & { readonly customer_id: string }): string {
   return formatColumns(
     ["customer", key.customer_id],
     [
@@ -74,7 +77,7 @@ export function issuedKeyText(key: ReturnType<typeof presentIssuedKey> & { reado
   ).concat("\nCopy the API key now: it is not stored and cannot be shown again.\n");
 }
 
-export function auditText(entries: readonly ReturnType<typeof presentAudit>[]): string {
+export function formatAudit(entries: readonly ReturnType<typeof presentAudit>[]): string {
   return formatColumns(
     ["time", "actor", "action", "customer", "details"],
     entries.map((entry) => [

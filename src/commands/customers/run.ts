@@ -26,15 +26,15 @@ import { type CommandResult, parseCustomersCommand } from "./commands.ts";
 const OPERATOR_LENGTH_MAX = 64;
 
 /** The command never creates or migrates tables; only the service does. */
-const VERSION_FAULTS = {
+const VERSION_FAULT_MESSAGES = {
   missing:
     "DATABASE_URL points to a database without Parallax tables: correct DATABASE_URL, or start the service once to create them.",
   older: "The database schema is older than this version: start the service of this version once to migrate it.",
   newer: "The database schema is newer than this version: use the command of that version.",
 };
 
-/** What the operator can do if the service did not run the forwarded command. */
-const FORWARD_FAULTS: Readonly<Record<OperatorFailure, string>> = {
+/** The cause and the next step if the service did not run the forwarded command. */
+const FORWARD_FAILURE_MESSAGES: Readonly<Record<OperatorFailure, string>> = {
   denied: "only the user that runs the service can send it commands: run this command as that user",
   absent: "it does not accept commands, or not yet: try again when it is ready, or stop it first",
   silent: "it stopped before it responded: run `customers audit` to see whether the change was made",
@@ -62,7 +62,7 @@ async function runOnDatabase(argv: readonly string[], environment: Environment):
   if (typeof command !== "function") return command;
   const config = parseConfig(environment, VENUE_SERVICES);
   const log = createPinoLog("error");
-  const operator = operatorName();
+  const operator = readOperatorName();
   try {
     const database = await openCheckedDatabase(config, log);
     try {
@@ -78,10 +78,10 @@ async function runOnDatabase(argv: readonly string[], environment: Environment):
   }
 }
 
-/** The user name of the operator, or the user id, because container users often have no name. */
-export function operatorName(user: () => { readonly username: string } = userInfo): string {
+/** Returns the operator's user name, or the user id if it has no name, as in many containers. */
+export function readOperatorName(readUserInfo: () => { readonly username: string } = userInfo): string {
   try {
-    return user().username.slice(0, OPERATOR_LENGTH_MAX);
+    return readUserInfo().username.slice(0, OPERATOR_LENGTH_MAX);
   } catch {
     return `uid-${process.getuid?.() ?? "unknown"}`;
   }
@@ -102,7 +102,7 @@ async function openCheckedDatabase(config: Config, log: Log): Promise<Database> 
   const database = await openDatabase(config, log);
   try {
     const fault = await findVersionFault(database);
-    if (fault !== null) throw new StartupError(VERSION_FAULTS[fault]);
+    if (fault !== null) throw new StartupError(VERSION_FAULT_MESSAGES[fault]);
     return database;
   } catch (error) {
     await database.close();
@@ -141,9 +141,9 @@ async function withAccounts<Result>(
   try {
     return await run(createAccounts({ database, clock: systemClock, random: systemRandom, onKeysChanged }));
   } finally {
-    const opened = bus as Bus | null;
-    await opened?.flush();
-    await opened?.close();
+    const openedBus = bus as Bus | null;
+    await openedBus?.flush();
+    await openedBus?.close();
   }
 }
 
@@ -157,7 +157,7 @@ async function forwardCommand(
     return (await requestOverOperatorSocket(dataDir, { argv, operator }, systemClock)) as CommandResult;
   } catch (error) {
     if (!(error instanceof OperatorSocketError)) throw error;
-    const holder = pid === null ? "A process" : `Process ${pid}`;
-    throw new StartupError(`${holder} is using ${dataDir}: ${FORWARD_FAULTS[error.failure]}.`);
+    const processDescription = pid === null ? "A process" : `Process ${pid}`;
+    throw new StartupError(`${processDescription} is using ${dataDir}: ${FORWARD_FAILURE_MESSAGES[error.failure]}.`);
   }
 }

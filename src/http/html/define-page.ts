@@ -11,7 +11,7 @@ export interface HtmlPage {
   readonly scriptOrigin?: string;
 }
 
-/** Renders an error as a page; null to send it as JSON. */
+/** Renders an error as a page. Returns null to send the error as JSON. */
 export type ProblemPage = (status: number, error: unknown, request: FastifyRequest) => HtmlPage | null;
 
 /** An HTML page or the target of a form. It is not part of the JSON API and not in the OpenAPI document. */
@@ -32,7 +32,7 @@ export interface PageDefinition<Params extends TSchema, Query extends TSchema, B
 }
 
 /**
- * Registers a page; a GET route also serves HEAD. Access is public and rate-limited by address. The handler checks whether
+ * Registers a page; a GET route also serves HEAD. Access is public and rate-limited by IP address. The handler checks whether
  * the user is signed in.
  */
 export function definePage<
@@ -48,18 +48,18 @@ export function definePage<
     url,
     config: { access: "public", metering: METERING.FREE, cacheControl: "no-store", validate, problemPage },
     schema: { hide: true },
-    handler: (request, reply) => handler(contextOf(request, reply)),
+    handler: (request, reply) => handler(createContext(request, reply)),
   });
 }
 
 /** The cast is safe because the validator has replaced these values with values of exactly these schemas. */
-function contextOf<Params, Query, Body>(request: FastifyRequest, reply: FastifyReply) {
+function createContext<Params, Query, Body>(request: FastifyRequest, reply: FastifyReply) {
   const { params, query, body } = request as { params: Params; query: Query; body: Body };
   return { params, query, body, request, reply };
 }
 
 /** Content-Security-Policy: same-origin stylesheet and form targets, nothing inline, no framing. */
-function pagePolicy({ scriptOrigin }: Pick<HtmlPage, "scriptOrigin">): string {
+function createPagePolicy({ scriptOrigin }: Pick<HtmlPage, "scriptOrigin">): string {
   const scripts = scriptOrigin === undefined ? [] : [`script-src ${scriptOrigin}`, `frame-src ${scriptOrigin}`];
   const restrictions = ["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
   return ["default-src 'none'", "style-src 'self'", ...scripts, ...restrictions].join("; ");
@@ -74,13 +74,13 @@ export function sendPage(reply: FastifyReply, status: number, page: string | Htm
       .code(status)
       // With `no-referrer`, browsers would submit forms with `Origin: null`, like cross-site forms.
       .header("referrer-policy", "strict-origin")
-      .header("content-security-policy", pagePolicy(response))
+      .header("content-security-policy", createPagePolicy(response))
       .header("content-type", "text/html; charset=utf-8")
       .send(response.html)
   );
 }
 
-/** For responses that contain a token or a key: no caching, no referrer. */
+/** Disables caching and referrers, for responses that contain a token or a key. */
 export function setPrivateHeaders(reply: FastifyReply): void {
   reply.header("cache-control", "no-store").header("referrer-policy", "no-referrer");
 }

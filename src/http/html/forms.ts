@@ -5,9 +5,9 @@ import { createOnce } from "../../lib/once.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 
-export const FORM = "application/x-www-form-urlencoded";
+export const FORM_CONTENT_TYPE = "application/x-www-form-urlencoded";
 const FORM_BYTES_MAX = 16 * 1024;
-const FIELDS_MAX = 50;
+const FORM_FIELDS_MAX = 50;
 const FORM_ID_BYTES = 10;
 
 /**
@@ -15,19 +15,23 @@ const FORM_ID_BYTES = 10;
  * strings. Duplicate fields are rejected, because parsers disagree on which one wins.
  */
 export function acceptForms(scope: FastifyInstance): void {
-  scope.addContentTypeParser(FORM, { parseAs: "string", bodyLimit: FORM_BYTES_MAX }, (_request, text, done) => {
-    const entries = [...new URLSearchParams(String(text))];
-    const fields = new Map(entries);
-    if (entries.length > FIELDS_MAX || fields.size < entries.length) {
-      done(new AppError("bad_request", "The form is malformed"), undefined);
-      return;
-    }
-    done(null, Object.fromEntries(fields));
-  });
+  scope.addContentTypeParser(
+    FORM_CONTENT_TYPE,
+    { parseAs: "string", bodyLimit: FORM_BYTES_MAX },
+    (_request, text, done) => {
+      const entries = [...new URLSearchParams(String(text))];
+      const fields = new Map(entries);
+      if (entries.length > FORM_FIELDS_MAX || fields.size < entries.length) {
+        done(new AppError("bad_request", "The form is malformed"), undefined);
+        return;
+      }
+      done(null, Object.fromEntries(fields));
+    },
+  );
 }
 
-/** A random id for one rendered form, used to process repeated submissions of it only once. */
-export const newFormId = (random: Random): string => Buffer.from(random.bytes(FORM_ID_BYTES)).toString("hex");
+/** A random id for one rendered form, used to process repeated submissions of the form only once. */
+export const createFormId = (random: Random): string => Buffer.from(random.bytes(FORM_ID_BYTES)).toString("hex");
 
 export const FormId = Type.String({
   default: "",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { html } from "./html.ts";
 
-test("text is escaped once, and nested `html` is inserted unchanged", () => {
+test("interpolated text is escaped once, and nested `html` templates are inserted unchanged", () => {
   const text = `<script>"&'</script>`;
   assert.equal(
     String(html`<p title="${text}">${text}${html`<b>${1}</b>`}${null}</p>`),

@@ -6,8 +6,26 @@ export {
   sendPage,
   setPrivateHeaders,
 } from "./define-page.ts";
-export { acceptForms, createFormSubmissions, FORM, FormId, newFormId, prefersHtml } from "./forms.ts";
+export {
+  acceptForms,
+  createFormId as newFormId,
+  createFormSubmissions,
+  FORM_CONTENT_TYPE as FORM,
+  FormId,
+  prefersHtml,
+} from "./forms.ts";
 export { type Html, html } from "./html.ts";
-export { keySection, noticePage, page, table } from "./layout.ts";
-export { browserProblemPage, notFoundPage, problemPage, problemText, problemTitle } from "./problem-pages.ts";
+export {
+  renderKeySection as keySection,
+  renderNoticePage as noticePage,
+  renderPage as page,
+  renderTable as table,
+} from "./layout.ts";
+export {
+  describeProblem as problemText,
+  renderBrowserProblemPage as browserProblemPage,
+  renderNotFoundPage as notFoundPage,
+  renderProblemPage as problemPage,
+  selectProblemTitle as problemTitle,
+} from "./problem-pages.ts";
 export { stylesheetRoute } from "./stylesheet.ts";

@@ -11,7 +11,7 @@ export interface Page {
 }
 
 /** Renders a complete HTML document in the shared layout. */
-export function page({ title, body, corner, head }: Page): string {
+export function renderPage({ title, body, corner, head }: Page): string {
   return String(html`<!doctype html>
 <html lang="en">
 <head>
@@ -38,24 +38,24 @@ ${body}
  * Renders a table; on narrow screens the stylesheet displays each row as a list. The ARIA roles are explicit because
  * browsers drop the implicit table roles when `display` is changed.
  */
-export function table(
+export function renderTable(
   columns: readonly string[],
   rows: readonly { readonly cells: readonly (string | Html)[]; readonly isFaint?: boolean }[],
 ): Html {
-  const cell = (content: string | Html, index: number) =>
+  const renderCell = (content: string | Html, index: number) =>
     index === 0
       ? html`<td role="cell">${content}</td>`
       : html`<td role="cell" data-label="${columns[index] ?? ""}">${content}</td>`;
   return html`<table role="table">
 <thead role="rowgroup"><tr role="row">${columns.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
 <tbody role="rowgroup">
-${rows.map(({ cells, isFaint = false }) => html`<tr role="row" class="${isFaint ? "faint" : ""}">${cells.map(cell)}</tr>`)}
+${rows.map(({ cells, isFaint = false }) => html`<tr role="row" class="${isFaint ? "faint" : ""}">${cells.map(renderCell)}</tr>`)}
 </tbody>
 </table>`;
 }
 
-/** Displays a new API key. It is not displayed again anywhere else. */
-export function keySection(apiKey: string, intro: string): Html {
+/** Renders a section with a new API key, which no other page displays. */
+export function renderKeySection(apiKey: string, intro: string): Html {
   return html`<section class="narrow">
 <p>${intro}</p>
 <code class="key">${apiKey}</code>
@@ -63,12 +63,12 @@ export function keySection(apiKey: string, intro: string): Html {
 </section>`;
 }
 
-/** A page with a title and one message. */
-export const noticePage = (title: string, text: string, more: Html | null = null): string =>
-  page({
+/** Renders a page with a title and one message. */
+export const renderNoticePage = (title: string, text: string, extraContent: Html | null = null): string =>
+  renderPage({
     title,
     body: html`<section class="narrow">
 <p>${text}</p>
-${more ?? html`<p><a href="/account">Go to your account</a></p>`}
+${extraContent ?? html`<p><a href="/account">Go to your account</a></p>`}
 </section>`,
   });

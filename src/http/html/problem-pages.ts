@@ -2,9 +2,9 @@ import type { FastifyRequest } from "fastify";
 import { AppError, type ErrorCode, InvalidRequestError } from "../../domain/errors.ts";
 import type { HtmlPage } from "./define-page.ts";
 import { prefersHtml } from "./forms.ts";
-import { noticePage } from "./layout.ts";
+import { renderNoticePage } from "./layout.ts";
 
-const TITLES: Readonly<Record<number, string>> = {
+const TITLES_BY_STATUS: Readonly<Record<number, string>> = {
   401: "You’re signed out",
   403: "Request refused",
   404: "Not found",
@@ -15,32 +15,35 @@ const TITLES: Readonly<Record<number, string>> = {
   429: "Too many attempts",
 };
 
-/** Replaces messages that are written for API clients. */
-const MESSAGES: Partial<Record<ErrorCode, string>> = {
+/** Messages for users that replace the messages for API clients. */
+const MESSAGES_BY_CODE: Partial<Record<ErrorCode, string>> = {
   not_found: "There is no page at this address.",
   method_not_allowed: "There is no form at this address.",
 };
 
-export const problemTitle = (status: number): string =>
-  TITLES[status] ?? (status >= 500 ? "Something went wrong" : "Invalid request");
+export const selectProblemTitle = (status: number): string =>
+  TITLES_BY_STATUS[status] ?? (status >= 500 ? "Something went wrong" : "Invalid request");
 
-/** The error as one message for users, without internal details. */
-export function problemText(status: number, error: unknown): string {
-  if (error instanceof AppError) return MESSAGES[error.code] ?? error.message;
+/** Returns the error as one message for users, without internal details. */
+export function describeProblem(status: number, error: unknown): string {
+  if (error instanceof AppError) return MESSAGES_BY_CODE[error.code] ?? error.message;
   if (error instanceof InvalidRequestError)
     return error.errors.map(({ loc, msg }) => `${String(loc.at(-1))}: ${msg.replace(/^Value error, /, "")}`).join("; ");
   return status < 500 ? "The form is invalid." : "Please try again in a moment.";
 }
 
-/** The error page for errors that cannot be displayed in the form itself. */
-export const problemPage = (status: number, error: unknown): HtmlPage => ({
-  html: noticePage(problemTitle(status), problemText(status, error)),
+/** Renders the page for errors that are not displayed in a form. */
+export const renderProblemPage = (status: number, error: unknown): HtmlPage => ({
+  html: renderNoticePage(selectProblemTitle(status), describeProblem(status, error)),
 });
 
-/** An error page for browsers; null (JSON) for other clients. */
-export const browserProblemPage = (status: number, error: unknown, { headers }: FastifyRequest): HtmlPage | null =>
-  prefersHtml(headers.accept) ? problemPage(status, error) : null;
+/** Renders an error page for browsers. Returns null for other clients, which receive JSON. */
+export const renderBrowserProblemPage = (
+  status: number,
+  error: unknown,
+  { headers }: FastifyRequest,
+): HtmlPage | null => (prefersHtml(headers.accept) ? renderProblemPage(status, error) : null);
 
-/** The not-found page. Paths under `/v1/` always return JSON. */
-export const notFoundPage = (status: number, error: unknown, request: FastifyRequest): HtmlPage | null =>
-  request.url.startsWith("/v1/") ? null : browserProblemPage(status, error, request);
+/** Renders the not-found page. Returns null for paths under `/v1/`, which always return JSON. */
+export const renderNotFoundPage = (status: number, error: unknown, request: FastifyRequest): HtmlPage | null =>
+  request.url.startsWith("/v1/") ? null : renderBrowserProblemPage(status, error, request);

@@ -5,7 +5,7 @@ import { customerHarness, type TestResponse } from "./customer-harness.ts";
 
 /** The bot check field of the sandbox sign-up form. */
 export const TEST_TOKEN = { "cf-turnstile-response": "XXXX.DUMMY.TOKEN.XXXX" };
-const FORM = "application/x-www-form-urlencoded";
+const FORM_CONTENT_TYPE = "application/x-www-form-urlencoded";
 
 /** Headers of a same-site form submission by a browser whose privacy settings set every origin to null. */
 export const SAME_SITE = { "sec-fetch-site": "same-origin", origin: "null" };
@@ -29,30 +29,30 @@ export const cookieIn = ({ headers }: TestResponse): string => String(headers["s
 export const inputIn = (text: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? "";
 
-/** Drives the account pages like a browser without JavaScript. By default a sandbox without a mail server. */
+/** Drives the account pages like a browser without JavaScript. By default, the server is a sandbox without a mail server. */
 export async function accountHarness(database: Database, ports: Partial<AppPorts> = {}) {
   const account: AccountSettings = { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, emailDelivery: null };
   const harness = await customerHarness(database, { account, ...ports });
-  let addresses = 0;
-  /** By default every request has a new address, so that limits per address do not apply. */
-  const newAddress = () => {
-    addresses += 1;
-    return `198.18.${addresses >> 8}.${addresses & 255}`;
+  let addressCount = 0;
+  /** Returns a new IP address for each request, so that limits per IP address do not apply. */
+  const createAddress = () => {
+    addressCount += 1;
+    return `198.18.${addressCount >> 8}.${addressCount & 255}`;
   };
-  const cookieHeader = (cookie: string | undefined): Readonly<Record<string, string>> =>
+  const createCookieHeader = (cookie: string | undefined): Readonly<Record<string, string>> =>
     cookie === undefined || cookie === "" ? {} : { cookie };
-  const visit = (path: string, { cookie, headers = {}, from = newAddress() }: RequestOptions = {}) =>
-    harness.call("GET", path, { from, headers: { ...cookieHeader(cookie), ...headers } });
+  const visit = (path: string, { cookie, headers = {}, from = createAddress() }: RequestOptions = {}) =>
+    harness.call("GET", path, { from, headers: { ...createCookieHeader(cookie), ...headers } });
   const submit = (path: string, fields: Readonly<Record<string, string>>, options: RequestOptions = {}) => {
-    const { cookie, headers = SAME_SITE, from = newAddress() } = options;
+    const { cookie, headers = SAME_SITE, from = createAddress() } = options;
     const body = String(new URLSearchParams(fields));
     return harness.call("POST", path, {
       body,
       from,
-      headers: { "content-type": FORM, ...cookieHeader(cookie), ...headers },
+      headers: { "content-type": FORM_CONTENT_TYPE, ...createCookieHeader(cookie), ...headers },
     });
   };
-  const fieldsOf = async (cookie: string): Promise<Browser["fields"]> => {
+  const readFields = async (cookie: string): Promise<Browser["fields"]> => {
     const { text } = await visit("/account", { cookie });
     return { csrf: inputIn(text, "csrf"), form: inputIn(text, "form") };
   };
@@ -62,7 +62,7 @@ export async function accountHarness(database: Database, ports: Partial<AppPorts
     ...harness,
     visit,
     submit,
-    fieldsOf,
+    fieldsOf: readFields,
     operator,
     /** Creates an account with a first key. */
     async createAccount(email: string, name: string | null = null) {
@@ -74,9 +74,9 @@ export async function accountHarness(database: Database, ports: Partial<AppPorts
     isSignedIn: async (cookie: string) => (await visit("/account", { cookie })).text.includes("Sign out"),
     /** Signs in with a link displayed by the sandbox. */
     async signIn(email: string, cookie = ""): Promise<Browser> {
-      const entered = await submit("/account/enter", { token: await requestLink(email) }, { cookie });
-      const next = cookieIn(entered);
-      return { cookie: next, fields: await fieldsOf(next) };
+      const enterResponse = await submit("/account/enter", { token: await requestLink(email) }, { cookie });
+      const nextCookie = cookieIn(enterResponse);
+      return { cookie: nextCookie, fields: await readFields(nextCookie) };
     },
   };
 }

@@ -14,7 +14,7 @@ import { openMailbox } from "./mailbox.ts";
 import { startTurnstileServer, TURNSTILE_SECRET } from "./turnstile-server.ts";
 
 export const PUBLIC_URL = "https://parallax.example";
-const DISPOSABLE = new Set(["tempmail.example"]);
+const DISPOSABLE_DOMAINS = new Set(["tempmail.example"]);
 
 export interface TestResponse {
   readonly status: number;
@@ -28,19 +28,23 @@ export interface Call {
   readonly key?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The caller's network address. */
+  /** The caller's IP address. */
   readonly from?: string;
 }
 
 /**
- * The complete service on a real database, with a venue that is never read. By default sign-up works as in a sandbox
+ * Builds the complete service on a real database, with a venue that is never read. By default sign-up works as in a sandbox
  * without a Turnstile secret. The service is closed at the end of the test.
  */
 export async function customerHarness(database: Database, ports: Partial<AppPorts> = {}) {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 12));
   const { log, lines } = recordingLog();
   const venues = [{ id: "venue_a", referenceOnly: false, create: () => new ScriptedVenue("venue_a", clock) }];
-  const signUp: SignUpSettings = { botCheck: dummyBotCheck, disposableDomains: DISPOSABLE, emailDelivery: null };
+  const signUp: SignUpSettings = {
+    botCheck: dummyBotCheck,
+    disposableDomains: DISPOSABLE_DOMAINS,
+    emailDelivery: null,
+  };
   const app = await buildApp(plainAppPorts({ database, log, venues, clock, signUp, ...ports }));
   await app.http.ready();
   after(() => app.http.close());
@@ -86,12 +90,12 @@ export async function useSignUpServices() {
   const dependencies = { http, clock: systemClock, random: systemRandom, log, hostname: "parallax.example" };
   const options = { secret: TURNSTILE_SECRET, url: turnstile.url, deadlineMs: 300 };
   const botCheck = createTurnstile({ ...dependencies, ...options });
-  const withTurnstile: SignUpSettings = { botCheck, disposableDomains: DISPOSABLE, emailDelivery: null };
+  const withTurnstile: SignUpSettings = { botCheck, disposableDomains: DISPOSABLE_DOMAINS, emailDelivery: null };
   const emailDelivery = { mail, publicUrl: PUBLIC_URL };
   const withEmail: SignUpSettings = { ...withTurnstile, botCheck: dummyBotCheck, emailDelivery: emailDelivery };
-  let earlierMails = 0;
+  let earlierMailCount = 0;
   beforeEach(() => {
-    earlierMails = mailbox.mails.length;
+    earlierMailCount = mailbox.mails.length;
   });
   after(async () => {
     await mail.close();
@@ -107,8 +111,8 @@ export async function useSignUpServices() {
     /** Sign-up settings with e-mail verification and the test bot check. */
     withEmail,
     /** Waits until the current test has received `count` e-mails, and returns them. */
-    receivedMails: async (count: number) => (await mailbox.received(earlierMails + count)).slice(earlierMails),
+    receivedMails: async (count: number) => (await mailbox.received(earlierMailCount + count)).slice(earlierMailCount),
     /** The e-mails received by the current test so far. */
-    currentMails: () => mailbox.mails.slice(earlierMails),
+    currentMails: () => mailbox.mails.slice(earlierMailCount),
   };
 }

@@ -5,7 +5,7 @@ import { SMTPServer } from "smtp-server";
 export interface ReceivedMail extends Email {
   readonly recipients: readonly string[];
   readonly raw: string;
-  /** Whether it was received over TLS. */
+  /** Whether the e-mail was received over TLS. */
   readonly wasEncrypted: boolean;
 }
 
@@ -23,16 +23,16 @@ export interface Mailbox {
 /**
  * @param options.tls       "none", "starttls" or "implicit" (TLS from the first byte); the
  *   certificate is self-signed
- * @param options.password  of the user `postmaster`; left out, no authentication is required
+ * @param options.password  of the user `postmaster`; if omitted, no authentication is required
  */
 export async function openMailbox(
   options: { readonly tls?: "none" | "starttls" | "implicit"; readonly password?: string } = {},
 ): Promise<Mailbox> {
   const { tls = "none", password } = options;
   const mails: ReceivedMail[] = [];
-  const refusals: number[] = [];
-  const waiting: { readonly count: number; resolve(): void }[] = [];
-  const refusal = (status: number) => Object.assign(new Error("refused"), { responseCode: status });
+  const refusalStatuses: number[] = [];
+  const waiters: { readonly count: number; resolve(): void }[] = [];
+  const createRefusal = (status: number) => Object.assign(new Error("refused"), { responseCode: status });
   const server = new SMTPServer({
     secure: tls === "implicit",
     hideSTARTTLS: tls !== "starttls",
@@ -41,20 +41,20 @@ export async function openMailbox(
     disabledCommands: tls === "none" ? ["STARTTLS"] : [],
     onAuth(auth, _session, done) {
       if (auth.username === "postmaster" && auth.password === password) done(null, { user: "postmaster" });
-      else done(refusal(535));
+      else done(createRefusal(535));
     },
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
       stream.on("end", () => {
-        const status = refusals.shift();
-        if (status !== undefined) return done(refusal(status));
+        const status = refusalStatuses.shift();
+        if (status !== undefined) return done(createRefusal(status));
         const raw = Buffer.concat(chunks).toString("utf8");
         const recipients = session.envelope.rcptTo.map(({ address }) => address);
         void PostalMime.parse(raw).then((mail) => {
           mails.push({ ...mail, recipients, raw, wasEncrypted: session.secure });
           done(null);
-          for (const waiter of waiting) if (mails.length >= waiter.count) waiter.resolve();
+          for (const waiter of waiters) if (mails.length >= waiter.count) waiter.resolve();
         });
       });
     },
@@ -66,10 +66,10 @@ export async function openMailbox(
     port: (server.server.address() as AddressInfo).port,
     mails,
     refuse(status, times = 1) {
-      for (let i = 0; i < times; i++) refusals.push(status);
+      for (let i = 0; i < times; i++) refusalStatuses.push(status);
     },
     async received(count) {
-      if (mails.length < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));
+      if (mails.length < count) await new Promise<void>((resolve) => waiters.push({ count, resolve }));
       return mails;
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),

@@ -20,7 +20,7 @@ import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
 import { testServer } from "../test-app.ts";
 
-/** A customer on this plan. Its API key is its customer id. */
+/** Creates a customer on this plan. Its API key is its customer id. */
 export function caller(customerId: string, plan: Plan, allowance: Allowance = PLAN_ALLOWANCES[plan]): Principal {
   return { kind: "customer", customerId, plan, allowance };
 }
@@ -39,7 +39,7 @@ export interface MeteredServer {
     principal: Principal | null,
     headers?: Readonly<Record<string, string>>,
   ): Promise<LightMyRequestResponse>;
-  /** Calls counted for this caller this month, by tier. */
+  /** Returns the calls counted for this caller this month, by tier. */
   used(principal: Principal): Promise<Readonly<Record<string, number>>>;
 }
 
@@ -70,24 +70,24 @@ export async function openMeteredServer(
   const { sharedLimits = null, journal = createMemoryQuotaJournal(), uniform = () => 0, ...serverOptions } = options;
   const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits });
   await metering.start();
-  let lookUps = 0;
+  let lookUpCount = 0;
   const random: Random = { uniform, bytes: () => assert.fail("unexpected use of random bytes") };
   const upgradeUrl = () => "https://parallax.example/account";
-  const addresses = createAddressLimits({ clock, random, meter: metering });
+  const addressLimits = createAddressLimits({ clock, random, meter: metering });
   const { app } = await testServer({
-    guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses })],
+    guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses: addressLimits })],
     authentication: {
       authenticate(bearer, assertMayLookUp) {
         const caller = callers.find(({ customerId }) => customerId === bearer);
         if (caller !== undefined) return caller;
         assertMayLookUp();
-        lookUps += 1;
+        lookUpCount += 1;
         return null;
       },
     },
     ...serverOptions,
   });
-  const reached: string[] = [];
+  const reachedPaths: string[] = [];
   for (const [name, entry] of Object.entries(ROUTES)) {
     defineRoute(app, {
       method: "GET",
@@ -101,7 +101,7 @@ export async function openMeteredServer(
       query: Type.Object({ status: Type.Optional(Type.Integer()), given_back: Type.Optional(Type.Boolean()) }),
       responses: { 200: Type.Unknown(), 202: Type.Unknown() },
       handler({ query, request, reply }) {
-        reached.push(`/${name}`);
+        reachedPaths.push(`/${name}`);
         if (query.given_back === true) request.metered?.release();
         if (query.status === 404) throw new AppError("market_not_found", "Unknown");
         if (query.status === 500) throw new Error("internal fault");
@@ -130,8 +130,8 @@ export async function openMeteredServer(
     app,
     clock,
     metering,
-    reached,
-    lookUps: () => lookUps,
+    reached: reachedPaths,
+    lookUps: () => lookUpCount,
     get(url, principal, headers = {}) {
       const authorization = principal === null ? {} : { authorization: `Bearer ${principal.customerId}` };
       return app.inject({ method: "GET", url, headers: { ...authorization, ...headers } });

@@ -29,16 +29,16 @@ export async function startTurnstileServer(): Promise<TurnstileServer> {
   const tokens = new Map<string, { hostname: string; action: string; usedBy: string | null }>();
   const requests: Record<string, unknown>[] = [];
   const failures: Failure[] = [];
-  let issued = 0;
+  let issuedTokenCount = 0;
 
-  const verify = (body: Record<string, unknown>): Verdict => {
-    const refuse = (code: string): Verdict => ({ success: false, "error-codes": [code] });
-    if (body.secret !== TURNSTILE_SECRET) return refuse("invalid-input-secret");
-    if (typeof body.response !== "string" || body.response === "") return refuse("missing-input-response");
+  const verifyToken = (body: Record<string, unknown>): Verdict => {
+    const createRefusal = (code: string): Verdict => ({ success: false, "error-codes": [code] });
+    if (body.secret !== TURNSTILE_SECRET) return createRefusal("invalid-input-secret");
+    if (typeof body.response !== "string" || body.response === "") return createRefusal("missing-input-response");
     const token = tokens.get(body.response);
-    if (token === undefined) return refuse("invalid-input-response");
+    if (token === undefined) return createRefusal("invalid-input-response");
     const key = String(body.idempotency_key ?? Symbol("none").toString());
-    if (token.usedBy !== null && token.usedBy !== key) return refuse("timeout-or-duplicate");
+    if (token.usedBy !== null && token.usedBy !== key) return createRefusal("timeout-or-duplicate");
     token.usedBy = key;
     return { success: true, "error-codes": [], hostname: token.hostname, action: token.action };
   };
@@ -53,7 +53,7 @@ export async function startTurnstileServer(): Promise<TurnstileServer> {
       if (failure === "timeout") return;
       const verdict = failure === "internal-error" ? { success: false, "error-codes": ["internal-error"] } : null;
       if (failure === "lost-response") {
-        verify(body);
+        verifyToken(body);
         request.socket.destroy();
       } else if (failure === "endless") {
         response.writeHead(200, { "content-type": "application/json" });
@@ -63,7 +63,7 @@ export async function startTurnstileServer(): Promise<TurnstileServer> {
         response.end(failure === "not-json" ? '{"success"' : "<html>Attention required</html>");
       } else {
         response.writeHead(200, { "content-type": "application/json" });
-        response.end(JSON.stringify(verdict ?? verify(body)));
+        response.end(JSON.stringify(verdict ?? verifyToken(body)));
       }
     });
   });
@@ -72,8 +72,8 @@ export async function startTurnstileServer(): Promise<TurnstileServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/turnstile/v0/siteverify`,
     requests,
     issue({ hostname = "parallax.example", action = "signup" } = {}) {
-      issued += 1;
-      const token = `0.test-token-${issued}`;
+      issuedTokenCount += 1;
+      const token = `0.test-token-${issuedTokenCount}`;
       tokens.set(token, { hostname, action, usedBy: null });
       return token;
     },
