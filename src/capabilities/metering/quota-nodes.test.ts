@@ -41,7 +41,7 @@ eachDatabase("a restarted node recovers blocks that were granted just before it 
   assert.equal((await takeAll(killed, 1_000, 10)).length, 10);
   assert.equal((await takeAll(other, 1_000, 10)).length, 10);
   // The store granted a block, and the node died before the response arrived.
-  const options = { leaseMs: 30_000, sizeMax: 64, singlesBelow: 128, blocks: 1 };
+  const options = { leaseMs: 30_000, sizeMax: 64, singleUnitsBelow: 128, blocks: 1 };
   await store.takeBlocks(ACCOUNT, { ...options, limit: 1_000, nodeId: idOf(0) });
   const restarted = await restart(0);
   await other.usage(ACCOUNT.customerId);

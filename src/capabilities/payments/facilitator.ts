@@ -6,7 +6,7 @@ import type { PaymentRequirements, SignedAuthorization } from "./model.ts";
 const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 30_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
-const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
+const TRANSACTION_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
 /**
  * Error codes that prove nothing was charged. Any other error leaves the outcome unknown, including a used nonce: an earlier
@@ -53,19 +53,19 @@ export interface Facilitator {
 }
 
 const Reason = Type.String({ minLength: 1, maxLength: 200 });
-const verifyResponse = Compile(
-  Type.Object({ isValid: Type.Boolean(), invalidReason: optional(Reason), payer: optional(Type.String()) }),
+const verifyResponseCheck = Compile(
+  Type.Object({ isValid: Type.Boolean(), invalidReason: optionalOrNull(Reason), payer: optionalOrNull(Type.String()) }),
 );
 const SettleResponse = Type.Object({
   success: Type.Boolean(),
-  errorReason: optional(Reason),
-  payer: optional(Type.String()),
-  transaction: optional(Type.String({ maxLength: 200 })),
-  network: optional(Type.String()),
-  amount: optional(Type.String()),
+  errorReason: optionalOrNull(Reason),
+  payer: optionalOrNull(Type.String()),
+  transaction: optionalOrNull(Type.String({ maxLength: 200 })),
+  network: optionalOrNull(Type.String()),
+  amount: optionalOrNull(Type.String()),
 });
 type SettleResponse = Static<typeof SettleResponse>;
-const settleResponse = Compile(SettleResponse);
+const settleResponseCheck = Compile(SettleResponse);
 
 /** Client of a facilitator's HTTP API (x402 version 2). Responses are validated before use. */
 export function createFacilitator(options: {
@@ -95,7 +95,7 @@ export function createFacilitator(options: {
       const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: requirements });
       const bounds = { deadlineMs, maxBodyBytes: RESPONSE_BYTES_MAX, signal };
       const response = await http.send({ method: "POST", url: `${url}${path}`, headers, body, ...bounds });
-      return { status: response.status, value: parse(response.body) };
+      return { status: response.status, value: parseJsonOrNull(response.body) };
     } catch {
       return { status: null, value: null };
     } finally {
@@ -107,7 +107,7 @@ export function createFacilitator(options: {
       // An overloaded facilitator: fail fast instead of queueing. Only settlements wait for a connection.
       if (connections.isFull) return null;
       const { value } = await send("/verify", payment, requirements, options.verifyDeadlineMs ?? VERIFY_TIMEOUT_MS);
-      if (!verifyResponse.Check(value)) return null;
+      if (!verifyResponseCheck.Check(value)) return null;
       const reason = value.invalidReason ?? "invalid_payload";
       // The facilitator could not verify the payment; that is not a rejection.
       if (!value.isValid) return reason.startsWith("unexpected_") ? null : { isValid: false, reason };
@@ -116,7 +116,7 @@ export function createFacilitator(options: {
     async settle(payment, requirements, signal) {
       const deadlineMs = options.settleDeadlineMs ?? SETTLE_TIMEOUT_MS;
       const { value, status } = await send("/settle", payment, requirements, deadlineMs, signal);
-      if (!settleResponse.Check(value)) return { kind: "unknown", why: `no valid response (status ${status})` };
+      if (!settleResponseCheck.Check(value)) return { kind: "unknown", why: `no valid response (status ${status})` };
       return value.success ? toSuccess(value, payment, requirements) : toFailure(value);
     },
   };
@@ -124,31 +124,31 @@ export function createFacilitator(options: {
 
 /** A semaphore with a FIFO queue. */
 function createSemaphore(capacity: number) {
-  let acquired = 0;
-  const waiting: (() => void)[] = [];
+  let acquiredCount = 0;
+  const waitingGrants: (() => void)[] = [];
   return {
     get isFull() {
-      return acquired >= capacity;
+      return acquiredCount >= capacity;
     },
     /** Resolves to false if `signal` aborts first. */
     async acquire(signal: AbortSignal | undefined): Promise<boolean> {
-      if (acquired < capacity) {
-        acquired += 1;
+      if (acquiredCount < capacity) {
+        acquiredCount += 1;
         return true;
       }
       const { promise, resolve } = Promise.withResolvers<boolean>();
       const grant = () => resolve(true);
-      waiting.push(grant);
+      waitingGrants.push(grant);
       signal?.addEventListener("abort", () => {
-        const index = waiting.indexOf(grant);
-        if (index >= 0) waiting.splice(index, 1);
+        const index = waitingGrants.indexOf(grant);
+        if (index >= 0) waitingGrants.splice(index, 1);
         resolve(false);
       });
       return promise;
     },
     release(): void {
-      const next = waiting.shift();
-      if (next === undefined) acquired -= 1;
+      const next = waitingGrants.shift();
+      if (next === undefined) acquiredCount -= 1;
       else next();
     },
   };
@@ -161,7 +161,7 @@ function toSuccess(
   requirements: PaymentRequirements,
 ): SettleOutcome {
   const unknown = (why: string) => ({ kind: "unknown", why }) as const;
-  if (transaction == null || !TRANSACTION.test(transaction)) return unknown("success without a transaction");
+  if (transaction == null || !TRANSACTION_PATTERN.test(transaction)) return unknown("success without a transaction");
   if (network != null && network !== requirements.network) return unknown("success on another network");
   if (amount != null && amount !== requirements.amount) return unknown("success with another amount");
   if (!isPayer(payer, payment)) return unknown("success with another payer");
@@ -177,11 +177,11 @@ function toFailure({ errorReason, transaction }: SettleResponse): SettleOutcome 
 const isPayer = (payer: string | null | undefined, { authorization }: SignedAuthorization) =>
   payer == null || payer.toLowerCase() === authorization.from;
 
-function optional<Schema extends TSchema>(schema: Schema) {
+function optionalOrNull<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }
 
-function parse(body: string): unknown {
+function parseJsonOrNull(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {

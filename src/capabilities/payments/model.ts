@@ -114,14 +114,14 @@ export class PaymentRejectedError extends Error {
   }
 }
 
-export const paymentInProgress = () =>
+export const createPaymentInProgressError = () =>
   new AppError(
     "payment_in_progress",
     "This payment is being processed. Send the same payment again to get the response.",
     { details: { retryAfterSeconds: 1 } },
   );
 
-export const settlementUnknown = (cause?: unknown) =>
+export const createSettlementUnknownError = (cause?: unknown) =>
   new AppError(
     "settlement_unknown",
     "It is not yet known whether the payment was settled. Send the same payment again.",
@@ -131,5 +131,5 @@ export const settlementUnknown = (cause?: unknown) =>
 /** Once a charge is possible, an unexpected failure must not report the payment as failed. */
 export function throwSettlementUnknown(error: unknown): never {
   const isExpected = error instanceof AppError && error.code !== "store_unavailable";
-  throw isExpected || error instanceof PaymentRejectedError ? error : settlementUnknown(error);
+  throw isExpected || error instanceof PaymentRejectedError ? error : createSettlementUnknownError(error);
 }

@@ -46,13 +46,13 @@ eachDatabase("counts only the reconciler's own tries and logs one error for the 
     await reconciler.runOnce();
     assert.equal(await tries(), round);
     assert.equal(errors(), round < 12 ? 0 : 1);
-    assert.equal(reconciler.unknown, 1);
+    assert.equal(reconciler.unknownCount, 1);
   }
   ledger.facilitator.reported = null;
   ledger.cluster.clock.jumpWallClock(601_000);
   await reconciler.runOnce();
   await reconciler.runOnce();
-  assert.deepEqual([reconciler.unknown, service.counts.reserved, service.counts.settled], [0, 1, 1]);
+  assert.deepEqual([reconciler.unknownCount, service.counts.reserved, service.counts.settled], [0, 1, 1]);
 });
 
 eachDatabase(

@@ -51,7 +51,7 @@ export function formatRequirements(
 ) {
   const reason = error ?? "payment_required";
   const { scheme, amount, payTo, maxTimeoutSeconds, asset, extra } = requirements;
-  const described = { ...resource, mimeType: "application/json" };
+  const describedResource = { ...resource, mimeType: "application/json" };
   const network = networkNameV1(requirements.network);
   const acceptV1 = {
     scheme,
@@ -59,16 +59,16 @@ export function formatRequirements(
     maxAmountRequired: amount,
     resource: resource.url,
     description: resource.description,
-    mimeType: described.mimeType,
+    mimeType: describedResource.mimeType,
     outputSchema: null,
     payTo,
     maxTimeoutSeconds,
     asset,
     extra,
   };
-  const v2 = { x402Version: 2, error: reason, resource: described, accepts: [requirements] };
+  const requirementsV2 = { x402Version: 2, error: reason, resource: describedResource, accepts: [requirements] };
   return {
-    header: Buffer.from(JSON.stringify(v2)).toString("base64"),
+    header: Buffer.from(JSON.stringify(requirementsV2)).toString("base64"),
     body: { x402Version: 1, error: reason, accepts: network === null ? [] : [acceptV1] },
   };
 }
