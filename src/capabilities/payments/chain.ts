@@ -5,22 +5,22 @@ import type { Authorization, PaymentAsset } from "./model.ts";
 
 const RPC_TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_MAX = 256 * 1024;
-/** RPC providers limit the block range of one event query. */
+/** Block range of one event query, which RPC providers limit. */
 const BLOCKS_PER_QUERY = 2_000;
-/** With 2 s per block, 22 windows cover one day. */
+/** With 2 s per block, 22 queries of 2,000 blocks cover one day. */
 const EVENT_QUERIES_MAX = 22;
-/** An unused authorization counts as expired only after this margin, which covers reorganisations of the last blocks. */
+/** Safety margin for the expiry of an unused authorization. It covers reorganisations of the last blocks. */
 const EXPIRY_MARGIN_SECONDS = 60;
 
-/** keccak-256 of the signatures of EIP-3009 and ERC-20. */
+/** Prefixes or values of keccak-256 of the function and event signatures of EIP-3009 and ERC-20. */
 const AUTHORIZATION_STATE_SELECTOR = "0xe94a0102";
 const AUTHORIZATION_USED_TOPIC = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
 const AUTHORIZATION_CANCELED_TOPIC = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
 const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 /**
- * The state of an authorization on the chain. transferred: it has paid the payee. open: not used yet. void: it will never pay
- * the payee, because it expired unused or its nonce was used otherwise. unknown: no response, or an uncertain one.
+ * The state of an authorization on the chain. transferred: its amount was transferred to the payee. open: not used yet. void: it will never pay
+ * the payee, because it has expired or its nonce was used for another purpose. unknown: no certain response.
  */
 export type ChainFinding =
   | { readonly kind: "transferred"; readonly transaction: string }
@@ -28,7 +28,7 @@ export type ChainFinding =
   | { readonly kind: "void" }
   | { readonly kind: "unknown" };
 
-/** Reads the chain, for settlements whose outcome the facilitator did not report. */
+/** Reads the outcome of settlements from the chain if the facilitator did not report it. */
 export interface ChainReader {
   find(authorization: Authorization, signal?: AbortSignal): Promise<ChainFinding>;
 }
@@ -94,7 +94,7 @@ export function createChainReader(options: {
   const find: ChainReader["find"] = async (authorization, signal) => {
     const chainId = await call("eth_chainId", [], signal);
     if (!chainIdCheck.Check(chainId) || Number(chainId) !== asset.chainId) return UNKNOWN_FINDING;
-    // The block is read before the state: if the nonce is unused after the block's timestamp, it was unused at that time.
+    // The block is read before the nonce, so a nonce that is still unused was unused at the block's timestamp.
     const block = await call("eth_getBlockByNumber", ["latest", false], signal);
     if (!blockCheck.Check(block)) return UNKNOWN_FINDING;
     const data = `${AUTHORIZATION_STATE_SELECTOR}${padAddress(authorization.from).slice(2)}${authorization.nonce.slice(2)}`;
@@ -118,7 +118,7 @@ export function createChainReader(options: {
 
 /**
  * Whether using the authorization transferred its amount to the payee. A used nonce does not prove it, and a transaction may
- * contain many transfers: only the token's next event after the use belongs to the authorization.
+ * contain many transfers: only the token's next event after the AuthorizationUsed event belongs to the authorization.
  */
 function hasPaid(logs: readonly EventLog[], useEvent: EventLog, authorization: Authorization, token: string): boolean {
   const [nextEvent] = logs
@@ -134,7 +134,7 @@ function hasPaid(logs: readonly EventLog[], useEvent: EventLog, authorization: A
   );
 }
 
-/** An address padded to 32 bytes. */
+/** Pads a wallet address to 32 bytes. */
 const padAddress = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`;
 
 const toQuantity = (value: number) => `0x${value.toString(16)}`;

@@ -10,7 +10,7 @@ const TRANSACTION_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
 /**
  * Error codes that prove nothing was charged. Any other error leaves the outcome unknown, including a used nonce: an earlier
- * attempt of this service may have used it.
+ * attempt of this service may have used the nonce.
  */
 const CERTAIN_REJECTIONS: ReadonlySet<string> = new Set([
   "insufficient_funds",
@@ -36,7 +36,7 @@ const CERTAIN_REJECTIONS: ReadonlySet<string> = new Set([
   "invalid_exact_evm_token_version_mismatch",
 ]);
 
-/** Result of the verification before the charge; null without a valid response. */
+/** Result of the verification before the charge; null if the facilitator returned no valid response. */
 export type Verdict = { readonly isValid: true } | { readonly isValid: false; readonly reason: string } | null;
 
 /** Result of a charge request. unknown: possibly charged. */
@@ -48,7 +48,7 @@ export type SettleOutcome =
 /** External service that verifies payments and submits them to the chain. */
 export interface Facilitator {
   verify(payment: SignedAuthorization, requirements: PaymentRequirements): Promise<Verdict>;
-  /** Requests the charge. Repeating it for the same authorization is safe, because the token accepts a nonce once. */
+  /** Requests the charge. Repeating the request for the same authorization is safe, because the token accepts a nonce only once. */
   settle(payment: SignedAuthorization, requirements: PaymentRequirements, signal?: AbortSignal): Promise<SettleOutcome>;
 }
 
@@ -87,7 +87,7 @@ export function createFacilitator(options: {
     deadlineMs: number,
     signal?: AbortSignal,
   ) => {
-    // The timeout starts once a connection is free.
+    // The timeout starts when a connection is available.
     if (!(await connections.acquire(signal))) return { status: null, value: null };
     try {
       // Built from validated values; no other client data is forwarded.
@@ -104,12 +104,12 @@ export function createFacilitator(options: {
   };
   return {
     async verify(payment, requirements) {
-      // An overloaded facilitator: fail fast instead of queueing. Only settlements wait for a connection.
+      // Verification fails immediately if all connections are in use. Only settlements wait for a connection.
       if (connections.isFull) return null;
       const { value } = await send("/verify", payment, requirements, options.verifyDeadlineMs ?? VERIFY_TIMEOUT_MS);
       if (!verifyResponseCheck.Check(value)) return null;
       const reason = value.invalidReason ?? "invalid_payload";
-      // The facilitator could not verify the payment; that is not a rejection.
+      // `unexpected_` errors mean that the facilitator could not verify the payment, not that it rejected the payment.
       if (!value.isValid) return reason.startsWith("unexpected_") ? null : { isValid: false, reason };
       return isPayer(value.payer, payment) ? { isValid: true } : null;
     },
@@ -154,7 +154,7 @@ function createSemaphore(capacity: number) {
   };
 }
 
-/** A success that does not match this payment leaves the outcome unknown. */
+/** Converts a success response. If it does not match the payment, the outcome is unknown. */
 function toSuccess(
   { transaction, network, amount, payer }: SettleResponse,
   payment: SignedAuthorization,

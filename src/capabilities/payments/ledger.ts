@@ -10,12 +10,12 @@ import {
 } from "./model.ts";
 
 const ATTEMPT_ID_BYTES = 12;
-/** How long a response is stored for a client that did not receive it. */
+/** Retention of responses for clients that did not receive them. */
 const RESPONSE_RETENTION_MINUTES = 60;
-/** The first retry of an unknown settlement. */
+/** Delay before the first retry of an unknown settlement. */
 export const FIRST_RETRY_SECONDS = 5;
 
-/** The exclusive right to change a payment until the lease expires. Every transition checks the attempt id. */
+/** The exclusive right to change a payment until the lease expires. Every transition compares the attempt id. */
 export interface PaymentLease {
   readonly paymentId: number;
   readonly attempt: string;
@@ -63,7 +63,7 @@ export const leaseEndSql = (parameter: number) => `clock_timestamp() + $${parame
 
 export const newAttemptId = (random: Random) => Buffer.from(random.bytes(ATTEMPT_ID_BYTES)).toString("base64url");
 
-/** The table of payments. Counts the transitions made by this process. */
+/** The payments table. Counts the transitions made by this process. */
 export class PaymentLedger {
   readonly counts = Object.fromEntries(PAYMENT_STATES.map((state) => [state, 0])) as Record<PaymentState, number>;
   readonly #database: Database;
@@ -75,8 +75,8 @@ export class PaymentLedger {
   }
 
   /**
-   * Reserves an authorization that is new, released, or whose lease expired before it could have been charged. Of any number
-   * of concurrent attempts on any number of nodes one gets the lease; the others get null.
+   * Reserves an authorization that is new or released, or whose lease expired before a charge was possible. Of any number
+   * of concurrent attempts on all nodes, one receives the lease; the others receive null.
    */
   async reserve(payment: NewPayment, leaseMs: number): Promise<PaymentLease | null> {
     const attempt = newAttemptId(this.#random);
@@ -129,7 +129,7 @@ export class PaymentLedger {
    * Leases a charged payment without a delivered response, or an unknown settlement, once the previous lease has expired.
    * Deletes a response that is stored for a request other than `requestHash`.
    *
-   * @throws AppError `payment_in_progress` if another process leased it first
+   * @throws AppError `payment_in_progress` if another process has leased the payment
    */
   async takeOver(
     paymentId: number,
@@ -148,7 +148,7 @@ export class PaymentLedger {
     return { paymentId, attempt };
   }
 
-  /** Returns false if the lease was lost, or if the transaction already paid for another call. */
+  /** Returns false if the lease was lost or the transaction is recorded for another payment. */
   async tryTransition({ paymentId, attempt }: PaymentLease, transition: PaymentTransition): Promise<boolean> {
     const { response = null } = transition;
     const rows = await this.#database.query(

@@ -23,11 +23,11 @@ import type { PaidRun } from "./settlement.ts";
 
 /** Maximum length of the request path in the payment requirements. */
 const RESOURCE_LENGTH_MAX = 500;
-/** Headers of a single response or connection; not stored with a response. */
+/** Headers that depend on the connection or the time of the response. They are not stored with a response. */
 const TRANSIENT_HEADERS_PATTERN = /^(?:date|connection|content-length|keep-alive|transfer-encoding|ratelimit.*|retry-after)$/;
 const ACCOUNT_REQUIRED_DETAIL = "This endpoint needs an account of this service";
 
-/** The state of one paid request between the hooks. */
+/** The state of one paid request, shared by the hooks. */
 interface PaidCall {
   readonly payment: Payment;
   readonly price: RoutePrice;
@@ -47,7 +47,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
   const { service, log, addresses } = options;
   const calls = new WeakMap<FastifyRequest, PaidCall>();
 
-  /** Awaits a step. If it rejects the payment, throws the 402 error and counts the rejection. */
+  /** Awaits a step. If the step rejects the payment, counts the rejection and throws the 402 error. */
   const mapRejection = async <Result>(
     request: FastifyRequest,
     call: Pick<PaidCall, "payment" | "price">,
@@ -63,7 +63,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
   };
 
   const release = async (run: PaidRun): Promise<void> => {
-    // If the store is unavailable, the lease expires.
+    // If the store is unavailable, the payment is released when its lease expires.
     await service
       .release(run)
       .catch((error: unknown) => log.warn(describeError(error), "a payment could not be released"));
@@ -121,7 +121,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
         const response = toStoredResponse(reply, payload);
         if (response === null && run.settlement === null) {
           await release(run);
-          throw new Error("a streaming route must settle before its handler");
+          throw new Error("a streaming route must settle the payment before its handler runs");
         }
         const settlement = await mapRejection(request, call, service.deliver(run, response));
         setSettlementHeader(reply, service.asset, call.payment.version, settlement);
@@ -137,7 +137,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
   };
 }
 
-/** The 402 error with the payment requirements. `rejection` is set if the request had a payment. */
+/** Creates the 402 error with the payment requirements. `rejection` is null if the request had no payment. */
 function createPaymentRequiredError(
   { service, publicUrl }: PaymentGateOptions,
   request: FastifyRequest,
@@ -177,9 +177,9 @@ function setSettlementHeader(
 const networkOf = ({ network }: PaymentAsset, version: number) =>
   version === 1 ? (networkNameV1(network) ?? network) : network;
 
-/** A hijacked response would bypass settlement. */
+/** Replaces `reply.hijack`, because a hijacked response would bypass settlement. */
 const forbidHijack = (): never => {
-  throw new Error("a paid route must respond through reply.send, also with a stream");
+  throw new Error("a paid route must send its response, including streams, with reply.send");
 };
 
 /** Discards the response including its headers, and prepares the error response instead. Returns its body. */
@@ -198,7 +198,7 @@ function replaceWithProblem(
   return prepareProblem(reply, problem);
 }
 
-/** Null for a stream. */
+/** Returns the response to store, or null for a stream. */
 function toStoredResponse(reply: FastifyReply, payload: unknown): StoredResponse | null {
   if (payload !== undefined && payload !== null && typeof payload !== "string" && !Buffer.isBuffer(payload))
     return null;
@@ -209,7 +209,7 @@ function toStoredResponse(reply: FastifyReply, payload: unknown): StoredResponse
   return { status: reply.statusCode, headers, body: Buffer.from(payload ?? "") };
 }
 
-/** Adds a field `payment` to an error body: the call is charged, and the payment can be redeemed for one response. */
+/** Adds a field `payment` to an error body: the call was charged, and the payment can be redeemed for one response. */
 function addCredit(payload: unknown, { transaction }: Settlement): unknown {
   if (typeof payload !== "string") return payload;
   const problem: unknown = JSON.parse(payload);
@@ -222,7 +222,7 @@ function isStream(payload: unknown): payload is { destroy(): void } {
   );
 }
 
-/** Version 2's header takes precedence. Node joins repeated headers, and the joined value is not valid base64. */
+/** The version 2 header takes precedence. Repeated headers are rejected: Node joins them, which is not valid base64. */
 function paymentHeaderOf({ headers }: FastifyRequest): string | null {
   const value = headers["payment-signature"] ?? headers["x-payment"];
   return value === undefined ? null : String(value);

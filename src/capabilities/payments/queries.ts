@@ -2,12 +2,12 @@ import type { Database } from "../../ports/database.ts";
 import { FIRST_RETRY_SECONDS, leaseEndSql } from "./ledger.ts";
 import type { SignedAuthorization } from "./model.ts";
 
-/** Processed concurrently. Fewer than the connections to the facilitator, so that some remain for payers. */
+/** Number of unknown payments resolved concurrently; smaller than the number of facilitator connections, which payers also use. */
 export const UNKNOWN_BATCH_SIZE = 8;
 const RETRY_SECONDS_MAX = 600;
-/** About a day and a half of retries. Afterwards only a payer's own resend queries the outcome. */
+/** Maximum number of retries: about 36 hours. Afterwards the outcome is queried only if the payer sends the payment again. */
 const RECONCILER_TRIES_MAX = 200;
-/** Retention of charged payments, which are accounting records. */
+/** Retention of charged payments, because they are accounting records. */
 const CHARGED_RETENTION_DAYS = 400;
 /** Retention of payments that were never charged. */
 const UNCHARGED_RETENTION_DAYS = 2;
@@ -15,7 +15,7 @@ const DELETE_BATCH_SIZE = 10_000;
 const DELETE_BATCHES_MAX = 50;
 
 /**
- * Recovers payments with an expired lease: those that cannot have been charged are released, those that may have been become
+ * Recovers payments with an expired lease: uncharged payments become released; possibly charged payments become
  * unknown. Deletes stored responses that are older than an hour.
  */
 export async function sweepPayments(database: Database): Promise<void> {
@@ -45,7 +45,7 @@ export interface UnknownPayment {
   readonly signed: SignedAuthorization;
 }
 
-/** Leases the unknown settlements that are due for a retry, for `leaseMs`. A payer's resend does not count as a try. */
+/** Leases the unknown settlements that are due for a retry, for `leaseMs`. Only reconciler attempts count as tries. */
 export async function leaseUnknownPayments(database: Database, attempt: string, leaseMs: number): Promise<UnknownPayment[]> {
   const rows = await database.query<{ paymentId: number; tries: number; json: string }>(
     `update payments set attempt = $1, lease_until = ${leaseEndSql(2)}, tries = tries + 1, next_try_at = clock_timestamp()
@@ -61,7 +61,7 @@ export async function leaseUnknownPayments(database: Database, attempt: string, 
   return rows.map(({ json, ...payment }) => ({ ...payment, signed: JSON.parse(json) }));
 }
 
-/** Deletes payments after their retention. Charged payments without a response and unknown ones are kept as long as delivered ones. */
+/** Deletes payments after their retention. Returns the number of deleted payments. */
 export async function deleteOldPayments(database: Database, batchSize = DELETE_BATCH_SIZE): Promise<number> {
   let deleted = 0;
   for (let batch = 0; batch < DELETE_BATCHES_MAX; batch++) {

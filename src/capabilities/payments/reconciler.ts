@@ -11,9 +11,9 @@ import type { PaymentService } from "./service.ts";
 const RECONCILE_INTERVAL_MS = 5_000;
 const DELETE_INTERVAL_MS = 3_600_000;
 const RESOLVE_LEASE_MS = 90_000;
-/** Leaves time in the lease to record that the outcome is still unknown. */
+/** Shorter than the lease, so that the process can still record an unknown outcome. */
 const RESOLVE_TIMEOUT_MS = 60_000;
-/** After this many tries, more than an hour, an error is logged once for the operator. */
+/** Number of tries (more than an hour) after which one error is logged for the operator. */
 const TRIES_BEFORE_ERROR = 12;
 
 /** Background maintenance of the payment ledger. Any number of nodes may run it concurrently. */
@@ -30,7 +30,7 @@ export function createPaymentReconciler(options: {
   let unknownCount = 0;
   let deletedAt = Number.NEGATIVE_INFINITY;
 
-  /** Resolves a batch concurrently, so that no payment uses up its lease while another one times out. */
+  /** Resolves a batch concurrently, so that a timeout of one payment does not use up the lease of another payment. */
   const resolveBatch = async (): Promise<number> => {
     const attempt = newAttemptId(random);
     const leasedPayments = await leaseUnknownPayments(database, attempt, RESOLVE_LEASE_MS);
@@ -61,10 +61,10 @@ export function createPaymentReconciler(options: {
     await deleteOldPayments(database);
   };
 
-  // Separate timers: a facilitator that times out does not delay the sweep.
+  // Separate timers, so that a facilitator timeout does not delay the sweep.
   const timers: { stop(): Promise<void> }[] = [];
   return {
-    /** Number of unknown settlements of all processes, as of the last sweep. */
+    /** Number of unknown settlements of all nodes, as of the last sweep. */
     get unknownCount() {
       return unknownCount;
     },
@@ -84,7 +84,7 @@ export function createPaymentReconciler(options: {
   };
 }
 
-/** Runs the work repeatedly, with a pause after each run. */
+/** Runs the task repeatedly, with a pause after each run. */
 function repeat(clock: Clock, log: Log, task: () => Promise<void>): { stop(): Promise<void> } {
   let cancel = () => {};
   let currentRun: Promise<void> = Promise.resolve();

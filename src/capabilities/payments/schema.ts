@@ -6,12 +6,12 @@ import type { Hex, Payment } from "./model.ts";
 
 const HEADER_LENGTH_MAX = 8 * 1024;
 const JSON_DEPTH_MAX = 8;
-/** With or without padding. Whitespace and the URL-safe alphabet are rejected, so that a payment has one encoding. */
+/** Base64 with or without padding. Whitespace and the URL-safe alphabet are rejected, so that each payment has one encoding. */
 const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/;
 const UINT256_MAX = 2n ** 256n - 1n;
 
 const AddressSchema = Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" });
-/** Digits without sign, decimal point or leading zero, so that all parsers agree on the value. */
+/** Digits without sign, decimal point or leading zero, so that all parsers return the same value. */
 const UintSchema = Type.String({ pattern: "^(?:0|[1-9][0-9]{0,77})$" });
 const NameSchema = Type.String({ minLength: 1, maxLength: 100 });
 

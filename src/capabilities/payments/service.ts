@@ -24,12 +24,12 @@ import { requirementsFor } from "./requirements.ts";
 import { type PaidRun, PaymentSettlement, SETTLE_LEASE_MS, type SettlementOptions } from "./settlement.ts";
 import { type SignatureCheck, validateAuthorizationTime, validatePayment } from "./validate-payment.ts";
 
-/** Maximum time of a handler, plus both facilitator requests where the route settles after it. Then the lease expires. */
+/** Maximum time of a handler, plus both facilitator requests if the route settles after the handler. Afterwards the lease expires. */
 const RUN_LEASE_MS: Readonly<Record<Settles, number>> = { after: 90_000, before: 360_000 };
-/** Larger responses are not stored. If the client loses one, its call runs again. */
+/** Maximum size of stored responses. If a client does not receive a larger response, its call runs again. */
 const STORED_BYTES_MAX = 256 * 1024;
 
-/** The paid request. Identifies the request whose stored response may be replayed. */
+/** Identifies the request that a stored response belongs to. */
 export interface PaidRequest {
   readonly method: string;
   readonly url: string;
@@ -38,7 +38,7 @@ export interface PaidRequest {
 
 type BeginResult =
   | { readonly kind: "run"; readonly run: PaidRun }
-  /** The same payment was sent again for the same request. */
+  /** The same payment was sent repeatedly for the same request. */
   | { readonly kind: "replay"; readonly response: StoredResponse; readonly settlement: Settlement };
 
 export interface PaymentServiceOptions extends SettlementOptions {
@@ -89,8 +89,8 @@ export class PaymentService {
   }
 
   /**
-   * Reserves a checked payment and has the facilitator verify it; charges it if the route settles before the handler. Of any
-   * number of concurrent identical payments exactly one gets a run.
+   * Reserves a checked payment and verifies it with the facilitator. Charges it if the route settles before the handler. Of any
+   * number of concurrent identical payments, exactly one receives a run.
    *
    * @throws PaymentRejectedError, AppError `payment_in_progress`, `payment_unavailable`, `settlement_unknown`
    */
@@ -129,7 +129,7 @@ export class PaymentService {
     return { ...run, settlement };
   }
 
-  /** Handles a payment that was sent before: replays its response, redeems its credit, or rejects it. */
+  /** Handles a repeated payment: replays its response, redeems its credit, or rejects the payment. */
   async #reuse(foundPayment: FoundPayment, { payment, requirements, price, requestHash }: PaidCall): Promise<BeginResult> {
     const { paymentId, state, isLeased } = foundPayment;
     if (!foundPayment.isSameAuthorization) throw new PaymentRejectedError("payment_already_used");
@@ -142,7 +142,7 @@ export class PaymentService {
       transaction = await this.resolve(lease, payment, requirements);
     }
     if (transaction === null) throw createSettlementUnknownError();
-    // The payment is charged and pays for one response, also to a different request of the same price.
+    // A charged payment pays for one response, even if the request differs but has the same price.
     const lease = await this.#ledger.takeOver(paymentId, "settled", RUN_LEASE_MS[price.settles], requestHash);
     const settlement = { transaction, payer: payment.authorization.from };
     if (foundPayment.response === null || !foundPayment.isSameRequest)
@@ -166,7 +166,7 @@ export class PaymentService {
     return run.settlement;
   }
 
-  /** Ends a run without a successful response: an uncharged payment can be used again, a charged one is a credit. */
+  /** Ends a run without a successful response: an uncharged payment can be used again; a charged payment is a credit. */
   async release({ lease, settlement }: PaidRun): Promise<void> {
     if (settlement === null)
       await this.#ledger.tryTransition(lease, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });

@@ -13,7 +13,7 @@ import {
   throwSettlementUnknown,
 } from "./model.ts";
 
-/** Covers one settle request to the facilitator and one query of its outcome. */
+/** Lease duration for one settle request to the facilitator and one query of its outcome. */
 export const SETTLE_LEASE_MS = 90_000;
 
 /** A paid call in progress. This process holds the lease on its payment. */
@@ -35,7 +35,7 @@ export interface SettlementOptions {
   readonly log: Log;
 }
 
-/** Charges payments, and finds out the outcome of unknown charges. */
+/** Charges payments, and determines the outcome of unknown charges. */
 export class PaymentSettlement {
   readonly #ledger: PaymentLedger;
   readonly #options: SettlementOptions;
@@ -82,7 +82,7 @@ export class PaymentSettlement {
         return transaction;
       }
     }
-    // Also if the transaction has already paid for another call.
+    // The outcome is also unknown if the transaction is recorded for another payment.
     await this.#ledger.tryTransition(lease, { from: ["unknown"], to: "unknown", leaseMs: 0 });
     return null;
   }
@@ -96,7 +96,7 @@ export class PaymentSettlement {
       const { transaction } = outcome;
       if (await this.#ledger.tryTransition(lease, { from: ["settling"], transaction, ...settledTransition }))
         return { transaction, payer };
-      // The lease was lost, or the transaction already paid for another call: the outcome is uncertain.
+      // The lease was lost, or the transaction is recorded for another payment: the outcome is uncertain.
       this.#warn("a settlement could not be recorded", lease, payment);
     } else if (
       outcome.kind === "rejected" &&

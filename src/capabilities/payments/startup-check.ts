@@ -26,9 +26,9 @@ interface CheckOptions {
 }
 
 /**
- * Compares the configuration with the facilitator and the chain, so that errors show at start and not at the first payment.
+ * Compares the configuration with the facilitator and the chain, so that errors are reported at start and not at the first payment.
  *
- * @returns warnings for the operator; none for a service that does not respond
+ * @returns warnings for the operator; no warning for a service that does not respond
  */
 export async function findConfigurationErrors(options: CheckOptions): Promise<readonly string[]> {
   const { rpcUrl } = options;
