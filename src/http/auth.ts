@@ -4,7 +4,7 @@ import type { Allowance, Plan } from "../domain/plan.ts";
 
 /** The authenticated caller. */
 export interface Principal {
-  /** customer: has an API key. marketplace: authenticated by a marketplace. payer: pays for this single request. */
+  /** customer: has an API key. marketplace: authenticated by a marketplace. payer: pays for a single request. */
   readonly kind: "customer" | "marketplace" | "payer";
   /** Unique across all kinds; the owner id of all data of the caller. */
   readonly customerId: string;
@@ -14,13 +14,13 @@ export interface Principal {
   readonly keyId?: string;
 }
 
-/** public: anyone. key: authenticated callers only; otherwise neither the body is read nor the handler called. */
+/** public: any caller. key: authenticated callers only; the request is rejected before its body is read. */
 export type Access = "public" | "key";
 
 type Authentication = Promise<Principal | null> | Principal | null;
 
 export interface AuthenticationOptions {
-  /** The owner of a Bearer key; null if it is unknown, revoked or malformed. */
+  /** Returns the owner of a Bearer key, or null if the key is unknown, revoked or malformed. */
   readonly authenticate: (bearer: string, assertMayLookUp: AssertMayLookUp) => Authentication;
   /**
    * Other authentication methods (marketplace, payment), tried in this order if no Authorization header was sent. Each
@@ -29,45 +29,45 @@ export interface AuthenticationOptions {
   readonly authenticateOtherwise?: readonly Authenticator[];
 }
 
-/** Returns no promise if the result needs no I/O. */
+/** Returns a promise only if authentication needs I/O. */
 export type Authenticator = (request: FastifyRequest, assertMayLookUp: AssertMayLookUp) => Authentication;
 
 /**
  * Called before a credential that is not cached is looked up.
  *
- * @throws AppError `rate_limited` if the caller's address has received too many 401 responses
+ * @throws AppError `rate_limited` if the caller's IP address has received too many 401 responses
  */
 export type AssertMayLookUp = () => void;
 
 const AUTHORIZATION_LENGTH_MAX = 512;
 /** RFC 6750: case-insensitive scheme, exactly one space, then b64token. */
-const BEARER = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
+const BEARER_PATTERN = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
- * Returns the caller of a request. Returns no promise if authentication needs no I/O, because every request waits for it.
+ * Returns the caller of a request. Returns synchronously if authentication needs no I/O, because every request waits for it.
  *
- * @throws AppError `unauthorized` (also as a rejection) without exactly one well-formed, known credential
+ * @throws AppError `unauthorized` (also as a rejection) unless the request has exactly one valid credential
  */
 export function authenticateRequest(
   request: FastifyRequest,
   options: AuthenticationOptions,
   assertMayLookUp: AssertMayLookUp,
 ): Promise<Principal> | Principal {
-  const headers = authorizationHeaders(request);
+  const headers = readAuthorizationHeaders(request);
   const principal =
     headers.length === 0
       ? authenticateOtherwise(options.authenticateOtherwise ?? [], request, assertMayLookUp, 0)
       : authenticateBearer(headers, options, assertMayLookUp);
-  return principal instanceof Promise ? principal.then(assertFound) : assertFound(principal);
+  return principal instanceof Promise ? principal.then(requirePrincipal) : requirePrincipal(principal);
 }
 
 function authenticateOtherwise(
   authenticators: readonly Authenticator[],
   request: FastifyRequest,
   assertMayLookUp: AssertMayLookUp,
-  first: number,
+  firstIndex: number,
 ): Authentication {
-  for (let index = first; index < authenticators.length; index++) {
+  for (let index = firstIndex; index < authenticators.length; index++) {
     const principal = authenticators[index]?.(request, assertMayLookUp) ?? null;
     if (principal instanceof Promise)
       return principal.then(
@@ -78,7 +78,7 @@ function authenticateOtherwise(
   return null;
 }
 
-/** Null unless there is one header of the form `Bearer <token>`. */
+/** Returns the owner of the key, or null unless exactly one header of the form `Bearer <token>` was sent. */
 function authenticateBearer(
   headers: readonly string[],
   options: AuthenticationOptions,
@@ -86,17 +86,17 @@ function authenticateBearer(
 ): Authentication {
   const header = headers[0] ?? "";
   if (headers.length > 1 || header.length > AUTHORIZATION_LENGTH_MAX) return null;
-  const bearer = BEARER.exec(header)?.[1];
+  const bearer = BEARER_PATTERN.exec(header)?.[1];
   return bearer === undefined ? null : options.authenticate(bearer, assertMayLookUp);
 }
 
-function assertFound(principal: Principal | null): Principal {
+function requirePrincipal(principal: Principal | null): Principal {
   if (principal === null) throw new AppError("unauthorized", "Invalid or expired API key");
   return principal;
 }
 
-/** All Authorization headers. The parsed headers contain only the first one, which would hide a second. */
-function authorizationHeaders(request: FastifyRequest): readonly string[] {
+/** Returns all Authorization headers. Node's parsed headers contain only the first, which would hide a second header. */
+function readAuthorizationHeaders(request: FastifyRequest): readonly string[] {
   const { rawHeaders } = request.raw;
   const values: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

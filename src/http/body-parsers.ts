@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { UnreadableBody } from "./validation/index.ts";
 import { parseJson } from "./validation/json.ts";
 
-/** Accepts JSON bodies only; any other content type is a 415. */
+/** Accepts JSON bodies only; other content types are rejected with 415. */
 export function installBodyParsers(app: FastifyInstance): void {
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const parse = (
@@ -17,7 +17,7 @@ export function installBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser(/^application\/[\w.-]+\+json\b/, { parseAs: "buffer" }, parse);
 }
 
-/** An empty body counts as absent. A parse error is returned as a value, because validation reports it later as a 422. */
+/** An empty body counts as absent. A parse error is returned as a value, because it must be reported as a 422 after the rate limit check. */
 function readJson(bytes: Buffer, utf8: InstanceType<typeof TextDecoder>): unknown {
   if (bytes.length === 0) return undefined;
   let text: string;

@@ -6,7 +6,7 @@ interface Context {
   readonly requestId: string;
 }
 
-/** Responds to malformed HTTP, oversized headers and request timeouts. Neither echoes nor logs what the client sent. */
+/** Responds to malformed HTTP, oversized headers and request timeouts. Neither returns nor logs the client's data. */
 export function respondToClientError(error: { readonly code?: string }, socket: Socket, context: Context): void {
   if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
     socket.destroy();

@@ -103,7 +103,7 @@ async function sendRaw(bytes: string | Buffer): Promise<{ status: number; text: 
 const head = (path: string, ...headers: string[]) =>
   `${[`GET ${path} HTTP/1.1`, "host: localhost", "connection: close", ...headers].join("\r\n")}\r\n\r\n`;
 
-test("400 and 417: protocol errors have the usual error format and a request id", async () => {
+test("400 and 417: responses to protocol errors have the standard error format and a request id", async () => {
   const cases = [
     ["GET /v1/markets/kalshi/a HTTP/1.1\r\nconnection: close\r\n\r\n", 400, "The request has no Host header"],
     [head("/v1/markets/kalshi/a", "expect: something-else"), 417, "The only supported expectation is 100-continue"],
@@ -116,11 +116,11 @@ test("400 and 417: protocol errors have the usual error format and a request id"
   }
 });
 
-test("401: HTTP/1.0 needs no Host header", async () => {
+test("401: an HTTP/1.0 request without Host header is not rejected with 400", async () => {
   assert.equal((await sendRaw("GET /v1/markets/kalshi/a HTTP/1.0\r\n\r\n")).status, 401);
 });
 
-test("200: a percent-encoded slash, an emoji and unusual characters reach the handler decoded once", async () => {
+test("200: a percent-encoded slash, an emoji and unusual characters in an id reach the handler, decoded once", async () => {
   for (const id of ["a/b", "..%2f..", "😀", "a b;c?d#e", "%00", "‮rtl", "a\\b"]) {
     const { status, body } = await send({ url: `/v1/markets/kalshi/${encodeURIComponent(id)}` });
     assert.equal(status, 200, id);
@@ -128,7 +128,7 @@ test("200: a percent-encoded slash, an emoji and unusual characters reach the ha
   }
 });
 
-test("404: ids with NUL or thousands of characters reach the handler", async () => {
+test("404: ids that contain NUL or thousands of characters reach the handler", async () => {
   for (const id of ["%00", "a%00b", "x".repeat(3_000), "%F0%9F%98%80".repeat(1_000)]) {
     const { status, body } = await send({ url: `/v1/markets/kalshi/${id}` });
     assert.equal(status, 404);
@@ -136,7 +136,7 @@ test("404: ids with NUL or thousands of characters reach the handler", async () 
   }
 });
 
-test("400: malformed percent-encoding in path or query", async () => {
+test("400: rejects malformed percent-encoding in path or query", async () => {
   for (const url of [
     "/v1/markets/kalshi/%zz",
     "/v1/%c0%ae",
@@ -151,7 +151,7 @@ test("400: malformed percent-encoding in path or query", async () => {
   }
 });
 
-test("422: reports invalid path and query values together and in order; the last of repeated values counts", async () => {
+test("422: reports all invalid path and query values in order, and uses the last of repeated values", async () => {
   const { status, body } = await send({ url: "/v1/markets/nope/a?limit=1&limit=x&expand=history,whatever" });
   assert.equal(status, 422);
   const detail = JSON.parse(body).detail as { loc: string[]; type: string; input: unknown; msg: string }[];
@@ -192,7 +192,7 @@ test("404 and 405: unknown paths and wrong methods are rejected before authentic
 });
 
 test("401: rejects any credential other than exactly one valid Bearer key, before validation", async () => {
-  const invalid = [
+  const invalidValues = [
     "",
     "Bearer",
     "Bearer ",
@@ -202,13 +202,13 @@ test("401: rejects any credential other than exactly one valid Bearer key, befor
     `Basic ${VALID_KEY}`,
     VALID_KEY,
   ];
-  invalid.push(
+  invalidValues.push(
     `Bearer ${VALID_KEY}, Bearer ${VALID_KEY}`,
     `Bearer ${VALID_KEY} x`,
     `Bearer "${VALID_KEY}"`,
     `Bearer ${"x".repeat(9_000)}`,
   );
-  invalid.push(
+  invalidValues.push(
     `Bearer ${VALID_KEY}x`,
     `Bearer ${VALID_KEY.toUpperCase()}`,
     "Bearer é",
@@ -216,7 +216,7 @@ test("401: rejects any credential other than exactly one valid Bearer key, befor
     "Bearer undefined",
     "Token a",
   );
-  for (const authorization of invalid) {
+  for (const authorization of invalidValues) {
     const reply = await app.inject({
       method: "POST",
       url: "/v1/webhooks",
@@ -234,16 +234,16 @@ test("401: rejects any credential other than exactly one valid Bearer key, befor
 });
 
 test("401: rejects two Authorization headers, even if both are valid", async () => {
-  const twice = [`Authorization: Bearer ${VALID_KEY}`, `authorization: Bearer ${VALID_KEY}`];
-  assert.equal((await sendRaw(head("/v1/markets/kalshi/a", ...twice))).status, 401);
-  assert.equal((await sendRaw(head("/v1/markets/kalshi/a", ...twice.slice(1)))).status, 200);
+  const repeatedHeaders = [`Authorization: Bearer ${VALID_KEY}`, `authorization: Bearer ${VALID_KEY}`];
+  assert.equal((await sendRaw(head("/v1/markets/kalshi/a", ...repeatedHeaders))).status, 401);
+  assert.equal((await sendRaw(head("/v1/markets/kalshi/a", ...repeatedHeaders.slice(1)))).status, 200);
 });
 
 test("422: rejects malformed JSON, 5,000 nested levels, duplicate keys and __proto__", async () => {
-  const deep = `{"url":${"[".repeat(5_000)}${"]".repeat(5_000)}}`;
+  const deepBody = `{"url":${"[".repeat(5_000)}${"]".repeat(5_000)}}`;
   for (const text of [
     "{broken",
-    deep,
+    deepBody,
     "[".repeat(100_000),
     '{"url":"a","url":"b"}',
     '{"__proto__":{"x":1}}',
@@ -296,8 +296,8 @@ test("422: never returns a secret, neither as the value nor inside its parent", 
 });
 
 test("413 and 415: rejects bodies that are too large, not JSON, or compressed", async () => {
-  const large = `{"url":"${"x".repeat(1024 * 1024)}"}`;
-  assert.equal((await post(large)).status, 413);
+  const largeBody = `{"url":"${"x".repeat(1024 * 1024)}"}`;
+  assert.equal((await post(largeBody)).status, 413);
   for (const type of [
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -313,16 +313,16 @@ test("413 and 415: rejects bodies that are too large, not JSON, or compressed", 
   assert.equal((await post('{"url":"u"}', { "content-type": "application/json; charset=utf-8" })).status, 200);
 });
 
-test("413: a body above the limit gets a response, with Content-Length and with chunked encoding", async () => {
+test("413: rejects a body above the limit, both with Content-Length and with chunked encoding", async () => {
   const start = `POST /v1/webhooks HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${VALID_KEY}\r\ncontent-type: application/json\r\n`;
   const megabyte = "x".repeat(1024 * 1024);
-  const announced = await sendRaw(`${start}content-length: ${megabyte.length}\r\n\r\n${megabyte}`);
-  assert.equal(announced.status, 413);
+  const withContentLength = await sendRaw(`${start}content-length: ${megabyte.length}\r\n\r\n${megabyte}`);
+  assert.equal(withContentLength.status, 413);
   const chunked = await sendRaw(`${start}transfer-encoding: chunked\r\n\r\n100000\r\n${megabyte}\r\n0\r\n\r\n`);
   assert.equal(chunked.status, 413);
 });
 
-test("4xx: malformed HTTP and excessive headers get a response before the connection is closed", async () => {
+test("4xx: sends a response to malformed HTTP and excessive headers before it closes the connection", async () => {
   const manyHeaders = Array.from({ length: 3_000 }, (_, index) => `x-${index}: y`);
   const cases: readonly [string, number][] = [
     [head("/v1/markets/kalshi/a", `x-long: ${"y".repeat(100_000)}`), 431],
@@ -342,7 +342,7 @@ test("4xx: malformed HTTP and excessive headers get a response before the connec
   }
 });
 
-test("accepts a short and plain request id from the caller, and replaces any other", async () => {
+test("accepts a short alphanumeric request id from the client, and replaces other request ids", async () => {
   const idOf = async (requestId: string) =>
     (await app.inject({ url: "/nowhere", headers: { "x-request-id": requestId } })).headers["x-request-id"];
   assert.equal(await idOf("trace-7.a_B"), "trace-7.a_B");
@@ -361,8 +361,8 @@ test("500: the response has no internal details, and the log has the cause with 
 });
 
 test("x-ignored-parameters lists unknown parameters, escaped and limited in length", async () => {
-  const many = Array.from({ length: 50 }, (_, index) => `q${index}xxxxxx=1`).join("&");
-  const response = await send({ url: `/v1/markets/kalshi/a?limt=3&%0d%0aset-cookie:x=1&${"y".repeat(90)}=1&${many}` });
+  const manyParameters = Array.from({ length: 50 }, (_, index) => `q${index}xxxxxx=1`).join("&");
+  const response = await send({ url: `/v1/markets/kalshi/a?limt=3&%0d%0aset-cookie:x=1&${"y".repeat(90)}=1&${manyParameters}` });
   assert.equal(response.status, 200);
   const header = String(response.headers["x-ignored-parameters"]);
   assert.ok(header.startsWith(`limt; did you mean limit, __set-cookie_x, ${"y".repeat(40)}, q0xxxxxx`), header);
@@ -371,7 +371,7 @@ test("x-ignored-parameters lists unknown parameters, escaped and limited in leng
   assert.equal(body.headers["x-ignored-parameters"], "uri; did you mean url, risk_limit");
 });
 
-test("generated paths, queries and bodies cause no 5xx and no credential in the log", async () => {
+test("for generated paths, queries and bodies, returns no 5xx and logs no credential", async () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 60 }),
     fc.constantFrom(SECRET, "__proto__", "%", "\0", "limit"),
@@ -399,7 +399,7 @@ test("generated paths, queries and bodies cause no 5xx and no credential in the 
           headers: { "content-type": "application/json" },
           payload: payload?.toWellFormed(),
         });
-        assert.ok(status < 500, `${method} ${url} gave ${status}`);
+        assert.ok(status < 500, `${method} ${url} returned ${status}`);
       },
     ),
     { numRuns: 400, seed: 7 },

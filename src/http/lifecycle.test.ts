@@ -10,8 +10,8 @@ import type { Clock } from "../ports/clock.ts";
 import { drain } from "./lifecycle.ts";
 import { defineRoute } from "./route.ts";
 
-/** A clock whose timers fire on demand. */
-function manualClock(): { clock: Clock; fire(): void } {
+/** Creates a clock whose timers fire when the test calls `fire`. */
+function createManualClock(): { clock: Clock; fire(): void } {
   const callbacks = new Set<() => void>();
   return {
     clock: {
@@ -30,7 +30,7 @@ function manualClock(): { clock: Clock; fire(): void } {
   };
 }
 
-async function slowServer() {
+async function startSlowServer() {
   const { app } = await testServer();
   const entered = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ async function slowServer() {
 }
 
 test("draining lets open requests finish, closes idle connections and accepts no new ones", async () => {
-  const { app, entered, release, port } = await slowServer();
+  const { app, entered, release, port } = await startSlowServer();
   app.lifecycle.markReady();
   assert.equal(app.lifecycle.state, "ready");
   const idle = connect(port, "127.0.0.1");
@@ -70,7 +70,7 @@ test("draining lets open requests finish, closes idle connections and accepts no
   });
   await entered.promise;
   let hasEnded = false;
-  const ended = drain(app, { clock: manualClock().clock, deadlineMs: 1_000 }).then((result) => {
+  const ended = drain(app, { clock: createManualClock().clock, deadlineMs: 1_000 }).then((result) => {
     hasEnded = true;
     return result;
   });
@@ -86,9 +86,9 @@ test("draining lets open requests finish, closes idle connections and accepts no
   agent.destroy();
 });
 
-test("draining closes open connections at the deadline and reports it", async () => {
-  const { app, entered, release, port } = await slowServer();
-  const timers = manualClock();
+test("draining closes open connections at the deadline and returns `cut: true`", async () => {
+  const { app, entered, release, port } = await startSlowServer();
+  const timers = createManualClock();
   const socket = connect(port, "127.0.0.1");
   await once(socket, "connect");
   socket.resume();
@@ -109,7 +109,7 @@ test("draining closes open connections at the deadline and reports it", async ()
 test("a draining server never becomes ready again", async () => {
   const { app } = await testServer();
   assert.equal(app.lifecycle.state, "starting");
-  await drain(app, { clock: manualClock().clock, deadlineMs: 1_000, graceMs: 5 });
+  await drain(app, { clock: createManualClock().clock, deadlineMs: 1_000, graceMs: 5 });
   app.lifecycle.markReady();
   assert.equal(app.lifecycle.state, "draining");
 });

@@ -2,10 +2,10 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../ports/clock.ts";
 
-/** starting: cannot serve requests yet. draining: finishes open requests and accepts no new connections. */
+/** starting: does not serve requests yet. draining: finishes open requests and accepts no new connections. */
 type LifecycleState = "starting" | "ready" | "draining";
 
-/** The state behind readiness probes; set by the start and by `drain`. */
+/** The state that readiness probes report. */
 export class Lifecycle {
   #state: LifecycleState = "starting";
 
@@ -13,7 +13,7 @@ export class Lifecycle {
     return this.#state;
   }
 
-  /** Has no effect while draining. */
+  /** Has no effect if the server is draining. */
   markReady(): void {
     if (this.#state === "starting") this.#state = "ready";
   }
@@ -33,18 +33,18 @@ export interface DrainOptions {
 
 /**
  * Stops a server gracefully: readiness changes immediately; after `graceMs` the server accepts no new connections, sends
- * `Connection: close`, closes idle connections and lets open requests finish until the deadline. `preClose` hooks end open
- * streams. A second call returns the same promise.
+ * `Connection: close`, closes idle connections and lets open requests finish until the deadline. `preClose` hooks close open
+ * streams. Repeated calls return the same promise.
  *
  * @returns `cut`: whether connections were closed at the deadline
  */
 export function drain(app: FastifyInstance, options: DrainOptions): Promise<{ readonly cut: boolean }> {
-  const result = drains.get(app) ?? drainOnce(app, options);
-  drains.set(app, result);
+  const result = drainResults.get(app) ?? drainOnce(app, options);
+  drainResults.set(app, result);
   return result;
 }
 
-const drains = new WeakMap<FastifyInstance, Promise<{ readonly cut: boolean }>>();
+const drainResults = new WeakMap<FastifyInstance, Promise<{ readonly cut: boolean }>>();
 
 async function drainOnce(app: FastifyInstance, options: DrainOptions): Promise<{ readonly cut: boolean }> {
   app.lifecycle.markDraining();
@@ -67,16 +67,16 @@ async function drainOnce(app: FastifyInstance, options: DrainOptions): Promise<{
  * connection of a browser or load balancer would delay the stop until its deadline.
  */
 export function closeUnusedConnections(app: FastifyInstance): void {
-  const unused = new Set<Socket>();
+  const unusedSockets = new Set<Socket>();
   app.server.on("connection", (socket: Socket) => {
-    unused.add(socket);
-    socket.once("close", () => unused.delete(socket));
+    unusedSockets.add(socket);
+    socket.once("close", () => unusedSockets.delete(socket));
   });
   app.server.on("request", ({ socket }: { socket: Socket }) => {
-    unused.delete(socket);
+    unusedSockets.delete(socket);
   });
   app.addHook("preClose", (done) => {
-    for (const socket of unused) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of unusedSockets) if (socket.bytesRead === 0) socket.destroy();
     done();
   });
 }

@@ -1,6 +1,6 @@
 import { STATUS } from "./problem.ts";
 
-/** Descriptions of successful responses without a description of their own. */
+/** Default descriptions of successful responses. */
 export const SUCCESS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   201: "Created",
   202: "Accepted. Processing continues in the background.",
@@ -22,7 +22,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: "The service is temporarily unavailable.",
 };
 
-/** Response headers, referenced by many operations. */
+/** Response headers that operations reference. */
 export const HEADERS = {
   "Retry-After": {
     description: "Seconds to wait before the next request. For a monthly quota, the date on which it resets.",
@@ -48,7 +48,7 @@ export const HEADERS = {
   },
 } as const;
 
-/** Error bodies. The validation schemas have the names and shapes of FastAPI, which generated clients expect. */
+/** Schemas of error bodies. Those of validation errors equal FastAPI's, because generated clients depend on them. */
 export const ERROR_SCHEMAS = {
   Problem: {
     type: "object",

@@ -6,7 +6,7 @@ import { METERING } from "../domain/metering.ts";
 import { defineRoute, TAGS } from "./route.ts";
 import { commaList } from "./validation/index.ts";
 
-async function documentedServer() {
+async function startDocumentedServer() {
   const { app } = await testServer({ docs: true, publicUrl: "https://api.example.com" });
   defineRoute(app, {
     method: "GET",
@@ -54,7 +54,7 @@ async function documentedServer() {
 }
 
 test("/openapi.json is an OpenAPI 3.1.0 document of version 1.0.0 with every API route", async () => {
-  const app = await documentedServer();
+  const app = await startDocumentedServer();
   const reply = await app.inject("/openapi.json");
   assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
   const document = reply.json();
@@ -80,7 +80,7 @@ test("/openapi.json is an OpenAPI 3.1.0 document of version 1.0.0 with every API
 });
 
 test("each operation documents its errors, its parameter styles and its security", async () => {
-  const app = await documentedServer();
+  const app = await startDocumentedServer();
   const { paths, components } = (await app.inject("/openapi.json")).json();
   const get = paths["/v1/markets/{platform}/{market_id}"].get;
   assert.deepEqual(Object.keys(get.responses), [
@@ -97,8 +97,8 @@ test("each operation documents its errors, its parameter styles and its security
     "503",
   ]);
   assert.match(get.responses["429"].description, /rate_limited.*quota_exceeded/);
-  const noKey = paths["/v1/notes"].post.responses;
-  assert.match(noKey["429"].description, /Codes: `rate_limited`\.$/);
+  const publicResponses = paths["/v1/notes"].post.responses;
+  assert.match(publicResponses["429"].description, /Codes: `rate_limited`\.$/);
   assert.equal(paths["/v1/probe"].get.responses["429"], undefined);
   assert.deepEqual([get["x-quota-tier"], get["x-minimum-plan"], get["x-rate-class"]], ["LISTING", "free", "general"]);
   assert.match(get.responses["404"].description, /market_not_found/);
@@ -125,8 +125,8 @@ test("each operation documents its errors, its parameter styles and its security
   await app.close();
 });
 
-test("/docs needs no key and loads nothing from other origins", async () => {
-  const app = await documentedServer();
+test("/docs needs no key and loads no resources from other origins", async () => {
+  const app = await startDocumentedServer();
   const page = await app.inject("/docs/");
   assert.equal(page.statusCode, 200);
   assert.ok(!/https?:\/\//.test(page.body.replace(/<!--.*?-->/gs, "")), page.body);
@@ -138,7 +138,7 @@ test("/docs needs no key and loads nothing from other origins", async () => {
 
 test("a duplicate operation id aborts the start", async () => {
   const { app } = await testServer();
-  const note = {
+  const noteRoute = {
     access: "public",
     metering: METERING.FREE,
     tag: "Markets",
@@ -146,15 +146,15 @@ test("a duplicate operation id aborts the start", async () => {
     operationId: "twice",
     responses: {},
   } as const;
-  defineRoute(app, { ...note, method: "GET", url: "/a", handler: ({ reply }) => reply.send() });
+  defineRoute(app, { ...noteRoute, method: "GET", url: "/a", handler: ({ reply }) => reply.send() });
   assert.throws(() => {
-    defineRoute(app, { ...note, method: "GET", url: "/b", handler: ({ reply }) => reply.send() });
+    defineRoute(app, { ...noteRoute, method: "GET", url: "/b", handler: ({ reply }) => reply.send() });
   }, /twice/);
   await app.close();
 });
 
 test("responses document their headers for retries, limits and payments", async () => {
-  const app = await documentedServer();
+  const app = await startDocumentedServer();
   const document = (await app.inject("/openapi.json")).json();
   const { responses } = document.paths["/v1/markets/{platform}/{market_id}"].get;
   const headersOf = (status: number) => Object.keys(responses[status].headers ?? {});
@@ -163,10 +163,10 @@ test("responses document their headers for retries, limits and payments", async 
   assert.deepEqual(headersOf(429), ["Retry-After", "RateLimit-Policy", "RateLimit"]);
   assert.deepEqual([headersOf(409), headersOf(503), headersOf(404)], [["Retry-After"], ["Retry-After"], []]);
   assert.equal(responses[200].headers.RateLimit.$ref, "#/components/headers/RateLimit");
-  const named = Object.keys(document.components.headers).sort();
-  assert.deepEqual(named, ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "RateLimit", "RateLimit-Policy", "Retry-After"]);
+  const headerNames = Object.keys(document.components.headers).sort();
+  assert.deepEqual(headerNames, ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "RateLimit", "RateLimit-Policy", "Retry-After"]);
   assert.equal(responses[402].content["application/json"].schema.$ref, "#/components/schemas/PaymentRequired");
-  const free = document.paths["/v1/notes"].post.responses;
-  assert.ok(!JSON.stringify(free).includes("PAYMENT"));
+  const freeResponses = document.paths["/v1/notes"].post.responses;
+  assert.ok(!JSON.stringify(freeResponses).includes("PAYMENT"));
   await app.close();
 });

@@ -32,13 +32,13 @@ export async function installOpenApi(
   app: FastifyInstance,
   options: { readonly publicUrl: string | null; readonly docs: boolean },
 ): Promise<void> {
-  const errorsOf = new Map<string, readonly ErrorCode[]>();
+  const errorsByOperationId = new Map<string, readonly ErrorCode[]>();
   const optionalBodies = new Set<string>();
   app.addHook("onRoute", (route) => {
     const { operationId } = (route.schema ?? {}) as { operationId?: string };
     if (operationId === undefined || route.method === "HEAD") return;
-    if (errorsOf.has(operationId)) throw new Error(`Two routes have the operation id "${operationId}"`);
-    errorsOf.set(operationId, documentedErrors(route));
+    if (errorsByOperationId.has(operationId)) throw new Error(`Two routes have the operation id "${operationId}"`);
+    errorsByOperationId.set(operationId, listDocumentedErrors(route));
     if (route.config?.bodyOptional === true) optionalBodies.add(operationId);
   });
   await app.register(swagger, {
@@ -77,7 +77,7 @@ export async function installOpenApi(
     }),
     transformObject: (documents) => {
       const document = "openapiObject" in documents ? documents.openapiObject : documents.swaggerObject;
-      addErrorResponses(document as never, errorsOf, optionalBodies);
+      addErrorResponses(document as never, errorsByOperationId, optionalBodies);
       return document;
     },
   });
@@ -85,7 +85,7 @@ export async function installOpenApi(
   if (options.docs) await installDocs(app);
 }
 
-/** Tier, plan and rate class as extension fields; none for free routes. */
+/** Returns tier, plan and rate class as extension fields; an empty object for free routes. */
 function describeMetering(metering: Metering | undefined): Readonly<Record<`x-${string}`, unknown>> {
   if (metering === undefined || metering.rateClass === null) return {};
   const { quotaTier, priceTier, minimumPlan, rateClass } = metering;
@@ -115,7 +115,7 @@ function serveDocument(app: FastifyInstance): void {
   });
 }
 
-/** Swagger UI, without resources from other origins. */
+/** Serves Swagger UI without resources from other origins. */
 async function installDocs(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: DOCS_PREFIX,
@@ -131,8 +131,8 @@ async function installDocs(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The error codes of a route: its own, and those implied by its access, metering and body. */
-function documentedErrors(route: RouteOptions): readonly ErrorCode[] {
+/** Returns the error codes that the route declares and those implied by its access, metering and body. */
+function listDocumentedErrors(route: RouteOptions): readonly ErrorCode[] {
   const { config, schema } = route;
   return [
     ...(config?.errors ?? []),
@@ -167,7 +167,7 @@ function addErrorResponses(
     paths: Record<string, Record<string, unknown>>;
     components: { schemas?: Record<string, unknown>; headers?: Record<string, unknown> };
   },
-  errorsOf: ReadonlyMap<string, readonly ErrorCode[]>,
+  errorsByOperationId: ReadonlyMap<string, readonly ErrorCode[]>,
   optionalBodies: ReadonlySet<string>,
 ): void {
   document.components.schemas = { ...document.components.schemas, ...ERROR_SCHEMAS };
@@ -178,12 +178,12 @@ function addErrorResponses(
       const id = operation.operationId ?? "";
       describeSuccesses(operation);
       for (const parameter of operation.parameters ?? []) normaliseParameter(parameter);
-      for (const [status, codes] of byStatus(errorsOf.get(id) ?? [])) {
+      for (const [status, codes] of groupByStatus(errorsByOperationId.get(id) ?? [])) {
         const schema = status === "402" ? "PaymentRequired" : "Problem";
-        operation.responses[status] = errorResponse(Number(status), schema, codes);
+        operation.responses[status] = createErrorResponse(Number(status), schema, codes);
       }
       if (operation.parameters !== undefined || operation.requestBody !== undefined) {
-        operation.responses["422"] = errorResponse(422, "HTTPValidationError", []);
+        operation.responses["422"] = createErrorResponse(422, "HTTPValidationError", []);
       }
       describeHeaders(operation);
       if (operation.requestBody !== undefined) normaliseBody(operation.requestBody, optionalBodies.has(id));
@@ -195,7 +195,7 @@ function describeHeaders({ responses, security = [], "x-rate-class": rateClass }
   const acceptsPayment = security.some((scheme) => PAYMENT_SCHEME in scheme);
   for (const [status, response] of Object.entries(responses)) {
     const isSuccess = status.startsWith("2");
-    const names: (keyof typeof HEADERS)[] = [
+    const headerNames: (keyof typeof HEADERS)[] = [
       ...(["409", "429", "503"].includes(status) ? (["Retry-After"] as const) : []),
       ...(rateClass !== undefined && (isSuccess || status === "429")
         ? (["RateLimit-Policy", "RateLimit"] as const)
@@ -203,8 +203,8 @@ function describeHeaders({ responses, security = [], "x-rate-class": rateClass }
       ...(status === "402" ? (["PAYMENT-REQUIRED"] as const) : []),
       ...(acceptsPayment && (isSuccess || status === "402") ? (["PAYMENT-RESPONSE"] as const) : []),
     ];
-    if (names.length === 0) continue;
-    const references = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+    if (headerNames.length === 0) continue;
+    const references = Object.fromEntries(headerNames.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
     response.headers = { ...response.headers, ...references };
   }
 }
@@ -217,7 +217,7 @@ interface Parameter {
   schema: Record<string, unknown>;
 }
 
-/** Converts extension keywords of our schemas to OpenAPI fields of the parameter. */
+/** Moves extension keywords from the schema to OpenAPI fields of the parameter. */
 function normaliseParameter(parameter: Parameter): void {
   const {
     style: _style,
@@ -234,22 +234,22 @@ function normaliseParameter(parameter: Parameter): void {
 
 function normaliseBody(body: NonNullable<Operation["requestBody"]>, isOptional: boolean): void {
   if (isOptional) body.required = false;
-  for (const media of Object.values(body.content)) media.schema = withoutRequiredDefaults(media.schema);
+  for (const media of Object.values(body.content)) media.schema = removeRequiredDefaults(media.schema);
 }
 
-/** Removes fields with a default from `required`: the type needs them, but clients need not send them. */
-function withoutRequiredDefaults(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutRequiredDefaults);
+/** Removes fields with a default from `required`, because clients may omit them. */
+function removeRequiredDefaults(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(removeRequiredDefaults);
   if (typeof schema !== "object" || schema === null) return schema;
   const node = schema as { properties?: Record<string, object>; required?: readonly string[] };
-  const entries = Object.entries(node).map(([key, value]) => [key, withoutRequiredDefaults(value)]);
+  const entries = Object.entries(node).map(([key, value]) => [key, removeRequiredDefaults(value)]);
   if (!Array.isArray(node.required) || node.properties === undefined) return Object.fromEntries(entries);
   const { properties } = node;
   const required = node.required.filter((name) => !Object.hasOwn(properties[name] ?? {}, "default"));
   return { ...Object.fromEntries(entries), required };
 }
 
-/** Set by @fastify/swagger for responses without a description. */
+/** The description that @fastify/swagger sets for responses without one. */
 const DEFAULT_DESCRIPTION = "Default Response";
 
 function describeSuccesses(operation: Operation): void {
@@ -258,7 +258,7 @@ function describeSuccesses(operation: Operation): void {
   }
 }
 
-function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<string, readonly ErrorCode[]> {
+function groupByStatus(codes: readonly ErrorCode[]): ReadonlyMap<string, readonly ErrorCode[]> {
   const result = new Map<string, ErrorCode[]>();
   for (const code of new Set(codes)) {
     const status = String(STATUS[code]);
@@ -267,7 +267,7 @@ function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<string, readonly Err
   return result;
 }
 
-function errorResponse(status: number, schema: string, codes: readonly ErrorCode[]): Response {
+function createErrorResponse(status: number, schema: string, codes: readonly ErrorCode[]): Response {
   const text = ERROR_DESCRIPTIONS[status] ?? "Error";
   return {
     description: codes.length === 0 ? text : `${text} Codes: ${codes.map((code) => `\`${code}\``).join(", ")}.`,

@@ -17,10 +17,10 @@ test("decodes an encoded cursor for the same listing", () => {
   );
 });
 
-test("422: rejects a cursor of another listing, a modified one and a malformed one at query.cursor", () => {
+test("422: rejects cursors of another listing, modified cursors and malformed cursors with the location `query.cursor`", () => {
   const cursor = encodeCursor({ value: 12.5, id: "kalshi/A" }, LISTING);
-  const forged = Buffer.from(Buffer.from(cursor, "base64url").toString().replace("12.5", "99.5")).toString("base64url");
-  const malformed = [
+  const forgedCursor = Buffer.from(Buffer.from(cursor, "base64url").toString().replace("12.5", "99.5")).toString("base64url");
+  const malformedCursors = [
     "",
     "x",
     "e30",
@@ -30,13 +30,13 @@ test("422: rejects a cursor of another listing, a modified one and a malformed o
     "\u0000",
     "a".repeat(5_000),
     cursor.slice(0, -3),
-    forged,
+    forgedCursor,
   ];
-  malformed.push(
+  malformedCursors.push(
     Buffer.from('[1e999,"a","x"]').toString("base64url"),
     Buffer.from('[{},"a","x"]').toString("base64url"),
   );
-  for (const text of malformed) assertRejected(() => decodeCursor(text, LISTING));
+  for (const text of malformedCursors) assertRejected(() => decodeCursor(text, LISTING));
   assertRejected(() => decodeCursor(cursor, { ...LISTING, sort: "liquidity" }));
   assertRejected(() => decodeCursor(cursor, { ...LISTING, platform: "kalshi" }));
   assert.deepEqual(decodeCursor(cursor, { category: "politics", sort: "volume_24h" }), { value: 12.5, id: "kalshi/A" });
@@ -66,7 +66,7 @@ test("the link never contains the host of the request line", () => {
   }
 });
 
-test("the link escapes every character that could end it", () => {
+test("the link escapes every character that could end the URL", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 60 }), (text) => {
       const link = nextPageLink(`/v1/markets${text.toWellFormed()}`, "c");

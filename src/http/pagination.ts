@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { InvalidRequestError } from "../domain/errors.ts";
 import { valueError } from "./validation/pydantic-errors.ts";
 
-/** Position of the last row of a page: its sort value and id. New rows do not shift it, unlike an offset. */
+/** Position of the last row of a page: its sort value and id. Unlike an offset, it stays valid when rows are inserted. */
 export interface Keyset {
   readonly value: number | string | null;
   readonly id: string;
@@ -14,7 +14,7 @@ export type ListingKey = Readonly<Record<string, string | number | boolean | nul
 const CURSOR_LENGTH_MAX = 2_048;
 const CHECKSUM_LENGTH = 12;
 
-/** An opaque cursor for the page after `keyset`, valid only for the same sort and filters. */
+/** Returns an opaque cursor for the page after `keyset`. It is valid only for the same sort and filters. */
 export function encodeCursor(keyset: Keyset, listing: ListingKey): string {
   const content = [keyset.value, keyset.id] as const;
   return Buffer.from(JSON.stringify([...content, checksumOf(content, listing)])).toString("base64url");
@@ -58,18 +58,18 @@ function checksumOf(content: readonly [Keyset["value"], string], listing: Listin
 /**
  * Value of the `Link` header for the next page: the caller's URL with the cursor replaced.
  *
- * @param requestUrl  path and query as sent by the caller; its host, like the Host header, is never used
- * @param publicUrl  the service's configured address; without it the reference is relative
+ * @param requestUrl  path and query as sent by the caller; its host and the Host header are never used
+ * @param publicUrl  the service's configured base URL; if null, the link is relative
  */
 export function nextPageLink(requestUrl: string, cursor: string, publicUrl: string | null = null): string {
-  // A request line may contain an absolute URL. Its host is caller input and is not trusted.
+  // A request line may contain an absolute URL. Its host is client input and not trusted.
   const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i.exec(requestUrl)?.[0] ?? "";
   const target = requestUrl.slice(origin.length);
-  const mark = target.indexOf("?");
-  const path = mark < 0 ? target : target.slice(0, mark);
-  const query = new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1));
+  const queryStart = target.indexOf("?");
+  const path = queryStart < 0 ? target : target.slice(0, queryStart);
+  const query = new URLSearchParams(queryStart < 0 ? "" : target.slice(queryStart + 1));
   query.set("cursor", cursor);
-  // Escapes characters that are invalid in a URI reference in angle brackets or in a header; existing escapes stay.
+  // Escapes characters that are invalid in a URI or a header. Existing percent-encodings are unchanged.
   const safePath = path.replace(/[^!$&'()*+,\-./0-9:;=@A-Z_a-z~%]/g, (character) => encodeURIComponent(character));
   return `<${publicUrl?.replace(/\/+$/, "") ?? ""}${safePath}?${query}>; rel="next"`;
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { AppError, type ErrorCode, InvalidRequestError, VenueError } from "../domain/errors.ts";
 
-/** HTTP status of every error code. A missing code is a compile error. */
+/** HTTP status of every error code. */
 export const STATUS: Record<ErrorCode, number> = {
   bad_request: 400,
   malformed_payment: 400,
@@ -39,8 +39,8 @@ export const STATUS: Record<ErrorCode, number> = {
   draining: 503,
 };
 
-/** Retry-After of a 503 if the error does not set one. */
-const RETRY_AFTER_SECONDS = 2;
+/** Default Retry-After of 503 responses. */
+const DEFAULT_RETRY_AFTER_SECONDS = 2;
 
 /** Headers of every response. */
 export const COMMON_HEADERS: ReadonlySet<string> = new Set([
@@ -51,12 +51,12 @@ export const COMMON_HEADERS: ReadonlySet<string> = new Set([
 
 declare module "fastify" {
   interface FastifyReply {
-    /** Error code of the response, for the metrics; null for a success. */
+    /** Error code of the response, or null if it is successful. Used by the metrics. */
     problemCode: Problem["code"] | null;
   }
 }
 
-/** An error response, ready to be sent. */
+/** A serialised error response. */
 export interface Problem {
   readonly status: number;
   readonly code: ErrorCode | "invalid_request";
@@ -65,7 +65,7 @@ export interface Problem {
 }
 
 /**
- * Turns any thrown value into an error response without internal details.
+ * Converts any thrown value to an error response without internal details.
  *
  * `AppError.details` in the response: `allow` (405), `retryAfterSeconds` (Retry-After), `resetsOn` (quota 429: Retry-After
  * and, with `retryAfterSeconds`, the body), and all of `headers` and `body` (402).
@@ -73,10 +73,10 @@ export interface Problem {
 export function toProblem(error: unknown): Problem {
   if (error instanceof InvalidRequestError)
     return { status: 422, code: "invalid_request", headers: {}, body: JSON.stringify({ detail: error.errors }) };
-  if (error instanceof AppError) return appProblem(error);
+  if (error instanceof AppError) return toAppProblem(error);
   if (error instanceof VenueError)
-    return problem(502, "venue_unavailable", "The venue cannot be reached at the moment");
-  return fastifyProblem(error) ?? problem(500, "internal_error", "Internal Server Error");
+    return createProblem(502, "venue_unavailable", "The venue cannot be reached at the moment");
+  return toFastifyProblem(error) ?? createProblem(500, "internal_error", "Internal Server Error");
 }
 
 export function setCommonHeaders(requestId: string, reply: FastifyReply, data: string): void {
@@ -85,20 +85,20 @@ export function setCommonHeaders(requestId: string, reply: FastifyReply, data: s
   reply.header("x-parallax-data", data);
 }
 
-/** Replaces status and headers of the reply by those of the error response. Returns the body to send. */
-export function prepareProblem(reply: FastifyReply, response: Problem): string {
-  reply.problemCode = response.code;
+/** Sets status and headers of the reply to those of the error response. Returns the body to send. */
+export function prepareProblem(reply: FastifyReply, problem: Problem): string {
+  reply.problemCode = problem.code;
   reply.removeHeader("etag").removeHeader("link");
   reply
-    .code(response.status)
+    .code(problem.status)
     .header("cache-control", "no-store")
-    .headers({ ...response.headers })
+    .headers({ ...problem.headers })
     .header("content-type", "application/json; charset=utf-8");
-  return response.body;
+  return problem.body;
 }
 
-/** An error response `{"detail", "code"}`. */
-export function problem(
+/** Creates an error response with the body `{"detail", "code"}`. */
+export function createProblem(
   status: number,
   code: ErrorCode,
   detail: string,
@@ -108,7 +108,7 @@ export function problem(
   return { status, code, headers, body: JSON.stringify({ detail, code, ...extraFields }) };
 }
 
-function appProblem(error: AppError): Problem {
+function toAppProblem(error: AppError): Problem {
   const status = STATUS[error.code];
   const { allow, resetsOn, retryAfterSeconds } = error.details;
   const headers: Record<string, string> = { ...(error.details.headers as Record<string, string> | undefined) };
@@ -116,34 +116,34 @@ function appProblem(error: AppError): Problem {
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (typeof allow === "string") headers.allow = allow;
   if (typeof retryAfterSeconds === "number") headers["retry-after"] = String(Math.max(0, Math.ceil(retryAfterSeconds)));
-  else if (status === 503) headers["retry-after"] = String(RETRY_AFTER_SECONDS);
+  else if (status === 503) headers["retry-after"] = String(DEFAULT_RETRY_AFTER_SECONDS);
   if (typeof resetsOn === "string") {
     headers["retry-after"] = resetsOn;
     extraFields.resets_on = resetsOn;
     if (typeof retryAfterSeconds === "number") extraFields.retry_after_seconds = retryAfterSeconds;
   }
-  return problem(status, error.code, error.message, headers, extraFields);
+  return createProblem(status, error.code, error.message, headers, extraFields);
 }
 
-/** Errors raised by Fastify, by its error codes. */
-function fastifyProblem(error: unknown): Problem | null {
+/** Converts an error raised by Fastify; returns null for other errors. */
+function toFastifyProblem(error: unknown): Problem | null {
   if (!(error instanceof Error) || !("code" in error) || !("statusCode" in error)) return null;
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return problem(413, "body_too_large", "The request body is larger than this service accepts");
+      return createProblem(413, "body_too_large", "The request body is larger than this service accepts");
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-      return problem(415, "unsupported_media_type", "Send the body as application/json");
+      return createProblem(415, "unsupported_media_type", "Send the body as application/json");
     case "FST_ERR_BAD_URL":
-      return problem(400, "bad_request", "The URL contains a malformed percent-encoding");
+      return createProblem(400, "bad_request", "The URL contains a malformed percent-encoding");
     case "FST_ERR_MAX_PARAM_LENGTH":
-      return problem(404, "not_found", "Not Found");
+      return createProblem(404, "not_found", "Not Found");
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-      return problem(400, "bad_request", "The body length does not match Content-Length");
+      return createProblem(400, "bad_request", "The body length does not match Content-Length");
   }
   const { statusCode } = error;
-  // Only Fastify's own client errors; their messages are not part of this API.
+  // Replaces the messages of Fastify's client errors, which are not part of this API.
   const isFastifyError = typeof error.code === "string" && error.code.startsWith("FST_");
   return isFastifyError && typeof statusCode === "number" && statusCode >= 400 && statusCode < 500
-    ? problem(400, "bad_request", "The request is malformed")
+    ? createProblem(400, "bad_request", "The request is malformed")
     : null;
 }

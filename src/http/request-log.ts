@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../ports/log.ts";
 
-/** Every n-th successful request is logged, and every failed one. */
-const SUCCESS_SAMPLE = 1_000;
+/** One of this many successful requests is logged. Failed requests are always logged. */
+const SUCCESS_SAMPLE_INTERVAL = 1_000;
 const CAUSES_MAX = 4;
 const TEXT_LENGTH_MAX = 2_000;
 
-/** Logs one line per request: method, route pattern, status, duration. Never a URL, a header or a body. */
+/** Returns a function that logs method, route pattern, status and duration of a request, but no URL, header or body. */
 export function createRequestLog(
   log: Log,
-  successSample = SUCCESS_SAMPLE,
+  successSample = SUCCESS_SAMPLE_INTERVAL,
 ): (request: FastifyRequest, reply: FastifyReply) => void {
   let successes = 0;
   return (request, reply) => {
@@ -32,25 +32,25 @@ export function createRequestLog(
   };
 }
 
-/** The route's pattern. Raw paths have unbounded cardinality and contain caller data. */
+/** Returns the route's pattern, because raw paths have unbounded cardinality and contain client data. */
 export function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? "(no such route)";
 }
 
-/** Log fields of a thrown value: its chain of causes and stack, with credentials masked. */
+/** Returns log fields of a thrown value: its chain of causes and its stack, with masked credentials. */
 export function describeError(error: unknown): Readonly<Record<string, unknown>> {
   const causes: string[] = [];
   let current: unknown = error;
   while (current instanceof Error && causes.length < CAUSES_MAX) {
-    causes.push(mask(`${current.name}: ${current.message}`));
+    causes.push(maskCredentials(`${current.name}: ${current.message}`));
     current = current.cause;
   }
-  if (causes.length === 0) causes.push(mask(String(error)));
-  const stack = error instanceof Error && error.stack !== undefined ? mask(error.stack) : undefined;
+  if (causes.length === 0) causes.push(maskCredentials(String(error)));
+  const stack = error instanceof Error && error.stack !== undefined ? maskCredentials(error.stack) : undefined;
   return { error: causes[0], causes: causes.slice(1), stack };
 }
 
-function mask(text: string): string {
+function maskCredentials(text: string): string {
   return text
     .slice(0, TEXT_LENGTH_MAX)
     .replace(/\bbearer\s+\S+/gi, "Bearer ***")

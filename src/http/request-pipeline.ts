@@ -6,29 +6,29 @@ import { setCommonHeaders, toProblem } from "./problem.ts";
 import type { RouteTable } from "./route-table.ts";
 import { isWellEncoded } from "./validation/query-string.ts";
 
-/** A step of request processing. Throws to reject the request; a promise of `true` means it has sent the response. */
+/** A step of request processing. Throws to reject the request. Resolves to `true` if it has sent the response. */
 type Guard = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 /** Extension points of the pipeline. The order of checks is fixed: 401, minute limit, 403, 422, quota, 404, handler. */
 export interface Guards {
-  /** Before authentication, for example a limit per address. */
+  /** Runs before authentication, for example a limit per IP address. */
   readonly beforeAuthentication?: Guard;
-  /** Before a credential that is not in the cache is looked up in the store. */
+  /** Runs before an uncached credential is looked up in the store. */
   readonly beforeLookup?: (request: FastifyRequest) => void;
-  /** For requests rejected before or during authentication. An error thrown here replaces the original error. */
+  /** Runs for requests rejected before or during authentication. A thrown error replaces the original error. */
   readonly onUnauthenticated?: (request: FastifyRequest, error: unknown) => Promise<void> | void;
-  /** `request.principal` is set (null on public routes): minute limits, then the plan. */
+  /** Runs after `request.principal` is set (null on public routes): minute limits and plan. */
   readonly afterAuthentication?: Guard;
-  /** Parameters and body are valid: quota, payment. */
+  /** Runs after parameters and body are validated: quota and payment. */
   readonly afterValidation?: Guard;
-  /** The status of the response is final, and nothing is sent yet. Must not throw. */
+  /** Runs when the response status is final, before anything is sent. Must not throw. */
   readonly beforeSend?: (request: FastifyRequest, reply: FastifyReply) => void;
 }
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 
-/** The `onRequest` hook: all checks up to an authenticated caller, and the checks that precede reading the body. */
-export function authenticationHook(
+/** Creates the `onRequest` hook, which runs all checks before the body is read, including authentication. */
+export function createAuthenticationHook(
   options: {
     readonly guards?: readonly Guards[];
     readonly authentication: AuthenticationOptions;
@@ -38,12 +38,12 @@ export function authenticationHook(
 ): Hook {
   const { guards = [], authentication, data } = options;
   const reject = async (request: FastifyRequest, error: unknown): Promise<never> => {
-    throw await unauthenticatedError(request, error, guards);
+    throw await resolveUnauthenticatedError(request, error, guards);
   };
-  const checkForm: Guard = (request, reply) => {
+  const checkRequestForm: Guard = (request, reply) => {
     request.routeConfig = request.routeOptions.config;
     setCommonHeaders(request.id, reply, data);
-    const error = findFormError(request, routes);
+    const error = findRequestFormError(request, routes);
     if (error !== null) return reject(request, error);
   };
   const authenticate: Guard = (request) => {
@@ -68,7 +68,7 @@ export function authenticationHook(
     }
   };
   return runInOrder([
-    checkForm,
+    checkRequestForm,
     ...guards.map((guard) => guard.beforeAuthentication),
     authenticate,
     ...guards.map((guard) => guard.afterAuthentication),
@@ -77,16 +77,16 @@ export function authenticationHook(
   ]);
 }
 
-/** The `preHandler` hook: validation, quota, payment. */
-export function validationHook(guards: readonly Guards[], paymentGate: PaymentGate | undefined): Hook {
+/** Creates the `preHandler` hook: validation, quota, payment. */
+export function createValidationHook(guards: readonly Guards[], paymentGate: PaymentGate | undefined): Hook {
   const validate: Guard = (request, reply) => request.routeConfig.validate?.(request, reply);
-  const pay: Guard | undefined =
+  const admitPayment: Guard | undefined =
     paymentGate && ((request, reply) => (isPaid(request) ? paymentGate.admit(request, reply) : undefined));
-  return runInOrder([validate, ...guards.map((guard) => guard.afterValidation), pay]);
+  return runInOrder([validate, ...guards.map((guard) => guard.afterValidation), admitPayment]);
 }
 
 /**
- * Combines steps into one hook. It awaits only steps that return a promise: most requests have none, and an unnecessary
+ * Combines steps into one hook. It awaits only steps that return a promise: most steps return none, and an unnecessary
  * await costs as much as the step itself.
  */
 function runInOrder(guards: readonly (Guard | undefined)[]): Hook {
@@ -98,7 +98,7 @@ function runInOrder(guards: readonly (Guard | undefined)[]): Hook {
       hasResponded = await steps[index]?.(request, reply);
     return hasResponded === true;
   };
-  const start = (request: FastifyRequest, reply: FastifyReply): Promise<boolean> | undefined => {
+  const runSteps = (request: FastifyRequest, reply: FastifyReply): Promise<boolean> | undefined => {
     for (let index = 0; index < steps.length; index++) {
       const result = steps[index]?.(request, reply);
       if (result instanceof Promise) return continueFrom(result, index + 1, request, reply);
@@ -106,34 +106,34 @@ function runInOrder(guards: readonly (Guard | undefined)[]): Hook {
     return undefined;
   };
   return (request, reply, done) => {
-    let pending: Promise<boolean> | undefined;
+    let pendingSteps: Promise<boolean> | undefined;
     try {
-      pending = start(request, reply);
+      pendingSteps = runSteps(request, reply);
     } catch (error) {
       done(error as Error);
       return;
     }
-    if (pending === undefined) done();
-    else pending.then((hasResponded) => (hasResponded ? undefined : done()), done);
+    if (pendingSteps === undefined) done();
+    else pendingSteps.then((hasResponded) => (hasResponded ? undefined : done()), done);
   };
 }
 
-function findFormError(request: FastifyRequest, routes: RouteTable): AppError | null {
+function findRequestFormError(request: FastifyRequest, routes: RouteTable): AppError | null {
   if (request.raw.httpVersion === "1.1" && request.headers.host === undefined)
     return new AppError("bad_request", "The request has no Host header");
-  if (request.is404) return unknownRoute(request, routes);
+  if (request.is404) return createUnknownRouteError(request, routes);
   if (!isWellEncoded(request.raw.url ?? ""))
     return new AppError("bad_request", "The URL contains a malformed percent-encoding");
   return null;
 }
 
-/** The error to return for a request rejected before authentication: `error`, or that its address is rate-limited. */
-export async function unauthenticatedError(
+/** Counts a request rejected before authentication. Returns `error`, or the rate limit error of its IP address. */
+export async function resolveUnauthenticatedError(
   request: FastifyRequest,
   error: unknown,
   guards: readonly Guards[] = [],
 ): Promise<unknown> {
-  // A failure of ours, such as an unavailable store, does not count against the address.
+  // Server errors, such as an unavailable store, do not count towards the limit of the IP address.
   if (toProblem(error).status >= 500) return error;
   try {
     for (const { onUnauthenticated } of guards) await onUnauthenticated?.(request, error);
@@ -143,20 +143,20 @@ export async function unauthenticatedError(
   }
 }
 
-function unknownRoute(request: FastifyRequest, routes: RouteTable): AppError {
+function createUnknownRouteError(request: FastifyRequest, routes: RouteTable): AppError {
   const methods = routes.methodsOf(request.raw.url ?? "");
   return methods.length === 0
     ? new AppError("not_found", "Not Found")
     : new AppError("method_not_allowed", "Method Not Allowed", { details: { allow: methods.join(", ") } });
 }
 
-/** Routes that act for the caller later, such as webhooks, need a customer account. */
+/** Rejects callers without a customer account on routes that need one, such as webhooks. */
 function rejectWithoutAccount({ principal, routeConfig }: FastifyRequest): void {
   if (routeConfig.metering?.needsAccount !== true || principal?.kind === "customer") return;
   throw new AppError("account_required", "This endpoint needs an account of this service");
 }
 
-/** A compressed body could expand to any size. */
+/** Rejects compressed bodies, because their decompressed size is unbounded. */
 function rejectEncodedBody(request: FastifyRequest): void {
   const encoding = request.headers["content-encoding"];
   if (encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity") return;

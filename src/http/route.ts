@@ -31,16 +31,16 @@ type Tag = (typeof TAGS)[number];
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Who may call. Required: a route without it aborts the start. */
+    /** The permitted callers. Required: the server does not start if a route has no access setting. */
     access?: Access;
-    /** Tier, plan and limits. Required: a route without it aborts the start. */
+    /** Tier, plan and limits. Required: the server does not start if a route has no metering. */
     metering?: Metering;
     /** Sent as headers of every response. */
     deprecation?: Deprecation;
     /** Error codes in addition to those implied by access, parameters and body, for the OpenAPI document. */
     errors?: readonly ErrorCode[];
     validate?: RequestValidator;
-    /** Cache-Control of successful responses, if not the default. */
+    /** Overrides the default Cache-Control header of successful responses. */
     cacheControl?: string;
     bodyOptional?: boolean;
     /** HTML error page, for routes that browsers open. */
@@ -49,14 +49,14 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The authenticated caller; null on public routes. */
     principal: Principal | null;
-    /** `routeOptions.config`, read once, because Fastify creates that object on every access. */
+    /** Cached `routeOptions.config`, because Fastify creates the object on every access. */
     routeConfig: FastifyContextConfig;
     /** Header values, validated by the route's `headers` schema. */
     checkedHeaders: unknown;
   }
 }
 
-type Nothing = TObject<Record<never, TSchema>>;
+type EmptySchema = TObject<Record<never, TSchema>>;
 
 type ReadonlyDeep<Value> = Value extends readonly (infer Entry)[]
   ? readonly ReadonlyDeep<Entry>[]
@@ -98,7 +98,7 @@ export interface RouteDefinition<
   readonly operationId: string;
   readonly params?: Params;
   readonly query?: Query;
-  /** Lower-case names. */
+  /** Schema of the headers, with lower-case names. */
   readonly headers?: Headers;
   readonly body?: Body;
   /** Media types of the request body and of successful responses if not JSON; for the OpenAPI document. */
@@ -116,15 +116,15 @@ export interface RouteDefinition<
 }
 
 /**
- * Installs a route, for GET also as HEAD. Its schemas are the single source of types, validation, serialisation and the
+ * Registers a route; a GET route also handles HEAD. Its schemas are the single source of types, validation, serialisation and the
  * OpenAPI document.
  */
 export function defineRoute<
   const A extends Access,
-  Params extends TSchema = Nothing,
-  Query extends TSchema = Nothing,
-  Headers extends TSchema = Nothing,
-  Body extends TSchema = Nothing,
+  Params extends TSchema = EmptySchema,
+  Query extends TSchema = EmptySchema,
+  Headers extends TSchema = EmptySchema,
+  Body extends TSchema = EmptySchema,
   Responses extends Readonly<Record<number, TSchema>> = Readonly<Record<number, TSchema>>,
 >(app: FastifyInstance, definition: RouteDefinition<A, Params, Query, Headers, Body, Responses>): void {
   const {
@@ -154,7 +154,7 @@ export function defineRoute<
     produces,
     response: definition.responses,
   });
-  const handler: RouteHandlerMethod = (request, reply) => definition.handler(contextOf(request, reply));
+  const handler: RouteHandlerMethod = (request, reply) => definition.handler(createContext(request, reply));
   app.route({ method, url, config, schema, handler });
   if (method === "GET") app.route({ method: "HEAD", url, config, schema: { ...schema, hide: true }, handler });
 }
@@ -165,7 +165,7 @@ function withoutUndefined<Value extends object>(value: Value): Value {
 }
 
 /** The cast is safe: the validator has set values of these schemas, and authentication has set the caller. */
-function contextOf<Params extends TSchema, Query extends TSchema, Headers extends TSchema, Body, A>(
+function createContext<Params extends TSchema, Query extends TSchema, Headers extends TSchema, Body, A>(
   request: FastifyRequest,
   reply: FastifyReply,
 ): RouteContext<Params, Query, Headers, Body, A> {

@@ -20,7 +20,7 @@ const PUBLIC_GET = {
   summary: "Test",
 } as const;
 
-function read(app: FastifyInstance, url: string, handler: () => unknown, access: "public" | "key" = "public"): void {
+function registerGet(app: FastifyInstance, url: string, handler: () => unknown, access: "public" | "key" = "public"): void {
   defineRoute(app, {
     method: "GET",
     url,
@@ -76,7 +76,7 @@ test("the route table lists every documented route once, with its OpenAPI path",
   await app.close();
 });
 
-test("a deprecated route sends the deprecation headers with every response and is marked in the OpenAPI document", async () => {
+test("every response of a deprecated route has the deprecation headers, and the OpenAPI document marks the route as deprecated", async () => {
   const { app } = await testServer();
   const deprecation = {
     since: new Date("2026-01-31T00:00:00Z"),
@@ -95,14 +95,14 @@ test("a deprecated route sends the deprecation headers with every response and i
     ["2026-03-01", "2026-08-31"],
     ["2026-08-31", "2027-03-02"],
   ]) {
-    const tooSoon = { since: new Date(`${since}T00:00:00Z`), sunset: new Date(`${sunset}T00:00:00Z`) };
+    const tooShortNotice = { since: new Date(`${since}T00:00:00Z`), sunset: new Date(`${sunset}T00:00:00Z`) };
     assert.throws(
       () =>
         defineRoute(app, {
           ...deprecated,
           url: "/sooner",
           operationId: "sooner",
-          deprecation: tooSoon,
+          deprecation: tooShortNotice,
           responses: ANY,
           handler: () => ({}),
         }),
@@ -138,7 +138,7 @@ test("a request schema with an unsupported keyword aborts the start", () => {
   assert.throws(() => compileRequestValidator({ body: union }), /only unions of literals/);
 });
 
-test("errors become their documented responses and headers", async () => {
+test("errors are converted to their documented responses and headers", async () => {
   const { app, lines } = await testServer();
   const cases: readonly [Error, number, unknown, Record<string, string>][] = [
     [new AppError("market_not_found", "gone"), 404, { detail: "gone", code: "market_not_found" }, {}],
@@ -165,7 +165,7 @@ test("errors become their documented responses and headers", async () => {
     [Object.assign(new Error("inner"), { statusCode: 404, code: "X" }), 500, undefined, {}],
   ];
   for (const [index, [error]] of cases.entries()) {
-    read(app, `/fails/${index}`, () => {
+    registerGet(app, `/fails/${index}`, () => {
       throw error;
     });
   }
@@ -180,12 +180,12 @@ test("errors become their documented responses and headers", async () => {
   await app.close();
 });
 
-test("422: a custom rule of a route has the Pydantic format", async () => {
+test("422: the error of a custom rule has the Pydantic format", async () => {
   const { app } = await testServer();
-  read(app, "/own", () => {
+  registerGet(app, "/custom-rule", () => {
     throw invalidRequest([valueError(["body", "platform"], "market_id is not unique without it", null)]);
   });
-  const [first] = (await app.inject("/own")).json().detail;
+  const [first] = (await app.inject("/custom-rule")).json().detail;
   assert.deepEqual(first, {
     type: "value_error",
     loc: ["body", "platform"],
@@ -196,7 +196,7 @@ test("422: a custom rule of a route has the Pydantic format", async () => {
   await app.close();
 });
 
-test("an empty parameter counts as absent only if the schema allows it", async () => {
+test("an empty parameter counts as absent only if its schema has `emptyIsAbsent`", async () => {
   const { app } = await testServer();
   defineRoute(app, {
     ...PUBLIC_GET,
@@ -279,7 +279,7 @@ test("the order of checks is 401, minute limit and plan, 422, quota, handler", a
   await app.close();
 });
 
-test("other authentication methods are tried only without an Authorization header", async () => {
+test("if an Authorization header is sent, no other authentication method is tried", async () => {
   const { app } = await testServer({
     authentication: {
       authenticate: () => null,
@@ -290,16 +290,16 @@ test("other authentication methods are tried only without an Authorization heade
       ],
     },
   });
-  read(app, "/me", () => "ok", "key");
+  registerGet(app, "/me", () => "ok", "key");
   assert.equal((await app.inject({ url: "/me", headers: { "x-proxy": "yes" } })).statusCode, 200);
   assert.equal((await app.inject({ url: "/me", headers: { "x-proxy": "no" } })).statusCode, 401);
   assert.equal((await app.inject({ url: "/me", headers: { "x-proxy": "yes", ...KEY } })).statusCode, 401);
   await app.close();
 });
 
-test("304: a read with a matching entity tag has no body; HEAD has the headers of GET", async () => {
+test("304: a GET with a matching entity tag returns no body, and HEAD returns the same headers as GET", async () => {
   const { app } = await testServer();
-  read(app, "/private", () => ({ a: 1 }), "key");
+  registerGet(app, "/private", () => ({ a: 1 }), "key");
   const first = await app.inject({ url: "/private", headers: KEY });
   const tag = String(first.headers.etag);
   assert.match(tag, /^W\/"[\w-]+"$/);
@@ -319,9 +319,9 @@ test("304: a read with a matching entity tag has no body; HEAD has the headers o
   await app.close();
 });
 
-test("304: has the same Vary header as the 200", async () => {
+test("304: the response has the same Vary header as the 200 response", async () => {
   const { app } = await testServer();
-  read(app, "/large", () => ({ text: "x".repeat(20_000) }));
+  registerGet(app, "/large", () => ({ text: "x".repeat(20_000) }));
   const first = await app.inject({ url: "/large", headers: { "accept-encoding": "gzip" } });
   const revalidated = await app.inject({
     url: "/large",
@@ -332,7 +332,7 @@ test("304: has the same Vary header as the 200", async () => {
   await app.close();
 });
 
-test("sends stored bytes unchanged, and compresses them only if large and accepted", async () => {
+test("sends stored bytes unchanged, and compresses them only if they are large and the client accepts the encoding", async () => {
   const { app } = await testServer();
   const small = Buffer.from('{"small": true}');
   const large = Buffer.from(JSON.stringify({ text: "markets ".repeat(4_000) }));
@@ -361,7 +361,7 @@ test("sends stored bytes unchanged, and compresses them only if large and accept
   await app.close();
 });
 
-test("HTML pages have a content security policy without other origins", async () => {
+test("the content security policy of HTML pages allows no other origins", async () => {
   const { app } = await testServer();
   defineRoute(app, {
     ...PUBLIC_GET,
@@ -379,7 +379,7 @@ test("HTML pages have a content security policy without other origins", async ()
 
 test("logs one line per request with method, route pattern, status and duration, without the query", async () => {
   const { app, lines } = await testServer();
-  read(app, "/quiet", () => ({}));
+  registerGet(app, "/quiet", () => ({}));
   await app.inject("/quiet?token=canary");
   const [line] = lines;
   assert.deepEqual(
@@ -390,9 +390,9 @@ test("logs one line per request with method, route pattern, status and duration,
   await app.close();
 });
 
-test("logs a sample of successful requests and every failed one", async () => {
+test("logs a sample of successful requests and every failed request", async () => {
   const { app, lines } = await testServer({ successLogSample: 10 });
-  read(app, "/often", () => ({}));
+  registerGet(app, "/often", () => ({}));
   for (let call = 0; call < 20; call++) await app.inject("/often");
   for (let call = 0; call < 3; call++) await app.inject("/nowhere");
   assert.deepEqual(

@@ -12,19 +12,19 @@ import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
 import type { PaymentGate } from "./payment-gate.ts";
 import { setCommonHeaders, toProblem } from "./problem.ts";
 import { createRequestLog, describeError, routeOf } from "./request-log.ts";
-import { authenticationHook, type Guards, unauthenticatedError, validationHook } from "./request-pipeline.ts";
-import { sendHook } from "./response/send.ts";
+import { createAuthenticationHook, type Guards, resolveUnauthenticatedError, createValidationHook } from "./request-pipeline.ts";
+import { createSendHook } from "./response/send.ts";
 import { RouteTable } from "./route-table.ts";
 import { parseQuery } from "./validation/query-string.ts";
 
 const BODY_BYTES_MAX = 256 * 1024;
 const HEADER_BYTES_MAX = 16 * 1024;
-/** Maximum time for a whole request to arrive; checked every `CONNECTION_CHECK_MS`. */
+/** Maximum time to receive a complete request. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 8_000;
-const CONNECTION_CHECK_MS = 2_000;
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
-/** A multiple of 3, so that the ids of a batch do not share base64 characters. */
+const CONNECTION_CHECK_INTERVAL_MS = 2_000;
+const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;
+/** A multiple of 3, so that each id of a batch starts at a base64 character boundary. */
 const REQUEST_ID_BYTES = 12;
 const REQUEST_ID_LENGTH = 16;
 const REQUEST_ID_BATCH_SIZE = 1_024;
@@ -32,7 +32,7 @@ const REQUEST_ID_BATCH_SIZE = 1_024;
 declare module "fastify" {
   interface FastifyInstance {
     readonly lifecycle: Lifecycle;
-    /** The single source for enforcement, prices, the OpenAPI document and the SDK. */
+    /** The registered routes with their metering. */
     readonly routeTable: RouteTable;
   }
 }
@@ -43,21 +43,21 @@ export interface HttpServerOptions {
   /** Sent as `x-parallax-data` with every response. */
   readonly data: "sandbox" | "live";
   readonly authentication: AuthenticationOptions;
-  /** Run in this order at each step of the pipeline. */
+  /** Extensions of the request pipeline, called in array order. */
   readonly guards?: readonly Guards[];
-  /** Accepts payments for single requests. If omitted, no request can pay for itself. */
+  /** Accepts payments for single requests. If omitted, payments are not accepted. */
   readonly paymentGate?: PaymentGate;
   /** Public base URL of the service, used in links. The Host header is never trusted. */
   readonly publicUrl?: string | null;
-  /** Addresses or CIDR ranges of proxies whose forwarding headers are trusted; none by default. */
+  /** IP addresses or CIDR ranges of proxies whose forwarding headers are trusted; none by default. */
   readonly trustProxy?: readonly string[] | null;
-  /** HTML page for unknown paths, for browsers. Other clients receive JSON, as do all clients if it is omitted. */
+  /** HTML page that browsers receive for unknown paths. Other clients receive JSON. */
   readonly notFoundPage?: ProblemPage;
   /** Whether `/docs` is served. */
   readonly docs?: boolean;
-  /** Every n-th successful request is logged. */
+  /** One of this many successful requests is logged. */
   readonly successLogSample?: number;
-  /** Called for every response, with the route's pattern; for metrics. */
+  /** Called for every response; used by the metrics. `route` is the route's pattern. */
   readonly onResponse?: (request: {
     route: string;
     method: string;
@@ -68,23 +68,23 @@ export interface HttpServerOptions {
 }
 
 /**
- * Creates the server with everything that all routes share: limits, errors, authentication, validation, caching,
+ * Creates the server with the functions that all routes share: limits, errors, authentication, validation, caching,
  * compression, logging and the OpenAPI document. Routes are added with `defineRoute`.
  */
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
   const { log, random, data, guards = [] } = options;
-  const newRequestId = createRequestIds(random);
+  const generateRequestId = createRequestIdGenerator(random);
   const app = Fastify({
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: CONNECTION_CHECK_MS,
-      // Checked in `onRequest`: Node's own response has no body and no request id.
+      connectionsCheckingInterval: CONNECTION_CHECK_INTERVAL_MS,
+      // The `onRequest` hook checks the Host header, because Node's error response has no body and no request id.
       requireHostHeader: false,
     },
-    // Longer than any request line, so that handlers answer long ids with 404.
+    // Longer than any request line, so that requests with long ids reach their handler, which returns 404.
     routerOptions: { maxParamLength: HEADER_BYTES_MAX, querystringParser: parseQuery },
     exposeHeadRoutes: false,
     forceCloseConnections: "idle",
@@ -92,20 +92,20 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     trustProxy: options.trustProxy == null ? false : [...options.trustProxy],
     requestIdHeader: false,
     genReqId: (request) => {
-      const sent = request.headers["x-request-id"];
-      return typeof sent === "string" && REQUEST_ID.test(sent) ? sent : newRequestId();
+      const clientRequestId = request.headers["x-request-id"];
+      return typeof clientRequestId === "string" && REQUEST_ID_PATTERN.test(clientRequestId) ? clientRequestId : generateRequestId();
     },
     frameworkErrors: (frameworkError, request, reply) => {
       setCommonHeaders(request.id, reply, data);
-      void unauthenticatedError(request, frameworkError, guards).then((error) => {
-        const response = toProblem(error);
-        sendProblem(reply, response);
+      void resolveUnauthenticatedError(request, frameworkError, guards).then((error) => {
+        const problem = toProblem(error);
+        sendProblem(reply, problem);
         const { id: requestId, method } = request;
-        // No route matched, so no hook logs this request.
-        log.info({ requestId, method, route: "(malformed URL)", status: response.status }, "request");
+        // Fastify runs no hook for a malformed URL, so the request is logged here.
+        log.info({ requestId, method, route: "(malformed URL)", status: problem.status }, "request");
       });
     },
-    clientErrorHandler: (error, socket) => respondToClientError(error, socket, { data, requestId: newRequestId() }),
+    clientErrorHandler: (error, socket) => respondToClientError(error, socket, { data, requestId: generateRequestId() }),
   });
 
   const routes = new RouteTable();
@@ -113,13 +113,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.decorate("routeTable", routes);
   closeUnusedConnections(app);
   app.server.on("checkExpectation", (_request, response) =>
-    respondToExpectation(response, { data, requestId: newRequestId() }),
+    respondToExpectation(response, { data, requestId: generateRequestId() }),
   );
   app.decorateRequest("principal", null);
   app.decorateRequest("checkedHeaders", null);
   app.decorateRequest("metered", null);
   app.decorateReply("problemCode", null);
-  // The `onRequest` hook sets it before any other code reads it.
+  // The `onRequest` hook sets the value before other code reads it.
   app.decorateRequest("routeConfig", null as never);
   // `compileRequestValidator` validates all parts of a request together, after authentication.
   app.setValidatorCompiler(() => () => true);
@@ -130,8 +130,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       route.config = { ...route.config, access: "public", metering: METERING.FREE };
     routes.add(route);
   });
-  app.addHook("onRequest", authenticationHook(options, routes));
-  app.addHook("preHandler", validationHook(guards, options.paymentGate));
+  app.addHook("onRequest", createAuthenticationHook(options, routes));
+  app.addHook("preHandler", createValidationHook(guards, options.paymentGate));
   const logRequest = createRequestLog(log, options.successLogSample);
   const onSent = (request: FastifyRequest, reply: FastifyReply): void => {
     logRequest(request, reply);
@@ -144,23 +144,23 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     });
   };
   const beforeSend = guards.flatMap((guard) => guard.beforeSend ?? []);
-  const onFailed = ({ id: requestId }: FastifyRequest, error: unknown) =>
+  const onSendError = ({ id: requestId }: FastifyRequest, error: unknown) =>
     log.error({ requestId, ...describeError(error) }, "failed to send the response");
-  app.addHook("onSend", sendHook(app.lifecycle, { beforeSend, onSent, onFailed }, options.paymentGate));
+  app.addHook("onSend", createSendHook(app.lifecycle, { beforeSend, onSent, onSendError }, options.paymentGate));
   await installOpenApi(app, { publicUrl: options.publicUrl ?? null, docs: options.docs ?? true });
   return app;
 }
 
-/** Generates random ids in batches: one call per id would cost as much as routing the request. */
-function createRequestIds(random: Random): () => string {
+/** Returns a generator of random ids. It reads random bytes in batches, because a read per id would be slow. */
+function createRequestIdGenerator(random: Random): () => string {
   let batch = "";
-  let at = 0;
+  let offset = 0;
   return () => {
-    if (at >= batch.length) {
+    if (offset >= batch.length) {
       batch = Buffer.from(random.bytes(REQUEST_ID_BATCH_SIZE * REQUEST_ID_BYTES)).toString("base64url");
-      at = 0;
+      offset = 0;
     }
-    at += REQUEST_ID_LENGTH;
-    return batch.slice(at - REQUEST_ID_LENGTH, at);
+    offset += REQUEST_ID_LENGTH;
+    return batch.slice(offset - REQUEST_ID_LENGTH, offset);
   };
 }

@@ -27,7 +27,7 @@ test("402: the response is withheld if the nonce was used for another transfer d
   const { status, text, headers } = await callDuring(shop, header, () => spendElsewhere(payer, header));
   assert.equal(headers.get("etag"), null);
   assert.ok(!text.includes(SECRET));
-  // The chain shows that the nonce was used otherwise: the payment can never be settled.
+  // The nonce was used for another transfer, so the payment can never be settled.
   assert.equal(status, 402, text);
   assert.equal(decode(headers.get("payment-required")).error, "payment_never_settled");
   assert.deepEqual(await shop.states(), ["rejected"]);
@@ -54,7 +54,7 @@ test("402: the response is withheld and the payment rejected if the payer's bala
   await shop.close();
 });
 
-eachDatabase("a lost facilitator response ends with the content and one transfer", async (database) => {
+eachDatabase("if the facilitator's response is lost, the payer receives the content for one transfer", async (database) => {
   for (const path of ["/v1/test/after", "/v1/test/before"]) {
     const shop = await startShop(database);
     const payer = await chain.newPayer(LISTING * 5n);
@@ -69,7 +69,7 @@ eachDatabase("a lost facilitator response ends with the content and one transfer
   }
 });
 
-test("without an RPC endpoint a lost facilitator response is a 503, and sending again returns the content for one transfer", async () => {
+test("503: a lost facilitator response without an RPC endpoint; the repeated payment returns the content for one transfer", async () => {
   const shop = await startShop(await embeddedDatabase(), {
     hasRpc: false,
     deadlines: { verifyMs: 1_000, settleMs: 200 },
@@ -82,7 +82,7 @@ test("without an RPC endpoint a lost facilitator response is a 503, and sending 
   facilitator.reset();
   const second = await callWith(`${shop.url}/v1/test/after`, header);
   assert.deepEqual([second.status, second.text.includes(SECRET)], [200, true], second.text);
-  assert.deepEqual([shop.work.count, await shop.transfers()], [1, 1], "the stored response, charged once");
+  assert.deepEqual([shop.work.count, await shop.transfers()], [1, 1], "the stored response is returned and charged once");
   await shop.close();
 });
 
@@ -107,7 +107,7 @@ onPostgres(
     hold.resolve();
     const responses = await Promise.all(calls);
     const counts = Object.groupBy(responses, ({ status }) => String(status));
-    // Above the payer's minute limit the status is 429; the service test covers all 1,000 without that limit.
+    // Above the payer's minute limit the status is 429. The service test sends 1,000 payments without this limit.
     assert.equal(counts["200"]?.length, 1);
     assert.equal((counts["409"]?.length ?? 0) + (counts["429"]?.length ?? 0), 999);
     assert.ok((counts["409"]?.length ?? 0) >= 300);
@@ -121,7 +121,7 @@ onPostgres(
     const replays = await Promise.all(Array.from({ length: 60 }, () => callWith(`${later.url}/v1/test/after`, header)));
     const [delivered] = counts["200"] ?? [];
     for (const { status, text, headers } of replays) {
-      assert.deepEqual([status, text], [200, delivered?.text], "later requests get the stored response");
+      assert.deepEqual([status, text], [200, delivered?.text], "repeated requests receive the stored response");
       assert.equal(headers.get("payment-response"), delivered?.headers.get("payment-response"));
     }
     const elsewhere = await callWith(`${later.url}/v1/test/after?n=1`, header);
@@ -131,7 +131,7 @@ onPostgres(
   },
 );
 
-test("a stream is charged before its first byte; a stream on a route that settles after the handler is withheld", async () => {
+test("a stream is charged before its first byte; if the route settles after the handler, the stream is withheld", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING * 5n);
   const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/stream-before`));
@@ -197,7 +197,7 @@ test("503: a store failure after the charge reports a redeemable payment", async
   await shop.close();
 });
 
-/** Sends a call over a new socket and disconnects after `iterations` event-loop iterations. */
+/** Sends a request over a new socket and disconnects after `iterations` event-loop iterations. */
 async function callAndDisconnect(url: string, header: string, iterations: number): Promise<void> {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect(Number(port), hostname).on("error", () => {});
@@ -259,7 +259,7 @@ test("a failed call is not charged, and its payment can be used again", async ()
   await shop.close();
 });
 
-test("a failed call that was already charged leaves a credit for exactly one response", async () => {
+test("if a call fails after it was charged, its payment is a credit for exactly one response", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING * 5n);
   const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/before`));

@@ -34,7 +34,7 @@ eachDatabase("the public client library pays for a call, and the tokens are tran
   await shop.close();
 });
 
-test("402: a call without credentials returns its price in the format of both versions", async () => {
+test("402: a call without credentials returns its price in the formats of both x402 versions", async () => {
   const shop = await startShop(await embeddedDatabase());
   const response = await fetch(`${shop.url}/v1/test/deep?n=1`);
   const text = await response.text();
@@ -69,7 +69,7 @@ test("402: a call without credentials returns its price in the format of both ve
   await shop.close();
 });
 
-test("an API key takes precedence over a payment, which is not charged", async () => {
+test("if a request has an API key and a payment, the API key is used and the payment is not charged", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
   const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/after`));
@@ -91,7 +91,7 @@ test("403: a route that needs an account accepts no payment", async () => {
   await shop.close();
 });
 
-test("429: after 60 rejected payments in a minute no further payment of the address is checked", async () => {
+test("429: after 60 rejected payments in a minute, no further payment from the IP address is checked", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
   const path = `${shop.url}/v1/test/after`;
@@ -109,7 +109,7 @@ test("429: after 60 rejected payments in a minute no further payment of the addr
   await shop.close();
 });
 
-test("400: a malformed payment header is rejected before any work", async () => {
+test("400: a malformed payment header is rejected before the handler runs", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);
   const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}/v1/test/after`));
@@ -142,7 +142,7 @@ test("400: a malformed payment header is rejected before any work", async () => 
   await shop.close();
 });
 
-test("logs contain no payer, signature or nonce, responses no signature, and the table only signatures of unknown payments", async () => {
+test("logs contain no payer, signature or nonce; responses contain no signature; the table stores only signatures of unknown payments", async () => {
   const database = await embeddedDatabase();
   const { log, lines } = recordingLog();
   const deadlines = { verifyMs: 1_000, settleMs: 1_000 };
@@ -187,12 +187,12 @@ test("402: a payment that does not match the requirements exactly is rejected an
     ["underpaid by one unit", { authorization: { value: "9999" } }, /value_mismatch/],
     ["underpaid, with altered requirements", { accepted: { amount: "9999" } }, /invalid_payment_requirements/],
     ["overpaid by one unit", { authorization: { value: "10001" } }, /value_mismatch/],
-    ["another network", { accepted: { network: "eip155:8453" }, domain: { chainId: 8_453 } }, /invalid_network/],
+    ["a wrong network", { accepted: { network: "eip155:8453" }, domain: { chainId: 8_453 } }, /invalid_network/],
     ["signed for another network", { domain: { chainId: 8_453 } }, /signature/],
-    ["another scheme", { accepted: { scheme: "upto" } }, /unsupported_scheme/],
+    ["a wrong scheme", { accepted: { scheme: "upto" } }, /unsupported_scheme/],
     ["another payee", { authorization: { to: other.address } }, /recipient_mismatch/],
     [
-      "another payee, with altered requirements",
+      "a wrong payee, with altered requirements",
       { accepted: { payTo: other.address } },
       /invalid_payment_requirements/,
     ],
@@ -201,9 +201,9 @@ test("402: a payment that does not match the requirements exactly is rejected an
     ["another token's name", { accepted: { extra: { name: "USDC", version: "2" } } }, /invalid_payment_requirements/],
     ["a longer timeout than required", { accepted: { maxTimeoutSeconds: 9_999 } }, /invalid_payment_requirements/],
     ["expired", { authorization: { validBefore: String(now - 1) } }, /valid_before/],
-    ["expires before it could be settled", { authorization: { validBefore: String(now + 60) } }, /valid_before/],
-    ["valid for years", { authorization: { validBefore: String(now + 100_000) } }, /valid_before/],
-    ["not yet valid", { authorization: { validAfter: String(now + 100) } }, /valid_after/],
+    ["an authorization that expires before it can be settled", { authorization: { validBefore: String(now + 60) } }, /valid_before/],
+    ["an authorization that is valid for more than a day", { authorization: { validBefore: String(now + 100_000) } }, /valid_before/],
+    ["an authorization that is not yet valid", { authorization: { validAfter: String(now + 100) } }, /valid_after/],
     ["signed by another account", { signer: other }, /signature/],
   ];
   const path = "/v1/test/after";
@@ -214,7 +214,7 @@ test("402: a payment that does not match the requirements exactly is rejected an
   }
   assert.equal(facilitator.calls.verify, before.verify, "rejected without a request to the facilitator");
   const { header: unfunded } = await signPayment(poor, chain, requirements);
-  await t.test("balance too low by one unit", () =>
+  await t.test("a balance that is too low by one unit", () =>
     assertRejected(shop, path, unfunded, 402, /insufficient|simulation_failed/),
   );
   const { header: cheap } = await signPayment(payer, chain, requirements);
@@ -272,13 +272,13 @@ test("no response is delivered if the facilitator fails, times out or returns fa
       assert.equal((await callWith(`${shop.url}${path}`, header)).status, 200, "the payment can still be used");
     });
   }
-  await t.test("it accepts an invalid signature", async () => {
+  await t.test("the facilitator accepts an invalid signature", async () => {
     facilitator.faults.verify = ok({ isValid: true, payer: payer.address });
     facilitator.faults.settle = ok(falseSuccess);
     const { header } = await signPayment(payer, chain, requirements, { signer: other });
     await assertRejected(shop, path, header, 402, /signature/);
   });
-  await t.test("it returns one transaction for two payments", async () => {
+  await t.test("the facilitator returns one transaction for two payments", async () => {
     facilitator.reset();
     facilitator.faults.settle = ok({ ...falseSuccess, transaction: `0x${"2".repeat(64)}` });
     const headers = [await signPayment(payer, chain, requirements), await signPayment(payer, chain, requirements)];

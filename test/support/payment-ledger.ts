@@ -42,14 +42,14 @@ export const transactionOf = (nonce: string) => `0x${createHash("sha256").update
 export const isRejection = (reason: string) => (error: unknown) =>
   error instanceof PaymentRejectedError && error.reason === reason;
 
-/** A facilitator together with its chain. Charges a nonce at most once. */
+/** A scripted facilitator and chain. Charges each nonce at most once. */
 export class ScriptedFacilitator implements Facilitator {
   verdict: Verdict = { isValid: true };
   /** Overrides the reported outcome of a settlement. */
   reported: SettleOutcome | null = null;
   /** Whether a settle request charges. */
   charges = true;
-  /** Settle requests get no response; they end only when aborted. */
+  /** Whether settle requests receive no response until they are aborted. */
   isUnresponsive = false;
   /** Overrides the state reported by the chain. */
   finding: ChainFinding | null = null;
@@ -97,9 +97,9 @@ export function openLedger(database: Database, options: { readonly hasChain?: bo
     });
     return { node, service, reconciler: createPaymentReconciler({ ...common, log, service }) };
   };
-  let payments = 0;
+  let paymentCount = 0;
   const newPayment = (): Payment => {
-    payments += 1;
+    paymentCount += 1;
     const now = Math.floor(cluster.clock.now() / 1_000);
     return {
       version: 2,
@@ -113,7 +113,7 @@ export function openLedger(database: Database, options: { readonly hasChain?: bo
         value: "10000",
         validAfter: "0",
         validBefore: String(now + 300),
-        nonce: `0x${String(payments).padStart(64, "0")}`,
+        nonce: `0x${String(paymentCount).padStart(64, "0")}`,
       },
     };
   };
@@ -124,7 +124,7 @@ export function openLedger(database: Database, options: { readonly hasChain?: bo
   return { cluster, facilitator, addNode, newPayment, states };
 }
 
-/** Begins a payment that must get a run. */
+/** Begins a payment and asserts that the result is a run. */
 export async function beginRun(service: PaymentService, payment: Payment, price = AFTER, request = REQUEST) {
   const result = await service.begin(payment, price, request);
   assert.ok(result.kind === "run");

@@ -12,7 +12,7 @@ import { temporaryFolder } from "./service-process.ts";
 
 export const ACCOUNT: QuotaAccount = { customerId: "cus-a", tier: "INSIGHT" };
 
-/** Starts quota meters over one store, each with its own journal file that survives a restart. */
+/** Starts quota meters that share one store. Each has a journal file that survives a restart. */
 export async function startQuotaNodes(
   database: Database,
   count: number,
@@ -22,7 +22,7 @@ export async function startQuotaNodes(
   const folders = await Promise.all(Array.from({ length: count }, () => temporaryFolder()));
   const clock = new FakeClock();
   const processes: { readonly id: string; readonly node: ClusterNode }[] = [];
-  /** Starts a process at this index and kills the previous one. */
+  /** Kills the process at this index, if any, and starts a new process. */
   const restart = async (index: number): Promise<QuotaMeter> => {
     processes[index]?.node.kill();
     const node = new ClusterNode(clock, () => database);
@@ -44,7 +44,7 @@ export async function startQuotaNodes(
   };
 }
 
-/** Takes units until one is rejected or `attempts` are taken; returns the charges. */
+/** Takes units until a unit is rejected or `attempts` units are taken. Returns the charges. */
 export async function takeAll(
   meter: QuotaMeter,
   limit: number,
@@ -59,7 +59,7 @@ export async function takeAll(
   return charges;
 }
 
-/** Waits until the store counts this many used units. */
+/** Waits until the store reports `units` used units. */
 export async function waitForUsage(store: QuotaStore, units: number): Promise<void> {
   while ((await store.usage(ACCOUNT.customerId)).used.INSIGHT !== units) await nextIteration();
 }

@@ -4,16 +4,16 @@ import type { Principal } from "../../src/http/auth.ts";
 import { createHttpServer, type HttpServerOptions } from "../../src/http/server.ts";
 import type { Log, LogFields } from "../../src/ports/log.ts";
 
-/** A log that records its lines. */
+/** Creates a log that records its lines. */
 export function recordingLog(): {
   readonly log: Log;
   readonly lines: (LogFields & { level: string; message: string })[];
 } {
   const lines: (LogFields & { level: string; message: string })[] = [];
-  const at = (level: string) => (fields: LogFields, message: string) => {
+  const recordAt = (level: string) => (fields: LogFields, message: string) => {
     lines.push({ ...fields, level, message });
   };
-  const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: () => log };
+  const log: Log = { debug: recordAt("debug"), info: recordAt("info"), warn: recordAt("warn"), error: recordAt("error"), child: () => log };
   return { log, lines };
 }
 
@@ -30,14 +30,14 @@ export async function testServer(
   options: Partial<HttpServerOptions> = {},
 ): Promise<{ app: FastifyInstance; lines: ReturnType<typeof recordingLog>["lines"] }> {
   const { log, lines } = recordingLog();
-  let draws = 0;
+  let drawCount = 0;
   const app = await createHttpServer({
     log,
     random: {
       uniform: () => 0.5,
       bytes: (length) => {
-        draws += 1;
-        return new Uint8Array(length).fill(draws % 256);
+        drawCount += 1;
+        return new Uint8Array(length).fill(drawCount % 256);
       },
     },
     data: "sandbox",

@@ -14,8 +14,8 @@ const BUSY = caller("busy-a", "enterprise", {
   rateLimits: { general: 10_000, strategy: 0 },
 });
 
-/** Sends `times` requests and returns how often each status was returned. */
-async function statuses(
+/** Sends `times` requests and returns the number of responses by status. */
+async function countStatuses(
   { app }: MeteredServer,
   times: number,
   request: {
@@ -33,20 +33,20 @@ async function statuses(
   return counts;
 }
 
-test("429: an address has 600 anonymous requests in any minute, and Retry-After is exact", async () => {
+test("429: an IP address is limited to 600 anonymous requests in any minute, and Retry-After is exact", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), []);
   const { app, clock } = server;
-  assert.deepEqual(await statuses(server, 300, { url: "/free" }), { 200: 300 });
+  assert.deepEqual(await countStatuses(server, 300, { url: "/free" }), { 200: 300 });
   await clock.advance(30_000);
-  assert.deepEqual(await statuses(server, 301, { url: "/free" }), { 200: 300, 429: 1 });
+  assert.deepEqual(await countStatuses(server, 301, { url: "/free" }), { 200: 300, 429: 1 });
   assert.equal((await app.inject("/free")).headers["retry-after"], "30");
-  assert.deepEqual(await statuses(server, 1, { url: "/free", remoteAddress: "192.0.2.1" }), { 200: 1 });
+  assert.deepEqual(await countStatuses(server, 1, { url: "/free", remoteAddress: "192.0.2.1" }), { 200: 1 });
   await clock.advance(30_000);
-  assert.deepEqual(await statuses(server, 301, { url: "/free" }), { 200: 300, 429: 1 });
+  assert.deepEqual(await countStatuses(server, 301, { url: "/free" }), { 200: 300, 429: 1 });
   await app.close();
 });
 
-test("429: requests rejected before authentication count: unknown paths, wrong methods, malformed URLs", async () => {
+test("429: requests with unknown paths, wrong methods or malformed URLs count as anonymous requests", async () => {
   const rejected: readonly [string, "GET" | "POST", number][] = [
     ["/nowhere", "GET", 404],
     ["/free", "POST", 405],
@@ -55,108 +55,108 @@ test("429: requests rejected before authentication count: unknown paths, wrong m
   ];
   for (const [url, method, status] of rejected) {
     const server = await openMeteredServer(await embeddedDatabase(), []);
-    assert.deepEqual(await statuses(server, 601, { url, method }), { [status]: 600, 429: 1 });
-    assert.deepEqual(await statuses(server, 1, { url: "/free" }), { 429: 1 });
+    assert.deepEqual(await countStatuses(server, 601, { url, method }), { [status]: 600, 429: 1 });
+    assert.deepEqual(await countStatuses(server, 1, { url: "/free" }), { 429: 1 });
     await server.app.close();
   }
 });
 
 test("health probes are not limited", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), []);
-  assert.deepEqual(await statuses(server, 700, { url: "/probe" }), { 200: 700 });
+  assert.deepEqual(await countStatuses(server, 700, { url: "/probe" }), { 200: 700 });
   await server.app.close();
 });
 
-test("authenticated callers are limited by their plan, not by their address", async () => {
+test("authenticated callers are limited by their plan, not by their IP address", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), [BUSY]);
   const headers = { authorization: `Bearer ${BUSY.customerId}` };
-  assert.deepEqual(await statuses(server, 700, { url: "/listing", headers }), { 200: 700 });
+  assert.deepEqual(await countStatuses(server, 700, { url: "/listing", headers }), { 200: 700 });
   await server.app.close();
 });
 
-test("authenticated callers are served from an address that has used up its anonymous requests or its 401 responses", async () => {
+test("if an IP address is over its limits of anonymous requests and 401 responses, authenticated callers are still served", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), [BUSY]);
   const headers = { authorization: `Bearer ${BUSY.customerId}` };
-  assert.deepEqual(await statuses(server, 601, { url: "/free" }), { 200: 600, 429: 1 });
-  assert.deepEqual(await statuses(server, 10, { url: "/listing", headers }), { 200: 10 });
-  assert.deepEqual(await statuses(server, 1, { url: "/listing" }), { 429: 1 });
+  assert.deepEqual(await countStatuses(server, 601, { url: "/free" }), { 200: 600, 429: 1 });
+  assert.deepEqual(await countStatuses(server, 10, { url: "/listing", headers }), { 200: 10 });
+  assert.deepEqual(await countStatuses(server, 1, { url: "/listing" }), { 429: 1 });
   await server.clock.advance(60_000);
-  // A client with wrong keys cannot lock out customers behind the same address.
-  assert.deepEqual(await statuses(server, 400, { url: "/listing" }), { 401: 60, 429: 340 });
+  // A client with wrong keys cannot lock out customers behind the same IP address.
+  assert.deepEqual(await countStatuses(server, 400, { url: "/listing" }), { 401: 60, 429: 340 });
   const wrongKey = { authorization: "Bearer nobody" };
-  assert.deepEqual(await statuses(server, 400, { url: "/listing", headers: wrongKey }), { 429: 400 });
-  assert.deepEqual(await statuses(server, 10, { url: "/listing", headers }), { 200: 10 });
+  assert.deepEqual(await countStatuses(server, 400, { url: "/listing", headers: wrongKey }), { 429: 400 });
+  assert.deepEqual(await countStatuses(server, 10, { url: "/listing", headers }), { 200: 10 });
   // Requests rejected by the 401 limit do not count as anonymous requests.
-  assert.deepEqual(await statuses(server, 541, { url: "/free" }), { 200: 540, 429: 1 });
+  assert.deepEqual(await countStatuses(server, 541, { url: "/free" }), { 200: 540, 429: 1 });
   await server.app.close();
 });
 
-test("429: an IPv6 /64 counts as one address", async () => {
+test("429: all addresses of an IPv6 /64 share one limit", async () => {
   const server = await openMeteredServer(await embeddedDatabase(), []);
   for (let host = 0; host < 60; host++) {
     const remoteAddress = `2001:db8:1:2::${host.toString(16)}`;
-    assert.deepEqual(await statuses(server, 1, { url: "/listing", remoteAddress }), { 401: 1 });
+    assert.deepEqual(await countStatuses(server, 1, { url: "/listing", remoteAddress }), { 401: 1 });
   }
-  assert.deepEqual(await statuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:2:ffff::1" }), { 429: 1 });
-  assert.deepEqual(await statuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:3::1" }), { 401: 1 });
+  assert.deepEqual(await countStatuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:2:ffff::1" }), { 429: 1 });
+  assert.deepEqual(await countStatuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:3::1" }), { 401: 1 });
   await server.app.close();
 });
 
-test("429: forwarding headers count only from a trusted proxy, and only the entry it added", async () => {
-  const direct = await openMeteredServer(await embeddedDatabase(), []);
+test("429: forwarding headers are ignored unless a trusted proxy sent them, and only the entry added by the proxy is used", async () => {
+  const unproxied = await openMeteredServer(await embeddedDatabase(), []);
   const counts: Record<number, number> = {};
   for (let attempt = 0; attempt < 100; attempt++) {
     const forged = `198.51.100.${attempt}`;
     const headers = { "x-forwarded-for": forged, forwarded: `for=${forged}`, "x-real-ip": forged };
-    const { statusCode } = await direct.app.inject({ url: "/listing", headers });
+    const { statusCode } = await unproxied.app.inject({ url: "/listing", headers });
     counts[statusCode] = (counts[statusCode] ?? 0) + 1;
   }
   assert.deepEqual(counts, { 401: 60, 429: 40 });
-  await direct.app.close();
+  await unproxied.app.close();
 
   const proxied = await openMeteredServer(await embeddedDatabase(), [], { trustProxy: ["10.0.0.0/8"] });
-  const through = (forwarded: string) => ({
+  const createForwardedRequest = (forwarded: string) => ({
     url: "/listing",
     remoteAddress: "10.0.0.1",
     headers: { "x-forwarded-for": forwarded },
   });
   for (let attempt = 0; attempt < 60; attempt++) {
-    assert.deepEqual(await statuses(proxied, 1, through(`198.51.100.${attempt}, 203.0.113.9`)), { 401: 1 });
+    assert.deepEqual(await countStatuses(proxied, 1, createForwardedRequest(`198.51.100.${attempt}, 203.0.113.9`)), { 401: 1 });
   }
-  assert.deepEqual(await statuses(proxied, 1, through("1.1.1.1, 203.0.113.9")), { 429: 1 });
-  assert.deepEqual(await statuses(proxied, 1, through("203.0.113.10")), { 401: 1 });
+  assert.deepEqual(await countStatuses(proxied, 1, createForwardedRequest("1.1.1.1, 203.0.113.9")), { 429: 1 });
+  assert.deepEqual(await countStatuses(proxied, 1, createForwardedRequest("203.0.113.10")), { 401: 1 });
   await proxied.app.close();
 });
 
 const REDIS_URL = process.env.TEST_REDIS_URL;
 
-test("429: servers that share Redis allow an address 60 401 responses in total; without Redis each server counts alone", {
+test("429: servers that share Redis send 60 401 responses per IP address in total; if Redis is unavailable, each server counts separately", {
   skip: REDIS_URL === undefined ? "TEST_REDIS_URL is not set" : false,
 }, async (t) => {
   const { hostname, port } = new URL(REDIS_URL ?? "");
   const proxy = await startTcpProxy({ host: hostname, port: Number(port === "" ? 6379 : port) });
   const prefix = `test:${randomUUID()}:`;
-  const shared = (url: string) => openRedisLimitLog({ url, windowMs: LIMIT_WINDOW_MS, prefix, answerMsMax: 10_000 });
-  const logs = [shared(REDIS_URL ?? ""), shared(`redis://127.0.0.1:${proxy.port}`)];
+  const openLimiter = (url: string) => openRedisLimitLog({ url, windowMs: LIMIT_WINDOW_MS, prefix, answerMsMax: 10_000 });
+  const limiters = [openLimiter(REDIS_URL ?? ""), openLimiter(`redis://127.0.0.1:${proxy.port}`)];
   t.after(async () => {
-    for (const log of logs) log.close();
+    for (const limiter of limiters) limiter.close();
     await proxy.close();
   });
-  for (const log of logs) {
-    const isConnected = () => log.take("probe", 1_000_000).then(Boolean, () => null);
+  for (const limiter of limiters) {
+    const isConnected = () => limiter.take("probe", 1_000_000).then(Boolean, () => null);
     await eventually(isConnected, "Redis");
   }
   const database = await embeddedDatabase();
   const open = (sharedLimits: SharedLimitLog) => openMeteredServer(database, [], { sharedLimits });
-  const [first, second] = (await Promise.all(logs.map(open))) as [MeteredServer, MeteredServer];
+  const [first, second] = (await Promise.all(limiters.map(open))) as [MeteredServer, MeteredServer];
   const wrongKey = { url: "/listing", headers: { authorization: "Bearer nobody" } };
-  assert.deepEqual(await statuses(first, 40, wrongKey), { 401: 40 });
-  assert.deepEqual(await statuses(second, 30, wrongKey), { 401: 20, 429: 10 });
-  // After the first shared rejection this node looks up no more keys.
+  assert.deepEqual(await countStatuses(first, 40, wrongKey), { 401: 40 });
+  assert.deepEqual(await countStatuses(second, 30, wrongKey), { 401: 20, 429: 10 });
+  // After the first shared rejection, this node makes no further key look-ups.
   assert.equal(second.lookUps(), 20);
-  assert.deepEqual(await statuses(first, 10, wrongKey), { 429: 10 });
+  assert.deepEqual(await countStatuses(first, 10, wrongKey), { 429: 10 });
   assert.equal(first.lookUps(), 41);
   proxy.refuse();
-  assert.deepEqual(await statuses(second, 70, { ...wrongKey, remoteAddress: "192.0.2.1" }), { 401: 60, 429: 10 });
+  assert.deepEqual(await countStatuses(second, 70, { ...wrongKey, remoteAddress: "192.0.2.1" }), { 401: 60, 429: 10 });
   for (const { app } of [first, second]) await app.close();
 });

@@ -14,15 +14,15 @@ import { defineRoute } from "../../http/route.ts";
 
 const FREE = caller("free-a", "free");
 const PRO = caller("pro-a", "pro");
-/** Limits small enough for a test to use up. */
+/** Caller whose limits are small enough for a test to use up. */
 const SMALL = caller("small-a", "pro", {
   quotas: { LISTING: 5, INSIGHT: 3, STRATEGY: 2, DEEP: 1 },
   rateLimits: { general: 100, strategy: 5 },
 });
-const NONE = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
+const NO_USAGE = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
 
-/** The parameters of one member of a RateLimit or RateLimit-Policy header. */
-function member(header: unknown, name: string): Readonly<Record<string, number>> | null {
+/** Returns the parameters of one member of a RateLimit or RateLimit-Policy header, or null if it is missing. */
+function parseMember(header: unknown, name: string): Readonly<Record<string, number>> | null {
   const text = String(header)
     .split(", ")
     .find((part) => part.startsWith(`"${name}";`));
@@ -35,7 +35,7 @@ function member(header: unknown, name: string): Readonly<Record<string, number>>
   );
 }
 
-eachDatabase("200: a call is counted once in its route's tier, including HEAD and 304", async (store) => {
+eachDatabase("200: each call, including HEAD and 304, is counted once in the tier of its route", async (store) => {
   const { app, get, used } = await openMeteredServer(store, [PRO]);
   const first = await get("/listing", PRO);
   assert.equal(first.statusCode, 200);
@@ -50,24 +50,24 @@ eachDatabase("200: a call is counted once in its route's tier, including HEAD an
 });
 
 eachDatabase(
-  "202: a call released by its handler is not counted, and releasing twice has no further effect",
+  "202: a call released by its handler is not counted, and a second release has no effect",
   async (store) => {
     const { app, get, used } = await openMeteredServer(store, [SMALL]);
     for (let attempt = 0; attempt < 10; attempt++) {
       const reply = await get("/insight?status=202&given_back=true", SMALL);
       assert.equal(reply.statusCode, 202);
-      assert.equal(member(reply.headers.ratelimit, "insight")?.r, 3);
+      assert.equal(parseMember(reply.headers.ratelimit, "insight")?.r, 3);
     }
     await get("/insight?status=202", SMALL);
-    // Released by the handler, and again because of the status.
+    // The handler has released the call, and the status releases it a second time.
     assert.equal((await get("/insight?status=500&given_back=true", SMALL)).statusCode, 500);
-    assert.deepEqual(await used(SMALL), { ...NONE, INSIGHT: 1 });
+    assert.deepEqual(await used(SMALL), { ...NO_USAGE, INSIGHT: 1 });
     await app.close();
   },
 );
 
 eachDatabase(
-  "401: is never counted; after 60 in a minute the address gets 429 without a look-up, except for valid keys",
+  "401: no response is counted in a quota; after 60 per minute, unknown keys get 429 without a look-up and valid keys work",
   async (store) => {
     const { app, clock, get, used, reached, lookUps } = await openMeteredServer(store, [PRO]);
     const nobody = caller("nobody", "pro");
@@ -89,12 +89,12 @@ eachDatabase(
     await clock.advance(100);
     assert.equal((await get("/listing", nobody)).statusCode, 401);
     assert.deepEqual(reached, ["/listing"]);
-    assert.deepEqual(await used(PRO), { ...NONE, LISTING: 1 });
+    assert.deepEqual(await used(PRO), { ...NO_USAGE, LISTING: 1 });
     await app.close();
   },
 );
 
-eachDatabase("401: a burst of concurrent requests gets at most 60 401 responses", async (store) => {
+eachDatabase("401: concurrent requests receive at most 60 401 responses", async (store) => {
   const slow = { authenticate: () => new Promise<null>((resolve) => setImmediate(() => resolve(null))) };
   const { app, get } = await openMeteredServer(store, [], { authentication: slow });
   const responses = await Promise.all(Array.from({ length: 200 }, () => get("/listing", PRO)));
@@ -105,7 +105,7 @@ eachDatabase("401: a burst of concurrent requests gets at most 60 401 responses"
 });
 
 eachDatabase(
-  "403: a plan below the route's gets an upgrade link, no quota use, and the minute limit",
+  "403: a call with a plan that is too low returns an upgrade link, uses no quota and counts in the minute limit",
   async (store) => {
     const { app, get, used, reached } = await openMeteredServer(store, [FREE]);
     for (let attempt = 0; attempt < 30; attempt++) {
@@ -116,13 +116,13 @@ eachDatabase(
     }
     assert.equal((await get("/signal", FREE)).statusCode, 429);
     assert.deepEqual(reached, []);
-    assert.deepEqual(await used(FREE), NONE);
+    assert.deepEqual(await used(FREE), NO_USAGE);
     await app.close();
   },
 );
 
 eachDatabase("403 takes precedence over 422, and 422 over the quota", async (store) => {
-  const empty = caller("empty-a", "pro", { ...SMALL.allowance, quotas: NONE });
+  const empty = caller("empty-a", "pro", { ...SMALL.allowance, quotas: NO_USAGE });
   const { app, get } = await openMeteredServer(store, [FREE, empty]);
   assert.equal((await get("/deep?status=x", FREE)).statusCode, 403);
   assert.equal((await get("/insight?status=x", empty)).statusCode, 422);
@@ -130,26 +130,26 @@ eachDatabase("403 takes precedence over 422, and 422 over the quota", async (sto
   await app.close();
 });
 
-eachDatabase("404: is not counted", async (store) => {
+eachDatabase("404: the call is not counted", async (store) => {
   const { app, get, used } = await openMeteredServer(store, [SMALL]);
   for (let attempt = 0; attempt < 20; attempt++) {
     assert.equal((await get("/insight?status=404", SMALL)).statusCode, 404);
   }
-  assert.deepEqual(await used(SMALL), NONE);
+  assert.deepEqual(await used(SMALL), NO_USAGE);
   assert.equal((await get("/insight", SMALL)).statusCode, 200);
   await app.close();
 });
 
-eachDatabase("422: is not counted", async (store) => {
+eachDatabase("422: the call is not counted", async (store) => {
   const { app, get, used } = await openMeteredServer(store, [SMALL]);
   for (let attempt = 0; attempt < 20; attempt++) {
     assert.equal((await get("/insight?status=none", SMALL)).statusCode, 422);
   }
-  assert.deepEqual(await used(SMALL), NONE);
+  assert.deepEqual(await used(SMALL), NO_USAGE);
   await app.close();
 });
 
-eachDatabase("429: a used-up quota reports the tier, the usage, the reset date and an upgrade link", async (store) => {
+eachDatabase("429: the response for a used-up quota contains the tier, the usage, the reset date and an upgrade link", async (store) => {
   const { app, get, used, reached } = await openMeteredServer(store, [FREE]);
   const [month] = await store.query<{ resets_on: string; seconds_left: number }>(
     `select to_char(date_trunc('month', now() at time zone 'utc') + interval '1 month', 'YYYY-MM-DD') as resets_on,
@@ -167,10 +167,10 @@ eachDatabase("429: a used-up quota reports the tier, the usage, the reset date a
     );
     assert.deepEqual([code, resetsOn, headers["retry-after"]], ["quota_exceeded", month.resets_on, month.resets_on]);
     assert.ok(Math.abs(seconds - month.seconds_left) < 60);
-    assert.deepEqual(member(headers.ratelimit, "insight"), { r: 0, t: seconds });
+    assert.deepEqual(parseMember(headers.ratelimit, "insight"), { r: 0, t: seconds });
   }
   assert.equal(reached.length, 10);
-  assert.deepEqual(await used(FREE), { ...NONE, INSIGHT: 10 });
+  assert.deepEqual(await used(FREE), { ...NO_USAGE, INSIGHT: 10 });
   assert.equal((await get("/listing", FREE)).statusCode, 200);
   await app.close();
 });
@@ -186,29 +186,29 @@ eachDatabase("429: the 31st request of a minute is not counted, and Retry-After 
   // The first request was 10.5 s ago: 49.5 s remain, rounded up.
   assert.equal(rejected.headers["retry-after"], "50");
   assert.deepEqual(rejected.json(), { detail: "Rate limit exceeded. Retry after 50 seconds.", code: "rate_limited" });
-  assert.deepEqual(member(rejected.headers.ratelimit, "general"), { r: 0, t: 50 });
+  assert.deepEqual(parseMember(rejected.headers.ratelimit, "general"), { r: 0, t: 50 });
   assert.equal((await get("/listing", PRO)).statusCode, 200);
   await clock.advance(49_499);
   assert.equal((await get("/listing", FREE)).statusCode, 429);
   await clock.advance(501);
   assert.equal((await get("/listing", FREE)).statusCode, 200);
-  assert.deepEqual(await used(FREE), { ...NONE, LISTING: 31 });
+  assert.deepEqual(await used(FREE), { ...NO_USAGE, LISTING: 31 });
   await app.close();
 });
 
-eachDatabase("429: Retry-After has up to 10% jitter and is never too short", async (store) => {
+eachDatabase("429: Retry-After includes up to 10% jitter and is never less than the wait", async (store) => {
   let draws = 0;
   const { app, get } = await openMeteredServer(store, [FREE], { uniform: () => (draws++ % 100) / 100 });
   for (let call = 0; call < 30; call++) await get("/listing", FREE);
   for (let attempt = 0; attempt < 61; attempt++) await get("/listing", null);
-  for (const who of [FREE, null]) {
+  for (const client of [FREE, null]) {
     const waits = new Map<number, number>();
     for (let attempt = 0; attempt < 100; attempt++) {
-      const response = await get("/listing", who);
+      const response = await get("/listing", client);
       const { headers } = response;
       const wait = Number(headers["retry-after"]);
       assert.equal(response.json().detail, `Rate limit exceeded. Retry after ${wait} seconds.`);
-      if (who !== null) assert.equal(member(headers.ratelimit, "general")?.t, wait);
+      if (client !== null) assert.equal(parseMember(headers.ratelimit, "general")?.t, wait);
       waits.set(wait, (waits.get(wait) ?? 0) + 1);
     }
     assert.deepEqual(
@@ -225,7 +225,7 @@ eachDatabase("429: the strategy class has its own limit of 5 per minute besides 
   for (let call = 0; call < 5; call++) assert.equal((await get("/signal", PRO)).statusCode, 200);
   const rejected = await get("/signal", PRO);
   assert.equal(rejected.statusCode, 429);
-  assert.deepEqual(member(rejected.headers["ratelimit-policy"], "strategy"), { q: 5, w: 60 });
+  assert.deepEqual(parseMember(rejected.headers["ratelimit-policy"], "strategy"), { q: 5, w: 60 });
   for (let call = 0; call < 120; call++) {
     assert.equal((await get(call % 2 === 0 ? "/listing" : "/uncounted", PRO)).statusCode, 200);
   }
@@ -233,15 +233,15 @@ eachDatabase("429: the strategy class has its own limit of 5 per minute besides 
   await app.close();
 });
 
-eachDatabase("500 and 503: are not counted", async (store) => {
+eachDatabase("500 and 503: the calls are not counted", async (store) => {
   const { app, get, used } = await openMeteredServer(store, [SMALL]);
   for (let attempt = 0; attempt < 20; attempt++) {
     const status = attempt % 2 === 0 ? 500 : 503;
     const reply = await get(`/insight?status=${status}`, SMALL);
     assert.equal(reply.statusCode, status);
-    assert.equal(member(reply.headers.ratelimit, "insight")?.r, 3);
+    assert.equal(parseMember(reply.headers.ratelimit, "insight")?.r, 3);
   }
-  assert.deepEqual(await used(SMALL), NONE);
+  assert.deepEqual(await used(SMALL), NO_USAGE);
   await app.close();
 });
 
@@ -261,21 +261,21 @@ eachDatabase("503: no handler runs and no call is counted if the journal cannot 
     const { app, get, used, reached } = await openMeteredServer(store, [PRO], { journal });
     for (let attempt = 0; attempt < 3; attempt++) assertUnavailable(await get("/listing", PRO));
     assert.deepEqual(reached, []);
-    assert.deepEqual(await used(PRO), NONE);
+    assert.deepEqual(await used(PRO), NO_USAGE);
     await app.close();
   }
 });
 
-eachDatabase("the RateLimit headers match the requests that are then allowed", async (store) => {
+eachDatabase("the RateLimit headers equal the number of further requests that are allowed", async (store) => {
   const { app, clock, get } = await openMeteredServer(store, [SMALL]);
   const first = await get("/listing", SMALL);
   assert.equal(first.headers["ratelimit-policy"], '"general";q=100;w=60, "listing";q=5');
-  const quota = member(first.headers.ratelimit, "listing");
-  let allowed = 0;
-  while ((await get("/listing", SMALL)).statusCode === 200) allowed += 1;
-  assert.equal(allowed, quota?.r);
+  const quota = parseMember(first.headers.ratelimit, "listing");
+  let allowedCount = 0;
+  while ((await get("/listing", SMALL)).statusCode === 200) allowedCount += 1;
+  assert.equal(allowedCount, quota?.r);
 
-  const minute = member((await get("/uncounted", SMALL)).headers.ratelimit, "general");
+  const minute = parseMember((await get("/uncounted", SMALL)).headers.ratelimit, "general");
   let allowedInMinute = 0;
   while ((await get("/uncounted", SMALL)).statusCode === 200) allowedInMinute += 1;
   assert.equal(allowedInMinute, minute?.r);
@@ -328,7 +328,7 @@ eachDatabase("a call is counted if its client disconnects after the work started
   await once(socket, "close");
   work.resolve();
   await app.close();
-  assert.deepEqual(await used(SMALL), { ...NONE, DEEP: 1 });
+  assert.deepEqual(await used(SMALL), { ...NO_USAGE, DEEP: 1 });
 });
 
 function assertUnavailable({ statusCode, headers, body }: LightMyRequestResponse): void {

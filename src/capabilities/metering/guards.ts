@@ -5,32 +5,32 @@ import { PLANS, type RateClass, type Tier } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
 import type { Guards } from "../../http/request-pipeline.ts";
 import type { Random } from "../../ports/random.ts";
-import { type AddressLimits, addJitter, rateLimitExceeded } from "./address-limits.ts";
+import { type AddressLimits, addJitter, createRateLimitError } from "./address-limits.ts";
 import type { Metering } from "./service.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The limits that this request was counted in; null if in none. */
+    /** The limits that count this request; null if no limit counts it. */
     metered: Metered | null;
   }
 }
 
-/** Statuses that are not counted in the quota, besides 5xx (contract, section 4). */
-const UNCOUNTED: ReadonlySet<number> = new Set([401, 403, 404, 422, 429]);
+/** Besides 5xx, the statuses of responses that do not count towards the quota. */
+const UNCOUNTED_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 422, 429]);
 
-/** What one request was counted in: for its RateLimit headers, and to release its quota unit. */
+/** The limits that count one request. Writes its RateLimit headers and releases its quota unit. */
 class Metered {
   readonly #rateClass: RateClass;
   readonly #limit: number;
-  readonly #minute: LimitDecision;
+  readonly #minuteDecision: LimitDecision;
   #tier: Tier | null = null;
   #quota = 0;
   #decision: Charge | QuotaRefusal | null = null;
 
-  constructor(rateClass: RateClass, limit: number, minute: LimitDecision) {
+  constructor(rateClass: RateClass, limit: number, minuteDecision: LimitDecision) {
     this.#rateClass = rateClass;
     this.#limit = limit;
-    this.#minute = minute;
+    this.#minuteDecision = minuteDecision;
   }
 
   setQuota(tier: Tier, quota: number, decision: Charge | QuotaRefusal): void {
@@ -39,7 +39,7 @@ class Metered {
     this.#decision = decision;
   }
 
-  /** Removes this call from the month's quota. Handlers call it if they only return a reference to running work. */
+  /** Removes this call from the month's quota. Handlers call it if the response only refers to work in progress. */
   release(): void {
     if (this.#decision?.isAllowed === true) this.#decision.release();
   }
@@ -48,12 +48,12 @@ class Metered {
   writeHeaders(reply: FastifyReply): void {
     const decision = this.#decision;
     let policy = `"${this.#rateClass}";q=${this.#limit};w=60`;
-    let state = `"${this.#rateClass}";r=${this.#minute.remaining};t=${seconds(this.#minute.waitMs)}`;
+    let state = `"${this.#rateClass}";r=${this.#minuteDecision.remaining};t=${toSeconds(this.#minuteDecision.waitMs)}`;
     if (this.#tier !== null && decision !== null) {
       const name = this.#tier.toLowerCase();
       // No `w` parameter: the length of months varies.
       policy += `, "${name}";q=${this.#quota}`;
-      state += `, "${name}";r=${decision.isAllowed ? decision.remaining : 0};t=${seconds(decision.resetsInMs)}`;
+      state += `, "${name}";r=${decision.isAllowed ? decision.remaining : 0};t=${toSeconds(decision.resetsInMs)}`;
     }
     reply.header("ratelimit-policy", policy);
     reply.header("ratelimit", state);
@@ -70,20 +70,20 @@ export function createMeteringGuards(options: {
   readonly meter: Pick<Metering, "takeMinute" | "takeQuota">;
   readonly random: Random;
   readonly upgradeUrl: (request: FastifyRequest) => string;
-  /** Shared with the payment gate, which checks them before it checks a payment. */
+  /** The same instance as in the payment gate, which checks these limits before a payment. */
   readonly addresses: AddressLimits;
 }): Guards {
   const { meter, random, upgradeUrl, addresses } = options;
 
-  const applyMinute = (
+  const applyMinuteLimit = (
     request: FastifyRequest,
     principal: Principal,
     rateClass: RateClass,
     decision: LimitDecision,
   ) => {
-    const minute = decision.isAllowed ? decision : { ...decision, waitMs: addJitter(decision.waitMs, random) };
-    request.metered = new Metered(rateClass, principal.allowance.rateLimits[rateClass], minute);
-    if (!minute.isAllowed) throw rateLimitExceeded(minute.waitMs);
+    const minuteDecision = decision.isAllowed ? decision : { ...decision, waitMs: addJitter(decision.waitMs, random) };
+    request.metered = new Metered(rateClass, principal.allowance.rateLimits[rateClass], minuteDecision);
+    if (!minuteDecision.isAllowed) throw createRateLimitError(minuteDecision.waitMs);
     assertPlan(request, principal);
   };
 
@@ -127,12 +127,12 @@ export function createMeteringGuards(options: {
       const rateClass = routeConfig.metering?.rateClass ?? null;
       if (principal === null || rateClass === null) return;
       const { customerId, allowance } = principal;
-      // A caller without access to the class is counted in the general class and then rejected with 403.
-      const counted = allowance.rateLimits[rateClass] > 0 ? rateClass : "general";
-      const minute = meter.takeMinute(counted, customerId, allowance.rateLimits[counted]);
-      if (minute instanceof Promise)
-        return minute.then((resolved) => applyMinute(request, principal, counted, resolved));
-      applyMinute(request, principal, counted, minute);
+      // A caller without access to the rate class is counted in the general class and rejected with 403.
+      const countedClass = allowance.rateLimits[rateClass] > 0 ? rateClass : "general";
+      const minuteDecision = meter.takeMinute(countedClass, customerId, allowance.rateLimits[countedClass]);
+      if (minuteDecision instanceof Promise)
+        return minuteDecision.then((resolved) => applyMinuteLimit(request, principal, countedClass, resolved));
+      applyMinuteLimit(request, principal, countedClass, minuteDecision);
     },
 
     afterValidation(request) {
@@ -149,10 +149,10 @@ export function createMeteringGuards(options: {
 
     beforeSend({ metered }, reply) {
       if (metered === null) return;
-      if (reply.statusCode >= 500 || UNCOUNTED.has(reply.statusCode)) metered.release();
+      if (reply.statusCode >= 500 || UNCOUNTED_STATUSES.has(reply.statusCode)) metered.release();
       metered.writeHeaders(reply);
     },
   };
 }
 
-const seconds = (milliseconds: number): number => Math.max(0, Math.ceil(milliseconds / 1000));
+const toSeconds = (milliseconds: number): number => Math.max(0, Math.ceil(milliseconds / 1000));

@@ -16,12 +16,12 @@ const REDIS_URL = process.env.TEST_REDIS_URL;
 const url = REDIS_URL ?? "";
 const options = { skip: REDIS_URL === undefined ? "TEST_REDIS_URL is not set" : false };
 const ROUNDS_MAX = 1_000;
-/** Unique for this test run. */
+/** Redis key prefix, unique for this test run. */
 const prefix = `test:${randomUUID()}:`;
 const redis = new Redis(url, { lazyConnect: true });
-const opened: SharedLimitLog[] = [];
+const openLimiters: SharedLimitLog[] = [];
 after(async () => {
-  for (const shared of opened) shared.close();
+  for (const shared of openLimiters) shared.close();
   if (REDIS_URL === undefined) return;
   for (const key of await redis.keys(`${prefix}*`)) await redis.del(key);
   redis.disconnect();
@@ -30,12 +30,12 @@ after(async () => {
 /** The long default timeout keeps slow test machines from falling back to local limits. */
 async function openShared(windowMs: number, parts: { url?: string; answerMsMax?: number } = { answerMsMax: 10_000 }) {
   const shared = openRedisLimitLog({ url, windowMs, prefix, ...parts });
-  opened.push(shared);
-  await connected(shared);
+  openLimiters.push(shared);
+  await waitUntilConnected(shared);
   return shared;
 }
 
-function connected(shared: SharedLimitLog) {
+function waitUntilConnected(shared: SharedLimitLog) {
   return eventually(
     () =>
       shared.take("probe", 1_000_000).then(
@@ -47,7 +47,7 @@ function connected(shared: SharedLimitLog) {
 }
 
 test(
-  "64 concurrent callers on three nodes get exactly the limit, and the wait of the oldest request",
+  "64 concurrent callers on three nodes are allowed exactly the limit, and the wait is that of the oldest request",
   options,
   async () => {
     const shared = [await openShared(60_000), await openShared(60_000), await openShared(60_000)];
@@ -74,7 +74,7 @@ interface AcceptedRequest {
   readonly receivedAt: number;
 }
 
-/** Fails if more than `limit` requests were certainly accepted within one window; each was accepted between its two times. */
+/** Asserts that at most `limit` requests were accepted per window. Each request was accepted between its two timestamps. */
 function assertWithinLimit(accepted: readonly AcceptedRequest[], limit: number, windowMs: number): void {
   const sorted = accepted.toSorted((a, b) => a.sentAt - b.sentAt);
   for (let first = 0; first + limit < sorted.length; first++) {
@@ -85,7 +85,7 @@ function assertWithinLimit(accepted: readonly AcceptedRequest[], limit: number, 
   }
 }
 
-test("three nodes never accept more than the limit in any window of the server's clock", options, async () => {
+test("three nodes never accept more requests than the limit in any window of the Redis clock", options, async () => {
   // A short window, so that the test covers many of them.
   const windowMs = 10;
   const shared = [await openShared(windowMs), await openShared(windowMs), await openShared(windowMs)];
@@ -115,7 +115,7 @@ test("three nodes never accept more than the limit in any window of the server's
   );
 });
 
-test("a caller's list expires with its window and is never longer than the limit", options, async () => {
+test("a caller's Redis list expires after the window and is never longer than the limit", options, async () => {
   const shared = await openShared(60_000);
   for (let call = 0; call < 20; call++) await shared.take("bounded", 7);
   const key = `${prefix}limit:bounded`;
@@ -125,7 +125,7 @@ test("a caller's list expires with its window and is never longer than the limit
 });
 
 test(
-  "a changed limit keeps earlier requests counted, and a server clock set back locks out no caller",
+  "earlier requests stay counted if the limit changes, and callers are not locked out if the Redis clock is set back",
   options,
   async () => {
     const shared = await openShared(60_000);
@@ -139,7 +139,7 @@ test(
   },
 );
 
-test("requests stay counted after the server clock steps back by seconds", options, async () => {
+test("requests stay counted if the Redis clock steps back by seconds", options, async () => {
   const shared = await openShared(60_000);
   const key = `${prefix}limit:ahead`;
   const ahead = (Date.now() + 20_000) * 1_000;
@@ -151,13 +151,13 @@ test("requests stay counted after the server clock steps back by seconds", optio
 });
 
 test(
-  "an unreachable or frozen server delays no request and disables no limit, and is used again after recovery",
+  "if Redis is unreachable or frozen, requests are not delayed and limits apply; Redis is used again after recovery",
   options,
   async () => {
     const { hostname, port } = new URL(url);
     const proxy = await startTcpProxy({ host: hostname, port: Number(port === "" ? 6379 : port) });
     const shared = await openShared(60_000, { url: `redis://127.0.0.1:${proxy.port}` });
-    const direct = await openShared(60_000);
+    const unproxiedLimiter = await openShared(60_000);
     for (const fault of ["refuse", "blackhole"] as const) {
       const clock = new FakeClock();
       const limits = createRequestLimits({ clock, log: quietLog, shared });
@@ -168,11 +168,11 @@ test(
       for (let call = 0; call < 10; call++) decisions.push((await limits.take("general", caller, 5)).isAllowed);
       assert.equal(decisions.filter(Boolean).length, 4);
       proxy.restore();
-      await connected(shared);
+      await waitUntilConnected(shared);
       await clock.advance(1_000);
       const other = randomUUID();
       assert.ok((await limits.take("general", other, 2)).isAllowed);
-      assert.ok((await direct.take(`general:${other}`, 2)).isAllowed);
+      assert.ok((await unproxiedLimiter.take(`general:${other}`, 2)).isAllowed);
       assert.equal((await limits.take("general", other, 2)).isAllowed, false);
     }
     await proxy.close();

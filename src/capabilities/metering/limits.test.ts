@@ -7,14 +7,14 @@ import { createRequestLimits } from "./limits.ts";
 
 const { log, lines } = recordingLog();
 
-test("returns the decision synchronously without a shared log", () => {
+test("if no shared limiter is configured, returns the decision synchronously", () => {
   const limits = createRequestLimits({ clock: new FakeClock(), log, shared: null });
   assert.deepEqual(limits.take("general", "a", 1), { isAllowed: true, remaining: 0, waitMs: 60_000 });
   assert.deepEqual(limits.take("general", "a", 1), { isAllowed: false, remaining: 0, waitMs: 60_000 });
   assert.deepEqual(limits.take("strategy", "a", 1), { isAllowed: true, remaining: 0, waitMs: 60_000 });
 });
 
-test("a request rejected by the shared log is not counted locally", async () => {
+test("a request rejected by the shared limiter is not counted locally", async () => {
   const clock = new FakeClock();
   const rejection = { isAllowed: false, remaining: 0, waitMs: 5_000 };
   let isFull = true;
@@ -29,22 +29,22 @@ test("a request rejected by the shared log is not counted locally", async () => 
   assert.ok(!(await limits.take("general", "a", 2)).isAllowed);
 });
 
-test("skips a failed shared log for a second and applies local limits during that time", async () => {
+test("after a failure, skips the shared limiter for one second and applies local limits", async () => {
   const clock = new FakeClock();
-  let requests = 0;
+  let requestCount = 0;
   const shared: SharedLimitLog = {
     take() {
-      requests += 1;
+      requestCount += 1;
       return Promise.reject(new Error("unavailable"));
     },
     close() {},
   };
   const limits = createRequestLimits({ clock, log, shared });
-  const allowed = async () => (await limits.take("general", "a", 3)).isAllowed;
-  assert.deepEqual([await allowed(), await allowed(), await allowed(), await allowed()], [true, true, true, false]);
-  assert.equal(requests, 1);
+  const isAllowed = async () => (await limits.take("general", "a", 3)).isAllowed;
+  assert.deepEqual([await isAllowed(), await isAllowed(), await isAllowed(), await isAllowed()], [true, true, true, false]);
+  assert.equal(requestCount, 1);
   await clock.advance(60_000);
-  assert.ok(await allowed());
-  assert.equal(requests, 2);
+  assert.ok(await isAllowed());
+  assert.equal(requestCount, 2);
   assert.equal(lines.filter(({ level }) => level === "warn").length, 1);
 });

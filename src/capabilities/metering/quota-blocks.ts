@@ -4,13 +4,13 @@ import type { Log } from "../../ports/log.ts";
 import type { JournalEntry, QuotaJournal } from "../../ports/quota-journal.ts";
 import type { GrantedBlock, QuotaAccount, QuotaStore, ReleasedUnits } from "./quota-store.ts";
 
-/** How long the store reserves a block for this node after a grant or a report. */
+/** Duration of a block's lease: the store reserves the block for this node after a grant or a report. */
 export const LEASE_MS = 30_000;
-/** A block without newly spent units is reported only this often, well before its lease ends. */
-const RENEW_MS = LEASE_MS / 3;
-/** Per tier. */
-const ACCOUNTS_MAX = 100_000;
-const RELEASES_MAX = 100_000;
+/** Interval at which the lease of a block without newly spent units is renewed. */
+const LEASE_RENEWAL_MS = LEASE_MS / 3;
+/** Maximum number of accounts per tier in memory. */
+const ACCOUNTS_PER_TIER_MAX = 100_000;
+const RELEASED_ACCOUNTS_MAX = 100_000;
 
 export interface QuotaOptions {
   readonly store: QuotaStore;
@@ -30,7 +30,7 @@ export interface Block extends GrantedBlock {
   spent: number;
   /** The spent units last reported to the store, and the monotonic timestamp of that report. */
   lastReport: { readonly spent: number; readonly at: number };
-  /** Units can still be taken from the block and returned to it. */
+  /** Whether units can still be taken from the block and returned to it. */
   isOpen: boolean;
 }
 
@@ -38,29 +38,29 @@ export interface Block extends GrantedBlock {
 export interface AccountState {
   readonly account: QuotaAccount;
   currentBlock: Block | null;
-  /** Blocks to use after the current one. Only busy accounts have any. */
+  /** Blocks to use after the current block. Empty unless the account is busy. */
   readonly reserveBlocks: Block[];
   /** Monotonic timestamp of the last grant. */
   grantedAt: number;
   /** Month of the last grant, for example "2026-11-01"; empty before the first grant. */
   grantedMonth: string;
-  /** Blocks requested with the last grant. */
+  /** Number of blocks in the last request. */
   blocksRequested: number;
   /** A busy account requests more blocks when this many units remain, so that its calls do not wait for the store. */
   prefetchAtUnits: number;
   /** The limit at the last grant. */
   limit: number;
-  /** Units of the month that were spent or in blocks of any node at the last grant. */
+  /** Units of the month that were spent or granted to any node, as of the last grant. */
   takenUnits: number;
   /** Monotonic timestamp of the last unit taken. */
   usedAt: number;
-  /** Set when the store had no units left. The store is not queried again before `retryAt`. */
-  exhausted: { readonly retryAt: number; readonly monthEndsAt: number; readonly resetsOn: string } | null;
+  /** Set if the store had no units left. The store is not queried before `retryAt`. */
+  exhaustion: { readonly retryAt: number; readonly monthEndsAt: number; readonly resetsOn: string } | null;
   /** The request for blocks in progress. */
   pendingGrant: Promise<void> | null;
 }
 
-/** The blocks that this node holds, by account. Reports spent units to the store and returns units that are not needed. */
+/** The blocks of this node, by account. Reports spent units to the store and returns unused units. */
 export class QuotaBlocks {
   readonly #options: QuotaOptions;
   /** By tier and customer id. */
@@ -70,11 +70,11 @@ export class QuotaBlocks {
     STRATEGY: new Map(),
     DEEP: new Map(),
   };
-  /** Closed blocks that are not returned to the store yet. Their journal entries stay until then. */
+  /** Closed blocks that are not returned to the store yet. Their journal entries are kept until they are returned. */
   readonly #endedBlocks = new Set<Block>();
   /** Released units of closed blocks that are not sent to the store yet, by account and month. */
   #releasedUnits = new Map<string, ReleasedUnits>();
-  /** Released units that are being sent. If the response is lost they are sent again under the same serial. */
+  /** Released units that are being sent. If the response is lost, the next request repeats them with the same serial. */
   #sentUnits: ReadonlyMap<string, ReleasedUnits> = new Map();
   #releaseSerial = 0;
   #isReleaseScheduled = false;
@@ -91,19 +91,19 @@ export class QuotaBlocks {
     return result;
   }
 
-  /** Resolves when all exclusive work and all grants requested so far have ended. Never rejects. */
-  async idle(): Promise<void> {
+  /** Resolves when all exclusive work and all pending grants have ended. Never rejects. */
+  async waitUntilIdle(): Promise<void> {
     await this.#lastExclusive;
-    await Promise.allSettled(this.all().map(({ pendingGrant }) => pendingGrant));
+    await Promise.allSettled(this.allStates().map(({ pendingGrant }) => pendingGrant));
   }
 
   /** Returns the account's state and creates it if necessary. */
   stateOf(account: QuotaAccount): AccountState {
-    const ofTier = this.#states[account.tier];
-    const existing = ofTier.get(account.customerId);
-    if (existing !== undefined) return existing;
-    if (ofTier.size >= ACCOUNTS_MAX) deleteEmpty(ofTier);
-    const created = {
+    const statesOfTier = this.#states[account.tier];
+    const existingState = statesOfTier.get(account.customerId);
+    if (existingState !== undefined) return existingState;
+    if (statesOfTier.size >= ACCOUNTS_PER_TIER_MAX) deleteEmptyStates(statesOfTier);
+    const newState = {
       account,
       currentBlock: null,
       reserveBlocks: [],
@@ -114,43 +114,43 @@ export class QuotaBlocks {
       limit: 0,
       takenUnits: 0,
       usedAt: 0,
-      exhausted: null,
+      exhaustion: null,
       pendingGrant: null,
     };
-    ofTier.set(account.customerId, created);
-    return created;
+    statesOfTier.set(account.customerId, newState);
+    return newState;
   }
 
-  all(): AccountState[] {
+  allStates(): AccountState[] {
     return TIERS.flatMap((tier) => [...this.#states[tier].values()]);
   }
 
-  ofCustomer(customerId: string): AccountState[] {
+  statesOfCustomer(customerId: string): AccountState[] {
     return TIERS.flatMap((tier) => this.#states[tier].get(customerId) ?? []);
   }
 
-  /** The first block with units left in the running month; ends used up and outdated blocks. Null when none is left. */
-  usableBlock(state: AccountState, now: number): Block | null {
+  /** Closes used-up and outdated blocks. Returns the first block with units left in the current month, or null if none is left. */
+  findUsableBlock(state: AccountState, now: number): Block | null {
     for (;;) {
       const block = state.currentBlock;
       if (block !== null && block.spent < block.size && now < block.monthEndsAt) return block;
-      if (block !== null) this.end(state.account, block);
+      if (block !== null) this.closeBlock(state.account, block);
       state.currentBlock = state.reserveBlocks.shift() ?? null;
       if (state.currentBlock === null) return null;
     }
   }
 
   endAllBlocks(state: AccountState): void {
-    for (const block of blocksOf(state)) this.end(state.account, block);
+    for (const block of blocksOf(state)) this.closeBlock(state.account, block);
     state.currentBlock = null;
     state.reserveBlocks.length = 0;
   }
 
-  /** Closes a block. Its spent units are final from here on. */
-  end(account: QuotaAccount, block: Block): void {
+  /** Closes a block. Its spent units do not change afterwards. */
+  closeBlock(account: QuotaAccount, block: Block): void {
     block.isOpen = false;
     if (block.blockId !== null) this.#endedBlocks.add(block);
-    // The store counts a single unit as used from its grant on, so an unused one is released explicitly.
+    // The store counts a single unit as used when it grants the unit, so an unused unit is released explicitly.
     else if (block.spent < block.size) this.#addReleasedUnit(account, block.month);
   }
 
@@ -172,7 +172,7 @@ export class QuotaBlocks {
   #addReleasedUnit(account: QuotaAccount, month: string): void {
     const key = releaseKey(account, month);
     const units = (this.#releasedUnits.get(key)?.units ?? 0) + 1;
-    if (units > 1 || this.#releasedUnits.size < RELEASES_MAX) this.#releasedUnits.set(key, { account, month, units });
+    if (units > 1 || this.#releasedUnits.size < RELEASED_ACCOUNTS_MAX) this.#releasedUnits.set(key, { account, month, units });
     else
       this.#options.log.error(
         { tier: account.tier },
@@ -185,7 +185,7 @@ export class QuotaBlocks {
     return this.#releasedUnits.has(key) || this.#sentUnits.has(key);
   }
 
-  /** Sends released units to the store without delay, so that other nodes can use them. Batches those of one tick. */
+  /** Sends released units to the store immediately, so that other nodes can use them. Units of one event-loop tick share a request. */
   #scheduleRelease(): void {
     if (this.#isReleaseScheduled) return;
     this.#isReleaseScheduled = true;
@@ -193,14 +193,14 @@ export class QuotaBlocks {
       this.#isReleaseScheduled = false;
       return this.sendReleasedUnits();
     };
-    // After a failure the next maintenance run sends them.
+    // After a failure, the next maintenance run sends the units.
     this.#options.clock
       .yieldToEventLoop()
       .then(() => this.runExclusive(sendAll))
       .catch(() => {});
   }
 
-  /** Returns ended blocks and released units. */
+  /** Returns closed blocks and released units to the store. */
   async settle(): Promise<void> {
     const blocks = [...this.#endedBlocks];
     if (blocks.length > 0) {
@@ -226,13 +226,13 @@ export class QuotaBlocks {
   }
 
   /** Reports spent units of open blocks and renews the leases. */
-  async report(states: readonly AccountState[]): Promise<void> {
+  async reportSpentUnits(states: readonly AccountState[]): Promise<void> {
     const now = this.#options.clock.monotonic();
     const blocks = states
       .flatMap(blocksOf)
       .filter(
         ({ blockId, spent, lastReport }) =>
-          blockId !== null && (spent !== lastReport.spent || now - lastReport.at >= RENEW_MS),
+          blockId !== null && (spent !== lastReport.spent || now - lastReport.at >= LEASE_RENEWAL_MS),
       );
     if (blocks.length === 0) return;
     const entries = blocks.map(journalEntryOf);
@@ -241,17 +241,17 @@ export class QuotaBlocks {
   }
 
   /** Returns blocks that the store granted to this node in a response that was lost. */
-  async returnLostBlocks(): Promise<void> {
-    const expired = await this.#options.store.findExpiredBlocks(this.#options.nodeId);
-    if (expired.length === 0) return;
-    const states = this.all();
-    const known = new Set([...this.#endedBlocks, ...states.flatMap(blocksOf)].map(({ blockId }) => blockId));
+  async returnUnreceivedBlocks(): Promise<void> {
+    const expiredBlocks = await this.#options.store.findExpiredBlocks(this.#options.nodeId);
+    if (expiredBlocks.length === 0) return;
+    const states = this.allStates();
+    const knownBlockIds = new Set([...this.#endedBlocks, ...states.flatMap(blocksOf)].map(({ blockId }) => blockId));
     // The response to a pending grant may still deliver the block.
-    const pending = new Set(states.flatMap((state) => (state.pendingGrant === null ? [] : accountKey(state.account))));
-    const lost = expired.filter((block) => !known.has(block.blockId) && !pending.has(accountKey(block)));
+    const pendingAccounts = new Set(states.flatMap((state) => (state.pendingGrant === null ? [] : accountKey(state.account))));
+    const unreceivedBlocks = expiredBlocks.filter((block) => !knownBlockIds.has(block.blockId) && !pendingAccounts.has(accountKey(block)));
     await this.#options.store.returnBlocks(
       this.#options.nodeId,
-      lost.map(({ blockId }) => ({ blockId, spent: 0 })),
+      unreceivedBlocks.map(({ blockId }) => ({ blockId, spent: 0 })),
     );
   }
 }
@@ -260,12 +260,12 @@ export function blocksOf({ currentBlock, reserveBlocks }: AccountState): readonl
   return currentBlock === null ? reserveBlocks : [currentBlock, ...reserveBlocks];
 }
 
-function deleteEmpty(states: Map<string, AccountState>): void {
+function deleteEmptyStates(states: Map<string, AccountState>): void {
   for (const [customerId, state] of states)
     if (blocksOf(state).length === 0 && state.pendingGrant === null) states.delete(customerId);
 }
 
-/** @throws Error for a single unit: it has no id and is never reported */
+/** @throws Error for a single unit: it has no block id and is never reported */
 function journalEntryOf({ blockId, spent }: Block): JournalEntry {
   if (blockId === null) throw new Error("a single unit is settled when it is taken");
   return { blockId, spent };

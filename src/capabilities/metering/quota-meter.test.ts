@@ -23,7 +23,7 @@ eachDatabase("a node that stops during a grant returns the granted units", async
   await release();
 });
 
-eachDatabase("a released unit can be taken again, whether its block is open or closed", async (database) => {
+eachDatabase("a released unit can be taken again, both from an open and from a closed block", async (database) => {
   const { meters, clock, store, release } = await startQuotaNodes(database, 1);
   const [meter] = meters as [QuotaMeter];
   for (const limit of [200, 10]) {
@@ -42,14 +42,14 @@ eachDatabase("a released unit can be taken again, whether its block is open or c
   await release();
 });
 
-eachDatabase("a released unit is freed exactly once when the store fails or its response is lost", async (database) => {
-  const real = createQuotaStore(database);
+eachDatabase("if the store fails or its response is lost, a released unit is freed exactly once", async (database) => {
+  const realStore = createQuotaStore(database);
   const faults = ["refused", "response lost", "response lost"];
   const store: QuotaStore = {
-    ...real,
+    ...realStore,
     async releaseUnits(...units) {
       const fault = faults.shift();
-      if (fault !== "refused") await real.releaseUnits(...units);
+      if (fault !== "refused") await realStore.releaseUnits(...units);
       if (fault !== undefined) throw new AppError("store_unavailable", fault);
     },
   };
@@ -66,11 +66,11 @@ eachDatabase("a released unit is freed exactly once when the store fails or its 
   await release();
 });
 
-eachDatabase("concurrent usage queries leave each block its own journal slot", async (database) => {
+eachDatabase("after concurrent usage queries, each block still has a separate journal slot", async (database) => {
   const { meters, store, restart, release } = await startQuotaNodes(database, 1);
   const [killed] = meters as [QuotaMeter];
   const limit = 1_000;
-  // The first block is used up and waits to be returned.
+  // The first block is used up and not yet returned to the store.
   assert.equal((await takeAll(killed, limit, 65)).length, 65);
   await Promise.all([killed.usage(ACCOUNT.customerId), killed.usage(ACCOUNT.customerId)]);
   const otherTier = { ...ACCOUNT, tier: "DEEP" } as const;
@@ -82,7 +82,7 @@ eachDatabase("concurrent usage queries leave each block its own journal slot", a
   await release();
 });
 
-eachDatabase("a lowered limit applies immediately, including units taken before", async (database) => {
+eachDatabase("a lowered limit applies immediately and includes units taken before the change", async (database) => {
   const { meters, clock, store, release } = await startQuotaNodes(database, 1);
   const [meter] = meters as [QuotaMeter];
   assert.equal((await takeAll(meter, 1_000, 70)).length, 70);
@@ -97,16 +97,16 @@ eachDatabase("a lowered limit applies immediately, including units taken before"
   await release();
 });
 
-eachDatabase("503: while the journal cannot be written no unit is served and no block is held", async (database) => {
+eachDatabase("503: if the journal cannot be written, no unit is served and no block is reserved", async (database) => {
   let isBroken = true;
   let storeRequests = 0;
-  const real = createQuotaStore(database);
+  const realStore = createQuotaStore(database);
   const { meters, clock, store, release } = await startQuotaNodes(database, 1, {
     store: {
-      ...real,
+      ...realStore,
       takeBlocks(...options) {
         storeRequests += 1;
-        return real.takeBlocks(...options);
+        return realStore.takeBlocks(...options);
       },
     },
     wrapJournal: (journal) => ({
@@ -148,14 +148,14 @@ test("a journal slot that could not be written is reused for the next block", as
 });
 
 eachDatabase("blocks of a lost grant response are returned, blocks of a pending grant are not", async (database) => {
-  const real = createQuotaStore(database);
+  const realStore = createQuotaStore(database);
   let isResponseLost = true;
   let deliverResponse: () => void = () => {};
   const store: QuotaStore = {
-    ...real,
+    ...realStore,
     async takeBlocks(...options) {
-      const grant = await real.takeBlocks(...options);
-      if (isResponseLost) throw new AppError("store_unavailable", "The connection was cut");
+      const grant = await realStore.takeBlocks(...options);
+      if (isResponseLost) throw new AppError("store_unavailable", "The connection was closed");
       await new Promise<void>((resolve) => {
         deliverResponse = resolve;
       });
@@ -188,7 +188,7 @@ eachDatabase("blocks of a lost grant response are returned, blocks of a pending 
   await release();
 });
 
-eachDatabase("usage is exact while blocks are open, and `remaining` units can still be taken", async (database) => {
+eachDatabase("usage is exact while blocks are open, and exactly `remaining` further units can be taken", async (database) => {
   const { meters, release } = await startQuotaNodes(database, 1);
   const [meter] = meters as [QuotaMeter];
   await takeAll(meter, 300, 41);
@@ -214,7 +214,7 @@ eachDatabase("quotas are separate for each month, customer and tier", async (dat
   await release();
 });
 
-eachDatabase("a block ends with its month", async (database) => {
+eachDatabase("a block cannot be used after the end of its month", async (database) => {
   const { meters, clock, release } = await startQuotaNodes(database, 1);
   const [meter] = meters as [QuotaMeter];
   const first = await meter.take(ACCOUNT, 1_000);

@@ -3,20 +3,20 @@ import type { Charge, QuotaRefusal } from "../../domain/metering.ts";
 import { type AccountState, type Block, blocksOf, LEASE_MS, QuotaBlocks, type QuotaOptions } from "./quota-blocks.ts";
 import type { GrantedBlock, QuotaAccount } from "./quota-store.ts";
 
-/** Units of one block (contract, section 4). */
+/** Number of units in one block. */
 const BLOCK_UNITS_MAX = 64;
-/** Below this many free units the store grants single units, so that no caller waits for units idle on another node. */
-const SINGLES_BELOW = 128;
-/** An account that uses up its units in less time requests twice as many blocks the next time. */
-const BUSY_MS = 1_000;
-/** One statement then grants 2,048 units. */
+/** If fewer units than this remain, the store grants one unit at a time, so that no unit is reserved unused by another node. */
+const SINGLE_UNIT_GRANTS_BELOW_UNITS = 128;
+/** If an account uses up its units in less time than this, the next request is for twice as many blocks. */
+const BUSY_ACCOUNT_MS = 1_000;
+/** Maximum number of blocks per request: 2,048 units. */
 const BLOCKS_PER_REQUEST_MAX = 32;
 const MAINTENANCE_INTERVAL_MS = 1_000;
-/** Blocks of an account without calls for this long return to the store: other nodes may need them. */
-const IDLE_MS = 3_000;
-/** Pause before the store is queried again after it had no units left. */
-const EXHAUSTED_MS = 250;
-/** Pause before blocks are requested again after a journal failure: without a journal slot they are unusable. */
+/** Blocks of an account without calls for this long are returned to the store, so that other nodes can use them. */
+const IDLE_ACCOUNT_MS = 3_000;
+/** Delay before the store is queried again after it had no units left. */
+const EXHAUSTION_RETRY_MS = 250;
+/** Delay before blocks are requested again after a journal failure, because a block without a journal slot is unusable. */
 const JOURNAL_RETRY_MS = 1_000;
 
 /** One spent unit of a block. */
@@ -47,7 +47,7 @@ export class QuotaCharge implements Charge {
 
 type QuotaDecision = QuotaCharge | QuotaRefusal;
 
-/** Counts calls against the monthly quota. Exact, yet mostly in memory: the store grants units in blocks. */
+/** Counts calls against the monthly quota exactly. Most calls need no query, because the store grants units in blocks. */
 export class QuotaMeter {
   readonly #options: QuotaOptions;
   readonly #blocks: QuotaBlocks;
@@ -61,20 +61,20 @@ export class QuotaMeter {
     this.#blocks = new QuotaBlocks(options);
   }
 
-  /** Returns the unused blocks of a previous process. Must resolve before the first `take`. */
+  /** Returns the unused units of the previous process to the store. Must resolve before the first `take`. */
   async start(): Promise<void> {
     const { predecessor, recovered } = this.#options.journal;
-    // Blocks granted to that process that are missing from its journal are unspent.
+    // Blocks that were granted to the previous process and are missing from its journal are unspent.
     if (predecessor !== null) await this.#options.store.returnBlocksOfDeadNode(predecessor, recovered);
     this.#options.journal.clear(this.#options.nodeId);
-    this.#schedule();
+    this.#scheduleMaintenance();
   }
 
-  /** Returns unused units to the store. If it is unavailable, the journal keeps the counts for the next start. */
+  /** Returns unused units to the store. If the store is unavailable, the counts stay in the journal for the next start. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer();
-    await this.#blocks.idle();
+    await this.#blocks.waitUntilIdle();
     try {
       await this.#blocks.runExclusive(() => this.#maintain());
     } catch (error) {
@@ -91,31 +91,31 @@ export class QuotaMeter {
   take(account: QuotaAccount, limit: number): Promise<QuotaDecision> | QuotaDecision {
     const state = this.#blocks.stateOf(account);
     const decision = this.#takeFromMemory(state, limit);
-    if (decision === null) return this.#takeSlowly(state, limit).then((slow) => this.#afterCommit(slow));
-    return this.#afterCommit(decision);
+    if (decision === null) return this.#takeSlowly(state, limit).then((charge) => this.#waitForCommit(charge));
+    return this.#waitForCommit(decision);
   }
 
   /** Units used this month, by tier, including units just spent on this node. */
   async usage(customerId: string) {
-    const states = this.#blocks.ofCustomer(customerId);
+    const states = this.#blocks.statesOfCustomer(customerId);
     await this.#blocks.runExclusive(async () => {
       await this.#blocks.settle();
-      await this.#blocks.report(states);
+      await this.#blocks.reportSpentUnits(states);
     });
     const { used: stored, resetsOn } = await this.#options.store.usage(customerId);
     const used = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0, ...stored };
-    // The store counts single units as used; subtract those that are still unspent here.
+    // The store counts single units as used; units still unspent on this node are subtracted.
     for (const state of states)
       for (const { blockId, size, spent } of blocksOf(state))
         if (blockId === null) used[state.account.tier] -= size - spent;
     return { used, resetsOn };
   }
 
-  /** Null when this node holds no unit for the account. */
+  /** Returns the charge, or null if this node holds no unit for the account. */
   #takeFromMemory(state: AccountState, limit: number): QuotaDecision | null {
     if (limit < state.limit) return null;
     const now = this.#options.clock.monotonic();
-    const block = this.#blocks.usableBlock(state, now);
+    const block = this.#blocks.findUsableBlock(state, now);
     if (block === null) return null;
     block.spent += 1;
     this.#blocks.writeToJournal(block);
@@ -127,8 +127,8 @@ export class QuotaMeter {
     return new QuotaCharge(this.#blocks, state.account, block, remaining, block.monthEndsAt - now);
   }
 
-  /** Delays the decision until the journal holds the unit: a crash must not forget a call that was served. */
-  #afterCommit(decision: QuotaDecision): Promise<QuotaDecision> | QuotaDecision {
+  /** Waits until the journal has stored the unit, so that a served call is still counted after a crash. */
+  #waitForCommit(decision: QuotaDecision): Promise<QuotaDecision> | QuotaDecision {
     // The store already counts a single unit as spent.
     if (!decision.isAllowed || decision.block.slot === null) return decision;
     return (
@@ -153,10 +153,10 @@ export class QuotaMeter {
         await this.#blocks.runExclusive(() => this.#blocks.settle());
         state.limit = limit;
       }
-      const { exhausted, takenUnits: used } = state;
+      const { exhaustion, takenUnits: used } = state;
       const now = this.#options.clock.monotonic();
-      if (exhausted !== null && now < exhausted.retryAt) {
-        const { monthEndsAt, resetsOn } = exhausted;
+      if (exhaustion !== null && now < exhaustion.retryAt) {
+        const { monthEndsAt, resetsOn } = exhaustion;
         return { isAllowed: false, used, resetsInMs: Math.max(0, monthEndsAt - now), resetsOn };
       }
       this.#requestBlocks(state, limit);
@@ -168,23 +168,23 @@ export class QuotaMeter {
     state.pendingGrant ??= this.#fetchBlocks(state, limit).finally(() => {
       state.pendingGrant = null;
     });
-    // A prefetch has no caller to reject; the next call without units requests again and receives the error.
+    // No caller waits for a prefetch, so its error is ignored. The next call without units sends a new request.
     state.pendingGrant.catch(() => {});
   }
 
   async #fetchBlocks(state: AccountState, limit: number): Promise<void> {
-    if (this.#options.clock.monotonic() < this.#journalRetryAt) throw cannotCount();
-    // Units that are still on their way back to the store may be all that the account has left.
+    if (this.#options.clock.monotonic() < this.#journalRetryAt) throw createCannotCountError();
+    // The account may have no other units left than those still being returned to the store.
     if (this.#blocks.hasReleasedUnits(state.account, state.grantedMonth))
       await this.#blocks.runExclusive(() => this.#blocks.sendReleasedUnits());
-    const isBusy = this.#options.clock.monotonic() - state.grantedAt < BUSY_MS;
+    const isBusy = this.#options.clock.monotonic() - state.grantedAt < BUSY_ACCOUNT_MS;
     state.blocksRequested = isBusy ? Math.min(BLOCKS_PER_REQUEST_MAX, 2 * state.blocksRequested) : 1;
     const { blocks, takenUnits, monthEndsInMs, resetsOn } = await this.#options.store.takeBlocks(state.account, {
       limit,
       nodeId: this.#options.nodeId,
       leaseMs: LEASE_MS,
       sizeMax: BLOCK_UNITS_MAX,
-      singlesBelow: SINGLES_BELOW,
+      singleUnitsBelow: SINGLE_UNIT_GRANTS_BELOW_UNITS,
       blocks: state.blocksRequested,
     });
     const now = this.#options.clock.monotonic();
@@ -192,7 +192,7 @@ export class QuotaMeter {
     state.takenUnits = takenUnits;
     state.limit = limit;
     if (blocks.length === 0) {
-      state.exhausted = { retryAt: Math.min(now + EXHAUSTED_MS, monthEndsAt), monthEndsAt, resetsOn };
+      state.exhaustion = { retryAt: Math.min(now + EXHAUSTION_RETRY_MS, monthEndsAt), monthEndsAt, resetsOn };
       return;
     }
     state.usedAt = now;
@@ -200,16 +200,16 @@ export class QuotaMeter {
     state.grantedMonth = blocks[0]?.month ?? "";
     state.prefetchAtUnits = Math.max(BLOCK_UNITS_MAX, (blocks.length * BLOCK_UNITS_MAX) / 2);
     for (const granted of blocks) {
-      const slot = this.#openSlot(granted);
+      const slot = this.#openJournalSlot(granted);
       const block = { ...granted, monthEndsAt, slot, spent: 0, lastReport: { spent: 0, at: now }, isOpen: true };
       if (granted.blockId === null || slot !== null) state.reserveBlocks.push(block);
-      else this.#blocks.end(state.account, block);
+      else this.#blocks.closeBlock(state.account, block);
     }
-    if (state.reserveBlocks.length === 0) throw cannotCount();
+    if (state.reserveBlocks.length === 0) throw createCannotCountError();
   }
 
-  /** The journal slot for the block's count. Null when the journal fails or is full, and for a single unit. */
-  #openSlot({ blockId }: GrantedBlock): number | null {
+  /** Returns the journal slot of the block, or null if the journal fails or is full, or for a single unit. */
+  #openJournalSlot({ blockId }: GrantedBlock): number | null {
     if (blockId === null) return null;
     const now = this.#options.clock.monotonic();
     if (now < this.#journalRetryAt) return null;
@@ -224,7 +224,7 @@ export class QuotaMeter {
     return null;
   }
 
-  #schedule(): void {
+  #scheduleMaintenance(): void {
     this.#cancelTimer = this.#options.clock.setTimeout(() => {
       void this.#blocks
         .runExclusive(() => this.#maintain())
@@ -239,25 +239,25 @@ export class QuotaMeter {
           },
         )
         .then(() => {
-          if (!this.#isStopped) this.#schedule();
+          if (!this.#isStopped) this.#scheduleMaintenance();
         });
     }, MAINTENANCE_INTERVAL_MS);
   }
 
-  /** Reports spent units, returns idle and outdated blocks, and deletes the leftovers of dead nodes. */
+  /** Reports spent units, returns idle and outdated blocks, and deletes expired blocks of dead nodes. */
   async #maintain(): Promise<void> {
     const now = this.#options.clock.monotonic();
-    for (const state of this.#blocks.all()) {
-      const [first] = blocksOf(state);
-      const isMonthOver = first !== undefined && now >= first.monthEndsAt;
-      if (isMonthOver || now - state.usedAt > IDLE_MS || this.#isStopped) this.#blocks.endAllBlocks(state);
+    for (const state of this.#blocks.allStates()) {
+      const [firstBlock] = blocksOf(state);
+      const isMonthOver = firstBlock !== undefined && now >= firstBlock.monthEndsAt;
+      if (isMonthOver || now - state.usedAt > IDLE_ACCOUNT_MS || this.#isStopped) this.#blocks.endAllBlocks(state);
     }
     await this.#blocks.settle();
-    await this.#blocks.report(this.#blocks.all());
+    await this.#blocks.reportSpentUnits(this.#blocks.allStates());
     if (this.#isStopped) return;
-    await this.#blocks.returnLostBlocks();
+    await this.#blocks.returnUnreceivedBlocks();
     await this.#options.store.sweep();
   }
 }
 
-const cannotCount = () => new AppError("store_unavailable", "Calls cannot be counted at the moment.");
+const createCannotCountError = () => new AppError("store_unavailable", "Calls cannot be counted at the moment.");

@@ -40,8 +40,8 @@ eachDatabase("a restarted node recovers blocks that were granted just before it 
   const [killed, other] = meters as [QuotaMeter, QuotaMeter];
   assert.equal((await takeAll(killed, 1_000, 10)).length, 10);
   assert.equal((await takeAll(other, 1_000, 10)).length, 10);
-  // The store granted a block, and the node died before the response arrived.
-  const options = { leaseMs: 30_000, sizeMax: 64, singlesBelow: 128, blocks: 1 };
+  // The store granted a block, and the node was killed before it received the response.
+  const options = { leaseMs: 30_000, sizeMax: 64, singleUnitsBelow: 128, blocks: 1 };
   await store.takeBlocks(ACCOUNT, { ...options, limit: 1_000, nodeId: idOf(0) });
   const restarted = await restart(0);
   await other.usage(ACCOUNT.customerId);
@@ -51,7 +51,7 @@ eachDatabase("a restarted node recovers blocks that were granted just before it 
   await release();
 });
 
-eachDatabase("a busy customer receives several blocks per request, and each unit is served once", async (database) => {
+eachDatabase("a busy account receives several blocks per request, and each unit is served once", async (database) => {
   const { meters, store, release } = await startQuotaNodes(database, 2);
   const [first, second] = meters as [QuotaMeter, QuotaMeter];
   const limit = 20_000;
@@ -74,12 +74,12 @@ eachDatabase("a busy customer receives several blocks per request, and each unit
   await release();
 });
 
-eachDatabase("a killed and restarted node loses no unit and serves none twice", async (database) => {
+eachDatabase("a killed and restarted node loses no unit and serves no unit twice", async (database) => {
   const { meters, store, restart, release } = await startQuotaNodes(database, 2);
   const [killed, other] = meters as [QuotaMeter, QuotaMeter];
   assert.equal((await takeAll(killed, 1_000, 100)).length, 100);
   assert.equal((await takeAll(other, 1_000, 30)).length, 30);
-  // The node did not shut down cleanly: only its journal holds what it spent.
+  // The node did not shut down cleanly, so only its journal contains the spent units.
   const restarted = await restart(0);
   assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 870);
   await restarted.stop();
@@ -95,7 +95,7 @@ eachDatabase("all units of a disconnected node's blocks count as used until it r
   await database.query("update quota_blocks set expires_at = now() - interval '1 second'");
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 128 });
   assert.equal(await store.sweep(), 0);
-  // Two blocks of 64 units count in full, although only 70 units were used.
+  // All units of two blocks (128) count as used, although only 70 were used.
   assert.equal((await takeAll(other, 1_000)).length, 1_000 - 128);
   const restarted = await restart(0);
   assert.equal((await takeAll(restarted, 1_000)).length, 128 - 70);
@@ -118,7 +118,7 @@ eachDatabase("a dead node's blocks are deleted after their month and lease have 
 eachDatabase("units released at the limit are immediately available to another node", async (database) => {
   const { meters, store, release } = await startQuotaNodes(database, 2);
   const [first, second] = meters as [QuotaMeter, QuotaMeter];
-  // No eleventh request: the last unit's block is still open.
+  // Takes exactly 10 units, so the block of the last unit is still open.
   const charges = await takeAll(first, 10, 10);
   for (const charge of charges.slice(-3)) charge.release();
   await waitForUsage(store, 7);
@@ -127,14 +127,14 @@ eachDatabase("units released at the limit are immediately available to another n
   await release();
 });
 
-eachDatabase("a journal settles only its own node's blocks, and never for less than was reported", async (database) => {
+eachDatabase("a journal settles only the blocks of its node, and never with fewer units than reported", async (database) => {
   const { meters, store, idOf, restart, release } = await startQuotaNodes(database, 2);
   const [first, other] = meters as [QuotaMeter, QuotaMeter];
   assert.equal((await takeAll(first, 1_000, 20)).length, 20);
   assert.equal((await takeAll(other, 1_000, 20)).length, 20);
   for (const meter of meters) await meter.usage(ACCOUNT.customerId);
   const blocks = await database.query<{ block_id: number }>("select block_id from quota_blocks");
-  // After a power cut a journal may be outdated, or belong to another database: both blocks, with fewer units than spent.
+  // A journal that is outdated or of another database: it contains both blocks with fewer units than spent.
   const recovered = blocks.map(({ block_id: blockId }) => ({ blockId, spent: 5 }));
   await store.returnBlocksOfDeadNode(idOf(0), recovered);
   assert.equal((await database.query("select * from quota_blocks")).length, 1);
@@ -145,7 +145,7 @@ eachDatabase("a journal settles only its own node's blocks, and never for less t
   await release();
 });
 
-test("any order of takes, releases, kills and maintenance on three nodes counts exactly and stays within the limit", async () => {
+test("for any order of takes, releases, kills and maintenance on three nodes, usage is exact and within the limit", async () => {
   const database = await embeddedDatabase();
   const steps = fc.array(
     fc.record({
@@ -159,16 +159,16 @@ test("any order of takes, releases, kills and maintenance on three nodes counts 
     fc.asyncProperty(steps, fc.integer({ min: 0, max: 400 }), async (sequence, limit) => {
       await database.query("truncate quota_months, quota_blocks");
       const { clock, meters, store, restart, release } = await startQuotaNodes(database, 3);
-      const held: { charge: QuotaCharge; meter: QuotaMeter }[] = [];
-      let unreleasable = 0;
+      const heldCharges: { charge: QuotaCharge; meter: QuotaMeter }[] = [];
+      let unreleasableUnits = 0;
       for (const { node, action, times } of sequence) {
         const meter = meters[node] as QuotaMeter;
         if (action === "take") {
-          for (const charge of await takeAll(meter, limit, times)) held.push({ charge, meter });
+          for (const charge of await takeAll(meter, limit, times)) heldCharges.push({ charge, meter });
         } else if (action === "release") {
-          for (const entry of held.splice(0, times)) {
+          for (const entry of heldCharges.splice(0, times)) {
             if (meters.includes(entry.meter)) entry.charge.release();
-            else unreleasable += 1;
+            else unreleasableUnits += 1;
           }
         } else if (action === "pause") {
           await clock.advance(times * 100);
@@ -178,10 +178,10 @@ test("any order of takes, releases, kills and maintenance on three nodes counts 
           await meter.usage(ACCOUNT.customerId);
           meters[node] = await restart(node);
         }
-        assert.ok(held.length + unreleasable <= limit);
+        assert.ok(heldCharges.length + unreleasableUnits <= limit);
       }
       for (const meter of meters) await meter.stop();
-      assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT ?? 0, held.length + unreleasable);
+      assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT ?? 0, heldCharges.length + unreleasableUnits);
       await release();
     }),
     { numRuns: 15 },

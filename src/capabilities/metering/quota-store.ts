@@ -10,7 +10,7 @@ export interface QuotaAccount {
 
 /** Units that the store has granted before they are used. */
 export interface GrantedBlock {
-  /** Null for a single unit: it counts as used from now on, so there is nothing to settle later. */
+  /** Null for a single unit, which counts as used when it is granted and needs no settlement. */
   readonly blockId: number | null;
   readonly size: number;
   /** First day of the month that the units belong to, for example "2026-11-01". */
@@ -18,7 +18,7 @@ export interface GrantedBlock {
 }
 
 export interface Grant {
-  /** Empty when no unit is left. */
+  /** Empty if no unit is left. */
   readonly blocks: readonly GrantedBlock[];
   /** Units of the month that are spent or in blocks, including those of this grant. */
   readonly takenUnits: number;
@@ -31,7 +31,7 @@ export interface Grant {
 /** Monthly quota units in the database. Each operation is a single statement, so it needs no transaction. */
 export interface QuotaStore {
   /**
-   * Grants blocks of `sizeMax` units while at least `singlesBelow` units are free, and single units below that. Grants at
+   * Grants blocks of `sizeMax` units if at least `singleUnitsBelow` units are free, otherwise single units. Grants at
    * most `blocks` blocks and at most a sixteenth of the free units, but at least one block or unit.
    */
   takeBlocks(account: QuotaAccount, options: TakeOptions): Promise<Grant>;
@@ -41,10 +41,10 @@ export interface QuotaStore {
   returnBlocks(nodeId: string, entries: readonly JournalEntry[]): Promise<void>;
   /**
    * Deletes a dead node's blocks that are in its journal, and those without reported spending, and frees their unspent
-   * units. A block never counts less than the node has reported: after a power cut its journal may be older.
+   * units. At least the reported units of a block count as spent, because the journal may be outdated after a power cut.
    */
   returnBlocksOfDeadNode(nodeId: string, journal: readonly JournalEntry[]): Promise<void>;
-  /** This node's blocks with an expired lease: the store was unavailable for long, or the grant's response was lost. */
+  /** This node's blocks with an expired lease, for example because the response to the grant was lost. */
   findExpiredBlocks(nodeId: string): Promise<readonly (QuotaAccount & { readonly blockId: number })[]>;
   /**
    * Frees spent units whose blocks are already deleted.
@@ -75,36 +75,36 @@ export interface TakeOptions {
   readonly nodeId: string;
   readonly leaseMs: number;
   readonly sizeMax: number;
-  readonly singlesBelow: number;
+  readonly singleUnitsBelow: number;
   /** Blocks requested, at least 1. */
   readonly blocks: number;
 }
 
-const MONTH = "date_trunc('month', now() at time zone 'utc')";
-const RESETS_ON = `to_char(${MONTH} + interval '1 month', 'YYYY-MM-DD')`;
+const MONTH_SQL = "date_trunc('month', now() at time zone 'utc')";
+const RESETS_ON_SQL = `to_char(${MONTH_SQL} + interval '1 month', 'YYYY-MM-DD')`;
 
-/** A node never repeats a release serial after this time. */
-const RELEASES_KEPT = "1 month";
-/** Frees the unspent units of the blocks in `ended`. */
-const FREE_UNSPENT = `free as (
+/** Retention of release serials. A node never repeats a serial after this time. */
+const RELEASE_SERIAL_RETENTION = "1 month";
+/** SQL that frees the unspent units of the blocks in `ended`. */
+const FREE_UNSPENT_SQL = `free as (
            select customer_id, month, tier, sum(unspent) as units from ended group by 1, 2, 3
          )
          update quota_months as held set taken = held.taken - free.units from free
          where (held.customer_id, held.month, held.tier) = (free.customer_id, free.month, free.tier)`;
 
 /** SQL for the number of units to grant when `free` units are left. */
-const grantedUnits = (free: string) =>
+const grantedUnitsSql = (free: string) =>
   `case when ${free} >= $7::int8 then (greatest(1, least($8::int8, ${free} / (16 * $6::int4))) * $6::int4)::int4 else 1 end`;
 
 /** $1 customer, $2 tier, $3 limit, $4 node, $5 lease in ms, $6 units per block, $7 single units below, $8 blocks. */
-const TAKE_BLOCKS = `with granted as (
+const TAKE_BLOCKS_SQL = `with granted as (
   insert into quota_months as held (customer_id, month, tier, taken, last_grant)
-  select $1, ${MONTH}::date, $2, unit.size, unit.size
-  from (select ${grantedUnits("$3::int8")} as size) as unit
+  select $1, ${MONTH_SQL}::date, $2, unit.size, unit.size
+  from (select ${grantedUnitsSql("$3::int8")} as size) as unit
   where $3::int8 > 0
   on conflict (customer_id, month, tier) do update set
-    taken = held.taken + ${grantedUnits("($3::int8 - held.taken)")},
-    last_grant = ${grantedUnits("($3::int8 - held.taken)")}
+    taken = held.taken + ${grantedUnitsSql("($3::int8 - held.taken)")},
+    last_grant = ${grantedUnitsSql("($3::int8 - held.taken)")}
   where held.taken < $3::int8
   returning held.customer_id, held.month, held.tier, held.taken, held.last_grant
 ), block as (
@@ -113,22 +113,22 @@ const TAKE_BLOCKS = `with granted as (
   from granted cross join generate_series(1, last_grant / $6::int4) where last_grant > 1
   returning block_id
 )
-select block.block_id as "blockId", case when granted.last_grant > 1 then $6::int4 else granted.last_grant end as size, to_char(${MONTH}, 'YYYY-MM-DD') as month,
+select block.block_id as "blockId", case when granted.last_grant > 1 then $6::int4 else granted.last_grant end as size, to_char(${MONTH_SQL}, 'YYYY-MM-DD') as month,
   coalesce(
     granted.taken,
-    (select taken from quota_months where customer_id = $1 and tier = $2 and month = ${MONTH}::date),
+    (select taken from quota_months where customer_id = $1 and tier = $2 and month = ${MONTH_SQL}::date),
     0
   )::int8 as "takenUnits",
-  extract(epoch from (${MONTH} + interval '1 month') - (now() at time zone 'utc'))::float8 * 1000 as "monthEndsInMs",
-  ${RESETS_ON} as "resetsOn"
+  extract(epoch from (${MONTH_SQL} + interval '1 month') - (now() at time zone 'utc'))::float8 * 1000 as "monthEndsInMs",
+  ${RESETS_ON_SQL} as "resetsOn"
 from (values (1)) as always left join granted on true left join block on true`;
 
 export function createQuotaStore(database: Database): QuotaStore {
   return {
-    async takeBlocks({ customerId, tier }, { limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks }) {
+    async takeBlocks({ customerId, tier }, { limit, nodeId, leaseMs, sizeMax, singleUnitsBelow, blocks }) {
       const rows = await database.query<
         Omit<Grant, "blocks"> & { blockId: number | null; size: number | null; month: string }
-      >(TAKE_BLOCKS, [customerId, tier, limit, nodeId, leaseMs, sizeMax, singlesBelow, blocks]);
+      >(TAKE_BLOCKS_SQL, [customerId, tier, limit, nodeId, leaseMs, sizeMax, singleUnitsBelow, blocks]);
       const [row] = rows;
       if (row === undefined) throw new Error("the quota statement returned no row");
       const { takenUnits, monthEndsInMs, resetsOn } = row;
@@ -140,7 +140,7 @@ export function createQuotaStore(database: Database): QuotaStore {
       await database.query(
         `update quota_blocks as block set spent = reported.spent, expires_at = now() + $3::float8 * interval '1 millisecond'
          from unnest($1::int8[], $2::int4[]) as reported (block_id, spent) where block.block_id = reported.block_id`,
-        [...columns(entries), leaseMs],
+        [...toColumns(entries), leaseMs],
       );
     },
 
@@ -150,8 +150,8 @@ export function createQuotaStore(database: Database): QuotaStore {
            delete from quota_blocks as block using unnest($1::int8[], $2::int4[]) as reported (block_id, spent)
            where block.block_id = reported.block_id and block.node_id = $3
            returning block.customer_id, block.month, block.tier, block.size - reported.spent as unspent
-         ), ${FREE_UNSPENT}`,
-        [...columns(entries), nodeId],
+         ), ${FREE_UNSPENT_SQL}`,
+        [...toColumns(entries), nodeId],
       );
     },
 
@@ -164,8 +164,8 @@ export function createQuotaStore(database: Database): QuotaStore {
            where node_id = $3 and (spent = 0 or block_id in (select block_id from reported))
            returning customer_id, month, tier,
              size - greatest(spent, (select spent from reported where reported.block_id = block.block_id)) as unspent
-         ), ${FREE_UNSPENT}`,
-        [...columns(journal), nodeId],
+         ), ${FREE_UNSPENT_SQL}`,
+        [...toColumns(journal), nodeId],
       );
     },
 
@@ -201,8 +201,8 @@ export function createQuotaStore(database: Database): QuotaStore {
 
     async sweep() {
       const rows = await database.query(
-        `with deleted_serials as (delete from quota_releases where released_at < now() - interval '${RELEASES_KEPT}')
-         delete from quota_blocks where expires_at < now() and month < ${MONTH}::date returning block_id`,
+        `with deleted_serials as (delete from quota_releases where released_at < now() - interval '${RELEASE_SERIAL_RETENTION}')
+         delete from quota_blocks where expires_at < now() and month < ${MONTH_SQL}::date returning block_id`,
       );
       return rows.length;
     },
@@ -214,10 +214,10 @@ export function createQuotaStore(database: Database): QuotaStore {
            from quota_months as held
            left join quota_blocks as block on expires_at > now()
              and (block.customer_id, block.month, block.tier) = (held.customer_id, held.month, held.tier)
-           where held.customer_id = $1 and held.month = ${MONTH}::date
+           where held.customer_id = $1 and held.month = ${MONTH_SQL}::date
            group by held.tier, held.taken
          )
-         select usage.tier, usage.used, ${RESETS_ON} as resets_on
+         select usage.tier, usage.used, ${RESETS_ON_SQL} as resets_on
          from (values (1)) as always left join usage on true`,
         [customerId],
       );
@@ -227,7 +227,7 @@ export function createQuotaStore(database: Database): QuotaStore {
   };
 }
 
-const columns = (entries: readonly JournalEntry[]): [number[], number[]] => [
+const toColumns = (entries: readonly JournalEntry[]): [number[], number[]] => [
   entries.map(({ blockId }) => blockId),
   entries.map(({ spent }) => spent),
 ];

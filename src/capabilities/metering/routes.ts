@@ -18,7 +18,7 @@ export function pricingRoutes(app: FastifyInstance): void {
     operationId: "get_pricing",
     responses: { 200: Pricing },
     handler({ reply }) {
-      // Built on the first call, when all routes are registered.
+      // Created on the first call, because all routes are registered by then.
       bytes ??= Buffer.from(JSON.stringify(presentPricing(app.routeTable.entries)));
       return sendPreserialised(reply, bytes);
     },
@@ -39,7 +39,7 @@ function presentPricing(routes: readonly RouteEntry[]) {
   };
 }
 
-/** Null for the enterprise plan: its limits are individual. */
+/** Returns null values for the enterprise plan, because its limits are individual. */
 function presentAllowance(plan: Plan): { quotas: PricedQuotas | null; rate_limits: PricedRateLimits | null } {
   if (plan === "enterprise") return { quotas: null, rate_limits: null };
   const { quotas, rateLimits } = PLAN_ALLOWANCES[plan];

@@ -16,9 +16,9 @@ export function createMetering(options: {
   readonly journal: QuotaJournal;
   readonly clock: Clock;
   readonly log: Log;
-  /** Identifies this process among all that share the store. */
+  /** Unique among all processes that share the store. */
   readonly nodeId: string;
-  /** Null for a single node. */
+  /** Null if the service runs on a single node. */
   readonly sharedLimits: SharedLimitLog | null;
 }) {
   const { database, journal, clock, log, nodeId, sharedLimits } = options;

@@ -6,11 +6,11 @@ import { SlidingLog } from "./sliding-log.ts";
 const WINDOW_MS = 60_000;
 
 /** Sends one request at each timestamp and returns the timestamps of the accepted ones. */
-function acceptedTimes(log: SlidingLog, times: readonly number[], limit: number): number[] {
+function takeAtTimes(log: SlidingLog, times: readonly number[], limit: number): number[] {
   return times.filter((now) => log.take("caller", limit, now).isAllowed);
 }
 
-test("allows 30 requests, and the 31st exactly when the first leaves the window", () => {
+test("with a limit of 30, allows the 31st request exactly when the first request leaves the window", () => {
   const log = new SlidingLog({ windowMs: WINDOW_MS });
   for (let count = 0; count < 30; count++) {
     assert.deepEqual(log.take("a", 30, 1_000 + count).isAllowed, true);
@@ -21,7 +21,7 @@ test("allows 30 requests, and the 31st exactly when the first leaves the window"
   assert.deepEqual(log.take("a", 30, 61_000), { isAllowed: false, remaining: 0, waitMs: 1 });
 });
 
-test("never allows more than the limit in any 60 s, and rejects no request within it", () => {
+test("never allows more requests than the limit in any 60 s, and rejects no request within the limit", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 20 }),
@@ -33,7 +33,7 @@ test("never allows more than the limit in any 60 s, and rejects no request withi
           now += gap;
           return now;
         });
-        const accepted = acceptedTimes(log, times, limit);
+        const accepted = takeAtTimes(log, times, limit);
         for (const from of accepted) {
           const inWindow = accepted.filter((at) => at >= from && at < from + WINDOW_MS).length;
           assert.ok(inWindow <= limit);
@@ -73,7 +73,7 @@ test("allows exactly `remaining` more requests", () => {
   assert.equal(allowed, remaining);
 });
 
-test("a changed limit keeps earlier requests counted, after an upgrade and a downgrade", () => {
+test("earlier requests stay counted if the limit is raised or lowered", () => {
   const log = new SlidingLog({ windowMs: WINDOW_MS });
   for (let count = 0; count < 3; count++) log.take("a", 3, count);
   assert.equal(log.take("a", 5, 10).remaining, 1);
@@ -85,7 +85,7 @@ test("a limit of 0 rejects every request", () => {
   assert.equal(new SlidingLog({ windowMs: WINDOW_MS }).take("a", 0, 0).isAllowed, false);
 });
 
-test("removes the newest request, and `waitMs` counts nothing", () => {
+test("`removeNewest` removes the newest request, and `waitMs` counts no request", () => {
   const log = new SlidingLog({ windowMs: WINDOW_MS });
   log.take("a", 2, 0);
   log.take("a", 2, 10);
@@ -97,7 +97,7 @@ test("removes the newest request, and `waitMs` counts nothing", () => {
   assert.equal(log.waitMs("b", 2, 30), 0);
 });
 
-test("limits callers separately, and deletes those without recent requests", () => {
+test("limits callers separately, and deletes callers without recent requests", () => {
   const log = new SlidingLog({ windowMs: WINDOW_MS, callersMax: 3 });
   assert.equal(log.take("a", 1, 0).isAllowed, true);
   assert.equal(log.take("b", 1, 0).isAllowed, true);

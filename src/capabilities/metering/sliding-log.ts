@@ -1,6 +1,6 @@
 import type { LimitDecision } from "../../domain/metering.ts";
 
-interface Log {
+interface CallerWindow {
   /** Ring buffer of the timestamps of accepted requests; once it is full, `next` is the index of the oldest. */
   timestamps: Float64Array;
   next: number;
@@ -10,18 +10,18 @@ interface Log {
 }
 
 const CALLERS_MAX = 100_000;
-/** Initial length of a log. Most callers send few requests; a log grows as needed. */
+/** Initial length of a ring buffer. Most callers send few requests; the buffer grows if necessary. */
 const INITIAL_LENGTH = 8;
 
 /**
- * An exact limit of requests per caller in any window of `windowMs`. Stores one number per accepted request of the last
- * window. Above `callersMax` callers it drops the one with the oldest last request. All times are monotonic milliseconds.
+ * An exact limit of requests per caller in any window of `windowMs`. Stores one timestamp per accepted request of the last
+ * window. Above `callersMax` callers, the least recently used caller is deleted. Times are monotonic milliseconds.
  */
 export class SlidingLog {
   readonly #windowMs: number;
   readonly #callersMax: number;
-  /** By caller, the least recently used first. */
-  readonly #logs = new Map<string, Log>();
+  /** By caller, in order of use, least recently used first. */
+  readonly #windows = new Map<string, CallerWindow>();
 
   constructor(options: { readonly windowMs: number; readonly callersMax?: number }) {
     this.#windowMs = options.windowMs;
@@ -29,45 +29,45 @@ export class SlidingLog {
   }
 
   get size(): number {
-    return this.#logs.size;
+    return this.#windows.size;
   }
 
   /** Counts one request of `caller` if `limit` allows it. A rejected request is not counted. */
   take(caller: string, limit: number, now: number): LimitDecision {
     if (limit <= 0) return { isAllowed: false, remaining: 0, waitMs: this.#windowMs };
-    const log = this.#logOf(caller, limit);
-    this.#dropExpired(log, now);
-    if (log.count >= limit) return { isAllowed: false, remaining: 0, waitMs: this.#oldest(log) + this.#windowMs - now };
-    if (log.count === log.timestamps.length) resize(log, Math.min(limit, 2 * log.count));
-    log.timestamps[log.next] = now;
-    log.next = (log.next + 1) % log.timestamps.length;
-    log.count += 1;
-    log.lastAt = now;
-    this.#logs.delete(caller);
-    this.#logs.set(caller, log);
+    const window = this.#windowOf(caller, limit);
+    this.#dropExpired(window, now);
+    if (window.count >= limit) return { isAllowed: false, remaining: 0, waitMs: this.#oldestTimestamp(window) + this.#windowMs - now };
+    if (window.count === window.timestamps.length) resize(window, Math.min(limit, 2 * window.count));
+    window.timestamps[window.next] = now;
+    window.next = (window.next + 1) % window.timestamps.length;
+    window.count += 1;
+    window.lastAt = now;
+    this.#windows.delete(caller);
+    this.#windows.set(caller, window);
     this.#evict(now);
-    return { isAllowed: true, remaining: limit - log.count, waitMs: this.#oldest(log) + this.#windowMs - now };
+    return { isAllowed: true, remaining: limit - window.count, waitMs: this.#oldestTimestamp(window) + this.#windowMs - now };
   }
 
-  /** Milliseconds until a request of `caller` would be allowed; 0 if it would be now. Counts nothing. */
+  /** Returns the milliseconds until a request of `caller` would be allowed; 0 if it is allowed now. Counts no request. */
   waitMs(caller: string, limit: number, now: number): number {
-    const log = this.#logs.get(caller);
-    if (log === undefined) return 0;
-    this.#dropExpired(log, now);
-    return log.count < limit ? 0 : this.#nthNewest(log, limit) + this.#windowMs - now;
+    const window = this.#windows.get(caller);
+    if (window === undefined) return 0;
+    this.#dropExpired(window, now);
+    return window.count < limit ? 0 : this.#nthNewestTimestamp(window, limit) + this.#windowMs - now;
   }
 
-  /** Removes the newest request of `caller`, for a request that the shared limit rejected. */
+  /** Removes the newest request of `caller`, because the shared limiter has rejected it. */
   removeNewest(caller: string): void {
-    const log = this.#logs.get(caller);
-    if (log === undefined || log.count === 0) return;
-    log.count -= 1;
-    log.next = (log.next - 1 + log.timestamps.length) % log.timestamps.length;
+    const window = this.#windows.get(caller);
+    if (window === undefined || window.count === 0) return;
+    window.count -= 1;
+    window.next = (window.next - 1 + window.timestamps.length) % window.timestamps.length;
   }
 
-  /** The caller's log, shortened to `limit` if a new plan lowered it. Earlier requests stay counted. */
-  #logOf(caller: string, limit: number): Log {
-    const existing = this.#logs.get(caller);
+  /** Returns the caller's window. Shortens its buffer if the limit was lowered; the newest timestamps are kept. */
+  #windowOf(caller: string, limit: number): CallerWindow {
+    const existing = this.#windows.get(caller);
     if (existing === undefined) {
       const length = Math.min(limit, INITIAL_LENGTH);
       return { timestamps: new Float64Array(length), next: 0, count: 0, lastAt: Number.NEGATIVE_INFINITY };
@@ -77,37 +77,37 @@ export class SlidingLog {
   }
 
   /** Drops timestamps outside the window (now - windowMs, now]. */
-  #dropExpired(log: Log, now: number): void {
-    while (log.count > 0 && this.#oldest(log) <= now - this.#windowMs) log.count -= 1;
+  #dropExpired(window: CallerWindow, now: number): void {
+    while (window.count > 0 && this.#oldestTimestamp(window) <= now - this.#windowMs) window.count -= 1;
   }
 
-  #oldest(log: Log): number {
-    return this.#nthNewest(log, log.count);
+  #oldestTimestamp(window: CallerWindow): number {
+    return this.#nthNewestTimestamp(window, window.count);
   }
 
-  #nthNewest(log: Log, n: number): number {
-    const length = log.timestamps.length;
-    return log.timestamps[(log.next - n + length) % length] ?? 0;
+  #nthNewestTimestamp(window: CallerWindow, n: number): number {
+    const length = window.timestamps.length;
+    return window.timestamps[(window.next - n + length) % length] ?? 0;
   }
 
   /** Deletes callers without requests in the window, and the least recently used ones above `callersMax`. */
   #evict(now: number): void {
-    for (const [caller, log] of this.#logs) {
-      if (log.lastAt > now - this.#windowMs && this.#logs.size <= this.#callersMax) return;
-      this.#logs.delete(caller);
+    for (const [caller, window] of this.#windows) {
+      if (window.lastAt > now - this.#windowMs && this.#windows.size <= this.#callersMax) return;
+      this.#windows.delete(caller);
     }
   }
 }
 
 /** Moves the newest timestamps into a ring buffer of another length. */
-function resize(log: Log, length: number): void {
-  const count = Math.min(log.count, length);
+function resize(window: CallerWindow, length: number): void {
+  const count = Math.min(window.count, length);
   const resized = new Float64Array(length);
-  const { timestamps, next } = log;
+  const { timestamps, next } = window;
   for (let index = 0; index < count; index++) {
     resized[index] = timestamps[(next - count + index + timestamps.length) % timestamps.length] ?? 0;
   }
-  log.timestamps = resized;
-  log.next = count % length;
-  log.count = count;
+  window.timestamps = resized;
+  window.next = count % length;
+  window.count = count;
 }

@@ -37,14 +37,14 @@ const argumentsOf = ({ signature, authorization: { from, to, value, validAfter, 
 const transfer = (payment: Payment) => ({ functionName: "transferWithAuthorization", args: argumentsOf(payment) });
 const submit = (payment: Payment) => chain.submit("transferWithAuthorization", argumentsOf(payment));
 
-test("finds a transfer to the payee and its transaction, whoever submitted it", async () => {
+test("finds a transfer to the payee and its transaction, regardless of the submitter", async () => {
   const payment = await sign();
   assert.deepEqual(await reader.find(payment.authorization), { kind: "open" });
   const transaction = await chain.submitTogether([transfer(payment)]);
   assert.deepEqual(await reader.find(payment.authorization), { kind: "transferred", transaction });
 });
 
-test("reports a nonce used for another payee as void, also with a matching transfer in the same transaction", async () => {
+test("reports a nonce used for another payee as void, even if the same transaction contains a matching transfer", async () => {
   for (const isFirst of [true, false]) {
     const elsewhere = await sign({ authorization: { to: payer.address } });
     const paying = await sign();
@@ -73,7 +73,7 @@ test("reports a cancelled authorization as void", async () => {
   assert.deepEqual(await reader.find(authorization), { kind: "void" });
 });
 
-test("reports unknown for another chain, an unavailable endpoint and invalid responses", async () => {
+test("reports unknown for a wrong chain, an unavailable endpoint and invalid responses", async () => {
   const { authorization } = await sign();
   const others = [
     createChainReader({ http, url: chain.rpcUrl, asset: { ...asset, chainId: 8_453 } }),
@@ -91,11 +91,11 @@ test("the signature check accepts exactly the signatures that the token accepts"
     serializeSignature({ r, s: `0x${(parts.s ?? BigInt(s)).toString(16).padStart(64, "0")}`, v: parts.v });
   const malleated = encodeSignature({ s: CURVE_ORDER - BigInt(s), v: v === 27n ? 28n : 27n });
   const cases: readonly [string, Payment][] = [
-    ["another value", { ...valid, authorization: { ...valid.authorization, value: "10001" } }],
-    ["another nonce", { ...valid, authorization: { ...valid.authorization, nonce: `0x${"7".repeat(64)}` } }],
+    ["a different value", { ...valid, authorization: { ...valid.authorization, value: "10001" } }],
+    ["a different nonce", { ...valid, authorization: { ...valid.authorization, nonce: `0x${"7".repeat(64)}` } }],
     ["another payer", { ...valid, authorization: { ...valid.authorization, from: payTo.toLowerCase() as Hex } }],
-    ["another domain", await sign({ domain: { name: "USDC" } })],
-    ["another version", await sign({ domain: { version: "1" } })],
+    ["a different domain name", await sign({ domain: { name: "USDC" } })],
+    ["a different domain version", await sign({ domain: { version: "1" } })],
     ["s in the upper half of the order", { ...valid, signature: malleated }],
     ["the other parity", { ...valid, signature: encodeSignature({ v: v === 27n ? 28n : 27n }) }],
     ["parity as 0 or 1", { ...valid, signature: `${valid.signature.slice(0, 130)}0${v - 27n}` as Hex }],
@@ -120,7 +120,7 @@ test("finds a configured address with a wrong checksum", async () => {
     assert.deepEqual(await findInvalidChecksum({ ...usdc, [name]: invalid }), { setting, address: invalid });
 });
 
-test("reports an expired unused authorization as void, after a safety margin", async () => {
+test("reports an expired unused authorization as void after the safety margin", async () => {
   const { authorization } = await sign();
   await chain.advance(330);
   assert.deepEqual(await reader.find(authorization), { kind: "open" });

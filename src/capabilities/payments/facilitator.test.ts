@@ -31,7 +31,7 @@ function openFacilitator(afterMs: number) {
   return { clock, http, facilitator: createFacilitator({ http, url: "https://facilitator.example", token: null }) };
 }
 
-test("limits concurrent requests to the connections; waiting for one does not count towards a settlement's timeout", async () => {
+test("concurrent requests are limited to the number of connections, and the wait for a connection does not count towards the timeout", async () => {
   const { clock, http, facilitator } = openFacilitator(20_000);
   const settlements = Array.from({ length: 2 * CONNECTIONS_PER_HOST_MAX }, () =>
     facilitator.settle(SIGNED, REQUIREMENTS),
@@ -45,12 +45,12 @@ test("limits concurrent requests to the connections; waiting for one does not co
   );
   await clock.advance(20_000);
   await clock.advance(20_000);
-  // Measured from the call, the later ones would exceed the timeout of 30 s.
+  // If the timeout started with the call, the last settlements would exceed 30 s.
   for (const outcome of await Promise.all(settlements)) assert.equal(outcome.kind, "settled");
   assert.equal(http.inFlightMax, CONNECTIONS_PER_HOST_MAX);
 });
 
-test("settlements aborted while waiting for a connection are never sent and do not block others", async () => {
+test("settlements aborted while waiting for a connection are never sent and do not block other settlements", async () => {
   const { clock, http, facilitator } = openFacilitator(20_000);
   const first = Array.from({ length: CONNECTIONS_PER_HOST_MAX }, () => facilitator.settle(SIGNED, REQUIREMENTS));
   const controller = new AbortController();
@@ -66,7 +66,7 @@ test("settlements aborted while waiting for a connection are never sent and do n
   assert.equal(http.requests.length, CONNECTIONS_PER_HOST_MAX + 1);
 });
 
-/** Responses that do not confirm the settlement of this payment. */
+/** Generated responses that do not confirm the settlement of `SIGNED`. */
 const faultyResponses = fc.oneof(
   fc.constant(new Error("the connection was reset")),
   fc.record({ status: fc.integer({ min: 200, max: 599 }), body: fc.string({ maxLength: 100 }) }),

@@ -6,11 +6,11 @@ import type { PaymentRequirements, SignedAuthorization } from "./model.ts";
 const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 30_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
-const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
+const TRANSACTION_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
 /**
  * Error codes that prove nothing was charged. Any other error leaves the outcome unknown, including a used nonce: an earlier
- * attempt of this service may have used it.
+ * attempt of this service may have used the nonce.
  */
 const CERTAIN_REJECTIONS: ReadonlySet<string> = new Set([
   "insufficient_funds",
@@ -36,7 +36,7 @@ const CERTAIN_REJECTIONS: ReadonlySet<string> = new Set([
   "invalid_exact_evm_token_version_mismatch",
 ]);
 
-/** Result of the verification before the charge; null without a valid response. */
+/** Result of the verification before the charge; null if the facilitator returned no valid response. */
 export type Verdict = { readonly isValid: true } | { readonly isValid: false; readonly reason: string } | null;
 
 /** Result of a charge request. unknown: possibly charged. */
@@ -48,24 +48,24 @@ export type SettleOutcome =
 /** External service that verifies payments and submits them to the chain. */
 export interface Facilitator {
   verify(payment: SignedAuthorization, requirements: PaymentRequirements): Promise<Verdict>;
-  /** Requests the charge. Repeating it for the same authorization is safe, because the token accepts a nonce once. */
+  /** Requests the charge. Repeating the request for the same authorization is safe, because the token accepts a nonce only once. */
   settle(payment: SignedAuthorization, requirements: PaymentRequirements, signal?: AbortSignal): Promise<SettleOutcome>;
 }
 
 const Reason = Type.String({ minLength: 1, maxLength: 200 });
-const verifyResponse = Compile(
-  Type.Object({ isValid: Type.Boolean(), invalidReason: optional(Reason), payer: optional(Type.String()) }),
+const verifyResponseCheck = Compile(
+  Type.Object({ isValid: Type.Boolean(), invalidReason: optionalOrNull(Reason), payer: optionalOrNull(Type.String()) }),
 );
 const SettleResponse = Type.Object({
   success: Type.Boolean(),
-  errorReason: optional(Reason),
-  payer: optional(Type.String()),
-  transaction: optional(Type.String({ maxLength: 200 })),
-  network: optional(Type.String()),
-  amount: optional(Type.String()),
+  errorReason: optionalOrNull(Reason),
+  payer: optionalOrNull(Type.String()),
+  transaction: optionalOrNull(Type.String({ maxLength: 200 })),
+  network: optionalOrNull(Type.String()),
+  amount: optionalOrNull(Type.String()),
 });
 type SettleResponse = Static<typeof SettleResponse>;
-const settleResponse = Compile(SettleResponse);
+const settleResponseCheck = Compile(SettleResponse);
 
 /** Client of a facilitator's HTTP API (x402 version 2). Responses are validated before use. */
 export function createFacilitator(options: {
@@ -87,7 +87,7 @@ export function createFacilitator(options: {
     deadlineMs: number,
     signal?: AbortSignal,
   ) => {
-    // The timeout starts once a connection is free.
+    // The timeout starts when a connection is available.
     if (!(await connections.acquire(signal))) return { status: null, value: null };
     try {
       // Built from validated values; no other client data is forwarded.
@@ -95,7 +95,7 @@ export function createFacilitator(options: {
       const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: requirements });
       const bounds = { deadlineMs, maxBodyBytes: RESPONSE_BYTES_MAX, signal };
       const response = await http.send({ method: "POST", url: `${url}${path}`, headers, body, ...bounds });
-      return { status: response.status, value: parse(response.body) };
+      return { status: response.status, value: parseJsonOrNull(response.body) };
     } catch {
       return { status: null, value: null };
     } finally {
@@ -104,19 +104,19 @@ export function createFacilitator(options: {
   };
   return {
     async verify(payment, requirements) {
-      // An overloaded facilitator: fail fast instead of queueing. Only settlements wait for a connection.
+      // Verification fails immediately if all connections are in use. Only settlements wait for a connection.
       if (connections.isFull) return null;
       const { value } = await send("/verify", payment, requirements, options.verifyDeadlineMs ?? VERIFY_TIMEOUT_MS);
-      if (!verifyResponse.Check(value)) return null;
+      if (!verifyResponseCheck.Check(value)) return null;
       const reason = value.invalidReason ?? "invalid_payload";
-      // The facilitator could not verify the payment; that is not a rejection.
+      // `unexpected_` errors mean that the facilitator could not verify the payment, not that it rejected the payment.
       if (!value.isValid) return reason.startsWith("unexpected_") ? null : { isValid: false, reason };
       return isPayer(value.payer, payment) ? { isValid: true } : null;
     },
     async settle(payment, requirements, signal) {
       const deadlineMs = options.settleDeadlineMs ?? SETTLE_TIMEOUT_MS;
       const { value, status } = await send("/settle", payment, requirements, deadlineMs, signal);
-      if (!settleResponse.Check(value)) return { kind: "unknown", why: `no valid response (status ${status})` };
+      if (!settleResponseCheck.Check(value)) return { kind: "unknown", why: `no valid response (status ${status})` };
       return value.success ? toSuccess(value, payment, requirements) : toFailure(value);
     },
   };
@@ -124,44 +124,44 @@ export function createFacilitator(options: {
 
 /** A semaphore with a FIFO queue. */
 function createSemaphore(capacity: number) {
-  let acquired = 0;
-  const waiting: (() => void)[] = [];
+  let acquiredCount = 0;
+  const waitingGrants: (() => void)[] = [];
   return {
     get isFull() {
-      return acquired >= capacity;
+      return acquiredCount >= capacity;
     },
     /** Resolves to false if `signal` aborts first. */
     async acquire(signal: AbortSignal | undefined): Promise<boolean> {
-      if (acquired < capacity) {
-        acquired += 1;
+      if (acquiredCount < capacity) {
+        acquiredCount += 1;
         return true;
       }
       const { promise, resolve } = Promise.withResolvers<boolean>();
       const grant = () => resolve(true);
-      waiting.push(grant);
+      waitingGrants.push(grant);
       signal?.addEventListener("abort", () => {
-        const index = waiting.indexOf(grant);
-        if (index >= 0) waiting.splice(index, 1);
+        const index = waitingGrants.indexOf(grant);
+        if (index >= 0) waitingGrants.splice(index, 1);
         resolve(false);
       });
       return promise;
     },
     release(): void {
-      const next = waiting.shift();
-      if (next === undefined) acquired -= 1;
+      const next = waitingGrants.shift();
+      if (next === undefined) acquiredCount -= 1;
       else next();
     },
   };
 }
 
-/** A success that does not match this payment leaves the outcome unknown. */
+/** Converts a success response. If it does not match the payment, the outcome is unknown. */
 function toSuccess(
   { transaction, network, amount, payer }: SettleResponse,
   payment: SignedAuthorization,
   requirements: PaymentRequirements,
 ): SettleOutcome {
   const unknown = (why: string) => ({ kind: "unknown", why }) as const;
-  if (transaction == null || !TRANSACTION.test(transaction)) return unknown("success without a transaction");
+  if (transaction == null || !TRANSACTION_PATTERN.test(transaction)) return unknown("success without a transaction");
   if (network != null && network !== requirements.network) return unknown("success on another network");
   if (amount != null && amount !== requirements.amount) return unknown("success with another amount");
   if (!isPayer(payer, payment)) return unknown("success with another payer");
@@ -177,11 +177,11 @@ function toFailure({ errorReason, transaction }: SettleResponse): SettleOutcome 
 const isPayer = (payer: string | null | undefined, { authorization }: SignedAuthorization) =>
   payer == null || payer.toLowerCase() === authorization.from;
 
-function optional<Schema extends TSchema>(schema: Schema) {
+function optionalOrNull<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }
 
-function parse(body: string): unknown {
+function parseJsonOrNull(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {

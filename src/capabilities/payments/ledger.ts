@@ -4,18 +4,18 @@ import {
   type Hex,
   PAYMENT_STATES,
   type PaymentState,
-  paymentInProgress,
+  createPaymentInProgressError,
   type SignedAuthorization,
   type StoredResponse,
 } from "./model.ts";
 
 const ATTEMPT_ID_BYTES = 12;
-/** How long a response is stored for a client that did not receive it. */
-const RESPONSE_MINUTES = 60;
-/** The first retry of an unknown settlement. */
+/** Retention of responses for clients that did not receive them. */
+const RESPONSE_RETENTION_MINUTES = 60;
+/** Delay before the first retry of an unknown settlement. */
 export const FIRST_RETRY_SECONDS = 5;
 
-/** The exclusive right to change a payment until the lease expires. Every transition checks the attempt id. */
+/** The exclusive right to change a payment until the lease expires. Every transition compares the attempt id. */
 export interface PaymentLease {
   readonly paymentId: number;
   readonly attempt: string;
@@ -59,11 +59,11 @@ export interface PaymentTransition {
 type ResponseColumns = { status: number | null; headers: string | null; body: Uint8Array | null };
 
 /** SQL for the end of a lease whose duration in milliseconds is the `parameter`-th parameter. */
-export const leaseEnd = (parameter: number) => `clock_timestamp() + $${parameter}::float8 * interval '1 millisecond'`;
+export const leaseEndSql = (parameter: number) => `clock_timestamp() + $${parameter}::float8 * interval '1 millisecond'`;
 
 export const newAttemptId = (random: Random) => Buffer.from(random.bytes(ATTEMPT_ID_BYTES)).toString("base64url");
 
-/** The table of payments. Counts the transitions made by this process. */
+/** The payments table. Counts the transitions made by this process. */
 export class PaymentLedger {
   readonly counts = Object.fromEntries(PAYMENT_STATES.map((state) => [state, 0])) as Record<PaymentState, number>;
   readonly #database: Database;
@@ -75,15 +75,15 @@ export class PaymentLedger {
   }
 
   /**
-   * Reserves an authorization that is new, released, or whose lease expired before it could have been charged. Of any number
-   * of concurrent attempts on any number of nodes one gets the lease; the others get null.
+   * Reserves an authorization that is new or released, or whose lease expired before a charge was possible. Of any number
+   * of concurrent attempts on all nodes, one receives the lease; the others receive null.
    */
   async reserve(payment: NewPayment, leaseMs: number): Promise<PaymentLease | null> {
     const attempt = newAttemptId(this.#random);
     const [row] = await this.#database.query<{ payment_id: number }>(
       `insert into payments as held (network, asset, payer, nonce, amount, valid_before, authorization_hash, request_hash,
          authorization_json, state, attempt, lease_until)
-       values ($1, $2, $3, $4, $5, to_timestamp($6::float8), $7, $8, $9, 'reserved', $10, ${leaseEnd(11)})
+       values ($1, $2, $3, $4, $5, to_timestamp($6::float8), $7, $8, $9, 'reserved', $10, ${leaseEndSql(11)})
        on conflict (network, asset, payer, nonce) do update set
          amount = excluded.amount, valid_before = excluded.valid_before, authorization_hash = excluded.authorization_hash,
          request_hash = excluded.request_hash, authorization_json = excluded.authorization_json, state = 'reserved',
@@ -129,7 +129,7 @@ export class PaymentLedger {
    * Leases a charged payment without a delivered response, or an unknown settlement, once the previous lease has expired.
    * Deletes a response that is stored for a request other than `requestHash`.
    *
-   * @throws AppError `payment_in_progress` if another process leased it first
+   * @throws AppError `payment_in_progress` if another process has leased the payment
    */
   async takeOver(
     paymentId: number,
@@ -139,25 +139,25 @@ export class PaymentLedger {
   ): Promise<PaymentLease> {
     const attempt = newAttemptId(this.#random);
     const rows = await this.#database.query(
-      `update payments set attempt = $3, lease_until = ${leaseEnd(4)}, request_hash = coalesce($5::bytea, request_hash),
+      `update payments set attempt = $3, lease_until = ${leaseEndSql(4)}, request_hash = coalesce($5::bytea, request_hash),
          response_body = case when $5::bytea <> request_hash then null else response_body end, updated_at = clock_timestamp()
        where payment_id = $1 and state = $2 and lease_until <= clock_timestamp() returning payment_id`,
       [paymentId, state, attempt, leaseMs, requestHash],
     );
-    if (rows.length === 0) throw paymentInProgress();
+    if (rows.length === 0) throw createPaymentInProgressError();
     return { paymentId, attempt };
   }
 
-  /** Returns false if the lease was lost, or if the transaction already paid for another call. */
+  /** Returns false if the lease was lost or the transaction is recorded for another payment. */
   async tryTransition({ paymentId, attempt }: PaymentLease, transition: PaymentTransition): Promise<boolean> {
     const { response = null } = transition;
     const rows = await this.#database.query(
-      `update payments as held set state = $4, lease_until = ${leaseEnd(5)}, updated_at = clock_timestamp(),
+      `update payments as held set state = $4, lease_until = ${leaseEndSql(5)}, updated_at = clock_timestamp(),
          reason = coalesce($6::text, held.reason), transaction_hash = coalesce($7::text, held.transaction_hash),
          response_status = coalesce($8::int4, held.response_status), response_headers = coalesce($9::text, held.response_headers),
          response_body = coalesce($10::bytea, held.response_body),
          response_until = case when $8::int4 is null then held.response_until
-           else clock_timestamp() + interval '${RESPONSE_MINUTES} minutes' end,
+           else clock_timestamp() + interval '${RESPONSE_RETENTION_MINUTES} minutes' end,
          authorization_json = case when $4::text in ('settled', 'delivered', 'rejected', 'released') then null
            else held.authorization_json end,
          next_try_at = case when $4::text = 'unknown'
@@ -186,6 +186,6 @@ export class PaymentLedger {
 
   /** @throws AppError `payment_in_progress` if the lease was lost */
   async transition(lease: PaymentLease, transition: PaymentTransition): Promise<void> {
-    if (!(await this.tryTransition(lease, transition))) throw paymentInProgress();
+    if (!(await this.tryTransition(lease, transition))) throw createPaymentInProgressError();
   }
 }

@@ -4,9 +4,9 @@ import type { Tier } from "../../domain/plan.ts";
 
 /**
  * The states of a payment:
- * reserved: a process works on it. verified: the facilitator has accepted it. settling: the charge was requested.
- * settled: charged, and its response not delivered yet. delivered: charged, and its response delivered.
- * rejected: will never be charged. released: not charged, can be used again.
+ * reserved: a process handles the call. verified: the facilitator has verified it. settling: the charge was requested.
+ * settled: charged, response not delivered yet. delivered: charged, response delivered.
+ * rejected: will never be charged. released: not charged, and the payment can be used again.
  * unknown: possibly charged; no response is delivered until the outcome is known.
  */
 export type PaymentState = (typeof PAYMENT_STATES)[number];
@@ -25,12 +25,12 @@ export const PAYMENT_STATES = [
 /** `0x` and hexadecimal digits, in lower case. */
 export type Hex = `0x${string}`;
 
-/** The accepted token, its payee, and the EIP-712 domain that the payer's wallet signs for. */
+/** The accepted token, the payee, and the EIP-712 domain of the payer's signature. */
 export interface PaymentAsset {
   /** CAIP-2, for example `eip155:8453`. */
   readonly network: `eip155:${number}`;
   readonly chainId: number;
-  /** Address of the token contract, as sent to payers. */
+  /** Address of the token contract, in the letter case that payers receive. */
   readonly asset: Hex;
   /** Name and version in the token's EIP-712 domain; they differ between networks. */
   readonly name: string;
@@ -38,7 +38,7 @@ export interface PaymentAsset {
   readonly payTo: Hex;
 }
 
-/** An EIP-3009 transfer. Addresses and nonce in lower case, numbers as decimal digits. */
+/** An EIP-3009 transfer. Addresses and nonce are in lower case; numbers are decimal digits. */
 export interface Authorization {
   readonly from: Hex;
   readonly to: Hex;
@@ -50,13 +50,13 @@ export interface Authorization {
   readonly nonce: Hex;
 }
 
-/** An authorization signed by its payer. Its holder can transfer this amount to the payee once, and nothing else. */
+/** An authorization signed by the payer. It permits exactly one transfer of the amount to the payee. */
 export interface SignedAuthorization {
   readonly signature: Hex;
   readonly authorization: Authorization;
 }
 
-/** A well-formed payment as sent by the client; nothing else is checked yet. */
+/** A payment as sent by the client. Only its format is validated. */
 export interface Payment extends SignedAuthorization {
   readonly version: 1 | 2;
   readonly scheme: string;
@@ -85,25 +85,25 @@ export interface RoutePrice {
   readonly settles: Settles;
 }
 
-/** A charge that is certain. */
+/** A confirmed charge. */
 export interface Settlement {
   readonly transaction: string;
   readonly payer: Hex;
 }
 
-/** A response that can be replayed. */
+/** A stored response, which can be replayed. */
 export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-/** Customer id and log name of a payer. A hash, because the address is personal data. */
+/** Returns the customer id of a payer, also used in logs. It is a hash, because the wallet address is personal data. */
 export const payerName = (payer: Hex) => `pay-${createHash("sha256").update(payer).digest("hex").slice(0, 32)}`;
 
 const UNKNOWN_RETRY_AFTER_SECONDS = 5;
 
-/** The payment is not accepted. `reason` is an x402 error code. Becomes a 402 with the payment requirements. */
+/** The payment was rejected; the response is a 402 with the payment requirements. `reason` is an x402 error code. */
 export class PaymentRejectedError extends Error {
   readonly reason: string;
 
@@ -114,22 +114,22 @@ export class PaymentRejectedError extends Error {
   }
 }
 
-export const paymentInProgress = () =>
+export const createPaymentInProgressError = () =>
   new AppError(
     "payment_in_progress",
     "This payment is being processed. Send the same payment again to get the response.",
     { details: { retryAfterSeconds: 1 } },
   );
 
-export const settlementUnknown = (cause?: unknown) =>
+export const createSettlementUnknownError = (cause?: unknown) =>
   new AppError(
     "settlement_unknown",
     "It is not yet known whether the payment was settled. Send the same payment again.",
     { cause, details: { retryAfterSeconds: UNKNOWN_RETRY_AFTER_SECONDS } },
   );
 
-/** Once a charge is possible, an unexpected failure must not report the payment as failed. */
+/** Converts unexpected errors to `settlement_unknown`, because the payment may have been charged. */
 export function throwSettlementUnknown(error: unknown): never {
   const isExpected = error instanceof AppError && error.code !== "store_unavailable";
-  throw isExpected || error instanceof PaymentRejectedError ? error : settlementUnknown(error);
+  throw isExpected || error instanceof PaymentRejectedError ? error : createSettlementUnknownError(error);
 }

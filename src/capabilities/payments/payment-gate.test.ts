@@ -25,7 +25,7 @@ const PAYMENT = {
   },
 };
 
-test("429: each payment counts as an anonymous request, and its signature is not checked above the limit", async () => {
+test("429: each payment counts as an anonymous request; above the limit, no signature is checked", async () => {
   let checks = 0;
   const service = {
     requirementsFor: () => ({}),

@@ -23,11 +23,11 @@ import type { PaidRun } from "./settlement.ts";
 
 /** Maximum length of the request path in the payment requirements. */
 const RESOURCE_LENGTH_MAX = 500;
-/** Headers of a single response or connection; not stored with a response. */
-const TRANSIENT_HEADERS = /^(?:date|connection|content-length|keep-alive|transfer-encoding|ratelimit.*|retry-after)$/;
-const ACCOUNT_REQUIRED = "This endpoint needs an account of this service";
+/** Headers that depend on the connection or the time of the response. They are not stored with a response. */
+const TRANSIENT_HEADERS_PATTERN = /^(?:date|connection|content-length|keep-alive|transfer-encoding|ratelimit.*|retry-after)$/;
+const ACCOUNT_REQUIRED_DETAIL = "This endpoint needs an account of this service";
 
-/** The state of one paid request between the hooks. */
+/** The state of one paid request, shared by the hooks. */
 interface PaidCall {
   readonly payment: Payment;
   readonly price: RoutePrice;
@@ -47,8 +47,8 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
   const { service, log, addresses } = options;
   const calls = new WeakMap<FastifyRequest, PaidCall>();
 
-  /** Awaits a step. If it rejects the payment, throws the 402 error and counts the rejection. */
-  const orPaymentRequired = async <Result>(
+  /** Awaits a step. If the step rejects the payment, counts the rejection and throws the 402 error. */
+  const mapRejection = async <Result>(
     request: FastifyRequest,
     call: Pick<PaidCall, "payment" | "price">,
     step: Promise<Result>,
@@ -58,12 +58,12 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
     } catch (error) {
       if (!(error instanceof PaymentRejectedError)) throw error;
       addresses.countRejectedPayment(request.ip);
-      throw paymentRequired(options, request, call.price, error, call.payment.version);
+      throw createPaymentRequiredError(options, request, call.price, error, call.payment.version);
     }
   };
 
   const release = async (run: PaidRun): Promise<void> => {
-    // If the store is unavailable, the lease expires.
+    // If the store is unavailable, the payment is released when its lease expires.
     await service
       .release(run)
       .catch((error: unknown) => log.warn(describeError(error), "a payment could not be released"));
@@ -73,14 +73,14 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
     async identify(request): Promise<Principal | null> {
       const header = paymentHeaderOf(request);
       const { metering } = request.routeConfig;
-      if (metering?.needsAccount === true && header !== null) throw new AppError("account_required", ACCOUNT_REQUIRED);
+      if (metering?.needsAccount === true && header !== null) throw new AppError("account_required", ACCOUNT_REQUIRED_DETAIL);
       if (metering === undefined || metering.priceTier === null || metering.needsAccount === true) return null;
       const price: RoutePrice = { tier: metering.priceTier, settles: metering.settles ?? "after" };
-      if (header === null) throw paymentRequired(options, request, price, null);
+      if (header === null) throw createPaymentRequiredError(options, request, price, null);
       addresses.takePayment(request.ip);
       const payment = parsePaymentHeader(header);
       const call = { payment, price, run: null };
-      await orPaymentRequired(request, call, service.check(payment, service.requirementsFor(price)));
+      await mapRejection(request, call, service.check(payment, service.requirementsFor(price)));
       calls.set(request, call);
       const customerId = payerName(payment.authorization.from);
       return { kind: "payer", customerId, plan: "pro", allowance: PLAN_ALLOWANCES.pro };
@@ -91,7 +91,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
       if (call === undefined) throw new Error("admit was called for a request that identify did not accept");
       const { method, raw, body } = request;
       const paidRequest = { method, url: raw.url ?? "", body };
-      const result = await orPaymentRequired(request, call, service.begin(call.payment, call.price, paidRequest));
+      const result = await mapRejection(request, call, service.begin(call.payment, call.price, paidRequest));
       if (result.kind === "replay") {
         setSettlementHeader(reply, service.asset, call.payment.version, result.settlement);
         reply.header("cache-control", "private");
@@ -115,15 +115,15 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
       call.run = null;
       if (reply.statusCode >= 400) {
         await release(run);
-        return run.settlement === null ? payload : withCredit(payload, run.settlement);
+        return run.settlement === null ? payload : addCredit(payload, run.settlement);
       }
       try {
         const response = toStoredResponse(reply, payload);
         if (response === null && run.settlement === null) {
           await release(run);
-          throw new Error("a streaming route must settle before its handler");
+          throw new Error("a streaming route must settle the payment before its handler runs");
         }
-        const settlement = await orPaymentRequired(request, call, service.deliver(run, response));
+        const settlement = await mapRejection(request, call, service.deliver(run, response));
         setSettlementHeader(reply, service.asset, call.payment.version, settlement);
         reply.header("cache-control", "private");
         return payload;
@@ -131,14 +131,14 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
         const problem = replaceWithProblem(request, reply, payload, error, log);
         if (run.settlement === null || reply.statusCode < 500) return problem;
         setSettlementHeader(reply, service.asset, call.payment.version, run.settlement);
-        return withCredit(problem, run.settlement);
+        return addCredit(problem, run.settlement);
       }
     },
   };
 }
 
-/** The 402 error with the payment requirements. `rejection` is set if the request had a payment. */
-function paymentRequired(
+/** Creates the 402 error with the payment requirements. `rejection` is null if the request had no payment. */
+function createPaymentRequiredError(
   { service, publicUrl }: PaymentGateOptions,
   request: FastifyRequest,
   price: RoutePrice,
@@ -154,7 +154,7 @@ function paymentRequired(
   const headers: Record<string, string> = { "payment-required": header };
   if (rejection === null)
     return new AppError("payment_required", "Send an API key, or pay for this call.", { details: { headers, body } });
-  headers[responseHeader(version)] = encode({
+  headers[responseHeaderName(version)] = encodeJson({
     success: false,
     errorReason: rejection.reason,
     transaction: "",
@@ -171,15 +171,15 @@ function setSettlementHeader(
   { transaction, payer }: Settlement,
 ): void {
   const network = networkOf(asset, version);
-  reply.header(responseHeader(version), encode({ success: true, transaction, network, payer }));
+  reply.header(responseHeaderName(version), encodeJson({ success: true, transaction, network, payer }));
 }
 
 const networkOf = ({ network }: PaymentAsset, version: number) =>
   version === 1 ? (networkNameV1(network) ?? network) : network;
 
-/** A hijacked response would bypass settlement. */
+/** Replaces `reply.hijack`, because a hijacked response would bypass settlement. */
 const forbidHijack = (): never => {
-  throw new Error("a paid route must respond through reply.send, also with a stream");
+  throw new Error("a paid route must send its response, including streams, with reply.send");
 };
 
 /** Discards the response including its headers, and prepares the error response instead. Returns its body. */
@@ -198,19 +198,19 @@ function replaceWithProblem(
   return prepareProblem(reply, problem);
 }
 
-/** Null for a stream. */
+/** Returns the response to store, or null for a stream. */
 function toStoredResponse(reply: FastifyReply, payload: unknown): StoredResponse | null {
   if (payload !== undefined && payload !== null && typeof payload !== "string" && !Buffer.isBuffer(payload))
     return null;
   const entries = Object.entries(reply.getHeaders()).filter(
-    ([name, value]) => !COMMON_HEADERS.has(name) && !TRANSIENT_HEADERS.test(name) && !Array.isArray(value),
+    ([name, value]) => !COMMON_HEADERS.has(name) && !TRANSIENT_HEADERS_PATTERN.test(name) && !Array.isArray(value),
   );
   const headers = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
   return { status: reply.statusCode, headers, body: Buffer.from(payload ?? "") };
 }
 
-/** Adds a field `payment` to an error body: the call is charged, and the payment can be redeemed for one response. */
-function withCredit(payload: unknown, { transaction }: Settlement): unknown {
+/** Adds a field `payment` to an error body: the call was charged, and the payment can be redeemed for one response. */
+function addCredit(payload: unknown, { transaction }: Settlement): unknown {
   if (typeof payload !== "string") return payload;
   const problem: unknown = JSON.parse(payload);
   return JSON.stringify({ ...(problem as object), payment: { settled: true, transaction, redeemable: true } });
@@ -222,12 +222,12 @@ function isStream(payload: unknown): payload is { destroy(): void } {
   );
 }
 
-/** Version 2's header takes precedence. Node joins repeated headers, and the joined value is not valid base64. */
+/** The version 2 header takes precedence. Repeated headers are rejected: Node joins them, which is not valid base64. */
 function paymentHeaderOf({ headers }: FastifyRequest): string | null {
   const value = headers["payment-signature"] ?? headers["x-payment"];
   return value === undefined ? null : String(value);
 }
 
-const responseHeader = (version: number) => (version === 1 ? "x-payment-response" : "payment-response");
+const responseHeaderName = (version: number) => (version === 1 ? "x-payment-response" : "payment-response");
 
-const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
+const encodeJson = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");

@@ -13,12 +13,12 @@ import { PaymentService } from "./service.ts";
 import { findConfigurationErrors } from "./startup-check.ts";
 import { createSignatureCheck } from "./validate-payment.ts";
 
-/** Settings of per-call payments, and the HTTP client for facilitator and chain. */
+/** The settings of pay per request, and the HTTP client for the facilitator and the chain. */
 export interface PaymentPorts {
   readonly asset: PaymentAsset;
   readonly facilitatorUrl: string;
   readonly facilitatorToken: string | null;
-  /** JSON-RPC URL of the chain; null relies on the facilitator alone when a settlement is uncertain. */
+  /** JSON-RPC URL of the chain; if null, only the facilitator determines the outcome of an uncertain settlement. */
   readonly rpcUrl: string | null;
   readonly http: HttpOut;
   /** Timeouts of facilitator requests, for tests. */
@@ -64,7 +64,7 @@ export async function createPayments(
       });
     },
     stop: () => reconciler.stop(),
-    /** Counts of this process by state, and the number of settlements with an unknown result, for metrics. */
-    figures: () => ({ counts: service.counts, unknown: reconciler.unknown }),
+    /** For metrics: `counts` are the transitions made by this process, by state; `unknown` is the number of unknown settlements. */
+    figures: () => ({ counts: service.counts, unknown: reconciler.unknownCount }),
   };
 }

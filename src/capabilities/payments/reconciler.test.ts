@@ -13,7 +13,7 @@ import {
 import { recordingLog } from "../../../test/support/test-app.ts";
 import { deleteOldPayments } from "./queries.ts";
 
-eachDatabase("stored responses are deleted after an hour, payments after their retention", async (database) => {
+eachDatabase("stored responses are deleted after one hour, and payments are deleted after their retention", async (database) => {
   const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
   const { node, service, reconciler } = addNode();
   const payment = newPayment();
@@ -31,7 +31,7 @@ eachDatabase("stored responses are deleted after an hour, payments after their r
   assert.equal(await deleteOldPayments(node.database), 1);
 });
 
-eachDatabase("counts only the reconciler's own tries and logs one error for the operator", async (database) => {
+eachDatabase("`tries` counts only attempts of the reconciler, which logs one error for the operator", async (database) => {
   const ledger = openLedger(database);
   const { log, lines } = recordingLog();
   const { service, reconciler } = ledger.addNode(log);
@@ -46,17 +46,17 @@ eachDatabase("counts only the reconciler's own tries and logs one error for the 
     await reconciler.runOnce();
     assert.equal(await tries(), round);
     assert.equal(errors(), round < 12 ? 0 : 1);
-    assert.equal(reconciler.unknown, 1);
+    assert.equal(reconciler.unknownCount, 1);
   }
   ledger.facilitator.reported = null;
   ledger.cluster.clock.jumpWallClock(601_000);
   await reconciler.runOnce();
   await reconciler.runOnce();
-  assert.deepEqual([reconciler.unknown, service.counts.reserved, service.counts.settled], [0, 1, 1]);
+  assert.deepEqual([reconciler.unknownCount, service.counts.reserved, service.counts.settled], [0, 1, 1]);
 });
 
 eachDatabase(
-  "a facilitator that times out delays neither other settlements nor the sweep nor the stop",
+  "a facilitator timeout does not delay other settlements, the sweep or the stop",
   async (database) => {
     const ledger = openLedger(database);
     const { cluster, facilitator, states } = ledger;
@@ -89,7 +89,7 @@ eachDatabase("requests to an unresponsive facilitator are aborted within the lea
   await reconciler.stop();
 });
 
-eachDatabase("deletes expired payments in several batches if one is not enough", async (database) => {
+eachDatabase("deletes old payments in several batches if they exceed one batch", async (database) => {
   const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
   const { node, service } = addNode();
   facilitator.verdict = { isValid: false, reason: "insufficient_funds" };

@@ -4,16 +4,16 @@ import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import { newAttemptId } from "./ledger.ts";
 import { type PaymentAsset, PaymentRejectedError } from "./model.ts";
-import { countUnknown, deleteOldPayments, sweepPayments, takeUnknown, UNKNOWN_BATCH_SIZE } from "./queries.ts";
+import { countUnknownPayments, deleteOldPayments, sweepPayments, leaseUnknownPayments, UNKNOWN_BATCH_SIZE } from "./queries.ts";
 import { requirementsOf } from "./requirements.ts";
 import type { PaymentService } from "./service.ts";
 
 const RECONCILE_INTERVAL_MS = 5_000;
 const DELETE_INTERVAL_MS = 3_600_000;
 const RESOLVE_LEASE_MS = 90_000;
-/** Leaves time in the lease to record that the outcome is still unknown. */
+/** Shorter than the lease, so that the process can still record an unknown outcome. */
 const RESOLVE_TIMEOUT_MS = 60_000;
-/** After this many tries, more than an hour, an error is logged once for the operator. */
+/** Number of tries (more than an hour) after which one error is logged for the operator. */
 const TRIES_BEFORE_ERROR = 12;
 
 /** Background maintenance of the payment ledger. Any number of nodes may run it concurrently. */
@@ -27,26 +27,26 @@ export function createPaymentReconciler(options: {
 }) {
   const { database, clock, random, log, asset, service } = options;
   const stopping = new AbortController();
-  let unknown = 0;
+  let unknownCount = 0;
   let deletedAt = Number.NEGATIVE_INFINITY;
 
-  /** Resolves a batch concurrently, so that no payment uses up its lease while another one times out. */
+  /** Resolves a batch concurrently, so that a timeout of one payment does not use up the lease of another payment. */
   const resolveBatch = async (): Promise<number> => {
     const attempt = newAttemptId(random);
-    const taken = await takeUnknown(database, attempt, RESOLVE_LEASE_MS);
+    const leasedPayments = await leaseUnknownPayments(database, attempt, RESOLVE_LEASE_MS);
     const timeout = new AbortController();
     const cancel = clock.setTimeout(() => timeout.abort(), RESOLVE_TIMEOUT_MS);
     const signal = AbortSignal.any([stopping.signal, timeout.signal]);
-    const results = taken.map(({ paymentId, tries, signed }) => {
+    const resolutions = leasedPayments.map(({ paymentId, tries, signed }) => {
       if (tries === TRIES_BEFORE_ERROR) log.error({ paymentId }, "a settlement is still unknown; see docs/payments.md");
       const requirements = requirementsOf(asset, signed.authorization.value);
       return service.resolve({ paymentId, attempt }, signed, requirements, signal);
     });
-    const settled = await Promise.allSettled(results);
+    const outcomes = await Promise.allSettled(resolutions);
     cancel();
-    for (const result of settled)
+    for (const result of outcomes)
       if (result.status === "rejected" && !(result.reason instanceof PaymentRejectedError)) throw result.reason;
-    return taken.length;
+    return leasedPayments.length;
   };
 
   const resolve = async () => {
@@ -55,21 +55,21 @@ export function createPaymentReconciler(options: {
 
   const sweep = async () => {
     await sweepPayments(database);
-    unknown = await countUnknown(database);
+    unknownCount = await countUnknownPayments(database);
     if (clock.monotonic() - deletedAt < DELETE_INTERVAL_MS) return;
     deletedAt = clock.monotonic();
     await deleteOldPayments(database);
   };
 
-  // Separate timers: a facilitator that times out does not delay the sweep.
+  // Separate timers, so that a facilitator timeout does not delay the sweep.
   const timers: { stop(): Promise<void> }[] = [];
   return {
-    /** Number of unknown settlements of all processes, as of the last sweep. */
-    get unknown() {
-      return unknown;
+    /** Number of unknown settlements of all nodes, as of the last sweep. */
+    get unknownCount() {
+      return unknownCount;
     },
     start(): void {
-      timers.push(...[sweep, resolve].map((work) => repeat(clock, log, work)));
+      timers.push(...[sweep, resolve].map((task) => repeat(clock, log, task)));
     },
     /** Aborts requests in progress; their payments stay unknown. */
     async stop(): Promise<void> {
@@ -84,15 +84,15 @@ export function createPaymentReconciler(options: {
   };
 }
 
-/** Runs the work repeatedly, with a pause after each run. */
-function repeat(clock: Clock, log: Log, work: () => Promise<void>): { stop(): Promise<void> } {
+/** Runs the task repeatedly, with a pause after each run. */
+function repeat(clock: Clock, log: Log, task: () => Promise<void>): { stop(): Promise<void> } {
   let cancel = () => {};
-  let round: Promise<void> = Promise.resolve();
+  let currentRun: Promise<void> = Promise.resolve();
   let isStopped = false;
   let isFailing = false;
-  const runRound = async () => {
+  const runTask = async () => {
     try {
-      await work();
+      await task();
       isFailing = false;
     } catch (error) {
       if (!isFailing) log.warn({ err: error }, "payment reconciliation failed; retrying");
@@ -102,7 +102,7 @@ function repeat(clock: Clock, log: Log, work: () => Promise<void>): { stop(): Pr
   };
   const schedule = () => {
     cancel = clock.setTimeout(() => {
-      round = runRound();
+      currentRun = runTask();
     }, RECONCILE_INTERVAL_MS);
   };
   schedule();
@@ -110,7 +110,7 @@ function repeat(clock: Clock, log: Log, work: () => Promise<void>): { stop(): Pr
     async stop() {
       isStopped = true;
       cancel();
-      await round;
+      await currentRun;
     },
   };
 }

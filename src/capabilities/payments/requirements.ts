@@ -3,7 +3,7 @@ import type { PaymentAsset, PaymentRequirements, RoutePrice } from "./model.ts";
 
 /** Atomic units of one dollar. Every accepted token has six decimals. */
 const UNITS_PER_DOLLAR = 1_000_000;
-/** Validity requested from the payer's wallet: handler, both facilitator requests, and a slow client. */
+/** Requested validity of the authorization. It covers the handler, both facilitator requests and a slow client. */
 const MAX_TIMEOUT_SECONDS = 300;
 /** Version 1 network names by version 2 network id (CAIP-2). */
 const NETWORK_NAMES_V1: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ export const KNOWN_ASSETS: Readonly<Record<string, Pick<PaymentAsset, "asset" | 
   "eip155:84532": { asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", name: "USDC", version: "2" },
 };
 
-/** The payment requirements of a route. Derived from the price table and the configuration only. */
+/** Returns the payment requirements of a route, derived from the price table and the configuration. */
 export function requirementsFor(asset: PaymentAsset, { tier }: RoutePrice): PaymentRequirements {
   return requirementsOf(asset, String(Math.round(TIER_PRICES_USD[tier] * UNITS_PER_DOLLAR)));
 }
@@ -38,7 +38,7 @@ export function requirementsOf(asset: PaymentAsset, amount: string): PaymentRequ
 export const networkNameV1 = (network: string): string | null => NETWORK_NAMES_V1[network] ?? null;
 
 /**
- * Formats the requirements for both versions: the header PAYMENT-REQUIRED (2) and the response body (1), whose `accepts` is
+ * Formats the requirements for both versions: the header PAYMENT-REQUIRED (2) and the response body (1). The `accepts` array of the body is
  * empty if version 1 has no name for the network.
  *
  * @param resource  `url` without the query
@@ -51,7 +51,7 @@ export function formatRequirements(
 ) {
   const reason = error ?? "payment_required";
   const { scheme, amount, payTo, maxTimeoutSeconds, asset, extra } = requirements;
-  const described = { ...resource, mimeType: "application/json" };
+  const describedResource = { ...resource, mimeType: "application/json" };
   const network = networkNameV1(requirements.network);
   const acceptV1 = {
     scheme,
@@ -59,16 +59,16 @@ export function formatRequirements(
     maxAmountRequired: amount,
     resource: resource.url,
     description: resource.description,
-    mimeType: described.mimeType,
+    mimeType: describedResource.mimeType,
     outputSchema: null,
     payTo,
     maxTimeoutSeconds,
     asset,
     extra,
   };
-  const v2 = { x402Version: 2, error: reason, resource: described, accepts: [requirements] };
+  const requirementsV2 = { x402Version: 2, error: reason, resource: describedResource, accepts: [requirements] };
   return {
-    header: Buffer.from(JSON.stringify(v2)).toString("base64"),
+    header: Buffer.from(JSON.stringify(requirementsV2)).toString("base64"),
     body: { x402Version: 1, error: reason, accepts: network === null ? [] : [acceptV1] },
   };
 }

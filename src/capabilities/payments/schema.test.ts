@@ -27,7 +27,7 @@ const isMalformed = (header: string) => {
   }
 };
 
-test("parses payments of both versions and lower-cases addresses", () => {
+test("parses payments of both versions and converts wallet addresses to lower case", () => {
   const payment = parsePaymentHeader(base64({ ...V2, resource: { url: "x" }, extensions: { a: { b: 1 } } }));
   assert.deepEqual([payment.version, payment.scheme, payment.network], [2, "exact", "eip155:8453"]);
   assert.equal(payment.authorization.from, `0x${"ab".repeat(20)}`);
@@ -49,7 +49,7 @@ test("accepts numbers only as plain decimal digits", () => {
 test("rejects headers that are too long, too deep, ambiguous or not standard base64", () => {
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
   const long = { ...V2, extensions: { a: "x".repeat(8_000) } };
-  // Four bits of the last character before "==" are not part of the data.
+  // The last four bits before "==" are padding bits. This payment sets them to a non-zero value.
   const json = JSON.stringify(V2);
   const oneOver = base64(json.padEnd(json.length + ((4 - (json.length % 3)) % 3)));
   const nonZeroPadding = oneOver.replace(/.==$/, (end) => `${String.fromCharCode(end.charCodeAt(0) + 1)}==`);

@@ -12,7 +12,7 @@ import {
 } from "../../../test/support/payment-ledger.ts";
 import type { Payment } from "./model.ts";
 
-onPostgres("exactly one of 1,000 concurrent identical payments on three nodes begins", async (database) => {
+onPostgres("of 1,000 concurrent identical payments on three nodes, exactly one begins a run", async (database) => {
   const { addNode, newPayment, facilitator, states } = openLedger(database);
   const services = [addNode().service, addNode().service, addNode().service];
   const payment = newPayment();
@@ -28,7 +28,7 @@ onPostgres("exactly one of 1,000 concurrent identical payments on three nodes be
 });
 
 eachDatabase(
-  "a payment is usable again after its lease expires if the node died before the charge",
+  "if a node dies before the charge, the payment can be used again after its lease expires",
   async (database) => {
     const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
     const [killed, other] = [addNode(), addNode()];
@@ -53,12 +53,12 @@ eachDatabase("a payment with an expired lease is taken over without waiting for 
   const expired = await beginRun(slow.service, payment);
   await cluster.advance(91_000);
   const current = await beginRun(other.service, payment);
-  // The slow node continues: its response is neither charged nor delivered.
+  // The slow node continues, but its response is neither charged nor delivered.
   await assert.rejects(slow.service.deliver(expired, RESPONSE), IN_PROGRESS);
   await other.service.deliver(current, RESPONSE);
 });
 
-eachDatabase("a charge before the handler is a credit until any node delivers one response", async (database) => {
+eachDatabase("a payment charged before the handler is a credit until one response is delivered", async (database) => {
   const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
   const [killed, other] = [addNode(), addNode()];
   const payment = newPayment();
@@ -87,7 +87,7 @@ eachDatabase("an authorization with a reused nonce is rejected and gets no store
 });
 
 eachDatabase(
-  "a payment that expires during its run is reported as in progress when it is sent again",
+  "if a payment expires during its run, a repeated request is rejected with `payment_in_progress`",
   async (database) => {
     const { cluster, addNode, newPayment } = openLedger(database);
     const { service } = addNode();

@@ -11,25 +11,25 @@ import {
   type PaymentRequirements,
   type PaymentState,
   payerName,
-  paymentInProgress,
+  createPaymentInProgressError,
   type RoutePrice,
   type Settlement,
   type Settles,
   type SignedAuthorization,
   type StoredResponse,
-  settlementUnknown,
+  createSettlementUnknownError,
   throwSettlementUnknown,
 } from "./model.ts";
 import { requirementsFor } from "./requirements.ts";
 import { type PaidRun, PaymentSettlement, SETTLE_LEASE_MS, type SettlementOptions } from "./settlement.ts";
 import { type SignatureCheck, validateAuthorizationTime, validatePayment } from "./validate-payment.ts";
 
-/** Maximum time of a handler, plus both facilitator requests where the route settles after it. Then the lease expires. */
+/** Maximum time of a handler, plus both facilitator requests if the route settles after the handler. Afterwards the lease expires. */
 const RUN_LEASE_MS: Readonly<Record<Settles, number>> = { after: 90_000, before: 360_000 };
-/** Larger responses are not stored. If the client loses one, its call runs again. */
+/** Maximum size of stored responses. If a client does not receive a larger response, its call runs again. */
 const STORED_BYTES_MAX = 256 * 1024;
 
-/** The paid request. Identifies the request whose stored response may be replayed. */
+/** Identifies the request that a stored response belongs to. */
 export interface PaidRequest {
   readonly method: string;
   readonly url: string;
@@ -38,7 +38,7 @@ export interface PaidRequest {
 
 type BeginResult =
   | { readonly kind: "run"; readonly run: PaidRun }
-  /** The same payment was sent again for the same request. */
+  /** The same payment was sent repeatedly for the same request. */
   | { readonly kind: "replay"; readonly response: StoredResponse; readonly settlement: Settlement };
 
 export interface PaymentServiceOptions extends SettlementOptions {
@@ -89,24 +89,24 @@ export class PaymentService {
   }
 
   /**
-   * Reserves a checked payment and has the facilitator verify it; charges it if the route settles before the handler. Of any
-   * number of concurrent identical payments exactly one gets a run.
+   * Reserves a checked payment and verifies it with the facilitator. Charges it if the route settles before the handler. Of any
+   * number of concurrent identical payments, exactly one receives a run.
    *
    * @throws PaymentRejectedError, AppError `payment_in_progress`, `payment_unavailable`, `settlement_unknown`
    */
   async begin(payment: Payment, price: RoutePrice, request: PaidRequest): Promise<BeginResult> {
     const row = newPaymentOf(this.asset, payment, request);
     const requirements = requirementsFor(this.asset, price);
-    const timeError = validateAuthorizationTime(payment, price.settles, this.#options.clock.now());
-    const lease = timeError === null ? await this.#ledger.reserve(row, RUN_LEASE_MS[price.settles]) : null;
+    const validityError = validateAuthorizationTime(payment, price.settles, this.#options.clock.now());
+    const lease = validityError === null ? await this.#ledger.reserve(row, RUN_LEASE_MS[price.settles]) : null;
     if (lease !== null)
       return { kind: "run", run: await this.#verify({ lease, payment, requirements, settlement: null }, price) };
-    const found = await this.#ledger.find(row);
-    const hasStarted = found !== null && (found.isLeased || !isUncharged(found.state));
-    if (timeError !== null && !hasStarted) throw new PaymentRejectedError(timeError);
-    if (found === null) throw paymentInProgress();
+    const foundPayment = await this.#ledger.find(row);
+    const hasStarted = foundPayment !== null && (foundPayment.isLeased || !isUncharged(foundPayment.state));
+    if (validityError !== null && !hasStarted) throw new PaymentRejectedError(validityError);
+    if (foundPayment === null) throw createPaymentInProgressError();
     const { requestHash } = row;
-    return this.#reuse(found, { payment, requirements, price, requestHash }).catch(throwSettlementUnknown);
+    return this.#reuse(foundPayment, { payment, requirements, price, requestHash }).catch(throwSettlementUnknown);
   }
 
   async #verify(run: PaidRun, { settles }: RoutePrice): Promise<PaidRun> {
@@ -129,26 +129,26 @@ export class PaymentService {
     return { ...run, settlement };
   }
 
-  /** Handles a payment that was sent before: replays its response, redeems its credit, or rejects it. */
-  async #reuse(found: FoundPayment, { payment, requirements, price, requestHash }: PaidCall): Promise<BeginResult> {
-    const { paymentId, state, isLeased } = found;
-    if (!found.isSameAuthorization) throw new PaymentRejectedError("payment_already_used");
-    if (state === "rejected") throw new PaymentRejectedError(found.reason ?? "payment_rejected");
-    if (state === "delivered") return replay(found, payment);
-    if (isLeased || (state !== "settled" && state !== "unknown")) throw paymentInProgress();
-    let { transaction } = found;
+  /** Handles a repeated payment: replays its response, redeems its credit, or rejects the payment. */
+  async #reuse(foundPayment: FoundPayment, { payment, requirements, price, requestHash }: PaidCall): Promise<BeginResult> {
+    const { paymentId, state, isLeased } = foundPayment;
+    if (!foundPayment.isSameAuthorization) throw new PaymentRejectedError("payment_already_used");
+    if (state === "rejected") throw new PaymentRejectedError(foundPayment.reason ?? "payment_rejected");
+    if (state === "delivered") return createReplay(foundPayment, payment);
+    if (isLeased || (state !== "settled" && state !== "unknown")) throw createPaymentInProgressError();
+    let { transaction } = foundPayment;
     if (state === "unknown") {
       const lease = await this.#ledger.takeOver(paymentId, "unknown", SETTLE_LEASE_MS);
       transaction = await this.resolve(lease, payment, requirements);
     }
-    if (transaction === null) throw settlementUnknown();
-    // The payment is charged and pays for one response, also to a different request of the same price.
+    if (transaction === null) throw createSettlementUnknownError();
+    // A charged payment pays for one response, even if the request differs but has the same price.
     const lease = await this.#ledger.takeOver(paymentId, "settled", RUN_LEASE_MS[price.settles], requestHash);
     const settlement = { transaction, payer: payment.authorization.from };
-    if (found.response === null || !found.isSameRequest)
+    if (foundPayment.response === null || !foundPayment.isSameRequest)
       return { kind: "run", run: { lease, payment, requirements, settlement } };
     await this.#ledger.transition(lease, { from: ["settled"], to: "delivered", leaseMs: 0 });
-    return { kind: "replay", response: found.response, settlement };
+    return { kind: "replay", response: foundPayment.response, settlement };
   }
 
   /**
@@ -159,14 +159,14 @@ export class PaymentService {
    * @throws as `begin`
    */
   async deliver(run: PaidRun, response: StoredResponse | null): Promise<Settlement> {
-    const stored = response !== null && response.body.length <= STORED_BYTES_MAX ? response : null;
-    const delivered = { to: "delivered", leaseMs: 0, response: stored } as const;
-    if (run.settlement === null) return this.#settlement.settle(run, delivered);
-    await this.#ledger.transition(run.lease, { from: ["settled"], ...delivered });
+    const storedResponse = response !== null && response.body.length <= STORED_BYTES_MAX ? response : null;
+    const deliveredTransition = { to: "delivered", leaseMs: 0, response: storedResponse } as const;
+    if (run.settlement === null) return this.#settlement.settle(run, deliveredTransition);
+    await this.#ledger.transition(run.lease, { from: ["settled"], ...deliveredTransition });
     return run.settlement;
   }
 
-  /** Ends a run without a successful response: an uncharged payment can be used again, a charged one is a credit. */
+  /** Ends a run without a successful response: an uncharged payment can be used again; a charged payment is a credit. */
   async release({ lease, settlement }: PaidRun): Promise<void> {
     if (settlement === null)
       await this.#ledger.tryTransition(lease, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });
@@ -184,7 +184,7 @@ export class PaymentService {
   }
 }
 
-function replay({ response, transaction, isSameRequest }: FoundPayment, { authorization }: Payment): BeginResult {
+function createReplay({ response, transaction, isSameRequest }: FoundPayment, { authorization }: Payment): BeginResult {
   if (response === null || transaction === null || !isSameRequest)
     throw new PaymentRejectedError("payment_already_used");
   return { kind: "replay", response, settlement: { transaction, payer: authorization.from } };

@@ -72,7 +72,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "the credit of an unknown settlement pays for one response to another request, and drops the stored response",
+  "the credit of an unknown settlement pays for one response to a different request and deletes the stored response",
   async (database) => {
     const { addNode, newPayment, facilitator } = openLedger(database);
     const { service, reconciler } = addNode();
@@ -83,7 +83,7 @@ eachDatabase(
     facilitator.reported = null;
     const other = { ...REQUEST, url: "/v1/events" };
     const credit = await beginRun(service, payment, AFTER, other);
-    // Too large to be stored, so that only the previously stored response could be replayed.
+    // The response is too large to be stored, so only the previously stored response could be replayed.
     await service.deliver(credit, { ...RESPONSE, body: Buffer.alloc(300_000) });
     for (const request of [REQUEST, other])
       await assert.rejects(service.begin(payment, AFTER, request), isRejection("payment_already_used"));
@@ -92,7 +92,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "a payment that the chain reports as void is rejected, one without a chain response stays unknown",
+  "a payment that the chain reports as void is rejected; without a chain response, the payment stays unknown",
   async (database) => {
     const { addNode, newPayment, facilitator, states } = openLedger(database, { hasChain: true });
     const { service, reconciler } = addNode();
@@ -158,7 +158,7 @@ eachDatabase("a store failure while reusing a charged payment is reported as set
 });
 
 eachDatabase(
-  "the stored response of an unknown settlement is not replayed after an hour; the call runs again",
+  "the stored response of an unknown settlement is not replayed after one hour; the call runs again",
   async (database) => {
     const { cluster, addNode, newPayment, facilitator } = openLedger(database);
     const { service } = addNode();

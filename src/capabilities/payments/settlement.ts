@@ -9,11 +9,11 @@ import {
   payerName,
   type Settlement,
   type SignedAuthorization,
-  settlementUnknown,
+  createSettlementUnknownError,
   throwSettlementUnknown,
 } from "./model.ts";
 
-/** Covers one settle request to the facilitator and one query of its outcome. */
+/** Lease duration for one settle request to the facilitator and one query of its outcome. */
 export const SETTLE_LEASE_MS = 90_000;
 
 /** A paid call in progress. This process holds the lease on its payment. */
@@ -35,7 +35,7 @@ export interface SettlementOptions {
   readonly log: Log;
 }
 
-/** Charges payments, and finds out the outcome of unknown charges. */
+/** Charges payments, and determines the outcome of unknown charges. */
 export class PaymentSettlement {
   readonly #ledger: PaymentLedger;
   readonly #options: SettlementOptions;
@@ -46,17 +46,17 @@ export class PaymentSettlement {
   }
 
   /**
-   * Charges a verified payment and makes the transition `settled`.
+   * Charges a verified payment and makes the transition `settledTransition`.
    *
    * @throws PaymentRejectedError if it is certain that nothing was charged; AppError `settlement_unknown` after any failure
    *   that may have charged, also if the store fails after the facilitator has charged
    */
-  settle(run: PaidRun, settled: SettledTransition): Promise<Settlement> {
-    return this.#charge(run, settled).catch(throwSettlementUnknown);
+  settle(run: PaidRun, settledTransition: SettledTransition): Promise<Settlement> {
+    return this.#charge(run, settledTransition).catch(throwSettlementUnknown);
   }
 
   /**
-   * Finds out the outcome of an unknown settlement and ends the lease: with `settled` if it was charged, rejected if it never
+   * Finds out the outcome of an unknown settlement and ends the lease: with `settledTransition` if it was charged, rejected if it never
    * will be, otherwise still unknown.
    *
    * @returns the transaction; null if the outcome is still unknown
@@ -66,7 +66,7 @@ export class PaymentSettlement {
     lease: PaymentLease,
     signed: SignedAuthorization,
     requirements: PaymentRequirements,
-    settled: SettledTransition,
+    settledTransition: SettledTransition,
     signal?: AbortSignal,
   ): Promise<string | null> {
     const finding = await this.#findOutcome(signed, requirements, signal);
@@ -77,26 +77,26 @@ export class PaymentSettlement {
     }
     if (finding.kind === "transferred") {
       const { transaction } = finding;
-      if (await this.#ledger.tryTransition(lease, { from: ["unknown"], transaction, ...settled })) {
+      if (await this.#ledger.tryTransition(lease, { from: ["unknown"], transaction, ...settledTransition })) {
         this.#warn("an unknown settlement is now settled", lease, signed);
         return transaction;
       }
     }
-    // Also if the transaction has already paid for another call.
+    // The outcome is also unknown if the transaction is recorded for another payment.
     await this.#ledger.tryTransition(lease, { from: ["unknown"], to: "unknown", leaseMs: 0 });
     return null;
   }
 
-  async #charge(run: PaidRun, settled: SettledTransition): Promise<Settlement> {
+  async #charge(run: PaidRun, settledTransition: SettledTransition): Promise<Settlement> {
     const { lease, payment, requirements } = run;
     const payer = payment.authorization.from;
     await this.#ledger.transition(lease, { from: ["verified"], to: "settling", leaseMs: SETTLE_LEASE_MS });
     const outcome = await this.#options.facilitator.settle(payment, requirements);
     if (outcome.kind === "settled") {
       const { transaction } = outcome;
-      if (await this.#ledger.tryTransition(lease, { from: ["settling"], transaction, ...settled }))
+      if (await this.#ledger.tryTransition(lease, { from: ["settling"], transaction, ...settledTransition }))
         return { transaction, payer };
-      // The lease was lost, or the transaction already paid for another call: the outcome is uncertain.
+      // The lease was lost, or the transaction is recorded for another payment: the outcome is uncertain.
       this.#warn("a settlement could not be recorded", lease, payment);
     } else if (
       outcome.kind === "rejected" &&
@@ -108,10 +108,10 @@ export class PaymentSettlement {
     } else if (outcome.kind === "unknown") {
       this.#warn("the outcome of a settlement is unknown", lease, payment, { why: outcome.why });
     }
-    const { response } = settled;
+    const { response } = settledTransition;
     await this.#ledger.transition(lease, { from: ["settling"], to: "unknown", leaseMs: SETTLE_LEASE_MS, response });
-    const transaction = await this.resolveUnknown(lease, payment, requirements, settled);
-    if (transaction === null) throw settlementUnknown();
+    const transaction = await this.resolveUnknown(lease, payment, requirements, settledTransition);
+    if (transaction === null) throw createSettlementUnknownError();
     return { transaction, payer };
   }
 
@@ -121,8 +121,8 @@ export class PaymentSettlement {
     requirements: PaymentRequirements,
     signal: AbortSignal | undefined,
   ): Promise<ChainFinding> {
-    const before = await this.#options.chain?.find(signed.authorization, signal);
-    if (before?.kind === "transferred" || before?.kind === "void") return before;
+    const firstFinding = await this.#options.chain?.find(signed.authorization, signal);
+    if (firstFinding?.kind === "transferred" || firstFinding?.kind === "void") return firstFinding;
     const outcome = await this.#options.facilitator.settle(signed, requirements, signal);
     if (outcome.kind === "settled") return { kind: "transferred", transaction: outcome.transaction };
     return (await this.#options.chain?.find(signed.authorization, signal)) ?? { kind: "unknown" };

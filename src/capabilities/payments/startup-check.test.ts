@@ -31,7 +31,7 @@ test("returns no warning for a correct configuration", async () => {
   assert.deepEqual(await check({}), []);
 });
 
-test("names the setting for a wrong facilitator network, a wrong chain and a wrong token", async () => {
+test("the warning for a wrong facilitator network, chain or token names the wrong setting", async () => {
   const other = json({
     kinds: [
       { ...KIND, network: "eip155:1" },

@@ -7,7 +7,7 @@ import type { PaymentAsset } from "./model.ts";
 const TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_MAX = 256 * 1024;
 /** Prices assume tokens whose atomic unit is a millionth of a dollar. */
-const DECIMALS = 6;
+const TOKEN_DECIMALS = 6;
 /** The first four bytes of keccak-256 of `decimals()`. */
 const DECIMALS_CALL = "0x313ce567";
 
@@ -17,7 +17,7 @@ const supportedCheck = Compile(
   }),
 );
 
-interface Options {
+interface CheckOptions {
   readonly http: HttpOut;
   readonly asset: PaymentAsset;
   readonly facilitatorUrl: string;
@@ -26,18 +26,18 @@ interface Options {
 }
 
 /**
- * Compares the configuration with the facilitator and the chain, so that errors show at start and not at the first payment.
+ * Compares the configuration with the facilitator and the chain, so that errors are reported at start and not at the first payment.
  *
- * @returns warnings for the operator; none for a service that does not respond
+ * @returns warnings for the operator; no warning for a service that does not respond
  */
-export async function findConfigurationErrors(options: Options): Promise<readonly string[]> {
+export async function findConfigurationErrors(options: CheckOptions): Promise<readonly string[]> {
   const { rpcUrl } = options;
-  const checks = [findUnsupported(options), rpcUrl === null ? null : findWrongChain({ ...options, rpcUrl })];
+  const checks = [findFacilitatorError(options), rpcUrl === null ? null : findChainError({ ...options, rpcUrl })];
   const warnings = await Promise.all(checks.map((check) => check?.catch(() => null) ?? null));
   return warnings.filter((text) => text !== null);
 }
 
-async function findUnsupported({ http, asset, facilitatorUrl, facilitatorToken }: Options): Promise<string | null> {
+async function findFacilitatorError({ http, asset, facilitatorUrl, facilitatorToken }: CheckOptions): Promise<string | null> {
   const headers: Record<string, string> = {};
   if (facilitatorToken !== null) headers.authorization = `Bearer ${facilitatorToken}`;
   const bounds = { deadlineMs: TIMEOUT_MS, maxBodyBytes: RESPONSE_BYTES_MAX };
@@ -52,7 +52,7 @@ async function findUnsupported({ http, asset, facilitatorUrl, facilitatorToken }
     : `PARALLAX_X402_FACILITATOR_URL: the facilitator does not support x402 version 2, scheme exact, on ${asset.network}`;
 }
 
-async function findWrongChain({ http, asset, rpcUrl }: Options & { readonly rpcUrl: string }): Promise<string | null> {
+async function findChainError({ http, asset, rpcUrl }: CheckOptions & { readonly rpcUrl: string }): Promise<string | null> {
   const call = (method: string, params: readonly unknown[]) =>
     queryChain({ http, url: rpcUrl, deadlineMs: TIMEOUT_MS }, method, params);
   const chainId = await call("eth_chainId", []);
@@ -60,7 +60,7 @@ async function findWrongChain({ http, asset, rpcUrl }: Options & { readonly rpcU
     return `PARALLAX_X402_RPC_URL: the endpoint serves chain ${Number(chainId)}, but payments are on ${asset.network}`;
   const decimals = await call("eth_call", [{ to: asset.asset, data: DECIMALS_CALL }, "latest"]);
   // "0x": there is no contract at this address.
-  if (typeof decimals === "string" && (decimals === "0x" || Number(decimals) !== DECIMALS))
-    return `PARALLAX_X402_ASSET: ${asset.asset} is not a token with ${DECIMALS} decimals on ${asset.network}`;
+  if (typeof decimals === "string" && (decimals === "0x" || Number(decimals) !== TOKEN_DECIMALS))
+    return `PARALLAX_X402_ASSET: ${asset.asset} is not a token with ${TOKEN_DECIMALS} decimals on ${asset.network}`;
   return null;
 }

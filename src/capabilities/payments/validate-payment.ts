@@ -4,12 +4,12 @@ import { networkNameV1 } from "./requirements.ts";
 
 /**
  * Minimum remaining validity of an authorization when its call begins, in seconds. Settling takes up to 30 s; a handler that
- * runs before it may take as long.
+ * runs before settlement may take another 30 s.
  */
 const REMAINING_SECONDS_MIN: Readonly<Record<Settles, number>> = { after: 90, before: 45 };
-/** Maximum remaining validity: an expired unused authorization is certain never to be charged, so it should expire soon. */
+/** Maximum remaining validity: an expired unused authorization can certainly not be charged, so it should expire soon. */
 const REMAINING_SECONDS_MAX = 86_400;
-/** Half of the curve order. Tokens reject larger values of s, because every signature has a second form there. */
+/** Half of the curve order. Tokens reject larger values of s, because every signature has an equivalent signature with a larger s. */
 const SIGNATURE_S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 const TRANSFER_TYPES = {
   TransferWithAuthorization: [
@@ -44,7 +44,7 @@ export function validatePayment(payment: Payment, requirements: PaymentRequireme
  * Checks that the authorization is valid now and long enough to be settled.
  *
  * @param now  Unix milliseconds
- * @returns an x402 error code; null if it is
+ * @returns an x402 error code; null if it is valid
  */
 export function validateAuthorizationTime(
   { authorization }: SignedAuthorization,
@@ -90,7 +90,7 @@ export async function createSignatureCheck(asset: PaymentAsset): Promise<Signatu
   };
 }
 
-/** The first configured address with a wrong EIP-55 checksum, as after a typing error; null if all are correct. */
+/** Returns the first configured address with a wrong EIP-55 checksum, or null if all are correct. */
 export async function findInvalidChecksum({ asset, payTo }: PaymentAsset) {
   const { isAddress } = await import("viem/utils");
   const addresses = [

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
-/** Smaller bodies are not compressed: it costs more than it saves. */
+/** Minimum size of compressed bodies. Compressing smaller bodies costs more than it saves. */
 export const COMPRESS_FROM_BYTES = 8 * 1024;
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 5;
@@ -13,7 +13,7 @@ const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 
 /**
- * The content encoding for an Accept-Encoding header (RFC 9110). Prefers Brotli at equal weight; null means no encoding.
+ * Returns the content encoding for an Accept-Encoding header (RFC 9110), or null for no encoding. Prefers Brotli at equal weight.
  */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding | null {
   if (acceptEncoding === undefined || acceptEncoding.length > ACCEPT_ENCODING_LENGTH_MAX) return null;
@@ -24,11 +24,11 @@ export function chooseEncoding(acceptEncoding: string | undefined): Encoding | n
     const value = weight === undefined ? 1 : Number(weight.slice(2));
     weights.set(name, Number.isFinite(value) ? value : 0);
   }
-  const fallback = weights.get("*") ?? 0;
-  const brotli = weights.get("br") ?? fallback;
-  const gzipped = weights.get("gzip") ?? fallback;
-  if (brotli <= 0 && gzipped <= 0) return null;
-  return brotli >= gzipped ? "br" : "gzip";
+  const wildcardWeight = weights.get("*") ?? 0;
+  const brotliWeight = weights.get("br") ?? wildcardWeight;
+  const gzipWeight = weights.get("gzip") ?? wildcardWeight;
+  if (brotliWeight <= 0 && gzipWeight <= 0) return null;
+  return brotliWeight >= gzipWeight ? "br" : "gzip";
 }
 
 /** Whether compression reduces bodies of this content type. */

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 
 const IF_NONE_MATCH_LENGTH_MAX = 4_096;
 
-/** The weak entity tag of a body. Independent of the content encoding. */
+/** Returns the weak entity tag of a body. It does not depend on the content encoding. */
 export function weakEntityTag(body: string | Buffer): string {
   return `W/"${hash("sha1", body, "base64url")}"`;
 }
@@ -12,12 +12,12 @@ export function weakEntityTag(body: string | Buffer): string {
  */
 export function matchesEntityTag(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch.length > IF_NONE_MATCH_LENGTH_MAX) return false;
-  const opaque = stripWeak(tag);
+  const opaqueTag = stripWeakPrefix(tag);
   if (ifNoneMatch.trim() === "*") return true;
-  // Tags contain no comma, so splitting the list at commas is safe.
-  return ifNoneMatch.split(",").some((entry) => stripWeak(entry.trim()) === opaque);
+  // The service's tags contain no comma, so splitting the list at commas is safe.
+  return ifNoneMatch.split(",").some((entry) => stripWeakPrefix(entry.trim()) === opaqueTag);
 }
 
-function stripWeak(tag: string): string {
+function stripWeakPrefix(tag: string): string {
   return tag.startsWith("W/") ? tag.slice(2) : tag;
 }

@@ -2,11 +2,11 @@ import { isAscii } from "node:buffer";
 import type { FastifyReply } from "fastify";
 import { weakEntityTag } from "./conditional.ts";
 
-/** For longer bodies, encoding a string again costs more than a second write. */
+/** Maximum size of bodies sent as strings. Encoding a longer string costs more than a second write. */
 const STRING_BYTES_MAX = 4 * 1024;
 
 /** Entity tag and payload of buffers that are sent repeatedly, such as an unchanged market. */
-const cache = new WeakMap<Buffer, { readonly entityTag: string; readonly payload: string | Buffer }>();
+const preparedPayloads = new WeakMap<Buffer, { readonly entityTag: string; readonly payload: string | Buffer }>();
 
 /**
  * Sends JSON bytes unchanged. The buffer must not be modified afterwards.
@@ -14,16 +14,16 @@ const cache = new WeakMap<Buffer, { readonly entityTag: string; readonly payload
  * @param entityTag  the body's entity tag (`weakEntityTag`), if already computed
  */
 export function sendPreserialised(reply: FastifyReply, json: Buffer, entityTag?: string): FastifyReply {
-  const { entityTag: tag, payload } = entityTag === undefined ? preparedOf(json) : { entityTag, payload: json };
+  const { entityTag: tag, payload } = entityTag === undefined ? prepare(json) : { entityTag, payload: json };
   reply.header("etag", tag);
   return reply.header("content-type", "application/json; charset=utf-8").send(payload);
 }
 
-function preparedOf(json: Buffer) {
-  let prepared = cache.get(json);
+function prepare(json: Buffer) {
+  let prepared = preparedPayloads.get(json);
   if (prepared === undefined) {
     prepared = { entityTag: weakEntityTag(json), payload: payloadOf(json) };
-    cache.set(json, prepared);
+    preparedPayloads.set(json, prepared);
   }
   return prepared;
 }

@@ -8,14 +8,14 @@ import { matchesEntityTag, weakEntityTag } from "./conditional.ts";
 type Done = (error: Error | null, payload?: unknown) => void;
 
 interface Listeners {
-  /** May still set headers. */
+  /** Called before the headers are sent; may set headers. */
   readonly beforeSend: readonly ((request: FastifyRequest, reply: FastifyReply) => void)[];
   /**
-   * Log and metrics. Called before the last byte is sent: an `onResponse` listener would cost every request as much as
+   * Writes log and metrics. Called before the body is sent: an `onResponse` listener would cost every request as much as
    * routing it.
    */
   readonly onSent: (request: FastifyRequest, reply: FastifyReply) => void;
-  readonly onFailed: (request: FastifyRequest, error: unknown) => void;
+  readonly onSendError: (request: FastifyRequest, error: unknown) => void;
 }
 
 /** Pages load nothing from other origins, run no inline script and cannot be framed. */
@@ -28,14 +28,14 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The `onSend` hook: cache headers, entity tag and 304, page headers, compression. Streams pass unchanged.
+ * Creates the `onSend` hook: cache headers, entity tag and 304, page headers, compression. Streams are not modified.
  *
- * @param paymentGate  settles the payment of a paid request first
+ * @param paymentGate  settles the payment of a paid request before the response is sent
  */
-export function sendHook(lifecycle: Lifecycle, { beforeSend, onSent, onFailed }: Listeners, paymentGate?: PaymentGate) {
-  /** An error after an await has no handler: closes the connection so that the process does not crash. */
-  const abort = (request: FastifyRequest, reply: FastifyReply) => (error: unknown) => {
-    onFailed(request, error);
+export function createSendHook(lifecycle: Lifecycle, { beforeSend, onSent, onSendError }: Listeners, paymentGate?: PaymentGate) {
+  /** Handles errors that Fastify does not catch in asynchronous code: closes the connection instead of crashing the process. */
+  const createAbortHandler = (request: FastifyRequest, reply: FastifyReply) => (error: unknown) => {
+    onSendError(request, error);
     reply.raw.destroy();
   };
   const finish = (request: FastifyRequest, reply: FastifyReply, payload: unknown, send: Done): void => {
@@ -48,14 +48,14 @@ export function sendHook(lifecycle: Lifecycle, { beforeSend, onSent, onFailed }:
     setCacheControl(request, reply);
     const { deprecation } = request.routeConfig;
     if (deprecation !== undefined) setDeprecationHeaders(reply, deprecation);
-    const type = String(reply.getHeader("content-type") ?? "");
-    if (type.startsWith("text/html")) setMissing(reply, HTML_HEADERS);
+    const contentType = String(reply.getHeader("content-type") ?? "");
+    if (contentType.startsWith("text/html")) setMissingHeaders(reply, HTML_HEADERS);
     if (typeof payload !== "string" && !Buffer.isBuffer(payload)) {
       done(null, payload);
       return;
     }
-    const mayCompress = isLarge(payload) && isCompressible(type) && !reply.hasHeader("content-encoding");
-    // A 304 must carry the same Vary as the 200.
+    const mayCompress = isLarge(payload) && isCompressible(contentType) && !reply.hasHeader("content-encoding");
+    // A 304 response must have the same Vary header as the 200 response.
     if (mayCompress) reply.header("vary", "accept-encoding");
     if (isUnchanged(request, reply, payload)) {
       reply.code(304).removeHeader("content-type").removeHeader("content-length");
@@ -63,7 +63,7 @@ export function sendHook(lifecycle: Lifecycle, { beforeSend, onSent, onFailed }:
     } else {
       const encoding = mayCompress ? chooseEncoding(request.headers["accept-encoding"]) : null;
       if (encoding === null) done(null, payload);
-      else sendCompressed(reply, payload, encoding, done).catch(abort(request, reply));
+      else sendCompressed(reply, payload, encoding, done).catch(createAbortHandler(request, reply));
     }
   };
   if (paymentGate === undefined) return finish;
@@ -73,7 +73,7 @@ export function sendHook(lifecycle: Lifecycle, { beforeSend, onSent, onFailed }:
       paymentGate
         .complete(request, reply, payload)
         .then((settledPayload) => finish(request, reply, settledPayload, send), send)
-        .catch(abort(request, reply));
+        .catch(createAbortHandler(request, reply));
   };
 }
 
@@ -96,7 +96,7 @@ function sendCompressed(reply: FastifyReply, payload: string | Buffer, encoding:
 }
 
 function isLarge(payload: string | Buffer): boolean {
-  // A UTF-16 code unit takes at most three bytes, so most strings need no byte count.
+  // A UTF-16 code unit takes at most three bytes, so the length decides for most strings without a byte count.
   if (payload.length >= COMPRESS_FROM_BYTES) return true;
   return payload.length * 3 >= COMPRESS_FROM_BYTES && Buffer.byteLength(payload) >= COMPRESS_FROM_BYTES;
 }
@@ -122,6 +122,6 @@ function isRead(request: FastifyRequest): boolean {
   return request.method === "GET" || request.method === "HEAD";
 }
 
-function setMissing(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
+function setMissingHeaders(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value);
 }

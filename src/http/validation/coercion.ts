@@ -1,13 +1,13 @@
 /**
- * Converts text to values by Pydantic v2's lax rules (pydantic-core, `input/shared.rs`), so that both accept the same query
- * strings. Two bugs are not copied: Pydantic reads `0-7` as -7 and `0__7` as 7.
+ * Text is converted by Pydantic v2's lax rules (pydantic-core, `input/shared.rs`), so that the service accepts the same query
+ * strings as a Pydantic service. Two bugs are not copied: Pydantic reads `0-7` as -7 and `0__7` as 7.
  */
 
 const INTEGER_DIGITS_MAX = 4_300;
 const TRUE_TEXTS: ReadonlySet<string> = new Set(["1", "true", "t", "yes", "y", "on"]);
 const FALSE_TEXTS: ReadonlySet<string> = new Set(["0", "false", "f", "no", "n", "off"]);
 const BOOLEAN_LENGTH_MAX = 5;
-const FLOAT = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf|infinity|nan)$/i;
+const FLOAT_PATTERN = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf|infinity|nan)$/i;
 
 /**
  * Parses an integer. Allows surrounding whitespace, one sign, leading zeros, single underscores between digits and a
@@ -19,10 +19,10 @@ export function parseIntegerText(text: string): number | "too_large" | null {
   const match = /^([+-]?)(\d+(?:_\d+)*)(?:\.0+)?$/.exec(text.trim());
   const digits = match?.[2];
   if (digits === undefined) return null;
-  const significant = digits.replaceAll("_", "").replace(/^0+(?=\d)/, "");
-  if (significant.length > INTEGER_DIGITS_MAX) return "too_large";
-  const value = Number(significant);
-  // Avoids -0, which is displayed as 0 but differs from it in keys.
+  const significantDigits = digits.replaceAll("_", "").replace(/^0+(?=\d)/, "");
+  if (significantDigits.length > INTEGER_DIGITS_MAX) return "too_large";
+  const value = Number(significantDigits);
+  // Returns 0 for "-0".
   return match?.[1] === "-" && value !== 0 ? -value : value;
 }
 
@@ -33,19 +33,19 @@ export function parseIntegerText(text: string): number | "too_large" | null {
  */
 export function parseFloatText(text: string): number | null {
   // Pydantic allows whitespace or underscores, but not both.
-  const plain = text.includes("_") ? withoutUnderscores(text) : text.trim();
-  if (!FLOAT.test(plain)) return null;
-  const unsigned = plain.replace(/^[+-]/, "").toLowerCase();
+  const normalised = text.includes("_") ? removeUnderscores(text) : text.trim();
+  if (!FLOAT_PATTERN.test(normalised)) return null;
+  const unsigned = normalised.replace(/^[+-]/, "").toLowerCase();
   if (unsigned === "nan") return Number.NaN;
-  if (unsigned === "inf" || unsigned === "infinity") return plain.startsWith("-") ? -Infinity : Infinity;
-  return Number(plain) || 0;
+  if (unsigned === "inf" || unsigned === "infinity") return normalised.startsWith("-") ? -Infinity : Infinity;
+  return Number(normalised) || 0;
 }
 
-function withoutUnderscores(text: string): string {
+function removeUnderscores(text: string): string {
   return /^_|_$|__/.test(text) ? "" : text.replaceAll("_", "");
 }
 
-/** Parses a boolean: 1, true, t, yes, y, on and their opposites, case-insensitive, not trimmed. Null for other texts. */
+/** Parses a boolean: 1, true, t, yes, y, on and their opposites, case-insensitive, not trimmed. Returns null for other texts. */
 export function parseBooleanText(text: string): boolean | null {
   if (text.length > BOOLEAN_LENGTH_MAX) return null;
   const lowerCase = text.toLowerCase();

@@ -1,9 +1,9 @@
 import type { TSchema } from "typebox";
-import * as items from "./pydantic-errors.ts";
-import { booleanCheck, integerCheck, literalCheck, numberCheck, stringCheck } from "./scalars.ts";
+import * as pydantic from "./pydantic-errors.ts";
+import { compileBoolean, compileInteger, compileLiteral, compileNumber, compileString } from "./scalars.ts";
 import { type Check, fail, INVALID, type Node, type Rules } from "./types.ts";
 
-const IGNORED_MAX = 100;
+const IGNORED_FIELDS_MAX = 100;
 
 const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
   "type",
@@ -55,45 +55,45 @@ function compile(node: Node, rules: Rules): Check {
     if (!KNOWN_KEYWORDS.has(keyword)) throw new Error(`Request schemas may not use the keyword "${keyword}"`);
   }
   if (node.anyOf !== undefined) return compileUnion(node.anyOf, rules);
-  if (node.enum !== undefined) return literalCheck(node.enum, rules);
-  if (Object.hasOwn(node, "const")) return literalCheck([node.const], rules);
+  if (node.enum !== undefined) return compileLiteral(node.enum, rules);
+  if (Object.hasOwn(node, "const")) return compileLiteral([node.const], rules);
   if (Array.isArray(node.type)) return compileUnion(splitTypes(node, node.type), rules);
   switch (node.type) {
     case "string":
-      return stringCheck(node);
+      return compileString(node);
     case "integer":
-      return integerCheck(node, rules);
+      return compileInteger(node, rules);
     case "number":
-      return numberCheck(node, rules);
+      return compileNumber(node, rules);
     case "boolean":
-      return booleanCheck(rules);
+      return compileBoolean(rules);
     case "null":
-      return (value, loc, { errors }) => (value === null ? null : fail(errors, items.noneRequired(loc, value)));
+      return (value, loc, { errors }) => (value === null ? null : fail(errors, pydantic.noneRequired(loc, value)));
     case "array":
-      return node["x-comma-list"] === true ? commaListCheck(node) : listCheck(node, rules);
+      return node["x-comma-list"] === true ? compileCommaList(node) : compileList(node, rules);
     case "object":
-      return node.properties === undefined ? recordCheck(node, rules) : objectCheck(node, node.properties, rules);
+      return node.properties === undefined ? compileRecord(node, rules) : compileObject(node, node.properties, rules);
     case undefined:
-      return anyCheck;
+      return checkAny;
     default:
       throw new Error(`Request schemas may not use the type "${String(node.type)}"`);
   }
 }
 
-/** Supports unions of literals, and one type or null. Other unions would need several errors for one value. */
+/** Supports unions of literals and unions of one type with null. Other unions could report several errors for one value. */
 function compileUnion(members: readonly Node[], rules: Rules): Check {
   if (members.every((member) => Object.hasOwn(member, "const"))) {
-    return literalCheck(
+    return compileLiteral(
       members.map((member) => member.const),
       rules,
     );
   }
-  const others = members.filter((member) => member.type !== "null");
-  const only = others[0];
-  if (only === undefined || others.length !== 1) {
+  const nonNullMembers = members.filter((member) => member.type !== "null");
+  const member = nonNullMembers[0];
+  if (member === undefined || nonNullMembers.length !== 1) {
     throw new Error("Request schemas support only unions of literals and of one type with null");
   }
-  const check = compile(only, rules);
+  const check = compile(member, rules);
   return (value, loc, findings) => (value === null ? null : check(value, loc, findings));
 }
 
@@ -102,32 +102,32 @@ function splitTypes(node: Node, types: readonly string[]): readonly Node[] {
 }
 
 /** As in Pydantic, `maxItems` is checked before the items and `minItems` after them. */
-function listCheck(node: Node, rules: Rules): Check {
+function compileList(node: Node, rules: Rules): Check {
   const check = compile(node.items ?? {}, rules);
   const { minItems, maxItems } = node;
   return (value, loc, findings) => {
-    if (!Array.isArray(value)) return fail(findings.errors, items.listType(loc, value));
+    if (!Array.isArray(value)) return fail(findings.errors, pydantic.listType(loc, value));
     if (maxItems !== undefined && value.length > maxItems) {
-      return fail(findings.errors, items.listTooLong(loc, value, maxItems));
+      return fail(findings.errors, pydantic.listTooLong(loc, value, maxItems));
     }
     const result = value.map((entry, index) => check(entry, [...loc, index], findings));
     if (result.includes(INVALID)) return INVALID;
     if (minItems !== undefined && value.length < minItems) {
-      return fail(findings.errors, items.listTooShort(loc, value, minItems));
+      return fail(findings.errors, pydantic.listTooShort(loc, value, minItems));
     }
     return result;
   };
 }
 
 /** Parses `a,b` as a list without duplicates. Skips empty items; validates the others with the `items` schema. */
-function commaListCheck(node: Node): Check {
+function compileCommaList(node: Node): Check {
   const check = compile(node.items ?? {}, "text");
   const { maxItems } = node;
   return (value, loc, findings) => {
-    if (typeof value !== "string") return fail(findings.errors, items.stringType(loc, value));
+    if (typeof value !== "string") return fail(findings.errors, pydantic.stringType(loc, value));
     const texts = [...new Set(value.split(",").map((text) => text.trim()))].filter((text) => text !== "");
     if (maxItems !== undefined && texts.length > maxItems) {
-      return fail(findings.errors, items.listTooLong(loc, texts, maxItems));
+      return fail(findings.errors, pydantic.listTooLong(loc, texts, maxItems));
     }
     const result: unknown[] = [];
     for (const text of texts) {
@@ -139,13 +139,13 @@ function commaListCheck(node: Node): Check {
   };
 }
 
-function recordCheck(node: Node, rules: Rules): Check {
+function compileRecord(node: Node, rules: Rules): Check {
   const values = Object.values(node.patternProperties ?? {});
   const valueSchema = values[0] ?? (typeof node.additionalProperties === "object" ? node.additionalProperties : {});
   if (values.length > 1) throw new Error("Request schemas may have one patternProperties entry");
   const check = compile(valueSchema, rules);
   return (value, loc, findings) => {
-    if (!isPlainObject(value)) return fail(findings.errors, items.dictType(loc, value));
+    if (!isPlainObject(value)) return fail(findings.errors, pydantic.dictType(loc, value));
     const entries = Object.entries(value).map(([name, entry]) => [name, check(entry, [...loc, name], findings)]);
     return entries.some(([, entry]) => entry === INVALID) ? INVALID : Object.fromEntries(entries);
   };
@@ -159,8 +159,8 @@ interface Field {
   readonly isEmptyAbsent: boolean;
 }
 
-/** The result contains declared fields only. Others are listed in `findings.ignored`, or rejected if the schema forbids them. */
-function objectCheck(node: Node, properties: Readonly<Record<string, Node>>, rules: Rules): Check {
+/** The result contains declared fields only. Unknown fields are added to `findings.ignored`, or rejected if the schema forbids them. */
+function compileObject(node: Node, properties: Readonly<Record<string, Node>>, rules: Rules): Check {
   const required = new Set(node.required ?? []);
   const fields: readonly Field[] = Object.entries(properties).map(([name, property]) => ({
     name,
@@ -169,18 +169,18 @@ function objectCheck(node: Node, properties: Readonly<Record<string, Node>>, rul
     defaultValue: property.default,
     isEmptyAbsent: property["x-empty-is-absent"] === true,
   }));
-  const names = fields.map((field) => field.name);
-  const known = new Set(names);
+  const knownNames = fields.map((field) => field.name);
+  const known = new Set(knownNames);
   const forbidsExtra = node.additionalProperties === false;
   return (value, loc, findings) => {
-    if (!isPlainObject(value)) return fail(findings.errors, items.modelType(loc, value));
+    if (!isPlainObject(value)) return fail(findings.errors, pydantic.modelType(loc, value));
     const errorsBefore = findings.errors.length;
     const result: Record<string, unknown> = {};
     for (const field of fields) {
       const isPresent = Object.hasOwn(value, field.name) && value[field.name] !== undefined;
       if (!isPresent || (field.isEmptyAbsent && value[field.name] === "")) {
         if (field.isRequired)
-          fail(findings.errors, items.missing([...loc, field.name], rules === "text" ? null : value));
+          fail(findings.errors, pydantic.missing([...loc, field.name], rules === "text" ? null : value));
         else if (field.defaultValue !== undefined) result[field.name] = structuredClone(field.defaultValue);
         continue;
       }
@@ -189,9 +189,9 @@ function objectCheck(node: Node, properties: Readonly<Record<string, Node>>, rul
     }
     for (const name of Object.keys(value)) {
       if (known.has(name)) continue;
-      if (forbidsExtra) fail(findings.errors, items.extraForbidden([...loc, name], value[name]));
-      else if (loc[0] !== "header" && findings.ignored.length < IGNORED_MAX) {
-        findings.ignored.push({ name: [...loc.slice(1), name].join("."), known: names });
+      if (forbidsExtra) fail(findings.errors, pydantic.extraForbidden([...loc, name], value[name]));
+      else if (loc[0] !== "header" && findings.ignored.length < IGNORED_FIELDS_MAX) {
+        findings.ignored.push({ name: [...loc.slice(1), name].join("."), known: knownNames });
       }
     }
     return findings.errors.length > errorsBefore ? INVALID : result;
@@ -203,8 +203,8 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Accepts any JSON value without infinite numbers, which `JSON.stringify` would turn into null. */
-const anyCheck: Check = (value, loc, { errors }) =>
-  containsInfinity(value) ? fail(errors, items.finiteNumber(loc, undefined)) : value;
+const checkAny: Check = (value, loc, { errors }) =>
+  containsInfinity(value) ? fail(errors, pydantic.finiteNumber(loc, undefined)) : value;
 
 function containsInfinity(value: unknown): boolean {
   if (typeof value === "number") return !Number.isFinite(value);

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import Type, { type TSchema, type TUnsafe } from "typebox";
 import { InvalidRequestError, type ValidationItem } from "../../domain/errors.ts";
 import { compileCheck } from "./compile.ts";
-import { ignoredParametersHeader } from "./ignored-parameters.ts";
+import { formatIgnoredParameters } from "./ignored-parameters.ts";
 import { jsonInvalid, missing } from "./pydantic-errors.ts";
 import type { Check, Findings } from "./types.ts";
 
@@ -21,7 +21,7 @@ export interface RequestSchemas {
   readonly bodyOptional?: boolean;
 }
 
-/** A body that is not valid JSON. Validation turns it into a 422, after authentication and rate limiting. */
+/** A body that is not valid JSON. Validation rejects it with 422, after authentication and rate limiting. */
 export class UnreadableBody {
   readonly error: ValidationItem;
 
@@ -30,7 +30,7 @@ export class UnreadableBody {
   }
 }
 
-/** Validates a request, replaces its values by the converted ones, and sets `x-ignored-parameters`. */
+/** Validates a request, replaces its values with the converted values, and sets `x-ignored-parameters`. */
 export type RequestValidator = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
@@ -38,19 +38,19 @@ export type RequestValidator = (request: FastifyRequest, reply: FastifyReply) =>
  * header, body.
  */
 export function compileRequestValidator(schemas: RequestSchemas): RequestValidator {
-  const empty = Type.Object({});
-  const params = compileCheck(schemas.params ?? empty, "text");
-  const query = compileCheck(schemas.query ?? empty, "text");
-  const headers = schemas.headers === undefined ? null : compileCheck(schemas.headers, "text");
-  const body = schemas.body === undefined ? null : compileCheck(schemas.body, "json");
+  const emptySchema = Type.Object({});
+  const checkParams = compileCheck(schemas.params ?? emptySchema, "text");
+  const checkQuery = compileCheck(schemas.query ?? emptySchema, "text");
+  const checkHeaders = schemas.headers === undefined ? null : compileCheck(schemas.headers, "text");
+  const bodyCheck = schemas.body === undefined ? null : compileCheck(schemas.body, "json");
   return (request, reply) => {
-    if (body !== null && request.body instanceof UnreadableBody) throw new InvalidRequestError([request.body.error]);
+    if (bodyCheck !== null && request.body instanceof UnreadableBody) throw new InvalidRequestError([request.body.error]);
     const findings: Findings = { errors: [], ignored: [] };
-    const checkedParams = params(request.params ?? {}, ["path"], findings);
-    const checkedQuery = query(request.query ?? {}, ["query"], findings);
-    const checkedHeaders = headers === null ? {} : headers(request.headers, ["header"], findings);
-    const checkedBody = body === null ? undefined : checkBody(body, request.body, schemas, findings);
-    const ignored = ignoredParametersHeader(findings.ignored);
+    const checkedParams = checkParams(request.params ?? {}, ["path"], findings);
+    const checkedQuery = checkQuery(request.query ?? {}, ["query"], findings);
+    const checkedHeaders = checkHeaders === null ? {} : checkHeaders(request.headers, ["header"], findings);
+    const checkedBody = bodyCheck === null ? undefined : checkBody(bodyCheck, request.body, schemas, findings);
+    const ignored = formatIgnoredParameters(findings.ignored);
     if (ignored !== null) reply.header("x-ignored-parameters", ignored);
     if (findings.errors.length > 0) throw new InvalidRequestError(findings.errors);
     request.params = checkedParams;
@@ -73,7 +73,7 @@ export function invalidRequest(errors: readonly ValidationItem[]): InvalidReques
   return new InvalidRequestError(errors);
 }
 
-/** A query parameter `a,b,c` with items from `values`. The handler gets the list without duplicates. */
+/** A query parameter `a,b,c` with items from `values`. The handler receives an array without duplicates. */
 export function commaList<const Value extends string>(
   values: readonly Value[],
   options: { description?: string } = {},

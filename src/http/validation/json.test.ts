@@ -7,7 +7,7 @@ test("parses every JSON text to the same value as JSON.parse", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(0, 1, "\t"), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
-      // A key __proto__ is rejected intentionally.
+      // The parser intentionally rejects the key `__proto__`.
       fc.pre(!text.includes("__proto__"));
       assert.deepEqual(parseJson(text), { ok: true, value: JSON.parse(text) });
     }),
@@ -37,14 +37,14 @@ test("reports error positions in code points, not in UTF-16 units", () => {
   assert.deepEqual(parseJson('["😀" 1]'), { ok: false, position: 5, error: "Expecting ',' delimiter" });
 });
 
-test("accepts 64 levels of nesting and stops at the 65th", () => {
-  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
-  assert.equal(parseJson(nested(JSON_DEPTH_MAX)).ok, true);
-  const rejected = parseJson(nested(JSON_DEPTH_MAX + 1));
-  assert.deepEqual(rejected, { ok: false, position: JSON_DEPTH_MAX, error: "Nested deeper than 64 levels" });
+test("accepts 64 nesting levels and rejects the 65th", () => {
+  const createNestedArray = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  assert.equal(parseJson(createNestedArray(JSON_DEPTH_MAX)).ok, true);
+  const result = parseJson(createNestedArray(JSON_DEPTH_MAX + 1));
+  assert.deepEqual(result, { ok: false, position: JSON_DEPTH_MAX, error: "Nested deeper than 64 levels" });
 });
 
-test("rejects duplicate keys and __proto__, also when written with escapes", () => {
+test("rejects duplicate keys and the key `__proto__`, including keys written with escapes", () => {
   for (const text of ['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"x":{"b":1,"b":1}}']) {
     assert.equal(parseJson(text).ok, false, text);
   }

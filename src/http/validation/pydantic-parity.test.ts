@@ -144,7 +144,7 @@ test("422: accepts, converts and rejects every recorded request exactly like Fas
   assert.deepEqual(differences.slice(0, DIFFERENCES_SHOWN), []);
 });
 
-/** Python serialises -0.0, JavaScript 0. */
+/** Converts -0 to 0: Python serialises -0.0, JavaScript 0. */
 function withoutMinusZero(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -1,15 +1,15 @@
 /**
- * Parses a query string and decodes it once. The last value of a repeated name wins, so that values are never arrays. Keeps
- * malformed escapes unchanged; `isWellEncoded` rejects them earlier.
+ * Parses a query string and decodes it once. If a name is repeated, the last value is used, so values are never arrays. Keeps
+ * malformed escapes unchanged; `isWellEncoded` must reject them first.
  */
 export function parseQuery(text: string): Record<string, string> {
   const result: Record<string, string> = Object.create(null);
   if (text === "") return result;
   for (const pair of text.split("&")) {
     if (pair === "") continue;
-    const equals = pair.indexOf("=");
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    result[name] = equals < 0 ? "" : decode(pair.slice(equals + 1));
+    const equalsIndex = pair.indexOf("=");
+    const name = decodeComponent(equalsIndex < 0 ? pair : pair.slice(0, equalsIndex));
+    result[name] = equalsIndex < 0 ? "" : decodeComponent(pair.slice(equalsIndex + 1));
   }
   return result;
 }
@@ -26,12 +26,12 @@ export function isWellEncoded(url: string): boolean {
   }
 }
 
-function decode(text: string): string {
-  const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
-  if (!spaced.includes("%")) return spaced;
+function decodeComponent(text: string): string {
+  const textWithSpaces = text.includes("+") ? text.replaceAll("+", " ") : text;
+  if (!textWithSpaces.includes("%")) return textWithSpaces;
   try {
-    return decodeURIComponent(spaced);
+    return decodeURIComponent(textWithSpaces);
   } catch {
-    return spaced;
+    return textWithSpaces;
   }
 }

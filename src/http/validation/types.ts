@@ -7,10 +7,10 @@ import type { Location } from "./pydantic-errors.ts";
  */
 export type Rules = "text" | "json";
 
-/** Collected by the checks of one request. */
+/** The results of the checks of one request. */
 export interface Findings {
   readonly errors: ValidationItem[];
-  /** Fields that are not in the schema, with the names that are. */
+  /** Request fields that are not in the schema, with the names of the fields in the schema. */
   readonly ignored: { readonly name: string; readonly known: readonly string[] }[];
 }
 
@@ -22,7 +22,7 @@ export const INVALID: unique symbol = Symbol("invalid");
 /** Maximum number of errors in one response. */
 const ERRORS_MAX = 100;
 
-/** The supported JSON Schema keywords. Any other keyword aborts the start, so that no rule is ignored silently. */
+/** The supported JSON Schema keywords. The server does not start if a schema uses another keyword. */
 export interface Node {
   readonly type?: string | readonly string[];
   readonly const?: unknown;

@@ -7,23 +7,23 @@ import { toFacilitatorEvmSigner } from "@x402/evm";
 import { registerExactEvmScheme } from "@x402/evm/exact/facilitator";
 import type { LocalChain } from "./local-chain.ts";
 
-/** An injected fault: a fixed response, no response, or a connection lost after the request was processed. */
+/** An injected fault: a fixed response, no response, or a connection closed after the request was processed. */
 export type FacilitatorFault =
   | { readonly kind: "response"; readonly status: number; readonly body: string }
   | { readonly kind: "timeout" }
   | { readonly kind: "lose_response" };
 
-/** The public facilitator library behind an HTTP server, with fault injection. */
+/** Starts an HTTP server with the public facilitator library and fault injection. */
 export async function startFacilitator(chain: LocalChain) {
   const signer = toFacilitatorEvmSigner({ ...chain.gasWallet, address: chain.gasWallet.account.address } as never);
   const facilitator = registerExactEvmScheme(new x402Facilitator(), { signer, networks: chain.network });
   const faults: { verify: FacilitatorFault | null; settle: FacilitatorFault | null } = { verify: null, settle: null };
   const calls = { verify: 0, settle: 0 };
   /** Settlements run one at a time, because they share the nonce sequence of one wallet. */
-  let last: Promise<unknown> = Promise.resolve();
+  let lastSettlement: Promise<unknown> = Promise.resolve();
   const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const next = last.then(work, work);
-    last = next;
+    const next = lastSettlement.then(work, work);
+    lastSettlement = next;
     return next;
   };
 

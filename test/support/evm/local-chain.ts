@@ -4,7 +4,7 @@ import solc from "solc";
 import { type Abi, createWalletClient, defineChain, encodeFunctionData, type Hex, http, publicActions } from "viem";
 import { generatePrivateKey, mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
 
-/** Base Sepolia, because clients of both protocol versions support it. */
+/** Chain id of Base Sepolia, which clients of both protocol versions support. */
 const CHAIN_ID = 84_532;
 const TOKEN = { name: "Test Dollar", version: "2" };
 /** The well-known test mnemonic of development chains. */
@@ -16,7 +16,7 @@ export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
 export async function startLocalChain() {
   const runtime = await createHardhatRuntimeEnvironment({
     networks: {
-      // Otherwise each block advances the timestamp by a second, ahead of the system clock.
+      // Prevents block timestamps from running ahead of the system clock by a second per block.
       local: { type: "edr-simulated", chainId: CHAIN_ID, allowBlocksWithSameTimestamp: true },
     },
   });
@@ -58,7 +58,7 @@ export async function startLocalChain() {
     tokenVersion: TOKEN.version,
     /** Pays the gas of settlements, like a facilitator. */
     gasWallet: walletOf(mnemonicToAccount(MNEMONIC, { addressIndex: 1 })),
-    /** Creates an account with this many atomic units of the token. */
+    /** Creates an account with a balance of `units` atomic units of the token. */
     async newPayer(units: bigint) {
       const account = privateKeyToAccount(generatePrivateKey());
       if (units > 0n) await write("mint", [account.address, units]);
@@ -88,7 +88,7 @@ export async function startLocalChain() {
       const hash = await deployer.writeContract({ address, abi: contracts.Batch.abi, functionName: "run", args });
       return (await deployer.waitForTransactionReceipt({ hash })).transactionHash;
     },
-    /** Advances the timestamp of the chain. */
+    /** Advances the block timestamp of the chain. */
     async advance(seconds: number) {
       await deployer.request({ method: "evm_increaseTime" as never, params: [seconds] as never });
       await deployer.request({ method: "evm_mine" as never, params: [] as never });
@@ -120,10 +120,10 @@ async function compileContracts(): Promise<Readonly<Record<"Eip3009Token" | "Bat
   };
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as SolcOutput;
   const errors = (output.errors ?? []).filter(({ severity }) => severity === "error");
-  const named = (name: string): Contract => {
+  const findContract = (name: string): Contract => {
     const contract = output.contracts?.["token.sol"]?.[name];
     if (contract === undefined) throw new Error(errors.map((error) => error.formattedMessage).join("\n"));
     return { abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` };
   };
-  return { Eip3009Token: named("Eip3009Token"), Batch: named("Batch") };
+  return { Eip3009Token: findContract("Eip3009Token"), Batch: findContract("Batch") };
 }

@@ -17,7 +17,7 @@ import { ScriptedVenue } from "../venues/scripted-venue.ts";
 import type { TestFacilitator } from "./facilitator.ts";
 import type { LocalChain } from "./local-chain.ts";
 
-/** Content of paid responses. Tests assert that no other output contains it. */
+/** Content of paid responses. Tests assert that no other output contains this text. */
 export const SECRET = "the-content-that-is-paid-for";
 
 export interface PaidService {
@@ -29,7 +29,7 @@ export interface PaidService {
 
 /**
  * Starts a complete service that accepts payments. Additional routes: /v1/test/after and /v1/test/before settle after and
- * before the handler; /v1/test/stream-after (misconfigured) and -before stream; /v1/test/hijack bypasses `reply.send`;
+ * before the handler; /v1/test/stream-after (misconfigured) and /v1/test/stream-before send streams; /v1/test/hijack bypasses `reply.send`;
  * /v1/test/deep costs $5; /v1/test/account needs an account.
  */
 export async function startPaidService(options: {
@@ -125,5 +125,5 @@ export async function startPaidService(options: {
   };
 }
 
-/** A failure of the service, not of the payer. */
+/** Creates an error of the service, which the payer did not cause. */
 export const failure = () => new AppError("venue_unavailable", "The venue cannot be reached at the moment");

@@ -6,18 +6,18 @@ import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
 import type { Hex, PrivateKeyAccount } from "viem";
 import type { LocalChain } from "./local-chain.ts";
 
-/** The public client library's `fetch`, which pays automatically. */
+/** Returns the `fetch` of the public client library, which pays automatically. */
 export function payingFetch(account: PrivateKeyAccount, chain: LocalChain, version: 1 | 2 = 2): typeof fetch {
   const scheme =
     version === 2
       ? { network: chain.network, client: new ExactEvmScheme(account) }
       : { network: chain.networkV1 as never, client: new ExactEvmSchemeV1(account), x402Version: 1 };
-  // The library's spend controls support well-known tokens only.
-  return wrapFetchWithPaymentFromConfig(versionOnly(version), { schemes: [scheme], spendControls: false });
+  // The library's spend controls support only well-known tokens.
+  return wrapFetchWithPaymentFromConfig(hideOtherVersions(version), { schemes: [scheme], spendControls: false });
 }
 
-/** The library prefers version 2. For version 1 this hides the version 2 header, which an old client would ignore. */
-function versionOnly(version: 1 | 2): typeof fetch {
+/** For version 1, removes the version 2 header, because the library prefers version 2. */
+function hideOtherVersions(version: 1 | 2): typeof fetch {
   if (version === 2) return fetch;
   return async (input, init) => {
     const response = await fetch(input, init);
@@ -30,7 +30,7 @@ function versionOnly(version: 1 | 2): typeof fetch {
 
 export const decode = (header: string | null) => JSON.parse(Buffer.from(header ?? "", "base64").toString("utf8"));
 
-/** Calls without a payment and returns the payment requirements. */
+/** Sends a request without a payment and returns the payment requirements. */
 export async function fetchRequirements(url: string, init?: RequestInit): Promise<PaymentRequired> {
   const response = await fetch(url, init);
   await response.arrayBuffer();
@@ -41,21 +41,21 @@ export interface PaymentChanges {
   readonly accepted?: Partial<PaymentRequirements>;
   readonly authorization?: Readonly<Record<string, string>>;
   readonly domain?: Readonly<Record<string, unknown>>;
-  /** Signer, if other than the payer. */
+  /** Overrides the signer; the default is the payer. */
   readonly signer?: PrivateKeyAccount;
   readonly nonce?: Hex;
 }
 
-/** Builds and signs a version 2 payment header, any value of which can be changed. */
+/** Builds and signs a version 2 payment header. `changes` overrides any of its values. */
 export async function signPayment(
   payer: PrivateKeyAccount,
   chain: LocalChain,
   requirements: PaymentRequired,
   changes: PaymentChanges = {},
 ): Promise<{ readonly header: string; readonly nonce: Hex }> {
-  const [required] = requirements.accepts;
-  if (required === undefined) throw new Error("the requirements are empty");
-  const accepted = { ...required, ...changes.accepted };
+  const [requirement] = requirements.accepts;
+  if (requirement === undefined) throw new Error("the requirements are empty");
+  const accepted = { ...requirement, ...changes.accepted };
   const now = Math.floor(Date.now() / 1_000);
   const nonce = changes.nonce ?? (`0x${randomBytes(32).toString("hex")}` as const);
   const authorization = {
@@ -94,7 +94,7 @@ const TYPES = {
   ],
 };
 
-/** Calls with a payment header and reads the whole body. */
+/** Sends a request with a payment header and reads the complete body. */
 export async function callWith(url: string, header: string, init: RequestInit = {}) {
   const response = await fetch(url, { ...init, headers: { ...init.headers, "payment-signature": header } });
   return { status: response.status, headers: response.headers, text: await response.text() };

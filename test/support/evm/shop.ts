@@ -12,17 +12,17 @@ import { callWith, decode, signPayment } from "./payer.ts";
 export const LISTING = 10_000n;
 export const chain = await startLocalChain();
 export const facilitator = await startFacilitator(chain);
-/** Closed at the end, also after a failed test. */
-const running = new Set<PaidService>();
+/** The running services. They are closed after all tests, even if a test fails. */
+const runningServices = new Set<PaidService>();
 after(async () => {
-  for (const service of running) await service.close();
+  for (const service of runningServices) await service.close();
   await facilitator.close();
   await chain.close();
 });
 
 export type Shop = Awaited<ReturnType<typeof startShop>>;
 
-/** Starts services with a new payee, so that its balance equals the payments of this test. */
+/** Starts services with a new payee, whose balance therefore equals the payments of this test. */
 export async function startShop(
   database: Database,
   options: Partial<Parameters<typeof startPaidService>[0]> = {},
@@ -35,17 +35,17 @@ export async function startShop(
   const addNode = async () => {
     const service = await startPaidService({ database, chain, facilitator, payTo, ...options });
     services.push(service);
-    running.add(service);
+    runningServices.add(service);
     return service;
   };
-  const first = await addNode();
+  const firstNode = await addNode();
   while (services.length < nodes) await addNode();
   return {
     services,
     addNode,
     payTo,
-    url: first.url,
-    work: first.work,
+    url: firstNode.url,
+    work: firstNode.work,
     earned: () => chain.balanceOf(payTo),
     transfers: () => chain.transfersTo(payTo),
     states: async () => {
@@ -54,14 +54,14 @@ export async function startShop(
     },
     async close() {
       for (const service of services) {
-        running.delete(service);
+        runningServices.delete(service);
         await service.close();
       }
     },
   };
 }
 
-/** Asserts that the payment is rejected without content, handler run or transfer. */
+/** Asserts that the payment is rejected and causes no content, handler run or transfer. */
 export async function assertRejected(
   shop: Shop,
   path: string,
@@ -69,17 +69,17 @@ export async function assertRejected(
   status: number,
   reason: RegExp,
 ): Promise<void> {
-  const before = { work: shop.work.count, transfers: await shop.transfers() };
+  const countsBefore = { work: shop.work.count, transfers: await shop.transfers() };
   const response = await callWith(`${shop.url}${path}`, header);
   const texts = `${response.text} ${decode(response.headers.get("payment-required") ?? "e30=").error ?? ""}`;
   assert.equal(response.status, status, texts);
   assert.match(texts, reason);
   assert.ok(!response.text.includes(SECRET));
   assert.equal(response.headers.get("etag"), null);
-  assert.deepEqual({ work: shop.work.count, transfers: await shop.transfers() }, before);
+  assert.deepEqual({ work: shop.work.count, transfers: await shop.transfers() }, countsBefore);
 }
 
-/** Sends a paid call and runs `duringWork` while its handler is running. */
+/** Sends a paid call and calls `duringWork` while the handler of the call is running. */
 export async function callDuring(shop: Shop, header: string, duringWork: () => Promise<void>) {
   const hold = Promise.withResolvers<void>();
   shop.work.hold = hold.promise;
