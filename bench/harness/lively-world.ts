@@ -5,8 +5,8 @@ import { temporaryFolder } from "../../test/support/service-process.ts";
 import { type BenchService, openService } from "./service.ts";
 
 /**
- * Settings of a simulated world with more than 2,000 price changes per second. How many of them are stored as ticks depends
- * on the machine, so scenarios measure that number.
+ * Settings of a simulated world with more than 2,000 price changes per second. The number of
+ * stored ticks depends on the machine, so scenarios measure it.
  */
 const LIVELY_WORLD_SETTINGS = {
   PARALLAX_SANDBOX_MARKETS: "2000",

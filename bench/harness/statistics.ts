@@ -6,7 +6,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** @throws RangeError if there are no samples or a sample is not finite */
+/** Computes minimum, median and maximum. @throws RangeError if there are no samples or a sample is not finite */
 export function spreadOf(samples: readonly number[]): Spread {
   if (samples.length === 0) throw new RangeError("a spread needs at least one sample");
   if (!samples.every(Number.isFinite)) throw new RangeError(`not a finite sample in ${samples.join(", ")}`);

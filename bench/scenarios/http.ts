@@ -9,7 +9,7 @@ const ROUNDS = 9;
 const ROUNDS_WITHOUT_TARGET = 3;
 const ROUND_SECONDS = 4;
 const RATIO_MIN = 0.6;
-/** Long enough for the first sweeps, the backfill and JIT compilation to finish. */
+/** Warm-up time; long enough for the first sweeps, the backfill and JIT compilation to finish. */
 const WARM_UP_SECONDS = 10;
 /** Settings with almost no ingest, so that the figure measures request handling only. */
 const QUIET_WORLD_SETTINGS = { PARALLAX_SANDBOX_MARKETS: "10", PARALLAX_SANDBOX_SPEED: "1" };

@@ -9,7 +9,7 @@ const REQUESTS_PER_SECOND = 2_000;
 const ROUND_SECONDS = 20;
 const ROUNDS = 3;
 const P99_MS_MAX = 10;
-/** Long enough for the first sweep and JIT compilation to finish. */
+/** Warm-up time; long enough for the first sweep and JIT compilation to finish. */
 const WARM_UP_SECONDS = 10;
 
 export const latencyScenario: Scenario = {

@@ -11,7 +11,7 @@ const PROGRAM_FILE = fileURLToPath(new URL("../programs/metered-server.ts", impo
 const ROUNDS = 9;
 const ROUND_SECONDS = 4;
 const WARM_UP_SECONDS = 3;
-/** Authentication, limits and quota may reduce the throughput by at most 35%. */
+/** Minimum share of the baseline's throughput: authentication, limits and quota may reduce the throughput by at most 35%. */
 const RATIO_MIN = 0.65;
 
 interface ServerAddresses {

@@ -9,7 +9,7 @@ import { quietLog } from "../../test/support/quiet-log.ts";
 import { hasTestDatabase, openNewSchema } from "../harness/own-database.ts";
 import { type BenchOptions, type BenchRow, createBenchRow, type Scenario } from "../harness/scenario.ts";
 
-/** Below the minute limits of a payer and of an IP address. */
+/** Number of paid calls; below the limits per minute of a payer and of an IP address. */
 const CALL_COUNT = 100;
 const CALL_COUNT_QUICK = 10;
 /** Price of one call in millionths of a dollar. */

@@ -60,7 +60,7 @@ export const soakScenario: Scenario = {
       await service.close();
     }
     const stableObservations = observations.slice(Math.floor(observations.length * STABLE_FROM_SHARE));
-    // Medians over a fifth of the samples at each end: a single sample may precede a garbage collection.
+    // Medians over a fifth of the samples at each end: a single sample may include garbage that is not yet collected.
     const endSampleCount = Math.max(1, Math.floor(stableObservations.length / 5));
     const medianOf = (observed: readonly Observation[], pick: (observation: Observation) => number) =>
       spreadOf(observed.map(pick)).median;

@@ -81,7 +81,7 @@ async function findFreePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether npm, the service or the sandbox still runs: they form one process group. */
+/** Returns whether npm, the service or the sandbox is still running. All three belong to one process group. */
 function isGroupRunning(group: number): boolean {
   try {
     return process.kill(-group, 0);

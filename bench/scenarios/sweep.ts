@@ -17,7 +17,7 @@ export const sweepScenario: Scenario = {
   describe:
     "The first sweep of 300,000 simulated markets through the real adapters, without rate limits in the adapters and in the simulated venues.",
   async run(options) {
-    options.print("this takes a few minutes");
+    options.print("the sweep takes a few minutes");
     const marketCount = options.quick ? MARKET_COUNT_QUICK : MARKET_COUNT;
     const { markets, ...result } = await runProgram<SweepResult>("sweep.ts", ["--markets", String(marketCount)]);
     return [

@@ -46,7 +46,7 @@ function findActiveClobMarket(): ListedMarket {
   return market;
 }
 
-test("@limitless-exchange/sdk lists every open market, nested in groups, with the world's prices and volumes", async () => {
+test("@limitless-exchange/sdk lists every open market, including the markets of groups, with the world's prices and volumes", async () => {
   const rows = await listAllMarkets();
   const bySlug = new Map(rows.flatMap((row) => row.markets ?? [row]).map((row) => [row.slug, row]));
   const openMarkets = worldMarkets(sandbox).filter(

@@ -230,7 +230,7 @@ test("429: the 501st request of a client within a minute is rejected, and a diff
   assert.equal((await request("/groups?beforeTime=1", "limited/1.0")).status, 200);
 });
 
-test("the socket acknowledges commands, rejects invalid ones and broadcasts bets", async () => {
+test("the socket acknowledges commands, rejects invalid commands and broadcasts bets", async () => {
   const socket = new WebSocket(served.urls.manifold?.ws ?? "");
   const messages: Json[] = [];
   let wake = () => {};

@@ -200,7 +200,7 @@ async function openReplay(venue: (typeof VENUES)[number], addCleanup: (release: 
 }
 
 for (const venue of ["kalshi", "polymarket", "limitless"] as const) {
-  test(`${venue}: the stream of a replay sends every recorded price`, async (t) => {
+  test(`${venue}: the stream of a replay sends the last recorded price of every market`, async (t) => {
     const { listed, quotes, pivotAt, play } = await openReplay(venue, (release) => t.after(release));
     const expected = new Map<string, string>();
     const formatTop = ({ bid, ask }: { bid: number | null; ask: number | null }) => `${bid}/${ask}`;

@@ -46,7 +46,7 @@ export class FakeConnection {
   }
 }
 
-/** Creates sockets without a network and records every connection attempt. */
+/** Sockets without a network. Records every connection attempt. */
 export class FakeSockets implements SocketOut {
   readonly connections: FakeConnection[] = [];
 

@@ -1,6 +1,6 @@
 import type { RunningSandbox } from "../../../sandbox/main.ts";
 
-/** Sets the fault switches of a sandbox by requests to its control endpoint. */
+/** Controls the fault switches of a sandbox by requests to its control endpoint. */
 export interface FaultControl {
   /** Sets `{switch: rate}` for a venue or for `all`; an empty object turns every switch off. */
   setFaults(venue: string, switches: Readonly<Record<string, unknown>>): Promise<void>;
