@@ -7,8 +7,8 @@ import { complement } from "../src/domain/price.ts";
 import type { Fact } from "../src/recording/index.ts";
 import {
   type ConversionCounts,
-  listingOf,
-  NO_EVENT,
+  createListing,
+  EMPTY_EVENT_FIELDS,
   readRecordingRows,
   runConverter,
   writeSorted,
@@ -17,16 +17,16 @@ import {
 export interface DepthRow {
   readonly ts: string;
   readonly ticker: string;
-  /** Price and size. Both sides are bids: a NO bid at q is a YES ask at 1 - q. */
+  /** Levels as [price, size]. Both sides are bids: a NO bid at price q is a YES ask at price 1 - q. */
   readonly yes_bids: readonly (readonly [number, number])[];
   readonly no_bids: readonly (readonly [number, number])[];
 }
 
 /**
- * The facts of one row. The source has no events. The event id is the ticker without its last part; that part is the outcome
- * label.
+ * Converts one row to facts. The source has no events: the ticker up to its last `-` is the event id, and the rest is the
+ * outcome label.
  */
-function factsOfDepth(row: DepthRow, isFirst: boolean): Fact[] {
+function convertDepthRow(row: DepthRow, isFirst: boolean): Fact[] {
   const at = Date.parse(row.ts);
   const venue = "kalshi";
   const { ticker: marketId } = row;
@@ -49,8 +49,13 @@ function factsOfDepth(row: DepthRow, isFirst: boolean): Fact[] {
   const series = eventId.slice(0, eventId.indexOf("-"));
   const title = `${eventId} — ${outcomeLabel}`;
   return [
-    { at, venue, kind: "event", event: { ...NO_EVENT, eventId, title: eventId } },
-    { at, venue, kind: "market", market: listingOf({ marketId, eventId, title, outcomeLabel, venueKeys: { series } }) },
+    { at, venue, kind: "event", event: { ...EMPTY_EVENT_FIELDS, eventId, title: eventId } },
+    {
+      at,
+      venue,
+      kind: "market",
+      market: createListing({ marketId, eventId, title, outcomeLabel, venueKeys: { series } }),
+    },
     book,
   ];
 }
@@ -59,7 +64,7 @@ export async function convertKalshiDepth(source: string, recording: string): Pro
   return writeSorted(recording, await readRecordingRows<DepthRow>(source), {
     source: "recorded Kalshi order books",
     keyOf: (row) => row.ticker,
-    factsOf: factsOfDepth,
+    factsOf: convertDepthRow,
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * Converts recorded quotes of equal contracts on Kalshi and Polymarket to a recording that the sandbox can replay
+ * Converts recorded quotes of equal markets on Kalshi and Polymarket to a recording that the sandbox can replay
  * (docs/recording.md).
  *
  *   node bench/convert-xvenue-quotes.ts [source] [recording]
@@ -7,8 +7,8 @@
 import type { Fact } from "../src/recording/index.ts";
 import {
   type ConversionCounts,
-  listingOf,
-  NO_EVENT,
+  createListing,
+  EMPTY_EVENT_FIELDS,
   readRecordingRows,
   runConverter,
   writeSorted,
@@ -27,16 +27,16 @@ export interface XvenueRow {
   readonly polymarket: BestPrices & { readonly event_id: string; readonly market_id: string };
 }
 
-/** Null for a side without orders, which the source stores as 0, 1 or null. */
+/** Returns the price, or null if the side has no orders (0, 1 or null in the source). */
 export function quotedPrice(price: number | null): number | null {
   return price !== null && price > 0 && price < 1 ? price : null;
 }
 
-/** The quotes of both venues; the source has no sizes. */
-function factsOfXvenue(row: XvenueRow, isFirst: boolean): Fact[] {
+/** Converts one row to the quotes of both venues. The source has no sizes. */
+function convertXvenueRow(row: XvenueRow, isFirst: boolean): Fact[] {
   const at = Date.parse(row.ts);
   const { ticker } = row.kalshi;
-  const contracts = [
+  const listings = [
     { venue: "kalshi", prices: row.kalshi, marketId: ticker, eventId: ticker.slice(0, ticker.lastIndexOf("-")) },
     {
       venue: "polymarket",
@@ -45,7 +45,7 @@ function factsOfXvenue(row: XvenueRow, isFirst: boolean): Fact[] {
       eventId: row.polymarket.event_id,
     },
   ];
-  return contracts.flatMap(({ venue, prices, marketId, eventId }): Fact[] => {
+  return listings.flatMap(({ venue, prices, marketId, eventId }): Fact[] => {
     const quote: Fact = {
       at,
       venue,
@@ -62,7 +62,7 @@ function factsOfXvenue(row: XvenueRow, isFirst: boolean): Fact[] {
       },
     };
     if (!isFirst) return [quote];
-    const market = listingOf({
+    const market = createListing({
       marketId,
       eventId,
       title: `${row.contest} — ${row.outcome}`,
@@ -70,7 +70,7 @@ function factsOfXvenue(row: XvenueRow, isFirst: boolean): Fact[] {
       venueKeys: {},
     });
     return [
-      { at, venue, kind: "event", event: { ...NO_EVENT, eventId, title: row.contest } },
+      { at, venue, kind: "event", event: { ...EMPTY_EVENT_FIELDS, eventId, title: row.contest } },
       { at, venue, kind: "market", market },
       quote,
     ];
@@ -81,7 +81,7 @@ export async function convertXvenueQuotes(source: string, recording: string): Pr
   return writeSorted(recording, await readRecordingRows<XvenueRow>(source), {
     source: "recorded quotes of two venues",
     keyOf: (row) => row.kalshi.ticker,
-    factsOf: factsOfXvenue,
+    factsOf: convertXvenueRow,
   });
 }
 

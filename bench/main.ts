@@ -1,4 +1,4 @@
-/** `npm run bench`: runs scenarios and prints their figures beside yardsticks from the same run. See README.md. */
+/** `npm run bench`: runs scenarios and prints each figure with its baseline from the same run. See README.md. */
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
@@ -37,8 +37,8 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 const USAGE = `npm run bench                      run all scenarios
-npm run bench -- http store        run only these
-npm run bench -- --quick           short runs to check that each works; the figures are not reliable
+npm run bench -- http store        run only these two scenarios
+npm run bench -- --quick           short runs that check that each scenario works; the figures are not reliable
 
 Options:
   --json FILE    write every figure with its spread
@@ -64,7 +64,7 @@ interface Outcome {
 
 async function runScenario(scenario: Scenario, options: BenchOptions): Promise<Outcome> {
   const startedAt = performance.now();
-  const outcomeOf = (fields: Partial<Outcome>): Outcome => ({
+  const createOutcome = (fields: Partial<Outcome>): Outcome => ({
     scenario: scenario.name,
     seconds: Math.round((performance.now() - startedAt) / 100) / 10,
     rows: [],
@@ -73,10 +73,10 @@ async function runScenario(scenario: Scenario, options: BenchOptions): Promise<O
     ...fields,
   });
   try {
-    return outcomeOf({ rows: await scenario.run(options) });
+    return createOutcome({ rows: await scenario.run(options) });
   } catch (error) {
-    if (error instanceof SkippedError) return outcomeOf({ skipped: error.message });
-    return outcomeOf({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    if (error instanceof SkippedError) return createOutcome({ skipped: error.message });
+    return createOutcome({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 }
 
@@ -87,7 +87,7 @@ function formatOutcome({ scenario, seconds, rows, skipped, failure }: Outcome): 
   return `${title}\n${formatRows(rows)}\n`;
 }
 
-/** A whole number above 0 from the command line; null if the option is absent. */
+/** Parses a whole number above 0 from the command line. Returns null if the option is absent. */
 function parseCount(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new RangeError(`--${name} ${text}: must be a whole number of at least 1`);
@@ -110,8 +110,8 @@ async function main(): Promise<void> {
     process.stdout.write(USAGE);
     return;
   }
-  const unknown = positionals.filter((name) => !SCENARIOS.some((scenario) => scenario.name === name));
-  if (unknown.length > 0) throw new RangeError(`no such scenario: ${unknown.join(", ")} (--help lists them)`);
+  const unknownNames = positionals.filter((name) => !SCENARIOS.some((scenario) => scenario.name === name));
+  if (unknownNames.length > 0) throw new RangeError(`no such scenario: ${unknownNames.join(", ")} (--help lists them)`);
   const options: BenchOptions = {
     quick: values.quick === true,
     rounds: parseCount("rounds", values.rounds),
@@ -132,7 +132,7 @@ async function main(): Promise<void> {
   process.exitCode = isSuccess ? 0 : 1;
 }
 
-/** Called after each scenario: an interrupted run loses at most one. */
+/** Writes the outcomes so far after each scenario, so that an interrupted run loses at most one outcome. */
 async function writeReport(file: string, options: BenchOptions, outcomes: readonly Outcome[]): Promise<void> {
   const machine = {
     node: process.version,

@@ -1,6 +1,6 @@
 /**
- * Measures the first sweep of a large simulated world through the real adapters: the service as started in production, the
- * sandbox in another process, the embedded store in a new folder.
+ * Measures the first sweep of a large simulated world through the real adapters: the service starts as in production, with
+ * the sandbox in another process and the embedded store in a new folder.
  *
  *   node bench/sweep.ts [--markets 50000] [--limits off]
  */
@@ -15,9 +15,9 @@ import { START_ARGUMENTS } from "../test/support/service-process.ts";
 /** A health request counts all markets, so more frequent polling would distort the measurement. */
 const POLL_MS = 500;
 const SWEEP_MS_MAX = 20 * 60_000;
-/** Memory is read again after this time, when the garbage of the sweep has been collected. */
+/** Time from the end of the sweep to the second reading of memory; long enough for garbage collection. */
 const REST_MS = 15_000;
-const TICKS_PER_SECOND = 100;
+const CLOCK_TICKS_PER_SECOND = 100;
 const MEBIBYTE = 1024 * 1024;
 
 interface VenueHealth {
@@ -47,19 +47,19 @@ const service = spawn(process.execPath, START_ARGUMENTS, {
   },
   stdio: ["ignore", "pipe", "inherit"],
 });
-const ended = new Promise((resolve) => service.once("exit", resolve));
+const exit = new Promise((resolve) => service.once("exit", resolve));
 try {
   const startTime = performance.now();
   const url = await waitForUrl(service);
   const listeningAt = performance.now();
   const pid = service.pid ?? 0;
   const sandboxPid = Number((await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ")[0]);
-  const before = { service: await usageOf(pid), sandbox: await usageOf(sandboxPid) };
+  const usageBefore = { service: await readUsage(pid), sandbox: await readUsage(sandboxPid) };
   const venues = await waitForSweeps(url, listeningAt);
   const seconds = Math.max(...venues.map((venue) => venue.seconds));
-  const atEnd = { service: await usageOf(pid), sandbox: await usageOf(sandboxPid) };
+  const usageAfterSweep = { service: await readUsage(pid), sandbox: await readUsage(sandboxPid) };
   await new Promise((resolve) => setTimeout(resolve, REST_MS));
-  const later = { service: await usageOf(pid), sandbox: await usageOf(sandboxPid) };
+  const usageAfterRest = { service: await readUsage(pid), sandbox: await readUsage(sandboxPid) };
   const markets = venues.reduce((sum, venue) => sum + venue.markets, 0);
   const result = {
     processors: cpus().length,
@@ -70,29 +70,29 @@ try {
     marketsPerSecond: markets / seconds,
     venues,
     cpuSeconds: {
-      service: atEnd.service.cpuSeconds - before.service.cpuSeconds,
-      sandbox: atEnd.sandbox.cpuSeconds - before.sandbox.cpuSeconds,
+      service: usageAfterSweep.service.cpuSeconds - usageBefore.service.cpuSeconds,
+      sandbox: usageAfterSweep.sandbox.cpuSeconds - usageBefore.sandbox.cpuSeconds,
     },
     rssMib: {
-      service: atEnd.service.rssMib,
-      sandbox: atEnd.sandbox.rssMib,
-      serviceLater: later.service.rssMib,
-      sandboxLater: later.sandbox.rssMib,
+      service: usageAfterSweep.service.rssMib,
+      sandbox: usageAfterSweep.sandbox.rssMib,
+      serviceLater: usageAfterRest.service.rssMib,
+      sandboxLater: usageAfterRest.sandbox.rssMib,
     },
   };
   process.stdout.write(`${JSON.stringify(result)}\n\n`);
-  const row = (name: string, count: number, durationS: number) =>
+  const formatRow = (name: string, count: number, durationS: number) =>
     `${name.padEnd(12)} ${String(count).padStart(8)} ${durationS.toFixed(1).padStart(8)} ${(count / durationS).toFixed(0).padStart(10)}\n`;
   process.stdout.write(`${"venue".padEnd(12)}  markets  seconds  markets/s\n`);
-  for (const venue of venues) process.stdout.write(row(venue.venue, venue.markets, venue.seconds));
-  process.stdout.write(row("all", markets, seconds));
+  for (const venue of venues) process.stdout.write(formatRow(venue.venue, venue.markets, venue.seconds));
+  process.stdout.write(formatRow("all", markets, seconds));
   process.stdout.write(
-    `service ${Math.round(later.service.rssMib)} MiB and ${result.cpuSeconds.service.toFixed(1)} s of CPU time, ` +
-      `simulated venues ${Math.round(later.sandbox.rssMib)} MiB and ${result.cpuSeconds.sandbox.toFixed(1)} s\n`,
+    `service ${Math.round(usageAfterRest.service.rssMib)} MiB and ${result.cpuSeconds.service.toFixed(1)} s of CPU time, ` +
+      `simulated venues ${Math.round(usageAfterRest.sandbox.rssMib)} MiB and ${result.cpuSeconds.sandbox.toFixed(1)} s\n`,
   );
 } finally {
   service.kill("SIGINT");
-  await ended;
+  await exit;
   await rm(folder, { recursive: true, force: true });
 }
 
@@ -110,30 +110,38 @@ function waitForUrl(child: ChildProcess): Promise<string> {
 
 /** Waits for the first sweep of every venue and returns the durations. */
 async function waitForSweeps(url: string, sinceMs: number) {
-  const done = new Map<string, { venue: string; markets: number; seconds: number; drops: VenueHealth["drops"] }>();
+  const finishedVenues = new Map<
+    string,
+    { venue: string; markets: number; seconds: number; drops: VenueHealth["drops"] }
+  >();
   for (;;) {
     const response = await fetch(`${url}/v1/health`);
     const { checks } = (await response.json()) as { checks: { venues: Record<string, VenueHealth> } };
     const now = performance.now();
     for (const [venue, { markets, sweep, drops }] of Object.entries(checks.venues)) {
-      if (sweep.completed === 0 || done.has(venue)) continue;
-      // Health reports the board's markets with a delay; the rows belong to this sweep.
-      done.set(venue, { venue, markets: Math.max(markets, sweep.rows), seconds: (now - sinceMs) / 1_000, drops });
+      if (sweep.completed === 0 || finishedVenues.has(venue)) continue;
+      // Health reports the board's markets with a delay; the rows are those of this sweep.
+      finishedVenues.set(venue, {
+        venue,
+        markets: Math.max(markets, sweep.rows),
+        seconds: (now - sinceMs) / 1_000,
+        drops,
+      });
     }
-    if (done.size === Object.keys(checks.venues).length) return [...done.values()];
+    if (finishedVenues.size === Object.keys(checks.venues).length) return [...finishedVenues.values()];
     if (now - sinceMs > SWEEP_MS_MAX) throw new Error("the first sweeps did not finish in time");
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-/** Memory and CPU time of a process with all threads, from /proc. */
-async function usageOf(pid: number): Promise<Usage> {
+/** Reads the memory and CPU time of a process with all threads from /proc. */
+async function readUsage(pid: number): Promise<Usage> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const rssKib = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
   return {
     rssMib: (rssKib * 1024) / MEBIBYTE,
-    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND,
   };
 }

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 
 const PROJECT = new URL("..", import.meta.url).pathname;
-const run = promisify(execFile);
+const runCommand = promisify(execFile);
 
 async function listSources(folder: string): Promise<string[]> {
   const entries = await readdir(join(PROJECT, folder), { recursive: true, withFileTypes: true });
@@ -16,8 +16,8 @@ async function listSources(folder: string): Promise<string[]> {
 }
 
 /** Runs a check and returns its output and whether it passed. */
-async function check(command: string, args: readonly string[]): Promise<{ hasPassed: boolean; output: string }> {
-  return run(join(PROJECT, "node_modules/.bin", command), [...args], {
+async function runCheck(command: string, args: readonly string[]): Promise<{ hasPassed: boolean; output: string }> {
+  return runCommand(join(PROJECT, "node_modules/.bin", command), [...args], {
     cwd: PROJECT,
     maxBuffer: 64 * 1024 * 1024,
   }).then(
@@ -26,14 +26,14 @@ async function check(command: string, args: readonly string[]): Promise<{ hasPas
   );
 }
 
-const productSources = async () => [...(await listSources("src")), ...(await listSources("sandbox"))];
+const listProductSources = async () => [...(await listSources("src")), ...(await listSources("sandbox"))];
 
 const isTest = (file: string) => file.endsWith(".test.ts");
 
 test("only adapters and main.ts read the wall clock or draw random numbers", async () => {
-  const allowed = /^src\/(adapters\/|main\.ts$)/;
-  for (const file of await productSources()) {
-    if (isTest(file) || allowed.test(file)) continue;
+  const allowedPath = /^src\/(adapters\/|main\.ts$)/;
+  for (const file of await listProductSources()) {
+    if (isTest(file) || allowedPath.test(file)) continue;
     const text = await readFile(join(PROJECT, file), "utf8");
     assert.doesNotMatch(
       text,
@@ -43,24 +43,24 @@ test("only adapters and main.ts read the wall clock or draw random numbers", asy
   }
 });
 
-test("only src/venues and the help of PARALLAX_VENUES name a venue", async () => {
-  const allowed = /^src\/venues\//;
+test("venue names occur only in src/venues and in the help text of `PARALLAX_VENUES`", async () => {
+  const allowedPath = /^src\/venues\//;
   for (const file of await listSources("src")) {
-    if (isTest(file) || allowed.test(file)) continue;
+    if (isTest(file) || allowedPath.test(file)) continue;
     const text = (await readFile(join(PROJECT, file), "utf8")).replace(/^.*PARALLAX_VENUES.*$/gm, "");
     assert.doesNotMatch(text, /kalshi|polymarket|limitless|manifold/i, file);
   }
 });
 
-test("only main.ts reads the environment", async () => {
-  for (const file of await productSources()) {
+test("only main.ts reads environment variables", async () => {
+  for (const file of await listProductSources()) {
     if (isTest(file) || file === "src/main.ts") continue;
     assert.doesNotMatch(await readFile(join(PROJECT, file), "utf8"), /process\.env/, file);
   }
 });
 
-test("no file uses local time", async () => {
-  for (const file of await productSources()) {
+test("no source file uses the local time zone", async () => {
+  for (const file of await listProductSources()) {
     const text = await readFile(join(PROJECT, file), "utf8");
     assert.doesNotMatch(
       text,
@@ -70,8 +70,8 @@ test("no file uses local time", async () => {
   }
 });
 
-test("the import check reads every source file", async () => {
-  const { output } = await check("depcruise", [
+test("dependency-cruiser reads every source file", async () => {
+  const { output } = await runCheck("depcruise", [
     "--config",
     ".dependency-cruiser.js",
     "--output-type",
@@ -79,32 +79,32 @@ test("the import check reads every source file", async () => {
     "src",
     "sandbox",
   ]);
-  const cruised = new Set(JSON.parse(output).modules.map((module: { source: string }) => module.source));
-  for (const file of await productSources()) assert.ok(cruised.has(file), `${file} was not read`);
+  const checkedFiles = new Set(JSON.parse(output).modules.map((module: { source: string }) => module.source));
+  for (const file of await listProductSources()) assert.ok(checkedFiles.has(file), `${file} was not read`);
 });
 
-test("each check of `npm run check` fails on a planted error and names it", async () => {
+test("`tsc`, `biome` and `knip` each fail on a planted error and report it", async () => {
   const folder = await mkdtemp(join(PROJECT, "src/lib/planted-"));
   const plant = async (name: string, text: string) => writeFile(join(folder, name), text);
   try {
     await plant("wrong-type.ts", "export const planted: number = 'text';\n");
-    const types = await check("tsc", ["-p", "."]);
-    assert.equal(types.hasPassed, false);
-    assert.match(types.output, /wrong-type\.ts.*TS2322/);
+    const typeCheck = await runCheck("tsc", ["-p", "."]);
+    assert.equal(typeCheck.hasPassed, false);
+    assert.match(typeCheck.output, /wrong-type\.ts.*TS2322/);
     await rm(join(folder, "wrong-type.ts"));
 
     const longFunction = `export function long() {\n${"  Math.abs(1);\n".repeat(130)}}\n`;
     await plant("wrong-style.ts", `export default function (a: any) { return a }\n${longFunction}`);
-    const style = await check("biome", ["check", folder]);
-    assert.equal(style.hasPassed, false);
+    const styleCheck = await runCheck("biome", ["check", folder]);
+    assert.equal(styleCheck.hasPassed, false);
     for (const rule of ["noDefaultExport", "noExplicitAny", "noExcessiveLinesPerFunction", "format"])
-      assert.match(style.output, new RegExp(rule));
+      assert.match(styleCheck.output, new RegExp(rule));
     await rm(join(folder, "wrong-style.ts"));
 
     await plant("unused.ts", "export const planted = 1;\n");
-    const dead = await check("knip", []);
-    assert.equal(dead.hasPassed, false);
-    assert.match(dead.output, /unused\.ts/);
+    const unusedCheck = await runCheck("knip", []);
+    assert.equal(unusedCheck.hasPassed, false);
+    assert.match(unusedCheck.output, /unused\.ts/);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -148,7 +148,7 @@ test("each import rule reports a planted forbidden import", async () => {
         await writeFile(join(folder, "b.ts"), 'import { a } from "./a.ts";\nexport const b = () => a;\n');
       }
     }
-    const { hasPassed, output } = await check("depcruise", ["--config", ".dependency-cruiser.js", "src", "sandbox"]);
+    const { hasPassed, output } = await runCheck("depcruise", ["--config", ".dependency-cruiser.js", "src", "sandbox"]);
     assert.equal(hasPassed, false);
     assert.match(output, /no-cycles: .*planted-0-/);
     for (const [index, [parent, , rule]] of FORBIDDEN_IMPORTS.entries())
@@ -158,8 +158,8 @@ test("each import rule reports a planted forbidden import", async () => {
   }
 });
 
-test("app.ts, files and folders stay small", async () => {
-  const files = [...(await productSources()), ...(await listSources("test")), ...(await listSources("bench"))];
+test("files have at most 450 lines (app.ts 200), and folders at most 25 files without tests", async () => {
+  const files = [...(await listProductSources()), ...(await listSources("test")), ...(await listSources("bench"))];
   const filesInFolder = new Map<string, number>();
   for (const file of files) {
     const lines = (await readFile(join(PROJECT, file), "utf8")).split("\n").length - 1;
@@ -170,8 +170,8 @@ test("app.ts, files and folders stay small", async () => {
   for (const [folder, count] of filesInFolder) assert.ok(count <= 25, `${folder} has ${count} files, more than 25`);
 });
 
-test("openapi.json is up to date", async () => {
-  const { stdout } = await run(process.execPath, ["bin/parallax.mjs", "openapi"], {
+test("openapi.json equals the output of `parallax openapi`", async () => {
+  const { stdout } = await runCommand(process.execPath, ["bin/parallax.mjs", "openapi"], {
     cwd: PROJECT,
     maxBuffer: 64 * 1024 * 1024,
   });
@@ -182,16 +182,16 @@ test("openapi.json is up to date", async () => {
   );
 });
 
-test("npm ci installs the native parts of all packages under the oldest supported Node", async () => {
-  // npm skips an optional package without a message if its `engines` exclude the Node that runs npm. The native parts of
-  // Biome and others are such packages. If an update adds `engines` to them, remove it from package-lock.json.
+test("`npm ci` installs the native packages with the oldest supported Node version", async () => {
+  // npm silently skips an optional package if its `engines` exclude the Node that runs npm. The native packages of Biome and
+  // others are optional. If an update adds `engines` to one of them, remove that field from package-lock.json.
   const lock = JSON.parse(await readFile(join(PROJECT, "package-lock.json"), "utf8"));
   const entries = Object.entries(lock.packages) as [string, { os?: string[]; engines?: { node?: string } }][];
-  const affected = entries.filter(
+  const skippedEntries = entries.filter(
     ([, { os, engines }]) => os !== undefined && /^>=? ?(?:2[1-9]|[3-9]\d)/.test(engines?.node ?? ""),
   );
   assert.deepEqual(
-    affected.map(([name]) => name),
+    skippedEntries.map(([name]) => name),
     [],
   );
 });

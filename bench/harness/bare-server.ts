@@ -8,8 +8,8 @@ import { firstLineOf } from "../../test/support/service-process.ts";
 import type { LoadTarget } from "./load.ts";
 
 const PROGRAM_FILE = fileURLToPath(new URL("../programs/bare-server.ts", import.meta.url));
-/** Node adds these headers on both servers. */
-const AUTOMATIC_HEADERS = new Set(["connection", "keep-alive", "date", "content-length"]);
+/** Headers that Node adds to every response; they are not copied. */
+const AUTOMATIC_HEADER_NAMES = new Set(["connection", "keep-alive", "date", "content-length"]);
 
 export interface BareServer {
   readonly url: string;
@@ -17,13 +17,13 @@ export interface BareServer {
   close(): Promise<void>;
 }
 
-/** A bare `node:http` server in a child process that returns the current response of `target`, byte for byte. */
+/** Starts a bare `node:http` server in a child process that returns the current response of `target`, byte for byte. */
 export async function startBareServer(target: LoadTarget): Promise<BareServer> {
   // `fetch` would decompress a compressed body.
   const response = await fetch(target.url, { headers: { ...target.headers, "accept-encoding": "identity" } });
   const body = await response.text();
   if (response.status !== 200) throw new Error(`${target.url} returned ${response.status}: ${body}`);
-  const headers = Object.fromEntries([...response.headers].filter(([name]) => !AUTOMATIC_HEADERS.has(name)));
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => !AUTOMATIC_HEADER_NAMES.has(name)));
   const folder = await mkdtemp(join(tmpdir(), "parallax-bench-"));
   const file = join(folder, "response.json");
   await writeFile(file, JSON.stringify({ headers, body }));

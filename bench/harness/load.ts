@@ -9,10 +9,10 @@ export interface LoadTarget {
 }
 
 /**
- * Requests per second of a server when 64 connections send their next request immediately. Throws if a response is not 2xx,
- * because errors are fast and would inflate the figure.
+ * Measures requests per second. Each connection sends its next request as soon as the previous response has arrived. Throws
+ * if a response is not 2xx, because errors are fast and would inflate the figure.
  */
-export async function saturate(target: LoadTarget, seconds: number, connections = 64): Promise<number> {
+export async function measureThroughput(target: LoadTarget, seconds: number, connections = 64): Promise<number> {
   const result = await autocannon({
     url: target.url,
     headers: { ...target.headers },
@@ -26,7 +26,7 @@ export async function saturate(target: LoadTarget, seconds: number, connections 
   return result["2xx"] / result.duration;
 }
 
-export interface PacedResult {
+export interface FixedRateResult {
   readonly sent: number;
   readonly failed: number;
   /** Milliseconds from the scheduled time of a request until its response was read completely. */
@@ -38,11 +38,11 @@ export interface PacedResult {
 
 const POLL_MS = 1;
 const RESPONSE_MS_MAX = 10_000;
-const HEADER_END = "\r\n\r\n";
+const HEADER_TERMINATOR = "\r\n\r\n";
 
 /**
- * Sends requests at a fixed rate and measures each from its scheduled time, so that a stall of the server (or of this
- * client) counts for every request scheduled during it.
+ * Sends requests at a fixed rate and measures each response time from the scheduled time of the request, so that a stall of
+ * the server (or of this client) counts for every request scheduled during the stall.
  *
  * autocannon is not used here: its fixed rate sends a second's requests in one burst, and its correction for coordinated
  * omission always assumes an interval of one millisecond.
@@ -50,39 +50,41 @@ const HEADER_END = "\r\n\r\n";
 export async function sendAtFixedRate(
   target: LoadTarget,
   options: { readonly perSecond: number; readonly seconds: number; readonly connections?: number },
-): Promise<PacedResult> {
+): Promise<FixedRateResult> {
   const { perSecond, seconds, connections = 64 } = options;
   const { hostname, port, pathname, search, host } = new URL(target.url);
-  const lines = Object.entries({ host, ...target.headers }).map(([name, value]) => `${name}: ${value}`);
-  const bytes = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join("\r\n")}${HEADER_END}`);
+  const headerLines = Object.entries({ host, ...target.headers }).map(([name, value]) => `${name}: ${value}`);
+  const requestBytes = Buffer.from(
+    `GET ${pathname}${search} HTTP/1.1\r\n${headerLines.join("\r\n")}${HEADER_TERMINATOR}`,
+  );
   const connectionPool = await Promise.all(
-    Array.from({ length: connections }, () => openConnection(Number(port), hostname, bytes)),
+    Array.from({ length: connections }, () => openConnection(Number(port), hostname, requestBytes)),
   );
   const total = Math.round(perSecond * seconds);
   const latencies: number[] = [];
   let failed = 0;
-  let scheduled = 0;
-  /** Scheduled requests without a free connection; empty if the server keeps up. */
-  const waiting: number[] = [];
-  /** Used in rotation, because the server closes idle connections. */
-  const idle = [...connectionPool];
+  let scheduledCount = 0;
+  /** Indexes of scheduled requests that wait for a connection. */
+  const waitingIndexes: number[] = [];
+  /** Connections without a request. They are used in rotation, because the server closes unused connections. */
+  const idleConnections = [...connectionPool];
   const startedAt = performance.now();
   const scheduledAt = (index: number) => startedAt + (index * 1_000) / perSecond;
   const sendRequest = (connection: LoadConnection, index: number) => {
     connection.send((isOk) => {
       if (isOk) latencies.push(performance.now() - scheduledAt(index));
       else failed += 1;
-      const next = waiting.shift();
-      if (next === undefined) idle.push(connection);
+      const next = waitingIndexes.shift();
+      if (next === undefined) idleConnections.push(connection);
       else sendRequest(connection, next);
     });
   };
-  while (scheduled < total) {
+  while (scheduledCount < total) {
     const now = performance.now();
-    for (; scheduled < total && scheduledAt(scheduled) <= now; scheduled++) {
-      const connection = idle.shift();
-      if (connection === undefined) waiting.push(scheduled);
-      else sendRequest(connection, scheduled);
+    for (; scheduledCount < total && scheduledAt(scheduledCount) <= now; scheduledCount++) {
+      const connection = idleConnections.shift();
+      if (connection === undefined) waitingIndexes.push(scheduledCount);
+      else sendRequest(connection, scheduledCount);
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
@@ -107,31 +109,32 @@ interface LoadConnection {
   close(): void;
 }
 
-/** A connection with one request at a time. It reads only the status and the end of a response. */
-async function openConnection(port: number, host: string, bytes: Buffer): Promise<LoadConnection> {
+/** Opens a connection that sends one request at a time. It parses only the status and the length of a response. */
+async function openConnection(port: number, host: string, requestBytes: Buffer): Promise<LoadConnection> {
   const socket: Socket = connect({ port, host, noDelay: true });
   await once(socket, "connect");
   let done: ((isOk: boolean) => void) | null = null;
   let header = "";
-  let remaining = -1;
+  let remainingBytes = -1;
   let isOk = false;
   const finish = (result: boolean) => {
     const callback = done;
     done = null;
     header = "";
-    remaining = -1;
+    remainingBytes = -1;
     callback?.(result);
   };
   socket.on("data", (chunk) => {
-    if (remaining < 0) {
+    if (remainingBytes < 0) {
       header += chunk.toString("latin1");
-      const end = header.indexOf(HEADER_END);
-      if (end < 0) return;
+      const headerEnd = header.indexOf(HEADER_TERMINATOR);
+      if (headerEnd < 0) return;
       isOk = /^HTTP\/1\.1 2/.test(header);
-      remaining =
-        Number(/^content-length: (\d+)$/im.exec(header)?.[1] ?? 0) - (header.length - end - HEADER_END.length);
-    } else remaining -= chunk.length;
-    if (remaining <= 0) finish(isOk);
+      remainingBytes =
+        Number(/^content-length: (\d+)$/im.exec(header)?.[1] ?? 0) -
+        (header.length - headerEnd - HEADER_TERMINATOR.length);
+    } else remainingBytes -= chunk.length;
+    if (remainingBytes <= 0) finish(isOk);
   });
   // The close event reports every failure.
   socket.on("error", () => {});
@@ -140,7 +143,7 @@ async function openConnection(port: number, host: string, bytes: Buffer): Promis
     send(callback) {
       if (socket.destroyed) return callback(false);
       done = callback;
-      socket.write(bytes);
+      socket.write(requestBytes);
     },
     close: () => socket.destroy(),
   };

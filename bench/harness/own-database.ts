@@ -4,8 +4,8 @@ import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { SkippedError } from "./scenario.ts";
 
-/** URL of the PostgreSQL server to measure. @throws SkippedError if none is configured */
-export function testDatabaseUrl(): string {
+/** Returns the URL of the PostgreSQL server to measure. @throws SkippedError if none is configured */
+export function readTestDatabaseUrl(): string {
   const url = process.env.TEST_DATABASE_URL;
   if (url === undefined || url === "") throw new SkippedError("TEST_DATABASE_URL is not set");
   return url;
@@ -15,12 +15,12 @@ export function hasTestDatabase(): boolean {
   return (process.env.TEST_DATABASE_URL ?? "") !== "";
 }
 
-const uniqueName = (label: string) => `bench_${label}_${process.pid}_${Date.now().toString(36)}`;
+const createUniqueName = (label: string) => `bench_${label}_${process.pid}_${Date.now().toString(36)}`;
 
-/** A new schema, dropped by `drop`. */
-export function ownSchema(label: string): { readonly url: string; readonly schema: string; drop(): Promise<void> } {
-  const url = testDatabaseUrl();
-  const schema = uniqueName(label);
+/** Chooses the name of a new schema; `drop` drops the schema. */
+export function reserveSchema(label: string): { readonly url: string; readonly schema: string; drop(): Promise<void> } {
+  const url = readTestDatabaseUrl();
+  const schema = createUniqueName(label);
   return {
     url,
     schema,
@@ -33,10 +33,10 @@ export function ownSchema(label: string): { readonly url: string; readonly schem
   };
 }
 
-/** A new database, for a service that is configured by URL; dropped by `drop`. */
-export async function ownDatabase(label: string): Promise<{ readonly url: URL; drop(): Promise<void> }> {
-  const server = testDatabaseUrl();
-  const name = uniqueName(label);
+/** Creates a database, for a service that is configured by URL; `drop` drops it. */
+export async function createOwnDatabase(label: string): Promise<{ readonly url: URL; drop(): Promise<void> }> {
+  const server = readTestDatabaseUrl();
+  const name = createUniqueName(label);
   const runStatement = async (statement: string) => {
     const client = new pg.Client({ connectionString: server });
     await client.connect();
@@ -48,11 +48,11 @@ export async function ownDatabase(label: string): Promise<{ readonly url: URL; d
   return { url, drop: () => runStatement(`drop database if exists ${name} with (force)`) };
 }
 
-/** The production store in a new schema. */
-export async function openOwnSchema(
+/** Opens the production store in a new schema; `drop` closes the store and drops the schema. */
+export async function openNewSchema(
   label: string,
 ): Promise<{ database: Database; url: string; schema: string; drop(): Promise<void> }> {
-  const target = ownSchema(label);
+  const target = reserveSchema(label);
   const database = await openPostgresDatabase({ url: target.url, schema: target.schema, log: quietLog });
   return {
     ...target,

@@ -1,18 +1,18 @@
 import { readFile } from "node:fs/promises";
 
 /** Clock ticks per second in /proc/<pid>/stat, the same on every Linux that Node supports. */
-const CLOCK_TICKS = 100;
+const CLOCK_TICKS_PER_SECOND = 100;
 
-/** CPU time of a process in seconds, including all threads. Linux only; null elsewhere. */
+/** Returns the CPU time of a process in seconds, including all threads, or null if the system is not Linux. */
 export async function cpuSecondsOf(pid: number): Promise<number | null> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   // The second field is the program's name in brackets and may contain spaces, so parsing starts after it.
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [user, system] = [Number(fields?.[11]), Number(fields?.[12])];
-  return Number.isFinite(user + system) ? (user + system) / CLOCK_TICKS : null;
+  const [userTicks, systemTicks] = [Number(fields?.[11]), Number(fields?.[12])];
+  return Number.isFinite(userTicks + systemTicks) ? (userTicks + systemTicks) / CLOCK_TICKS_PER_SECOND : null;
 }
 
-/** Resident memory of a process in MiB. Linux only; null elsewhere. */
+/** Returns the resident memory of a process in MiB, or null if the system is not Linux. */
 export async function residentMibOf(pid: number): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];

@@ -2,26 +2,26 @@ import { type Spread, spreadOf } from "./statistics.ts";
 
 /** Options of a scenario from the command line. */
 export interface BenchOptions {
-  /** Short runs that check that a scenario works. The figures are not reliable. */
+  /** Whether runs are short: they check that a scenario works, but their figures are not reliable. */
   readonly quick: boolean;
-  /** Interleaved rounds of a comparison; null uses the scenario's default. */
+  /** Number of interleaved rounds of a comparison; null uses the scenario's default. */
   readonly rounds: number | null;
-  /** Rows of the scenarios that fill a store; null uses the scenario's default. */
+  /** Number of rows in the scenarios that fill a store; null uses the scenario's default. */
   readonly ticks: number | null;
-  /** Duration of the soak; null uses the scenario's default. */
+  /** Duration of the scenario `soak`; null uses the scenario's default. */
   readonly minutes: number | null;
-  /** Prints a line of progress. Figures are returned, not printed. */
+  /** Prints a line of progress. */
   readonly print: (line: string) => void;
 }
 
-/** One measured figure with its yardstick and target. */
+/** One measured figure with its baseline and target. */
 export interface BenchRow {
   readonly figure: string;
   readonly unit: string;
   readonly value: Spread;
-  /** The same work done by the bare tool in alternating rounds; null if no such tool exists. */
-  readonly yardstick: { readonly name: string; readonly value: Spread } | null;
-  /** Our figure divided by the yardstick, computed per round: load that affects both cancels out. */
+  /** The same work done without the service, in alternating rounds; null if there is no comparison. */
+  readonly baseline: { readonly name: string; readonly value: Spread } | null;
+  /** Our figure divided by the baseline, computed per round, because other load affects both figures of a round equally. */
   readonly ratio: Spread | null;
   readonly target: Target | null;
   readonly isMet: boolean | null;
@@ -39,11 +39,11 @@ export interface Scenario {
   readonly name: string;
   /** One or two lines for `--help`. */
   readonly describe: string;
-  /** Throws if a guarantee does not hold (a lost row). A missed target is reported in its row instead. */
+  /** Throws if a guarantee does not hold (a lost row). A missed target does not throw; the row reports it. */
   run(options: BenchOptions): Promise<readonly BenchRow[]>;
 }
 
-/** The scenario cannot run here (no database server, no permission to mount). Its message is printed; the run does not fail. */
+/** Thrown if a scenario cannot run here (no database server, no permission to mount). The run then does not fail. */
 export class SkippedError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -52,30 +52,30 @@ export class SkippedError extends Error {
 }
 
 /**
- * Makes a row from samples.
+ * Computes a row from samples.
  *
  * @param row.samples            one per round
- * @param row.yardstick.samples  one per round; rounds are paired by position
+ * @param row.baseline.samples  one per round; rounds are paired by position
  */
-export function benchRow(row: {
+export function createBenchRow(row: {
   readonly figure: string;
   readonly unit: string;
   readonly samples: readonly number[];
-  readonly yardstick?: { readonly name: string; readonly samples: readonly number[] };
+  readonly baseline?: { readonly name: string; readonly samples: readonly number[] };
   readonly target?: Target;
   readonly note?: string;
 }): BenchRow {
-  const { figure, unit, samples, yardstick, target = null, note = "" } = row;
+  const { figure, unit, samples, baseline, target = null, note = "" } = row;
   const value = spreadOf(samples);
   const ratio =
-    yardstick === undefined || yardstick.samples.length !== samples.length
+    baseline === undefined || baseline.samples.length !== samples.length
       ? null
-      : spreadOf(samples.map((sample, round) => sample / (yardstick.samples[round] ?? Number.NaN)));
+      : spreadOf(samples.map((sample, round) => sample / (baseline.samples[round] ?? Number.NaN)));
   return {
     figure,
     unit,
     value,
-    yardstick: yardstick === undefined ? null : { name: yardstick.name, value: spreadOf(yardstick.samples) },
+    baseline: baseline === undefined ? null : { name: baseline.name, value: spreadOf(baseline.samples) },
     ratio,
     target,
     isMet: target === null ? null : isMet(target, value, ratio),
@@ -85,7 +85,7 @@ export function benchRow(row: {
 
 function isMet(target: Target, value: Spread, ratio: Spread | null): boolean {
   const isUpperBound = target.bound === "at_most";
-  const measured =
+  const measuredValue =
     target.of === "ratio"
       ? ratio?.median
       : target.of === "median"
@@ -93,6 +93,6 @@ function isMet(target: Target, value: Spread, ratio: Spread | null): boolean {
         : isUpperBound
           ? value.max
           : value.min;
-  if (measured === undefined) throw new RangeError("a target for a ratio needs a yardstick in every round");
-  return isUpperBound ? measured <= target.value : measured >= target.value;
+  if (measuredValue === undefined) throw new RangeError("a target for a ratio needs a baseline in every round");
+  return isUpperBound ? measuredValue <= target.value : measuredValue >= target.value;
 }

@@ -8,14 +8,14 @@ import { prepareStore } from "../../test/support/venues/lifted-limits.ts";
 
 export interface BenchService extends ServiceProcess {
   readonly headers: Readonly<Record<string, string>>;
-  /** Path of one open market that has a price. */
+  /** API path of one open market that has a price. */
   readonly marketPath: string;
   close(): Promise<void>;
 }
 
 /**
- * The service as `npm start` runs it, in child processes with simulated venues and a temporary folder. On the embedded store
- * the rate limits are raised so that no load reaches them.
+ * Starts the service as `npm start` does, in child processes with simulated venues and a temporary folder. On the embedded
+ * store the rate limits are so high that no scenario reaches them.
  */
 export async function openService(env: Readonly<Record<string, string>>): Promise<BenchService> {
   const folder = await temporaryFolder();

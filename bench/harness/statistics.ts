@@ -6,7 +6,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** @throws RangeError without samples, or if one is not finite */
+/** Computes minimum, median and maximum. @throws RangeError if there are no samples or a sample is not finite */
 export function spreadOf(samples: readonly number[]): Spread {
   if (samples.length === 0) throw new RangeError("a spread needs at least one sample");
   if (!samples.every(Number.isFinite)) throw new RangeError(`not a finite sample in ${samples.join(", ")}`);
@@ -20,7 +20,7 @@ export function spreadOf(samples: readonly number[]): Spread {
 }
 
 /**
- * The quantile of a sample, by linear interpolation between neighbours.
+ * Returns a quantile of sorted samples, by linear interpolation between neighbours.
  *
  * @param sorted  ascending, not empty
  * @param share   in [0, 1]
@@ -29,7 +29,7 @@ export function quantile(sorted: readonly number[], share: number): number {
   if (sorted.length === 0 || !(share >= 0 && share <= 1))
     throw new RangeError(`no ${share} quantile of ${sorted.length}`);
   const position = share * (sorted.length - 1);
-  const below = sorted[Math.floor(position)] ?? Number.NaN;
-  const above = sorted[Math.ceil(position)] ?? Number.NaN;
-  return below + (above - below) * (position - Math.floor(position));
+  const lowerSample = sorted[Math.floor(position)] ?? Number.NaN;
+  const upperSample = sorted[Math.ceil(position)] ?? Number.NaN;
+  return lowerSample + (upperSample - lowerSample) * (position - Math.floor(position));
 }

@@ -1,7 +1,7 @@
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 
-/** Number of ticks in an embedded store received in [fromMs, toMs), Unix milliseconds. The service must be stopped. */
+/** Counts the ticks in an embedded store received in [fromMs, toMs), Unix milliseconds. The service must be stopped. */
 export async function countStoredTicks(dataDir: string, fromMs: number, toMs: number): Promise<number> {
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
   try {

@@ -1,7 +1,7 @@
 import type { BenchRow } from "./scenario.ts";
 import type { Spread } from "./statistics.ts";
 
-/** Three significant digits with grouped thousands; the measurements are not more precise. */
+/** Formats a number with at least three significant digits and grouped thousands; the figures are not more precise. */
 export function formatNumber(value: number): string {
   const rounded = Number(value.toPrecision(Math.abs(value) >= 1_000 ? 4 : 3));
   return rounded.toLocaleString("en-US", { maximumFractionDigits: 6 });
@@ -15,20 +15,20 @@ const formatPercent = (ratio: Spread) =>
 function formatTarget({ target, isMet, unit }: BenchRow): string {
   if (target === null) return "";
   const sign = target.bound === "at_least" ? "≥" : "≤";
-  const value = target.of === "ratio" ? `${formatNumber(target.value * 100)}% of it` : formatNumber(target.value);
+  const value = target.of === "ratio" ? `${formatNumber(target.value * 100)}% of baseline` : formatNumber(target.value);
   const unitText = target.of === "ratio" ? "" : ` ${unit}`;
   return `${isMet === true ? "met" : "MISSED"}: ${sign} ${value}${unitText}${target.of === "worst" ? " always" : ""}`;
 }
 
-/** Rows as lines for a terminal; spreads are min / median / max over the rounds. */
+/** Formats rows as lines for a terminal. Spreads are min / median / max over the rounds. */
 export function formatRows(rows: readonly BenchRow[]): string {
   const cells = [
-    ["figure", "unit", "ours", "yardstick", "ours : yardstick", "target"],
+    ["figure", "unit", "ours", "baseline", "ours : baseline", "target"],
     ...rows.map((row) => [
       row.figure,
       row.unit,
       formatSpread(row.value),
-      row.yardstick === null ? "" : `${formatSpread(row.yardstick.value)} (${row.yardstick.name})`,
+      row.baseline === null ? "" : `${formatSpread(row.baseline.value)} (${row.baseline.name})`,
       row.ratio === null ? "" : formatPercent(row.ratio),
       formatTarget(row),
     ]),

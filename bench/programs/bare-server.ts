@@ -7,16 +7,16 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 const [file = ""] = process.argv.slice(2);
-const recorded: { readonly headers: Record<string, string>; readonly body: string } = JSON.parse(
+const recordedResponse: { readonly headers: Record<string, string>; readonly body: string } = JSON.parse(
   readFileSync(file, "utf8"),
 );
-const body = Buffer.from(recorded.body);
-const headers = { ...recorded.headers, "content-length": String(body.length) };
+const body = Buffer.from(recordedResponse.body);
+const headers = { ...recordedResponse.headers, "content-length": String(body.length) };
 const server = createServer((_request, response) => {
   response.writeHead(200, headers);
   response.end(body);
 });
-// Same keep-alive as the service: a connection closed between two rounds would count as a failed request.
+// Same keep-alive time as the service: a connection closed between two rounds would count as a failed request.
 server.keepAliveTimeout = 72_000;
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);

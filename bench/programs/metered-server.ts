@@ -1,6 +1,6 @@
 /**
- * Child process: three servers of one market, over the embedded store in the directory in argv. `metered` is the production
- * service. `shared` adds minute limits in Redis (if TEST_REDIS_URL is set). `open` serves the same route without
+ * Child process: three servers of one market, with the embedded store in the directory in argv. `metered` is the production
+ * service. `shared` is the same with minute limits in Redis (if TEST_REDIS_URL is set). `open` serves the same route without
  * authentication, limits and quota. Prints the URLs, a key and the market's path as one JSON line.
  */
 import { randomUUID } from "node:crypto";
@@ -23,7 +23,7 @@ import { quietLog } from "../../test/support/quiet-log.ts";
 import { liftLimits } from "../../test/support/venues/lifted-limits.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 
-const FREE_PORT = { host: "127.0.0.1", port: 0 };
+const LISTEN_ON_FREE_PORT = { host: "127.0.0.1", port: 0 };
 const MARKET_ID = "one";
 
 const [dataDir = ""] = process.argv.slice(2);
@@ -33,7 +33,7 @@ await migrateDatabase(database);
 const keys = await ensureDemoKeys(database, dataDir, { random: systemRandom, clock: systemClock });
 await liftLimits(database);
 
-async function openMetered(hasRedis: boolean) {
+async function openMeteredApp(hasRedis: boolean) {
   const sharedLimits = hasRedis
     ? openRedisLimitLog({ url: redisUrl, windowMs: LIMIT_WINDOW_MS, prefix: `bench:${randomUUID()}:` })
     : null;
@@ -51,21 +51,21 @@ async function openMetered(hasRedis: boolean) {
   return app;
 }
 
-const metered = await openMetered(false);
-const shared = redisUrl === "" ? null : await openMetered(true);
+const meteredApp = await openMeteredApp(false);
+const sharedLimitsApp = redisUrl === "" ? null : await openMeteredApp(true);
 
-const open = await createHttpServer({
+const openServer = await createHttpServer({
   log: quietLog,
   random: systemRandom,
   data: "sandbox",
   docs: false,
   authentication: { authenticate: () => null },
 });
-open.addHook("onRoute", (route) => {
+openServer.addHook("onRoute", (route) => {
   route.config = { ...route.config, access: "public", metering: METERING.FREE };
 });
-const { board } = metered;
-marketRoutes(open, {
+const { board } = meteredApp;
+marketRoutes(openServer, {
   board,
   publicUrl: null,
   now: () => systemClock.now(),
@@ -74,15 +74,15 @@ marketRoutes(open, {
     board,
     clock: systemClock,
     venues: ["alpha"],
-    pastPrices: metered.ingest.pastPrices,
+    pastPrices: meteredApp.ingest.pastPrices,
     fetchMarket: async () => false,
     readTrend: async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null }),
   }),
 });
 const urls = {
-  metered: await metered.http.listen(FREE_PORT),
-  shared: shared === null ? null : await shared.http.listen(FREE_PORT),
-  open: await open.listen(FREE_PORT),
+  metered: await meteredApp.http.listen(LISTEN_ON_FREE_PORT),
+  shared: sharedLimitsApp === null ? null : await sharedLimitsApp.http.listen(LISTEN_ON_FREE_PORT),
+  open: await openServer.listen(LISTEN_ON_FREE_PORT),
 };
 process.on("SIGINT", () => process.exit(0));
 process.stdout.write(`${JSON.stringify({ urls, key: keys.enterprise, path: `/v1/markets/alpha/${MARKET_ID}` })}\n`);

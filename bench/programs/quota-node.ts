@@ -1,8 +1,8 @@
 /**
- * Child process: one node over the store in argv (`embedded` and a directory, or `postgres` and a schema), with a separate
+ * Child process: one node with the store in argv (`embedded` and a directory, or `postgres` and a schema) and a separate
  * journal directory. Each input line `{customerId, limit, callers, attempts}` is one round: parallel callers take quota until
- * their attempts are used up. Each allowed call appends one byte to the file `served`. After a kill the parent counts the
- * served calls there.
+ * their attempts are used up. Each allowed call appends one byte to the file `served`, so that the parent can count the
+ * served calls after a kill.
  */
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -15,12 +15,12 @@ import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { createMetering } from "../../src/capabilities/metering/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 
-const [kind = "", store = "", journalDir = ""] = process.argv.slice(2);
+const [kind = "", storeLocation = "", journalDir = ""] = process.argv.slice(2);
 const nodeId = `node-${process.pid}`;
 const database =
   kind === "embedded"
-    ? await openEmbeddedDatabase({ dataDir: store, log: quietLog })
-    : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: store, log: quietLog });
+    ? await openEmbeddedDatabase({ dataDir: storeLocation, log: quietLog })
+    : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: storeLocation, log: quietLog });
 await migrateDatabase(database);
 const journal = openQuotaJournal(journalDir);
 const metering = createMetering({ database, journal, clock: systemClock, log: quietLog, nodeId, sharedLimits: null });
@@ -33,7 +33,7 @@ async function makeAttempts(customerId: string, limit: number, attempts: number)
   for (let attempt = 0; attempt < attempts; attempt++) {
     const decision = await metering.takeQuota({ customerId, tier: "INSIGHT" }, limit);
     if (!decision.isAllowed) continue;
-    // Written before the next call starts, like a response.
+    // Written synchronously, so that a kill before the next call does not lose it.
     writeSync(servedFile, "+");
   }
 }

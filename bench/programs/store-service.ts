@@ -20,15 +20,15 @@ import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
 
 const BATCH_ROWS = 2_000;
-/** The bound of ingest's queue; more ticks would be dropped. */
+/** Capacity of the tick writer's queue; it drops further ticks. */
 const BURST_ROWS = 20_000;
 
 const [kind = "", folder = "", schema = ""] = process.argv.slice(2);
-const url = process.env.TEST_DATABASE_URL ?? "";
+const databaseUrl = process.env.TEST_DATABASE_URL ?? "";
 const database =
   kind === "embedded"
     ? await openEmbeddedDatabase({ dataDir: folder, log: quietLog })
-    : await openPostgresDatabase({ url, schema, log: quietLog });
+    : await openPostgresDatabase({ url: databaseUrl, schema, log: quietLog });
 await migrateDatabase(database);
 const keys = await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
 const app = await buildApp(
@@ -39,66 +39,67 @@ const app = await buildApp(
   }),
 );
 await app.metering.start();
-const address = await app.http.listen({ host: "127.0.0.1", port: 0 });
+const serviceUrl = await app.http.listen({ host: "127.0.0.1", port: 0 });
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
 const fromMs = Date.now() - 3_600_000;
-let next = 0;
+let nextTick = 0;
 /** On PostgreSQL every tick carries the fence of a venue lease, which the store checks with every batch. */
-const lease = kind === "postgres" ? { claim: { venue: "alpha", fence: 1 } } : {};
+const leaseClaim = kind === "postgres" ? { claim: { venue: "alpha", fence: 1 } } : {};
 if (kind === "postgres") {
   await database.query(
     "insert into leases (name, holder, fence, expires_at) values ('venue:alpha', 'benchmark', 1, now() + interval '1 day')",
   );
 }
 
-/** Rows per second through the production writer, measured for at least `durationMs`. */
+/** Returns the rows per second written by the production writer in at least `durationMs`. */
 async function writeTicks(durationMs: number): Promise<number> {
   const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
   const startedAt = performance.now();
-  const first = next;
+  const firstTick = nextTick;
   while (performance.now() - startedAt < durationMs) {
-    for (let row = 0; row < BURST_ROWS; row++) writer.write({ ...sampleTick(next++, fromMs), ...lease });
+    for (let row = 0; row < BURST_ROWS; row++) writer.write({ ...sampleTick(nextTick++, fromMs), ...leaseClaim });
     await writer.flush();
   }
   const seconds = (performance.now() - startedAt) / 1_000;
   await writer.close();
-  if (writer.counters.dropped > 0 || writer.counters.written !== next - first) throw new Error("ticks were lost");
-  return (next - first) / seconds;
+  if (writer.counters.dropped > 0 || writer.counters.written !== nextTick - firstTick)
+    throw new Error("ticks were lost");
+  return (nextTick - firstTick) / seconds;
 }
 
-const COLUMNS =
+const BARE_TABLE_COLUMNS =
   "market_key int4, event_at timestamptz, received_at timestamptz, bid int4, ask int4, last int4, yes_price int4, volume_total_usd float8, primary key (market_key, event_at)";
-const INSERT = `insert into raw_ticks select market_key, to_timestamp(event_ms / 1000), to_timestamp(received_ms / 1000), bid, ask, last, yes_price, volume
+const INSERT_BARE_TICKS = `insert into raw_ticks select market_key, to_timestamp(event_ms / 1000), to_timestamp(received_ms / 1000), bid, ask, last, yes_price, volume
   from unnest($1::int4[], $2::float8[], $3::float8[], $4::int4[], $5::int4[], $6::int4[], $7::int4[], $8::float8[])
   as tick (market_key, event_ms, received_ms, bid, ask, last, yes_price, volume)`;
 
-async function openBare(): Promise<(text: string, parameters?: unknown[]) => Promise<unknown>> {
+async function openBareDriver(): Promise<(text: string, parameters?: unknown[]) => Promise<unknown>> {
   if (kind === "embedded") {
     const engine = await PGlite.create({ dataDir: `${folder}/bare` });
     return (text, parameters = []) => engine.query(text, parameters);
   }
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` });
+  const client = new pg.Client({ connectionString: databaseUrl, options: `-c search_path=${schema}` });
   await client.connect();
   return (text, parameters = []) => client.query(text, parameters);
 }
 
-let bare: Awaited<ReturnType<typeof openBare>> | null = null;
-let bareNext = 0;
+let queryBare: Awaited<ReturnType<typeof openBareDriver>> | null = null;
+let nextBareTick = 0;
 
-/** Rows per second with the bare driver: one table, one statement per batch, no checks. */
-async function writeBare(durationMs: number): Promise<number> {
-  if (bare === null) {
-    bare = await openBare();
-    await bare(`create table raw_ticks (${COLUMNS})`);
+/** Returns the rows per second written by the bare driver: one table, one statement per batch, no checks. */
+async function writeTicksBare(durationMs: number): Promise<number> {
+  if (queryBare === null) {
+    queryBare = await openBareDriver();
+    await queryBare(`create table raw_ticks (${BARE_TABLE_COLUMNS})`);
   }
   const startedAt = performance.now();
-  const first = bareNext;
+  const firstTick = nextBareTick;
   while (performance.now() - startedAt < durationMs) {
-    const rows = Array.from({ length: BATCH_ROWS }, () => sampleTick(bareNext++, fromMs));
+    const rows = Array.from({ length: BATCH_ROWS }, () => sampleTick(nextBareTick++, fromMs));
     const micros = (pick: (row: (typeof rows)[number]) => number | null) =>
       rows.map((row) => Math.round((pick(row) ?? 0) * 1e6));
-    await bare(INSERT, [
+    await queryBare(INSERT_BARE_TICKS, [
       rows.map((row) => row.marketKey),
       rows.map((row) => row.eventAt),
       rows.map((row) => row.receivedAt),
@@ -109,13 +110,13 @@ async function writeBare(durationMs: number): Promise<number> {
       rows.map((row) => row.volumeUsd),
     ]);
   }
-  return (bareNext - first) / ((performance.now() - startedAt) / 1_000);
+  return (nextBareTick - firstTick) / ((performance.now() - startedAt) / 1_000);
 }
 
 await liftLimits(database);
-print({ url: address, key: keys.enterprise });
+print({ url: serviceUrl, key: keys.enterprise });
 for await (const line of createInterface({ input: process.stdin })) {
   const { writer, durationMs }: { writer: "ours" | "bare"; durationMs: number } = JSON.parse(line);
-  print({ perSecond: await (writer === "ours" ? writeTicks(durationMs) : writeBare(durationMs)) });
+  print({ perSecond: await (writer === "ours" ? writeTicks(durationMs) : writeTicksBare(durationMs)) });
 }
 process.exit(0);

@@ -1,6 +1,6 @@
 /**
  * Child process that writes batches of ticks (production writer) and trades (production store) until it is killed. After the
- * store acknowledged a batch, the number of rows so far is written to standard output, which is a file.
+ * store acknowledged a batch, the total number of rows is written to standard output, which is a file.
  */
 import { writeSync } from "node:fs";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
@@ -20,7 +20,7 @@ const database =
     : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: location, log: quietLog });
 await migrateDatabase(database);
 const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
-const store = createMarketStore(database);
+const marketStore = createMarketStore(database);
 const fromMs = Number(fromText);
 for (let next = Number(nextText); ; next += BATCH_ROWS) {
   const ticks = Array.from({ length: BATCH_ROWS }, (_, index) => sampleTick(next + index, fromMs));
@@ -35,6 +35,6 @@ for (let next = Number(nextText); ; next += BATCH_ROWS) {
       executedAt: tick.receivedAt,
     },
   }));
-  await Promise.all([writer.flush(), store.insertTrades(trades)]);
+  await Promise.all([writer.flush(), marketStore.insertTrades(trades)]);
   writeSync(1, `${next + BATCH_ROWS}\n`);
 }

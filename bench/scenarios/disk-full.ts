@@ -11,18 +11,18 @@ import { createTickWriter } from "../../src/storage/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { temporaryFolder } from "../../test/support/service-process.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
-import { benchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
+import { createBenchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
 
 const runCommand = promisify(execFile);
 const DISK_MIB = 320;
-/** A file of another program, deleted later to free space. */
+/** Size of a file that is deleted to free space on the full disk. */
 const BALLAST_MIB = 80;
 const MIB = 2 ** 20;
 const BATCH_ROWS = 2_000;
-const READS = 30;
+const READ_COUNT_MIN = 30;
 const BATCHES_MAX = 2_000;
-const BATCHES_AFTER_RECOVERY = 5;
-const FULL_MS = 1_000;
+const BATCH_COUNT_AFTER_RECOVERY = 5;
+const FULL_MS_MIN = 1_000;
 
 export const diskFullScenario: Scenario = {
   name: "disk-full",
@@ -35,47 +35,53 @@ export const diskFullScenario: Scenario = {
         throw new SkippedError(`a tmpfs cannot be mounted here (${String(error)})`);
       },
     );
-    const ballast = join(folder.path, "ballast");
+    const ballastFile = join(folder.path, "ballast");
     try {
-      await writeFile(ballast, Buffer.alloc(BALLAST_MIB * MIB, 1));
+      await writeFile(ballastFile, Buffer.alloc(BALLAST_MIB * MIB, 1));
       const dataDir = join(folder.path, "data");
       let database = await openEmbeddedDatabase({ dataDir, log: quietLog });
       await migrateDatabase(database);
-      const ingest = startIngest(database);
-      while (await ingest.writeBatch())
-        if (ingest.acknowledged / BATCH_ROWS > BATCHES_MAX) throw new Error("the disk did not become full");
-      options.print(`full after ${ingest.acknowledged} acknowledged ticks`);
+      const batchWriter = createBatchWriter(database);
+      while (await batchWriter.writeBatch())
+        if (batchWriter.acknowledgedTicks / BATCH_ROWS > BATCHES_MAX) throw new Error("the disk did not become full");
+      options.print(`the disk is full after ${batchWriter.acknowledgedTicks} acknowledged ticks`);
 
       const latencies: number[] = [];
-      let rejected = 0;
+      let rejectedCount = 0;
       const startedAt = performance.now();
-      while (performance.now() - startedAt < FULL_MS || latencies.length < READS) {
+      while (performance.now() - startedAt < FULL_MS_MIN || latencies.length < READ_COUNT_MIN) {
         const sentAt = performance.now();
         const count = await countTicks(database);
         latencies.push(performance.now() - sentAt);
-        if (count < ingest.acknowledged) throw new Error(`${count} of ${ingest.acknowledged} ticks can be read`);
-        if (await ingest.writeBatch()) throw new Error("a full disk accepted a batch");
-        rejected += 1;
+        if (count < batchWriter.acknowledgedTicks)
+          throw new Error(`${count} of ${batchWriter.acknowledgedTicks} ticks can be read`);
+        if (await batchWriter.writeBatch()) throw new Error("a full disk accepted a batch");
+        rejectedCount += 1;
       }
-      await rm(ballast);
-      let batches = 0;
-      while (batches < BATCHES_AFTER_RECOVERY) if (await ingest.writeBatch()) batches += 1;
-      await ingest.close();
+      await rm(ballastFile);
+      let batchCount = 0;
+      while (batchCount < BATCH_COUNT_AFTER_RECOVERY) if (await batchWriter.writeBatch()) batchCount += 1;
+      await batchWriter.close();
       await database.close();
       database = await openEmbeddedDatabase({ dataDir, log: quietLog });
       const stored = await countTicks(database);
       await database.close();
-      if (stored !== ingest.acknowledged)
-        throw new Error(`${stored} of ${ingest.acknowledged} acknowledged ticks are stored`);
+      if (stored !== batchWriter.acknowledgedTicks)
+        throw new Error(`${stored} of ${batchWriter.acknowledgedTicks} acknowledged ticks are stored`);
       return [
-        benchRow({
+        createBenchRow({
           figure: "lost rows",
           unit: "rows",
-          samples: [ingest.acknowledged - stored],
+          samples: [batchWriter.acknowledgedTicks - stored],
           target: { of: "worst", bound: "at_most", value: 0 },
-          note: `all ${stored} acknowledged ticks are stored; ${rejected} writes rejected with store_unavailable (503)`,
+          note: `all ${stored} acknowledged ticks are stored; ${rejectedCount} writes rejected with store_unavailable (503)`,
         }),
-        benchRow({ figure: "reads while full", unit: "ms", samples: latencies, note: "each read counts all ticks" }),
+        createBenchRow({
+          figure: "reads while full",
+          unit: "ms",
+          samples: latencies,
+          note: "each read counts all ticks",
+        }),
       ];
     } finally {
       await runCommand("umount", ["--lazy", folder.path]);
@@ -87,19 +93,19 @@ export const diskFullScenario: Scenario = {
 const countTicks = async (database: Database) =>
   (await database.query<{ count: number }>("select count(*) as count from ticks"))[0]?.count ?? 0;
 
-/** Writes ticks in batches through the production writer, which retains rejected batches. */
-function startIngest(database: Database) {
+/** Creates a writer of batches of ticks. It uses the production writer, which retains rejected batches. */
+function createBatchWriter(database: Database) {
   const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
   const fromMs = Date.now() - 3_600_000;
-  let next = 0;
+  let nextTick = 0;
   return {
-    get acknowledged() {
+    get acknowledgedTicks() {
       return writer.counters.written;
     },
     /** Returns true if the store accepted all ticks, false if it is unavailable. Throws other errors. */
     async writeBatch(): Promise<boolean> {
       if (writer.counters.queued === 0) {
-        for (let row = 0; row < BATCH_ROWS; row++) writer.write(sampleTick(next++, fromMs));
+        for (let row = 0; row < BATCH_ROWS; row++) writer.write(sampleTick(nextTick++, fromMs));
       }
       try {
         await writer.flush();

@@ -10,17 +10,18 @@ import { openPostgresDatabase } from "../../src/adapters/database/postgres-datab
 import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { eventually, temporaryFolder } from "../../test/support/service-process.ts";
-import { hasTestDatabase, ownSchema } from "../harness/own-database.ts";
-import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
+import { hasTestDatabase, reserveSchema } from "../harness/own-database.ts";
+import { type BenchOptions, type BenchRow, createBenchRow, type Scenario } from "../harness/scenario.ts";
 
-const PROGRAM = fileURLToPath(new URL("../programs/write-until-killed.ts", import.meta.url));
-const KILLS = 20;
-/** Acknowledged batches before the kill. The number varies, because the kill has to hit different steps of a write. */
+const PROGRAM_FILE = fileURLToPath(new URL("../programs/write-until-killed.ts", import.meta.url));
+const KILL_COUNT = 20;
+/** Number of acknowledged batches before a kill. It varies, so that kills interrupt different steps of a write. */
 const batchesBefore = (kill: number) => 3 + ((kill * 7) % 11);
 
 export const killScenario: Scenario = {
   name: "kill",
-  describe: "kill -9 during ingest, 20 times on each store: it reopens, no acknowledged row is lost or duplicated.",
+  describe:
+    "kill -9 during ingest, 20 times on each store: the store reopens, and no acknowledged row is lost or duplicated.",
   async run(options) {
     const folder = await temporaryFolder();
     try {
@@ -31,14 +32,14 @@ export const killScenario: Scenario = {
         options.print("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
         return rows;
       }
-      const own = ownSchema("kill");
+      const target = reserveSchema("kill");
       try {
-        const postgresRows = await killRepeatedly("postgres", own.schema, options, () =>
-          openPostgresDatabase({ url: own.url, schema: own.schema, log: quietLog }),
+        const postgresRows = await killRepeatedly("postgres", target.schema, options, () =>
+          openPostgresDatabase({ url: target.url, schema: target.schema, log: quietLog }),
         );
         return [...rows, ...postgresRows];
       } finally {
-        await own.drop();
+        await target.drop();
       }
     } finally {
       await folder.release();
@@ -54,13 +55,13 @@ async function killRepeatedly(
 ): Promise<BenchRow[]> {
   const outputFolder = await temporaryFolder();
   const fromMs = Date.now() - 3_600_000;
-  const kills = options.rounds ?? (options.quick ? 3 : KILLS);
-  const openMs: number[] = [];
-  let acknowledged = 0;
+  const kills = options.rounds ?? (options.quick ? 3 : KILL_COUNT);
+  const openDurationsMs: number[] = [];
+  let acknowledgedRows = 0;
   try {
     for (let kill = 0; kill < kills; kill++) {
-      acknowledged = await writeAndKill({
-        args: [kind, location, String(fromMs), String(acknowledged)],
+      acknowledgedRows = await writeAndKill({
+        args: [kind, location, String(fromMs), String(acknowledgedRows)],
         file: join(outputFolder.path, `acknowledged-${kill}`),
         batches: batchesBefore(kill),
       });
@@ -68,32 +69,32 @@ async function killRepeatedly(
       const database = await open();
       try {
         await migrateDatabase(database);
-        openMs.push(performance.now() - startedAt);
-        await assertStoredOnce(database, acknowledged);
+        openDurationsMs.push(performance.now() - startedAt);
+        await assertStoredOnce(database, acknowledgedRows);
       } finally {
         await database.close();
       }
-      options.print(`${kind}: kill ${kill + 1} of ${kills}, ${acknowledged} acknowledged rows exist exactly once`);
+      options.print(`${kind}: kill ${kill + 1} of ${kills}, ${acknowledgedRows} acknowledged rows exist exactly once`);
     }
   } finally {
     await outputFolder.release();
   }
   return [
-    benchRow({
+    createBenchRow({
       figure: `${kind}, lost or duplicated rows`,
       unit: "rows",
       samples: [0],
       target: { of: "worst", bound: "at_most", value: 0 },
-      note: `${kills} kills, ${acknowledged} ticks and as many trades acknowledged`,
+      note: `${kills} kills, ${acknowledgedRows} ticks and as many trades acknowledged`,
     }),
-    benchRow({ figure: `${kind}, reopening after a kill`, unit: "ms", samples: openMs }),
+    createBenchRow({ figure: `${kind}, reopening after a kill`, unit: "ms", samples: openDurationsMs }),
   ];
 }
 
-/** Runs the program from the last acknowledged number, kills it, and returns the new last acknowledged number. */
+/** Runs the program from the last acknowledged row number, kills it, and returns the new last acknowledged row number. */
 async function writeAndKill(run: { args: readonly string[]; file: string; batches: number }): Promise<number> {
   const descriptor = openSync(run.file, "a");
-  const child = spawn(process.execPath, [PROGRAM, ...run.args], { stdio: ["ignore", descriptor, "inherit"] });
+  const child = spawn(process.execPath, [PROGRAM_FILE, ...run.args], { stdio: ["ignore", descriptor, "inherit"] });
   closeSync(descriptor);
   const exit = once(child, "exit");
   const readLines = async () => (await readFile(run.file, "utf8")).split("\n").slice(0, -1);

@@ -2,19 +2,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { firstLineOf, temporaryFolder } from "../../test/support/service-process.ts";
-import { type LoadTarget, saturate } from "../harness/load.ts";
+import { type LoadTarget, measureThroughput } from "../harness/load.ts";
 import { cpuSecondsOf } from "../harness/process-usage.ts";
 import { interleave } from "../harness/rounds.ts";
-import { type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
+import { type BenchRow, createBenchRow, type Scenario } from "../harness/scenario.ts";
 
-const PROGRAM = fileURLToPath(new URL("../programs/metered-server.ts", import.meta.url));
+const PROGRAM_FILE = fileURLToPath(new URL("../programs/metered-server.ts", import.meta.url));
 const ROUNDS = 9;
-const SECONDS = 4;
+const ROUND_SECONDS = 4;
 const WARM_UP_SECONDS = 3;
-/** Authentication, limits and quota may cpuTimes at most 35% of the throughput. */
+/** Minimum share of the baseline's throughput: authentication, limits and quota may reduce the throughput by at most 35%. */
 const RATIO_MIN = 0.65;
 
-interface Servers {
+interface ServerAddresses {
   readonly urls: { readonly metered: string; readonly shared: string | null; readonly open: string };
   readonly key: string;
   readonly path: string;
@@ -22,29 +22,30 @@ interface Servers {
 
 export const meteringScenario: Scenario = {
   name: "metering",
-  describe: "Requests/s of one market with authentication, limits and quota, against the same route without them.",
+  describe:
+    "Requests/s of one market with authentication, limits and quota, compared with the same route without them.",
   async run(options) {
     const folder = await temporaryFolder();
-    const child = spawn(process.execPath, [PROGRAM, folder.path], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [PROGRAM_FILE, folder.path], { stdio: ["ignore", "pipe", "inherit"] });
     try {
-      const { urls, key, path }: Servers = JSON.parse(await firstLineOf(child));
+      const { urls, key, path }: ServerAddresses = JSON.parse(await firstLineOf(child));
       const headers = { authorization: `Bearer ${key}` };
       const rounds = options.rounds ?? (options.quick ? 3 : ROUNDS);
-      const seconds = options.quick ? 1 : SECONDS;
-      const open = { url: `${urls.open}${path}`, headers: {} };
-      const rows = await compare(child, { url: `${urls.metered}${path}`, headers }, open, {
+      const seconds = options.quick ? 1 : ROUND_SECONDS;
+      const openTarget = { url: `${urls.open}${path}`, headers: {} };
+      const rows = await compare(child, { url: `${urls.metered}${path}`, headers }, openTarget, {
         name: "metered",
         rounds,
         seconds,
         hasTarget: true,
       });
       if (urls.shared === null) {
-        options.print("limits over Redis are skipped: TEST_REDIS_URL is not set");
+        options.print("limits in Redis are skipped: TEST_REDIS_URL is not set");
         return rows;
       }
-      const shared = { url: `${urls.shared}${path}`, headers };
-      const run = { name: "metered, limits in Redis", rounds: Math.min(3, rounds), seconds, hasTarget: false };
-      return [...rows, ...(await compare(child, shared, open, run))];
+      const sharedLimitsTarget = { url: `${urls.shared}${path}`, headers };
+      const comparison = { name: "metered, limits in Redis", rounds: Math.min(3, rounds), seconds, hasTarget: false };
+      return [...rows, ...(await compare(child, sharedLimitsTarget, openTarget, comparison))];
     } finally {
       const exit = once(child, "exit");
       child.kill();
@@ -56,42 +57,43 @@ export const meteringScenario: Scenario = {
 
 async function compare(
   child: ChildProcess,
-  metered: LoadTarget,
-  open: LoadTarget,
+  meteredTarget: LoadTarget,
+  openTarget: LoadTarget,
   { name, rounds, seconds, hasTarget }: { name: string; rounds: number; seconds: number; hasTarget: boolean },
 ): Promise<BenchRow[]> {
   /** CPU time per request in microseconds. */
-  const cpuTimes = { metered: [] as number[], open: [] as number[] };
-  const measure = async (server: keyof typeof cpuTimes, target: LoadTarget) => {
-    const before = await cpuSecondsOf(child.pid ?? 0);
-    const perSecond = await saturate(target, seconds);
-    const after = await cpuSecondsOf(child.pid ?? 0);
-    if (before !== null && after !== null) cpuTimes[server].push(((after - before) * 1e6) / (perSecond * seconds));
-    return perSecond;
+  const cpuMicrosPerRequest = { metered: [] as number[], open: [] as number[] };
+  const measure = async (server: keyof typeof cpuMicrosPerRequest, target: LoadTarget) => {
+    const cpuSecondsBefore = await cpuSecondsOf(child.pid ?? 0);
+    const requestsPerSecond = await measureThroughput(target, seconds);
+    const cpuSecondsAfter = await cpuSecondsOf(child.pid ?? 0);
+    if (cpuSecondsBefore !== null && cpuSecondsAfter !== null)
+      cpuMicrosPerRequest[server].push(((cpuSecondsAfter - cpuSecondsBefore) * 1e6) / (requestsPerSecond * seconds));
+    return requestsPerSecond;
   };
-  await saturate(metered, WARM_UP_SECONDS);
-  await saturate(open, WARM_UP_SECONDS);
+  await measureThroughput(meteredTarget, WARM_UP_SECONDS);
+  await measureThroughput(openTarget, WARM_UP_SECONDS);
   const samples = await interleave(rounds, {
-    metered: () => measure("metered", metered),
-    open: () => measure("open", open),
+    metered: () => measure("metered", meteredTarget),
+    open: () => measure("open", openTarget),
   });
-  const yardstick = "same route without metering";
+  const baselineName = "same route without metering";
   return [
-    benchRow({
+    createBenchRow({
       figure: name,
       unit: "requests/s",
       samples: samples.metered,
-      yardstick: { name: yardstick, samples: samples.open },
+      baseline: { name: baselineName, samples: samples.open },
       target: hasTarget ? { of: "ratio", bound: "at_least", value: RATIO_MIN } : undefined,
     }),
-    ...(cpuTimes.metered.length === 0
+    ...(cpuMicrosPerRequest.metered.length === 0
       ? []
       : [
-          benchRow({
+          createBenchRow({
             figure: `${name}, CPU time`,
             unit: "µs/request",
-            samples: cpuTimes.metered,
-            yardstick: { name: yardstick, samples: cpuTimes.open },
+            samples: cpuMicrosPerRequest.metered,
+            baseline: { name: baselineName, samples: cpuMicrosPerRequest.open },
           }),
         ]),
   ];

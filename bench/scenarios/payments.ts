@@ -6,13 +6,14 @@ import { startLocalChain } from "../../test/support/evm/local-chain.ts";
 import { startPaidService } from "../../test/support/evm/paid-service.ts";
 import { callWith, fetchRequirements, signPayment } from "../../test/support/evm/payer.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
-import { hasTestDatabase, openOwnSchema } from "../harness/own-database.ts";
-import { type BenchOptions, type BenchRow, benchRow, type Scenario } from "../harness/scenario.ts";
+import { hasTestDatabase, openNewSchema } from "../harness/own-database.ts";
+import { type BenchOptions, type BenchRow, createBenchRow, type Scenario } from "../harness/scenario.ts";
 
-/** Below the minute limits of a payer and of an address. */
-const CALLS = 100;
-const CALLS_QUICK = 10;
-const PRICE = 10_000n;
+/** Number of paid calls; below the limits per minute of a payer and of an IP address. */
+const CALL_COUNT = 100;
+const CALL_COUNT_QUICK = 10;
+/** Price of one call in millionths of a dollar. */
+const PRICE_MICROS = 10_000n;
 
 export const paymentsScenario: Scenario = {
   name: "payments",
@@ -22,8 +23,8 @@ export const paymentsScenario: Scenario = {
     const embedded = await openEmbeddedDatabase({ dataDir: null, log: quietLog });
     rows.push(await measurePaidCalls("embedded", embedded, options).finally(() => embedded.close()));
     if (hasTestDatabase()) {
-      const own = await openOwnSchema("payments");
-      rows.push(await measurePaidCalls("PostgreSQL", own.database, options).finally(() => own.drop()));
+      const schema = await openNewSchema("payments");
+      rows.push(await measurePaidCalls("PostgreSQL", schema.database, options).finally(() => schema.drop()));
     }
     return rows;
   },
@@ -36,8 +37,8 @@ async function measurePaidCalls(name: string, database: Database, options: Bench
   const payee = await chain.newPayer(0n);
   const service = await startPaidService({ database, chain, facilitator, payTo: payee.address });
   try {
-    const calls = options.quick ? CALLS_QUICK : CALLS;
-    const payer = await chain.newPayer(PRICE * BigInt(calls));
+    const calls = options.quick ? CALL_COUNT_QUICK : CALL_COUNT;
+    const payer = await chain.newPayer(PRICE_MICROS * BigInt(calls));
     const url = `${service.url}/v1/test/after`;
     const requirements = await fetchRequirements(url);
     const samples = [];
@@ -48,10 +49,10 @@ async function measurePaidCalls(name: string, database: Database, options: Bench
       samples.push(performance.now() - sentAt);
       if (status !== 200) throw new Error(`a paid call returned ${status}`);
     }
-    if ((await chain.balanceOf(payee.address)) !== PRICE * BigInt(calls))
+    if ((await chain.balanceOf(payee.address)) !== PRICE_MICROS * BigInt(calls))
       throw new Error("the payments are missing on the chain");
     const note = "chain, facilitator and service share one process; on Base a block takes 2 s";
-    return benchRow({ figure: `paid call, ${name}`, unit: "ms", samples, note });
+    return createBenchRow({ figure: `paid call, ${name}`, unit: "ms", samples, note });
   } finally {
     await service.close();
     await facilitator.close();

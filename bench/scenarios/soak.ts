@@ -1,23 +1,23 @@
 import {
-  LIVELY_TICKS_PER_SECOND,
+  LIVELY_TICKS_PER_SECOND_MIN,
   type LivelyService,
   openLivelyService,
-  TICKS_WRITTEN,
+  TICKS_WRITTEN_METRIC,
 } from "../harness/lively-world.ts";
 import { residentMibOf } from "../harness/process-usage.ts";
-import { benchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
+import { createBenchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
 const MINUTES = 20;
 const MINUTES_QUICK = 1;
 const OBSERVATION_INTERVAL_MS = 10_000;
 const OBSERVATIONS_PER_MINUTE = 6;
-/** Share of the run after which memory should no longer grow: minute 5 of 20. */
+/** Share of the run after which memory must not grow: from minute 5 of 20. */
 const STABLE_FROM_SHARE = 0.25;
 const GROWTH_PERCENT_MAX = 5;
 const MIB = 2 ** 20;
 
-/** One observation of the service. */
+/** Memory and counters of the service at one time. */
 interface Observation {
   readonly atMs: number;
   readonly residentMib: number;
@@ -29,16 +29,16 @@ interface Observation {
 
 export const soakScenario: Scenario = {
   name: "soak",
-  describe: `${MINUTES} minutes at ${LIVELY_TICKS_PER_SECOND} ticks/s or more: memory every 10 s, with at most 5% growth after minute 5 (--minutes N).`,
+  describe: `${MINUTES} minutes at ${LIVELY_TICKS_PER_SECOND_MIN} ticks/s or more: memory every 10 s, with at most 5% growth after minute 5 (--minutes N).`,
   async run(options) {
     const minutes = options.minutes ?? (options.quick ? MINUTES_QUICK : MINUTES);
     const service = await openLivelyService();
     const observations: Observation[] = [];
-    let failed = 0;
+    let failedCount = 0;
     try {
       const startTime = performance.now();
-      const count = minutes * OBSERVATIONS_PER_MINUTE;
-      for (let index = 1; index <= count; index++) {
+      const observationCount = minutes * OBSERVATIONS_PER_MINUTE;
+      for (let index = 1; index <= observationCount; index++) {
         const pauseMs = startTime + index * OBSERVATION_INTERVAL_MS - performance.now();
         await new Promise((resolve) => setTimeout(resolve, Math.max(0, pauseMs)));
         // A failed observation is counted and does not end the run.
@@ -46,7 +46,7 @@ export const soakScenario: Scenario = {
           options.print(`no response: ${error instanceof Error ? error.message : String(error)}`);
           return null;
         });
-        if (observation === null) failed += 1;
+        if (observation === null) failedCount += 1;
         else observations.push(observation);
         if (index % OBSERVATIONS_PER_MINUTE === 0)
           options.print(`minute ${index / OBSERVATIONS_PER_MINUTE}: ${summarise(observations)}`);
@@ -59,47 +59,51 @@ export const soakScenario: Scenario = {
     } finally {
       await service.close();
     }
-    const stable = observations.slice(Math.floor(observations.length * STABLE_FROM_SHARE));
-    // Medians over a fifth of the samples at each end: a single sample may precede a garbage collection.
-    const fifth = Math.max(1, Math.floor(stable.length / 5));
+    const stableObservations = observations.slice(Math.floor(observations.length * STABLE_FROM_SHARE));
+    // Medians over a fifth of the samples at each end: a single sample may include garbage that is not yet collected.
+    const endSampleCount = Math.max(1, Math.floor(stableObservations.length / 5));
     const medianOf = (observed: readonly Observation[], pick: (observation: Observation) => number) =>
       spreadOf(observed.map(pick)).median;
-    const growth = (pick: (observation: Observation) => number) => {
-      const early = medianOf(stable.slice(0, fifth), pick);
-      const late = medianOf(stable.slice(-fifth), pick);
-      const note = `${Math.round(early)} MiB after a quarter of ${minutes} minutes, ${Math.round(late)} MiB at the end (medians of ${fifth} samples)`;
-      return { samples: [(late / early - 1) * 100], note };
+    const growthOf = (pick: (observation: Observation) => number) => {
+      const startMib = medianOf(stableObservations.slice(0, endSampleCount), pick);
+      const endMib = medianOf(stableObservations.slice(-endSampleCount), pick);
+      const note = `${Math.round(startMib)} MiB after a quarter of ${minutes} minutes, ${Math.round(endMib)} MiB at the end (medians of ${endSampleCount} samples)`;
+      return { samples: [(endMib / startMib - 1) * 100], note };
     };
     return [
-      benchRow({
+      createBenchRow({
         figure: "growth of resident memory",
         unit: "%",
         target: { of: "median", bound: "at_most", value: GROWTH_PERCENT_MAX },
-        ...growth((observation) => observation.residentMib),
+        ...growthOf((observation) => observation.residentMib),
       }),
-      benchRow({
+      createBenchRow({
         figure: "resident memory",
         unit: "MiB",
         samples: observations.map((observation) => observation.residentMib),
       }),
-      benchRow({ figure: "growth of the main heap", unit: "%", ...growth((observation) => observation.heapMib) }),
-      benchRow({ figure: "growth of buffers", unit: "%", ...growth((observation) => observation.bufferMib) }),
-      benchRow({
+      createBenchRow({
+        figure: "growth of the main heap",
+        unit: "%",
+        ...growthOf((observation) => observation.heapMib),
+      }),
+      createBenchRow({ figure: "growth of buffers", unit: "%", ...growthOf((observation) => observation.bufferMib) }),
+      createBenchRow({
         figure: "markets on the board",
         unit: "markets",
         samples: observations.map((observation) => observation.boardMarkets),
       }),
-      benchRow({
+      createBenchRow({
         figure: "ticks stored",
         unit: "ticks/s",
         samples: ratesOf(observations),
-        target: { of: "median", bound: "at_least", value: LIVELY_TICKS_PER_SECOND },
+        target: { of: "median", bound: "at_least", value: LIVELY_TICKS_PER_SECOND_MIN },
         note: "counted by the service after each write",
       }),
-      benchRow({
+      createBenchRow({
         figure: "failed observations",
         unit: "observations",
-        samples: [failed],
+        samples: [failedCount],
         target: { of: "median", bound: "at_most", value: 0 },
       }),
     ];
@@ -109,7 +113,7 @@ export const soakScenario: Scenario = {
 async function observe(service: LivelyService): Promise<Observation> {
   const { status } = await service.get("/readyz");
   if (status !== 200) throw new Error(`/readyz returned ${status}`);
-  const metrics = await service.metrics();
+  const metrics = await service.readMetrics();
   const residentMib = await residentMibOf(service.pid);
   const read = (name: string) => {
     const value = metrics.get(name);
@@ -122,7 +126,7 @@ async function observe(service: LivelyService): Promise<Observation> {
     residentMib,
     heapMib: read("nodejs_heap_size_used_bytes") / MIB,
     bufferMib: read("nodejs_external_memory_bytes") / MIB,
-    ticks: read(TICKS_WRITTEN),
+    ticks: read(TICKS_WRITTEN_METRIC),
     boardMarkets: read("parallax_board_markets"),
   };
 }
@@ -130,8 +134,8 @@ async function observe(service: LivelyService): Promise<Observation> {
 /** Ticks per second between consecutive observations. */
 function ratesOf(observations: readonly Observation[]): number[] {
   return observations.slice(1).map((observation, index) => {
-    const before = observations[index] ?? observation;
-    return ((observation.ticks - before.ticks) * 1_000) / (observation.atMs - before.atMs);
+    const previous = observations[index] ?? observation;
+    return ((observation.ticks - previous.ticks) * 1_000) / (observation.atMs - previous.atMs);
   });
 }
 

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { temporaryFolder } from "../../test/support/service-process.ts";
-import { benchRow, type Scenario } from "../harness/scenario.ts";
+import { createBenchRow, type Scenario } from "../harness/scenario.ts";
 
-const RESTARTS = 5;
-const WAIT_MS_MAX = 60_000;
+const RESTART_COUNT = 5;
+const READY_MS_MAX = 60_000;
 const POLL_MS = 25;
-/** Time between ready and SIGTERM. */
-const RUN_MS = 3_000;
+/** Time from readiness to SIGTERM. */
+const RUNNING_MS = 3_000;
 
 export const startScenario: Scenario = {
   name: "start",
@@ -15,18 +15,18 @@ export const startScenario: Scenario = {
   async run(options) {
     const folder = await temporaryFolder();
     try {
-      const first = await startOnce(folder.path);
-      options.print(`first start with ${first.markets} markets`);
+      const firstStart = await startOnce(folder.path);
+      options.print(`first start with ${firstStart.markets} markets`);
       const restarts = [];
-      const count = options.rounds ?? (options.quick ? 2 : RESTARTS);
-      for (let index = 0; index < count; index++) restarts.push(await startOnce(folder.path));
+      const restartCount = options.rounds ?? (options.quick ? 2 : RESTART_COUNT);
+      for (let index = 0; index < restartCount; index++) restarts.push(await startOnce(folder.path));
       return [
-        benchRow({ figure: "first start", unit: "ms until ready", samples: [first.readyMs] }),
-        benchRow({ figure: "restart", unit: "ms until ready", samples: restarts.map(({ readyMs }) => readyMs) }),
-        benchRow({
+        createBenchRow({ figure: "first start", unit: "ms until ready", samples: [firstStart.readyMs] }),
+        createBenchRow({ figure: "restart", unit: "ms until ready", samples: restarts.map(({ readyMs }) => readyMs) }),
+        createBenchRow({
           figure: "stop",
           unit: "ms after SIGTERM",
-          samples: [first, ...restarts].map(({ stopMs }) => stopMs),
+          samples: [firstStart, ...restarts].map(({ stopMs }) => stopMs),
           note: "includes the grace period of two seconds",
         }),
       ];
@@ -36,9 +36,9 @@ export const startScenario: Scenario = {
   },
 };
 
-/** Milliseconds from spawn to ready, and from SIGTERM until the process group is empty. */
+/** Starts and stops the service. Returns milliseconds from spawn to ready, and from SIGTERM until the process group is empty. */
 async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: number; stopMs: number }> {
-  const port = await freePort();
+  const port = await findFreePort();
   const startTime = performance.now();
   const child = spawn("npm", ["start"], {
     cwd: new URL("../..", import.meta.url).pathname,
@@ -46,7 +46,7 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: n
     stdio: "ignore",
     detached: true,
   });
-  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const exit = new Promise((resolve) => child.once("exit", resolve));
   const url = `http://127.0.0.1:${port}`;
   for (;;) {
     const status = await fetch(`${url}/readyz`).then(
@@ -54,7 +54,7 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: n
       () => 0,
     );
     if (status === 200) break;
-    if (performance.now() - startTime > WAIT_MS_MAX) throw new Error("not ready within a minute");
+    if (performance.now() - startTime > READY_MS_MAX) throw new Error("not ready within a minute");
     await pause(POLL_MS);
   }
   const readyMs = performance.now() - startTime;
@@ -62,17 +62,17 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: n
     checks: { venues: Record<string, { markets: number }> };
   };
   const markets = Object.values(health.checks.venues).reduce((sum, venue) => sum + venue.markets, 0);
-  await pause(RUN_MS);
+  await pause(RUNNING_MS);
   const signalledAt = performance.now();
   child.kill("SIGTERM");
-  await ended;
+  await exit;
   while (isGroupRunning(child.pid ?? 0)) await pause(10);
   return { readyMs, markets, stopMs: performance.now() - signalledAt };
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -81,7 +81,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether npm, the service or the sandbox still runs: they form one process group. */
+/** Returns whether npm, the service or the sandbox is still running. All three belong to one process group. */
 function isGroupRunning(group: number): boolean {
   try {
     return process.kill(-group, 0);

@@ -1,5 +1,5 @@
-import { resultOf } from "../harness/program.ts";
-import { benchRow, type Scenario } from "../harness/scenario.ts";
+import { runProgram } from "../harness/program.ts";
+import { createBenchRow, type Scenario } from "../harness/scenario.ts";
 
 const MARKET_COUNT = 300_000;
 const MARKET_COUNT_QUICK = 2_000;
@@ -15,30 +15,30 @@ interface SweepResult {
 export const sweepScenario: Scenario = {
   name: "sweep",
   describe:
-    "The first sweep of 300,000 simulated markets through the real adapters, without rate limits on either side.",
+    "The first sweep of 300,000 simulated markets through the real adapters, without rate limits in the adapters and in the simulated venues.",
   async run(options) {
-    options.print("this takes a few minutes");
-    const requested = options.quick ? MARKET_COUNT_QUICK : MARKET_COUNT;
-    const { markets, ...result } = await resultOf<SweepResult>("sweep.ts", ["--markets", String(requested)]);
+    options.print("the sweep takes a few minutes");
+    const marketCount = options.quick ? MARKET_COUNT_QUICK : MARKET_COUNT;
+    const { markets, ...result } = await runProgram<SweepResult>("sweep.ts", ["--markets", String(marketCount)]);
     return [
-      benchRow({
+      createBenchRow({
         figure: "first sweep",
         unit: "markets/s",
         samples: [result.marketsPerSecond],
         target: { of: "median", bound: "at_least", value: 5_000 },
         note: result.venues.map((venue) => `${venue.venue} ${Math.round(venue.markets / venue.seconds)}`).join(", "),
       }),
-      benchRow({
+      createBenchRow({
         figure: "CPU time, service with its store",
         unit: "µs/market",
         samples: [(result.cpuSeconds.service / markets) * 1e6],
       }),
-      benchRow({
+      createBenchRow({
         figure: "CPU time, simulated venues",
         unit: "µs/market",
         samples: [(result.cpuSeconds.sandbox / markets) * 1e6],
       }),
-      benchRow({
+      createBenchRow({
         figure: `service with ${markets} markets`,
         unit: "MiB resident",
         samples: [result.rssMib.serviceLater],

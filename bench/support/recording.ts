@@ -3,9 +3,9 @@ import { gunzipSync } from "node:zlib";
 import type { EventListing, MarketListing } from "../../src/domain/market.ts";
 import { type Fact, openRecordingWriter } from "../../src/recording/index.ts";
 
-const BYTES_MAX = 100_000_000_000;
+const RECORDING_BYTES_MAX = 100_000_000_000;
 
-/** The rows of a JSON lines file, sorted by time. The file is unsorted, because several programs wrote it concurrently. */
+/** Reads a JSON lines file and sorts the rows by time; the file is unsorted, because several programs wrote it concurrently. */
 export async function readRecordingRows<Row extends { readonly ts: string }>(file: string): Promise<Row[]> {
   const bytes = await readFile(file);
   const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
@@ -17,7 +17,7 @@ export async function readRecordingRows<Row extends { readonly ts: string }>(fil
 }
 
 /** Event fields that the source data does not have. */
-export const NO_EVENT: Omit<EventListing, "venue" | "eventId" | "title"> = {
+export const EMPTY_EVENT_FIELDS: Omit<EventListing, "venue" | "eventId" | "title"> = {
   description: null,
   category: null,
   url: null,
@@ -27,8 +27,8 @@ export const NO_EVENT: Omit<EventListing, "venue" | "eventId" | "title"> = {
   endAt: null,
 };
 
-/** A listing with the known fields. It is active, because the source data contains quotes of it. */
-export function listingOf(
+/** Creates a listing with the known fields. Its status is `active`, because the source data contains quotes of it. */
+export function createListing(
   known: Pick<MarketListing, "marketId" | "eventId" | "title" | "outcomeLabel" | "venueKeys">,
 ): Omit<MarketListing, "venue"> {
   return {
@@ -68,7 +68,7 @@ export async function writeSorted<Row extends { readonly ts: string }>(
   const [first] = rows;
   if (first === undefined) throw new Error("the source file has no rows");
   const header = { startedAt: Date.parse(first.ts), source: options.source };
-  const writer = await openRecordingWriter({ file: recording, header, bytesMax: BYTES_MAX });
+  const writer = await openRecordingWriter({ file: recording, header, bytesMax: RECORDING_BYTES_MAX });
   const keys = new Set<string>();
   for (const row of rows) {
     const key = options.keyOf(row);

@@ -31,13 +31,13 @@ const world = createWorld({ seed: 7, genesis: GENESIS, speed: 60, marketCount: 9
 const NOW = findTimeWithAllPhases();
 let now = () => NOW;
 
-/** The first time after genesis at which the markets have every kind of outcome and every phase except pauses. */
+/** Finds the first time after genesis at which the markets have all outcome kinds and all phases except `paused`. */
 function findTimeWithAllPhases(): number {
-  const required = ["active", "closed", "determined", "disputed", "yes", "no", "void", "partial"];
+  const requiredValues = ["active", "closed", "determined", "disputed", "yes", "no", "void", "partial"];
   for (let at = GENESIS + 1_234; at < GENESIS + 48 * HOUR_MS; at += 5 * 60_000) {
     const lifecycles = world.markets("kalshi", at).map((market) => world.lifecycle(market, at));
-    const seen = new Set<string>(lifecycles.flatMap(({ phase, outcome }) => [phase, outcome?.kind ?? phase]));
-    if (required.every((value) => seen.has(value))) return at;
+    const foundValues = new Set<string>(lifecycles.flatMap(({ phase, outcome }) => [phase, outcome?.kind ?? phase]));
+    if (requiredValues.every((value) => foundValues.has(value))) return at;
   }
   throw new Error("no time has all phases; choose another seed");
 }
@@ -86,13 +86,13 @@ after(async () => {
   await http.close();
 });
 
-const listed = (phases: readonly Phase[]): ListedMarket[] =>
+const findListedMarkets = (phases: readonly Phase[]): ListedMarket[] =>
   world.markets("kalshi", now()).filter((market) => phases.includes(world.lifecycle(market, now()).phase));
 
-const ids = (markets: readonly ListedMarket[]) =>
+const toListingKeys = (markets: readonly ListedMarket[]) =>
   markets.map((market) => ({ marketId: kalshiTicker(market), venueKeys: {} }));
 
-function usd(contracts: number, price: number | null): number | null {
+function toUsd(contracts: number, price: number | null): number | null {
   if (contracts === 0) return 0;
   return price === null ? null : Math.round(contracts * price * 100) / 100;
 }
@@ -101,14 +101,14 @@ function usd(contracts: number, price: number | null): number | null {
 function assertSnapshot(market: ListedMarket, { listing, quote, activity }: MarketSnapshot): void {
   const lifecycle = world.lifecycle(market, now());
   const book = world.book(market, now());
-  const expected = world.activity(market, now());
+  const expectedActivity = world.activity(market, now());
   const price = yesPrice({
     bid: book.bids[0]?.price ?? null,
     ask: book.asks[0]?.price ?? null,
     lastPrice: book.lastPrice,
     indicativePrice: null,
   });
-  const status: Readonly<Record<Phase, string>> = {
+  const statusByPhase: Readonly<Record<Phase, string>> = {
     pending: "pending",
     active: "active",
     paused: "active",
@@ -136,13 +136,13 @@ function assertSnapshot(market: ListedMarket, { listing, quote, activity }: Mark
       askSize: book.asks[0]?.size ?? null,
       lastPrice: book.lastPrice,
       eventAt: null,
-      volume24hUsd: usd(expected.volume24hContracts, price),
-      volumeTotalUsd: usd(expected.volumeContracts, price),
-      openInterestUsd: usd(expected.openInterestContracts, price),
+      volume24hUsd: toUsd(expectedActivity.volume24hContracts, price),
+      volumeTotalUsd: toUsd(expectedActivity.volumeContracts, price),
+      openInterestUsd: toUsd(expectedActivity.openInterestContracts, price),
     },
     listing.marketId,
   );
-  assert.equal(listing.status, status[lifecycle.phase]);
+  assert.equal(listing.status, statusByPhase[lifecycle.phase]);
   assert.equal(listing.paused, lifecycle.phase === "paused");
   assert.equal(listing.eventId, kalshiEventTicker(market.event));
   assert.equal(listing.category, kalshiCategory(market.event));
@@ -153,8 +153,10 @@ function assertSnapshot(market: ListedMarket, { listing, quote, activity }: Mark
   assert.ok(listing.title.startsWith(market.event.title));
 }
 
-test("a sweep lists exactly the world's open markets with its quotes, volumes and events", async () => {
-  const expected = new Map(listed(["active", "paused", "pending"]).map((market) => [kalshiTicker(market), market]));
+test("a sweep lists exactly the world's open markets with their quotes, volumes and events", async () => {
+  const expected = new Map(
+    findListedMarkets(["active", "paused", "pending"]).map((market) => [kalshiTicker(market), market]),
+  );
   const events = new Map<string, boolean>();
   let listedCount = 0;
   for await (const page of venue.listOpenMarkets(signal)) {
@@ -176,9 +178,9 @@ test("a sweep lists exactly the world's open markets with its quotes, volumes an
   assert.deepEqual(drops, []);
 });
 
-test("reads closed, determined, disputed and settled markets by id, from the live and the historical tier", async () => {
-  const markets = listed(["closed", "determined", "disputed", "finalized"]);
-  const page = await venue.getMarkets(ids(markets), signal);
+test("the adapter reads closed, determined, disputed and settled markets by id, from the live and the historical tier", async () => {
+  const markets = findListedMarkets(["closed", "determined", "disputed", "finalized"]);
+  const page = await venue.getMarkets(toListingKeys(markets), signal);
   const byId = new Map(page.markets.map((snapshot) => [snapshot.listing.marketId, snapshot]));
   const kinds = new Set<string>();
   for (const market of markets) {
@@ -204,28 +206,30 @@ test("reads closed, determined, disputed and settled markets by id, from the liv
   assert.ok(markets.some(({ finalizeAt }) => finalizeAt > now() - week));
 });
 
-test("a paused market has status active, paused set and no quotes", async () => {
-  const market = listed(["active"]).find((candidate) => world.lifecycle(candidate, NOW).since > candidate.openAt);
+test("a paused market has status `active`, `paused` true and no quotes", async () => {
+  const market = findListedMarkets(["active"]).find(
+    (candidate) => world.lifecycle(candidate, NOW).since > candidate.openAt,
+  );
   assert.ok(market, "no market was paused recently; choose another seed");
   const pausedAt = world.lifecycle(market, NOW).since - 1;
   now = () => pausedAt;
   try {
-    const found = await venue.findMarket(kalshiTicker(market), signal);
-    assert.ok(found?.markets[0]);
-    assert.equal(found.markets[0].listing.paused, true);
-    assertSnapshot(market, found.markets[0]);
+    const foundPage = await venue.findMarket(kalshiTicker(market), signal);
+    assert.ok(foundPage?.markets[0]);
+    assert.equal(foundPage.markets[0].listing.paused, true);
+    assertSnapshot(market, foundPage.markets[0]);
   } finally {
     now = () => NOW;
   }
 });
 
-test("an unknown market id returns null", async () => {
+test("findMarket returns null if the market id is unknown", async () => {
   assert.equal(await venue.findMarket("KXNOSUCH-26DEC01-T1", signal), null);
 });
 
-/** The busiest market that is older than the live tier, with its listing. */
+/** Finds the active market with the highest volume that opened before the live tier, and reads its snapshot. */
 async function findBusiestMarket(): Promise<{ market: ListedMarket; snapshot: MarketSnapshot }> {
-  const market = listed(["active"])
+  const market = findListedMarkets(["active"])
     .filter(({ openAt }) => openAt < NOW - 9 * 24 * HOUR_MS)
     .toSorted((a, b) => world.activity(b, NOW).volume24hUsd - world.activity(a, NOW).volume24hUsd)[0];
   assert.ok(market);
@@ -234,7 +238,7 @@ async function findBusiestMarket(): Promise<{ market: ListedMarket; snapshot: Ma
   return { market, snapshot };
 }
 
-test("the book equals the world's, level by level", async () => {
+test("every level of the book equals the world's book", async () => {
   const { market, snapshot } = await findBusiestMarket();
   const book = await venue.getBook(snapshot.listing, signal);
   const { bids, asks } = world.book(market, NOW);
@@ -243,7 +247,7 @@ test("the book equals the world's, level by level", async () => {
   assert.deepEqual(book?.asks, asks);
 });
 
-test("trades since the requested time equal the world's, newest first, across pages and tiers", async () => {
+test("trades since the requested time equal the world's trades, newest first, across pages and tiers", async () => {
   const { market, snapshot } = await findBusiestMarket();
   const since = NOW - 10 * 24 * HOUR_MS;
   const expected = world.trades(market, since, NOW + 1);
@@ -264,22 +268,22 @@ test("trades since the requested time equal the world's, newest first, across pa
   assert.equal((await venue.listTrades(snapshot.listing, since, 10, signal)).length, 10);
 });
 
-test("history equals the world's, for open markets and the historical tier", async () => {
+test("history equals the world's price history, for an open market and for a market of the historical tier", async () => {
   const { market, snapshot } = await findBusiestMarket();
-  const settled = listed(["finalized"]).find(
+  const settledMarket = findListedMarkets(["finalized"]).find(
     (candidate) => candidate.finalizeAt < NOW - 8 * 24 * HOUR_MS && world.activity(candidate, NOW).volumeContracts > 0,
   );
-  assert.ok(settled);
-  const [settledSnapshot] = (await venue.getMarkets(ids([settled]), signal)).markets;
+  assert.ok(settledMarket);
+  const [settledSnapshot] = (await venue.getMarkets(toListingKeys([settledMarket]), signal)).markets;
   assert.ok(settledSnapshot);
-  for (const [tested, { listing }, endAt] of [
+  for (const [testedMarket, { listing }, endAt] of [
     [market, snapshot, NOW],
-    [settled, settledSnapshot, settled.closeAt],
+    [settledMarket, settledSnapshot, settledMarket.closeAt],
   ] as const) {
     const toMs = Math.floor(endAt / HOUR_MS) * HOUR_MS;
-    const fromMs = Math.max(toMs - 48 * HOUR_MS, Math.ceil(tested.openAt / HOUR_MS) * HOUR_MS);
+    const fromMs = Math.max(toMs - 48 * HOUR_MS, Math.ceil(testedMarket.openAt / HOUR_MS) * HOUR_MS);
     const points = await venue.getHistory(listing, { fromMs, toMs, intervalMs: HOUR_MS }, signal);
-    const expected = world.priceHistory(tested, fromMs, toMs, HOUR_MS);
+    const expected = world.priceHistory(testedMarket, fromMs, toMs, HOUR_MS);
     assert.ok(expected.length > 0);
     assert.deepEqual(
       points.map(({ startAt, endAt, bid, ask, yesPrice, volumeUsd }) => ({
@@ -296,30 +300,30 @@ test("history equals the world's, for open markets and the historical tier", asy
         bid,
         ask,
         yesPrice: yesPrice({ bid, ask, lastPrice, indicativePrice: null }),
-        volumeUsd: volumeOf(tested, at),
+        volumeUsd: volumeOf(testedMarket, at),
       })),
     );
   }
 });
 
-/** USD traded in the hour up to and including `at`, computed like a candle: contracts times mean price. */
+/** Returns the USD traded in the hour up to and including `at`, as in a candle: contracts times meanPrice price. */
 function volumeOf(market: ListedMarket, at: number): number {
   const trades = world.trades(market, at - HOUR_MS + 1, at + 1);
   const size = trades.reduce((sum, trade) => sum + trade.size, 0);
   if (size === 0) return 0;
-  const mean = trades.reduce((sum, trade) => sum + trade.size * trade.yesPrice, 0) / size;
-  return Math.round(size * (Math.round(mean * 1e6) / 1e6) * 100) / 100;
+  const meanPrice = trades.reduce((sum, trade) => sum + trade.size * trade.yesPrice, 0) / size;
+  return Math.round(size * (Math.round(meanPrice * 1e6) / 1e6) * 100) / 100;
 }
 
-test("401: with an unknown key the stream does not open, and a lost connection is counted", async () => {
-  const down = Promise.withResolvers<string>();
+test("401: if the key is unknown, the stream does not open and one lost connection is counted", async () => {
+  const disconnection = Promise.withResolvers<string>();
   const stream = createVenue("other-key").openStream({
-    onMessage: () => down.reject(new Error("received a message")),
-    onUp: () => down.reject(new Error("the stream opened")),
-    onDown: down.resolve,
+    onMessage: () => disconnection.reject(new Error("received a message")),
+    onUp: () => disconnection.reject(new Error("the stream opened")),
+    onDown: disconnection.resolve,
   });
   assert.ok(stream);
-  assert.match(await down.promise, /401/);
+  assert.match(await disconnection.promise, /401/);
   stream.close();
   assert.deepEqual(drops.splice(0), ["stream_connection_lost"]);
 });
@@ -328,24 +332,24 @@ test("streamed quotes equal the world's book at their timestamp, and streamed tr
   timeout: 30_000,
 }, async () => {
   const startedAt = systemClock.monotonic();
-  // Time passes 30 times as fast; the speed of the world (60) multiplies its activity further.
+  // Time advances 30 times as fast as the wall clock. The speed of the world (60) increases its activity further.
   now = () => NOW + Math.floor((systemClock.monotonic() - startedAt) * 30);
-  const markets = listed(["active"]).slice(0, 100);
-  const found = await venue.getMarkets(ids(markets), signal);
+  const markets = findListedMarkets(["active"]).slice(0, 100);
+  const foundPage = await venue.getMarkets(toListingKeys(markets), signal);
   const messages: StreamMessage[] = [];
-  const hasEnough = Promise.withResolvers<void>();
+  const enoughMessages = Promise.withResolvers<void>();
   const stream = venue.openStream({
     onMessage(message) {
       messages.push(message);
       const trades = messages.filter(({ kind }) => kind === "trade").length;
-      if (trades >= 20 && messages.length - trades >= 300) hasEnough.resolve();
+      if (trades >= 20 && messages.length - trades >= 300) enoughMessages.resolve();
     },
     onUp() {},
-    onDown: (reason) => hasEnough.reject(new Error(reason)),
+    onDown: (reason) => enoughMessages.reject(new Error(reason)),
   });
   assert.ok(stream);
-  stream.follow(found.markets.map(({ listing }) => listing));
-  await hasEnough.promise;
+  stream.follow(foundPage.markets.map(({ listing }) => listing));
+  await enoughMessages.promise;
   stream.close();
   now = () => NOW;
   const byId = new Map(markets.map((market) => [kalshiTicker(market), market]));

@@ -14,7 +14,7 @@ import { quietLog } from "../support/quiet-log.ts";
 
 export const GENESIS = Date.UTC(2026, 10, 21, 4);
 
-/** A served sandbox exchange whose time and events the test controls. */
+/** A sandbox exchange with HTTP and WebSocket servers, whose time and events the test controls. */
 export interface LimitlessSandbox {
   readonly world: SimulatedWorld;
   readonly restUrl: string;
@@ -30,7 +30,7 @@ export interface LimitlessSandbox {
 export async function startLimitlessSandbox(
   options: { now?: number; marketCount?: number; enforceLimits?: boolean } = {},
 ): Promise<LimitlessSandbox> {
-  let at = options.now ?? GENESIS + 3_600_000;
+  let currentTime = options.now ?? GENESIS + 3_600_000;
   const world = createWorld({ seed: 1, genesis: GENESIS, speed: 60, marketCount: options.marketCount ?? 400 });
   const listeners = new Set<(event: FeedEvent) => void>();
   const feed: Feed = {
@@ -40,7 +40,7 @@ export async function startLimitlessSandbox(
     },
     close: () => listeners.clear(),
   };
-  const now = () => at;
+  const now = () => currentTime;
   const served = await serveExchanges(
     limitlessExchange({ world, feed, now, enforceLimits: options.enforceLimits ?? false }),
     { host: "127.0.0.1", firstPort: 0 },
@@ -49,8 +49,8 @@ export async function startLimitlessSandbox(
     world,
     restUrl: served.urls.limitless?.rest ?? "",
     wsUrl: served.urls.limitless?.ws ?? "",
-    setNow(next) {
-      at = next;
+    setNow(at) {
+      currentTime = at;
     },
     now,
     publish(event) {
@@ -60,7 +60,7 @@ export async function startLimitlessSandbox(
   };
 }
 
-/** A clock with the sandbox's time. Its waits end immediately, so rate limits do not slow down tests. */
+/** Creates a clock with the sandbox's time. Its waits end immediately, so that rate limits do not slow down tests. */
 export function sandboxClock(sandbox: LimitlessSandbox): Clock {
   let sleptMs = 0;
   return {
@@ -70,13 +70,13 @@ export function sandboxClock(sandbox: LimitlessSandbox): Clock {
     setTimeout: systemClock.setTimeout,
     async sleep(delayMs) {
       sleptMs += delayMs;
-      // Yields so that pending responses can arrive.
+      // Pending responses arrive in the next iteration of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }
 
-/** The production adapter connected over loopback, with its drop counts. */
+/** Connects the production adapter over loopback and counts its drops. */
 export function connectLimitless(sandbox: LimitlessSandbox): {
   venue: VenueAdapter;
   drops: Map<string, number>;

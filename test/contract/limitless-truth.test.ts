@@ -34,8 +34,8 @@ async function sweep(): Promise<ListingPage[]> {
   return pages;
 }
 
-/** Limitless has one status for all phases between trading and settlement. */
-const STATUS: Readonly<Record<Phase, MarketStatus>> = {
+/** Expected status by phase. Limitless has one status for all phases between trading and settlement. */
+const STATUS_BY_PHASE: Readonly<Record<Phase, MarketStatus>> = {
   pending: "pending",
   active: "active",
   paused: "closed",
@@ -45,8 +45,8 @@ const STATUS: Readonly<Record<Phase, MarketStatus>> = {
   finalized: "finalized",
 };
 
-/** Limitless sends equal payouts both for a void market and for a draw. */
-function limitlessOutcome(outcome: WorldOutcome): Outcome {
+/** Returns the outcome that Limitless reports: it sends equal payouts both for a void market and for a draw. */
+function toLimitlessOutcome(outcome: WorldOutcome): Outcome {
   if (outcome.kind === "void") return { kind: "void", value: 0.5 };
   if (outcome.kind === "partial" && outcome.value === 0.5) return { kind: "void", value: 0.5 };
   return outcome;
@@ -59,10 +59,10 @@ function assertSnapshot(market: ListedMarket, snapshot: MarketSnapshot): void {
   const book = sandbox.world.book(market, at);
   const activity = sandbox.world.activity(market, at);
   const label = `${snapshot.listing.marketId} (${phase})`;
-  assert.equal(snapshot.listing.status, STATUS[phase], label);
+  assert.equal(snapshot.listing.status, STATUS_BY_PHASE[phase], label);
   assert.deepEqual(
     snapshot.listing.outcome,
-    phase === "finalized" && outcome !== null ? limitlessOutcome(outcome) : null,
+    phase === "finalized" && outcome !== null ? toLimitlessOutcome(outcome) : null,
     label,
   );
   assert.equal(
@@ -93,11 +93,11 @@ describe("Limitless adapter against the sandbox", () => {
   test("a sweep lists every open market once with the world's prices, volume and status", async () => {
     const pages = await sweep();
     const snapshots = new Map(pages.flatMap((page) => page.markets).map((market) => [market.listing.marketId, market]));
-    const open = worldMarkets(sandbox).filter((market) =>
+    const openMarkets = worldMarkets(sandbox).filter((market) =>
       ["active", "paused"].includes(sandbox.world.lifecycle(market, sandbox.now()).phase),
     );
-    assert.ok(open.length > 50, `the world has ${open.length} open markets`);
-    for (const market of open) {
+    assert.ok(openMarkets.length > 50, `the world has ${openMarkets.length} open markets`);
+    for (const market of openMarkets) {
       const snapshot = snapshots.get(limitlessMarketId(market));
       assert.ok(snapshot !== undefined, `${market.question} is not listed`);
       assertSnapshot(market, snapshot);
@@ -106,7 +106,7 @@ describe("Limitless adapter against the sandbox", () => {
     assert.deepEqual([...connection.drops], []);
   });
 
-  test("groups become events with the world's mutual exclusion", async () => {
+  test("groups are listed as events that are mutually exclusive exactly if the world's events are", async () => {
     const events = new Map((await sweep()).flatMap((page) => page.events).map((event) => [event.eventId, event]));
     const groups = sandbox.world
       .events("limitless", sandbox.now())
@@ -118,7 +118,7 @@ describe("Limitless adapter against the sandbox", () => {
     }
   });
 
-  test("markets in every phase and with every outcome are read correctly by id", async () => {
+  test("markets read by id equal the world's markets in every phase and with every outcome", async () => {
     const listed = (await sweep()).flatMap((page) => page.markets.map((market) => market.listing));
     const listings = new Map(listed.map((listing) => [listing.marketId, listing]));
     const markets = worldMarkets(sandbox);
@@ -147,7 +147,7 @@ describe("Limitless adapter against the sandbox", () => {
     assert.ok(outcomes.has("yes") && outcomes.has("no"), [...outcomes].join());
   });
 
-  test("finds a market by id or slug and returns null for an unknown id", async () => {
+  test("findMarket finds a market by id or slug and returns null if the id is unknown", async () => {
     const market = worldMarkets(sandbox).find((candidate) => candidate.mechanism === "amm");
     assert.ok(market !== undefined);
     const page = await connection.venue.findMarket(limitlessMarketId(market), signal);
@@ -159,7 +159,7 @@ describe("Limitless adapter against the sandbox", () => {
     assert.equal(await connection.venue.findMarket("..", signal), null);
   });
 
-  test("books, trades and history of single, grouped and AMM markets equal the world's", async () => {
+  test("books, trades and history equal the world's for single, grouped and AMM markets", async () => {
     const listed = (await sweep()).flatMap((page) => page.markets);
     const byId = new Map(worldMarkets(sandbox).map((market) => [limitlessMarketId(market), market]));
     const kindOf = (market: ListedMarket) =>
@@ -182,13 +182,13 @@ describe("Limitless adapter against the sandbox", () => {
 
       const since = sandbox.now() - 24 * HOUR_MS;
       const listedTrades = await connection.venue.listTrades(listing, since, 500, signal);
-      const summary = (trade: { yesPrice: number; size: number; takerSide: string | null }, at: number) =>
+      const formatTrade = (trade: { yesPrice: number; size: number; takerSide: string | null }, at: number) =>
         `${at} ${trade.yesPrice.toFixed(6)} ${trade.size} ${trade.takerSide}`;
       assert.deepEqual(
-        listedTrades.map((trade) => summary(trade, trade.executedAt)).sort(),
+        listedTrades.map((trade) => formatTrade(trade, trade.executedAt)).sort(),
         trades
           .slice(-500)
-          .map((trade) => summary(trade, trade.at))
+          .map((trade) => formatTrade(trade, trade.at))
           .sort(),
       );
       assert.equal(new Set(listedTrades.map((trade) => trade.tradeId)).size, listedTrades.length);
@@ -214,25 +214,25 @@ describe("Limitless adapter against the sandbox", () => {
 });
 
 describe("Limitless stream against the sandbox", () => {
-  /** Opens a stream that collects messages; `next` waits for the next ones and removes them. */
+  /** Opens a stream that collects messages. `next(count)` waits for `count` messages, removes and returns them. */
   function openStream() {
     const messages: StreamMessage[] = [];
     let wake: () => void = () => {};
-    const isUp = Promise.withResolvers<void>();
+    const upEvent = Promise.withResolvers<void>();
     const stream = connection.venue.openStream({
       onMessage(message) {
         messages.push(message);
         wake();
       },
-      onUp: () => isUp.resolve(),
-      onDown: (reason) => isUp.reject(new Error(reason)),
+      onUp: () => upEvent.resolve(),
+      onDown: (reason) => upEvent.reject(new Error(reason)),
     });
     assert.ok(stream !== null);
     const next = async (count: number): Promise<StreamMessage[]> => {
       while (messages.length < count) await new Promise<void>((resolve) => (wake = resolve));
       return messages.splice(0, count);
     };
-    return { stream, isUp: isUp.promise, next, messages };
+    return { stream, up: upEvent.promise, next, messages };
   }
 
   function assertQuote(message: StreamMessage | undefined, market: ListedMarket, at: number): void {
@@ -250,11 +250,11 @@ describe("Limitless stream against the sandbox", () => {
     assert.equal(message.quote.askSize, asks[0]?.size ?? null);
   }
 
-  test("delivers the world's book at the frame's time, replaces the followed markets and reports a resolution once", async () => {
+  test("the stream sends the world's book at the frame's timestamp, replaces the followed markets and reports a resolution once", async () => {
     const listed = new Map(
       (await sweep()).flatMap((page) => page.markets).map((market) => [market.listing.marketId, market.listing]),
     );
-    const active = worldMarkets(sandbox).filter(
+    const activeMarkets = worldMarkets(sandbox).filter(
       (market) => sandbox.world.lifecycle(market, sandbox.now()).phase === "active",
     );
     const listingOf = (market: ListedMarket) => {
@@ -262,33 +262,39 @@ describe("Limitless stream against the sandbox", () => {
       assert.ok(listing !== undefined);
       return listing;
     };
-    const [first, second] = active.filter((market) => market.mechanism === "clob");
-    const amm = active.find((market) => market.mechanism === "amm");
-    assert.ok(first !== undefined && second !== undefined && amm !== undefined);
+    const [firstMarket, secondMarket] = activeMarkets.filter((market) => market.mechanism === "clob");
+    const ammMarket = activeMarkets.find((market) => market.mechanism === "amm");
+    assert.ok(firstMarket !== undefined && secondMarket !== undefined && ammMarket !== undefined);
 
-    const connected = openStream();
-    await connected.isUp;
-    connected.stream.follow([listingOf(first), listingOf(amm)]);
-    assertQuote((await connected.next(1))[0], first, sandbox.now());
+    const openedStream = openStream();
+    await openedStream.up;
+    openedStream.stream.follow([listingOf(firstMarket), listingOf(ammMarket)]);
+    assertQuote((await openedStream.next(1))[0], firstMarket, sandbox.now());
 
-    for (const market of [first, amm]) {
+    for (const market of [firstMarket, ammMarket]) {
       const at = sandbox.world.nextChangeAt(market, sandbox.now());
       sandbox.setNow(at);
       sandbox.publish({ kind: "book", market, at });
-      assertQuote((await connected.next(1))[0], market, at);
+      assertQuote((await openedStream.next(1))[0], market, at);
     }
 
-    connected.stream.follow([listingOf(second)]);
-    assertQuote((await connected.next(1))[0], second, sandbox.now());
-    sandbox.publish({ kind: "book", market: first, at: sandbox.now() });
-    sandbox.publish({ kind: "lifecycle", market: second, from: "determined", to: "finalized", at: second.finalizeAt });
-    sandbox.publish({ kind: "listed", market: first, at: sandbox.now() });
-    const [changed, created] = await connected.next(2);
-    assert.deepEqual([changed?.kind, changed?.marketId], ["changed", limitlessMarketId(second)]);
-    assert.deepEqual([created?.kind, created?.marketId], ["listed", limitlessSlug(first)]);
-    assert.deepEqual(connected.messages, []);
+    openedStream.stream.follow([listingOf(secondMarket)]);
+    assertQuote((await openedStream.next(1))[0], secondMarket, sandbox.now());
+    sandbox.publish({ kind: "book", market: firstMarket, at: sandbox.now() });
+    sandbox.publish({
+      kind: "lifecycle",
+      market: secondMarket,
+      from: "determined",
+      to: "finalized",
+      at: secondMarket.finalizeAt,
+    });
+    sandbox.publish({ kind: "listed", market: firstMarket, at: sandbox.now() });
+    const [changedMessage, listedMessage] = await openedStream.next(2);
+    assert.deepEqual([changedMessage?.kind, changedMessage?.marketId], ["changed", limitlessMarketId(secondMarket)]);
+    assert.deepEqual([listedMessage?.kind, listedMessage?.marketId], ["listed", limitlessSlug(firstMarket)]);
+    assert.deepEqual(openedStream.messages, []);
     assert.deepEqual([...connection.drops], []);
-    connected.stream.close();
+    openedStream.stream.close();
     sandbox.setNow(GENESIS + HOUR_MS);
   });
 });

@@ -24,40 +24,40 @@ import { fastClock, harnessWorld, NOW, openVenueHarness, type VenueHarness } fro
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const signal = () => new AbortController().signal;
-const OUTCOMES = ["yes", "no", "partial", "void", "closed"] as const;
+const REQUIRED_OUTCOMES = ["yes", "no", "partial", "void", "closed"] as const;
 const roundToMicros = (price: number) => fromMicros(toMicros(price));
 
 let harness: VenueHarness;
 let adapter: VenueAdapter;
 let world: SimulatedWorld;
 let now: number;
-let firstListed: MarketSnapshot[];
-let listed: MarketSnapshot[];
+let firstListing: MarketSnapshot[];
+let secondListing: MarketSnapshot[];
 
 before(async () => {
-  harness = await openVenueHarness("manifold", worldWithAllOutcomes());
+  harness = await openVenueHarness("manifold", findWorldWithAllOutcomes());
   ({ world } = harness);
   adapter = harness.adapter();
   now = harness.now();
-  firstListed = await list();
+  firstListing = await listMarkets();
   // Listings do not mark resolved answers. Reading the ended markets by id, as ingest does, stores their results in the cache.
-  await read(worldMarkets().filter((market) => !isOpenOnManifold(market)));
-  listed = await list();
+  await readMarkets(worldMarkets().filter((market) => !isOpenOnManifold(market)));
+  secondListing = await listMarkets();
 });
 after(() => harness?.close());
 
-/** Tries seeds until a world has every kind of outcome: voids and partial payouts are rare on Manifold. */
-function worldWithAllOutcomes(): SimulatedWorld {
+/** Tries seeds until a world has all kinds of outcomes, because voids and partial payouts are rare on Manifold. */
+function findWorldWithAllOutcomes(): SimulatedWorld {
   for (let seed = 1; seed <= 300; seed++) {
     const candidate = harnessWorld(seed, 2_500);
     const lifecycles = candidate.markets("manifold", NOW).map((market) => candidate.lifecycle(market, NOW));
     const outcomes = new Set(lifecycles.map(({ phase, outcome }) => outcome?.kind ?? phase));
-    if (OUTCOMES.every((outcome) => outcomes.has(outcome))) return candidate;
+    if (REQUIRED_OUTCOMES.every((outcome) => outcomes.has(outcome))) return candidate;
   }
   throw new Error("no world has every outcome");
 }
 
-/** Manifold keeps a contract open until the close of its last answer and has no pauses. */
+/** Returns whether a market is open. A Manifold contract is open until its last answer closes, and it has no pauses. */
 function isOpenOnManifold(market: ListedMarket): boolean {
   const { phase } = world.lifecycle(market, now);
   if (resolutionOf(world, market, now) !== null) return false;
@@ -70,12 +70,12 @@ function isOpenOnManifold(market: ListedMarket): boolean {
 
 const worldMarkets = () => world.markets("manifold", now);
 const idsOf = (markets: readonly MarketSnapshot[]) => markets.map(({ listing }) => listing.marketId).sort();
-const list = async () => {
+const listMarkets = async () => {
   const markets: MarketSnapshot[] = [];
   for await (const page of adapter.listOpenMarkets(signal())) markets.push(...page.markets);
   return markets;
 };
-const read = async (markets: readonly ListedMarket[]) => {
+const readMarkets = async (markets: readonly ListedMarket[]) => {
   const ids = markets.map((market) => ({ marketId: manifoldMarketId(market), venueKeys: {} }));
   const page = await adapter.getMarkets(ids, signal());
   return new Map(page.markets.map((market) => [market.listing.marketId, market]));
@@ -84,24 +84,24 @@ const read = async (markets: readonly ListedMarket[]) => {
 test("the listing contains exactly the markets that are open on Manifold", () => {
   const expected = worldMarkets().filter(isOpenOnManifold).map(manifoldMarketId).sort();
   assert.ok(expected.length > 100);
-  assert.deepEqual(idsOf(listed), expected);
+  assert.deepEqual(idsOf(secondListing), expected);
 });
 
-test("the first listing additionally contains only answers resolved MKT or CANCEL, which listings do not mark", () => {
-  const openIds = new Set(idsOf(listed));
+test("all additional markets of the first listing are answers resolved as `MKT` or `CANCEL`, which listings do not mark", () => {
+  const openIds = new Set(idsOf(secondListing));
   const byId = new Map(worldMarkets().map((market) => [manifoldMarketId(market), market]));
-  const extra = idsOf(firstListed).filter((id) => !openIds.has(id));
-  assert.equal(firstListed.length, listed.length + extra.length);
-  for (const id of extra) {
+  const extraIds = idsOf(firstListing).filter((id) => !openIds.has(id));
+  assert.equal(firstListing.length, secondListing.length + extraIds.length);
+  for (const id of extraIds) {
     const market = byId.get(id);
     assert.ok(market !== undefined);
     assert.match(resolutionOf(world, market, now)?.resolution ?? "", /^(MKT|CANCEL)$/);
   }
 });
 
-test("every listed price is the world's probability as indicative price, without a book", () => {
+test("every listed market has the world's probability as its indicative price and has no quotes", () => {
   const byId = new Map(worldMarkets().map((market) => [manifoldMarketId(market), market]));
-  for (const { listing, quote, activity } of listed) {
+  for (const { listing, quote, activity } of secondListing) {
     const market = byId.get(listing.marketId);
     assert.ok(market !== undefined);
     assert.equal(quote.indicativePrice, roundToMicros(manifoldProbability(world, market, now)));
@@ -116,26 +116,28 @@ test("every listed price is the world's probability as indicative price, without
   }
 });
 
-test("events are mutually exclusive and exhaustive if the world's are both", async () => {
+test("an event is mutually exclusive and exhaustive exactly if the world's event is both", async () => {
   const events = new Map(worldMarkets().map((market) => [manifoldContractId(market.event), market.event]));
-  let exclusive = 0;
+  let exclusiveCount = 0;
   for await (const page of harness.adapter().listOpenMarkets(signal())) {
     for (const event of page.events) {
       const worldEvent = events.get(event.eventId);
       assert.ok(worldEvent !== undefined);
       assert.equal(event.mutuallyExclusive, worldEvent.mutuallyExclusive && worldEvent.exhaustive);
       assert.equal(event.exhaustive, event.mutuallyExclusive);
-      if (event.mutuallyExclusive) exclusive += 1;
+      if (event.mutuallyExclusive) exclusiveCount += 1;
     }
   }
-  assert.ok(exclusive > 0);
+  assert.ok(exclusiveCount > 0);
 });
 
-test("ended markets have the world's outcome: yes, no, partial, void or, before the resolution, none", async () => {
-  const ended = worldMarkets().filter((market) => !["active", "paused"].includes(world.lifecycle(market, now).phase));
-  const found = await read(ended);
+test("an ended market has the world's outcome (`yes`, `no`, `partial` or `void`), or none before its resolution", async () => {
+  const endedMarkets = worldMarkets().filter(
+    (market) => !["active", "paused"].includes(world.lifecycle(market, now).phase),
+  );
+  const found = await readMarkets(endedMarkets);
   const kinds = new Map<string, number>();
-  for (const market of ended) {
+  for (const market of endedMarkets) {
     const snapshot = found.get(manifoldMarketId(market));
     assert.ok(snapshot !== undefined, manifoldMarketId(market));
     const { phase, outcome } = world.lifecycle(market, now);
@@ -154,7 +156,7 @@ test("ended markets have the world's outcome: yes, no, partial, void or, before 
     const kind = listing.outcome?.kind ?? listing.status;
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   }
-  for (const kind of OUTCOMES) assert.ok((kinds.get(kind) ?? 0) > 0, `no market has outcome ${kind}`);
+  for (const kind of REQUIRED_OUTCOMES) assert.ok((kinds.get(kind) ?? 0) > 0, `no market has outcome ${kind}`);
 });
 
 function expectedOutcome(outcome: WorldOutcome | null): Outcome | null {
@@ -171,11 +173,11 @@ test("a market read by id has the rules of the world", async () => {
 });
 
 test("getBook returns null", async () => {
-  assert.equal(await adapter.getBook(busiestMarket().listing, signal()), null);
+  assert.equal(await adapter.getBook(findBusiestMarket().listing, signal()), null);
 });
 
-function busiestMarket(): { market: ListedMarket; listing: MarketListing } {
-  const byId = new Map(listed.map(({ listing }) => [listing.marketId, listing]));
+function findBusiestMarket(): { market: ListedMarket; listing: MarketListing } {
+  const byId = new Map(secondListing.map(({ listing }) => [listing.marketId, listing]));
   let busiest: { market: ListedMarket; listing: MarketListing; count: number } | null = null;
   for (const market of worldMarkets()) {
     const listing = byId.get(manifoldMarketId(market));
@@ -187,8 +189,8 @@ function busiestMarket(): { market: ListedMarket; listing: MarketListing } {
   return busiest;
 }
 
-test("trades equal the world's, newest first, without redemptions", async () => {
-  const { market, listing } = busiestMarket();
+test("trades equal the world's trades, newest first, without redemptions", async () => {
+  const { market, listing } = findBusiestMarket();
   const trades = await adapter.listTrades(listing, now - 2 * DAY_MS, 5_000, signal());
   const worldTrades = world.trades(market, now - 2 * DAY_MS, now + 1);
   assert.ok(worldTrades.length > 20);
@@ -200,8 +202,8 @@ test("trades equal the world's, newest first, without redemptions", async () => 
   assert.deepEqual(await adapter.listTrades(listing, now - 2 * DAY_MS, 5, signal()), trades.slice(0, 5));
 });
 
-test("history is the probability after the last bet of each interval", async () => {
-  const { market, listing } = busiestMarket();
+test("each history point has the probability after the last bet of its interval", async () => {
+  const { market, listing } = findBusiestMarket();
   const range = { fromMs: now - DAY_MS, toMs: now, intervalMs: HOUR_MS };
   const history = await adapter.getHistory(listing, range, signal());
   const worldTrades = world.trades(market, range.fromMs, range.toMs);
@@ -214,8 +216,8 @@ test("history is the probability after the last bet of each interval", async () 
   assert.equal(history.length, 24);
 });
 
-test("history without bets in the range has the price after the last bet before it", async () => {
-  const { market, listing } = busiestMarket();
+test("if the range has no bets, each history point has the price after the last bet before the range", async () => {
+  const { market, listing } = findBusiestMarket();
   const last = world.trades(market, market.openAt, now).at(-1);
   assert.ok(last !== undefined);
   const fromMs = Math.ceil((last.at + 1) / 1_000) * 1_000;
@@ -228,15 +230,15 @@ test("history without bets in the range has the price after the last bet before 
   );
 });
 
-test("a market whose resolution is undone is closed, and finalized after the second resolution", async () => {
+test("a market is closed after its resolution is reverted, and finalized after its second resolution", async () => {
   const genesis = now;
-  const laterWorld = createWorld({ seed: 7, genesis, speed: 1, marketCount: 2_500 });
-  const market = laterWorld.markets("manifold", genesis).find((candidate) => {
+  const disputedWorld = createWorld({ seed: 7, genesis, speed: 1, marketCount: 2_500 });
+  const market = disputedWorld.markets("manifold", genesis).find((candidate) => {
     return candidate.disputed && candidate.determineAt > genesis && candidate.event.markets.length === 1;
   });
-  assert.ok(market !== undefined, "no disputed market with a laterWorld result");
+  assert.ok(market !== undefined, "no disputed market has a result after genesis");
   let at = market.determineAt + 1_000;
-  const connection = await serve(laterWorld, () => at);
+  const connection = await serve(disputedWorld, () => at);
   try {
     const status = async () => {
       const page = await connection.adapter.findMarket(manifoldMarketId(market), signal());
@@ -252,7 +254,7 @@ test("a market whose resolution is undone is closed, and finalized after the sec
   }
 });
 
-test("streams each bet once, with the world's price at its time", async () => {
+test("the stream sends each bet once, with the world's price at the time of the bet", async () => {
   const genesis = now;
   let at = genesis;
   const movingWorld = createWorld({ seed: 7, genesis, speed: 60, marketCount: 400 });
@@ -262,33 +264,33 @@ test("streams each bet once, with the world's price at its time", async () => {
     for await (const page of connection.adapter.listOpenMarkets(signal())) {
       listings.push(...page.markets.map(({ listing }) => listing));
     }
-    const followed = new Set(listings.map(({ marketId }) => marketId));
+    const followedIds = new Set(listings.map(({ marketId }) => marketId));
     const messages: StreamMessage[] = [];
-    const isUp = Promise.withResolvers<void>();
-    const received = Promise.withResolvers<void>();
+    const upEvent = Promise.withResolvers<void>();
+    const listedEvent = Promise.withResolvers<void>();
     const stream = connection.adapter.openStream({
-      onMessage: (message) => (message.kind === "listed" ? received.resolve() : messages.push(message)),
-      onUp: () => isUp.resolve(),
-      onDown: (reason) => isUp.reject(new Error(reason)),
+      onMessage: (message) => (message.kind === "listed" ? listedEvent.resolve() : messages.push(message)),
+      onUp: () => upEvent.resolve(),
+      onDown: (reason) => upEvent.reject(new Error(reason)),
     });
     assert.ok(stream !== null);
     stream.follow(listings);
-    await isUp.promise;
+    await upEvent.promise;
     at += 60_000;
     const markets = movingWorld.markets("manifold", genesis);
     connection.feed.publishTrades(movingWorld, markets, genesis, at);
-    // The socket preserves order: when this event arrives, all earlier ones have arrived.
-    const last = markets[0];
-    assert.ok(last !== undefined);
-    connection.feed.publish({ kind: "listed", market: last, at });
-    await received.promise;
+    // The socket preserves order: when this event arrives, all events published before it have arrived.
+    const market = markets[0];
+    assert.ok(market !== undefined);
+    connection.feed.publish({ kind: "listed", market, at });
+    await listedEvent.promise;
     const trades = messages.flatMap((message) => {
       if (message.kind !== "trade") return [];
       const { executedAt, yesPrice, size, takerSide } = message.trade;
       return [{ marketId: message.marketId, at: executedAt, yesPrice, size, takerSide }];
     });
     const expected = markets
-      .filter((market) => followed.has(manifoldMarketId(market)))
+      .filter((market) => followedIds.has(manifoldMarketId(market)))
       .flatMap((market) =>
         movingWorld.trades(market, genesis, at).map(({ at, yesPrice, size, takerSide }) => {
           return { marketId: manifoldMarketId(market), at, yesPrice, size, takerSide };
@@ -311,7 +313,7 @@ test("streams each bet once, with the world's price at its time", async () => {
   }
 });
 
-test("reports a resolved market, and reading it then returns the result", async () => {
+test("the stream reports a resolved market, and reading the market returns its outcome", async () => {
   const genesis = now;
   let at = genesis;
   const movingWorld = createWorld({ seed: 7, genesis, speed: 1, marketCount: 2_500 });
@@ -322,22 +324,22 @@ test("reports a resolved market, and reading it then returns the result", async 
       .find((candidate) => movingWorld.lifecycle(candidate, genesis).phase === "active" && !candidate.disputed);
     assert.ok(market !== undefined);
     const marketId = manifoldMarketId(market);
-    const isUp = Promise.withResolvers<void>();
-    const changed = Promise.withResolvers<StreamMessage>();
+    const upEvent = Promise.withResolvers<void>();
+    const changedEvent = Promise.withResolvers<StreamMessage>();
     const stream = connection.adapter.openStream({
-      onMessage: changed.resolve,
-      onUp: () => isUp.resolve(),
-      onDown: (reason) => isUp.reject(new Error(reason)),
+      onMessage: changedEvent.resolve,
+      onUp: () => upEvent.resolve(),
+      onDown: (reason) => upEvent.reject(new Error(reason)),
     });
-    const before = await connection.adapter.findMarket(marketId, signal());
-    stream?.follow(before?.markets.map(({ listing }) => listing) ?? []);
-    await isUp.promise;
+    const pageBefore = await connection.adapter.findMarket(marketId, signal());
+    stream?.follow(pageBefore?.markets.map(({ listing }) => listing) ?? []);
+    await upEvent.promise;
     at = market.finalizeAt;
     connection.feed.publish({ kind: "lifecycle", market, from: "closed", to: "finalized", at });
-    assert.deepEqual(await changed.promise, { kind: "changed", marketId, receivedAt: at });
-    const after = await connection.adapter.findMarket(marketId, signal());
+    assert.deepEqual(await changedEvent.promise, { kind: "changed", marketId, receivedAt: at });
+    const pageAfter = await connection.adapter.findMarket(marketId, signal());
     const { outcome } = movingWorld.lifecycle(market, at);
-    assert.deepEqual(after?.markets[0]?.listing.outcome, expectedOutcome(outcome));
+    assert.deepEqual(pageAfter?.markets[0]?.listing.outcome, expectedOutcome(outcome));
     stream?.close();
   } finally {
     await connection.close();
@@ -352,7 +354,7 @@ async function serve(servedWorld: SimulatedWorld, at: () => number) {
   const clock = { ...fastClock(0), now: at };
   const http = createUndiciHttp(clock);
   const drops: string[] = [];
-  const connection = createManifoldVenue({
+  const servedAdapter = createManifoldVenue({
     id: "manifold",
     playMoney: true,
     http,
@@ -366,7 +368,7 @@ async function serve(servedWorld: SimulatedWorld, at: () => number) {
     wsUrl: served.urls.manifold?.ws ?? "",
   });
   return {
-    adapter: connection,
+    adapter: servedAdapter,
     drops,
     feed,
     async close() {

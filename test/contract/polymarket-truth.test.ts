@@ -23,12 +23,12 @@ const GENESIS = Date.UTC(2026, 10, 20);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const START = GENESIS + 5 * HOUR_MS;
-/** Search step for pauses: shorter than any pause of this world. */
+/** Time step of the search for pauses; shorter than any pause of this world. */
 const PAUSE_SEARCH_STEP_MS = 9 * 60_000;
 const signal = new AbortController().signal;
 
-/** Polymarket has no status for a pause: a market that accepts no orders is closed. */
-const STATUS: Readonly<Record<Phase, MarketStatus>> = {
+/** Expected status by phase. Polymarket has no status for a pause: a market that accepts no orders is closed. */
+const STATUS_BY_PHASE: Readonly<Record<Phase, MarketStatus>> = {
   pending: "pending",
   active: "active",
   paused: "closed",
@@ -38,7 +38,7 @@ const STATUS: Readonly<Record<Phase, MarketStatus>> = {
   finalized: "finalized",
 };
 
-/** An exchange, its feed and an adapter at a time that the test controls. */
+/** Opens an exchange, its feed and an adapter. The test sets their time. */
 async function openSandbox() {
   const time = { at: START };
   const now = () => time.at;
@@ -125,7 +125,7 @@ const assertSnapshot = (snapshot: MarketSnapshot, market: ListedMarket) => {
   const { phase } = world.lifecycle(market, time.at);
   const book = world.book(market, time.at);
   const activity = world.activity(market, time.at);
-  assert.equal(snapshot.listing.status, STATUS[phase], market.question);
+  assert.equal(snapshot.listing.status, STATUS_BY_PHASE[phase], market.question);
   assert.equal(snapshot.quote.bid, book.bids[0]?.price ?? null);
   assert.equal(snapshot.quote.ask, book.asks[0]?.price ?? null);
   assert.equal(snapshot.quote.lastPrice, book.lastPrice);
@@ -135,7 +135,7 @@ const assertSnapshot = (snapshot: MarketSnapshot, market: ListedMarket) => {
   assert.equal(snapshot.activity.liquidityUsd, activity.liquidityUsd);
 };
 
-test("lists every open market once with the world's quote, volume and status", async () => {
+test("a sweep lists every open market once with the world's quote, volume and status", async () => {
   time.at = START;
   const { markets, events } = await sweep(venue);
   const isOpen = (market: ListedMarket) => world.lifecycle(market, time.at).phase !== "finalized";
@@ -163,9 +163,9 @@ test("lists every open market once with the world's quote, volume and status", a
       market.event.markets.length === 1 ? world.activity(market, time.at).openInterestContracts : null;
     assert.equal(snapshot.activity.openInterestUsd, openInterest);
   }
-  const listed = new Map(events.map((event) => [event.eventId, event]));
+  const eventListings = new Map(events.map((event) => [event.eventId, event]));
   for (const { event } of expected.values()) {
-    const listing = listed.get(polymarketEventId(event));
+    const listing = eventListings.get(polymarketEventId(event));
     assert.ok(listing !== undefined, event.title);
     const isGroup = event.mutuallyExclusive && event.markets.length > 1;
     assert.equal(listing.title, event.title);
@@ -178,11 +178,11 @@ test("lists every open market once with the world's quote, volume and status", a
 });
 
 for (const phase of ["active", "paused", "closed", "determined", "disputed", "finalized"] as const) {
-  test(`a ${phase} market has status ${STATUS[phase]}`, async () => {
-    const found = phase === "active" ? null : findPhase(phase);
-    time.at = found?.at ?? START;
+  test(`a market in the phase "${phase}" has status "${STATUS_BY_PHASE[phase]}"`, async () => {
+    const foundPhase = phase === "active" ? null : findPhase(phase);
+    time.at = foundPhase?.at ?? START;
     const market =
-      found?.market ??
+      foundPhase?.market ??
       world.markets("polymarket", time.at).find((candidate) => world.lifecycle(candidate, time.at).phase === "active");
     assert.ok(market !== undefined);
     assertSnapshot(await readMarket(market), market);
@@ -204,7 +204,7 @@ for (const [kind, outcome] of outcomes) {
   });
 }
 
-test("reports a proposed outcome while it is uncontested, none during a dispute, and the second proposal", async () => {
+test("a market has its proposed outcome before a dispute, none during the dispute, and the second proposal after it", async () => {
   const proposed = findPhase("determined", ({ outcome }) => outcome?.kind === "yes" || outcome?.kind === "no");
   time.at = proposed.at;
   assert.deepEqual((await readMarket(proposed.market)).listing.outcome, { kind: proposed.lifecycle.outcome?.kind });
@@ -216,7 +216,7 @@ test("reports a proposed outcome while it is uncontested, none during a dispute,
   assert.deepEqual((await readMarket(market)).listing.outcome, { kind: outcome?.kind });
 });
 
-test("finds a settled market by id; it has no book", async () => {
+test("findMarket finds a settled market by id, and its book is null", async () => {
   const found = findPhase("finalized");
   time.at = found.at;
   const page = await venue.findMarket(polymarketMarketId(found.market), signal);
@@ -226,7 +226,7 @@ test("finds a settled market by id; it has no book", async () => {
   assert.equal(await venue.getBook(snapshot.listing, signal), null);
 });
 
-/** The active market with the highest volume, with its listing. */
+/** Finds the active market with the highest volume and reads its listing. */
 const readBusiestMarket = async (): Promise<{ market: ListedMarket; listing: MarketListing }> => {
   const [market] = world
     .markets("polymarket", time.at)
@@ -236,7 +236,7 @@ const readBusiestMarket = async (): Promise<{ market: ListedMarket; listing: Mar
   return { market, listing: (await readMarket(market)).listing };
 };
 
-test("books equal the world's, level by level, with the time of their last change", async () => {
+test("every level of a book equals the world's book, and `eventAt` is the time of the book's last change", async () => {
   time.at = START;
   const { markets } = await sweep(venue);
   const expected = new Map(world.markets("polymarket", time.at).map((market) => [polymarketMarketId(market), market]));
@@ -252,7 +252,7 @@ test("books equal the world's, level by level, with the time of their last chang
   }
 });
 
-test("trades of both tokens, converted to YES, equal the world's", async () => {
+test("trades of both tokens, with prices converted to YES, equal the world's trades", async () => {
   time.at = START;
   const { market, listing } = await readBusiestMarket();
   const since = time.at - 6 * HOUR_MS;
@@ -275,7 +275,7 @@ test("trades of both tokens, converted to YES, equal the world's", async () => {
   assert.deepEqual(latest, trades.slice(0, 7));
 });
 
-test("history is the world's price at the end of each interval", async () => {
+test("each history point has the world's price at the end of its interval", async () => {
   time.at = START;
   const { market, listing } = await readBusiestMarket();
   const range = { fromMs: time.at - 20 * DAY_MS, toMs: time.at, intervalMs: HOUR_MS };
@@ -297,50 +297,50 @@ test("history is the world's price at the end of each interval", async () => {
   }
 });
 
-test("streams the world's quotes and trades and reports settled and new markets", async (t) => {
+test("the stream sends the world's quotes and trades and reports settled and new markets", async (t) => {
   const { world, venue, time, drops, close } = await openSandbox();
   t.after(close);
   const { markets } = await sweep(venue);
-  const followed = markets.filter(({ listing }) => listing.status === "active").map(({ listing }) => listing);
+  const followedListings = markets.filter(({ listing }) => listing.status === "active").map(({ listing }) => listing);
   const expected = new Map(world.markets("polymarket", START).map((market) => [polymarketMarketId(market), market]));
   const quotes: Extract<StreamMessage, { kind: "quote" }>[] = [];
   const trades: Extract<StreamMessage, { kind: "trade" }>[] = [];
-  const changed = new Set<string>();
-  const listed = new Set<string>();
-  const settling = followed.find(({ marketId }) => {
+  const changedIds = new Set<string>();
+  const listedIds = new Set<string>();
+  const settlingListing = followedListings.find(({ marketId }) => {
     const market = expected.get(marketId);
     return market !== undefined && market.finalizeAt > START && market.finalizeAt < START + 2 * HOUR_MS;
   });
-  assert.ok(settling !== undefined, "no market of the world settles soon");
-  const settlesAt = expected.get(settling.marketId)?.finalizeAt ?? 0;
+  assert.ok(settlingListing !== undefined, "no market of the world settles soon");
+  const settlesAt = expected.get(settlingListing.marketId)?.finalizeAt ?? 0;
   const hasEnoughMessages = () =>
-    quotes.length > 1_000 && trades.length > 50 && changed.has(settling.marketId) && listed.size > 0;
+    quotes.length > 1_000 && trades.length > 50 && changedIds.has(settlingListing.marketId) && listedIds.size > 0;
   const stream = await new Promise<ReturnType<VenueAdapter["openStream"]>>((resolve, reject) => {
-    const opened = venue.openStream({
+    const newStream = venue.openStream({
       onMessage(message) {
         if (message.kind === "quote") quotes.push(message);
         else if (message.kind === "trade") trades.push(message);
-        else if (message.kind === "changed") changed.add(message.marketId);
-        else listed.add(message.marketId);
-        if (hasEnoughMessages()) resolve(opened);
+        else if (message.kind === "changed") changedIds.add(message.marketId);
+        else listedIds.add(message.marketId);
+        if (hasEnoughMessages()) resolve(newStream);
       },
-      // Once every book has arrived, time advances by 30 seconds every 10 ms.
+      // After every book has arrived, time advances by 30 seconds every 10 ms.
       onUp() {
-        const step = () => {
+        const advanceTime = () => {
           if (hasEnoughMessages()) return;
-          if (quotes.length >= followed.length) time.at += 30_000;
+          if (quotes.length >= followedListings.length) time.at += 30_000;
           if (time.at > settlesAt + HOUR_MS) return reject(new Error("the stream delivered too few messages"));
-          systemClock.setTimeout(step, 10);
+          systemClock.setTimeout(advanceTime, 10);
         };
-        step();
+        advanceTime();
       },
       onDown: (reason) => reject(new Error(reason)),
     });
-    opened?.follow(followed);
+    newStream?.follow(followedListings);
   });
   stream?.close();
 
-  assert.ok(new Set(quotes.map((message) => message.marketId)).size >= followed.length * 0.95);
+  assert.ok(new Set(quotes.map((message) => message.marketId)).size >= followedListings.length * 0.95);
   for (const { marketId, quote } of quotes) {
     const market = expected.get(marketId);
     assert.ok(market !== undefined && typeof quote.eventAt === "number");
@@ -355,8 +355,8 @@ test("streams the world's quotes and trades and reports settled and new markets"
     }
     if (quote.lastPrice !== undefined && quote.lastPrice !== book.lastPrice) {
       // Trades with the same timestamp arrive one after the other, so `lastPrice` may be any of their prices.
-      const matches = world.trades(market, quote.eventAt, quote.eventAt + 1);
-      assert.ok(matches.some((trade) => trade.yesPrice === quote.lastPrice));
+      const tradesAtTime = world.trades(market, quote.eventAt, quote.eventAt + 1);
+      assert.ok(tradesAtTime.some((trade) => trade.yesPrice === quote.lastPrice));
     }
   }
   for (const { marketId, trade } of trades) {

@@ -22,7 +22,7 @@ const exchange = kalshiExchange(
     orderbookNeedsKey: true,
   },
 );
-const listed = world.markets("kalshi", NOW);
+const listedMarkets = world.markets("kalshi", NOW);
 const isActive = (market: ListedMarket) => world.lifecycle(market, NOW).phase === "active";
 
 let served: Awaited<ReturnType<typeof serveExchanges>>;
@@ -39,23 +39,23 @@ after(async () => {
 });
 
 const createMarketApi = () => new kalshi.MarketApi(new kalshi.Configuration({ basePath }));
-const signedConfiguration = () =>
+const createSignedConfiguration = () =>
   new kalshi.Configuration({
     basePath,
     apiKey: "test-key",
     privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   });
 
-/** The active market with the highest volume, which has trades and a two-sided book. */
-function busiestMarket(): ListedMarket {
-  const busiest = listed
+/** Finds the active market with the highest volume, which has trades and a two-sided book. */
+function findBusiestMarket(): ListedMarket {
+  const busiest = listedMarkets
     .filter(isActive)
     .toSorted((a, b) => world.activity(b, NOW).volume24hUsd - world.activity(a, NOW).volume24hUsd)[0];
   assert.ok(busiest);
   return busiest;
 }
 
-test("kalshi-typescript lists exactly the world's open markets, page by page until the empty cursor", async () => {
+test("kalshi-typescript lists exactly the world's open markets, page by page until the cursor is empty", async () => {
   const tickers: string[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < 100; page++) {
@@ -65,11 +65,11 @@ test("kalshi-typescript lists exactly the world's open markets, page by page unt
     if (cursor === "") break;
   }
   assert.equal(cursor, "");
-  assert.deepEqual(tickers, listed.filter(isActive).map(kalshiTicker));
+  assert.deepEqual(tickers, listedMarkets.filter(isActive).map(kalshiTicker));
 });
 
 test("kalshi-typescript reads one market with the world's prices, volume and rules", async () => {
-  const market = busiestMarket();
+  const market = findBusiestMarket();
   const { data } = await createMarketApi().getMarket(kalshiTicker(market));
   const book = world.book(market, NOW);
   const activity = world.activity(market, NOW);
@@ -84,29 +84,29 @@ test("kalshi-typescript reads one market with the world's prices, volume and rul
   assert.ok(market.rules.startsWith(data.market.rules_primary));
 });
 
-test("401: kalshi-typescript without a key cannot read the book; a signed request returns the world's book", async () => {
-  const market = busiestMarket();
+test("401: kalshi-typescript cannot read a book without a key, and reads the world's book with a signed request", async () => {
+  const market = findBusiestMarket();
   await assert.rejects(
     createMarketApi().getMarketOrderbook(kalshiTicker(market)),
     (error: { response?: { status?: number } }) => {
       return error.response?.status === 401;
     },
   );
-  // The client adds its signer to the global HTTP library, so later requests are signed too.
-  const { data } = await new kalshi.MarketApi(signedConfiguration()).getMarketOrderbook(kalshiTicker(market));
+  // The client adds its signer to the global HTTP library, so the requests after this line are signed.
+  const { data } = await new kalshi.MarketApi(createSignedConfiguration()).getMarketOrderbook(kalshiTicker(market));
   const { bids, asks } = world.book(market, NOW);
-  const levels = (side: readonly (readonly string[])[]) => side.map(([price, size]) => [Number(price), Number(size)]);
-  assert.deepEqual(levels(data.orderbook_fp.yes_dollars), bids.map(({ price, size }) => [price, size]).reverse());
+  const toLevels = (side: readonly (readonly string[])[]) => side.map(([price, size]) => [Number(price), Number(size)]);
+  assert.deepEqual(toLevels(data.orderbook_fp.yes_dollars), bids.map(({ price, size }) => [price, size]).reverse());
   assert.deepEqual(
-    levels(data.orderbook_fp.no_dollars),
+    toLevels(data.orderbook_fp.no_dollars),
     asks.map(({ price, size }) => [Math.round((1 - price) * 1e6) / 1e6, size]).reverse(),
   );
-  const batch = await new kalshi.MarketApi(signedConfiguration()).getMarketOrderbooks([kalshiTicker(market)]);
+  const batch = await new kalshi.MarketApi(createSignedConfiguration()).getMarketOrderbooks([kalshiTicker(market)]);
   assert.deepEqual(batch.data.orderbooks[0]?.orderbook_fp, data.orderbook_fp);
 });
 
 test("kalshi-typescript reads the world's trades, newest first", async () => {
-  const market = busiestMarket();
+  const market = findBusiestMarket();
   const expected = world.trades(market, NOW - 6 * 24 * HOUR_MS, NOW + 1).toReversed();
   const { data } = await createMarketApi().getTrades(25, undefined, kalshiTicker(market));
   assert.deepEqual(
@@ -125,7 +125,7 @@ test("kalshi-typescript reads the world's trades, newest first", async () => {
 });
 
 test("kalshi-typescript reads events with markets, series, candles, the historical tier and the exchange status", async () => {
-  const market = busiestMarket();
+  const market = findBusiestMarket();
   const configuration = new kalshi.Configuration({ basePath });
   const events = new kalshi.EventsApi(configuration);
   const { data } = await events.getEvent(kalshiEventTicker(market.event), true);
@@ -150,7 +150,7 @@ test("kalshi-typescript reads events with markets, series, candles, the historic
   const settled = await historical.getHistoricalMarkets(1_000);
   assert.deepEqual(
     settled.data.markets.map(({ ticker }) => ticker),
-    listed.filter(({ finalizeAt }) => finalizeAt < cutoff).map(kalshiTicker),
+    listedMarkets.filter(({ finalizeAt }) => finalizeAt < cutoff).map(kalshiTicker),
   );
   const { data: status } = await new kalshi.ExchangeApi(configuration).getExchangeStatus();
   assert.equal(status.trading_active, true);

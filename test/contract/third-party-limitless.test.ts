@@ -17,25 +17,25 @@ import { type LimitlessSandbox, startLimitlessSandbox, worldMarkets } from "./li
 /** Tests the sandbox with Limitless' client library. The world changes only when the test sets its time. */
 let sandbox: LimitlessSandbox;
 let http: HttpClient;
-let markets: MarketFetcher;
+let fetcher: MarketFetcher;
 
 before(async () => {
   sandbox = await startLimitlessSandbox();
   http = new HttpClient({ baseURL: sandbox.restUrl, keepAlive: false });
-  markets = new MarketFetcher(http);
+  fetcher = new MarketFetcher(http);
 });
 after(() => sandbox.close());
 
-async function listAll(): Promise<ActiveMarketsResponse["data"]> {
+async function listAllMarkets(): Promise<ActiveMarketsResponse["data"]> {
   const rows: ActiveMarketsResponse["data"] = [];
   for (let page = 1; ; page++) {
-    const response = await markets.getActiveMarkets({ page, limit: 25, sortBy: "newest" });
+    const response = await fetcher.getActiveMarkets({ page, limit: 25, sortBy: "newest" });
     rows.push(...response.data);
     if (page * 25 >= response.totalMarketsCount) return rows;
   }
 }
 
-function activeClob(): ListedMarket {
+function findActiveClobMarket(): ListedMarket {
   const market = worldMarkets(sandbox).find(
     (candidate) =>
       candidate.mechanism === "clob" &&
@@ -46,13 +46,13 @@ function activeClob(): ListedMarket {
   return market;
 }
 
-test("@limitless-exchange/sdk lists every open market, nested in groups, with the world's prices and volumes", async () => {
-  const rows = await listAll();
+test("@limitless-exchange/sdk lists every open market, including the markets of groups, with the world's prices and volumes", async () => {
+  const rows = await listAllMarkets();
   const bySlug = new Map(rows.flatMap((row) => row.markets ?? [row]).map((row) => [row.slug, row]));
-  const open = worldMarkets(sandbox).filter(
+  const openMarkets = worldMarkets(sandbox).filter(
     (market) => sandbox.world.lifecycle(market, sandbox.now()).phase === "active",
   );
-  for (const market of open) {
+  for (const market of openMarkets) {
     const row = bySlug.get(limitlessSlug(market));
     assert.ok(row !== undefined, market.question);
     const { volumeUsd } = sandbox.world.activity(market, sandbox.now());
@@ -68,21 +68,21 @@ test("@limitless-exchange/sdk lists every open market, nested in groups, with th
   assert.equal(new Set(rows.map((row) => row.slug)).size, rows.length);
 });
 
-test("@limitless-exchange/sdk gets a validation error if it requests a page of 26 rows", async () => {
-  await assert.rejects(markets.getActiveMarkets({ limit: 26 }), (error) => error instanceof ValidationError);
+test("@limitless-exchange/sdk throws a ValidationError if it requests a page of 26 rows", async () => {
+  await assert.rejects(fetcher.getActiveMarkets({ limit: 26 }), (error) => error instanceof ValidationError);
 });
 
-test("@limitless-exchange/sdk reads a market with tokens and deadline, and a group", async () => {
-  const market = activeClob();
-  const row = await markets.getMarket(limitlessSlug(market));
+test("@limitless-exchange/sdk reads a market with its tokens and deadline, and reads a group", async () => {
+  const market = findActiveClobMarket();
+  const row = await fetcher.getMarket(limitlessSlug(market));
   assert.deepEqual(row.tokens, limitlessTokens(market));
   assert.equal(Number(row.expirationTimestamp), market.closeAt);
-  assert.equal(markets.getVenue(limitlessSlug(market))?.exchange, row.venue?.exchange);
+  assert.equal(fetcher.getVenue(limitlessSlug(market))?.exchange, row.venue?.exchange);
   const group = worldMarkets(sandbox).find((candidate) => candidate.event.markets.length > 1)?.event;
   assert.ok(group !== undefined);
-  const container = await markets.getMarket(limitlessEventSlug(group));
-  assert.equal(container.markets?.length, group.markets.length);
-  assert.equal(container.negRiskMarketId !== undefined, group.mutuallyExclusive);
+  const groupRow = await fetcher.getMarket(limitlessEventSlug(group));
+  assert.equal(groupRow.markets?.length, group.markets.length);
+  assert.equal(groupRow.negRiskMarketId !== undefined, group.mutuallyExclusive);
 });
 
 test("@limitless-exchange/sdk reads a settled market that is no longer listed", async () => {
@@ -91,16 +91,16 @@ test("@limitless-exchange/sdk reads a settled market that is no longer listed", 
     return phase === "finalized" && outcome?.kind === "no" && market.event.markets.length === 1;
   });
   assert.ok(settled !== undefined);
-  const row = await markets.getMarket(limitlessSlug(settled));
+  const row = await fetcher.getMarket(limitlessSlug(settled));
   assert.equal(row.status, "RESOLVED");
   assert.equal(row.winningOutcomeIndex, 1);
-  assert.ok(!(await listAll()).some((listed) => listed.slug === row.slug));
+  assert.ok(!(await listAllMarkets()).some((listed) => listed.slug === row.slug));
 });
 
-test("@limitless-exchange/sdk reads the book in the collateral's smallest units, and the trades", async () => {
-  const market = activeClob();
+test("@limitless-exchange/sdk reads the book with sizes in the collateral's smallest units, and reads the trades", async () => {
+  const market = findActiveClobMarket();
   const slug = limitlessSlug(market);
-  const orderBook = await markets.getOrderBook(slug);
+  const orderBook = await fetcher.getOrderBook(slug);
   const book = sandbox.world.book(market, sandbox.now());
   assert.deepEqual(
     orderBook.bids.map(({ price, size }) => [price, size / 1e6]),
@@ -142,8 +142,8 @@ test("@limitless-exchange/sdk reads the market pages of the navigation and follo
   assert.ok((await pages.getPropertyKeys()).length > 0);
 });
 
-test("@limitless-exchange/sdk receives a snapshot and then each change of the book over Socket.IO", async () => {
-  const market = activeClob();
+test("@limitless-exchange/sdk receives a snapshot of the book and each change over Socket.IO", async () => {
+  const market = findActiveClobMarket();
   const slug = limitlessSlug(market);
   const socket = new WebSocketClient({ url: sandbox.wsUrl, autoReconnect: false });
   const frames: OrderbookUpdate[] = [];
@@ -152,7 +152,7 @@ test("@limitless-exchange/sdk receives a snapshot and then each change of the bo
     frames.push(frame as OrderbookUpdate);
     wake();
   });
-  const next = async (): Promise<OrderbookUpdate> => {
+  const receiveFrame = async (): Promise<OrderbookUpdate> => {
     for (;;) {
       const frame = frames.shift();
       if (frame !== undefined) return frame;
@@ -173,28 +173,28 @@ test("@limitless-exchange/sdk receives a snapshot and then each change of the bo
   await socket.connect();
   await socket.subscribe("subscribe_market_prices", { marketSlugs: [slug] });
   const startedAt = sandbox.now();
-  assertBook(await next(), startedAt);
+  assertBook(await receiveFrame(), startedAt);
   const at = sandbox.world.nextChangeAt(market, startedAt);
   sandbox.setNow(at);
   sandbox.publish({ kind: "book", market, at });
-  assertBook(await next(), at);
+  assertBook(await receiveFrame(), at);
   sandbox.setNow(startedAt);
   await socket.disconnect();
 });
 
-test("a client above the rate limit gets 429 with retry-after while another client is served", async () => {
+test("429: a client above the rate limit gets `retry-after`, and a different client is served", async () => {
   const sandbox = await startLimitlessSandbox({ enforceLimits: true });
   const createFetcher = (agent: string) =>
     new MarketFetcher(new HttpClient({ baseURL: sandbox.restUrl, additionalHeaders: { "user-agent": agent } }));
-  const limited = createFetcher("limited/1.0");
+  const limitedFetcher = createFetcher("limited/1.0");
   try {
-    for (let request = 0; request < 20; request++) await limited.getActiveMarkets({ limit: 1 });
-    await assert.rejects(limited.getActiveMarkets({ limit: 1 }), (error) => error instanceof RateLimitError);
+    for (let request = 0; request < 20; request++) await limitedFetcher.getActiveMarkets({ limit: 1 });
+    await assert.rejects(limitedFetcher.getActiveMarkets({ limit: 1 }), (error) => error instanceof RateLimitError);
     const response = await fetch(`${sandbox.restUrl}/categories`, { headers: { "user-agent": "limited/1.0" } });
     assert.deepEqual([response.status, response.headers.get("retry-after")], [429, "1"]);
     assert.equal((await createFetcher("other/1.0").getActiveMarkets({ limit: 1 })).data.length, 1);
     sandbox.setNow(sandbox.now() + 1_000);
-    await limited.getActiveMarkets({ limit: 1 });
+    await limitedFetcher.getActiveMarkets({ limit: 1 });
   } finally {
     await sandbox.close();
   }

@@ -13,18 +13,18 @@ import { createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket } from "../../sandbox/world/types.ts";
 import { ManualFeed } from "../support/venues/manual-feed.ts";
 
-/** Tests the sandbox as Manifold documents its API, with `fetch` and a WebSocket, because it has no client library. */
+/** Tests that the sandbox conforms to Manifold's API documentation, with `fetch` and a WebSocket: there is no client library. */
 const GENESIS = Date.UTC(2026, 10, 20);
 let now = GENESIS + 5 * 3_600_000;
 const world = createWorld({ seed: 3, genesis: GENESIS, speed: 20, marketCount: 600 });
 const feed = new ManualFeed();
 let served: Awaited<ReturnType<typeof serveExchanges>>;
-let rest: string;
+let restUrl: string;
 
 before(async () => {
   const services = manifoldExchange({ world, feed, now: () => now, enforceLimits: true });
   served = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0 });
-  rest = served.urls.manifold?.rest ?? "";
+  restUrl = served.urls.manifold?.rest ?? "";
 });
 after(async () => {
   feed.close();
@@ -34,7 +34,7 @@ after(async () => {
 /** Unvalidated JSON. */
 type Json = ReturnType<typeof JSON.parse>;
 const request = async (path: string, agent = "test/1.0"): Promise<{ status: number; json: Json }> => {
-  const response = await fetch(`${rest}${path}`, { headers: { "user-agent": agent } });
+  const response = await fetch(`${restUrl}${path}`, { headers: { "user-agent": agent } });
   return { status: response.status, json: await response.json() };
 };
 const get = async (path: string): Promise<Json> => {
@@ -42,16 +42,16 @@ const get = async (path: string): Promise<Json> => {
   assert.equal(status, 200, `${path}: ${JSON.stringify(json)}`);
   return json;
 };
-const markets = () => world.markets("manifold", now);
-const binaryMarket = (): ListedMarket => {
-  const found = markets().find(
+const listWorldMarkets = () => world.markets("manifold", now);
+const findBinaryMarket = (): ListedMarket => {
+  const found = listWorldMarkets().find(
     (market) => market.event.markets.length === 1 && world.lifecycle(market, now).phase === "active",
   );
   assert.ok(found !== undefined);
   return found;
 };
-const multipleChoiceMarket = (): ListedMarket => {
-  const found = markets().find(
+const findMultipleChoiceMarket = (): ListedMarket => {
+  const found = listWorldMarkets().find(
     ({ event, ...market }) =>
       event.mutuallyExclusive && event.exhaustive && event.markets.length > 2 && market.closeAt > now + 86_400_000,
   );
@@ -59,7 +59,7 @@ const multipleChoiceMarket = (): ListedMarket => {
   return found;
 };
 
-test("paging by `before` and by `beforeTime` both list all markets", async () => {
+test("pagination with `before` lists all markets, and so does pagination with `beforeTime`", async () => {
   const listedIds: string[] = [];
   for (let before = ""; ; ) {
     const page = await get(`/markets?limit=7${before === "" ? "" : `&before=${before}`}`);
@@ -67,7 +67,7 @@ test("paging by `before` and by `beforeTime` both list all markets", async () =>
     if (page.length < 7) break;
     before = page.at(-1).id;
   }
-  const worldIds = new Set(markets().map(({ event }) => manifoldContractId(event)));
+  const worldIds = new Set(listWorldMarkets().map(({ event }) => manifoldContractId(event)));
   assert.deepEqual(new Set(listedIds), worldIds);
   assert.equal(listedIds.length, worldIds.size);
   const found: Json[] = [];
@@ -80,8 +80,8 @@ test("paging by `before` and by `beforeTime` both list all markets", async () =>
   assert.deepEqual(new Set(found.map(({ id }) => id)), worldIds);
 });
 
-test("a binary market has the world's probability, which equals the one computed from pool and p", async () => {
-  const market = binaryMarket();
+test("a binary market has the world's probability, which equals the probability computed from `pool` and `p`", async () => {
+  const market = findBinaryMarket();
   const contract = await get(`/market/${manifoldContractId(market.event)}`);
   const expected = manifoldProbability(world, market, now);
   assert.equal(contract.probability, expected);
@@ -99,8 +99,8 @@ test("a binary market has the world's probability, which equals the one computed
   assert.deepEqual(await get(`/market/${contract.id}/prob`), { prob: expected });
 });
 
-test("a multiple-choice market has probabilities per answer only", async () => {
-  const market = multipleChoiceMarket();
+test("a multiple-choice market has a probability for each answer, but none for the market", async () => {
+  const market = findMultipleChoiceMarket();
   const contract = await get(`/market/${manifoldContractId(market.event)}`);
   assert.equal(contract.probability, undefined);
   assert.equal(contract.shouldAnswersSumToOne, true);
@@ -114,19 +114,19 @@ test("a multiple-choice market has probabilities per answer only", async () => {
     const { pool } = answer;
     assert.ok(Math.abs(pool.NO / (pool.YES + pool.NO) - answer.probability) < 1e-9);
   }
-  const probs = Object.fromEntries(answers.map(({ id, probability }: Json) => [id, probability]));
-  assert.deepEqual(await get(`/market/${contract.id}/prob`), { answerProbs: probs });
+  const answerProbs = Object.fromEntries(answers.map(({ id, probability }: Json) => [id, probability]));
+  assert.deepEqual(await get(`/market/${contract.id}/prob`), { answerProbs });
   const probabilities = await get(
-    `/market-probs?ids=${contract.id}&ids=${manifoldContractId(binaryMarket().event)}&ids=unknown`,
+    `/market-probs?ids=${contract.id}&ids=${manifoldContractId(findBinaryMarket().event)}&ids=unknown`,
   );
-  assert.deepEqual(probabilities[contract.id], { answerProbs: probs });
+  assert.deepEqual(probabilities[contract.id], { answerProbs });
   assert.equal(Object.keys(probabilities).length, 2);
   const search = await get(`/search-markets?contractType=DEPENDENT_MULTIPLE_CHOICE&limit=1000&includeLiteAnswers=true`);
   const found = search.find(({ id }: Json) => id === contract.id);
   assert.deepEqual(Object.keys(found.answers[0]).sort(), ["id", "probability", "text"]);
 });
 
-test("search filters, sorts and topics return matching markets", async () => {
+test("a search returns the markets that match its filter, sort order and topic", async () => {
   const search = (query: string) => get(`/search-markets?limit=1000&${query}`);
   for (const market of await search("filter=open")) assert.ok(!market.isResolved && market.closeTime > now);
   for (const market of await search("filter=closed")) assert.ok(!market.isResolved && market.closeTime <= now);
@@ -135,11 +135,11 @@ test("search filters, sorts and topics return matching markets", async () => {
   for (const market of resolved) assert.ok(market.isResolved && market.closeTime <= market.resolutionTime);
   for (const market of await search("contractType=BINARY")) assert.equal(market.outcomeType, "BINARY");
   assert.deepEqual(await search("contractType=POLL"), []);
-  const [longestWord] = binaryMarket()
+  const [longestWord] = findBinaryMarket()
     .event.title.split(" ")
     .toSorted((a, b) => b.length - a.length);
   const matches = await search(`term=${encodeURIComponent(longestWord ?? "")}`);
-  assert.ok(matches.some(({ id }: Json) => id === manifoldContractId(binaryMarket().event)));
+  assert.ok(matches.some(({ id }: Json) => id === manifoldContractId(findBinaryMarket().event)));
   const volumes = (await search("sort=24-hour-vol")).map((market: Json) => market.volume24Hours);
   assert.deepEqual(
     volumes,
@@ -150,16 +150,16 @@ test("search filters, sorts and topics return matching markets", async () => {
   assert.ok((await search(`topicSlug=${topic.slug}`)).length > 0);
 });
 
-test("bets are the world's trades, newest first, with redemptions that can be filtered out", async () => {
-  const market = busiestMarket();
+test("bets equal the world's trades, newest first, and `filterRedemptions` removes redemptions", async () => {
+  const market = findBusiestMarket();
   const contractId = manifoldContractId(market.event);
   const answer = market.event.markets.length > 1 ? `&answerId=${manifoldAnswerId(market)}` : "";
   const from = now - 3_600_000;
-  const all = await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&limit=1000`);
+  const allBets = await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&limit=1000`);
   const expected = world.trades(market, from, now + 1);
   assert.ok(expected.length > 5 && expected.length < 600);
-  const bets = all.filter((bet: Json) => bet.isRedemption !== true && bet.amount !== 0);
-  assert.ok(bets.length < all.length, "no redemption to filter out");
+  const bets = allBets.filter((bet: Json) => bet.isRedemption !== true && bet.amount !== 0);
+  assert.ok(bets.length < allBets.length, "no redemption to filter out");
   assert.deepEqual(
     bets,
     await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&filterRedemptions=true`),
@@ -174,20 +174,23 @@ test("bets are the world's trades, newest first, with redemptions that can be fi
     assert.equal((bet.outcome === "YES") === bet.amount > 0, trade.takerSide === "yes");
     assert.equal(bet.probAfter, manifoldProbability(world, market, trade.at));
   }
-  const [earlier] = await get(`/bets?contractId=${contractId}${answer}&before=${bets[2].id}&limit=1`);
-  assert.ok(earlier.createdTime < bets[2].createdTime);
-  const ascending = await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&order=asc`);
-  assert.deepEqual(ascending, all.toReversed());
+  const [earlierBet] = await get(`/bets?contractId=${contractId}${answer}&before=${bets[2].id}&limit=1`);
+  assert.ok(earlierBet.createdTime < bets[2].createdTime);
+  const ascendingBets = await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&order=asc`);
+  assert.deepEqual(ascendingBets, allBets.toReversed());
   const points = await get(`/bet-points?contractId=${contractId}${answer}&afterTime=${from - 1}&beforeTime=${now + 1}`);
   assert.deepEqual(
     points.map((point: Json) => point.probAfter),
-    all.map((bet: Json) => bet.probAfter),
+    allBets.map((bet: Json) => bet.probAfter),
   );
   assert.deepEqual(await get(`/bets?contractId=${contractId}&kinds=open-limit`), []);
 });
 
-function busiestMarket(): ListedMarket {
-  const counts = markets().map((market) => ({ market, count: world.trades(market, now - 3_600_000, now + 1).length }));
+function findBusiestMarket(): ListedMarket {
+  const counts = listWorldMarkets().map((market) => ({
+    market,
+    count: world.trades(market, now - 3_600_000, now + 1).length,
+  }));
   const busiest = counts.toSorted((a, b) => b.count - a.count)[0]?.market;
   assert.ok(busiest !== undefined);
   return busiest;
@@ -218,7 +221,7 @@ test("invalid requests return Manifold's status and a message", async () => {
   }
 });
 
-test("429: the 501st request of a client within a minute is rejected while another client is served", async () => {
+test("429: the 501st request of a client within a minute is rejected, and a different client is served", async () => {
   for (let count = 0; count < 500; count++)
     assert.equal((await request("/groups?beforeTime=1", "limited/1.0")).status, 200);
   assert.equal((await request("/groups?beforeTime=1", "limited/1.0")).status, 429);
@@ -227,7 +230,7 @@ test("429: the 501st request of a client within a minute is rejected while anoth
   assert.equal((await request("/groups?beforeTime=1", "limited/1.0")).status, 200);
 });
 
-test("the socket acknowledges commands, rejects invalid ones and broadcasts bets", async () => {
+test("the socket acknowledges commands, rejects invalid commands and broadcasts bets", async () => {
   const socket = new WebSocket(served.urls.manifold?.ws ?? "");
   const messages: Json[] = [];
   let wake = () => {};
@@ -235,7 +238,7 @@ test("the socket acknowledges commands, rejects invalid ones and broadcasts bets
     messages.push(JSON.parse(data.toString()));
     wake();
   });
-  const next = async (matches: (message: Json) => boolean): Promise<Json> => {
+  const waitForMessage = async (matches: (message: Json) => boolean): Promise<Json> => {
     for (;;) {
       const found = messages.find(matches);
       if (found !== undefined) return found;
@@ -245,25 +248,25 @@ test("the socket acknowledges commands, rejects invalid ones and broadcasts bets
     }
   };
   await once(socket, "open");
-  const market = busiestMarket();
+  const market = findBusiestMarket();
   const contractId = manifoldContractId(market.event);
   const topic = `contract/${contractId}/new-bet`;
   socket.send(JSON.stringify({ type: "subscribe", txid: 7, topics: ["global/new-bet", topic] }));
-  assert.deepEqual(await next(({ txid }) => txid === 7), { type: "ack", txid: 7, success: true });
+  assert.deepEqual(await waitForMessage(({ txid }) => txid === 7), { type: "ack", txid: 7, success: true });
   socket.send("not JSON");
-  assert.equal((await next(({ type, txid }) => type === "ack" && txid === undefined)).success, false);
+  assert.equal((await waitForMessage(({ type, txid }) => type === "ack" && txid === undefined)).success, false);
   socket.send(JSON.stringify({ type: "ping", txid: 8 }));
-  assert.equal((await next(({ txid }) => txid === 8)).success, true);
+  assert.equal((await waitForMessage(({ txid }) => txid === 8)).success, true);
   const trade = world.trades(market, now + 1, now + 600_000)[0];
   assert.ok(trade !== undefined);
   now = trade.at;
   feed.publish({ kind: "trade", market, trade, at: trade.at });
-  const { data } = await next((message) => message.topic === topic);
+  const { data } = await waitForMessage((message) => message.topic === topic);
   assert.equal(data.bets[0].createdTime, trade.at);
   assert.equal(data.bets[0].contractId, contractId);
   assert.equal(Math.abs(data.bets[0].shares), trade.size);
-  await next((message) => message.topic === "global/new-bet");
+  await waitForMessage((message) => message.topic === "global/new-bet");
   socket.send(JSON.stringify({ type: "unsubscribe", txid: 9, topics: ["global/new-bet", topic] }));
-  assert.equal((await next(({ txid }) => txid === 9)).success, true);
+  assert.equal((await waitForMessage(({ txid }) => txid === 9)).success, true);
   socket.terminate();
 });

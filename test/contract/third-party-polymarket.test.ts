@@ -39,7 +39,7 @@ after(async () => {
   await served.close();
 });
 
-const readAll = async (
+const readAllPages = async (
   read: (cursor?: string) => Promise<{ data: { condition_id: string }[]; next_cursor: string }>,
 ) => {
   const rows: { condition_id: string }[] = [];
@@ -52,24 +52,24 @@ const readAll = async (
   assert.equal(cursor, END_CURSOR);
   return rows;
 };
-const worldConditionIds = () => world.markets("polymarket", NOW).map(polymarketConditionId).sort();
+const listWorldConditionIds = () => world.markets("polymarket", NOW).map(polymarketConditionId).sort();
 
 test("@polymarket/clob-client reads the health check and the server time", async () => {
   assert.equal(await client.getOk(), "OK");
   assert.equal(await client.getServerTime(), Math.floor(NOW / 1000));
 });
 
-test("@polymarket/clob-client lists every market of the world once, in full and simplified form", async () => {
+test("@polymarket/clob-client lists every market of the world once, both in full and in simplified form", async () => {
   for (const read of [client.getMarkets, client.getSimplifiedMarkets]) {
-    const rows = await readAll((cursor) => read.call(client, cursor));
-    assert.deepEqual(rows.map((row) => row.condition_id).sort(), worldConditionIds());
+    const rows = await readAllPages((cursor) => read.call(client, cursor));
+    assert.deepEqual(rows.map((row) => row.condition_id).sort(), listWorldConditionIds());
   }
 });
 
 test("@polymarket/clob-client lists the markets with rewards", async () => {
-  const conditionIds = new Set(worldConditionIds());
+  const conditionIds = new Set(listWorldConditionIds());
   for (const read of [client.getSamplingMarkets, client.getSamplingSimplifiedMarkets]) {
-    const rows = await readAll((cursor) => read.call(client, cursor));
+    const rows = await readAllPages((cursor) => read.call(client, cursor));
     assert.ok(rows.length > 0 && rows.length < conditionIds.size);
     for (const row of rows) assert.ok(conditionIds.has(row.condition_id));
   }
@@ -85,12 +85,12 @@ test("@polymarket/clob-client reads one market with its two tokens", async () =>
   );
 });
 
-test("@polymarket/clob-client gets an error for an unknown market and an unknown book", async () => {
+test("@polymarket/clob-client gets status 404 if the market or the token is unknown", async () => {
   assert.equal((await client.getMarket(`0x${"0".repeat(64)}`)).status, 404);
   assert.equal((await client.getMidpoint(`1${"0".repeat(75)}`)).status, 404);
 });
 
-test("@polymarket/clob-client reads the book with the best level last and the mirrored NO book, and computes the same hash", async () => {
+test("@polymarket/clob-client reads the book with the best level last, computes the same hash, and reads the mirrored NO book", async () => {
   const { bids, asks } = world.book(market, NOW);
   const [yes, no] = polymarketTokenIds(market);
   const book = await client.getOrderBook(yes);
@@ -103,18 +103,18 @@ test("@polymarket/clob-client reads the book with the best level last and the mi
     asks.map(({ price, size }) => [price, size]).reverse(),
   );
   assert.equal(await client.getOrderBookHash(book), book.hash);
-  const [mirror] = await client.getOrderBooks([{ token_id: no, side: Side.BUY }]);
-  assert.equal(Number(mirror?.asks.at(-1)?.price), Math.round((1 - (bids[0]?.price ?? 0)) * 1e6) / 1e6);
-  assert.equal(Number(mirror?.asks.at(-1)?.size), bids[0]?.size);
+  const [noBook] = await client.getOrderBooks([{ token_id: no, side: Side.BUY }]);
+  assert.equal(Number(noBook?.asks.at(-1)?.price), Math.round((1 - (bids[0]?.price ?? 0)) * 1e6) / 1e6);
+  assert.equal(Number(noBook?.asks.at(-1)?.size), bids[0]?.size);
 });
 
-test("@polymarket/clob-client reads mid, spread and prices of the world's book; side BUY is the bid", async () => {
+test("@polymarket/clob-client reads the mid, the spread and the prices of the world's book, where side `BUY` is the bid", async () => {
   const { bids, asks, lastPrice } = world.book(market, NOW);
   const bid = bids[0]?.price ?? 0;
   const ask = asks[0]?.price ?? 0;
   const [yes, no] = polymarketTokenIds(market);
   const assertClose = (actual: string, expected: number) =>
-    assert.ok(Math.abs(Number(actual) - expected) < 1e-6, `${actual} instead of ${expected}`);
+    assert.ok(Math.abs(Number(actual) - expected) < 1e-6, `${actual} is not ${expected}`);
   assertClose((await client.getMidpoint(yes)).mid, (bid + ask) / 2);
   assertClose((await client.getMidpoints([{ token_id: yes, side: Side.BUY }]))[yes], (bid + ask) / 2);
   assertClose((await client.getSpread(yes)).spread, ask - bid);
@@ -129,14 +129,14 @@ test("@polymarket/clob-client reads mid, spread and prices of the world's book; 
   );
 });
 
-test("@polymarket/clob-client reads tick size, neg-risk flag and fee", async () => {
+test("@polymarket/clob-client reads the tick size, the neg-risk flag and the fee", async () => {
   const [yes] = polymarketTokenIds(market);
   assert.equal(Number(await client.getTickSize(yes)), market.tick);
   assert.equal(await client.getNegRisk(yes), market.event.mutuallyExclusive && market.event.markets.length > 1);
   assert.ok([0, 1000].includes(await client.getFeeRateBps(yes)));
 });
 
-test("@polymarket/clob-client reads a day of price history, between the world's bid and ask or at its last price", async () => {
+test("@polymarket/clob-client reads one day of price history, with prices between the world's bid and ask or equal to its last price", async () => {
   const [yes] = polymarketTokenIds(market);
   const response: unknown = await client.getPricesHistory({
     market: yes,

@@ -9,14 +9,14 @@ import { openVenueHarness, type VenueHarness, type VenueName } from "../support/
 
 const PAGES_MAX = 2_000;
 const SAMPLE_SIZE = 12;
-const TIME_MIN = Date.UTC(2000, 0, 1);
-const TIME_MAX = Date.UTC(2200, 0, 1);
+const PLAUSIBLE_TIME_MIN = Date.UTC(2000, 0, 1);
+const PLAUSIBLE_TIME_MAX = Date.UTC(2200, 0, 1);
 const DAY_MS = 86_400_000;
-/** Drop reasons of valid rows that are intentionally not listed: Polymarket's "other" outcome of a group. */
+/** Drop reasons of valid rows that are intentionally not listed. `neg_risk_other`: Polymarket's "other" outcome of a group. */
 const EXPECTED_DROPS: ReadonlySet<string> = new Set(["neg_risk_other"]);
 const createSignal = () => new AbortController().signal;
 
-const HOSTILE_IDS: readonly string[] = [
+const HOSTILE_MARKET_IDS: readonly string[] = [
   "",
   " ",
   ".",
@@ -65,7 +65,7 @@ const INVALID_ROWS: readonly (readonly [string, (row: unknown) => unknown])[] = 
 ];
 
 /** The adapter under test and the result of one sweep. */
-interface Subject {
+interface TestedVenue {
   readonly name: VenueName;
   readonly harness: VenueHarness;
   readonly adapter: VenueAdapter;
@@ -77,12 +77,12 @@ interface Subject {
 /** Guarantees of every adapter, tested against its sandbox exchange with a simulated world. */
 export function describeVenueContract(name: VenueName): void {
   describe(`contract of ${name}`, { concurrency: false }, () => {
-    let subject: Subject;
+    let testedVenue: TestedVenue;
     before(async () => {
       const harness = await openVenueHarness(name);
       const adapter = harness.adapter();
       const pages = await sweep(adapter);
-      subject = {
+      testedVenue = {
         name,
         harness,
         adapter,
@@ -91,27 +91,27 @@ export function describeVenueContract(name: VenueName): void {
         events: pages.flatMap((page) => page.events),
       };
     });
-    after(() => subject?.harness.close());
+    after(() => testedVenue?.harness.close());
 
-    testListing(() => subject);
-    testSingleMarkets(() => subject);
-    testBooksTradesAndHistory(() => subject);
-    testAborts(() => subject);
-    testFailures(() => subject);
-    testInvalidRows(() => subject);
+    testListing(() => testedVenue);
+    testSingleMarkets(() => testedVenue);
+    testBooksTradesAndHistory(() => testedVenue);
+    testAborts(() => testedVenue);
+    testFailures(() => testedVenue);
+    testInvalidRows(() => testedVenue);
   });
 }
 
-function testListing(subject: () => Subject): void {
-  test("the listing ends, is not empty and contains each market once", () => {
-    const { pages, markets } = subject();
+function testListing(getVenue: () => TestedVenue): void {
+  test("the listing has a last page, is not empty and contains each market once", () => {
+    const { pages, markets } = getVenue();
     assert.ok(pages.length < PAGES_MAX);
     assert.ok(markets.length > 0);
     assert.equal(new Set(markets.map(({ listing }) => listing.marketId)).size, markets.length);
   });
 
-  test("no row of a healthy venue is dropped as invalid", () => {
-    const reasons = [...subject().harness.drops.keys()];
+  test("if a venue has no faults, none of its rows is dropped as invalid", () => {
+    const reasons = [...getVenue().harness.drops.keys()];
     assert.deepEqual(
       reasons.filter((reason) => !EXPECTED_DROPS.has(reason)),
       [],
@@ -119,13 +119,13 @@ function testListing(subject: () => Subject): void {
   });
 
   test("every market has the configured venue, a title, a known status and plausible times", () => {
-    const { name, markets } = subject();
+    const { name, markets } = getVenue();
     for (const { listing } of markets) {
       assert.equal(listing.venue, name);
       assert.ok(listing.marketId.length > 0 && listing.title.length > 0);
       assert.ok(MARKET_STATUSES.includes(listing.status));
       for (const at of [listing.openAt, listing.closeAt, listing.expectedResolutionAt, listing.resolvedAt]) {
-        assert.ok(at === null || (at > TIME_MIN && at < TIME_MAX), `${listing.marketId}: ${at}`);
+        assert.ok(at === null || (at > PLAUSIBLE_TIME_MIN && at < PLAUSIBLE_TIME_MAX), `${listing.marketId}: ${at}`);
       }
       assert.ok(listing.tickSize === null || (listing.tickSize > 0 && listing.tickSize < 1));
       assert.ok(listing.outcome === null || listing.status === "determined" || listing.status === "finalized");
@@ -134,7 +134,7 @@ function testListing(subject: () => Subject): void {
   });
 
   test("every price is in (0, 1), every bid is below its ask and every size is positive", () => {
-    for (const { listing, quote } of subject().markets) {
+    for (const { listing, quote } of getVenue().markets) {
       for (const price of [quote.bid, quote.ask, quote.lastPrice, quote.indicativePrice, yesPrice(quote)]) {
         assert.ok(price === null || (price > 0 && price < 1), `${listing.marketId}: ${price}`);
       }
@@ -143,8 +143,8 @@ function testListing(subject: () => Subject): void {
     }
   });
 
-  test("USD amounts are null for play money and never negative", () => {
-    const { adapter, markets } = subject();
+  test("USD amounts are null if the venue uses play money, and are never negative", () => {
+    const { adapter, markets } = getVenue();
     for (const { activity } of markets) {
       for (const amount of Object.values(activity)) {
         assert.ok(adapter.playMoney ? amount === null : amount === null || amount >= 0);
@@ -153,11 +153,11 @@ function testListing(subject: () => Subject): void {
   });
 
   test("no value is NaN, infinite or undefined", () => {
-    for (const page of subject().pages) assertFiniteValues(page, "page");
+    for (const page of getVenue().pages) assertFiniteValues(page, "page");
   });
 
-  test("every event is listed once, and every market's event is listed", () => {
-    const { name, events, markets } = subject();
+  test("every event is listed once, and the event of every market is listed", () => {
+    const { name, events, markets } = getVenue();
     const ids = new Set(events.map((event) => event.eventId));
     assert.equal(ids.size, events.length);
     for (const event of events) assert.equal(event.venue, name);
@@ -167,10 +167,10 @@ function testListing(subject: () => Subject): void {
   });
 }
 
-function testSingleMarkets(subject: () => Subject): void {
-  test("a market read individually equals its listing, which may have fewer fields", async () => {
-    const sample = sampleOf(subject().markets);
-    const page = await subject()
+function testSingleMarkets(getVenue: () => TestedVenue): void {
+  test("a market read by id has all non-null fields of its listing, with equal values", async () => {
+    const sample = selectSample(getVenue().markets);
+    const page = await getVenue()
       .harness.adapter()
       .getMarkets(
         sample.map(({ listing }) => listing),
@@ -180,22 +180,22 @@ function testSingleMarkets(subject: () => Subject): void {
     assert.equal(page.markets.length, sample.length);
     const byId = new Map(page.markets.map((market) => [market.listing.marketId, market]));
     for (const { listing } of sample) {
-      const single = byId.get(listing.marketId);
-      assert.ok(single !== undefined, listing.marketId);
-      assertKnownFieldsEqual(listing, single.listing);
+      const singleMarket = byId.get(listing.marketId);
+      assert.ok(singleMarket !== undefined, listing.marketId);
+      assertKnownFieldsEqual(listing, singleMarket.listing);
     }
   });
 
-  test("getMarkets without ids sends no request", async () => {
-    const { adapter, harness } = subject();
+  test("getMarkets sends no request if the list of ids is empty", async () => {
+    const { adapter, harness } = getVenue();
     const requestsBefore = harness.requests.length;
     assert.deepEqual((await adapter.getMarkets([], createSignal())).markets, []);
     assert.equal(harness.requests.length, requestsBefore);
   });
 
-  test("a new adapter finds a listed market by its id", async () => {
-    const newAdapter = subject().harness.adapter();
-    for (const { listing } of sampleOf(subject().markets).slice(0, 4)) {
+  test("an adapter that has not listed any market finds a market by its id", async () => {
+    const newAdapter = getVenue().harness.adapter();
+    for (const { listing } of selectSample(getVenue().markets).slice(0, 4)) {
       const page = await newAdapter.findMarket(listing.marketId, createSignal());
       const found = page?.markets.find((market) => market.listing.marketId === listing.marketId);
       assert.ok(found !== undefined, listing.marketId);
@@ -204,11 +204,11 @@ function testSingleMarkets(subject: () => Subject): void {
     }
   });
 
-  test("a hostile id returns null, and requests stay within the venue's base paths", async () => {
-    const { harness } = subject();
+  test("findMarket returns null for a hostile id and sends requests only below the venue's base URLs", async () => {
+    const { harness } = getVenue();
     const newAdapter = harness.adapter();
     const requestsBefore = harness.requests.length;
-    for (const id of HOSTILE_IDS) {
+    for (const id of HOSTILE_MARKET_IDS) {
       assert.equal(await newAdapter.findMarket(id, createSignal()), null, JSON.stringify(id.slice(0, 40)));
     }
     for (const { url } of harness.requests.slice(requestsBefore)) {
@@ -220,26 +220,26 @@ function testSingleMarkets(subject: () => Subject): void {
     }
   });
 
-  test("a renamed venue uses the configured name everywhere", async () => {
-    const { harness, markets } = subject();
-    const renamed = harness.adapter("venue_a");
-    assert.equal(renamed.id, "venue_a");
-    const [first] = await sweep(renamed);
-    assert.ok(first !== undefined);
-    const found = await renamed.findMarket(markets[0]?.listing.marketId ?? "", createSignal());
-    for (const page of [first, found]) {
+  test("a venue with a configured id uses this id in its listings, markets and events", async () => {
+    const { harness, markets } = getVenue();
+    const renamedAdapter = harness.adapter("venue_a");
+    assert.equal(renamedAdapter.id, "venue_a");
+    const [firstPage] = await sweep(renamedAdapter);
+    assert.ok(firstPage !== undefined);
+    const foundPage = await renamedAdapter.findMarket(markets[0]?.listing.marketId ?? "", createSignal());
+    for (const page of [firstPage, foundPage]) {
       for (const { listing } of page?.markets ?? []) assert.equal(listing.venue, "venue_a");
       for (const event of page?.events ?? []) assert.equal(event.venue, "venue_a");
     }
   });
 }
 
-function testBooksTradesAndHistory(subject: () => Subject): void {
-  const sample = () => sampleOf(subject().markets).slice(0, 5);
+function testBooksTradesAndHistory(getVenue: () => TestedVenue): void {
+  const sample = () => selectSample(getVenue().markets).slice(0, 5);
 
-  test("a book is sorted best first, not crossed and has valid levels", async () => {
+  test("a book has valid levels, is sorted with the best price first and is not crossed", async () => {
     for (const { listing } of sample()) {
-      const book = await subject().adapter.getBook(listing, createSignal());
+      const book = await getVenue().adapter.getBook(listing, createSignal());
       if (book === null) continue;
       assertFiniteValues(book, "book");
       const { bids, asks } = book;
@@ -250,8 +250,8 @@ function testBooksTradesAndHistory(subject: () => Subject): void {
     }
   });
 
-  test("trades are unique, newest first and within the requested time and limit", async () => {
-    const { adapter, harness } = subject();
+  test("trades are unique, newest first, within the requested time range and not more than the limit", async () => {
+    const { adapter, harness } = getVenue();
     const now = harness.now();
     const since = now - DAY_MS;
     for (const { listing } of sample()) {
@@ -267,8 +267,8 @@ function testBooksTradesAndHistory(subject: () => Subject): void {
     }
   });
 
-  test("history points are oldest first, do not overlap and lie in the requested range", async () => {
-    const { adapter, harness } = subject();
+  test("history points are oldest first, do not overlap and are in the requested range", async () => {
+    const { adapter, harness } = getVenue();
     const now = harness.now();
     const range = { fromMs: now - DAY_MS, toMs: now, intervalMs: 3_600_000 };
     for (const { listing } of sample()) {
@@ -286,9 +286,9 @@ function testBooksTradesAndHistory(subject: () => Subject): void {
   });
 }
 
-function testAborts(subject: () => Subject): void {
-  test("an abort ends the listing promptly and no further request is sent", async () => {
-    const { harness } = subject();
+function testAborts(getVenue: () => TestedVenue): void {
+  test("an abort ends the listing, and the adapter sends no further request", async () => {
+    const { harness } = getVenue();
     const abort = new AbortController();
     harness.intercept = () => ({ afterMs: 3_600_000 });
     const requestsBefore = harness.requests.length;
@@ -302,18 +302,18 @@ function testAborts(subject: () => Subject): void {
     assert.equal(harness.requests.length, requestsAtAbort);
   });
 
-  test("a listing that is already aborted sends no request", async () => {
-    const { harness } = subject();
+  test("a listing sends no request if its signal is already aborted", async () => {
+    const { harness } = getVenue();
     const requestsBefore = harness.requests.length;
     await assert.rejects(sweep(harness.adapter(), AbortSignal.abort()));
     assert.equal(harness.requests.length, requestsBefore);
   });
 }
 
-function testFailures(subject: () => Subject): void {
+function testFailures(getVenue: () => TestedVenue): void {
   for (const [description, response, failure] of INVALID_RESPONSES) {
     test(`a listing that receives ${description} fails with ${failure} and yields no page`, async () => {
-      const { harness } = subject();
+      const { harness } = getVenue();
       harness.intercept = () => response;
       try {
         const pages: ListingPage[] = [];
@@ -329,8 +329,8 @@ function testFailures(subject: () => Subject): void {
     });
   }
 
-  test("a failed request for a market throws and does not report the market as unknown", async () => {
-    const { harness, markets } = subject();
+  test("findMarket and getMarkets throw if their request fails, and do not report the market as unknown", async () => {
+    const { harness, markets } = getVenue();
     const listing = markets[0]?.listing;
     assert.ok(listing !== undefined);
     for (const response of [{ status: 500 }, { body: "<html>" }]) {
@@ -344,8 +344,8 @@ function testFailures(subject: () => Subject): void {
     }
   });
 
-  test("a listing whose second request fails throws and is not treated as complete", async () => {
-    const { harness } = subject();
+  test("a listing throws if its second request fails", async () => {
+    const { harness } = getVenue();
     const requestCount = await harness.count(() => sweep(harness.adapter()));
     if (requestCount < 2) return;
     let requests = 0;
@@ -358,10 +358,10 @@ function testFailures(subject: () => Subject): void {
   });
 }
 
-function testInvalidRows(subject: () => Subject): void {
+function testInvalidRows(getVenue: () => TestedVenue): void {
   for (const [description, makeInvalid] of INVALID_ROWS) {
-    test(`drops and counts a row replaced by ${description}, and keeps the others`, async () => {
-      const { harness, markets } = subject();
+    test(`the adapter drops and counts a row replaced by ${description}, and keeps the other rows`, async () => {
+      const { harness, markets } = getVenue();
       harness.drops.clear();
       let isReplaced = false;
       harness.rewrite = (body) => {
@@ -371,14 +371,14 @@ function testInvalidRows(subject: () => Subject): void {
         return JSON.stringify(json);
       };
       try {
-        const remaining = (await sweep(harness.adapter())).flatMap((page) => page.markets);
+        const remainingMarkets = (await sweep(harness.adapter())).flatMap((page) => page.markets);
         assert.ok(isReplaced, "no response had rows to replace");
         assert.ok(
-          remaining.length > 0 && remaining.length < markets.length,
-          `${remaining.length} of ${markets.length}`,
+          remainingMarkets.length > 0 && remainingMarkets.length < markets.length,
+          `${remainingMarkets.length} of ${markets.length}`,
         );
         assert.ok([...harness.drops.values()].reduce((sum, count) => sum + count, 0) > 0);
-        for (const market of remaining) assertFiniteValues(market, "market");
+        for (const market of remainingMarkets) assertFiniteValues(market, "market");
       } finally {
         harness.rewrite = null;
         harness.drops.clear();
@@ -387,8 +387,8 @@ function testInvalidRows(subject: () => Subject): void {
   }
 }
 
-/** At most `SAMPLE_SIZE` markets, evenly distributed over the listing. */
-function sampleOf(markets: readonly MarketSnapshot[]): MarketSnapshot[] {
+/** Selects at most `SAMPLE_SIZE` markets, evenly distributed over the listing. */
+function selectSample(markets: readonly MarketSnapshot[]): MarketSnapshot[] {
   const step = Math.ceil(markets.length / SAMPLE_SIZE);
   return markets.filter((_, index) => index % step === 0);
 }
@@ -423,7 +423,7 @@ function assertKnownFieldsEqual(expected: object, actual: object, options: { ign
   }
 }
 
-/** Replaces the first row of the first list of objects in a response; returns whether there was one. */
+/** Replaces the first row of the first list of objects in a response; returns whether such a list exists. */
 function replaceFirstRow(json: unknown, replace: (row: unknown) => unknown): boolean {
   const lists = Array.isArray(json) ? [json] : Object.values(Object(json)).filter(Array.isArray);
   for (const list of lists) {

@@ -1,6 +1,6 @@
 /**
- * Schema drift detection of the adapters: documented responses of the sandbox have no drift. A changed field is reported by
- * name, affects at most its row and never becomes an invalid price.
+ * Tests the schema drift detection of the adapters: the documented responses of the sandbox have no drift. A changed field is
+ * reported by name, causes at most the drop of its row and never leads to an invalid price.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -19,8 +19,8 @@ const signal = new AbortController().signal;
 interface ListingFormat {
   readonly isListing: (body: Record<string, unknown> | unknown[]) => boolean;
   readonly rowsOf: (body: unknown) => Record<string, unknown>[];
-  /** Object name in drift reports. */
-  readonly kind: string;
+  /** Name of a row in drift reports. */
+  readonly objectName: string;
   readonly requiredFields: readonly string[];
   /** Fields with a fixed set of values. */
   readonly enumFields: readonly string[];
@@ -35,7 +35,7 @@ const FORMATS: Readonly<Record<VenueName, ListingFormat>> = {
   kalshi: {
     isListing: (body) => "markets" in body,
     rowsOf: rowsUnder("markets"),
-    kind: "market",
+    objectName: "market",
     requiredFields: [
       "ticker",
       "event_ticker",
@@ -51,7 +51,7 @@ const FORMATS: Readonly<Record<VenueName, ListingFormat>> = {
   polymarket: {
     isListing: (body) => "events" in body,
     rowsOf: (body) => rowsUnder("events")(body).flatMap((event) => (event.markets ?? []) as Record<string, unknown>[]),
-    kind: "market",
+    objectName: "market",
     requiredFields: ["id", "question", "active", "closed"],
     enumFields: ["umaResolutionStatus"],
     priceFields: ["bestBid", "bestAsk", "lastTradePrice"],
@@ -59,7 +59,7 @@ const FORMATS: Readonly<Record<VenueName, ListingFormat>> = {
   limitless: {
     isListing: (body) => "data" in body && "totalMarketsCount" in body,
     rowsOf: rowsUnder("data"),
-    kind: "market",
+    objectName: "market",
     requiredFields: ["slug", "title", "status", "expirationTimestamp", "createdAt"],
     enumFields: ["status", "tradeType", "marketType"],
     priceFields: [],
@@ -67,15 +67,15 @@ const FORMATS: Readonly<Record<VenueName, ListingFormat>> = {
   manifold: {
     isListing: (body) => Array.isArray(body) && "outcomeType" in ((body[0] ?? {}) as Body),
     rowsOf: (body) => body as Record<string, unknown>[],
-    kind: "contract",
+    objectName: "contract",
     requiredFields: ["id", "question", "outcomeType", "isResolved", "createdTime"],
     enumFields: ["outcomeType"],
     priceFields: ["probability"],
   },
 };
 
-/** Replacement values for any field. */
-const anyValue = fc.oneof(
+/** Replacement value for a field. */
+const arbitraryValue = fc.oneof(
   fc.constantFrom<unknown>(0, 1, -1, 1.7, 47, "1.7", "0", "NaN", "", null, true, [], {}, "0.5", 1e300, "LIMBO"),
   fc.jsonValue({ maxDepth: 2 }),
 );
@@ -91,7 +91,7 @@ for (const name of VENUE_NAMES) {
     });
     after(() => harness.close());
 
-    /** The markets of one sweep in which `change` is applied to the first row of each listing page. */
+    /** Runs a sweep in which `change` is applied to the first row of each listing page, and returns the markets. */
     const sweep = async (change: ((row: Record<string, unknown>) => void) | null) => {
       harness.drift.clear();
       harness.drops.clear();
@@ -100,8 +100,8 @@ for (const name of VENUE_NAMES) {
           ? null
           : (text) => {
               const body = JSON.parse(text);
-              const [row, ...others] = format.isListing(body) ? format.rowsOf(body) : [];
-              if (row !== undefined && others.length > 0) change(row);
+              const [row, ...otherRows] = format.isListing(body) ? format.rowsOf(body) : [];
+              if (row !== undefined && otherRows.length > 0) change(row);
               return JSON.stringify(body);
             };
       const pages: ListingPage[] = [];
@@ -134,31 +134,31 @@ for (const name of VENUE_NAMES) {
     });
 
     for (const field of format.requiredFields) {
-      test(`${field}: a missing required field is reported and the other rows are listed`, async () => {
-        const fullCount = (await sweep(null)).length;
+      test(`${field}: if the required field is missing, the drift is reported and the other rows are listed`, async () => {
+        const unchangedCount = (await sweep(null)).length;
         const markets = await sweep((row) => {
           delete row[field];
         });
-        assert.ok(harness.drift.has(`${format.kind}.${field} missing`), [...harness.drift.keys()].join());
-        assert.ok(markets.length > fullCount / 2);
+        assert.ok(harness.drift.has(`${format.objectName}.${field} missing`), [...harness.drift.keys()].join());
+        assert.ok(markets.length > unchangedCount / 2);
         assertPrices(markets);
       });
     }
 
     for (const field of format.enumFields) {
-      test(`${field}: an unknown value is reported, and at most its row is dropped`, async () => {
-        const fullCount = (await sweep(null)).length;
+      test(`${field}: an unknown value is reported, and at most the row with this value is dropped`, async () => {
+        const unchangedCount = (await sweep(null)).length;
         const markets = await sweep((row) => {
           row[field] = "future_value";
         });
-        assert.ok(harness.drift.has(`${format.kind}.${field} unknown_value`), [...harness.drift.keys()].join());
-        assert.ok(markets.length > fullCount / 2);
+        assert.ok(harness.drift.has(`${format.objectName}.${field} unknown_value`), [...harness.drift.keys()].join());
+        assert.ok(markets.length > unchangedCount / 2);
         assertPrices(markets);
       });
     }
 
     for (const field of format.priceFields) {
-      test(`${field}: a missing price is null, and a price in cents is reported`, async () => {
+      test(`${field}: prices are valid if the field is missing or in cents, and a price in cents is reported`, async () => {
         assertPrices(
           await sweep((row) => {
             delete row[field];
@@ -169,28 +169,28 @@ for (const name of VENUE_NAMES) {
             row[field] = 47;
           }),
         );
-        assert.ok(harness.drift.has(`${format.kind}.${field} unknown_value`), [...harness.drift.keys()].join());
+        assert.ok(harness.drift.has(`${format.objectName}.${field} unknown_value`), [...harness.drift.keys()].join());
       });
     }
 
-    test("an undocumented field is reported as new", async () => {
+    test("an undocumented field is reported as `new`", async () => {
       const markets = await sweep((row) => {
         row.undocumented_field = "yes";
       });
-      assert.ok(harness.drift.has(`${format.kind}.undocumented_field new`));
-      assert.deepEqual([...harness.drift.keys()], [`${format.kind}.undocumented_field new`]);
+      assert.ok(harness.drift.has(`${format.objectName}.undocumented_field new`));
+      assert.deepEqual([...harness.drift.keys()], [`${format.objectName}.undocumented_field new`]);
       assert.ok(markets.length > 20);
     });
 
-    test("an arbitrary value in any field keeps the other rows and all prices in (0, 1)", async () => {
-      const fullCount = (await sweep(null)).length;
+    test("if a field has an arbitrary value, the other rows are listed and all prices are in (0, 1)", async () => {
+      const unchangedCount = (await sweep(null)).length;
       await fc.assert(
-        fc.asyncProperty(fc.nat(), anyValue, async (fieldIndex, value) => {
+        fc.asyncProperty(fc.nat(), arbitraryValue, async (fieldIndex, value) => {
           const markets = await sweep((row) => {
             const fields = Object.keys(row);
             row[fields[fieldIndex % fields.length] ?? "title"] = value;
           });
-          assert.ok(markets.length > fullCount / 2);
+          assert.ok(markets.length > unchangedCount / 2);
           assertPrices(markets);
         }),
         { numRuns: 40 },

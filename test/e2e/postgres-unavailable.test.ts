@@ -18,7 +18,7 @@ import { ScriptedVenue } from "../support/venues/scripted-venue.ts";
 const DATABASE_URL = process.env.TEST_DATABASE_URL;
 const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;
 const SCHEMA = `unavailable_${process.pid}_${Date.now().toString(36)}`;
-/** Timeout of a read or a connection attempt, with a margin for a busy machine. */
+/** Maximum time until a read or a connection attempt fails: its timeout and a margin for a busy machine. */
 const FAILURE_MS_MAX = 8_000;
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
@@ -59,13 +59,13 @@ after(async () => {
   await proxy.close();
 });
 
-const statusOf = async (url: string) =>
+const fetchStatus = async (url: string) =>
   (await app.http.inject({ url, headers: { authorization: `Bearer ${key}` } })).statusCode;
 const waitForStatus = (url: string, status: number) =>
-  eventually(async () => ((await statusOf(url)) === status ? true : null), `${url} to return ${status}`);
+  eventually(async () => ((await fetchStatus(url)) === status ? true : null), `${url} to return ${status}`);
 
 for (const outage of ["refuse", "blackhole"] as const) {
-  test(`readiness reports an unavailable PostgreSQL (${outage}), no write reports success, and queued writes are stored once after recovery`, {
+  test(`if PostgreSQL is unavailable (${outage}), readiness is 503 and no write succeeds; after recovery queued writes are stored once`, {
     skip,
   }, async () => {
     const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
@@ -73,22 +73,22 @@ for (const outage of ["refuse", "blackhole"] as const) {
     const tick = { marketKey: outage === "refuse" ? 1 : 2, eventAt: now, receivedAt: now, volumeUsd: null };
     const prices = { bid: 0.4, ask: 0.42, lastPrice: null, yesPrice: 0.41 };
     await waitForStatus("/readyz", 200);
-    assert.equal(await statusOf("/v1/markets"), 200);
+    assert.equal(await fetchStatus("/v1/markets"), 200);
 
     proxy[outage]();
     writer.write({ ...tick, ...prices });
-    const flushed = writer.flush().then(
+    const flushError = writer.flush().then(
       () => null,
       (error: unknown) => error,
     );
     await waitForStatus("/readyz", 503);
-    assert.equal(await statusOf("/livez"), 200);
+    assert.equal(await fetchStatus("/livez"), 200);
     assert.equal(writer.counters.written, 0);
     assert.equal(writer.counters.queued, 1);
     await waitForStatus("/v1/markets", 503);
 
     proxy.restore();
-    assert.ok(isUnavailable(await flushed));
+    assert.ok(isUnavailable(await flushError));
     await waitForStatus("/readyz", 200);
     await waitForStatus("/v1/markets", 200);
     await eventually(
@@ -106,7 +106,7 @@ for (const outage of ["refuse", "blackhole"] as const) {
   });
 }
 
-test("a read on an open connection without a response fails with store_unavailable within seconds", {
+test("a read fails with `store_unavailable` within 8 seconds if an open connection does not respond", {
   skip,
 }, async () => {
   await database.query("select 1");
@@ -118,7 +118,7 @@ test("a read on an open connection without a response fails with store_unavailab
   await waitForStatus("/readyz", 200);
 });
 
-test("the account page returns 503 within seconds if the database does not respond", { skip }, async () => {
+test("503: the account page responds within 8 seconds if the database does not respond", { skip }, async () => {
   const actor = { kind: "operator", id: "test" } as const;
   const { customerId } = await app.customers.create({ email: "ada@example.org", name: null, plan: "free" }, actor);
   const submit = (path: string, fields: Readonly<Record<string, string>>) =>
@@ -131,13 +131,16 @@ test("the account page returns 503 within seconds if the database does not respo
   const signInPage = await submit("/account/sign-in", { email: "ada@example.org" });
   const token = /enter\?token=([a-z2-7]+)/.exec(signInPage.payload)?.[1] ?? "";
   const cookie = String((await submit("/account/enter", { token })).headers["set-cookie"]).split(";")[0] ?? "";
-  const visit = async () => (await app.http.inject({ url: "/account", headers: { cookie } })).statusCode;
+  const visitAccountPage = async () => (await app.http.inject({ url: "/account", headers: { cookie } })).statusCode;
   // Two parallel requests open two connections.
-  assert.deepEqual(await Promise.all([visit(), visit()]), [200, 200]);
+  assert.deepEqual(await Promise.all([visitAccountPage(), visitAccountPage()]), [200, 200]);
   proxy.blackhole();
   try {
     const requestedAt = performance.now();
-    const [status] = await Promise.all([visit(), assert.rejects(app.customers.account(customerId), isUnavailable)]);
+    const [status] = await Promise.all([
+      visitAccountPage(),
+      assert.rejects(app.customers.account(customerId), isUnavailable),
+    ]);
     assert.equal(status, 503);
     assert.ok(performance.now() - requestedAt < FAILURE_MS_MAX, `failed after ${performance.now() - requestedAt} ms`);
   } finally {

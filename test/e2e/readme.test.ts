@@ -7,7 +7,7 @@ import { eventually, run, temporaryFolder } from "../support/service-process.ts"
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
-const execute = promisify(execFile);
+const runCommand = promisify(execFile);
 
 let readme: string;
 let folder: { path: string; release(): Promise<void> };
@@ -18,13 +18,13 @@ before(async () => {
 });
 after(() => folder.release());
 
-/** The README's request that injects faults into a simulated venue. */
-const FAULTS_CALL =
+/** Matches the README's request that injects faults into a simulated venue. */
+const FAULT_REQUEST_PATTERN =
   /^curl -X PUT http:\/\/127\.0\.0\.1:8790(\/faults\/kalshi) -H "Content-Type: application\/json" -d '(.*)'$/;
-/** Shell blocks of the README, in order. */
-const commands = () => [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]?.trim() ?? "");
+/** Returns the shell blocks of the README in order. */
+const readCommands = () => [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1]?.trim() ?? "");
 
-/** Runs an npm script as the README shows it and returns the URL in its banner. */
+/** Runs an npm script and returns the URL in its banner. */
 async function startProgram(args: readonly string[], env: Record<string, string>) {
   const program = run("npm", args, env);
   const url = await eventually(
@@ -35,8 +35,8 @@ async function startProgram(args: readonly string[], env: Record<string, string>
   return { url, program };
 }
 
-test("every command of the README is tested by .ci/run or in this file", async () => {
-  const [start, call, check, live, sandbox, faults, ...others] = commands();
+test("every command of the README is tested in .ci/run or in this file", async () => {
+  const [start, call, check, live, sandbox, faults, ...otherCommands] = readCommands();
   assert.equal(start, "npm ci && npm start");
   assert.match(
     call ?? "",
@@ -45,16 +45,16 @@ test("every command of the README is tested by .ci/run or in this file", async (
   assert.equal(check, "npm ci && npm test");
   assert.equal(live, "npm start -- --live");
   assert.equal(sandbox, "npm run sandbox");
-  assert.match(faults ?? "", FAULTS_CALL);
-  assert.deepEqual(others, []);
+  assert.match(faults ?? "", FAULT_REQUEST_PATTERN);
+  assert.deepEqual(otherCommands, []);
   const ci = await readFile(`${PROJECT}.ci/run`, "utf8");
   for (const command of ["npm ci", "npm test", "npm run check"]) assert.ok(ci.includes(`\n${command}\n`));
 });
 
-test("`npm start` and the first request return the fields that the README shows", async () => {
+test("after `npm start` the first request returns the fields of the README's example", async () => {
   const { url, program } = await startProgram(["start"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path });
-  const script = (commands()[1] ?? "").replace("./.parallax", folder.path).replace("http://127.0.0.1:8787", url);
-  const { stdout } = await execute("sh", ["-c", script], { cwd: PROJECT });
+  const script = (readCommands()[1] ?? "").replace("./.parallax", folder.path).replace("http://127.0.0.1:8787", url);
+  const { stdout } = await runCommand("sh", ["-c", script], { cwd: PROJECT });
   const [market] = JSON.parse(stdout);
   const [example] = JSON.parse(/```json\n([\s\S]*?)```/.exec(readme)?.[1] ?? "[]");
   const requiredFields = [
@@ -108,7 +108,7 @@ test("`npm run sandbox` prints one JSON line of base URLs and serves the control
   const page = await (await fetch(urls.control.rest)).text();
   for (const url of [urls.kalshi.rest, urls.polymarket.clob, urls.limitless.ws, urls.manifold.rest])
     assert.ok(page.includes(url));
-  const [, path, body] = commands().flatMap((command) => FAULTS_CALL.exec(command) ?? []);
+  const [, path, body] = readCommands().flatMap((command) => FAULT_REQUEST_PATTERN.exec(command) ?? []);
   const response = await fetch(`${urls.control.rest}${path}`, {
     method: "PUT",
     headers: { "content-type": "application/json" },

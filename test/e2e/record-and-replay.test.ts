@@ -17,42 +17,46 @@ import { eventually, run, temporaryFolder } from "../support/service-process.ts"
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 const VENUES = ["kalshi", "polymarket", "limitless", "manifold"] as const;
-const FACTS_MIN = 600;
+const RECORDED_FACTS_MIN = 600;
 
 let folder: { path: string; release(): Promise<void> };
-let file: string;
+let recordingFile: string;
 let output: string;
 let facts: Fact[];
 let replay: RunningSandbox;
 /** Offset between the recorded timestamps and the wall clock of the replay. */
 let shiftMs: number;
 const http = createUndiciHttp(systemClock);
-const TIGHT_SPREAD = 0.1;
+const TIGHT_SPREAD_MAX = 0.1;
 const HISTORY_SHARE = 0.2;
-/** Replay time per step. */
+/** Milliseconds of replay time per step. */
 const STEP_MS = 500;
-/** Number of first steps of 1 ms: a venue sends updates only after it has processed the subscription. */
-const SLOW_STEPS = 5;
+/** Number of initial steps of 1 ms; during these steps a venue processes the subscription. */
+const SLOW_STEP_COUNT = 5;
 const STREAM_MS_MAX = 10_000;
 
 /** Records a simulated sandbox with the command, then replays the whole recording as history in another sandbox. */
 before(async () => {
   folder = await temporaryFolder();
-  file = join(folder.path, "recording.jsonl.gz");
+  recordingFile = join(folder.path, "recording.jsonl.gz");
   const simulated = await testSandbox({ marketCount: 40, speed: 1_000 });
-  const program = run(process.execPath, ["bin/parallax.mjs", "record", "--out", file], venueSettings(simulated));
+  const program = run(
+    process.execPath,
+    ["bin/parallax.mjs", "record", "--out", recordingFile],
+    venueSettings(simulated),
+  );
   await eventually(() => {
-    const [, count] = [...program.output().matchAll(/^(\d+) records/gm)].at(-1) ?? [];
-    return Number(count) >= FACTS_MIN ? true : null;
+    const [, recordCount] = [...program.output().matchAll(/^(\d+) records/gm)].at(-1) ?? [];
+    return Number(recordCount) >= RECORDED_FACTS_MIN ? true : null;
   }, "enough records");
   program.child.kill("SIGINT");
   assert.equal(await program.ended, 0);
   output = program.output();
   await simulated.close();
   facts = [];
-  await readRecording(file, { onHeader() {}, onFact: (fact) => facts.push(fact) });
+  await readRecording(recordingFile, { onHeader() {}, onFact: (fact) => facts.push(fact) });
   const genesis = Date.now();
-  replay = await testSandbox({ genesis, speed: 1, recording: { file, pastShare: 1 } });
+  replay = await testSandbox({ genesis, speed: 1, recording: { file: recordingFile, pastShare: 1 } });
   shiftMs = genesis - (facts.at(-1)?.at ?? 0);
 });
 after(async () => {
@@ -65,7 +69,7 @@ after(async () => {
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const venueKey = { keyId: "replay", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
 
-async function adapterOf(venue: string, sandbox = replay): Promise<VenueAdapter> {
+async function createAdapter(venue: string, sandbox = replay): Promise<VenueAdapter> {
   const setting = { id: venue, adapter: venue, referenceOnly: venue === "manifold" };
   const ports = {
     http,
@@ -75,7 +79,7 @@ async function adapterOf(venue: string, sandbox = replay): Promise<VenueAdapter>
     random: systemRandom,
     log: quietLog,
     drop: (reason: string) => assert.fail(`${venue} dropped ${reason}`),
-    // A recording does not contain all fields, so they may be missing; every value that is sent must be documented.
+    // Fields may be missing, because a recording does not contain all fields. Every value must be documented.
     drift: (kind: string, field: string) => {
       if (kind === "unknown_value") assert.fail(`${venue} ${kind} ${field}`);
     },
@@ -95,7 +99,7 @@ const factsOf = <Kind extends Fact["kind"]>(venue: string, kind: Kind) =>
   facts.filter((fact): fact is Extract<Fact, { kind: Kind }> => fact.venue === venue && fact.kind === kind);
 const toReplayTime = (at: number | null) => (at === null ? null : at + shiftMs);
 
-test("the record command reports its output file, and the recording contains no keys or addresses", async () => {
+test("the `record` command prints its output file, and the recording contains no keys and no IP addresses", async () => {
   assert.match(output, /Written to .*recording\.jsonl\.gz/);
   assert.doesNotMatch(JSON.stringify(facts), /127\.0\.0\.1|authorization/i);
   for (const venue of VENUES) {
@@ -105,43 +109,43 @@ test("the record command reports its output file, and the recording contains no 
 
 for (const venue of VENUES) {
   test(`${venue}: the adapter reads the recorded listings and quotes from the replay`, async () => {
-    const listed = await sweep(await adapterOf(venue));
-    const recorded = new Map<string, Extract<Fact, { kind: "market" }>["market"]>();
+    const listed = await sweep(await createAdapter(venue));
+    const recordedListings = new Map<string, Extract<Fact, { kind: "market" }>["market"]>();
     for (const { market } of factsOf(venue, "market"))
-      if (!recorded.has(market.marketId)) recorded.set(market.marketId, market);
+      if (!recordedListings.has(market.marketId)) recordedListings.set(market.marketId, market);
     const quotes = new Map(factsOf(venue, "quote").map(({ marketId, quote }) => [marketId, quote]));
     const books = new Map(factsOf(venue, "book").map((fact) => [fact.marketId, fact]));
     const quoteAt = new Map(factsOf(venue, "quote").map(({ marketId, at }) => [marketId, at]));
-    let compared = 0;
+    let comparedCount = 0;
     for (const [marketId, { listing, quote }] of listed) {
-      const first = recorded.get(marketId);
-      assert.ok(first !== undefined, `${marketId} was not recorded`);
+      const recordedListing = recordedListings.get(marketId);
+      assert.ok(recordedListing !== undefined, `${marketId} was not recorded`);
       const { venue: _, ...listingFields } = listing;
       assert.deepEqual(listingFields, {
-        ...first,
-        // These fields change while the recording is made. All others equal the first record.
+        ...recordedListing,
+        // These fields may change during the recording. All other fields equal the first record.
         status: listingFields.status,
         outcome: listingFields.outcome,
         paused: listingFields.paused,
         resolvedAt: listingFields.resolvedAt,
-        openAt: toReplayTime(first.openAt),
-        closeAt: toReplayTime(first.closeAt),
-        expectedResolutionAt: toReplayTime(first.expectedResolutionAt),
+        openAt: toReplayTime(recordedListing.openAt),
+        closeAt: toReplayTime(recordedListing.closeAt),
+        expectedResolutionAt: toReplayTime(recordedListing.expectedResolutionAt),
       });
-      const last = quotes.get(marketId);
-      if (last === undefined) continue;
+      const lastQuote = quotes.get(marketId);
+      if (lastQuote === undefined) continue;
       const book = books.get(marketId);
       const isBookNewer = book !== undefined && book.at >= (quoteAt.get(marketId) ?? 0);
       const top = isBookNewer
         ? { bid: book.book.bids[0]?.price ?? null, ask: book.book.asks[0]?.price ?? null }
-        : { bid: last.bid, ask: last.ask };
+        : { bid: lastQuote.bid, ask: lastQuote.ask };
       assert.deepEqual({ bid: quote.bid, ask: quote.ask }, top, marketId);
       // Polling adapters omit the indicative price if the book is tight.
-      const isTight = top.bid !== null && top.ask !== null && top.ask - top.bid <= TIGHT_SPREAD;
-      if (!isBookNewer && !isTight) assert.equal(quote.indicativePrice, last.indicativePrice, marketId);
-      compared += 1;
+      const isTight = top.bid !== null && top.ask !== null && top.ask - top.bid <= TIGHT_SPREAD_MAX;
+      if (!isBookNewer && !isTight) assert.equal(quote.indicativePrice, lastQuote.indicativePrice, marketId);
+      comparedCount += 1;
     }
-    assert.ok(compared >= 5, `${compared} markets compared`);
+    assert.ok(comparedCount >= 5, `${comparedCount} markets compared`);
   });
 }
 
@@ -153,16 +157,16 @@ async function openReplay(venue: (typeof VENUES)[number], addCleanup: (release: 
     genesis,
     speed: 1,
     now: () => now,
-    recording: { file, pastShare: HISTORY_SHARE },
+    recording: { file: recordingFile, pastShare: HISTORY_SHARE },
   });
   addCleanup(() => sandbox.close());
-  const adapter = await adapterOf(venue, sandbox);
+  const adapter = await createAdapter(venue, sandbox);
   const listed = await sweep(adapter);
   const quotes = new Map<string, MarketSnapshot["quote"]>();
   const trades: string[] = [];
-  const isConnected = Promise.withResolvers<void>();
+  const upEvent = Promise.withResolvers<void>();
   const stream = adapter.openStream({
-    onUp: isConnected.resolve,
+    onUp: upEvent.resolve,
     onDown: () => {},
     onMessage(message) {
       const { marketId } = message;
@@ -174,52 +178,52 @@ async function openReplay(venue: (typeof VENUES)[number], addCleanup: (release: 
   assert.ok(stream !== null, `${venue} has no stream`);
   addCleanup(() => stream.close());
   stream.follow([...listed.values()].map(({ listing }) => listing));
-  await isConnected.promise;
+  await upEvent.promise;
   const [startedAt = 0, endedAt = 0] = [facts[0]?.at, facts.at(-1)?.at];
-  const pivotAt = startedAt + (endedAt - startedAt) * HISTORY_SHARE + SLOW_STEPS;
+  const pivotAt = startedAt + (endedAt - startedAt) * HISTORY_SHARE + SLOW_STEP_COUNT;
   return {
     ...{ listed, quotes, trades, pivotAt },
     /** Advances the replay time until all expected messages have arrived. */
-    async play(missing: () => readonly string[]) {
-      const end = genesis + (endedAt - pivotAt) + STEP_MS;
-      let steps = 0;
+    async play(listMissing: () => readonly string[]) {
+      const replayEndsAt = genesis + (endedAt - pivotAt) + STEP_MS;
+      let stepCount = 0;
       const check = () => {
-        steps += 1;
-        now = Math.min(end, now + (steps <= SLOW_STEPS ? 1 : STEP_MS));
-        return now === end && missing().length === 0 ? true : null;
+        stepCount += 1;
+        now = Math.min(replayEndsAt, now + (stepCount <= SLOW_STEP_COUNT ? 1 : STEP_MS));
+        return now === replayEndsAt && listMissing().length === 0 ? true : null;
       };
       await eventually(check, `the stream of ${venue}`, STREAM_MS_MAX).catch((error: unknown) => {
-        assert.fail(`${String(error)}; missing: ${missing().join(", ")}`);
+        assert.fail(`${String(error)}; missing: ${listMissing().join(", ")}`);
       });
     },
   };
 }
 
 for (const venue of ["kalshi", "polymarket", "limitless"] as const) {
-  test(`${venue}: the stream of a replay sends the recorded prices at their recorded times`, async (t) => {
+  test(`${venue}: the stream of a replay sends the last recorded price of every market`, async (t) => {
     const { listed, quotes, pivotAt, play } = await openReplay(venue, (release) => t.after(release));
     const expected = new Map<string, string>();
-    const topOf = ({ bid, ask }: { bid: number | null; ask: number | null }) => `${bid}/${ask}`;
+    const formatTop = ({ bid, ask }: { bid: number | null; ask: number | null }) => `${bid}/${ask}`;
     for (const fact of facts) {
       if (fact.venue !== venue || fact.at <= pivotAt || !("marketId" in fact) || !listed.has(fact.marketId)) continue;
-      if (fact.kind === "quote") expected.set(fact.marketId, topOf(fact.quote));
+      if (fact.kind === "quote") expected.set(fact.marketId, formatTop(fact.quote));
       if (fact.kind !== "book") continue;
       const [[bid], [ask]] = [fact.book.bids, fact.book.asks];
-      expected.set(fact.marketId, topOf({ bid: bid?.price ?? null, ask: ask?.price ?? null }));
+      expected.set(fact.marketId, formatTop({ bid: bid?.price ?? null, ask: ask?.price ?? null }));
     }
-    const before = new Map(quotes);
+    const quotesBefore = new Map(quotes);
     await play(() =>
       [...expected].flatMap(([marketId, top]) => {
         const quote = quotes.get(marketId) ?? listed.get(marketId)?.quote;
-        return quote !== undefined && topOf(quote) === top ? [] : [`${marketId} ${top}`];
+        return quote !== undefined && formatTop(quote) === top ? [] : [`${marketId} ${top}`];
       }),
     );
-    const changed = [...expected.keys()].filter((marketId) => quotes.get(marketId) !== before.get(marketId));
-    assert.ok(changed.length > 0, "no quote was streamed");
+    const changedIds = [...expected.keys()].filter((marketId) => quotes.get(marketId) !== quotesBefore.get(marketId));
+    assert.ok(changedIds.length > 0, "no quote was streamed");
   });
 }
 
-test("manifold: the stream of a replay sends the recorded bets at their recorded times", async (t) => {
+test("manifold: the stream of a replay sends every recorded bet", async (t) => {
   const { listed, quotes, trades, pivotAt, play } = await openReplay("manifold", (release) => t.after(release));
   const expected = factsOf("manifold", "trade").filter(
     ({ marketId, trade }) => trade.executedAt > pivotAt && listed.has(marketId),

@@ -26,7 +26,7 @@ describe("the service started by npm start", () => {
     await folder.release();
   });
 
-  test("lists at least 400 open markets of three venues, each with a price in [0, 1] and a recent timestamp", async () => {
+  test("the service lists at least 400 open markets of three venues, each with a price in [0, 1] and a recent timestamp", async () => {
     const markets = await everyMarket(service);
     assert.ok(markets.length >= 400, `${markets.length} markets`);
     for (const market of markets) {
@@ -42,7 +42,7 @@ describe("the service started by npm start", () => {
     assert.equal(new Set(markets.map((market) => `${market.platform}/${market.market_id}`)).size, markets.length);
   });
 
-  test("returns 30 days of history of every venue, at fixed intervals", async () => {
+  test("the history of 30 days has points at fixed intervals for every venue", async () => {
     for (const venue of REAL_MONEY_VENUES) {
       const [market] = await everyMarket(service, `&source=${venue}&sort=volume_24h`).then((markets) =>
         markets.filter((candidate) => candidate.resolution_date > new Date(Date.now() + 16 * 86_400_000).toISOString()),
@@ -59,76 +59,81 @@ describe("the service started by npm start", () => {
     }
   });
 
-  test("prices change between two calls", async () => {
-    const pricesNow = async () =>
+  test("a price of every venue changes over time", async () => {
+    const readPrices = async () =>
       new Map(
         (await everyMarket(service)).map((market) => [`${market.platform}/${market.market_id}`, market.yes_price]),
       );
-    const before = await pricesNow();
+    const pricesBefore = await readPrices();
     for (const venue of REAL_MONEY_VENUES) {
       await eventually(async () => {
-        const now = await pricesNow();
-        return [...now].some(([id, price]) => id.startsWith(venue) && before.has(id) && before.get(id) !== price)
+        const currentPrices = await readPrices();
+        return [...currentPrices].some(
+          ([id, price]) => id.startsWith(venue) && pricesBefore.has(id) && pricesBefore.get(id) !== price,
+        )
           ? true
           : null;
       }, `a price of ${venue} to change`);
     }
   });
 
-  test("does not serve play-money venues in paths, filters, lists and events", async () => {
+  test("the service does not serve play-money venues in paths, filters, lists and events", async () => {
     assert.equal((await service.get("/v1/markets?source=manifold")).status, 422);
     assert.equal((await service.get("/v1/markets/manifold/anything")).status, 422);
     const events = (await service.get("/v1/events?limit=100")).json;
     assert.ok(events.length > 20);
     assert.ok(events.every((event: { platform: string }) => REAL_MONEY_VENUES.includes(event.platform)));
     const health = (await service.get("/v1/health", {})).json;
-    assert.ok(health.checks.venues.manifold.markets > 0, "reference venues are ingested too");
+    assert.ok(health.checks.venues.manifold.markets > 0, "reference venues are not ingested");
   });
 
-  test("stores the demo keys in a file that only its owner can read, and logs no key", async () => {
+  test("only the owner of the file with the demo keys can read it, and no key is logged", async () => {
     const { mode } = await stat(join(folder.path, "demo-keys.json"));
     assert.equal(mode & 0o777, 0o600);
-    const log = service
+    const logLines = service
       .output()
       .split("\n")
       .filter((line) => line.startsWith("{"))
       .join("\n");
-    assert.ok(log.length > 0);
-    for (const key of Object.values(service.keys)) assert.ok(!log.includes(key));
+    assert.ok(logLines.length > 0);
+    for (const key of Object.values(service.keys)) assert.ok(!logLines.includes(key));
   });
 
   test("a second process on the same data directory exits with a one-line error, and the first continues to serve", async () => {
-    const second = run(process.execPath, ["bin/parallax.mjs", "serve"], {
+    const secondProcess = run(process.execPath, ["bin/parallax.mjs", "serve"], {
       PARALLAX_PORT: "0",
       PARALLAX_DATA_DIR: folder.path,
     });
-    assert.equal(await second.ended, 1);
-    assert.match(second.output(), new RegExp(`in use by another process \\(pid ${service.pid}\\)`));
-    assert.equal(second.output().trim().split("\n").length, 1);
+    assert.equal(await secondProcess.ended, 1);
+    assert.match(secondProcess.output(), new RegExp(`in use by another process \\(pid ${service.pid}\\)`));
+    assert.equal(secondProcess.output().trim().split("\n").length, 1);
     assert.equal((await service.get("/v1/markets?limit=1")).status, 200);
   });
 
-  test("serves an OpenAPI 3.1 document, and a page that displays it", async () => {
-    const description = (await service.get("/openapi.json", {})).json;
-    assert.equal(description.openapi, "3.1.0");
-    assert.equal(description.info.version, "1.0.0");
+  test("the service returns an OpenAPI 3.1 document and a page that displays the document", async () => {
+    const document = (await service.get("/openapi.json", {})).json;
+    assert.equal(document.openapi, "3.1.0");
+    assert.equal(document.info.version, "1.0.0");
     const page = await service.get("/docs/", {});
     assert.equal(page.status, 200);
     assert.match(page.headers.get("content-type") ?? "", /text\/html/);
   });
 
-  test("after a kill the next start serves the stored markets", async () => {
+  test("a restarted service serves the stored markets after a kill", async () => {
     const marketsBefore = await everyMarket(service);
     await service.end("SIGKILL");
     service = await startServiceProcess({ dataDir: folder.path });
     const marketsAfter = await everyMarket(service);
     const ids = new Set(marketsAfter.map((market) => `${market.platform}/${market.market_id}`));
-    const lost = marketsBefore.filter((market) => !ids.has(`${market.platform}/${market.market_id}`));
+    const missingMarkets = marketsBefore.filter((market) => !ids.has(`${market.platform}/${market.market_id}`));
     // The simulated world continues while the service is down, so a few markets may have closed.
-    assert.ok(lost.length < marketsBefore.length * 0.1, `${lost.length} of ${marketsBefore.length} are missing`);
+    assert.ok(
+      missingMarkets.length < marketsBefore.length * 0.1,
+      `${missingMarkets.length} of ${marketsBefore.length} are missing`,
+    );
   });
 
-  test("shuts down gracefully on SIGTERM", async () => {
+  test("the service shuts down gracefully on SIGTERM", async () => {
     assert.equal(await service.end("SIGTERM"), 0);
     assert.match(service.output(), /"message":"stopped"/);
     service = await startServiceProcess({ dataDir: folder.path });
@@ -143,17 +148,17 @@ test("a store with simulated data cannot be opened in live mode", async () => {
     env: { PARALLAX_SANDBOX_MARKETS: "20" },
   });
   await service.end();
-  const live = run(process.execPath, ["bin/parallax.mjs", "serve", "--live"], {
+  const liveProcess = run(process.execPath, ["bin/parallax.mjs", "serve", "--live"], {
     PARALLAX_PORT: "0",
     PARALLAX_DATA_DIR: folder.path,
   });
-  assert.equal(await live.ended, 1);
-  assert.match(live.output(), /sandbox/);
-  assert.equal(live.output().trim().split("\n").length, 1);
+  assert.equal(await liveProcess.ended, 1);
+  assert.match(liveProcess.output(), /sandbox/);
+  assert.equal(liveProcess.output().trim().split("\n").length, 1);
   await folder.release();
 });
 
-test("a separate port serves metrics of ingest and storage to clients with the token", async () => {
+test("the metrics port serves metrics of ingest and storage only to clients with the token", async () => {
   const folder = await temporaryFolder();
   const token = "a-token-for-the-scraper";
   const service = await startServiceProcess({
@@ -161,7 +166,7 @@ test("a separate port serves metrics of ingest and storage to clients with the t
     env: { PARALLAX_SANDBOX_MARKETS: "20", PARALLAX_METRICS_PORT: "0", PARALLAX_METRICS_TOKEN: token },
   });
   const url = /"url":"([^"]+\/metrics)"/.exec(service.output())?.[1] ?? "";
-  const scrape = async () => {
+  const fetchMetrics = async () => {
     const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
     assert.equal(response.status, 200);
     return response.text();
@@ -175,7 +180,7 @@ test("a separate port serves metrics of ingest and storage to clients with the t
     );
   assert.equal((await service.get("/v1/markets?limit=1")).status, 200);
   const text = await eventually(async () => {
-    const metrics = await scrape();
+    const metrics = await fetchMetrics();
     return readMetric(metrics, "parallax_store_ticks_written_total") > 0 ? metrics : null;
   }, "ticks in the metrics");
   for (const venue of REAL_MONEY_VENUES) {
@@ -191,7 +196,7 @@ test("a separate port serves metrics of ingest and storage to clients with the t
   await folder.release();
 });
 
-test("reports all invalid settings in one run", async () => {
+test("`serve` reports all invalid settings in one run", async () => {
   const { ended, output } = run(process.execPath, ["bin/parallax.mjs", "serve"], {
     PARALLAX_PORT: "no",
     PARALLAX_MODE: "demo",
@@ -201,7 +206,7 @@ test("reports all invalid settings in one run", async () => {
   for (const name of ["PARALLAX_PORT", "PARALLAX_MODE", "PARALLAX_COLOUR"]) assert.match(output(), new RegExp(name));
 });
 
-test("--help lists every setting", async () => {
+test("`--help` lists settings of every kind", async () => {
   const { ended, output } = run("npm", ["start", "--", "--help"]);
   assert.equal(await ended, 0);
   for (const name of ["PARALLAX_MODE", "PARALLAX_VENUES", "DATABASE_URL", "PARALLAX_SANDBOX_SEED"])

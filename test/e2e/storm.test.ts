@@ -9,7 +9,7 @@ import {
   watchResponses,
 } from "../support/venues/fault-storm.ts";
 
-const FAULT_KINDS_MIN = 8;
+const FAULT_KIND_COUNT_MIN = 8;
 
 let storm: FaultStorm;
 
@@ -18,18 +18,18 @@ before(async () => {
 });
 after(() => storm.end());
 
-test("with every fault at a rate of 25% every response is valid, and all quotes are correct after the faults end", async () => {
+test("every response is valid during faults at a rate of 25%, and all quotes are correct after the faults end", async () => {
   const watcher = watchResponses(storm.service);
-  // A frozen request blocks until its timeout. At a rate of 25% the test would mostly wait, so the rate is lower.
+  // The rate of frozen requests is lower, because each of them blocks until its timeout.
   await storm.setFaults("all", { ...(await everySwitch(storm, 0.25)), frozen: 0.02, socket_frozen: 0.02 });
   await eventually(async () => {
     const kinds = Object.values(await storm.injectedFaults()).map((faults) => Object.keys(faults).length);
-    return kinds.every((count) => count >= FAULT_KINDS_MIN) ? true : null;
-  }, `${FAULT_KINDS_MIN} kinds of faults at every venue`);
+    return kinds.every((count) => count >= FAULT_KIND_COUNT_MIN) ? true : null;
+  }, `${FAULT_KIND_COUNT_MIN} kinds of faults at every venue`);
   await storm.setFaults("all", {});
-  const since = Date.now();
+  const faultsEndedAt = Date.now();
   await eventually(
-    async () => ((await findWrongMarkets(storm, since)).wrong.length === 0 ? true : null),
+    async () => ((await findWrongMarkets(storm, faultsEndedAt)).wrong.length === 0 ? true : null),
     "all quotes to be correct",
   );
   const { responses, violations } = await watcher.stop();
@@ -39,16 +39,16 @@ test("with every fault at a rate of 25% every response is valid, and all quotes 
   const injected = await storm.injectedFaults();
   const { venues } = (await storm.service.get("/v1/health")).json.checks;
   for (const [venue, faults] of Object.entries(injected)) {
-    assert.ok(Object.keys(faults).length >= FAULT_KINDS_MIN, venue);
-    const counted = Object.keys(venues[venue].drops);
+    assert.ok(Object.keys(faults).length >= FAULT_KIND_COUNT_MIN, venue);
+    const countedReasons = Object.keys(venues[venue].drops);
     assert.ok(
-      counted.some((reason) => reason.startsWith("attempt_")),
-      `${venue} counted ${counted}`,
+      countedReasons.some((reason) => reason.startsWith("attempt_")),
+      `${venue} counted ${countedReasons}`,
     );
   }
 });
 
-test("each kind of failed response is counted under its own reason", async () => {
+test("health counts each kind of failed response under a different drop reason", async () => {
   const cases = [
     [{ server_error: 1 }, "attempt_server_error"],
     [{ rate_limit: 1 }, "attempt_rate_limited"],
@@ -56,11 +56,11 @@ test("each kind of failed response is counted under its own reason", async () =>
     [{ cut_socket: 1 }, "attempt_network"],
     [{ price_out_of_range: { kind: "above" } }, "price_out_of_range"],
   ] as const;
-  const counts = async () => (await storm.service.get("/v1/health")).json.checks.venues.limitless.drops;
+  const readDrops = async () => (await storm.service.get("/v1/health")).json.checks.venues.limitless.drops;
   for (const [switches, reason] of cases) {
-    const before = (await counts())[reason] ?? 0;
+    const countBefore = (await readDrops())[reason] ?? 0;
     await storm.setFaults("limitless", switches);
-    await eventually(async () => ((await counts())[reason] > before ? true : null), reason);
+    await eventually(async () => ((await readDrops())[reason] > countBefore ? true : null), reason);
   }
   await storm.setFaults("limitless", {});
 });

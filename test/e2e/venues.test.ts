@@ -11,7 +11,7 @@ import {
 } from "../support/service-process.ts";
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
-describe("a deployment that renames its venues", () => {
+describe("a service with configured venue ids", () => {
   let sandbox: RunningSandbox;
   let folder: { path: string; release(): Promise<void> };
   let service: ServiceProcess;
@@ -33,14 +33,14 @@ describe("a deployment that renames its venues", () => {
     await folder.release();
   });
 
-  test("uses the configured ids in lists, paths, filters, events and health", async () => {
+  test("lists, paths, filters, events and health use the configured ids", async () => {
     const markets = await everyMarket(service);
     assert.deepEqual(new Set(markets.map((market) => market.platform)), new Set(["venue_a", "venue_b", "venue_c"]));
     for (const venue of ["venue_a", "venue_b", "venue_c"]) {
       const [first] = (await service.get(`/v1/markets?source=${venue}&limit=1`)).json;
       assert.equal(first.platform, venue);
-      const one = await service.get(`/v1/markets/${venue}/${encodeURIComponent(first.market_id)}`);
-      assert.equal(one.json.market_id, first.market_id);
+      const response = await service.get(`/v1/markets/${venue}/${encodeURIComponent(first.market_id)}`);
+      assert.equal(response.json.market_id, first.market_id);
       if (first.event_slug !== undefined) assert.ok(first.event_slug.startsWith(`${venue}:`));
     }
     const [event] = (await service.get("/v1/events?source=venue_b")).json;
@@ -54,42 +54,42 @@ describe("a deployment that renames its venues", () => {
     ]);
   });
 
-  test("uses no other ids in filters and in the OpenAPI document", async () => {
+  test("filters and the OpenAPI document contain only the configured ids", async () => {
     assert.equal(
       (await service.get("/v1/markets?source=kalshi")).json.detail[0].msg,
       "Input should be 'venue_a', 'venue_b' or 'venue_c'",
     );
-    const description = (await service.get("/openapi.json", {})).text;
-    assert.match(description, /"venue_a"/);
-    assert.doesNotMatch(description, /kalshi|polymarket|limitless|manifold/i);
+    const document = (await service.get("/openapi.json", {})).text;
+    assert.match(document, /"venue_a"/);
+    assert.doesNotMatch(document, /kalshi|polymarket|limitless|manifold/i);
   });
 });
 
 describe("the service while one venue is unavailable", () => {
-  let healthy: RunningSandbox;
-  let failing: RunningSandbox;
+  let healthySandbox: RunningSandbox;
+  let failingSandbox: RunningSandbox;
   let folder: { path: string; release(): Promise<void> };
   let service: ServiceProcess;
 
   before(async () => {
     const genesis = Date.now();
-    [healthy, failing] = await Promise.all([testSandbox({ genesis }), testSandbox({ genesis })]);
+    [healthySandbox, failingSandbox] = await Promise.all([testSandbox({ genesis }), testSandbox({ genesis })]);
     folder = await temporaryFolder();
     service = await startServiceProcess({
       dataDir: folder.path,
-      env: { ...venueSettings(healthy), ...venueSettings(failing, ["polymarket"]) },
+      env: { ...venueSettings(healthySandbox), ...venueSettings(failingSandbox, ["polymarket"]) },
     });
   });
   after(async () => {
     await service.end();
-    await healthy.close();
+    await healthySandbox.close();
     await folder.release();
   });
 
-  test("serves the last values with their old timestamp, reports degraded health, and returns 502 only if the venue must be queried", async () => {
+  test("the service serves the last quotes with unchanged timestamps, reports degraded health, and returns 502 only if it must query the venue", async () => {
     const marketBefore = (await service.get("/v1/markets?source=polymarket&limit=1")).json[0];
-    await failing.close();
-    const downSince = Date.now();
+    await failingSandbox.close();
+    const outageStartedAt = Date.now();
     const health = await eventually(async () => {
       const { json } = await service.get("/v1/health", {});
       return json.checks.venues.polymarket.status === "ok" ? null : json;
@@ -98,19 +98,22 @@ describe("the service while one venue is unavailable", () => {
     assert.equal(health.checks.venues.kalshi.status, "ok");
     assert.equal(health.checks.venues.limitless.status, "ok");
 
-    const stale = await service.get(`/v1/markets/polymarket/${marketBefore.market_id}`);
-    assert.equal(stale.status, 200);
-    assert.ok(Date.parse(stale.json.updated_at) <= downSince + 1_000, "updated_at is unchanged");
+    const staleMarket = await service.get(`/v1/markets/polymarket/${marketBefore.market_id}`);
+    assert.equal(staleMarket.status, 200);
+    assert.ok(
+      Date.parse(staleMarket.json.updated_at) <= outageStartedAt + 1_000,
+      "`updated_at` changed during the outage",
+    );
 
-    const unknown = await service.get("/v1/markets/polymarket/987654321");
-    assert.equal(unknown.status, 502);
-    assert.equal(unknown.json.code, "venue_unavailable");
+    const unknownMarket = await service.get("/v1/markets/polymarket/987654321");
+    assert.equal(unknownMarket.status, 502);
+    assert.equal(unknownMarket.json.code, "venue_unavailable");
 
-    const freshBefore = Date.now();
+    const checkStartedAt = Date.now();
     await eventually(async () => {
-      const [other] = (await service.get("/v1/markets?source=kalshi&limit=1&sort=updated_at")).json;
-      return Date.parse(other.updated_at) > freshBefore ? true : null;
-    }, "the other venues to continue");
+      const [newestMarket] = (await service.get("/v1/markets?source=kalshi&limit=1&sort=updated_at")).json;
+      return Date.parse(newestMarket.updated_at) > checkStartedAt ? true : null;
+    }, "a newer quote of a venue that is available");
     assert.equal((await service.get("/readyz", {})).status, 200);
   });
 });
@@ -136,18 +139,21 @@ describe("hostile input to the running service", () => {
     new Promise<{ status: number; text: string; headers: NodeJS.Dict<string | string[]> }>((resolve, reject) => {
       const { hostname, port } = new URL(service.url);
       const headers = { authorization: `Bearer ${service.keys.enterprise}`, ...options.headers };
-      const outgoing = request({ hostname, port, path, method: options.method ?? "GET", headers }, (response) => {
-        let text = "";
-        response.on("data", (chunk) => {
-          text += chunk;
-        });
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, text, headers: response.headers }));
-      });
-      outgoing.on("error", reject);
-      outgoing.end(options.body);
+      const outgoingRequest = request(
+        { hostname, port, path, method: options.method ?? "GET", headers },
+        (response) => {
+          let text = "";
+          response.on("data", (chunk) => {
+            text += chunk;
+          });
+          response.on("end", () => resolve({ status: response.statusCode ?? 0, text, headers: response.headers }));
+        },
+      );
+      outgoingRequest.on("error", reject);
+      outgoingRequest.end(options.body);
     });
 
-  test("unusual market ids return 404", async () => {
+  test("404: hostile market ids return not found", async () => {
     const ids = [
       "%2F",
       "%2e%2e%2f",
@@ -180,11 +186,11 @@ describe("hostile input to the running service", () => {
         }
       }
     };
-    // In parallel, because requests to each venue wait for its rate limit.
+    // In parallel, because the requests for each venue wait for the rate limit of that venue.
     await Promise.all(["kalshi", "polymarket", "limitless"].map(requestAll));
   });
 
-  test("invalid parameters, paths and methods return the documented 4xx", async () => {
+  test("invalid parameters, paths and methods return the documented 4xx status", async () => {
     const cases: readonly [string, number, { method?: string; headers?: Record<string, string>; body?: string }?][] = [
       ["/v1/markets?limit=x", 422],
       ["/v1/markets?limit=0", 422],
@@ -221,13 +227,13 @@ describe("hostile input to the running service", () => {
     }
   });
 
-  test("a key is never logged, whether it was sent in a header, the query or the path", async () => {
-    const canary = "plx_pro_canarycanarycanarycanarycanary";
-    await sendRaw(`/v1/markets?api_key=${canary}&query=${canary}`, {
-      headers: { authorization: `Bearer ${canary}`, cookie: canary, "x-api-key": canary },
+  test("a key in a header, the query or the path is not logged", async () => {
+    const canaryKey = "plx_pro_canarycanarycanarycanarycanary";
+    await sendRaw(`/v1/markets?api_key=${canaryKey}&query=${canaryKey}`, {
+      headers: { authorization: `Bearer ${canaryKey}`, cookie: canaryKey, "x-api-key": canaryKey },
     });
-    await sendRaw(`/v1/markets/kalshi/${canary}`);
-    await sendRaw(`/${canary}`);
-    assert.ok(!service.output().includes(canary));
+    await sendRaw(`/v1/markets/kalshi/${canaryKey}`);
+    await sendRaw(`/${canaryKey}`);
+    assert.ok(!service.output().includes(canaryKey));
   });
 });

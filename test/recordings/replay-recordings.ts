@@ -13,12 +13,13 @@ const DATA_DIR = new URL("../../../shared/data/", import.meta.url).pathname;
 const DEPTH_FILE = join(DATA_DIR, "tape-kalshi-depth.jsonl.gz");
 const XVENUE_FILE = join(DATA_DIR, "tape-xvenue-quotes.jsonl.gz");
 
-const SPEED = 3_600;
-/** The last 3% of the source data, half a day, are replayed during the test. */
+/** Recorded seconds per wall-clock second. */
+const REPLAY_SPEED = 3_600;
+/** Share of the recording that is history at the start; the rest, half a day, is replayed during the test. */
 const HISTORY_PERCENT = 97;
-/** A polled response is stamped when its headers arrive; the sandbox read the book at most this much earlier. */
+/** Maximum time from the sandbox reading a book to the arrival of the response headers, which sets `updated_at`. */
 const BOOK_AGE_MS_MAX = 1_000;
-/** Maximum age of polled data on a busy machine. */
+/** Maximum age of polled quotes on a busy machine. */
 const SWEEP_MS_MAX = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -31,22 +32,22 @@ interface SourceQuote {
 /** The quotes of the source data by `venue/market_id`, oldest first. */
 type SourceQuotes = ReadonlyMap<string, readonly SourceQuote[]>;
 
-const micros = (price: number) => Math.round(price * 1e6);
+const toMicros = (price: number) => Math.round(price * 1e6);
 
-/** The quote in effect at a timestamp. */
+/** Returns the quote in effect at a timestamp, or null before the first quote. */
 function quoteAt(quotes: readonly SourceQuote[], at: number): SourceQuote | null {
   return quotes.findLast((quote) => quote.at <= at) ?? null;
 }
 
-/** All quotes in effect at some time in [from, to]. */
+/** Returns all quotes in effect at any time in [from, to]. */
 function quotesBetween(quotes: readonly SourceQuote[], from: number, to: number): (SourceQuote | null)[] {
   return [quoteAt(quotes, from), ...quotes.filter((quote) => quote.at > from && quote.at <= to)];
 }
 
-/** The API's price of a market without trades: the mid if the spread is at most 0.10, or with `isAnySpread` always. */
+/** Returns the price of a market without trades: the mid if the spread is at most 0.10 or `isAnySpread` is true, else null. */
 function priceOf(quote: SourceQuote | null, isAnySpread = false): number | null {
   if (quote === null || quote.bid === null || quote.ask === null) return null;
-  const [bid, ask] = [micros(quote.bid), micros(quote.ask)];
+  const [bid, ask] = [toMicros(quote.bid), toMicros(quote.ask)];
   return isAnySpread || ask - bid <= 100_000 ? Math.round((bid + ask) / 2) / 1e6 : null;
 }
 
@@ -58,12 +59,12 @@ function appendQuote(quotesByKey: Map<string, SourceQuote[]>, key: string, quote
 
 async function readDepthQuotes(): Promise<SourceQuotes> {
   const quotesByKey = new Map<string, SourceQuote[]>();
-  const best = (levels: DepthRow["yes_bids"]) =>
+  const bestPriceOf = (levels: DepthRow["yes_bids"]) =>
     levels.length === 0 ? null : Math.max(...levels.map(([price]) => price));
   for (const { ts, ticker, yes_bids, no_bids } of await readRecordingRows<DepthRow>(DEPTH_FILE)) {
-    const noBid = best(no_bids);
-    const ask = noBid === null ? null : (1_000_000 - micros(noBid)) / 1e6;
-    appendQuote(quotesByKey, `kalshi/${ticker}`, { at: Date.parse(ts), bid: best(yes_bids), ask });
+    const noBid = bestPriceOf(no_bids);
+    const ask = noBid === null ? null : (1_000_000 - toMicros(noBid)) / 1e6;
+    appendQuote(quotesByKey, `kalshi/${ticker}`, { at: Date.parse(ts), bid: bestPriceOf(yes_bids), ask });
   }
   return quotesByKey;
 }
@@ -85,7 +86,7 @@ async function readXvenueQuotes(): Promise<SourceQuotes> {
 interface Replay {
   readonly service: ServiceProcess;
   readonly genesis: number;
-  /** The recorded time that is replayed at a wall clock time. */
+  /** Converts a wall-clock time to the recorded time. */
   toRecordedTime(wallTime: number): number;
   close(): Promise<void>;
 }
@@ -98,7 +99,7 @@ async function openReplay(
   const folder = await temporaryFolder();
   const file = join(folder.path, "recording.jsonl");
   await convert(source, file);
-  const sandbox = await testSandbox({ speed: SPEED, recording: { file, pastShare: HISTORY_PERCENT / 100 } });
+  const sandbox = await testSandbox({ speed: REPLAY_SPEED, recording: { file, pastShare: HISTORY_PERCENT / 100 } });
   const service = await startServiceProcess({
     dataDir: join(folder.path, "data"),
     env: { ...venueSettings(sandbox, venues.split(",")), PARALLAX_VENUES: venues },
@@ -109,7 +110,7 @@ async function openReplay(
   return {
     service,
     genesis,
-    toRecordedTime: (wallTime) => recording.pivot_at + (wallTime - genesis) * (wallTime > genesis ? SPEED : 1),
+    toRecordedTime: (wallTime) => recording.pivot_at + (wallTime - genesis) * (wallTime > genesis ? REPLAY_SPEED : 1),
     async close() {
       await service.end();
       await sandbox.close();
@@ -123,7 +124,7 @@ function everyNth<T>(items: readonly T[], count: number): T[] {
   return items.filter((_, index) => index % step === 0);
 }
 
-/** Whether the served market equals a source quote in effect at `updated_at` or up to `BOOK_AGE_MS_MAX` before it. */
+/** Returns whether a served market equals a source quote in effect at `updated_at` or up to `BOOK_AGE_MS_MAX` earlier. */
 // biome-ignore lint/suspicious/noExplicitAny: a parsed response
 function equalsSource(market: any, quotes: readonly SourceQuote[], replay: Replay): boolean {
   const at = Date.parse(market.updated_at);
@@ -137,14 +138,14 @@ function equalsSource(market: any, quotes: readonly SourceQuote[], replay: Repla
   );
 }
 
-/** Whether the source had no price at some time since the latest sweep. */
+/** Returns whether the source had no price at any time in the last `SWEEP_MS_MAX`. */
 function wasUnpriced(quotes: readonly SourceQuote[], replay: Replay): boolean {
   const from = replay.toRecordedTime(Date.now() - SWEEP_MS_MAX);
   const to = replay.toRecordedTime(Date.now());
   return quotesBetween(quotes, from, to).some((quote) => priceOf(quote) === null);
 }
 
-/** Compares served markets with the source. Returns the number of compared and of priced markets, and the differences. */
+/** Compares served markets with the source. Returns the differences and the numbers of compared and of priced markets. */
 async function compareMarkets(replay: Replay, source: SourceQuotes, keys: readonly string[]) {
   const differences: string[] = [];
   let priced = 0;
@@ -170,7 +171,7 @@ async function compareMarkets(replay: Replay, source: SourceQuotes, keys: readon
 async function compareHistories(replay: Replay, source: SourceQuotes, keys: readonly string[]) {
   const differences: string[] = [];
   let compared = 0;
-  const finestFrom = Math.floor(replay.genesis / (5 * MINUTE_MS)) * 5 * MINUTE_MS - 48 * HOUR_MS;
+  const fiveMinutePointsFrom = Math.floor(replay.genesis / (5 * MINUTE_MS)) * 5 * MINUTE_MS - 48 * HOUR_MS;
   for (const key of keys) {
     const quotes = source.get(key) ?? [];
     // For a market without trades Polymarket's history has the mid at any spread.
@@ -184,7 +185,7 @@ async function compareHistories(replay: Replay, source: SourceQuotes, keys: read
         compared += 1;
         let expected: number | null = null;
         for (let at = endAt; expected === null && at > endAt - 20 * 24 * HOUR_MS; at -= 5 * MINUTE_MS) {
-          if (at % HOUR_MS !== 0 && at <= finestFrom + HOUR_MS) continue;
+          if (at % HOUR_MS !== 0 && at <= fiveMinutePointsFrom + HOUR_MS) continue;
           expected = priceOf(quoteAt(quotes, replay.toRecordedTime(at)), isAnySpread);
         }
         if (point.yes_price !== expected) {
@@ -201,46 +202,48 @@ async function compareHistories(replay: Replay, source: SourceQuotes, keys: read
 async function waitForMarkets(replay: Replay, countsMin: Readonly<Record<string, number>>): Promise<void> {
   await eventually(async () => {
     const { venues } = (await replay.service.get("/v1/health", {})).json.checks;
-    const isComplete = Object.entries(countsMin).every(([venue, count]) => venues[venue].markets >= count);
-    return isComplete ? true : null;
+    const hasAllMarkets = Object.entries(countsMin).every(([venue, count]) => venues[venue].markets >= count);
+    return hasAllMarkets ? true : null;
   }, "all markets");
 }
 
 describe("the service on a replayed recording", () => {
-  const missing =
+  const skipReason =
     existsSync(DEPTH_FILE) && existsSync(XVENUE_FILE) ? false : "the recorded data is not on this machine";
 
-  test("serves the recorded order books of 23,035 markets of one venue", { skip: missing }, async (t) => {
+  test("serves the recorded order books of 23,035 markets of one venue", { skip: skipReason }, async (t) => {
     const source = await readDepthQuotes();
     const replay = await openReplay(convertKalshiDepth, DEPTH_FILE, "kalshi");
     try {
       await waitForMarkets(replay, { kalshi: source.size * 0.97 });
-      const started = [...source].filter(([, [first]]) => (first?.at ?? 0) < replay.toRecordedTime(replay.genesis));
+      const startedMarkets = [...source].filter(
+        ([, [first]]) => (first?.at ?? 0) < replay.toRecordedTime(replay.genesis),
+      );
       const keys = everyNth(
-        started.map(([key]) => key),
+        startedMarkets.map(([key]) => key),
         200,
       );
-      const current = await compareMarkets(replay, source, keys);
-      // A market without a current price is not served, nor is its history.
-      const active = started
+      const comparison = await compareMarkets(replay, source, keys);
+      // The API serves neither a market without a current price nor its history.
+      const activeKeys = startedMarkets
         .filter(([, quotes]) => quotes.length >= 10 && priceOf(quotes.at(-1) ?? null) !== null)
         .map(([key]) => key);
-      const history = await compareHistories(replay, source, everyNth(active, 12));
+      const history = await compareHistories(replay, source, everyNth(activeKeys, 12));
       t.diagnostic(
-        `compared ${current.compared} markets (${current.priced} with a price), ${history.compared} history points`,
+        `compared ${comparison.compared} markets (${comparison.priced} with a price), ${history.compared} history points`,
       );
-      assert.deepEqual([...current.differences, ...history.differences], []);
+      assert.deepEqual([...comparison.differences, ...history.differences], []);
       assert.ok(
-        current.priced >= 20 && history.compared >= 500,
-        `${current.priced} prices, ${history.compared} history points`,
+        comparison.priced >= 20 && history.compared >= 500,
+        `${comparison.priced} prices, ${history.compared} history points`,
       );
     } finally {
       await replay.close();
     }
   });
 
-  test("serves the recorded quotes of equal contracts on two venues, streamed and polled", {
-    skip: missing,
+  test("serves the recorded quotes of equal markets on two venues, one streamed and one polled", {
+    skip: skipReason,
   }, async (t) => {
     const source = await readXvenueQuotes();
     const replay = await openReplay(convertXvenueQuotes, XVENUE_FILE, "kalshi,polymarket");

@@ -4,7 +4,7 @@ import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import type { AppPorts } from "../../src/app.ts";
 
-/** Ports of a single-process service with default settings. */
+/** Returns the ports of a single-process service with default settings. `parts` overrides ports. */
 export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues"> & Partial<AppPorts>): AppPorts {
   return {
     clock: systemClock,

@@ -5,22 +5,22 @@ import { FakeClock } from "./fake-clock.ts";
 
 const STEP_MS = 100;
 
-/** One of several nodes. Its clock stops while it is paused, and its connection to the store can be cut. */
+/** One of several nodes. Its timers stop while it is paused, and its connection to the store can be interrupted. */
 export class ClusterNode {
   readonly clock: Clock;
   readonly database: Database;
-  /** Whether the connection to the store is cut. */
+  /** Whether the connection to the store is interrupted. */
   isDisconnected = false;
   #isPaused = false;
   #isDead = false;
-  readonly #dueWhilePaused: (() => void)[] = [];
+  readonly #callbacksDueWhilePaused: (() => void)[] = [];
 
-  constructor(clock: FakeClock, database: (node: ClusterNode) => Database) {
+  constructor(clock: FakeClock, createDatabase: (node: ClusterNode) => Database) {
     const setTimeout = (callback: () => void, delayMs: number) => {
       let isCancelled = false;
       const run = () => {
         if (isCancelled || this.#isDead) return;
-        if (this.#isPaused) this.#dueWhilePaused.push(run);
+        if (this.#isPaused) this.#callbacksDueWhilePaused.push(run);
         else callback();
       };
       const cancel = clock.setTimeout(run, delayMs);
@@ -44,7 +44,7 @@ export class ClusterNode {
           });
         }),
     };
-    this.database = database(this);
+    this.database = createDatabase(this);
   }
 
   /** Like SIGSTOP: timers that become due fire together when the node resumes. */
@@ -54,7 +54,7 @@ export class ClusterNode {
 
   resume(): void {
     this.#isPaused = false;
-    for (const run of this.#dueWhilePaused.splice(0)) run();
+    for (const run of this.#callbacksDueWhilePaused.splice(0)) run();
   }
 
   /** Like SIGKILL: the node stops without closing anything. */
@@ -72,11 +72,11 @@ export class ClusterNode {
   }
 }
 
-/** Several nodes over one database. `clock_timestamp()` in statements is the time of the fake clock. */
+/** Several nodes that share one database. In statements, `clock_timestamp()` returns the time of the fake clock. */
 export class Cluster {
   readonly clock: FakeClock;
   readonly #database: Database;
-  readonly #pending = new Set<Promise<unknown>>();
+  readonly #pendingStatements = new Set<Promise<unknown>>();
 
   constructor(database: Database, startAt?: number) {
     this.#database = database;
@@ -84,10 +84,10 @@ export class Cluster {
   }
 
   addNode(): ClusterNode {
-    return new ClusterNode(this.clock, (node) => this.#databaseOf(node));
+    return new ClusterNode(this.clock, (node) => this.#createDatabase(node));
   }
 
-  /** Advances time in short steps, so that responses of the store arrive in order; calls `check` after each step. */
+  /** Advances time in short steps, so that responses of the store arrive in order, and calls `check` after each step. */
   async advance(byMs: number, check: () => void = () => {}): Promise<void> {
     for (let remainingMs = byMs; remainingMs > 0; remainingMs -= STEP_MS) {
       await this.clock.advance(Math.min(STEP_MS, remainingMs));
@@ -99,21 +99,21 @@ export class Cluster {
   async settle(): Promise<void> {
     for (let idleRounds = 0; idleRounds < 3; ) {
       await this.clock.settle();
-      if (this.#pending.size === 0) idleRounds += 1;
+      if (this.#pendingStatements.size === 0) idleRounds += 1;
       else {
         idleRounds = 0;
-        await Promise.allSettled(this.#pending);
+        await Promise.allSettled(this.#pendingStatements);
       }
     }
   }
 
-  #databaseOf(node: ClusterNode): Database {
+  #createDatabase(node: ClusterNode): Database {
     /** A disconnected node gets an error; a killed node gets no response. */
     const execute = async <Result>(statement: () => Promise<Result>): Promise<Result> => {
       if (node.isDisconnected) throw new AppError("store_unavailable", "The store cannot be reached at the moment.");
       const pending = statement();
-      this.#pending.add(pending);
-      const result = await pending.finally(() => this.#pending.delete(pending));
+      this.#pendingStatements.add(pending);
+      const result = await pending.finally(() => this.#pendingStatements.delete(pending));
       return node.isDead ? new Promise<never>(() => {}) : result;
     };
     const withClusterTime = (text: string) =>

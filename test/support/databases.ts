@@ -15,8 +15,8 @@ after(async () => {
   for (const close of cleanups.reverse()) await close();
 });
 
-/** Opens the database once per test file, because starting the engine takes seconds. */
-function once(open: () => Promise<Database>): () => Promise<Database> {
+/** Returns a function that opens the database at its first call only, because starting the engine takes seconds. */
+function openOnce(open: () => Promise<Database>): () => Promise<Database> {
   let database: Promise<Database> | null = null;
   return () => {
     database ??= open();
@@ -24,8 +24,8 @@ function once(open: () => Promise<Database>): () => Promise<Database> {
   };
 }
 
-/** The embedded store, migrated. */
-export const embeddedDatabase = once(async () => {
+/** Opens the embedded store with all migrations applied. */
+export const embeddedDatabase = openOnce(async () => {
   const folder = await temporaryFolder();
   cleanups.push(folder.release);
   const isMigrated = await copyStoreTemplate(folder.path);
@@ -35,8 +35,8 @@ export const embeddedDatabase = once(async () => {
   return database;
 });
 
-/** A new, migrated schema on the server of `TEST_DATABASE_URL`, dropped at the end. */
-export const postgresDatabase = once(async () => {
+/** Opens a new schema on the server of `TEST_DATABASE_URL` with all migrations applied; it is dropped after the tests. */
+export const postgresDatabase = openOnce(async () => {
   if (DATABASE_URL === undefined) throw new Error("TEST_DATABASE_URL is not set");
   const database = await openPostgresDatabase({ url: DATABASE_URL, schema: SCHEMA, log: quietLog });
   cleanups.push(async () => {
@@ -64,7 +64,7 @@ async function clearTables(database: Database): Promise<void> {
     await database.query(`truncate ${nonEmpty.map(({ name }) => name).join(", ")} restart identity cascade`);
 }
 
-/** Runs a test on PostgreSQL, for example for several connections; skipped without `TEST_DATABASE_URL`. */
+/** Runs a test only on PostgreSQL, for example if it needs several connections. Skips it without `TEST_DATABASE_URL`. */
 export function onPostgres(name: string, fn: (database: Database) => Promise<void>): void {
   const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false;
   test(`${name} [postgres]`, { skip }, async () => {
@@ -75,7 +75,7 @@ export function onPostgres(name: string, fn: (database: Database) => Promise<voi
 }
 
 /**
- * Runs a test on the embedded store, and on PostgreSQL if `TEST_DATABASE_URL` is set. All tables exist and are empty.
+ * Runs a test on the embedded store, and on PostgreSQL if `TEST_DATABASE_URL` is set. Before each test all tables exist and are empty.
  */
 export function eachDatabase(name: string, fn: (database: Database) => Promise<void>): void {
   test(`${name} [embedded]`, async () => {

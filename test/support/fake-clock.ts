@@ -7,36 +7,36 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** More timers than this in one `advance` mean that a timer restarts itself without delay. */
+/** Limit of fired timers per `advance`. More of them mean that a timer restarts itself without delay. */
 const TIMERS_PER_ADVANCE_MAX = 100_000;
 
 /**
- * A clock that advances only when a test advances it. `advance` fires due timers and sleeps in order, each at its own
- * time, and runs all pending promise callbacks before the next one.
+ * A clock that advances only when a test advances it. `advance` fires due timers and sleeps in order, each at its due
+ * time, and runs all pending promise callbacks before the next timer.
  */
 export class FakeClock implements Clock {
-  #monotonic = 0;
+  #monotonicMs = 0;
   /** Wall-clock time minus monotonic time. */
-  #offset: number;
-  #order = 0;
+  #wallOffsetMs: number;
+  #nextOrder = 0;
   readonly #timers = new Set<Timer>();
 
   /** @param startAt wall-clock time at monotonic 0, Unix milliseconds */
   constructor(startAt = Date.UTC(2026, 10, 21)) {
-    this.#offset = startAt;
+    this.#wallOffsetMs = startAt;
   }
 
   now(): number {
-    return this.#offset + this.#monotonic;
+    return this.#wallOffsetMs + this.#monotonicMs;
   }
 
   monotonic(): number {
-    return this.#monotonic;
+    return this.#monotonicMs;
   }
 
   setTimeout(callback: () => void, delayMs: number): () => void {
     const delay = Number.isFinite(delayMs) ? Math.max(0, delayMs) : 0;
-    const timer: Timer = { dueAt: this.#monotonic + delay, order: this.#order++, run: callback };
+    const timer: Timer = { dueAt: this.#monotonicMs + delay, order: this.#nextOrder++, run: callback };
     this.#timers.add(timer);
     return () => {
       this.#timers.delete(timer);
@@ -70,15 +70,15 @@ export class FakeClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Milliseconds until the next timer; null if there is none. */
+  /** Milliseconds until the next timer, or null if there is no timer. */
   get nextInMs(): number | null {
-    const next = this.#next();
-    return next === null ? null : next.dueAt - this.#monotonic;
+    const next = this.#findNextTimer();
+    return next === null ? null : next.dueAt - this.#monotonicMs;
   }
 
-  /** Shifts the wall clock, as if the machine's time was set. Monotonic time and timers do not change. */
+  /** Shifts the wall clock, as if the system time were changed. Monotonic time and timers do not change. */
   jumpWallClock(byMs: number): void {
-    this.#offset += byMs;
+    this.#wallOffsetMs += byMs;
   }
 
   /** Runs pending promise callbacks without advancing time. */
@@ -87,18 +87,18 @@ export class FakeClock implements Clock {
   }
 
   async advance(byMs: number): Promise<void> {
-    const until = this.#monotonic + byMs;
+    const until = this.#monotonicMs + byMs;
     await this.settle();
     for (let fired = 0; ; fired++) {
-      const timer = this.#next();
+      const timer = this.#findNextTimer();
       if (timer === null || timer.dueAt > until) break;
       if (fired >= TIMERS_PER_ADVANCE_MAX) throw new Error("a timer restarts itself without delay");
       this.#timers.delete(timer);
-      this.#monotonic = Math.max(this.#monotonic, timer.dueAt);
+      this.#monotonicMs = Math.max(this.#monotonicMs, timer.dueAt);
       timer.run();
       await this.settle();
     }
-    this.#monotonic = until;
+    this.#monotonicMs = until;
     await this.settle();
   }
 
@@ -109,25 +109,29 @@ export class FakeClock implements Clock {
       isSettled = true;
     };
     promise.then(markSettled, markSettled);
-    const limit = this.#monotonic + limitMs;
+    const deadline = this.#monotonicMs + limitMs;
     for (;;) {
       await this.settle();
       if (isSettled) return promise;
       const nextInMs = this.nextInMs;
-      if (nextInMs === null || this.#monotonic + nextInMs > limit) {
+      if (nextInMs === null || this.#monotonicMs + nextInMs > deadline) {
         throw new Error(`the promise did not settle within ${limitMs} ms of fake time, or no timer is left`);
       }
       await this.advance(nextInMs);
     }
   }
 
-  #next(): Timer | null {
-    let first: Timer | null = null;
+  #findNextTimer(): Timer | null {
+    let earliest: Timer | null = null;
     for (const timer of this.#timers) {
-      if (first === null || timer.dueAt < first.dueAt || (timer.dueAt === first.dueAt && timer.order < first.order)) {
-        first = timer;
+      if (
+        earliest === null ||
+        timer.dueAt < earliest.dueAt ||
+        (timer.dueAt === earliest.dueAt && timer.order < earliest.order)
+      ) {
+        earliest = timer;
       }
     }
-    return first;
+    return earliest;
   }
 }

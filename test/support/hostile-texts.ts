@@ -1,4 +1,4 @@
-const HANDLERS = [
+const EVENT_HANDLER_NAMES = [
   "onerror",
   "onload",
   "onfocus",
@@ -8,17 +8,17 @@ const HANDLERS = [
   "onpointerenter",
   "onanimationstart",
 ];
-const CLOSERS = ["", '"', "'", '">', "'>", "-->", "</title>", "</textarea>", "</style>", "</script>"];
+const CONTEXT_CLOSERS = ["", '"', "'", '">', "'>", "-->", "</title>", "</textarea>", "</style>", "</script>"];
 
-/** A hundred HTML injection attempts: in elements, in attributes, and after closing either. */
+/** HTML injection attempts: in elements, in attributes, and after text that closes an element or an attribute. */
 export const hostileTexts: readonly string[] = [
-  ...CLOSERS.map((closer) => `${closer}<script>alert(1)</script>`),
-  ...CLOSERS.map((closer) => `${closer}<img src=x onerror=alert(1)>`),
-  ...CLOSERS.map((closer) => `${closer}<svg/onload=alert(1)>`),
-  ...CLOSERS.map((closer) => `${closer}<iframe srcdoc="<script>1</script>">`),
-  ...HANDLERS.map((handler) => `" ${handler}="alert(1)" autofocus x="`),
-  ...HANDLERS.map((handler) => `' ${handler}='alert(1)' autofocus x='`),
-  ...HANDLERS.map((handler) => `x ${handler}=alert(1) `.concat("//")),
+  ...CONTEXT_CLOSERS.map((closer) => `${closer}<script>alert(1)</script>`),
+  ...CONTEXT_CLOSERS.map((closer) => `${closer}<img src=x onerror=alert(1)>`),
+  ...CONTEXT_CLOSERS.map((closer) => `${closer}<svg/onload=alert(1)>`),
+  ...CONTEXT_CLOSERS.map((closer) => `${closer}<iframe srcdoc="<script>1</script>">`),
+  ...EVENT_HANDLER_NAMES.map((handler) => `" ${handler}="alert(1)" autofocus x="`),
+  ...EVENT_HANDLER_NAMES.map((handler) => `' ${handler}='alert(1)' autofocus x='`),
+  ...EVENT_HANDLER_NAMES.map((handler) => `x ${handler}=alert(1) `.concat("//")),
   ...["a", "A", "ſ", "K", "ı"].map((letter) => `<${letter}script>alert(1)</${letter}script>`),
   "<ScRiPt>alert(1)</sCrIpT>",
   "<script/x>alert(1)</script>",

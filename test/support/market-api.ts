@@ -12,7 +12,7 @@ export interface MarketApi {
   readonly app: FastifyInstance;
   readonly board: MarketBoard;
   readonly clock: FakeClock;
-  /** A GET with a valid key. */
+  /** Sends a GET request with a valid key. */
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<LightMyRequestResponse>;
 }
 
@@ -20,18 +20,18 @@ export interface MarketApiOptions {
   readonly trading?: readonly string[];
   readonly reference?: readonly string[];
   readonly publicUrl?: string | null;
-  /** Fetches markets that are not on the board; finds none by default. */
+  /** Fetches a market that is not on the board. The default returns false (unknown market). */
   readonly fetchMarket?: MarketsPorts["fetchMarket"];
   readonly pastPrices?: MarketsPorts["pastPrices"];
   readonly readTrend?: MarketsPorts["readTrend"];
 }
 
-const opened: FastifyInstance[] = [];
-after(() => Promise.all(opened.map((app) => app.close())));
+const openApps: FastifyInstance[] = [];
+after(() => Promise.all(openApps.map((app) => app.close())));
 
 /**
- * The market routes on a real server with a real, empty board. Venues: alpha, beta and the reference venue gamma. The
- * server is closed after the last test of the file.
+ * Opens the market routes on a real server with an empty board. The venues are alpha, beta and the reference venue gamma.
+ * The server is closed after the last test of the file.
  */
 export async function openMarketApi(options: MarketApiOptions = {}): Promise<MarketApi> {
   const clock = new FakeClock(SAMPLE_AT);
@@ -39,7 +39,7 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
   const trading = options.trading ?? ["alpha", "beta"];
   const publicUrl = options.publicUrl ?? null;
   const { app } = await testServer({ publicUrl });
-  opened.push(app);
+  openApps.push(app);
   const service = createMarketsService({
     board,
     clock,
@@ -69,7 +69,7 @@ interface ValidationBody {
   readonly detail: readonly { readonly type: string; readonly loc: readonly (string | number)[] }[];
 }
 
-/** The errors of a 422 as "type at location"; the status of any other response. */
+/** Returns the errors of a 422 as "type at location", or the status of any other response. */
 export function describeErrors(response: LightMyRequestResponse): string[] {
   if (response.statusCode !== 422) return [String(response.statusCode)];
   return response.json<ValidationBody>().detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);

@@ -10,7 +10,7 @@ export interface SampleParts {
   readonly activity?: Partial<Activity>;
 }
 
-/** An open market of the venue "alpha", quoted at 0.40 / 0.42. `parts` overrides fields. */
+/** Returns an open market of the venue "alpha", quoted at bid 0.40, ask 0.42. `parts` overrides fields. */
 export function sampleMarket(marketId: string, parts: SampleParts = {}): MarketSnapshot {
   return {
     listing: {
@@ -55,7 +55,7 @@ export function sampleMarket(marketId: string, parts: SampleParts = {}): MarketS
   };
 }
 
-/** An event of the venue "alpha". */
+/** Returns an event of the venue "alpha". `parts` overrides fields. */
 export function sampleEvent(eventId: string, parts: Partial<EventListing> = {}): EventListing {
   return {
     venue: "alpha",
@@ -72,7 +72,7 @@ export function sampleEvent(eventId: string, parts: Partial<EventListing> = {}):
   };
 }
 
-/** One page of a listing. */
+/** Returns one page of a listing. `parts` overrides fields. */
 export function samplePage(markets: readonly MarketSnapshot[], parts: Partial<ListingPage> = {}): ListingPage {
   return { markets, events: [], totalRows: null, requestedAt: SAMPLE_AT, ...parts };
 }

@@ -9,7 +9,7 @@ import type {
   TickWriter,
 } from "../../src/storage/index.ts";
 
-/** A market store in memory. It assigns keys in order of insertion and records every write. */
+/** A market store in memory. It assigns keys in order of insertion. */
 export class MemoryMarketStore implements MarketStore {
   readonly stored = new Map<string, { readonly key: number; readonly snapshot: MarketSnapshot }>();
   readonly statusChanges: StatusChange[] = [];
@@ -55,7 +55,7 @@ export class MemoryMarketStore implements MarketStore {
   }
 }
 
-/** A tick writer that records its ticks. */
+/** A tick writer that keeps its ticks in memory. */
 export class MemoryTicks implements TickWriter {
   readonly ticks: Tick[] = [];
 

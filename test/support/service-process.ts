@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { copyStoreTemplate } from "./store-template.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
-/** The Node arguments of `npm start`. */
+/** The arguments that `npm start` passes to Node. */
 export const START_ARGUMENTS: readonly string[] = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"))
   .scripts.start.split(" ")
   .slice(2);
@@ -33,12 +33,12 @@ export interface ServiceProcess {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<ServiceResponse>;
   /**
    * Sends a signal, waits for the exit and returns the exit code. The default is SIGINT, which shuts the service down
-   * gracefully without delay. After SIGTERM the service continues to respond for two seconds.
+   * gracefully without delay. After SIGTERM the service responds for two more seconds.
    */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** A new folder, removed by `release`. */
+/** Creates a folder; `release` removes it. */
 export async function temporaryFolder(): Promise<{ path: string; release(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), "parallax-test-"));
   return { path, release: () => rm(path, { recursive: true, force: true }) };
@@ -71,7 +71,7 @@ export function run(
   return { child, output: () => text, ended };
 }
 
-/** Polls until `check` returns a value. The default timeout is long, because it does not test speed. */
+/** Polls until `check` returns a value other than null. Throws after `withinMs`. */
 export async function eventually<T>(
   check: () => Promise<T | null> | T | null,
   description: string,
@@ -79,17 +79,18 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
-    const found = await check();
-    if (found !== null) return found;
+    const result = await check();
+    if (result !== null) return result;
     if (performance.now() > deadline) throw new Error(`timed out waiting for ${description}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
 /**
- * Starts the service on a free port and waits until it is ready.
+ * Starts the service on a free port.
  *
- * @param options.createsStore  the service creates the store; by default a template is copied
+ * @param options.createsStore  whether the service creates the store; by default a template is copied
+ * @param options.isReady       whether to wait until the service is ready; true by default
  */
 export async function startServiceProcess(options: {
   dataDir: string;
@@ -105,11 +106,11 @@ export async function startServiceProcess(options: {
     PARALLAX_DATA_DIR: dataDir,
     ...options.env,
   });
-  const hasEnded = program.ended.then(() => true);
+  const exited = program.ended.then(() => true);
   const url = await eventually(async () => {
     const match = /Parallax {2}(http:\/\/\S+)/.exec(program.output());
     if (match?.[1] !== undefined) return match[1];
-    if (await Promise.race([hasEnded, false])) throw new Error(`the service exited:\n${program.output()}`);
+    if (await Promise.race([exited, false])) throw new Error(`the service exited:\n${program.output()}`);
     return null;
   }, "the banner");
   const keys = await readFile(join(dataDir, "demo-keys.json"), "utf8").then(
@@ -147,7 +148,7 @@ export async function startServiceProcess(options: {
   };
 }
 
-/** All markets of a list, read page by page through the `Link` headers. */
+/** Reads all markets of a list, page by page with the `Link` headers. */
 // biome-ignore lint/suspicious/noExplicitAny: untyped JSON
 export async function everyMarket(service: ServiceProcess, query = ""): Promise<any[]> {
   // biome-ignore lint/suspicious/noExplicitAny: untyped JSON
@@ -162,7 +163,7 @@ export async function everyMarket(service: ServiceProcess, query = ""): Promise<
   return markets;
 }
 
-/** First line of a program's output. */
+/** Reads the first line of a program's output. */
 export async function firstLineOf(child: ChildProcess): Promise<string> {
   const { stdout } = child;
   if (stdout === null) throw new Error("no output");

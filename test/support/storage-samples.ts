@@ -1,7 +1,7 @@
 import type { HistoryPoint } from "../../src/domain/trade.ts";
 import type { Tick } from "../../src/storage/index.ts";
 
-/** A tick at 0.40 / 0.42 whose venue time is its receive time. `parts` overrides fields. */
+/** Returns a tick with bid 0.40, ask 0.42 and equal venue and receive times. `parts` overrides fields. */
 export function sampleTick(marketKey: number, at: number, parts: Partial<Tick> = {}): Tick {
   return {
     marketKey,
@@ -16,7 +16,7 @@ export function sampleTick(marketKey: number, at: number, parts: Partial<Tick> =
   };
 }
 
-/** A history point without quote and volume. `parts` overrides fields. */
+/** Returns a history point without quote and volume. `parts` overrides fields. */
 export function samplePoint(
   startAt: number,
   endAt: number,

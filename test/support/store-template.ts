@@ -8,13 +8,13 @@ import { quietLog } from "./quiet-log.ts";
 const TEMPLATE_VARIABLE = "TEST_STORE_TEMPLATE";
 const STORE_DIR = "store";
 
-/** Creates an empty, migrated embedded store that the tests of this run copy. */
+/** Creates the template: an empty embedded store with all migrations applied, which the tests of this run copy. */
 export async function makeStoreTemplate(dataDir: string): Promise<void> {
   await makeNewStore(dataDir);
   process.env[TEMPLATE_VARIABLE] = dataDir;
 }
 
-/** Creates an empty, migrated embedded store, for a program that requires an existing store. */
+/** Creates an empty embedded store with all migrations applied, for a program that requires an existing store. */
 export async function makeStore(dataDir: string): Promise<void> {
   if (!(await copyStoreTemplate(dataDir))) await makeNewStore(dataDir);
 }
@@ -26,8 +26,8 @@ async function makeNewStore(dataDir: string): Promise<void> {
 }
 
 /**
- * Copies the empty store of this test run into a data directory that has none. Creating a store takes three seconds of CPU
- * time, and the tests need about 100. Without a template (a test file run alone) it does nothing.
+ * Copies the template store into a data directory that has no store. Creating a store takes three seconds of CPU time, and the
+ * tests need about 100 stores. If there is no template (a test file run alone), it does nothing.
  *
  * @returns whether a copy was made; a copy needs no migration
  */
@@ -40,7 +40,7 @@ export async function copyStoreTemplate(dataDir: string): Promise<boolean> {
   );
   if (hasStore) return false;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // The store has a thousand small files. Copying them through the thread pool takes three times as long.
+  // The store has a thousand small files. Copying them asynchronously takes three times as long.
   cpSync(join(template, STORE_DIR), join(dataDir, STORE_DIR), { recursive: true });
   return true;
 }

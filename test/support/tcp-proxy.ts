@@ -4,17 +4,17 @@ import { connect, createServer, type Socket } from "node:net";
 /** A TCP proxy whose connections a test can interrupt. */
 export interface TcpProxy {
   readonly port: number;
-  /** Closes every connection; new ones are accepted and reset immediately. */
+  /** Resets every connection, and resets each new connection immediately. */
   refuse(): void;
-  /** Connections stay open and new ones are accepted, but all data is discarded. */
+  /** Keeps connections open and accepts new connections, but discards all data. */
   blackhole(): void;
   /** Forwards data again. Existing connections are reset, as after a restart of the server. */
   restore(): void;
-  /** Open sockets on both sides. */
+  /** Number of open sockets on both sides. */
   readonly connections: number;
-  /** Connections accepted since the start. */
+  /** Number of connections accepted since the start. */
   readonly accepted: number;
-  /** Chunks from clients that were discarded. */
+  /** Number of discarded chunks from clients. */
   readonly discardedChunks: number;
   close(): Promise<void>;
 }
@@ -22,9 +22,9 @@ export interface TcpProxy {
 /** Forwards connections on 127.0.0.1 to a server until the test interrupts them. */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  let mode: "passing" | "refusing" | "silent" = "passing";
-  let accepted = 0;
-  let swallowed = 0;
+  let mode: "forwarding" | "refusing" | "discarding" = "forwarding";
+  let acceptedConnections = 0;
+  let discardedChunks = 0;
   const track = (socket: Socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
@@ -34,13 +34,13 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     for (const socket of sockets) socket.resetAndDestroy();
   };
   const server = createServer((client) => {
-    accepted += 1;
+    acceptedConnections += 1;
     track(client);
     if (mode === "refusing") {
       client.resetAndDestroy();
       return;
     }
-    if (mode === "silent") {
+    if (mode === "discarding") {
       client.resume();
       return;
     }
@@ -51,11 +51,11 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       [upstream, client],
     ] as const) {
       from.on("data", (chunk: Buffer) => {
-        if (mode === "passing") to.write(chunk);
-        else if (from === client) swallowed += 1;
+        if (mode === "forwarding") to.write(chunk);
+        else if (from === client) discardedChunks += 1;
       });
       from.on("close", () => {
-        if (mode !== "silent") to.destroy();
+        if (mode !== "discarding") to.destroy();
       });
     }
   });
@@ -70,20 +70,20 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       resetAll();
     },
     blackhole() {
-      mode = "silent";
+      mode = "discarding";
     },
     restore() {
       resetAll();
-      mode = "passing";
+      mode = "forwarding";
     },
     get connections() {
       return sockets.size;
     },
     get accepted() {
-      return accepted;
+      return acceptedConnections;
     },
     get discardedChunks() {
-      return swallowed;
+      return discardedChunks;
     },
     async close() {
       resetAll();

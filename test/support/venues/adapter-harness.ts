@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 
 type Respond = (url: URL, requestIndex: number) => ScriptedResponse | Error;
 
-/** The ports of a venue adapter, without a network. */
+/** Creates the ports of a venue adapter without a network. */
 export function fakeVenuePorts(startAt?: number, respond: Respond = () => new Error("unexpected request")) {
   const clock = new FakeClock(startAt);
   const http = new ScriptedHttp(clock, ({ url }, requestIndex) => respond(new URL(url), requestIndex));
@@ -31,7 +31,7 @@ export function fakeVenuePorts(startAt?: number, respond: Respond = () => new Er
   return { ports, clock, http, sockets, drops };
 }
 
-/** An adapter whose requests `respond` serves. */
+/** Creates an adapter and responds to its requests with `respond`. */
 export function adapterHarness(create: (ports: VenuePorts) => VenueAdapter, respond: Respond, startAt?: number) {
   const { ports, clock, http, drops } = fakeVenuePorts(startAt, respond);
   const venue = create(ports);
@@ -47,15 +47,15 @@ export function adapterHarness(create: (ports: VenuePorts) => VenueAdapter, resp
 }
 
 async function collect(pages: AsyncIterable<ListingPage>): Promise<ListingPage[]> {
-  const collected: ListingPage[] = [];
-  for await (const page of pages) collected.push(page);
-  return collected;
+  const collectedPages: ListingPage[] = [];
+  for await (const page of pages) collectedPages.push(page);
+  return collectedPages;
 }
 
 export const marketIdsOf = (pages: readonly ListingPage[]): string[] =>
   pages.flatMap(({ markets }) => markets.map(({ listing }) => listing.marketId));
 
-/** Handlers that record the messages and states of a stream, and the ports for it. */
+/** Creates the ports of a stream, and handlers that record the stream's messages and states. */
 export function streamHarness(startAt?: number) {
   const messages: StreamMessage[] = [];
   const states: string[] = [];
@@ -68,7 +68,7 @@ export function streamHarness(startAt?: number) {
       onUp: () => void states.push("up"),
       onDown: (reason: string) => void states.push(`down: ${reason}`),
     },
-    /** Kind and market of each message, for example "trade KX-A". */
+    /** Returns the kind and market of each message, for example "trade KX-A". */
     received: () => messages.map(({ kind, marketId }) => `${kind} ${marketId}`),
     quotes: () => messages.flatMap((message) => (message.kind === "quote" ? [message.quote] : [])),
   };

@@ -1,6 +1,6 @@
 import type { DropCounter } from "../../../src/ports/venue.ts";
 
-/** A drop counter and its counts by reason. */
+/** Creates a drop counter and its counts by reason. */
 export function countDrops(): { readonly drop: DropCounter; readonly drops: Record<string, number> } {
   const drops: Record<string, number> = {};
   return {

@@ -1,6 +1,6 @@
 import type { OutgoingSocket, SocketHandlers, SocketOut } from "../../../src/ports/socket-out.ts";
 
-/** One connection attempt; the test plays the server. */
+/** One connection attempt. The test calls its methods in the role of the server. */
 export class FakeConnection {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export class FakeConnection {
   }
 }
 
-/** Sockets without a network. They record every connection attempt. */
+/** Sockets without a network. Records every connection attempt. */
 export class FakeSockets implements SocketOut {
   readonly connections: FakeConnection[] = [];
 

@@ -1,17 +1,17 @@
 import type { RunningSandbox } from "../../../sandbox/main.ts";
 
-/** The fault switches of a sandbox, set over its control endpoint. */
+/** Controls the fault switches of a sandbox by requests to its control endpoint. */
 export interface FaultControl {
-  /** `{switch: rate}` for a venue or for `all`; an empty object turns every switch off. */
+  /** Sets `{switch: rate}` for a venue or for `all`; an empty object turns every switch off. */
   setFaults(venue: string, switches: Readonly<Record<string, unknown>>): Promise<void>;
   /** Turns all switches off and resets the counts. */
   clearFaults(): Promise<void>;
-  /** Number of injected faults, by venue and fault. */
+  /** Returns the number of injected faults by venue and fault. */
   injectedFaults(): Promise<Record<string, Record<string, number>>>;
 }
 
 export function faultControl(sandbox: Pick<RunningSandbox, "urls">): FaultControl {
-  const control = `${sandbox.urls.control?.rest}/faults`;
+  const faultsUrl = `${sandbox.urls.control?.rest}/faults`;
   const send = async (url: string, init: RequestInit = {}) => {
     const response = await fetch(url, init);
     if (response.status !== 200) throw new Error(await response.text());
@@ -20,13 +20,13 @@ export function faultControl(sandbox: Pick<RunningSandbox, "urls">): FaultContro
   return {
     async setFaults(venue, switches) {
       const headers = { "content-type": "application/json" };
-      await send(`${control}/${venue}`, { method: "PUT", headers, body: JSON.stringify(switches) });
+      await send(`${faultsUrl}/${venue}`, { method: "PUT", headers, body: JSON.stringify(switches) });
     },
     async clearFaults() {
-      await send(control, { method: "DELETE" });
+      await send(faultsUrl, { method: "DELETE" });
     },
     async injectedFaults() {
-      const { venues } = await send(control);
+      const { venues } = await send(faultsUrl);
       return Object.fromEntries(Object.entries(venues).map(([venue, state]) => [venue, state.happened]));
     },
   };

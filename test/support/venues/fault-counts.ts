@@ -7,7 +7,7 @@ import { SANDBOX_VENUES, type SandboxVenue } from "../../../sandbox/world/types.
  * - `at_most`: faults are counted, but never more often than they were injected. A fault on a closing connection has no
  *   effect.
  * - `some`: faults are counted. One fault may count several times, or not at all if no adapter reads the affected field.
- * - `none`: the service cannot detect the fault; `why` explains it. The reasons may count it.
+ * - `none`: the service cannot always detect the fault; `why` explains it. The fault may be counted under the reasons.
  */
 export interface FaultExpectation {
   readonly relation: "each" | "at_most" | "some" | "none";
@@ -16,8 +16,8 @@ export interface FaultExpectation {
 }
 
 /**
- * A drop count of zero is an error from this number of injected faults; the default is 1. With all switches on, faults hide
- * each other: a crossed book is emptied, a page goes to a disconnected client, a message follows the one that closed its
+ * Minimum number of injected faults from which a drop count of zero is an error; the default is 1. With all switches on, faults
+ * hide each other: a crossed book is emptied, a page is sent to a disconnected client, a message is sent on a closing
  * connection. Below this number only the contract test, which enables one switch at a time, detects a missing count.
  */
 const FAULTS_MIN: Partial<Record<FaultName, number>> = {
@@ -30,14 +30,18 @@ const FAULTS_MIN: Partial<Record<FaultName, number>> = {
   socket_duplicate: 100,
 };
 
-const each = (reason: string): FaultExpectation => ({
+const countEach = (reason: string): FaultExpectation => ({
   relation: "each",
   reasons: [reason],
   why: "each fault fails one request",
 });
-const none = (why: string, ...reasons: readonly string[]): FaultExpectation => ({ relation: "none", reasons, why });
-const onlyCountedAtKalshi = (why: string, kalshi: FaultExpectation, ...reasons: readonly string[]) =>
-  atAllVenues(none(why, ...reasons), { kalshi });
+const countNone = (why: string, ...reasons: readonly string[]): FaultExpectation => ({
+  relation: "none",
+  reasons,
+  why,
+});
+const countOnlyAtKalshi = (why: string, kalshi: FaultExpectation, ...reasons: readonly string[]) =>
+  atAllVenues(countNone(why, ...reasons), { kalshi });
 const atAllVenues = (
   expectation: FaultExpectation,
   exceptions: Partial<Record<SandboxVenue, FaultExpectation>> = {},
@@ -49,29 +53,29 @@ const atAllVenues = (
   ...exceptions,
 });
 
-const UNREADABLE = "the message cannot be parsed";
-const DUPLICATE: FaultExpectation = {
+const UNREADABLE_MESSAGE = "the message cannot be parsed";
+const KALSHI_DUPLICATE: FaultExpectation = {
   relation: "at_most",
   reasons: ["sequence_gap"],
   why: "only trade and lifecycle messages have sequence numbers",
 };
-const SEQUENCE: FaultExpectation = {
+const KALSHI_SEQUENCE: FaultExpectation = {
   relation: "some",
   reasons: ["sequence_gap", "message_not_subscribed", "stream_error_6"],
-  why: "trade and lifecycle messages have sequence numbers, quotes have none; if the confirmation is lost, the subscription is unknown",
+  why: "trade and lifecycle messages have sequence numbers, quotes have none; if the confirmation is lost, the client does not know the subscription",
 };
 
 /** The expected drop reasons of each switch, by venue. */
 export const FAULT_EXPECTATIONS: Readonly<Record<FaultName, Readonly<Record<SandboxVenue, FaultExpectation>>>> = {
-  latency: atAllVenues(none("the response is complete")),
-  rate_limit: atAllVenues(each("attempt_rate_limited")),
-  rate_limit_seconds: atAllVenues(each("attempt_rate_limited")),
-  rate_limit_date: atAllVenues(each("attempt_rate_limited")),
-  rate_limit_absurd: atAllVenues(each("attempt_rate_limited")),
-  server_error: atAllVenues(each("attempt_server_error")),
-  cut_body: atAllVenues(each("attempt_bad_body")),
-  cut_socket: atAllVenues(each("attempt_network")),
-  garbage: atAllVenues(each("attempt_bad_body")),
+  latency: atAllVenues(countNone("the response is complete")),
+  rate_limit: atAllVenues(countEach("attempt_rate_limited")),
+  rate_limit_seconds: atAllVenues(countEach("attempt_rate_limited")),
+  rate_limit_date: atAllVenues(countEach("attempt_rate_limited")),
+  rate_limit_absurd: atAllVenues(countEach("attempt_rate_limited")),
+  server_error: atAllVenues(countEach("attempt_server_error")),
+  cut_body: atAllVenues(countEach("attempt_bad_body")),
+  cut_socket: atAllVenues(countEach("attempt_network")),
+  garbage: atAllVenues(countEach("attempt_bad_body")),
   half_page: atAllVenues({
     relation: "some",
     reasons: ["page_rows_repeated", "page_loop", "page_short", "page_empty", "sweep_shrunk"],
@@ -81,11 +85,11 @@ export const FAULT_EXPECTATIONS: Readonly<Record<FaultName, Readonly<Record<Sand
     {
       relation: "some",
       reasons: ["crossed_book", "book_mismatch"],
-      why: "only books that an adapter reads are checked; candles contain one too",
+      why: "only books that an adapter reads are checked; crossed books are also injected into candles",
     },
-    { manifold: none("the venue has no books") },
+    { manifold: countNone("the venue has no books") },
   ),
-  empty_book: atAllVenues(none("undetectable: markets without orders are common; the next sweep corrects it")),
+  empty_book: atAllVenues(countNone("undetectable: markets without orders are common; the next sweep corrects it")),
   price_out_of_range: atAllVenues({
     relation: "some",
     reasons: ["price_out_of_range", "bad_row", "bad_trade", "bad_history_point", "book_mismatch"],
@@ -99,21 +103,21 @@ export const FAULT_EXPECTATIONS: Readonly<Record<FaultName, Readonly<Record<Sand
   frozen: atAllVenues({
     relation: "some",
     reasons: ["attempt_timeout", "stream_connection_lost"],
-    why: "requests time out unless the fault ends first; new sockets time out too",
+    why: "requests and new sockets time out unless the fault ends first",
   }),
-  socket_duplicate: onlyCountedAtKalshi("a repeated message changes nothing", DUPLICATE),
-  socket_out_of_order: onlyCountedAtKalshi(
+  socket_duplicate: countOnlyAtKalshi("a repeated message changes nothing", KALSHI_DUPLICATE),
+  socket_out_of_order: countOnlyAtKalshi(
     "detectable only by an earlier timestamp of the same market",
-    SEQUENCE,
+    KALSHI_SEQUENCE,
     "out_of_order",
     "stream_frame_overtaken",
     "book_mismatch",
   ),
-  socket_gap: onlyCountedAtKalshi("undetectable without sequence numbers", SEQUENCE, "book_mismatch"),
+  socket_gap: countOnlyAtKalshi("undetectable without sequence numbers", KALSHI_SEQUENCE, "book_mismatch"),
   socket_garbage: atAllVenues(
-    { relation: "at_most", reasons: ["bad_message"], why: UNREADABLE },
+    { relation: "at_most", reasons: ["bad_message"], why: UNREADABLE_MESSAGE },
     {
-      polymarket: { relation: "at_most", reasons: ["bad_frame"], why: UNREADABLE },
+      polymarket: { relation: "at_most", reasons: ["bad_frame"], why: UNREADABLE_MESSAGE },
       limitless: { relation: "at_most", reasons: ["stream_connection_lost"], why: "Socket.IO closes the connection" },
     },
   ),
@@ -134,7 +138,7 @@ export interface FaultCountRow {
   readonly fault: FaultName;
   /** Number of injected faults. */
   readonly faults: number;
-  /** Drop counts in health under the expected reasons. */
+  /** Drop counts in health, by expected reason. */
   readonly counted: Readonly<Record<string, number>>;
   readonly relation: FaultExpectation["relation"];
   /** Whether a required count is missing. */
@@ -144,8 +148,8 @@ export interface FaultCountRow {
 type Counts = Readonly<Record<string, number>>;
 
 /**
- * Compares each injected fault with the drop counts in health. Several active switches share reasons; a row then shows only
- * that the fault was counted at all.
+ * Compares each injected fault with the drop counts in health. If several switches are on, they may share a
+ * reason; a row then shows only that one of these faults was counted.
  */
 export function countFaults(
   injected: Readonly<Record<string, Counts>>,
@@ -180,7 +184,7 @@ export function faultCountTable(rows: readonly FaultCountRow[]): string {
       .join(", ") || "-",
     isUncounted ? "NOT COUNTED" : relation,
   ]);
-  const all = [["venue", "switch", "faults", "counted", "relation"], ...cells];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")).join("\n");
+  const lines = [["venue", "switch", "faults", "counted", "relation"], ...cells];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((row) => row[column]?.length ?? 0)));
+  return lines.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")).join("\n");
 }

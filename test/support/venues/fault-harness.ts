@@ -18,23 +18,23 @@ import { quietLog } from "../quiet-log.ts";
 import { type FaultControl, faultControl } from "./fault-control.ts";
 import { testSandbox } from "./sandbox.ts";
 
-/** Time of the world, the venues and the ingest passes this much faster than the wall clock. */
+/** Speed of the clock of the world, the venues and the ingest, relative to the wall clock. */
 const TIME_FACTOR = 100;
-/** Sleeps are shortened less than `TIME_FACTOR`; otherwise sweeps would use most of the CPU time. */
+/** Divisor of sleeps; smaller than `TIME_FACTOR`, because frequent sweeps would use most of the CPU time. */
 const SLEEP_FACTOR = 30;
 const GENESIS = Date.UTC(2026, 10, 20);
 
 export interface FaultHarness extends FaultControl {
-  /** Drop counts in health, by venue and reason. */
+  /** Returns the drop counts in health by venue and reason. */
   drops(): Record<string, Readonly<Record<string, number>>>;
-  /** Whether every venue's stream is up. */
+  /** Returns whether the streams of all venues are connected. */
   areStreamsUp(): boolean;
-  /** Divides the request timeouts by the time factor as well. */
+  /** Sets whether request timeouts are divided by the time factor. */
   setShortDeadlines(isEnabled: boolean): void;
   close(): Promise<void>;
 }
 
-/** The production adapters and ingest against a small sandbox with fault switches. Only the stores are in memory. */
+/** Connects the production adapters and ingest to a small sandbox with fault switches. The stores are in memory. */
 export async function openFaultHarness(): Promise<FaultHarness> {
   const startedAt = systemClock.monotonic();
   const now = () => Math.floor(GENESIS + 3_600_000 + (systemClock.monotonic() - startedAt) * TIME_FACTOR);
@@ -55,7 +55,7 @@ export async function openFaultHarness(): Promise<FaultHarness> {
       ),
   };
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  const key = { keyId: "test", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+  const kalshiKey = { keyId: "test", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
   const board = new MarketBoard(now);
   const store = new MemoryMarketStore();
   const storeWriter = new StoreWriter({ board, store, ticks: new MemoryTicks(), clock, log: quietLog });
@@ -75,7 +75,7 @@ export async function openFaultHarness(): Promise<FaultHarness> {
         drift: () => {},
       },
       sandbox.urls[name] ?? {},
-      name === "kalshi" ? key : null,
+      name === "kalshi" ? kalshiKey : null,
     );
     const health: VenueHealth = new VenueHealth(clock, adapter.profile);
     return { adapter, health };
@@ -89,16 +89,16 @@ export async function openFaultHarness(): Promise<FaultHarness> {
     clock,
     store: (market) => storeWriter.flushMarket(market),
   });
-  const areFirstSweepsOver = () => venues.every((each) => each.health.isSettled);
-  const shared = { board, storeWriter, pastPrices, areFirstSweepsOver, clock, log: quietLog };
-  const ingests = venues.map(({ adapter, health }) => new VenueIngest({ ...shared, venue: adapter, health }));
+  const areFirstSweepsOver = () => venues.every((venue) => venue.health.isSettled);
+  const sharedPorts = { board, storeWriter, pastPrices, areFirstSweepsOver, clock, log: quietLog };
+  const ingests = venues.map(({ adapter, health }) => new VenueIngest({ ...sharedPorts, venue: adapter, health }));
   storeWriter.start();
   for (const ingest of ingests) ingest.start();
-  const healthReports = () => venues.map(({ adapter, health }) => [adapter.id, health.report(0)] as const);
+  const reportHealth = () => venues.map(({ adapter, health }) => [adapter.id, health.report(0)] as const);
   return {
     ...faultControl(sandbox),
-    drops: () => Object.fromEntries(healthReports().map(([venue, { drops }]) => [venue, drops])),
-    areStreamsUp: () => healthReports().every(([, { stream }]) => stream === "up"),
+    drops: () => Object.fromEntries(reportHealth().map(([venue, { drops }]) => [venue, drops])),
+    areStreamsUp: () => reportHealth().every(([, { stream }]) => stream === "up"),
     setShortDeadlines(isEnabled) {
       hasShortDeadlines = isEnabled;
     },

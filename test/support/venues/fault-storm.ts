@@ -13,12 +13,13 @@ import { type FaultControl, faultControl } from "./fault-control.ts";
 import { prepareStore } from "./lifted-limits.ts";
 import { testSandbox, venueSettings } from "./sandbox.ts";
 
-/** A polled response is stamped when its headers arrive. The venue read the book at most this much earlier. */
+/** Maximum time from the venue reading a book to the arrival of the response headers, which sets `updated_at`. */
 const BOOK_AGE_MS_MAX = 1_000;
+/** Maximum time by which `updated_at` may be in the future. */
 const AHEAD_MS_MAX = 2_000;
 const VENUE_FAILURE_STATUSES = [502, 503, 504];
-const VIOLATIONS_MAX = 50;
-const PAGE_MARKETS = 100;
+const REPORTED_VIOLATIONS_MAX = 50;
+const MARKETS_PER_PAGE = 100;
 /** Pause between two requests of a client. The venues run in this process and need time to respond. */
 const REQUEST_PAUSE_MS = 5;
 const LOOPS_PER_HEALTH_REQUEST = 4;
@@ -34,7 +35,7 @@ export interface FaultStorm extends FaultControl {
   end(): Promise<void>;
 }
 
-/** All fault switches, each with the same rate. */
+/** Returns all fault switches of the sandbox, each with the same rate. */
 export async function everySwitch(storm: Pick<FaultStorm, "sandbox">, rate: number): Promise<Record<string, number>> {
   const state: Json = await (await fetch(`${storm.sandbox.urls.control?.rest}/faults`)).json();
   return Object.fromEntries(Object.keys(state.switches).map((name) => [name, rate]));
@@ -54,7 +55,7 @@ export async function openFaultStorm(options: {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   await writeFile(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
   const dataDir = join(folder.path, "data");
-  // The test sends more requests than any customer.
+  // The test sends more requests than the limits of a customer allow.
   await prepareStore(dataDir);
   const service = await startServiceProcess({
     dataDir,
@@ -77,11 +78,11 @@ export async function openFaultStorm(options: {
   };
 }
 
-/** Violations in a response: an unexpected status, a price outside [0, 1], a crossed quote, a timestamp in the future. */
+/** Returns the violations in a response: an unexpected status, a price outside [0, 1], a crossed quote, a timestamp in the future. */
 export function violationsOf(path: string, response: Pick<ServiceResponse, "status" | "json">, now: number): string[] {
   if (response.status !== 200)
     return VENUE_FAILURE_STATUSES.includes(response.status) ? [] : [`${path} returned ${response.status}`];
-  const found: string[] = [];
+  const violations: string[] = [];
   const visit = (value: Json): void => {
     if (Array.isArray(value)) value.forEach(visit);
     if (typeof value !== "object" || value === null) return;
@@ -89,16 +90,17 @@ export function violationsOf(path: string, response: Pick<ServiceResponse, "stat
     for (const name of ["bid", "ask", "yes_price", "last_price", "top_yes_price"]) {
       const price = value[name];
       if (price !== undefined && price !== null && !(typeof price === "number" && price >= 0 && price <= 1))
-        found.push(`${path}: ${name} is ${price}`);
+        violations.push(`${path}: ${name} is ${price}`);
     }
-    if (typeof bid === "number" && typeof ask === "number" && bid > ask) found.push(`${path}: bid ${bid}, ask ${ask}`);
-    if (typeof spread === "number" && !(spread >= 0)) found.push(`${path}: spread is ${spread}`);
+    if (typeof bid === "number" && typeof ask === "number" && bid > ask)
+      violations.push(`${path}: bid ${bid}, ask ${ask}`);
+    if (typeof spread === "number" && !(spread >= 0)) violations.push(`${path}: spread is ${spread}`);
     if (typeof updatedAt === "string" && !(Date.parse(updatedAt) <= now + AHEAD_MS_MAX))
-      found.push(`${path}: updated_at is ${updatedAt}`);
+      violations.push(`${path}: updated_at is ${updatedAt}`);
     for (const field of Object.values(value)) visit(field);
   };
   visit(response.json);
-  return found;
+  return violations;
 }
 
 export interface WatchReport {
@@ -111,54 +113,54 @@ export interface WatchReport {
 export function watchResponses(service: ServiceProcess): { stop(): Promise<WatchReport> } {
   const responses: Record<number, number> = {};
   const violations: string[] = [];
-  let isOver = false;
+  let isStopped = false;
   const request = async (path: string): Promise<ServiceResponse> => {
     await new Promise((resolve) => setTimeout(resolve, REQUEST_PAUSE_MS));
     const response = await service.get(path);
     responses[response.status] = (responses[response.status] ?? 0) + 1;
     const found = violationsOf(path, response, Date.now());
-    violations.push(...found.slice(0, VIOLATIONS_MAX - violations.length));
+    violations.push(...found.slice(0, REPORTED_VIOLATIONS_MAX - violations.length));
     return response;
   };
   const watch = async () => {
     let index = 0;
     let loop = 0;
-    while (!isOver) {
+    while (!isStopped) {
       const list = await request(
-        `/v1/markets?limit=${PAGE_MARKETS}&sort=${index % 2 === 0 ? "liquidity" : "volume_24h"}`,
+        `/v1/markets?limit=${MARKETS_PER_PAGE}&sort=${index % 2 === 0 ? "liquidity" : "volume_24h"}`,
       );
-      // Without a key, an address may send 600 requests a minute.
+      // Without a key, an IP address may send 600 requests per minute.
       if (loop++ % LOOPS_PER_HEALTH_REQUEST === 0) await request("/v1/health");
       const events = await request("/v1/events?limit=50");
       const [event] = events.json ?? [];
       if (event !== undefined) await request(`/v1/events/${encodeURIComponent(event.slug)}`);
       const markets: Json[] = list.status === 200 ? list.json : [];
-      for (let count = 0; count < 10 && markets.length > 0 && !isOver; count++, index++) {
+      for (let count = 0; count < 10 && markets.length > 0 && !isStopped; count++, index++) {
         const { platform, market_id: id } = markets[index % markets.length];
         await request(`/v1/markets/${platform}/${encodeURIComponent(id)}`);
       }
     }
   };
-  /** Separate from the other requests, because history that must be fetched from a venue takes seconds. */
+  /** Runs concurrently with the other requests, because fetching history from a venue takes seconds. */
   const watchHistory = async () => {
-    for (let index = 0; !isOver; index++) {
+    for (let index = 0; !isStopped; index++) {
       const list = await request("/v1/markets?limit=50");
       const market = list.json?.[(index * 7) % 50];
       if (market === undefined) continue;
       await request(`/v1/markets/${market.platform}/${encodeURIComponent(market.market_id)}/history?period=48h`);
     }
   };
-  const running = Promise.all([watch(), watchHistory()]);
+  const watchers = Promise.all([watch(), watchHistory()]);
   return {
     async stop() {
-      isOver = true;
-      await running;
+      isStopped = true;
+      await watchers;
       return { responses, violations };
     },
   };
 }
 
-/** Resident memory of a process in bytes. */
+/** Reads the resident memory of a process in bytes. */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) * 1024;
@@ -176,11 +178,11 @@ export async function findWrongMarkets(
   /** Number of compared markets, by venue. */
   readonly compared: ReadonlyMap<string, number>;
 }> {
-  const control = `${storm.sandbox.urls.control?.rest}/truth`;
+  const truthUrl = `${storm.sandbox.urls.control?.rest}/truth`;
   const markets = await everyMarket(storm.service);
   const currentStates = new Map<string, Json>();
   for (const venue of new Set(markets.map(({ platform }) => platform))) {
-    const { markets: current }: Json = await (await fetch(`${control}/${venue}`)).json();
+    const { markets: current }: Json = await (await fetch(`${truthUrl}/${venue}`)).json();
     for (const state of current) currentStates.set(`${venue}/${state.market_id}`, state);
   }
   const isEqual = (market: Json, state: Json): boolean => {
@@ -191,7 +193,7 @@ export async function findWrongMarkets(
   const wasEqualRecently = async (market: Json): Promise<boolean> => {
     const at = Date.parse(market.updated_at);
     for (let back = 0; at >= since && back <= BOOK_AGE_MS_MAX; back += back === 0 ? 1 : BACK_STEP_MS) {
-      const url = `${control}/${market.platform}?market_id=${encodeURIComponent(market.market_id)}`;
+      const url = `${truthUrl}/${market.platform}?market_id=${encodeURIComponent(market.market_id)}`;
       const { markets: states }: Json = await (await fetch(`${url}&at=${Math.min(at, Date.now()) - back}`)).json();
       if (isEqual(market, states[0])) return true;
     }

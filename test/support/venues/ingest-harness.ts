@@ -21,21 +21,21 @@ export interface IngestHarness {
   readonly pastPrices: StoredPastPrices;
   readonly venues: readonly ScriptedVenue[];
   health(venue: ScriptedVenue): VenueHealth;
-  /** Starts everything and waits for the first responses. */
+  /** Starts the store writer and the ingest of every venue, and waits for the first responses. */
   start(): Promise<void>;
   stop(): Promise<void>;
   market(marketId: string, venue?: string): BoardMarket | null;
-  /** Status changes in the store, as "from to to". */
+  /** Returns the status changes in the store, for example "active to closed". */
   statusChanges(): string[];
 }
 
-const started = new Set<IngestHarness>();
+const startedHarnesses = new Set<IngestHarness>();
 afterEach(async () => {
-  for (const harness of started) await harness.stop();
+  for (const harness of startedHarnesses) await harness.stop();
 });
 
 /**
- * Ingest of scripted venues over a real board, with stores in memory and a fake clock. A started harness is stopped
+ * Creates the ingest of scripted venues with a real board, stores in memory and a fake clock. A started harness is stopped
  * after the test.
  */
 export function openIngestHarness(
@@ -48,7 +48,7 @@ export function openIngestHarness(
   const history = new MemoryHistory();
   const storeWriter = new StoreWriter({ board, store, ticks, clock, log: quietLog });
   const venues = makeVenues(clock);
-  const past = new StoredPastPrices({
+  const pastPrices = new StoredPastPrices({
     history,
     venues,
     board,
@@ -62,8 +62,8 @@ export function openIngestHarness(
     return venueHealth;
   };
   const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
-  const shared = { board, storeWriter, pastPrices: past, areFirstSweepsOver, clock, log: quietLog };
-  const ingests = venues.map((venue) => new VenueIngest({ ...shared, venue, health: health(venue) }));
+  const sharedPorts = { board, storeWriter, pastPrices, areFirstSweepsOver, clock, log: quietLog };
+  const ingests = venues.map((venue) => new VenueIngest({ ...sharedPorts, venue, health: health(venue) }));
   const harness: IngestHarness = {
     clock,
     board,
@@ -71,17 +71,17 @@ export function openIngestHarness(
     ticks,
     history,
     storeWriter,
-    pastPrices: past,
+    pastPrices,
     venues,
     health,
     async start() {
-      started.add(harness);
+      startedHarnesses.add(harness);
       storeWriter.start();
       for (const ingest of ingests) ingest.start();
       await clock.settle();
     },
     async stop() {
-      started.delete(harness);
+      startedHarnesses.delete(harness);
       await Promise.all(ingests.map((ingest) => ingest.stop()));
       await storeWriter.close();
     },
@@ -92,7 +92,7 @@ export function openIngestHarness(
   return harness;
 }
 
-/** A harness with one venue, "alpha". */
+/** Creates a harness with one venue, "alpha". */
 export function openScriptedVenue(
   options: ConstructorParameters<typeof ScriptedVenue>[2] = {},
 ): IngestHarness & { readonly venue: ScriptedVenue } {
@@ -102,14 +102,14 @@ export function openScriptedVenue(
   return { ...harness, venue };
 }
 
-/** A harness with one venue, "alpha", that lists open markets with these ids. */
+/** Creates a harness with one venue, "alpha", that lists open markets with these ids. */
 export function openIngestWith(...marketIds: readonly string[]): ReturnType<typeof openScriptedVenue> {
   const harness = openScriptedVenue();
   harness.venue.setMarkets(...marketIds.map((id) => sampleMarket(id)));
   return harness;
 }
 
-/** Differences between consecutive timestamps. */
+/** Returns the differences between consecutive timestamps. */
 export function intervalsBetween(timestamps: readonly number[]): number[] {
   return timestamps.slice(1).map((at, index) => at - (timestamps[index] ?? 0));
 }

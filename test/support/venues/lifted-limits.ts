@@ -7,7 +7,7 @@ import type { Database } from "../../../src/ports/database.ts";
 import { quietLog } from "../quiet-log.ts";
 import { copyStoreTemplate } from "../store-template.ts";
 
-/** Requests are still counted. */
+/** Monthly limit that no test reaches. Requests are still counted. */
 const CALLS_PER_MONTH = 1e12;
 const CALLS_PER_MINUTE = 1e8;
 

@@ -1,6 +1,6 @@
 import type { Feed, FeedEvent, ListedMarket, SandboxVenue, World } from "../../../sandbox/world/types.ts";
 
-/** A feed that emits events when the test publishes them, not by the clock. */
+/** A feed that emits an event only when the test publishes it. */
 export class ManualFeed implements Feed {
   readonly #listeners = new Map<SandboxVenue, Set<(event: FeedEvent) => void>>();
 
@@ -14,7 +14,7 @@ export class ManualFeed implements Feed {
     for (const listener of this.#listeners.get(event.market.venue) ?? []) listener(event);
   }
 
-  /** Emits every trade of these markets with from <= at < to in chronological order, each followed by its book change. */
+  /** Emits every trade of these markets with from <= at < to in chronological order, each followed by the change of its book. */
   publishTrades(world: World, markets: readonly ListedMarket[], from: number, to: number): void {
     markets
       .flatMap((market) => world.trades(market, from, to).map((trade) => ({ market, trade, at: trade.at })))

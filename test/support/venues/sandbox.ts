@@ -1,6 +1,6 @@
 import { type RunningSandbox, type SandboxOptions, startSandbox } from "../../../sandbox/main.ts";
 
-/** A sandbox in the test's process, on free ports. By default it is small and enforces no rate limits. */
+/** Starts a sandbox in the test's process on free ports. By default it has 60 markets and enforces no rate limits. */
 export function testSandbox(options: Partial<SandboxOptions> = {}): Promise<RunningSandbox> {
   return startSandbox({
     host: "127.0.0.1",
@@ -15,7 +15,7 @@ export function testSandbox(options: Partial<SandboxOptions> = {}): Promise<Runn
   });
 }
 
-/** Settings with the URLs of a sandbox, for all venues or only `venues`. */
+/** Returns settings with the URLs of a sandbox, for all venues or only for `venues`. */
 export function venueSettings(sandbox: RunningSandbox, venues?: readonly string[]): Record<string, string> {
   const settings: Record<string, string> = {};
   for (const [venue, services] of Object.entries(sandbox.urls)) {

@@ -6,11 +6,11 @@ export interface ScriptedResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Response time. A value above the request's deadline causes a timeout. */
+  /** Response time. A longer time than the request's deadline causes a timeout. */
   readonly afterMs?: number;
 }
 
-/** An HTTP client with scripted responses. It records every request and its time. */
+/** An HTTP client with scripted responses. It records every request with its time. */
 export class ScriptedHttp implements HttpOut {
   readonly requests: { readonly at: number; readonly request: OutgoingRequest }[] = [];
   inFlight = 0;
@@ -31,11 +31,11 @@ export class ScriptedHttp implements HttpOut {
       const response = this.#respond(request, this.requests.length - 1);
       if (response instanceof Error) throw response;
       if (response.afterMs !== undefined) {
-        const isLate = response.afterMs > request.deadlineMs;
+        const isTimeout = response.afterMs > request.deadlineMs;
         await this.#clock.sleep(Math.min(response.afterMs, request.deadlineMs), request.signal).catch((cause) => {
           throw new VenueError("network", "request aborted", { retryable: false, cause });
         });
-        if (isLate) throw new VenueError("timeout", "no response", { retryable: true });
+        if (isTimeout) throw new VenueError("timeout", "no response", { retryable: true });
       }
       const { status = 200, headers = {}, body = "{}" } = response;
       return { status, headers, body, receivedAt: this.#clock.now() };

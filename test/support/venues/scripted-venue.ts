@@ -30,11 +30,11 @@ export class ScriptedVenue implements VenueAdapter {
   readonly markets = new Map<string, MarketSnapshot>();
   readonly trades = new Map<string, Trade[]>();
   readonly history = new Map<string, HistoryPoint[]>();
-  /** Marks the last page of the listing as incomplete for this reason. */
+  /** If not null, the last page of the listing is incomplete for this reason. */
   incompleteReason: IncompleteReason | null = null;
   /** Errors that calls throw, by method. */
   readonly failing = new Map<VenueMethod, Error>();
-  /** Response time. */
+  /** Response time of every call. */
   responseMs = 0;
   stream: StreamHandlers | null = null;
   followed: readonly string[] = [];
@@ -72,7 +72,7 @@ export class ScriptedVenue implements VenueAdapter {
     this.pages = [open.map(({ listing }) => listing.marketId)];
   }
 
-  /** Recorded calls of one method, or of all methods. */
+  /** Returns the recorded calls of one method, or of all methods. */
   callsOf(method?: VenueMethod): VenueCall[] {
     return this.calls.filter((call) => method === undefined || call.method === method);
   }
@@ -80,7 +80,7 @@ export class ScriptedVenue implements VenueAdapter {
   async *listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage> {
     await this.#recordCall("listOpenMarkets", [], signal);
     for (const [number, ids] of this.pages.entries()) {
-      const page = await this.#page(ids, signal);
+      const page = await this.#createPage(ids, signal);
       const isLast = number === this.pages.length - 1;
       yield isLast && this.incompleteReason !== null ? { ...page, incompleteReason: this.incompleteReason } : page;
     }
@@ -89,12 +89,12 @@ export class ScriptedVenue implements VenueAdapter {
   async getMarkets(listings: readonly { readonly marketId: string }[], signal: AbortSignal): Promise<ListingPage> {
     const ids = listings.map(({ marketId }) => marketId);
     await this.#recordCall("getMarkets", ids, signal);
-    return this.#page(ids, signal);
+    return this.#createPage(ids, signal);
   }
 
   async findMarket(marketId: string, signal: AbortSignal): Promise<ListingPage | null> {
     await this.#recordCall("findMarket", [marketId], signal);
-    return this.markets.has(marketId) ? this.#page([marketId], signal) : null;
+    return this.markets.has(marketId) ? this.#createPage([marketId], signal) : null;
   }
 
   async getBook(): Promise<null> {
@@ -137,8 +137,8 @@ export class ScriptedVenue implements VenueAdapter {
     if (failure !== undefined) throw failure;
   }
 
-  /** `receivedAt` of each quote is the time of the response. */
-  async #page(ids: readonly string[], signal: AbortSignal): Promise<ListingPage> {
+  /** Creates a page. `receivedAt` of each quote is the time of the response. */
+  async #createPage(ids: readonly string[], signal: AbortSignal): Promise<ListingPage> {
     const requestedAt = this.#clock.now();
     if (this.responseMs > 0) await this.#clock.sleep(this.responseMs, signal);
     const receivedAt = this.#clock.now();

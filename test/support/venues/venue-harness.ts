@@ -20,7 +20,7 @@ export type VenueName = "kalshi" | "polymarket" | "limitless" | "manifold";
 export const VENUE_NAMES: readonly VenueName[] = ["kalshi", "polymarket", "limitless", "manifold"];
 
 export const GENESIS = Date.UTC(2026, 10, 20);
-/** The constant time of the simulated world. */
+/** Time of the simulated world; it does not advance. */
 export const NOW = GENESIS + 6 * 3_600_000;
 /** Waits of adapters (rate limits, retries) are divided by this factor. */
 const TIME_FACTOR = 500;
@@ -28,7 +28,7 @@ const ITERATIONS_MAX = 100_000;
 const EXCHANGES_DIR = new URL("../../../sandbox/protocol/", import.meta.url);
 const ADAPTERS_DIR = new URL("../../../src/venues/", import.meta.url);
 
-/** Whether both the adapter and the sandbox exchange of a venue exist. */
+/** Returns whether both the adapter and the sandbox exchange of a venue exist. */
 export function hasVenue(name: VenueName): boolean {
   return (
     existsSync(new URL(`${name}/index.ts`, EXCHANGES_DIR)) && existsSync(new URL(`${name}/index.ts`, ADAPTERS_DIR))
@@ -36,8 +36,8 @@ export function hasVenue(name: VenueName): boolean {
 }
 
 /**
- * A clock whose wall time stays at `now`, which keeps prices constant during a test. Waits use the real clock, shortened by
- * `TIME_FACTOR`, because HTTP runs over loopback.
+ * Creates a clock whose wall time is always `now`, so that prices are constant during a test. Waits use the real clock, divided
+ * by `TIME_FACTOR`, because HTTP runs over loopback.
  */
 export function fastClock(now: number): Clock {
   return {
@@ -61,20 +61,20 @@ export interface VenueHarness {
   /** All requests of the adapters, including intercepted ones. */
   readonly requests: OutgoingRequest[];
   readonly drops: Map<string, number>;
-  /** Schema drift, as `object.field kind`. */
+  /** Counts of schema drift by `object.field kind`. */
   readonly drift: Map<string, number>;
-  /** Responds instead of the exchange; null forwards the request. */
+  /** Responds in place of the exchange; if it returns null, the request is forwarded. */
   intercept: ((request: OutgoingRequest) => ScriptedResponse | null) | null;
   /** Changes the body of a 200 response. */
   rewrite: ((body: string) => string) | null;
   now(): number;
-  /** A new adapter without state. */
+  /** Creates an adapter without state. */
   adapter(id?: string): VenueAdapter;
-  /** Number of requests that an action sends. */
+  /** Runs an action and returns the number of requests that it sent. */
   count(action: () => Promise<unknown>): Promise<number>;
   /** Waits until the condition holds. */
   until(condition: () => boolean): Promise<void>;
-  /** Waits long enough for any pending request to be sent. */
+  /** Waits until pending requests have been sent. */
   pause(): Promise<void>;
   close(): Promise<void>;
 }
@@ -89,24 +89,24 @@ export async function openVenueHarness(name: VenueName, world: SimulatedWorld = 
   const urls = served.urls[name] ?? {};
   const clock = fastClock(NOW);
   const realHttp = createUndiciHttp(clock);
-  const create = await loadAdapter(name);
+  const createAdapter = await loadAdapter(name);
 
   const http: HttpOut = {
     async send(request) {
       harness.requests.push(request);
-      const scripted = harness.intercept?.(request) ?? null;
-      if (scripted === null) {
+      const scriptedResponse = harness.intercept?.(request) ?? null;
+      if (scriptedResponse === null) {
         const response = await realHttp.send(request);
         return response.status === 200 && harness.rewrite !== null
           ? { ...response, body: harness.rewrite(response.body) }
           : response;
       }
-      if (scripted.afterMs !== undefined) {
-        await systemClock.sleep(scripted.afterMs, request.signal).catch((cause) => {
+      if (scriptedResponse.afterMs !== undefined) {
+        await systemClock.sleep(scriptedResponse.afterMs, request.signal).catch((cause) => {
           throw new VenueError("network", "request aborted", { retryable: false, cause });
         });
       }
-      const { status = 200, headers = {}, body = "" } = scripted;
+      const { status = 200, headers = {}, body = "" } = scriptedResponse;
       return { status, headers, body, receivedAt: NOW };
     },
   };
@@ -123,7 +123,7 @@ export async function openVenueHarness(name: VenueName, world: SimulatedWorld = 
     rewrite: null,
     now,
     adapter: (id = name) =>
-      create(
+      createAdapter(
         {
           id,
           playMoney: name === "manifold",
@@ -139,9 +139,9 @@ export async function openVenueHarness(name: VenueName, world: SimulatedWorld = 
         urls,
       ),
     async count(action) {
-      const before = harness.requests.length;
+      const requestsBefore = harness.requests.length;
       await action();
-      return harness.requests.length - before;
+      return harness.requests.length - requestsBefore;
     },
     async until(condition) {
       for (let index = 0; index < ITERATIONS_MAX && !condition(); index++) await nextIteration();
@@ -165,7 +165,7 @@ async function loadExchange(name: VenueName): Promise<ExchangeFactory> {
 
 type AdapterFactory = (ports: VenuePorts, urls: Readonly<Record<string, string>>) => VenueAdapter;
 
-/** Calls the adapter's factory. The URL of a service has the name of the service (`rest` is `restUrl`). */
+/** Loads an adapter's factory. The option for the URL of a service has the name of the service (`restUrl` for `rest`). */
 async function loadAdapter(name: VenueName): Promise<AdapterFactory> {
   const module: Record<string, unknown> = await import(new URL(`${name}/index.ts`, ADAPTERS_DIR).href);
   const create = module[`create${name.charAt(0).toUpperCase()}${name.slice(1)}Venue`] as (
