@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { AppError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
 import { type HtmlPage, type ProblemPage, sendPage } from "./html/define-page.ts";
-import { type Problem, prepareProblem, createProblem, toProblem } from "./problem.ts";
+import { createProblem, type Problem, prepareProblem, toProblem } from "./problem.ts";
 import { describeError } from "./request-log.ts";
 
 /** Converts errors to responses: an HTML page if the route has one, otherwise JSON. Logs 5xx errors. */

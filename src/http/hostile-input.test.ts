@@ -362,7 +362,9 @@ test("500: the response has no internal details, and the log has the cause with 
 
 test("x-ignored-parameters lists unknown parameters, escaped and limited in length", async () => {
   const manyParameters = Array.from({ length: 50 }, (_, index) => `q${index}xxxxxx=1`).join("&");
-  const response = await send({ url: `/v1/markets/kalshi/a?limt=3&%0d%0aset-cookie:x=1&${"y".repeat(90)}=1&${manyParameters}` });
+  const response = await send({
+    url: `/v1/markets/kalshi/a?limt=3&%0d%0aset-cookie:x=1&${"y".repeat(90)}=1&${manyParameters}`,
+  });
   assert.equal(response.status, 200);
   const header = String(response.headers["x-ignored-parameters"]);
   assert.ok(header.startsWith(`limt; did you mean limit, __set-cookie_x, ${"y".repeat(40)}, q0xxxxxx`), header);

@@ -164,7 +164,13 @@ test("responses document their headers for retries, limits and payments", async 
   assert.deepEqual([headersOf(409), headersOf(503), headersOf(404)], [["Retry-After"], ["Retry-After"], []]);
   assert.equal(responses[200].headers.RateLimit.$ref, "#/components/headers/RateLimit");
   const headerNames = Object.keys(document.components.headers).sort();
-  assert.deepEqual(headerNames, ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "RateLimit", "RateLimit-Policy", "Retry-After"]);
+  assert.deepEqual(headerNames, [
+    "PAYMENT-REQUIRED",
+    "PAYMENT-RESPONSE",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+  ]);
   assert.equal(responses[402].content["application/json"].schema.$ref, "#/components/schemas/PaymentRequired");
   const freeResponses = document.paths["/v1/notes"].post.responses;
   assert.ok(!JSON.stringify(freeResponses).includes("PAYMENT"));

@@ -19,7 +19,9 @@ test("decodes an encoded cursor for the same listing", () => {
 
 test("422: rejects cursors of another listing, modified cursors and malformed cursors with the location `query.cursor`", () => {
   const cursor = encodeCursor({ value: 12.5, id: "kalshi/A" }, LISTING);
-  const forgedCursor = Buffer.from(Buffer.from(cursor, "base64url").toString().replace("12.5", "99.5")).toString("base64url");
+  const forgedCursor = Buffer.from(Buffer.from(cursor, "base64url").toString().replace("12.5", "99.5")).toString(
+    "base64url",
+  );
   const malformedCursors = [
     "",
     "x",

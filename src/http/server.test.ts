@@ -20,7 +20,12 @@ const PUBLIC_GET = {
   summary: "Test",
 } as const;
 
-function registerGet(app: FastifyInstance, url: string, handler: () => unknown, access: "public" | "key" = "public"): void {
+function registerGet(
+  app: FastifyInstance,
+  url: string,
+  handler: () => unknown,
+  access: "public" | "key" = "public",
+): void {
   defineRoute(app, {
     method: "GET",
     url,

@@ -12,7 +12,12 @@ import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
 import type { PaymentGate } from "./payment-gate.ts";
 import { setCommonHeaders, toProblem } from "./problem.ts";
 import { createRequestLog, describeError, routeOf } from "./request-log.ts";
-import { createAuthenticationHook, type Guards, resolveUnauthenticatedError, createValidationHook } from "./request-pipeline.ts";
+import {
+  createAuthenticationHook,
+  createValidationHook,
+  type Guards,
+  resolveUnauthenticatedError,
+} from "./request-pipeline.ts";
 import { createSendHook } from "./response/send.ts";
 import { RouteTable } from "./route-table.ts";
 import { parseQuery } from "./validation/query-string.ts";
@@ -93,7 +98,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     requestIdHeader: false,
     genReqId: (request) => {
       const clientRequestId = request.headers["x-request-id"];
-      return typeof clientRequestId === "string" && REQUEST_ID_PATTERN.test(clientRequestId) ? clientRequestId : generateRequestId();
+      return typeof clientRequestId === "string" && REQUEST_ID_PATTERN.test(clientRequestId)
+        ? clientRequestId
+        : generateRequestId();
     },
     frameworkErrors: (frameworkError, request, reply) => {
       setCommonHeaders(request.id, reply, data);
@@ -105,7 +112,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
         log.info({ requestId, method, route: "(malformed URL)", status: problem.status }, "request");
       });
     },
-    clientErrorHandler: (error, socket) => respondToClientError(error, socket, { data, requestId: generateRequestId() }),
+    clientErrorHandler: (error, socket) =>
+      respondToClientError(error, socket, { data, requestId: generateRequestId() }),
   });
 
   const routes = new RouteTable();

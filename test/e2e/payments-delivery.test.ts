@@ -54,20 +54,23 @@ test("402: the response is withheld and the payment rejected if the payer's bala
   await shop.close();
 });
 
-eachDatabase("if the facilitator's response is lost, the payer receives the content for one transfer", async (database) => {
-  for (const path of ["/v1/test/after", "/v1/test/before"]) {
-    const shop = await startShop(database);
-    const payer = await chain.newPayer(LISTING * 5n);
-    const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}${path}`));
-    facilitator.faults.settle = { kind: "lose_response" };
-    const response = await callWith(`${shop.url}${path}`, header);
-    assert.equal(response.status, 200, response.text);
-    assert.ok(response.text.includes(SECRET));
-    assert.match(decode(response.headers.get("payment-response")).transaction, /^0x[0-9a-f]{64}$/);
-    assert.equal(await shop.transfers(), 1);
-    await shop.close();
-  }
-});
+eachDatabase(
+  "if the facilitator's response is lost, the payer receives the content for one transfer",
+  async (database) => {
+    for (const path of ["/v1/test/after", "/v1/test/before"]) {
+      const shop = await startShop(database);
+      const payer = await chain.newPayer(LISTING * 5n);
+      const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}${path}`));
+      facilitator.faults.settle = { kind: "lose_response" };
+      const response = await callWith(`${shop.url}${path}`, header);
+      assert.equal(response.status, 200, response.text);
+      assert.ok(response.text.includes(SECRET));
+      assert.match(decode(response.headers.get("payment-response")).transaction, /^0x[0-9a-f]{64}$/);
+      assert.equal(await shop.transfers(), 1);
+      await shop.close();
+    }
+  },
+);
 
 test("503: a lost facilitator response without an RPC endpoint; the repeated payment returns the content for one transfer", async () => {
   const shop = await startShop(await embeddedDatabase(), {
@@ -82,7 +85,11 @@ test("503: a lost facilitator response without an RPC endpoint; the repeated pay
   facilitator.reset();
   const second = await callWith(`${shop.url}/v1/test/after`, header);
   assert.deepEqual([second.status, second.text.includes(SECRET)], [200, true], second.text);
-  assert.deepEqual([shop.work.count, await shop.transfers()], [1, 1], "the stored response is returned and charged once");
+  assert.deepEqual(
+    [shop.work.count, await shop.transfers()],
+    [1, 1],
+    "the stored response is returned and charged once",
+  );
   await shop.close();
 });
 

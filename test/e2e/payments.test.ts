@@ -201,8 +201,16 @@ test("402: a payment that does not match the requirements exactly is rejected an
     ["another token's name", { accepted: { extra: { name: "USDC", version: "2" } } }, /invalid_payment_requirements/],
     ["a longer timeout than required", { accepted: { maxTimeoutSeconds: 9_999 } }, /invalid_payment_requirements/],
     ["expired", { authorization: { validBefore: String(now - 1) } }, /valid_before/],
-    ["an authorization that expires before it can be settled", { authorization: { validBefore: String(now + 60) } }, /valid_before/],
-    ["an authorization that is valid for more than a day", { authorization: { validBefore: String(now + 100_000) } }, /valid_before/],
+    [
+      "an authorization that expires before it can be settled",
+      { authorization: { validBefore: String(now + 60) } },
+      /valid_before/,
+    ],
+    [
+      "an authorization that is valid for more than a day",
+      { authorization: { validBefore: String(now + 100_000) } },
+      /valid_before/,
+    ],
     ["an authorization that is not yet valid", { authorization: { validAfter: String(now + 100) } }, /valid_after/],
     ["signed by another account", { signer: other }, /signature/],
   ];

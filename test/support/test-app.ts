@@ -13,7 +13,13 @@ export function recordingLog(): {
   const recordAt = (level: string) => (fields: LogFields, message: string) => {
     lines.push({ ...fields, level, message });
   };
-  const log: Log = { debug: recordAt("debug"), info: recordAt("info"), warn: recordAt("warn"), error: recordAt("error"), child: () => log };
+  const log: Log = {
+    debug: recordAt("debug"),
+    info: recordAt("info"),
+    warn: recordAt("warn"),
+    error: recordAt("error"),
+    child: () => log,
+  };
   return { log, lines };
 }
 

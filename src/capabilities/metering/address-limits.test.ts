@@ -97,7 +97,9 @@ test("429: all addresses of an IPv6 /64 share one limit", async () => {
     const remoteAddress = `2001:db8:1:2::${host.toString(16)}`;
     assert.deepEqual(await countStatuses(server, 1, { url: "/listing", remoteAddress }), { 401: 1 });
   }
-  assert.deepEqual(await countStatuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:2:ffff::1" }), { 429: 1 });
+  assert.deepEqual(await countStatuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:2:ffff::1" }), {
+    429: 1,
+  });
   assert.deepEqual(await countStatuses(server, 1, { url: "/listing", remoteAddress: "2001:db8:1:3::1" }), { 401: 1 });
   await server.app.close();
 });
@@ -121,7 +123,9 @@ test("429: forwarding headers are ignored unless a trusted proxy sent them, and 
     headers: { "x-forwarded-for": forwarded },
   });
   for (let attempt = 0; attempt < 60; attempt++) {
-    assert.deepEqual(await countStatuses(proxied, 1, createForwardedRequest(`198.51.100.${attempt}, 203.0.113.9`)), { 401: 1 });
+    assert.deepEqual(await countStatuses(proxied, 1, createForwardedRequest(`198.51.100.${attempt}, 203.0.113.9`)), {
+      401: 1,
+    });
   }
   assert.deepEqual(await countStatuses(proxied, 1, createForwardedRequest("1.1.1.1, 203.0.113.9")), { 429: 1 });
   assert.deepEqual(await countStatuses(proxied, 1, createForwardedRequest("203.0.113.10")), { 401: 1 });
@@ -136,7 +140,8 @@ test("429: servers that share Redis send 60 401 responses per IP address in tota
   const { hostname, port } = new URL(REDIS_URL ?? "");
   const proxy = await startTcpProxy({ host: hostname, port: Number(port === "" ? 6379 : port) });
   const prefix = `test:${randomUUID()}:`;
-  const openLimiter = (url: string) => openRedisLimitLog({ url, windowMs: LIMIT_WINDOW_MS, prefix, answerMsMax: 10_000 });
+  const openLimiter = (url: string) =>
+    openRedisLimitLog({ url, windowMs: LIMIT_WINDOW_MS, prefix, answerMsMax: 10_000 });
   const limiters = [openLimiter(REDIS_URL ?? ""), openLimiter(`redis://127.0.0.1:${proxy.port}`)];
   t.after(async () => {
     for (const limiter of limiters) limiter.close();

@@ -149,31 +149,34 @@ eachDatabase("422: the call is not counted", async (store) => {
   await app.close();
 });
 
-eachDatabase("429: the response for a used-up quota contains the tier, the usage, the reset date and an upgrade link", async (store) => {
-  const { app, get, used, reached } = await openMeteredServer(store, [FREE]);
-  const [month] = await store.query<{ resets_on: string; seconds_left: number }>(
-    `select to_char(date_trunc('month', now() at time zone 'utc') + interval '1 month', 'YYYY-MM-DD') as resets_on,
+eachDatabase(
+  "429: the response for a used-up quota contains the tier, the usage, the reset date and an upgrade link",
+  async (store) => {
+    const { app, get, used, reached } = await openMeteredServer(store, [FREE]);
+    const [month] = await store.query<{ resets_on: string; seconds_left: number }>(
+      `select to_char(date_trunc('month', now() at time zone 'utc') + interval '1 month', 'YYYY-MM-DD') as resets_on,
        extract(epoch from date_trunc('month', now() at time zone 'utc') + interval '1 month' - now() at time zone 'utc')::float8 as seconds_left`,
-  );
-  assert.ok(month !== undefined);
-  for (let call = 0; call < 10; call++) assert.equal((await get("/insight", FREE)).statusCode, 200);
-  for (let attempt = 0; attempt < 3; attempt++) {
-    const { statusCode, headers, body } = await get("/insight", FREE);
-    assert.equal(statusCode, 429);
-    const { detail, code, resets_on: resetsOn, retry_after_seconds: seconds } = JSON.parse(body);
-    assert.equal(
-      detail,
-      `INSIGHT quota used: 10/10. Resets ${month.resets_on}. Upgrade: https://parallax.example/account`,
     );
-    assert.deepEqual([code, resetsOn, headers["retry-after"]], ["quota_exceeded", month.resets_on, month.resets_on]);
-    assert.ok(Math.abs(seconds - month.seconds_left) < 60);
-    assert.deepEqual(parseMember(headers.ratelimit, "insight"), { r: 0, t: seconds });
-  }
-  assert.equal(reached.length, 10);
-  assert.deepEqual(await used(FREE), { ...NO_USAGE, INSIGHT: 10 });
-  assert.equal((await get("/listing", FREE)).statusCode, 200);
-  await app.close();
-});
+    assert.ok(month !== undefined);
+    for (let call = 0; call < 10; call++) assert.equal((await get("/insight", FREE)).statusCode, 200);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const { statusCode, headers, body } = await get("/insight", FREE);
+      assert.equal(statusCode, 429);
+      const { detail, code, resets_on: resetsOn, retry_after_seconds: seconds } = JSON.parse(body);
+      assert.equal(
+        detail,
+        `INSIGHT quota used: 10/10. Resets ${month.resets_on}. Upgrade: https://parallax.example/account`,
+      );
+      assert.deepEqual([code, resetsOn, headers["retry-after"]], ["quota_exceeded", month.resets_on, month.resets_on]);
+      assert.ok(Math.abs(seconds - month.seconds_left) < 60);
+      assert.deepEqual(parseMember(headers.ratelimit, "insight"), { r: 0, t: seconds });
+    }
+    assert.equal(reached.length, 10);
+    assert.deepEqual(await used(FREE), { ...NO_USAGE, INSIGHT: 10 });
+    assert.equal((await get("/listing", FREE)).statusCode, 200);
+    await app.close();
+  },
+);
 
 eachDatabase("429: the 31st request of a minute is not counted, and Retry-After is exact", async (store) => {
   const { app, clock, get, used } = await openMeteredServer(store, [FREE, PRO]);

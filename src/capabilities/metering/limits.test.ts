@@ -41,7 +41,10 @@ test("after a failure, skips the shared limiter for one second and applies local
   };
   const limits = createRequestLimits({ clock, log, shared });
   const isAllowed = async () => (await limits.take("general", "a", 3)).isAllowed;
-  assert.deepEqual([await isAllowed(), await isAllowed(), await isAllowed(), await isAllowed()], [true, true, true, false]);
+  assert.deepEqual(
+    [await isAllowed(), await isAllowed(), await isAllowed(), await isAllowed()],
+    [true, true, true, false],
+  );
   assert.equal(requestCount, 1);
   await clock.advance(60_000);
   assert.ok(await isAllowed());

@@ -34,7 +34,8 @@ export function createRequestLimits(options: {
     if (error !== null) retrySharedAt = clock.monotonic() + SHARED_RETRY_DELAY_MS;
     if (isSharedUnavailable === (error !== null)) return;
     isSharedUnavailable = error !== null;
-    if (isSharedUnavailable) log.warn({ err: error }, "shared rate limits unavailable; this node applies its own limits");
+    if (isSharedUnavailable)
+      log.warn({ err: error }, "shared rate limits unavailable; this node applies its own limits");
     else log.info({}, "shared rate limits available again");
   };
 

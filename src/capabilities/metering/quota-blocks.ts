@@ -172,7 +172,8 @@ export class QuotaBlocks {
   #addReleasedUnit(account: QuotaAccount, month: string): void {
     const key = releaseKey(account, month);
     const units = (this.#releasedUnits.get(key)?.units ?? 0) + 1;
-    if (units > 1 || this.#releasedUnits.size < RELEASED_ACCOUNTS_MAX) this.#releasedUnits.set(key, { account, month, units });
+    if (units > 1 || this.#releasedUnits.size < RELEASED_ACCOUNTS_MAX)
+      this.#releasedUnits.set(key, { account, month, units });
     else
       this.#options.log.error(
         { tier: account.tier },
@@ -247,8 +248,12 @@ export class QuotaBlocks {
     const states = this.allStates();
     const knownBlockIds = new Set([...this.#endedBlocks, ...states.flatMap(blocksOf)].map(({ blockId }) => blockId));
     // The response to a pending grant may still deliver the block.
-    const pendingAccounts = new Set(states.flatMap((state) => (state.pendingGrant === null ? [] : accountKey(state.account))));
-    const unreceivedBlocks = expiredBlocks.filter((block) => !knownBlockIds.has(block.blockId) && !pendingAccounts.has(accountKey(block)));
+    const pendingAccounts = new Set(
+      states.flatMap((state) => (state.pendingGrant === null ? [] : accountKey(state.account))),
+    );
+    const unreceivedBlocks = expiredBlocks.filter(
+      (block) => !knownBlockIds.has(block.blockId) && !pendingAccounts.has(accountKey(block)),
+    );
     await this.#options.store.returnBlocks(
       this.#options.nodeId,
       unreceivedBlocks.map(({ blockId }) => ({ blockId, spent: 0 })),

@@ -188,17 +188,20 @@ eachDatabase("blocks of a lost grant response are returned, blocks of a pending 
   await release();
 });
 
-eachDatabase("usage is exact while blocks are open, and exactly `remaining` further units can be taken", async (database) => {
-  const { meters, release } = await startQuotaNodes(database, 1);
-  const [meter] = meters as [QuotaMeter];
-  await takeAll(meter, 300, 41);
-  assert.deepEqual((await meter.usage(ACCOUNT.customerId)).used, { LISTING: 0, INSIGHT: 41, STRATEGY: 0, DEEP: 0 });
-  const decision = await meter.take(ACCOUNT, 300);
-  assert.ok(decision.isAllowed);
-  assert.equal((await takeAll(meter, 300)).length, decision.remaining);
-  await meter.stop();
-  await release();
-});
+eachDatabase(
+  "usage is exact while blocks are open, and exactly `remaining` further units can be taken",
+  async (database) => {
+    const { meters, release } = await startQuotaNodes(database, 1);
+    const [meter] = meters as [QuotaMeter];
+    await takeAll(meter, 300, 41);
+    assert.deepEqual((await meter.usage(ACCOUNT.customerId)).used, { LISTING: 0, INSIGHT: 41, STRATEGY: 0, DEEP: 0 });
+    const decision = await meter.take(ACCOUNT, 300);
+    assert.ok(decision.isAllowed);
+    assert.equal((await takeAll(meter, 300)).length, decision.remaining);
+    await meter.stop();
+    await release();
+  },
+);
 
 eachDatabase("quotas are separate for each month, customer and tier", async (database) => {
   const { meters, release } = await startQuotaNodes(database, 1);

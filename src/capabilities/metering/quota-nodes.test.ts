@@ -127,23 +127,26 @@ eachDatabase("units released at the limit are immediately available to another n
   await release();
 });
 
-eachDatabase("a journal settles only the blocks of its node, and never with fewer units than reported", async (database) => {
-  const { meters, store, idOf, restart, release } = await startQuotaNodes(database, 2);
-  const [first, other] = meters as [QuotaMeter, QuotaMeter];
-  assert.equal((await takeAll(first, 1_000, 20)).length, 20);
-  assert.equal((await takeAll(other, 1_000, 20)).length, 20);
-  for (const meter of meters) await meter.usage(ACCOUNT.customerId);
-  const blocks = await database.query<{ block_id: number }>("select block_id from quota_blocks");
-  // A journal that is outdated or of another database: it contains both blocks with fewer units than spent.
-  const recovered = blocks.map(({ block_id: blockId }) => ({ blockId, spent: 5 }));
-  await store.returnBlocksOfDeadNode(idOf(0), recovered);
-  assert.equal((await database.query("select * from quota_blocks")).length, 1);
-  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 40 });
-  const restarted = await restart(0);
-  assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 960);
-  for (const meter of [restarted, other]) await meter.stop();
-  await release();
-});
+eachDatabase(
+  "a journal settles only the blocks of its node, and never with fewer units than reported",
+  async (database) => {
+    const { meters, store, idOf, restart, release } = await startQuotaNodes(database, 2);
+    const [first, other] = meters as [QuotaMeter, QuotaMeter];
+    assert.equal((await takeAll(first, 1_000, 20)).length, 20);
+    assert.equal((await takeAll(other, 1_000, 20)).length, 20);
+    for (const meter of meters) await meter.usage(ACCOUNT.customerId);
+    const blocks = await database.query<{ block_id: number }>("select block_id from quota_blocks");
+    // A journal that is outdated or of another database: it contains both blocks with fewer units than spent.
+    const recovered = blocks.map(({ block_id: blockId }) => ({ blockId, spent: 5 }));
+    await store.returnBlocksOfDeadNode(idOf(0), recovered);
+    assert.equal((await database.query("select * from quota_blocks")).length, 1);
+    assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 40 });
+    const restarted = await restart(0);
+    assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 960);
+    for (const meter of [restarted, other]) await meter.stop();
+    await release();
+  },
+);
 
 test("for any order of takes, releases, kills and maintenance on three nodes, usage is exact and within the limit", async () => {
   const database = await embeddedDatabase();

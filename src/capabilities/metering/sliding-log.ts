@@ -37,7 +37,8 @@ export class SlidingLog {
     if (limit <= 0) return { isAllowed: false, remaining: 0, waitMs: this.#windowMs };
     const window = this.#windowOf(caller, limit);
     this.#dropExpired(window, now);
-    if (window.count >= limit) return { isAllowed: false, remaining: 0, waitMs: this.#oldestTimestamp(window) + this.#windowMs - now };
+    if (window.count >= limit)
+      return { isAllowed: false, remaining: 0, waitMs: this.#oldestTimestamp(window) + this.#windowMs - now };
     if (window.count === window.timestamps.length) resize(window, Math.min(limit, 2 * window.count));
     window.timestamps[window.next] = now;
     window.next = (window.next + 1) % window.timestamps.length;
@@ -46,7 +47,11 @@ export class SlidingLog {
     this.#windows.delete(caller);
     this.#windows.set(caller, window);
     this.#evict(now);
-    return { isAllowed: true, remaining: limit - window.count, waitMs: this.#oldestTimestamp(window) + this.#windowMs - now };
+    return {
+      isAllowed: true,
+      remaining: limit - window.count,
+      waitMs: this.#oldestTimestamp(window) + this.#windowMs - now,
+    };
   }
 
   /** Returns the milliseconds until a request of `caller` would be allowed; 0 if it is allowed now. Counts no request. */

@@ -80,7 +80,11 @@ export function createChainReader(options: {
     queryChain({ http, url, deadlineMs: RPC_TIMEOUT_MS }, method, params, signal);
 
   const findEvent = async (authorization: Authorization, lastBlock: number, signal?: AbortSignal) => {
-    const topics = [[AUTHORIZATION_USED_TOPIC, AUTHORIZATION_CANCELED_TOPIC], padAddress(authorization.from), authorization.nonce];
+    const topics = [
+      [AUTHORIZATION_USED_TOPIC, AUTHORIZATION_CANCELED_TOPIC],
+      padAddress(authorization.from),
+      authorization.nonce,
+    ];
     for (let query = 0, to = lastBlock; query < EVENT_QUERIES_MAX && to >= 0; query += 1, to -= BLOCKS_PER_QUERY) {
       const range = { fromBlock: toQuantity(Math.max(0, to - BLOCKS_PER_QUERY + 1)), toBlock: toQuantity(to) };
       const logs = await call("eth_getLogs", [{ address: token, topics, ...range }], signal);

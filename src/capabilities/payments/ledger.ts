@@ -1,10 +1,10 @@
 import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import {
+  createPaymentInProgressError,
   type Hex,
   PAYMENT_STATES,
   type PaymentState,
-  createPaymentInProgressError,
   type SignedAuthorization,
   type StoredResponse,
 } from "./model.ts";
@@ -59,7 +59,8 @@ export interface PaymentTransition {
 type ResponseColumns = { status: number | null; headers: string | null; body: Uint8Array | null };
 
 /** SQL for the end of a lease whose duration in milliseconds is the `parameter`-th parameter. */
-export const leaseEndSql = (parameter: number) => `clock_timestamp() + $${parameter}::float8 * interval '1 millisecond'`;
+export const leaseEndSql = (parameter: number) =>
+  `clock_timestamp() + $${parameter}::float8 * interval '1 millisecond'`;
 
 export const newAttemptId = (random: Random) => Buffer.from(random.bytes(ATTEMPT_ID_BYTES)).toString("base64url");
 

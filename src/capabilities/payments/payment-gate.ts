@@ -24,7 +24,8 @@ import type { PaidRun } from "./settlement.ts";
 /** Maximum length of the request path in the payment requirements. */
 const RESOURCE_LENGTH_MAX = 500;
 /** Headers that depend on the connection or the time of the response. They are not stored with a response. */
-const TRANSIENT_HEADERS_PATTERN = /^(?:date|connection|content-length|keep-alive|transfer-encoding|ratelimit.*|retry-after)$/;
+const TRANSIENT_HEADERS_PATTERN =
+  /^(?:date|connection|content-length|keep-alive|transfer-encoding|ratelimit.*|retry-after)$/;
 const ACCOUNT_REQUIRED_DETAIL = "This endpoint needs an account of this service";
 
 /** The state of one paid request, shared by the hooks. */
@@ -73,7 +74,8 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
     async identify(request): Promise<Principal | null> {
       const header = paymentHeaderOf(request);
       const { metering } = request.routeConfig;
-      if (metering?.needsAccount === true && header !== null) throw new AppError("account_required", ACCOUNT_REQUIRED_DETAIL);
+      if (metering?.needsAccount === true && header !== null)
+        throw new AppError("account_required", ACCOUNT_REQUIRED_DETAIL);
       if (metering === undefined || metering.priceTier === null || metering.needsAccount === true) return null;
       const price: RoutePrice = { tier: metering.priceTier, settles: metering.settles ?? "after" };
       if (header === null) throw createPaymentRequiredError(options, request, price, null);

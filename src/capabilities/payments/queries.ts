@@ -46,7 +46,11 @@ export interface UnknownPayment {
 }
 
 /** Leases the unknown settlements that are due for a retry, for `leaseMs`. Only reconciler attempts count as tries. */
-export async function leaseUnknownPayments(database: Database, attempt: string, leaseMs: number): Promise<UnknownPayment[]> {
+export async function leaseUnknownPayments(
+  database: Database,
+  attempt: string,
+  leaseMs: number,
+): Promise<UnknownPayment[]> {
   const rows = await database.query<{ paymentId: number; tries: number; json: string }>(
     `update payments set attempt = $1, lease_until = ${leaseEndSql(2)}, tries = tries + 1, next_try_at = clock_timestamp()
          + least(${RETRY_SECONDS_MAX}, ${FIRST_RETRY_SECONDS} * power(2, least(tries + 1, 10))) * interval '1 second'

@@ -4,7 +4,13 @@ import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import { newAttemptId } from "./ledger.ts";
 import { type PaymentAsset, PaymentRejectedError } from "./model.ts";
-import { countUnknownPayments, deleteOldPayments, sweepPayments, leaseUnknownPayments, UNKNOWN_BATCH_SIZE } from "./queries.ts";
+import {
+  countUnknownPayments,
+  deleteOldPayments,
+  leaseUnknownPayments,
+  sweepPayments,
+  UNKNOWN_BATCH_SIZE,
+} from "./queries.ts";
 import { requirementsOf } from "./requirements.ts";
 import type { PaymentService } from "./service.ts";
 

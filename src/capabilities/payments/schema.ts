@@ -47,14 +47,27 @@ const paymentV2 = Compile(
  * @throws AppError `malformed_payment`
  */
 export function parsePaymentHeader(header: string): Payment {
-  if (header.length > HEADER_LENGTH_MAX) throw createMalformedError(`it is longer than ${HEADER_LENGTH_MAX} characters`);
+  if (header.length > HEADER_LENGTH_MAX)
+    throw createMalformedError(`it is longer than ${HEADER_LENGTH_MAX} characters`);
   const value = decodeJson(header);
   if (paymentV2.Check(value)) {
     const { accepted } = value;
-    return { version: 2, scheme: accepted.scheme, network: accepted.network, accepted, ...toSignedAuthorization(value.payload) };
+    return {
+      version: 2,
+      scheme: accepted.scheme,
+      network: accepted.network,
+      accepted,
+      ...toSignedAuthorization(value.payload),
+    };
   }
   if (paymentV1.Check(value)) {
-    return { version: 1, scheme: value.scheme, network: value.network, accepted: null, ...toSignedAuthorization(value.payload) };
+    return {
+      version: 1,
+      scheme: value.scheme,
+      network: value.network,
+      accepted: null,
+      ...toSignedAuthorization(value.payload),
+    };
   }
   throw createMalformedError("it is not a version 1 or 2 payment with an EIP-3009 authorization");
 }
@@ -72,7 +85,8 @@ function decodeJson(header: string): unknown {
   }
   const json = parseJson(text);
   if (!json.ok) throw createMalformedError("it is not JSON");
-  if (depthOf(json.value) > JSON_DEPTH_MAX) throw createMalformedError(`it is nested deeper than ${JSON_DEPTH_MAX} levels`);
+  if (depthOf(json.value) > JSON_DEPTH_MAX)
+    throw createMalformedError(`it is nested deeper than ${JSON_DEPTH_MAX} levels`);
   return json.value;
 }
 
@@ -97,4 +111,5 @@ function toSignedAuthorization({ signature, authorization }: Static<typeof Signe
 /** The cast is safe, because the schemas validate the format. */
 const toHex = (text: string) => text.toLowerCase() as Hex;
 
-const createMalformedError = (why: string) => new AppError("malformed_payment", `The payment header is malformed: ${why}`);
+const createMalformedError = (why: string) =>
+  new AppError("malformed_payment", `The payment header is malformed: ${why}`);

@@ -5,19 +5,19 @@ import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { type FoundPayment, type NewPayment, type PaymentLease, PaymentLedger } from "./ledger.ts";
 import {
+  createPaymentInProgressError,
+  createSettlementUnknownError,
   type Payment,
   type PaymentAsset,
   PaymentRejectedError,
   type PaymentRequirements,
   type PaymentState,
   payerName,
-  createPaymentInProgressError,
   type RoutePrice,
   type Settlement,
   type Settles,
   type SignedAuthorization,
   type StoredResponse,
-  createSettlementUnknownError,
   throwSettlementUnknown,
 } from "./model.ts";
 import { requirementsFor } from "./requirements.ts";
@@ -130,7 +130,10 @@ export class PaymentService {
   }
 
   /** Handles a repeated payment: replays its response, redeems its credit, or rejects the payment. */
-  async #reuse(foundPayment: FoundPayment, { payment, requirements, price, requestHash }: PaidCall): Promise<BeginResult> {
+  async #reuse(
+    foundPayment: FoundPayment,
+    { payment, requirements, price, requestHash }: PaidCall,
+  ): Promise<BeginResult> {
     const { paymentId, state, isLeased } = foundPayment;
     if (!foundPayment.isSameAuthorization) throw new PaymentRejectedError("payment_already_used");
     if (state === "rejected") throw new PaymentRejectedError(foundPayment.reason ?? "payment_rejected");

@@ -3,13 +3,13 @@ import type { ChainFinding, ChainReader } from "./chain.ts";
 import type { Facilitator } from "./facilitator.ts";
 import type { PaymentLease, PaymentLedger, PaymentTransition } from "./ledger.ts";
 import {
+  createSettlementUnknownError,
   type Payment,
   PaymentRejectedError,
   type PaymentRequirements,
   payerName,
   type Settlement,
   type SignedAuthorization,
-  createSettlementUnknownError,
   throwSettlementUnknown,
 } from "./model.ts";
 

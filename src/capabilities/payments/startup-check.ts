@@ -37,7 +37,12 @@ export async function findConfigurationErrors(options: CheckOptions): Promise<re
   return warnings.filter((text) => text !== null);
 }
 
-async function findFacilitatorError({ http, asset, facilitatorUrl, facilitatorToken }: CheckOptions): Promise<string | null> {
+async function findFacilitatorError({
+  http,
+  asset,
+  facilitatorUrl,
+  facilitatorToken,
+}: CheckOptions): Promise<string | null> {
   const headers: Record<string, string> = {};
   if (facilitatorToken !== null) headers.authorization = `Bearer ${facilitatorToken}`;
   const bounds = { deadlineMs: TIMEOUT_MS, maxBodyBytes: RESPONSE_BYTES_MAX };
@@ -52,7 +57,11 @@ async function findFacilitatorError({ http, asset, facilitatorUrl, facilitatorTo
     : `PARALLAX_X402_FACILITATOR_URL: the facilitator does not support x402 version 2, scheme exact, on ${asset.network}`;
 }
 
-async function findChainError({ http, asset, rpcUrl }: CheckOptions & { readonly rpcUrl: string }): Promise<string | null> {
+async function findChainError({
+  http,
+  asset,
+  rpcUrl,
+}: CheckOptions & { readonly rpcUrl: string }): Promise<string | null> {
   const call = (method: string, params: readonly unknown[]) =>
     queryChain({ http, url: rpcUrl, deadlineMs: TIMEOUT_MS }, method, params);
   const chainId = await call("eth_chainId", []);

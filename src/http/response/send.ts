@@ -32,7 +32,11 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
  *
  * @param paymentGate  settles the payment of a paid request before the response is sent
  */
-export function createSendHook(lifecycle: Lifecycle, { beforeSend, onSent, onSendError }: Listeners, paymentGate?: PaymentGate) {
+export function createSendHook(
+  lifecycle: Lifecycle,
+  { beforeSend, onSent, onSendError }: Listeners,
+  paymentGate?: PaymentGate,
+) {
   /** Handles errors that Fastify does not catch in asynchronous code: closes the connection instead of crashing the process. */
   const createAbortHandler = (request: FastifyRequest, reply: FastifyReply) => (error: unknown) => {
     onSendError(request, error);

@@ -44,7 +44,8 @@ export function compileRequestValidator(schemas: RequestSchemas): RequestValidat
   const checkHeaders = schemas.headers === undefined ? null : compileCheck(schemas.headers, "text");
   const bodyCheck = schemas.body === undefined ? null : compileCheck(schemas.body, "json");
   return (request, reply) => {
-    if (bodyCheck !== null && request.body instanceof UnreadableBody) throw new InvalidRequestError([request.body.error]);
+    if (bodyCheck !== null && request.body instanceof UnreadableBody)
+      throw new InvalidRequestError([request.body.error]);
     const findings: Findings = { errors: [], ignored: [] };
     const checkedParams = checkParams(request.params ?? {}, ["path"], findings);
     const checkedQuery = checkQuery(request.query ?? {}, ["query"], findings);

@@ -106,11 +106,17 @@ export function literalError(loc: Location, input: unknown, allowed: readonly un
 const createListLengthError =
   (type: string, text: string, key: string) =>
   (loc: Location, input: readonly unknown[], length: number): ValidationItem =>
-    createItem(type, loc, `List should have ${text} ${formatCount(length, "item")} after validation, not ${input.length}`, input, {
-      field_type: "List",
-      [key]: length,
-      actual_length: input.length,
-    });
+    createItem(
+      type,
+      loc,
+      `List should have ${text} ${formatCount(length, "item")} after validation, not ${input.length}`,
+      input,
+      {
+        field_type: "List",
+        [key]: length,
+        actual_length: input.length,
+      },
+    );
 
 export const listTooShort = createListLengthError("too_short", "at least", "min_length");
 export const listTooLong = createListLengthError("too_long", "at most", "max_length");

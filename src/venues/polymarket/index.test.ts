@@ -85,9 +85,7 @@ describe("polymarket: markets by id", () => {
 
   test("requests the ids as open markets, the missing ids as closed markets, and reads outcomes from payouts", async () => {
     const harness = setUp(respond);
-    const page = await harness.clock.until(
-      harness.venue.getMarkets(listings("900123", "900404", "not-an-id"), signal),
-    );
+    const page = await harness.clock.until(harness.venue.getMarkets(listings("900123", "900404", "not-an-id"), signal));
     assert.deepEqual(
       page.markets.map(({ listing }) => [listing.marketId, listing.status, listing.outcome]),
       [
