@@ -1,29 +1,20 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { VENUE_SERVICES } from "../venues/registry.ts";
-import { type Config, ConfigError, parseConfig } from "./config.ts";
+import { configErrors, parseEnvironment } from "../../test/support/config.ts";
+import { ConfigError } from "./config.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Environment } from "./settings-reader.ts";
 
-const parse = (environment: Environment = {}): Config => parseConfig(environment, VENUE_SERVICES);
-
-/** The errors of an invalid environment. */
-function errorsOf(environment: Environment): readonly string[] {
-  try {
-    parse(environment);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.errors;
-    throw error;
-  }
-  throw new Error("the settings were accepted");
-}
-
 const parseVenueList = (text: string) =>
-  parse({ PARALLAX_VENUES: text }).venues.map(({ id, adapter, referenceOnly }) => [id, adapter, referenceOnly]);
+  parseEnvironment({ PARALLAX_VENUES: text }).venues.map(({ id, adapter, referenceOnly }) => [
+    id,
+    adapter,
+    referenceOnly,
+  ]);
 
 test("an empty environment configures a sandbox on loopback with the documented defaults", () => {
-  const config = parse();
+  const config = parseEnvironment();
   const { venues, roles, ...rest } = config;
   assert.deepEqual(rest, {
     mode: "sandbox",
@@ -77,12 +68,18 @@ test("an empty environment configures a sandbox on loopback with the documented 
 
 test("an empty setting counts as not set, and unrelated environment variables are ignored", () => {
   const emptySettings = Object.fromEntries(SETTINGS.map(({ name }) => [name, ""]));
-  assert.deepEqual(parse({ ...emptySettings, PARALLAX_KALSHI_URL: "", PATH: "/bin", HOME: undefined }), parse());
-  assert.deepEqual(parse({ PARALLAX_KALSHI_KEY_ID: "", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "" }).venueKeys, {});
+  assert.deepEqual(
+    parseEnvironment({ ...emptySettings, PARALLAX_KALSHI_URL: "", PATH: "/bin", HOME: undefined }),
+    parseEnvironment(),
+  );
+  assert.deepEqual(
+    parseEnvironment({ PARALLAX_KALSHI_KEY_ID: "", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "" }).venueKeys,
+    {},
+  );
 });
 
 test("every setting is parsed", () => {
-  const config = parse({
+  const config = parseEnvironment({
     PARALLAX_MODE: "live",
     PARALLAX_HOST: "0.0.0.0",
     PARALLAX_PORT: "0",
@@ -131,77 +128,31 @@ test("a subset of the roles requires DATABASE_URL", () => {
   const DATABASE_URL = "postgres://db.example/p";
   for (const roles of [["api"], ["ingest"], ["worker"], ["api", "worker"], ["ingest", "worker"], ["api", "ingest"]]) {
     const PARALLAX_ROLES = roles.join(",");
-    assert.deepEqual([...parse({ PARALLAX_ROLES, DATABASE_URL }).roles], roles);
-    assert.match(errorsOf({ PARALLAX_ROLES }).join(), /PARALLAX_ROLES: .*DATABASE_URL/);
+    assert.deepEqual([...parseEnvironment({ PARALLAX_ROLES, DATABASE_URL }).roles], roles);
+    assert.match(configErrors({ PARALLAX_ROLES }).join(), /PARALLAX_ROLES: .*DATABASE_URL/);
   }
   for (const PARALLAX_ROLES of ["api,unknown", ",", "api,"])
-    assert.match(errorsOf({ PARALLAX_ROLES, DATABASE_URL }).join(), /is not one of/, PARALLAX_ROLES);
+    assert.match(configErrors({ PARALLAX_ROLES, DATABASE_URL }).join(), /is not one of/, PARALLAX_ROLES);
 });
 
 test("rejects a retention of settled markets below 31 days", () => {
   for (const days of ["1", "30"])
-    assert.match(errorsOf({ PARALLAX_SETTLED_MARKET_DAYS: days }).join(), /PARALLAX_SETTLED_MARKET_DAYS/);
-  assert.equal(parse({ PARALLAX_SETTLED_MARKET_DAYS: "31" }).settledMarketDays, 31);
+    assert.match(configErrors({ PARALLAX_SETTLED_MARKET_DAYS: days }).join(), /PARALLAX_SETTLED_MARKET_DAYS/);
+  assert.equal(parseEnvironment({ PARALLAX_SETTLED_MARKET_DAYS: "31" }).settledMarketDays, 31);
 });
 
 test("metrics are enabled by a separate port, a token, or both", () => {
   const token = "0123456789abcdef";
-  assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "9464" }).metrics, { port: 9_464, token: null });
-  assert.deepEqual(parse({ PARALLAX_METRICS_TOKEN: token }).metrics, { port: null, token });
-  assert.deepEqual(parse({ PARALLAX_METRICS_PORT: "0", PARALLAX_METRICS_TOKEN: token }).metrics, {
+  assert.deepEqual(parseEnvironment({ PARALLAX_METRICS_PORT: "9464" }).metrics, { port: 9_464, token: null });
+  assert.deepEqual(parseEnvironment({ PARALLAX_METRICS_TOKEN: token }).metrics, { port: null, token });
+  assert.deepEqual(parseEnvironment({ PARALLAX_METRICS_PORT: "0", PARALLAX_METRICS_TOKEN: token }).metrics, {
     port: 0,
     token,
   });
-  const [error, ...others] = errorsOf({ PARALLAX_METRICS_TOKEN: "short" });
+  const [error, ...others] = configErrors({ PARALLAX_METRICS_TOKEN: "short" });
   assert.match(error ?? "", /^PARALLAX_METRICS_TOKEN: .*16/);
   assert.ok(!error?.includes("short"));
   assert.deepEqual(others, []);
-});
-
-const PAYMENT_SETTINGS: Environment = {
-  PARALLAX_X402_PAY_TO: `0x${"1".repeat(40)}`,
-  PARALLAX_X402_FACILITATOR_URL: "https://facilitator.example.org/",
-  PARALLAX_PUBLIC_URL: "https://api.example.org",
-  PARALLAX_MODE: "live",
-};
-
-test("PARALLAX_X402_PAY_TO enables payments in USDC on a known network, or in the token of PARALLAX_X402_ASSET", () => {
-  assert.equal(parse({ ...PAYMENT_SETTINGS, PARALLAX_X402_PAY_TO: "" }).payments, null);
-  const { payments } = parse(PAYMENT_SETTINGS);
-  assert.deepEqual(
-    [payments?.asset.network, payments?.asset.name, payments?.facilitatorUrl, payments?.rpcUrl],
-    ["eip155:8453", "USD Coin", "https://facilitator.example.org", null],
-  );
-  const sandboxSettings = { ...PAYMENT_SETTINGS, PARALLAX_MODE: "sandbox", PARALLAX_X402_NETWORK: "eip155:84532" };
-  assert.equal(parse(sandboxSettings).payments?.asset.name, "USDC");
-  const assetText = `0x${"2".repeat(40)};Test Dollar;1`;
-  const otherAsset = parse({
-    ...sandboxSettings,
-    PARALLAX_X402_NETWORK: "eip155:31337",
-    PARALLAX_X402_ASSET: assetText,
-  }).payments?.asset;
-  assert.deepEqual([otherAsset?.chainId, otherAsset?.name, otherAsset?.version], [31_337, "Test Dollar", "1"]);
-});
-
-test("rejects incomplete payment settings, and a mainnet in sandbox mode", () => {
-  const errorCases: readonly [Environment, RegExp][] = [
-    [{ PARALLAX_X402_PAY_TO: "0x123" }, /PAY_TO: give an address/],
-    [{ PARALLAX_PUBLIC_URL: "" }, /PAY_TO requires PARALLAX_PUBLIC_URL/],
-    [{ PARALLAX_MODE: "sandbox" }, /NETWORK=eip155:8453: simulated data must not cost real money/],
-    [{ PARALLAX_X402_NETWORK: "base" }, /NETWORK=base: give eip155:/],
-    [{ PARALLAX_X402_NETWORK: "eip155:1" }, /ASSET: give address;name;version/],
-    [{ PARALLAX_X402_ASSET: "USDC" }, /ASSET: give address;name;version/],
-    [{ PARALLAX_X402_FACILITATOR_URL: "" }, /FACILITATOR_URL: give an https/],
-    [{ PARALLAX_X402_FACILITATOR_URL: "http://facilitator.example.org" }, /FACILITATOR_URL: give an https/],
-    [{ PARALLAX_X402_RPC_URL: "http://10.0.0.1:8545" }, /RPC_URL: give an https/],
-  ];
-  for (const [changes, expected] of errorCases)
-    assert.match(errorsOf({ ...PAYMENT_SETTINGS, ...changes }).join(), expected);
-  const localUrls = {
-    PARALLAX_X402_FACILITATOR_URL: "http://127.0.0.1:4021",
-    PARALLAX_X402_RPC_URL: "http://[::1]:8545",
-  };
-  assert.equal(parse({ ...PAYMENT_SETTINGS, ...localUrls }).payments?.facilitatorUrl, "http://127.0.0.1:4021");
 });
 
 test("reports every error together, each with the name of its setting", () => {
@@ -221,7 +172,7 @@ test("reports every error together, each with the name of its setting", () => {
     PARALLAX_PUBLIC_URL: "api.example.org",
     PARALLAX_UPGRADE_URL: "javascript:alert(1)",
   };
-  const errors = errorsOf(invalid);
+  const errors = configErrors(invalid);
   for (const name of Object.keys(invalid))
     assert.ok(
       errors.some((error) => error.startsWith(name)),
@@ -242,9 +193,9 @@ test("accepts numbers at their bounds and rejects numbers beyond them", () => {
     PARALLAX_RAW_TICK_DAYS: [1, 3_650],
   };
   for (const [name, [min, max]] of Object.entries(bounds)) {
-    for (const valid of [min, max]) parse({ [name]: String(valid) });
+    for (const valid of [min, max]) parseEnvironment({ [name]: String(valid) });
     for (const invalid of [min - 1, max + 1, `${min}.5`, " 12", "twelve", "Infinity", "0x20"])
-      assert.equal(errorsOf({ [name]: String(invalid) }).length, 1, `${name}=${invalid}`);
+      assert.equal(configErrors({ [name]: String(invalid) }).length, 1, `${name}=${invalid}`);
   }
 });
 
@@ -256,13 +207,13 @@ test("rejects every unknown PARALLAX_ name", () => {
     "PARALLAX_CONSTRUCTOR_URL",
     "PARALLAX_KALSHI_SECRET",
   ]) {
-    assert.match(errorsOf({ [name]: "http://x.example" }).join(), new RegExp(`^${name}: no such setting`));
+    assert.match(configErrors({ [name]: "http://x.example" }).join(), new RegExp(`^${name}: no such setting`));
   }
-  assert.match(errorsOf({ PARALLAX_KALSHI_GAMMA_URL: "http://x.example" }).join(), /has no service gamma/);
+  assert.match(configErrors({ PARALLAX_KALSHI_GAMMA_URL: "http://x.example" }).join(), /has no service gamma/);
 });
 
 test("PARALLAX_<VENUE>_<SERVICE>_URL sets a base URL; PARALLAX_<VENUE>_URL sets the first service", () => {
-  const config = parse({
+  const config = parseEnvironment({
     PARALLAX_KALSHI_URL: "http://127.0.0.1:8790/trade-api/v2/",
     PARALLAX_KALSHI_WS_URL: "ws://127.0.0.1:8790/ws",
     PARALLAX_POLYMARKET_CLOB_URL: "https://clob.example",
@@ -271,23 +222,23 @@ test("PARALLAX_<VENUE>_<SERVICE>_URL sets a base URL; PARALLAX_<VENUE>_URL sets 
     kalshi: { rest: "http://127.0.0.1:8790/trade-api/v2", ws: "ws://127.0.0.1:8790/ws" },
     polymarket: { clob: "https://clob.example" },
   });
-  assert.equal(errorsOf({ PARALLAX_KALSHI_WS_URL: "http://127.0.0.1" }).length, 1);
-  assert.equal(errorsOf({ PARALLAX_KALSHI_URL: "ftp://127.0.0.1" }).length, 1);
+  assert.equal(configErrors({ PARALLAX_KALSHI_WS_URL: "http://127.0.0.1" }).length, 1);
+  assert.equal(configErrors({ PARALLAX_KALSHI_URL: "ftp://127.0.0.1" }).length, 1);
 });
 
 test("accepts IP addresses and CIDR ranges as trusted proxies, and rejects hop counts, names and invalid ranges", () => {
   const invalidRanges = ["10.0.0.0/33", "10.0.0.0/0", "10.0.0.0/", "fd00::/129", "10.0.0.0/8/9"];
   for (const PARALLAX_TRUST_PROXY of ["127.0.0.1", "10.0.0.0/1", "192.168.1.1/32", "fd00::/128"])
-    parse({ PARALLAX_TRUST_PROXY });
+    parseEnvironment({ PARALLAX_TRUST_PROXY });
   for (const PARALLAX_TRUST_PROXY of ["1", "true", "proxy.example", ...invalidRanges])
-    assert.equal(errorsOf({ PARALLAX_TRUST_PROXY }).length, 1, PARALLAX_TRUST_PROXY);
+    assert.equal(configErrors({ PARALLAX_TRUST_PROXY }).length, 1, PARALLAX_TRUST_PROXY);
 });
 
 test("a venue's key id and key file must be set together", () => {
   const keySettings = { PARALLAX_KALSHI_KEY_ID: "id", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "/k.pem" };
-  assert.deepEqual(parse(keySettings).venueKeys, { kalshi: { keyId: "id", privateKeyFile: "/k.pem" } });
+  assert.deepEqual(parseEnvironment(keySettings).venueKeys, { kalshi: { keyId: "id", privateKeyFile: "/k.pem" } });
   for (const name of Object.keys(keySettings))
-    assert.match(errorsOf({ ...keySettings, [name]: "" }).join(), /must be set together/);
+    assert.match(configErrors({ ...keySettings, [name]: "" }).join(), /must be set together/);
 });
 
 test("PARALLAX_VENUES lists adapters, renames them with `id=adapter`, and marks those after the semicolon as reference only", () => {
@@ -312,7 +263,7 @@ test("PARALLAX_VENUES lists adapters, renames them with `id=adapter`, and marks 
 
 test("rejects a play-money venue before the semicolon under any id", () => {
   for (const text of ["manifold", "kalshi,manifold", "real=manifold", "manifold;kalshi"]) {
-    assert.match(errorsOf({ PARALLAX_VENUES: text }).join(), /play money/, text);
+    assert.match(configErrors({ PARALLAX_VENUES: text }).join(), /play money/, text);
   }
 });
 
@@ -334,12 +285,12 @@ test("rejects duplicate venues, unknown adapters, invalid ids and an empty first
     "kalshi;manifold;polymarket": /more than one semicolon/,
   };
   for (const [text, expected] of Object.entries(errorCases))
-    assert.match(errorsOf({ PARALLAX_VENUES: text }).join(), expected, text);
+    assert.match(configErrors({ PARALLAX_VENUES: text }).join(), expected, text);
 });
 
 test("error messages never repeat a value that may contain a secret", () => {
   const secret = "s3cr3t-value";
-  const errors = errorsOf({
+  const errors = configErrors({
     DATABASE_URL: `mysql://user:${secret}@db.example/p`,
     PARALLAX_PUBLIC_URL: `ftp://user:${secret}@x.example`,
     PARALLAX_KALSHI_URL: `ftp://${secret}@x.example`,
@@ -351,8 +302,11 @@ test("error messages never repeat a value that may contain a secret", () => {
 });
 
 test("Turnstile, mail and disposable domains are unset by default and parsed if set", () => {
-  assert.deepEqual([parse().turnstile, parse().mail, parse().disposableDomains], [null, null, []]);
-  const config = parse({
+  assert.deepEqual(
+    [parseEnvironment().turnstile, parseEnvironment().mail, parseEnvironment().disposableDomains],
+    [null, null, []],
+  );
+  const config = parseEnvironment({
     PARALLAX_TURNSTILE_SECRET: "0x4A",
     PARALLAX_PUBLIC_URL: "https://api.example.org/",
     PARALLAX_SMTP_URL: "smtps://a:b@mail.example.org",
@@ -365,9 +319,12 @@ test("Turnstile, mail and disposable domains are unset by default and parsed if 
     siteKey: null,
   });
   const siteKey = { PARALLAX_TURNSTILE_SITE_KEY: "0x4AAAAAAA-b_c" };
-  assert.equal(parse({ ...siteKey, PARALLAX_TURNSTILE_SECRET: "0x4A" }).turnstile?.siteKey, "0x4AAAAAAA-b_c");
-  assert.match(errorsOf(siteKey).join(), /SITE_KEY requires PARALLAX_TURNSTILE_SECRET/);
-  assert.match(errorsOf({ PARALLAX_TURNSTILE_SITE_KEY: '"><script>' }).join(), /SITE_KEY: give/);
+  assert.equal(
+    parseEnvironment({ ...siteKey, PARALLAX_TURNSTILE_SECRET: "0x4A" }).turnstile?.siteKey,
+    "0x4AAAAAAA-b_c",
+  );
+  assert.match(configErrors(siteKey).join(), /SITE_KEY requires PARALLAX_TURNSTILE_SECRET/);
+  assert.match(configErrors({ PARALLAX_TURNSTILE_SITE_KEY: '"><script>' }).join(), /SITE_KEY: give/);
   assert.deepEqual(config.mail, { smtpUrl: "smtps://a:b@mail.example.org", from: "Parallax <a@example.org>" });
   assert.deepEqual(config.disposableDomains, ["a.example", "/etc/parallax/disposable.txt"]);
 });
@@ -380,35 +337,41 @@ test("PARALLAX_PUBLIC_URL must be an origin and, with SMTP, use https or loopbac
     "https://u:p@a.example",
   ])
     assert.match(
-      errorsOf({ PARALLAX_PUBLIC_URL: address }).join(),
+      configErrors({ PARALLAX_PUBLIC_URL: address }).join(),
       /PUBLIC_URL: give scheme, host and port only/,
       address,
     );
-  assert.equal(parse({ PARALLAX_PUBLIC_URL: "HTTPS://API.Example.org:443/" }).publicUrl, "https://api.example.org");
+  assert.equal(
+    parseEnvironment({ PARALLAX_PUBLIC_URL: "HTTPS://API.Example.org:443/" }).publicUrl,
+    "https://api.example.org",
+  );
   const mailSettings = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25", PARALLAX_MAIL_FROM: "a@example.org" };
-  assert.match(errorsOf({ ...mailSettings, PARALLAX_PUBLIC_URL: "http://a.example" }).join(), /PUBLIC_URL with https/);
+  assert.match(
+    configErrors({ ...mailSettings, PARALLAX_PUBLIC_URL: "http://a.example" }).join(),
+    /PUBLIC_URL with https/,
+  );
   for (const address of ["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787", "https://a.example"])
-    assert.equal(parse({ ...mailSettings, PARALLAX_PUBLIC_URL: address }).publicUrl, address);
+    assert.equal(parseEnvironment({ ...mailSettings, PARALLAX_PUBLIC_URL: address }).publicUrl, address);
 });
 
 test("rejects Turnstile test keys in live mode, a secret without a public URL, and incomplete mail settings", () => {
   const liveSettings = { PARALLAX_MODE: "live", PARALLAX_PUBLIC_URL: "https://api.example.org" };
   const testSecret = { PARALLAX_TURNSTILE_SECRET: "1x0000000000000000000000000000000AA" };
-  assert.match(errorsOf({ ...liveSettings, ...testSecret }).join(), /published test keys/);
+  assert.match(configErrors({ ...liveSettings, ...testSecret }).join(), /published test keys/);
   assert.equal(
-    parse(testSecret).turnstile?.secret,
+    parseEnvironment(testSecret).turnstile?.secret,
     testSecret.PARALLAX_TURNSTILE_SECRET,
     "sandbox mode accepts test keys",
   );
   assert.match(
-    errorsOf({ PARALLAX_MODE: "live", PARALLAX_TURNSTILE_SECRET: "0x4A" }).join(),
+    configErrors({ PARALLAX_MODE: "live", PARALLAX_TURNSTILE_SECRET: "0x4A" }).join(),
     /requires PARALLAX_PUBLIC_URL/,
   );
   const smtpSettings = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25" };
-  assert.equal(errorsOf(smtpSettings).length, 2);
+  assert.equal(configErrors(smtpSettings).length, 2);
   for (const from of ["no address", "a@b.org\r\nBcc: e@b.org", "<a@b.org>, <e@b.org>", "a@b.org,e@b.org"])
     assert.match(
-      errorsOf({ ...smtpSettings, ...liveSettings, PARALLAX_MODE: "sandbox", PARALLAX_MAIL_FROM: from }).join(),
+      configErrors({ ...smtpSettings, ...liveSettings, PARALLAX_MODE: "sandbox", PARALLAX_MAIL_FROM: from }).join(),
       /MAIL_FROM/,
       from,
     );
@@ -427,23 +390,26 @@ test(".env.example lists exactly the settings, each with its default", () => {
     return name === undefined ? [] : [[name, value === "" ? "x" : value]];
   });
   assert.ok(examples.length > 0);
-  parse(Object.fromEntries(examples));
+  parseEnvironment(Object.fromEntries(examples));
 });
 
 test("every default is valid, and every setting has a help text", () => {
-  assert.deepEqual(parse(Object.fromEntries(SETTINGS.map(({ name, defaultValue }) => [name, defaultValue]))), parse());
+  assert.deepEqual(
+    parseEnvironment(Object.fromEntries(SETTINGS.map(({ name, defaultValue }) => [name, defaultValue]))),
+    parseEnvironment(),
+  );
   for (const { help } of SETTINGS) assert.ok(help.length > 10);
 });
 
 test("accepts at most two marketplace secrets of at least 32 characters", () => {
   const [firstSecret, secondSecret] = ["a".repeat(32), "b".repeat(32)];
-  assert.deepEqual(parse({}).marketplaceSecrets, []);
-  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: "" }).marketplaceSecrets, []);
-  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: firstSecret }).marketplaceSecrets, [firstSecret]);
-  assert.deepEqual(parse({ PARALLAX_MARKETPLACE_SECRET: `${firstSecret}, ${secondSecret}` }).marketplaceSecrets, [
-    firstSecret,
-    secondSecret,
-  ]);
+  assert.deepEqual(parseEnvironment({}).marketplaceSecrets, []);
+  assert.deepEqual(parseEnvironment({ PARALLAX_MARKETPLACE_SECRET: "" }).marketplaceSecrets, []);
+  assert.deepEqual(parseEnvironment({ PARALLAX_MARKETPLACE_SECRET: firstSecret }).marketplaceSecrets, [firstSecret]);
+  assert.deepEqual(
+    parseEnvironment({ PARALLAX_MARKETPLACE_SECRET: `${firstSecret}, ${secondSecret}` }).marketplaceSecrets,
+    [firstSecret, secondSecret],
+  );
   for (const invalid of [
     "short",
     `${firstSecret},`,
@@ -452,7 +418,7 @@ test("accepts at most two marketplace secrets of at least 32 characters", () => 
     `${firstSecret},${secondSecret},${firstSecret}`,
     " ",
   ]) {
-    const errors = errorsOf({ PARALLAX_MARKETPLACE_SECRET: invalid });
+    const errors = configErrors({ PARALLAX_MARKETPLACE_SECRET: invalid });
     assert.equal(errors.length, 1, invalid);
     assert.ok(!errors.join().includes(firstSecret), "the message contains no secret");
   }

@@ -1,0 +1,16 @@
+import { type Config, ConfigError, parseConfig } from "../../src/config/config.ts";
+import type { Environment } from "../../src/config/settings-reader.ts";
+import { VENUE_SERVICES } from "../../src/venues/registry.ts";
+
+export const parseEnvironment = (environment: Environment = {}): Config => parseConfig(environment, VENUE_SERVICES);
+
+/** The errors of an invalid environment. */
+export function configErrors(environment: Environment): readonly string[] {
+  try {
+    parseEnvironment(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.errors;
+    throw error;
+  }
+  throw new Error("the settings were accepted");
+}
