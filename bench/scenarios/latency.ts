@@ -14,7 +14,7 @@ const WARM_UP_SECONDS = 10;
 
 export const latencyScenario: Scenario = {
   name: "latency",
-  describe: `p99 of one market with its key check at a fixed ${REQUESTS_PER_SECOND} requests/s while ingest stores ${LIVELY_TICKS_PER_SECOND_MIN} ticks/s or more.`,
+  describe: `p99 latency of requests for one market, with the API key check, at a fixed ${REQUESTS_PER_SECOND} requests/s while ingest stores ${LIVELY_TICKS_PER_SECOND_MIN} ticks/s or more.`,
   async run(options) {
     const service = await openLivelyService();
     const target: LoadTarget = { url: `${service.url}${service.marketPath}`, headers: service.headers };

@@ -169,7 +169,7 @@ eachDatabase("a trade that is queued twice is stored once, even if a flush runs 
 });
 
 eachDatabase(
-  "a trade and a status change of a market added during a flush wait for the market's key",
+  "if a market is added during a flush, its trades and status changes are written once it has a store key",
   async (database) => {
     const { state, writer, change, count, statuses } = createTestWriter(database);
     change("a");

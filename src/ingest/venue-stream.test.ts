@@ -99,7 +99,7 @@ test("health reports whether the stream is up, down or not available", async () 
   assert.equal(without.health(without.venue).report(0).stream, "none");
 });
 
-test("a stream message keeps the venue's status ok while all requests fail", async () => {
+test("a stream message sets the venue's status back to ok although requests still fail", async () => {
   const { clock, send, venue, health } = await startVenue({
     profile: { sweepPauseMs: 3_600_000, staleAfterMs: 10_000 },
   });

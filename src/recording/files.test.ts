@@ -116,7 +116,7 @@ test("rejects an invalid, an unordered and an overlong line with the file name a
     return file;
   };
   const invalidFile = await write("invalid.jsonl", `${lines.join("\n")}\n{"at":1}\n`);
-  await assert.rejects(readAll(invalidFile), /invalidFile\.jsonl, line 4: not a fact of a known kind/);
+  await assert.rejects(readAll(invalidFile), /invalid\.jsonl, line 4: not a fact of a known kind/);
   const unorderedFile = await write("unordered.jsonl", `${[lines[0], lines[2], lines[1]].join("\n")}\n`);
   await assert.rejects(readAll(unorderedFile), /line 3: 1 ms older than the previous line/);
   const fileWithoutHeader = await write("without-header.jsonl", `${lines.slice(1).join("\n")}\n`);

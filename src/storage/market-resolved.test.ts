@@ -15,7 +15,7 @@ const NO_OUTCOME = { kind: "no" } as const;
 /** A market store on a real database; statement number `state.failAt` fails. */
 function openHarness(realDatabase: Database) {
   const state = { failAt: Number.POSITIVE_INFINITY, statements: 0, notifications: 0, drops: [] as string[] };
-  const failAtStatement = ({ query }: Transaction): Transaction["query"] =>
+  const wrapQueryWithFailure = ({ query }: Transaction): Transaction["query"] =>
     function queryUnlessFailing<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
       state.statements += 1;
       if (state.statements === state.failAt) return Promise.reject(new AppError("store_unavailable", "unavailable"));
@@ -23,8 +23,8 @@ function openHarness(realDatabase: Database) {
     };
   const database: Database = {
     ...realDatabase,
-    query: failAtStatement(realDatabase),
-    transaction: (run) => realDatabase.transaction((transaction) => run({ query: failAtStatement(transaction) })),
+    query: wrapQueryWithFailure(realDatabase),
+    transaction: (run) => realDatabase.transaction((transaction) => run({ query: wrapQueryWithFailure(transaction) })),
     close: async () => {},
   };
   const store = createMarketStore(
@@ -173,15 +173,18 @@ eachDatabase("if two processes store the same settlement simultaneously, one eve
   assert.deepEqual((await firstHarness.outcomes()).sort(), ids.map((id) => `${id} yes`).sort());
 });
 
-eachDatabase("if a market id is too long for an event, counts it and stores the batch", async (database) => {
-  const { state, store, outcomes } = openHarness(database);
-  const tooLongId = "x".repeat(513);
-  const createBothMarkets = (listing: Partial<MarketListing>) =>
-    [tooLongId, "b"].map((id) => sampleMarket(id, { listing }));
-  await store.upsertMarkets(createBothMarkets({ title: "t".repeat(100_000) }));
-  await store.upsertMarkets(
-    createBothMarkets({ title: "t".repeat(100_000), status: "finalized", outcome: NO_OUTCOME }),
-  );
-  assert.deepEqual([await outcomes(), state.drops], [["b no"], ["market_id_too_long_for_an_event"]]);
-  assert.equal((await database.query("select 1 from markets where status = 'finalized'")).length, 2);
-});
+eachDatabase(
+  "if a market id is too long for an event, reports a drop and still stores all markets",
+  async (database) => {
+    const { state, store, outcomes } = openHarness(database);
+    const tooLongId = "x".repeat(513);
+    const createBothMarkets = (listing: Partial<MarketListing>) =>
+      [tooLongId, "b"].map((id) => sampleMarket(id, { listing }));
+    await store.upsertMarkets(createBothMarkets({ title: "t".repeat(100_000) }));
+    await store.upsertMarkets(
+      createBothMarkets({ title: "t".repeat(100_000), status: "finalized", outcome: NO_OUTCOME }),
+    );
+    assert.deepEqual([await outcomes(), state.drops], [["b no"], ["market_id_too_long_for_an_event"]]);
+    assert.equal((await database.query("select 1 from markets where status = 'finalized'")).length, 2);
+  },
+);

@@ -88,6 +88,9 @@ export function toMessage(topic: string, hint: string | undefined, log: Log): Bu
   if (TOPIC_PATTERN.test(topic) && (hint === undefined || hint.length <= HINT_LENGTH_MAX)) {
     return { topic, hint: hint ?? null };
   }
-  log.error({ topic: topic.slice(0, HINT_LENGTH_MAX) }, "a publication on the bus exceeds its bounds and is dropped");
+  log.error(
+    { topic: topic.slice(0, HINT_LENGTH_MAX) },
+    "bus message dropped: the topic is invalid or the hint is too long",
+  );
   return null;
 }

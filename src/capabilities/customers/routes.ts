@@ -210,7 +210,7 @@ function defineKeyRoutes(app: FastifyInstance, customers: Customers): void {
     ...ACCOUNT_ROUTE,
     summary: "Rotate the API key of this request",
     description:
-      "Revokes the key that authenticates this request on every node immediately, and returns a new key with the same name.",
+      "Revokes, immediately and on every node, the key that authenticates this request, and returns a new key with the same name.",
     operationId: "rotate_key",
     responses: { 200: schema.NewKey },
     errors: ["store_unavailable"],

@@ -32,7 +32,7 @@ const ACCOUNT_REQUIRED_DETAIL = "This endpoint needs an account of this service"
 interface PaidCall {
   readonly payment: Payment;
   readonly price: RoutePrice;
-  /** Null before `admit`, and after a stored response was sent. */
+  /** Set by `admit` unless it replays a stored response; `complete` sets it to null again. */
   run: PaidRun | null;
 }
 
@@ -117,7 +117,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
       call.run = null;
       if (reply.statusCode >= 400) {
         await release(run);
-        return run.settlement === null ? payload : addCredit(payload, run.settlement);
+        return run.settlement === null ? payload : withSettledPayment(payload, run.settlement);
       }
       try {
         const response = toStoredResponse(reply, payload);
@@ -133,7 +133,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
         const problem = replaceWithProblem(request, reply, payload, error, log);
         if (run.settlement === null || reply.statusCode < 500) return problem;
         setSettlementHeader(reply, service.asset, call.payment.version, run.settlement);
-        return addCredit(problem, run.settlement);
+        return withSettledPayment(problem, run.settlement);
       }
     },
   };
@@ -212,7 +212,7 @@ function toStoredResponse(reply: FastifyReply, payload: unknown): StoredResponse
 }
 
 /** Adds a field `payment` to an error body: the call was charged, and the payment can be redeemed for one response. */
-function addCredit(payload: unknown, { transaction }: Settlement): unknown {
+function withSettledPayment(payload: unknown, { transaction }: Settlement): unknown {
   if (typeof payload !== "string") return payload;
   const problem: unknown = JSON.parse(payload);
   return JSON.stringify({ ...(problem as object), payment: { settled: true, transaction, redeemable: true } });
@@ -224,7 +224,7 @@ function isStream(payload: unknown): payload is { destroy(): void } {
   );
 }
 
-/** The version 2 header takes precedence. Repeated headers are rejected: Node joins them, which is not valid base64. */
+/** The version 2 header takes precedence. Node joins repeated headers with a comma, which the parser rejects as base64. */
 function paymentHeaderOf({ headers }: FastifyRequest): string | null {
   const value = headers["payment-signature"] ?? headers["x-payment"];
   return value === undefined ? null : String(value);

@@ -72,7 +72,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "the credit of an unknown settlement pays for one response to a different request and deletes the stored response",
+  "after an unknown settlement the payment pays for one different request; the stored response is then deleted",
   async (database) => {
     const { addNode, newPayment, facilitator } = openLedger(database);
     const { service, reconciler } = addNode();

@@ -1,7 +1,7 @@
 import type { BookLevel } from "../../domain/order-book.ts";
 import { toMicros } from "../../domain/price.ts";
 
-/** Limit of levels per side, above the number of levels at the smallest tick size. */
+/** Maximum number of levels per side. A valid book has fewer, even at the smallest price increment. */
 const LEVELS_MAX = 10_000;
 
 export interface TopOfBook {

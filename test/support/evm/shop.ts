@@ -8,7 +8,7 @@ import { startLocalChain } from "./local-chain.ts";
 import { type PaidService, SECRET, startPaidService } from "./paid-service.ts";
 import { callWith, decode, signPayment } from "./payer.ts";
 
-/** Price of a LISTING call in atomic units. */
+/** Price of a call to a listing endpoint, in atomic units of the token. */
 export const LISTING = 10_000n;
 export const chain = await startLocalChain();
 export const facilitator = await startFacilitator(chain);
