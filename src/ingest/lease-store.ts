@@ -20,7 +20,7 @@ export type LeaseStore = ReturnType<typeof createLeaseStore>;
 const EXPIRED_CANDIDATE_RETENTION = "interval '1 hour'";
 
 /**
- * Leases in the store. Each method is a conditional statement and uses the store's clock, so the clocks of nodes are
+ * Leases in the store. Each change is one SQL statement that checks the holder. All times come from the store, so clocks of nodes are
  * never compared. Every method throws `store_unavailable` if the store does not respond.
  */
 export function createLeaseStore(database: Database) {

@@ -72,8 +72,8 @@ eachDatabase(
       ["/account/sign-up", { name: "", email: "eve@example.org", "cf-turnstile-response": "XXXX.DUMMY.TOKEN.XXXX" }],
     ];
     for (const headers of crossSiteHeaders)
-      for (const [path, formType] of forms) {
-        const response = await harness.submit(path, formType, { cookie, headers });
+      for (const [path, formFields] of forms) {
+        const response = await harness.submit(path, formFields, { cookie, headers });
         assert.equal(response.status, 403, `${path} ${JSON.stringify(headers)}`);
         assert.match(String(response.headers["content-type"]), /^text\/html/);
       }
@@ -92,8 +92,8 @@ eachDatabase(
     const ada = await harness.signIn("ada@example.org");
     const eve = await harness.signIn("eve@example.org");
     const keysBefore = await database.query("select * from api_keys");
-    const submitRotation = (formType: Readonly<Record<string, string>>) =>
-      harness.submit(`/account/keys/${keyId}/rotate`, formType, { cookie: ada.cookie });
+    const submitRotation = (formFields: Readonly<Record<string, string>>) =>
+      harness.submit(`/account/keys/${keyId}/rotate`, formFields, { cookie: ada.cookie });
     for (const csrf of ["", "x", eve.fields.csrf, ada.cookie.split("=")[1] ?? ""])
       assert.equal((await submitRotation({ ...ada.fields, csrf })).status, 403);
     assert.equal((await submitRotation({ form: "x" })).status, 422);
@@ -108,9 +108,9 @@ eachDatabase(
     const harness = await accountHarness(database);
     const { keyId } = await harness.createAccount("ada@example.org");
     const { cookie, fields } = await harness.signIn("ada@example.org");
-    const submitTwice = async (path: string, formType: Readonly<Record<string, string>>) => {
-      const responses = await Promise.all([1, 2].map(() => harness.submit(path, formType, { cookie })));
-      responses.push(await harness.submit(path, formType, { cookie }));
+    const submitRepeatedly = async (path: string, formFields: Readonly<Record<string, string>>) => {
+      const responses = await Promise.all([1, 2].map(() => harness.submit(path, formFields, { cookie })));
+      responses.push(await harness.submit(path, formFields, { cookie }));
       assert.deepEqual(
         responses.map(({ status }) => status),
         [200, 200, 200],
@@ -119,9 +119,9 @@ eachDatabase(
       assert.equal(keys.size, 1);
     };
     const countKeys = async () => (await database.query("select key_id from api_keys")).length;
-    await submitTwice(`/account/keys/${keyId}/rotate`, fields);
+    await submitRepeatedly(`/account/keys/${keyId}/rotate`, fields);
     assert.equal(await countKeys(), 2);
-    await submitTwice("/account/keys", { ...fields, name: "robot" });
+    await submitRepeatedly("/account/keys", { ...fields, name: "robot" });
     assert.equal(await countKeys(), 3);
     const newFields = await harness.fieldsOf(cookie);
     assert.equal(
@@ -137,7 +137,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "if several sessions and the key itself rotate the key concurrently, exactly one rotation succeeds",
+  "if several sessions and an API call with the key rotate it concurrently, exactly one rotation succeeds",
   async (database) => {
     const harness = await accountHarness(database);
     const { keyId, apiKey } = await harness.createAccount("ada@example.org");
@@ -170,15 +170,15 @@ eachDatabase(
       [`/account/keys/${keyId}/revoke`, fields],
       ["/account/keys", { ...fields, name: "robot" }],
     ];
-    for (const [path, formType] of keyChanges)
-      assert.equal((await harness.submit(path, formType, { cookie })).status, 403);
+    for (const [path, formFields] of keyChanges)
+      assert.equal((await harness.submit(path, formFields, { cookie })).status, 403);
     for (const key of [otherCustomersKey, "", "plx_free_x", `${apiKey.slice(0, -1)}!`])
       assert.equal(
         (await harness.submit("/account/prove", { csrf: fields.csrf, api_key: key }, { cookie })).status,
         403,
       );
-    for (const [path, formType] of keyChanges)
-      assert.equal((await harness.submit(path, formType, { cookie })).status, 403);
+    for (const [path, formFields] of keyChanges)
+      assert.equal((await harness.submit(path, formFields, { cookie })).status, 403);
     assert.deepEqual(await database.query("select * from api_keys order by key_id"), keysBefore);
     const proofResponse = await harness.submit(
       "/account/prove",

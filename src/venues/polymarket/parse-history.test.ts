@@ -8,7 +8,7 @@ import { detectPolymarketDrift, isHistoryReply } from "./wire.ts";
 const readFixture = fixtureReader(import.meta.url);
 const driftDetectors = detectPolymarketDrift(() => {});
 
-test("converts points in seconds to intervals that end at the point, and drops invalid rows and a final price of 1", () => {
+test("converts each point (Unix seconds) to an interval that ends at its time, and drops invalid rows and the settlement price 1", () => {
   const reply = readFixture("history/prices");
   assert.ok(isHistoryReply(reply));
   const { drops, drop: countDrop } = countDrops();
