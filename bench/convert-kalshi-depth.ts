@@ -23,8 +23,8 @@ export interface DepthRow {
 }
 
 /**
- * Converts one row to facts. The source has no events: the ticker up to its last `-` is the event id, and the rest is the
- * outcome label.
+ * Converts one row to facts. The source has no events: the ticker up to its last `-` is the event id, and the rest is
+ * the outcome label.
  */
 function convertDepthRow(row: DepthRow, isFirst: boolean): Fact[] {
   const at = Date.parse(row.ts);

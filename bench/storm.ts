@@ -4,11 +4,11 @@
  *   node bench/storm.ts [--seconds 120] [--rate 0.25] [--markets 200]
  *   node bench/storm.ts --frozen [--rounds 7] [--markets 200]
  *
- * The first command prints the number of responses, rule violations, the service's memory, the injected faults,
- * the drop counts in health, and the time until all quotes are correct after the last fault, by venue. A table on standard
- * error compares injected faults with drop counts; the exit code is 1 if a required count is missing. The second command
- * compares response durationsMs of the other venues with and without a frozen venue, in alternating rounds. The result is one
- * JSON object on standard output.
+ * The first command prints the number of responses, rule violations, the service's memory, the injected faults, the
+ * drop counts in health, and the time until all quotes are correct after the last fault, by venue. A table on standard
+ * error compares injected faults with drop counts; the exit code is 1 if a required count is missing. The second
+ * command compares response durationsMs of the other venues with and without a frozen venue, in alternating rounds. The
+ * result is one JSON object on standard output.
  */
 import { parseArgs } from "node:util";
 import { countFaults, faultCountTable } from "../test/support/venues/fault-counts.ts";

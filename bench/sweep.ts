@@ -1,6 +1,6 @@
 /**
- * Measures the first sweep of a large simulated world through the real adapters: the service starts as in production, with
- * the sandbox in another process and the embedded store in a new folder.
+ * Measures the first sweep of a large simulated world through the real adapters: the service starts as in production,
+ * with the sandbox in another process and the embedded store in a new folder.
  *
  *   node bench/sweep.ts [--markets 50000] [--limits off]
  */

@@ -183,8 +183,9 @@ test("openapi.json equals the output of `parallax openapi`", async () => {
 });
 
 test("`npm ci` installs the native packages with the oldest supported Node version", async () => {
-  // npm silently skips an optional package if its `engines` exclude the Node that runs npm. The native packages of Biome and
-  // others are optional. If an update adds `engines` to one of them, remove that field from package-lock.json.
+  // npm silently skips an optional package if its `engines` exclude the Node that runs npm. The native packages of
+  // Biome and others are optional. If an update adds `engines` to one of them, remove that field from
+  // package-lock.json.
   const lock = JSON.parse(await readFile(join(PROJECT, "package-lock.json"), "utf8"));
   const entries = Object.entries(lock.packages) as [string, { os?: string[]; engines?: { node?: string } }][];
   const skippedEntries = entries.filter(

@@ -9,8 +9,8 @@ export interface LoadTarget {
 }
 
 /**
- * Measures requests per second. Each connection sends its next request as soon as the previous response has arrived. Throws
- * if a response is not 2xx, because errors are fast and would inflate the figure.
+ * Measures requests per second. Each connection sends its next request as soon as the previous response has arrived.
+ * Throws if a response is not 2xx, because errors are fast and would inflate the figure.
  */
 export async function measureThroughput(target: LoadTarget, seconds: number, connections = 64): Promise<number> {
   const result = await autocannon({
@@ -41,11 +41,11 @@ const RESPONSE_MS_MAX = 10_000;
 const HEADER_TERMINATOR = "\r\n\r\n";
 
 /**
- * Sends requests at a fixed rate and measures each response time from the scheduled time of the request, so that a stall of
- * the server (or of this client) counts for every request scheduled during the stall.
+ * Sends requests at a fixed rate and measures each response time from the scheduled time of the request, so that a
+ * stall of the server (or of this client) counts for every request scheduled during the stall.
  *
- * autocannon is not used here: its fixed rate sends a second's requests in one burst, and its correction for coordinated
- * omission always assumes an interval of one millisecond.
+ * autocannon is not used here: its fixed rate sends a second's requests in one burst, and its correction for
+ * coordinated omission always assumes an interval of one millisecond.
  */
 export async function sendAtFixedRate(
   target: LoadTarget,

@@ -1,6 +1,6 @@
 /**
- * Runs contenders alternately (A B, B A, A B ...), so that other load on the machine affects all contenders equally. Returns
- * the samples of each contender in the order of the rounds.
+ * Runs contenders alternately (A B, B A, A B ...), so that other load on the machine affects all contenders equally.
+ * Returns the samples of each contender in the order of the rounds.
  */
 export async function interleave<Name extends string>(
   rounds: number,

@@ -14,8 +14,8 @@ export interface BenchService extends ServiceProcess {
 }
 
 /**
- * Starts the service as `npm start` does, in child processes with simulated venues and a temporary folder. On the embedded
- * store the rate limits are so high that no scenario reaches them.
+ * Starts the service as `npm start` does, in child processes with simulated venues and a temporary folder. On the
+ * embedded store the rate limits are so high that no scenario reaches them.
  */
 export async function openService(env: Readonly<Record<string, string>>): Promise<BenchService> {
   const folder = await temporaryFolder();

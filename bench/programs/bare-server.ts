@@ -1,6 +1,6 @@
 /**
- * Child process: a minimal Node server. It returns 200 with the headers and body of the JSON file in argv, and prints its
- * URL.
+ * Child process: a minimal Node server. It returns 200 with the headers and body of the JSON file in argv, and prints
+ * its URL.
  */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -1,7 +1,7 @@
 /**
- * Child process: three servers of one market, with the embedded store in the directory in argv. `metered` is the production
- * service. `shared` is the same with minute limits in Redis (if TEST_REDIS_URL is set). `open` serves the same route without
- * authentication, limits and quota. Prints the URLs, a key and the market's path as one JSON line.
+ * Child process: three servers of one market, with the embedded store in the directory in argv. `metered` is the
+ * production service. `shared` is the same with minute limits in Redis (if TEST_REDIS_URL is set). `open` serves the
+ * same route without authentication, limits and quota. Prints the URLs, a key and the market's path as one JSON line.
  */
 import { randomUUID } from "node:crypto";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";

@@ -1,8 +1,8 @@
 /**
- * Child process: one node with the store in argv (`embedded` and a directory, or `postgres` and a schema) and a separate
- * journal directory. Each input line `{customerId, limit, callers, attempts}` is one round: parallel callers take quota until
- * their attempts are used up. Each allowed call appends one byte to the file `served`, so that the parent can count the
- * served calls after a kill.
+ * Child process: one node with the store in argv (`embedded` and a directory, or `postgres` and a schema) and a
+ * separate journal directory. Each input line `{customerId, limit, callers, attempts}` is one round: parallel callers
+ * take quota until their attempts are used up. Each allowed call appends one byte to the file `served`, so that the
+ * parent can count the served calls after a kill.
  */
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";

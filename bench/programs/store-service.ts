@@ -1,6 +1,6 @@
 /**
- * Child process: the service without venues on the store in argv. On command it writes ticks through the production tick
- * writer or the bare driver. Prints its URL and a key, then one line per command.
+ * Child process: the service without venues on the store in argv. On command it writes ticks through the production
+ * tick writer or the bare driver. Prints its URL and a key, then one line per command.
  */
 import { createInterface } from "node:readline";
 import { PGlite } from "@electric-sql/pglite";

@@ -1,6 +1,6 @@
 /**
- * Child process that writes batches of ticks (production writer) and trades (production store) until it is killed. After the
- * store acknowledged a batch, the total number of rows is written to standard output, which is a file.
+ * Child process that writes batches of ticks (production writer) and trades (production store) until it is killed.
+ * After the store acknowledged a batch, the total number of rows is written to standard output, which is a file.
  */
 import { writeSync } from "node:fs";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";

@@ -1,6 +1,6 @@
 /**
- * Distorts prices and times in the JSON that a venue sends, by field name. The simulated world and `/truth` keep the correct
- * values.
+ * Distorts prices and times in the JSON that a venue sends, by field name. The simulated world and `/truth` keep the
+ * correct values.
  */
 import type { VenueFaults } from "./venue-faults.ts";
 

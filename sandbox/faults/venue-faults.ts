@@ -8,8 +8,8 @@ export type KeyedRandom = (...keys: readonly [number, number, number, number]) =
 const DrawKind = { occurs: 1, property: 2 } as const;
 
 /**
- * The fault switches of one venue. Whether a fault occurs depends only on the seed, the venue, the switch and the number of
- * previous draws of that switch, so equal requests get equal faults.
+ * The fault switches of one venue. Whether a fault occurs depends only on the seed, the venue, the switch and the
+ * number of previous draws of that switch, so equal requests get equal faults.
  */
 export class VenueFaults {
   readonly venue: SandboxVenue;
@@ -68,8 +68,8 @@ export class VenueFaults {
   }
 
   /**
-   * Draws whether the fault occurs. Returns the setting of the switch if it occurs, else null. An occurrence is counted, so call
-   * this only if the fault can apply.
+   * Draws whether the fault occurs. Returns the setting of the switch if it occurs, else null. An occurrence is
+   * counted, so call this only if the fault can apply.
    */
   draw(name: FaultName): FaultSetting | null {
     const setting = this.#settings[name];

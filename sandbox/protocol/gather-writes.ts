@@ -1,8 +1,8 @@
 import type { Duplex } from "node:stream";
 
 /**
- * Combines all frames sent in one event-loop iteration into one write. A price change of many markets sends one frame per
- * market; writing them separately costs more than creating them.
+ * Combines all frames sent in one event-loop iteration into one write. A price change of many markets sends one frame
+ * per market; writing them separately costs more than creating them.
  */
 export function gatherWrites(socket: Duplex): void {
   const cork = socket.cork.bind(socket);

@@ -145,8 +145,8 @@ export class MarketRecord {
   }
 
   /**
-   * Returns the last book up to `at`. A newer quote replaces its best level: better levels are removed, worse levels are
-   * retained. If there is no book, a quote results in one level per side.
+   * Returns the last book up to `at`. A newer quote replaces its best level: better levels are removed, worse levels
+   * are retained. If there is no book, a quote results in one level per side.
    */
   levelsAt(at: number): { readonly bids: readonly Level[]; readonly asks: readonly Level[] } {
     const quoteIndex = lastTimeIndexAt(this.#quoteTimes, at);

@@ -31,8 +31,8 @@ interface VenueState {
 }
 
 /**
- * Publishes changes of the world every `intervalMs`. The feed tracks only venues with subscribers, and only the books of
- * followed markets. The cost of an update does not depend on the number of other markets.
+ * Publishes changes of the world every `intervalMs`. The feed tracks only venues with subscribers, and only the books
+ * of followed markets. The cost of an update does not depend on the number of other markets.
  */
 export function createFeed(world: World, { now, intervalMs }: { now: () => number; intervalMs: number }): Feed {
   const venues = new Map<SandboxVenue, VenueState>(SANDBOX_VENUES.map((venue) => [venue, createVenueState()]));

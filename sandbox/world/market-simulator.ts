@@ -46,7 +46,8 @@ export class MarketSimulator {
     this.#market = market;
     this.#truth = truth;
     this.#options = options;
-    // Slots are the same for all markets of an event, so that the probabilities of the event are computed once per slot.
+    // Slots are the same for all markets of an event, so that the probabilities of the event are computed once per
+    // slot.
     const tempo = gaussian(seed, market.event.index, Draw.tempo);
     this.#slotMs = (tempo > 0.9 ? 5 : tempo > 0 ? 10 : tempo > -0.9 ? 20 : 30) * MINUTE_MS;
     this.#slotOffsetMs = slotPhase(seed, market.event) * HOUR_MS;

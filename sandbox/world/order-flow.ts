@@ -114,8 +114,8 @@ export class OrderFlow {
   }
 
   /**
-   * Returns the volume from the opening up to and including `at`. The cost does not depend on the age of the market: the
-   * volume of complete batches depends only on their number, and only the current batch is generated.
+   * Returns the volume from the opening up to and including `at`. The cost does not depend on the age of the market:
+   * the volume of complete batches depends only on their number, and only the current batch is generated.
    */
   volume(at: number): Volume {
     const until = Math.min(at, this.#truth.tradingEndsAt - 1);

@@ -3,8 +3,8 @@ import { extendHash, hashKeys, normalCdf, uniform, uniformFromHash } from "./ran
 
 /**
  * How the outcome of an event is drawn and how information about it arrives. For every model, the probability given all
- * information up to a time is an exact martingale, so it is calibrated: 30% of the questions with probability 0.3 end in
- * YES.
+ * information up to a time is an exact martingale, so it is calibrated: 30% of the questions with probability 0.3 end
+ * in YES.
  */
 export type OutcomeModel =
   /** Exactly one outcome wins. Information makes the winner more likely; `strength` is its signal-to-noise ratio. */

@@ -246,8 +246,9 @@ export type FeedEvent = { readonly market: ListedMarket; readonly at: number } &
 /** Publishes changes of the world in real time, ordered by `at`; a trade precedes the book change it causes. */
 export interface Feed {
   /**
-   * Listing and lifecycle events are published for all markets of the venue. Book and trade events are published for the
-   * markets that `getFollowedMarkets` returns when it is called, or for all markets if it is absent or returns null.
+   * Listing and lifecycle events are published for all markets of the venue. Book and trade events are published for
+   * the markets that `getFollowedMarkets` returns when it is called, or for all markets if it is absent or returns
+   * null.
    * @returns a function that ends the subscription
    */
   subscribe(

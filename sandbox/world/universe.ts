@@ -83,8 +83,8 @@ const Draw = {
 } as const;
 
 /**
- * Creates all events of the world. Initial events are created until enough markets are open at genesis. After genesis, a
- * new event opens at fixed intervals, and a 15-minute round starts every fifteen minutes.
+ * Creates all events of the world. Initial events are created until enough markets are open at genesis. After genesis,
+ * a new event opens at fixed intervals, and a 15-minute round starts every fifteen minutes.
  */
 export class Universe {
   readonly #options: UniverseOptions;

@@ -16,7 +16,10 @@ import { StartupError } from "./startup-errors.ts";
 /** Functions that release resources, called in reverse order at shutdown. */
 export type Closers = (() => Promise<unknown> | unknown)[];
 
-/** Builds the app with the real network adapters and the configured venues. Adds the closing functions of the opened resources to `closers`. */
+/**
+ * Builds the app with the real network adapters and the configured venues. Adds the closing functions of the opened
+ * resources to `closers`.
+ */
 export async function buildServiceApp(
   config: Config,
   dependencies: Pick<AppPorts, "database" | "bus" | "journal" | "sharedLimits" | "log" | "version"> & {

@@ -11,7 +11,10 @@ import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
 import { describeDatabaseError, StartupError } from "./startup-errors.ts";
 
-/** Opens the bus that notifies other processes. It connects in the background, so an unavailable server does not delay the start. */
+/**
+ * Opens the bus that notifies other processes. It connects in the background, so an unavailable server does not delay
+ * the start.
+ */
 export function openBus({ redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "databaseUrl">, log: Log): Bus {
   const ports = { clock: systemClock, random: systemRandom, log };
   if (redisUrl !== null) return openRedisBus({ url: redisUrl, ...ports });

@@ -38,8 +38,8 @@ export interface RecordingProgress {
 }
 
 /**
- * Records the data of the configured venues until the duration ends, the file is full or the signal aborts, then completes
- * the file.
+ * Records the data of the configured venues until the duration ends, the file is full or the signal aborts, then
+ * completes the file.
  *
  * @throws RecordingError if the file exists already or cannot be written
  */

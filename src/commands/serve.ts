@@ -3,7 +3,10 @@ import type { Config } from "../config/config.ts";
 import { startService } from "./start-service.ts";
 import { onSignal, print } from "./terminal.ts";
 
-/** After SIGTERM the service continues to serve requests for this long, so that load balancers can remove it. Ctrl-C skips this. */
+/**
+ * After SIGTERM the service continues to serve requests for this long, so that load balancers can remove it. Ctrl-C
+ * skips this.
+ */
 const SIGTERM_GRACE_MS = 2_000;
 
 /** Starts the service, prints the banner and runs until a signal. */

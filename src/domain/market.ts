@@ -6,7 +6,8 @@ export type VenueId = string;
 
 /**
  * pending: listed, trading has not started. active: open for orders. closed: not open for orders, without a result.
- * determined: a result is proposed or can be disputed. finalized: settled. Markets of every venue can also change back to an earlier status.
+ * determined: a result is proposed or can be disputed. finalized: settled. Markets of every venue can also change back
+ * to an earlier status.
  */
 export type MarketStatus = "pending" | "active" | "closed" | "determined" | "finalized";
 

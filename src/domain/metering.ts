@@ -20,8 +20,8 @@ export interface Metering {
   /** The limit per minute that a call counts towards; null for none. */
   readonly rateClass: RateClass | null;
   /**
-   * When the payment of a pay-per-request call is settled: after the handler and before the response is sent (default), or
-   * before the handler if it is slow or streams.
+   * When the payment of a pay-per-request call is settled: after the handler and before the response is sent (default),
+   * or before the handler if it is slow or streams.
    */
   readonly settles?: "after" | "before";
   /** True for orchestrators' probes, which are exempt from the limits per IP address. */

@@ -1,6 +1,6 @@
 /**
- * Prices are probabilities in [0, 1] on a grid of 1e-6, the finest grid of any venue. Arithmetic uses integer micros, so
- * that 1 - 0.55 is 0.45 and not 0.44999999999999996.
+ * Prices are probabilities in [0, 1] on a grid of 1e-6, the finest grid of any venue. Arithmetic uses integer micros,
+ * so that 1 - 0.55 is 0.45 and not 0.44999999999999996.
  */
 const MICROS_PER_UNIT = 1_000_000;
 

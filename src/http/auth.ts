@@ -44,7 +44,8 @@ const AUTHORIZATION_LENGTH_MAX = 512;
 const BEARER_PATTERN = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
- * Returns the caller of a request. Returns synchronously if authentication needs no I/O, because every request waits for it.
+ * Returns the caller of a request. Returns synchronously if authentication needs no I/O, because every request waits
+ * for it.
  *
  * @throws AppError `unauthorized` (also as a rejection) unless the request has exactly one valid credential
  */

@@ -17,7 +17,10 @@ export function installBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser(/^application\/[\w.-]+\+json\b/, { parseAs: "buffer" }, parse);
 }
 
-/** An empty body counts as absent. A parse error is returned as a value, because it must be reported as a 422 after the rate limit check. */
+/**
+ * An empty body counts as absent. A parse error is returned as a value, because it must be reported as a 422 after the
+ * rate limit check.
+ */
 function readJson(bytes: Buffer, utf8: InstanceType<typeof TextDecoder>): unknown {
   if (bytes.length === 0) return undefined;
   let text: string;

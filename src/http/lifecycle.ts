@@ -32,9 +32,9 @@ export interface DrainOptions {
 }
 
 /**
- * Stops a server gracefully: readiness changes immediately; after `graceMs` the server accepts no new connections, sends
- * `Connection: close`, closes idle connections and lets open requests finish until the deadline. `preClose` hooks close open
- * streams. Repeated calls return the same promise.
+ * Stops a server gracefully: readiness changes immediately; after `graceMs` the server accepts no new connections,
+ * sends `Connection: close`, closes idle connections and lets open requests finish until the deadline. `preClose` hooks
+ * close open streams. Repeated calls return the same promise.
  *
  * @returns `cut`: whether connections were closed at the deadline
  */

@@ -67,8 +67,8 @@ export interface Problem {
 /**
  * Converts any thrown value to an error response without internal details.
  *
- * `AppError.details` in the response: `allow` (405), `retryAfterSeconds` (Retry-After), `resetsOn` (quota 429: Retry-After
- * and, with `retryAfterSeconds`, the body), and all of `headers` and `body` (402).
+ * `AppError.details` in the response: `allow` (405), `retryAfterSeconds` (Retry-After), `resetsOn` (quota 429:
+ * Retry-After and, with `retryAfterSeconds`, the body), and all of `headers` and `body` (402).
  */
 export function toProblem(error: unknown): Problem {
   if (error instanceof InvalidRequestError)

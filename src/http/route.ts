@@ -116,8 +116,8 @@ export interface RouteDefinition<
 }
 
 /**
- * Registers a route; a GET route also handles HEAD. Its schemas are the single source of types, validation, serialisation and the
- * OpenAPI document.
+ * Registers a route; a GET route also handles HEAD. Its schemas are the single source of types, validation,
+ * serialisation and the OpenAPI document.
  */
 export function defineRoute<
   const A extends Access,

@@ -20,8 +20,8 @@ export type LeaseStore = ReturnType<typeof createLeaseStore>;
 const EXPIRED_CANDIDATE_RETENTION = "interval '1 hour'";
 
 /**
- * Leases in the store. Each change is one SQL statement that checks the holder. All times come from the store, so clocks of nodes are
- * never compared. Every method throws `store_unavailable` if the store does not respond.
+ * Leases in the store. Each change is one SQL statement that checks the holder. All times come from the store, so
+ * clocks of nodes are never compared. Every method throws `store_unavailable` if the store does not respond.
  */
 export function createLeaseStore(database: Database) {
   return {
@@ -41,8 +41,8 @@ export function createLeaseStore(database: Database) {
     },
 
     /**
-     * Renews the leases that `holder` still holds under the given fences and stores their reports; null keeps the stored
-     * report. Returns the names of the renewed leases.
+     * Renews the leases that `holder` still holds under the given fences and stores their reports; null keeps the
+     * stored report. Returns the names of the renewed leases.
      */
     async renew(
       held: readonly { readonly name: string; readonly fence: number; readonly report: string | null }[],

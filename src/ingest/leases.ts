@@ -12,8 +12,8 @@ export interface LeaseHandlers {
   /** Called when this node has acquired the lease. */
   acquired(name: string): void;
   /**
-   * Called when the lease ends; must stop the work. If `isLost`, another node may already hold the lease. Otherwise this
-   * node holds the lease until the promise resolves, so that queued rows can be written.
+   * Called when the lease ends; must stop the work. If `isLost`, another node may already hold the lease. Otherwise
+   * this node holds the lease until the promise resolves, so that queued rows can be written.
    */
   ended(name: string, isLost: boolean): Promise<void>;
   /** Returns a report on the work under this lease for the other nodes, or null to keep the previous report. */
@@ -49,9 +49,9 @@ interface Held {
 const groupOf = (name: string) => name.slice(0, name.indexOf(":"));
 
 /**
- * Acquires, renews, balances and releases leases. At any time at most one node holds a lease: a holder measures its time
- * from before it sent the renewal, on its monotonic clock, so it stops before the store lets another node acquire the
- * lease.
+ * Acquires, renews, balances and releases leases. At any time at most one node holds a lease: a holder measures its
+ * time from before it sent the renewal, on its monotonic clock, so it stops before the store lets another node acquire
+ * the lease.
  */
 export class Leases {
   readonly #options: LeasesOptions;

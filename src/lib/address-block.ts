@@ -14,8 +14,8 @@ const LOOPBACK_PATTERN = /^(?:::1|(?:::ffff:)?127(?:\.\d+){3})$/i;
 export const isLoopback = (address: string): boolean => LOOPBACK_PATTERN.test(address);
 
 /**
- * Returns the block that rate limits apply to: an IPv4 address itself, or the /64 of an IPv6 address, because one subscriber
- * usually has a whole /64. An IPv4-mapped IPv6 address is treated as IPv4; invalid text is "unknown".
+ * Returns the block that rate limits apply to: an IPv4 address itself, or the /64 of an IPv6 address, because one
+ * subscriber usually has a whole /64. An IPv4-mapped IPv6 address is treated as IPv4; invalid text is "unknown".
  *
  * @example addressBlock("2001:db8::1"); // "2001:db8:0:0"
  */

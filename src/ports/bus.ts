@@ -12,8 +12,8 @@ export interface Bus {
    */
   publish(topic: string, hint?: string): void;
   /**
-   * Calls `wake` after each burst of publications. After a disconnection, calls it with `null`, because publications may
-   * have been missed. `wake` must not throw. Returns a function that unsubscribes.
+   * Calls `wake` after each burst of publications. After a disconnection, calls it with `null`, because publications
+   * may have been missed. `wake` must not throw. Returns a function that unsubscribes.
    */
   subscribe(topic: string, wake: (hint: string | null) => void): () => void;
   /** False while messages of other processes cannot be received. */

@@ -9,8 +9,8 @@ export interface Clock {
   /** Resolves after `delayMs`, or rejects with the signal's reason as soon as it aborts. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Resolves after the event loop has processed pending events. Long work awaits it between its slices, so that a request
-   * waits for at most one slice.
+   * Resolves after the event loop has processed pending events. Long work awaits it between its slices, so that a
+   * request waits for at most one slice.
    */
   yieldToEventLoop(): Promise<void>;
 }

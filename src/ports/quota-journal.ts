@@ -5,8 +5,8 @@ export interface JournalEntry {
 }
 
 /**
- * A node's local record of the quota units that it spends. It is written before a response is sent, so no counted call is
- * lost in a crash; the store is updated in batches.
+ * A node's local record of the quota units that it spends. It is written before a response is sent, so no counted call
+ * is lost in a crash; the store is updated in batches.
  */
 export interface QuotaJournal {
   /** Entries of the previous process; the caller settles them with the store, then calls `clear`. */

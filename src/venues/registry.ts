@@ -98,7 +98,8 @@ export const DEFAULT_VENUES = "kalshi,polymarket,limitless;manifold";
 const VENUE_ID_PATTERN = /^[a-z][a-z0-9_]{0,19}$/;
 
 /**
- * Parses `PARALLAX_VENUES`: adapters separated by commas, `id=adapter` to set another id, reference venues after a semicolon.
+ * Parses `PARALLAX_VENUES`: adapters separated by commas, `id=adapter` to set another id, reference venues after a
+ * semicolon.
  */
 export function parseVenues(text: string): { venues: VenueSetting[]; faults: string[] } {
   const faults: string[] = [];

@@ -20,7 +20,8 @@ const FAULT_SETTINGS: Partial<Record<FaultName, object>> = {
   latency: { rate: 1, ms: 1, jitter_ms: 1 },
   half_page: { rate: 1, kind: "repeat" },
   price_out_of_range: { rate: 1, kind: "above" },
-  // At a rate of 1 no message would arrive in order: sequence numbers would show no gap, and no subscription would be confirmed.
+  // At a rate of 1 no message would arrive in order: sequence numbers would show no gap, and no subscription would be
+  // confirmed.
   socket_gap: { rate: 0.3 },
   socket_out_of_order: { rate: 0.3 },
 };

@@ -40,7 +40,8 @@ before(async () => {
   adapter = harness.adapter();
   now = harness.now();
   firstListing = await listMarkets();
-  // Listings do not mark resolved answers. Reading the ended markets by id, as ingest does, stores their results in the cache.
+  // Listings do not mark resolved answers. Reading the ended markets by id, as ingest does, stores their results in the
+  // cache.
   await readMarkets(worldMarkets().filter((market) => !isOpenOnManifold(market)));
   secondListing = await listMarkets();
 });

@@ -1,6 +1,6 @@
 /**
- * Tests the schema drift detection of the adapters: the documented responses of the sandbox have no drift. A changed field is
- * reported by name, causes at most the drop of its row and never leads to an invalid price.
+ * Tests the schema drift detection of the adapters: the documented responses of the sandbox have no drift. A changed
+ * field is reported by name, causes at most the drop of its row and never leads to an invalid price.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

@@ -152,7 +152,8 @@ test("if another site submits the rotation form, the request is rejected and the
     response.writeHead(200, { "content-type": "text/html" }).end(form);
   });
   await new Promise<void>((resolve) => otherSite.listen(0, "127.0.0.1", resolve));
-  // For a browser, another host name is another site; another port of the same host is the same site but another origin.
+  // For a browser, another host name is another site; another port of the same host is the same site but another
+  // origin.
   for (const host of ["localhost", "127.0.0.1"]) {
     await page.goto(`http://${host}:${(otherSite.address() as AddressInfo).port}/`);
     const [response] = await Promise.all([page.waitForResponse(`${service.url}${action}`), page.click("text=Win")]);

@@ -11,8 +11,8 @@ import {
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 /**
- * Maximum time from the venue reading a book to the arrival of the response headers, which sets `updated_at` of a polled
- * quote. A streamed quote has the venue's timestamp and needs no tolerance.
+ * Maximum time from the venue reading a book to the arrival of the response headers, which sets `updated_at` of a
+ * polled quote. A streamed quote has the venue's timestamp and needs no tolerance.
  */
 const BOOK_AGE_MS_MAX = 1_000;
 

@@ -165,8 +165,8 @@ async function compareMarkets(replay: Replay, source: SourceQuotes, keys: readon
 }
 
 /**
- * Compares history points from before the replay started. A point's price is the latest price in the venue's history at the
- * end of the interval. The sandbox's history has hourly points, and five-minute points for the last two days.
+ * Compares history points from before the replay started. A point's price is the latest price in the venue's history at
+ * the end of the interval. The sandbox's history has hourly points, and five-minute points for the last two days.
  */
 async function compareHistories(replay: Replay, source: SourceQuotes, keys: readonly string[]) {
   const differences: string[] = [];

@@ -75,7 +75,8 @@ export function onPostgres(name: string, fn: (database: Database) => Promise<voi
 }
 
 /**
- * Runs a test on the embedded store, and on PostgreSQL if `TEST_DATABASE_URL` is set. Before each test all tables exist and are empty.
+ * Runs a test on the embedded store, and on PostgreSQL if `TEST_DATABASE_URL` is set. Before each test all tables exist
+ * and are empty.
  */
 export function eachDatabase(name: string, fn: (database: Database) => Promise<void>): void {
   test(`${name} [embedded]`, async () => {

@@ -30,8 +30,8 @@ const openApps: FastifyInstance[] = [];
 after(() => Promise.all(openApps.map((app) => app.close())));
 
 /**
- * Opens the market routes on a real server with an empty board. The venues are alpha, beta and the reference venue gamma.
- * The server is closed after the last test of the file.
+ * Opens the market routes on a real server with an empty board. The venues are alpha, beta and the reference venue
+ * gamma. The server is closed after the last test of the file.
  */
 export async function openMarketApi(options: MarketApiOptions = {}): Promise<MarketApi> {
   const clock = new FakeClock(SAMPLE_AT);

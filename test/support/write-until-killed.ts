@@ -1,7 +1,10 @@
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { quietLog } from "./quiet-log.ts";
 
-/** Child process: writes numbers to a new store in the directory in argv and prints each number after the store has acknowledged it. */
+/**
+ * Child process: writes numbers to a new store in the directory in argv and prints each number after the store has
+ * acknowledged it.
+ */
 const WRITES_MAX = 1_000_000;
 const [dataDir = ""] = process.argv.slice(2);
 const database = await openEmbeddedDatabase({ dataDir, log: quietLog });

@@ -25,8 +25,8 @@ interface PriceRange {
 }
 
 /**
- * Returns the candles of the periods that end in [from, to], oldest first. Each candle has the quotes at the start and end
- * of its period and all trades of the period.
+ * Returns the candles of the periods that end in [from, to], oldest first. Each candle has the quotes at the start and
+ * end of its period and all trades of the period.
  * @param intervalMs 1 minute, 1 hour or 1 day
  */
 export function buildCandles(
@@ -131,8 +131,9 @@ export function presentHistoricalCandle(candle: Candle): Record<string, unknown>
 }
 
 /**
- * Returns the additional first candle for `include_latest_before_start`: the last candle before `from`, with its end moved
- * to the first period end at or after `from` and only the previous price. Returns null if there is no candle before `from`.
+ * Returns the additional first candle for `include_latest_before_start`: the last candle before `from`, with its end
+ * moved to the first period end at or after `from` and only the previous price. Returns null if there is no candle
+ * before `from`.
  */
 export function presentLatestBefore(
   world: World,

@@ -31,7 +31,10 @@ export function kalshiEventTicker(event: ListedEvent): string {
   return ticker;
 }
 
-/** Market ticker: the event ticker plus the strike or the initials of the outcome; only the event ticker if the event has one market. */
+/**
+ * Market ticker: the event ticker plus the strike or the initials of the outcome; only the event ticker if the event
+ * has one market.
+ */
 export function kalshiTicker(market: ListedMarket): string {
   if (market.recorded !== undefined) return market.recorded.marketId;
   let tickers = marketTickers.get(market.event);

@@ -1,8 +1,8 @@
 import { readCursor, writeCursor } from "./query.ts";
 
 /**
- * Returns one page of a list that may change between requests. The cursor contains the position and the index of the last item
- * returned. If that item has moved, the page starts after its new position.
+ * Returns one page of a list that may change between requests. The cursor contains the position and the index of the
+ * last item returned. If that item has moved, the page starts after its new position.
  */
 export function readPage<Item extends { readonly index: number }>(
   items: readonly Item[],

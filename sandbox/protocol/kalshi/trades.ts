@@ -19,8 +19,8 @@ export interface TradePosition {
 }
 
 /**
- * Returns at most `limit` trades with from <= at < to, newest first, starting after `position` if given. Trades with equal times
- * are in a fixed order, so pages neither overlap nor leave gaps.
+ * Returns at most `limit` trades with from <= at < to, newest first, starting after `position` if given. Trades with
+ * equal times are in a fixed order, so pages neither overlap nor leave gaps.
  */
 export function findNewestTrades(
   world: World,

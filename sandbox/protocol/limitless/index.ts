@@ -1,7 +1,7 @@
 /**
- * Simulated Limitless Exchange: REST without a version prefix, and Socket.IO with the namespace `/markets`.
- * A group contains its child markets. Some single markets are AMMs with a contract address as id. A 15-minute round leaves
- * the active list when it closes. No endpoint lists resolved markets.
+ * Simulated Limitless Exchange: REST without a version prefix, and Socket.IO with the namespace `/markets`. A group
+ * contains its child markets. Some single markets are AMMs with a contract address as id. A 15-minute round leaves the
+ * active list when it closes. No endpoint lists resolved markets.
  */
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeFactory, ExchangeService } from "../exchange.ts";

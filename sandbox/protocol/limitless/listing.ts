@@ -7,8 +7,8 @@ export const SORT_ORDERS = ["lp_rewards", "ending_soon", "newest", "high_value",
 export type SortOrder = (typeof SORT_ORDERS)[number];
 
 /**
- * Returns the groups and single markets of the active list. A 15-minute round leaves the list when trading ends, all other
- * events leave it when they resolve.
+ * Returns the groups and single markets of the active list. A 15-minute round leaves the list when trading ends, all
+ * other events leave it when they resolve.
  */
 export function listActiveEvents(context: ExchangeContext, now: number): ListedEvent[] {
   const listedUntil = ({ event, closeAt, determineAt, finalizeAt }: ListedMarket) =>

@@ -43,8 +43,8 @@ export class TradeHistory {
 }
 
 /**
- * Returns token, direction and price of a trade for the taker. Half of the trades are reported as trades of the NO token,
- * with 1 - price and the opposite direction.
+ * Returns token, direction and price of a trade for the taker. Half of the trades are reported as trades of the NO
+ * token, with 1 - price and the opposite direction.
  */
 function viewFromTaker(trade: WorldTrade, txHash: string): { isNo: boolean; isBuy: boolean; price: number } {
   const isNo = Number.parseInt(txHash.slice(-1), 16) % 2 === 1;

@@ -158,8 +158,8 @@ function sumOverMarkets(
 export type SortKey<Item> = ((item: Item) => number | string) | null;
 
 /**
- * Reads the `order` parameter: one or more comma-separated camelCase field names, which must all be valid. Only the first
- * name is used, because ties are rare.
+ * Reads the `order` parameter: one or more comma-separated camelCase field names, which must all be valid. Only the
+ * first name is used, because ties are rare.
  */
 function readSortKey<Item>(
   query: Query,

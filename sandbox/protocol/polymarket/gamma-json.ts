@@ -43,7 +43,10 @@ const roundToMicros = (value: number) => Math.round(value * MICROS) / MICROS;
 export interface MarketObjectOptions {
   readonly withEvents: boolean;
   readonly withTags: boolean;
-  /** Whether to include price changes over an hour, a week and a month. Lists omit them, because each needs the book at another time. */
+  /**
+   * Whether to include price changes over an hour, a week and a month. Lists omit them, because each needs the book at
+   * another time.
+   */
   readonly withLongChanges: boolean;
 }
 

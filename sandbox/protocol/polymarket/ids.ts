@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 /**
- * Ids in the venue's formats, derived from the index and the text of a market. The index can be decoded from an id without
- * a lookup table: condition and token ids end in the index plus a mask taken from their first digits.
+ * Ids in the venue's formats, derived from the index and the text of a market. The index can be decoded from an id
+ * without a lookup table: condition and token ids end in the index plus a mask taken from their first digits.
  */
 const INDEX_COUNT = 2 ** 40;
 const INDEX_DIGITS = 10;

@@ -1,6 +1,6 @@
 /**
- * Polymarket's public interfaces over the simulated world, each on a separate host: the catalogue (Gamma), the order books
- * (CLOB), trades and resolutions (Data), and the market WebSocket.
+ * Polymarket's public interfaces over the simulated world, each on a separate host: the catalogue (Gamma), the order
+ * books (CLOB), trades and resolutions (Data), and the market WebSocket.
  */
 import type { ExchangeFactory } from "../exchange.ts";
 import { Catalogue } from "./catalogue.ts";

@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Now } from "../exchange.ts";
 
-/** Limits in requests per ten seconds: one for the host and one for each path rule. A request counts against every matching rule. */
+/**
+ * Limits in requests per ten seconds: one for the host and one for each path rule. A request counts against every
+ * matching rule.
+ */
 interface RequestLimitRules {
   readonly total: number;
   readonly paths: readonly {

@@ -43,7 +43,10 @@ export function toTokenBook(
 
 const MID_SPREAD_MICROS_MAX = 100_000;
 
-/** Returns the price that the venue displays: the mid if the spread is at most 0.10, else the last trade, else the mid, else null. */
+/**
+ * Returns the price that the venue displays: the mid if the spread is at most 0.10, else the last trade, else the mid,
+ * else null.
+ */
 export function computeDisplayedPrice(bid: number | null, ask: number | null, lastPrice: number | null): number | null {
   const hasMid = bid !== null && ask !== null;
   const mid = hasMid ? Math.round((Math.round(bid * MICROS) + Math.round(ask * MICROS)) / 2) / MICROS : null;
@@ -112,7 +115,10 @@ export function readMarketState(world: World, market: ListedMarket, now: number)
   };
 }
 
-/** Whether exactly one market of the event resolves to YES; a NO token of one market is convertible to YES tokens of all others. */
+/**
+ * Whether exactly one market of the event resolves to YES; a NO token of one market is convertible to YES tokens of all
+ * others.
+ */
 export function isNegRisk(event: ListedEvent): boolean {
   return event.mutuallyExclusive && (event.recorded !== undefined || event.markets.length > 1);
 }

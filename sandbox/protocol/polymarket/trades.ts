@@ -31,8 +31,9 @@ export interface TradeRow {
 }
 
 /**
- * Creates the rows of one match. Buying YES and selling NO are equivalent, so the hash of the trade id determines which of
- * them the taker did. `withMakers` adds the maker's row: in the same token or, if shares were minted, in the other token.
+ * Creates the rows of one match. Buying YES and selling NO are equivalent, so the hash of the trade id determines which
+ * of them the taker did. `withMakers` adds the maker's row: in the same token or, if shares were minted, in the other
+ * token.
  */
 export function createTradeRows(market: ListedMarket, trade: WorldTrade, withMakers: boolean): TradeRow[] {
   const transactionHash = `0x${sha256Hex(`transaction:${trade.id}`)}`;
@@ -74,7 +75,10 @@ export interface TradeSelection {
   readonly lookBackMs: number;
 }
 
-/** Returns the newest rows of the given markets, newest first. Reads backwards in growing windows until `count` rows are found. */
+/**
+ * Returns the newest rows of the given markets, newest first. Reads backwards in growing windows until `count` rows are
+ * found.
+ */
 export function findNewestTrades(world: World, selection: TradeSelection): TradeRow[] {
   const { markets, until, count } = selection;
   const oldest = Math.max(until - selection.lookBackMs, Math.min(...markets.map((market) => market.openAt)));

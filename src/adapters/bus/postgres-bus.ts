@@ -6,8 +6,9 @@ import { type BusConnection, type BusPorts, createReconnectingBus } from "./reco
 const CHANNEL_NAME_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /**
- * A bus over LISTEN and NOTIFY on a dedicated connection, because connections of a pool are not permanent. NOTIFY holds a
- * server-wide lock while it commits. To hold it only briefly, batches are sent one at a time with asynchronous commit.
+ * A bus over LISTEN and NOTIFY on a dedicated connection, because connections of a pool are not permanent. NOTIFY holds
+ * a server-wide lock while it commits. To hold it only briefly, batches are sent one at a time with asynchronous
+ * commit.
  *
  * @param options.channel  name of the channel, equal for all processes that communicate
  */

@@ -1,7 +1,10 @@
 import type { Database } from "../../ports/database.ts";
 import { storeUnavailable } from "./errors.ts";
 
-/** A database that rejects every statement, for an app that only generates its OpenAPI description. Opening a store takes seconds. */
+/**
+ * A database that rejects every statement, for an app that only generates its OpenAPI description. Opening a store
+ * takes seconds.
+ */
 export function createAbsentDatabase(): Database {
   const refuse = async () => {
     throw storeUnavailable("There is no store.");

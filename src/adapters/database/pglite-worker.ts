@@ -7,8 +7,8 @@ import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from
 const SQLSTATE_PATTERN = /^[0-9A-Z]{5}$/;
 
 /**
- * PGlite makes no checkpoint until it is closed, so its write-ahead log would grow without limit and be replayed after a
- * kill. This thread makes a checkpoint when the log exceeds this size.
+ * PGlite makes no checkpoint until it is closed, so its write-ahead log would grow without limit and be replayed after
+ * a kill. This thread makes a checkpoint when the log exceeds this size.
  */
 const LOG_BYTES_MAX = 128 * 2 ** 20;
 /** Shortest time between two checks of the log's size. The check runs after a statement. */
@@ -31,8 +31,8 @@ function describeFailure(error: unknown): PgliteFailure {
     code,
     detail: text(fields?.detail),
     constraint: text(fields?.constraint),
-    // An error without a SQLSTATE is a failure of the WebAssembly machine. A panic, for example on a full disk, ends the
-    // engine. Its memory is corrupt, so further statements might never return. A restart replays the log.
+    // An error without a SQLSTATE is a failure of the WebAssembly machine. A panic, for example on a full disk, ends
+    // the engine. Its memory is corrupt, so further statements might never return. A restart replays the log.
     isFatal:
       code === null || !SQLSTATE_PATTERN.test(code) || fields.severity === "PANIC" || fields.severity === "FATAL",
   };

@@ -7,9 +7,9 @@ const RECONNECT_MS_MAX = 2_000;
 
 /**
  * Stores one list per caller: the timestamps of the requests accepted in the window, in microseconds of the server's
- * clock, newest first. Expired entries are removed first, so a list is never longer than the limit, and a list expires one
- * window after its last request. If the server's clock steps back, the newest timestamp is used instead; if it steps back
- * by a window or more, the list is deleted, so that the caller is not locked out.
+ * clock, newest first. Expired entries are removed first, so a list is never longer than the limit, and a list expires
+ * one window after its last request. If the server's clock steps back, the newest timestamp is used instead; if it
+ * steps back by a window or more, the list is deleted, so that the caller is not locked out.
  */
 const TAKE_SCRIPT = `
 local window, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -40,8 +40,8 @@ interface LimitingRedis extends Redis {
 }
 
 /**
- * Opens a limit counter in Redis or Valkey that all nodes share. Connects and reconnects in the background; while disconnected, every
- * call rejects immediately.
+ * Opens a limit counter in Redis or Valkey that all nodes share. Connects and reconnects in the background; while
+ * disconnected, every call rejects immediately.
  *
  * @param options.prefix       prefix of the keys, equal for all nodes that share their limits
  * @param options.answerMsMax  milliseconds after which a call rejects

@@ -19,8 +19,8 @@ const DENIED_CODES: readonly unknown[] = ["EACCES", "EPERM"];
 const NOT_LISTENING_CODES: readonly unknown[] = ["ENOENT", "ECONNREFUSED"];
 
 /**
- * denied: this user has no permission to open the socket. absent: no process listens. silent: the service ended or timed out before it
- * responded. failed: the service could not execute the request.
+ * denied: this user has no permission to open the socket. absent: no process listens. silent: the service ended or
+ * timed out before it responded. failed: the service could not execute the request.
  */
 export type OperatorFailure = "denied" | "absent" | "silent" | "failed";
 
@@ -38,9 +38,10 @@ export class OperatorSocketError extends Error {
 type Reply = { readonly answer: unknown } | { readonly failure: OperatorFailure };
 
 /**
- * Serves operators' commands on this machine while this process holds the data directory. Request and response are one JSON
- * line each, on a socket in that directory that only its owner can open. There is no other authentication, because the
- * owner can read the store's files. If the socket cannot be created, the service logs a warning and runs without it.
+ * Serves operators' commands on this machine while this process holds the data directory. Request and response are one
+ * JSON line each, on a socket in that directory that only its owner can open. There is no other authentication, because
+ * the owner can read the store's files. If the socket cannot be created, the service logs a warning and runs without
+ * it.
  *
  * @param waitMs  longest time without data on a connection
  * @returns a function that stops listening

@@ -11,8 +11,9 @@ const SOCKET_IDLE_MS_MAX = 20_000;
 const POOL_IDLE_MS_MAX = 30_000;
 
 /**
- * Sends e-mails by SMTP. Because the e-mails contain sign-in links, connections are encrypted and the server's certificate
- * is checked, except on loopback. `?ignoreTLS=true` in the URL disables this, for a relay in a private network.
+ * Sends e-mails by SMTP. Because the e-mails contain sign-in links, connections are encrypted and the server's
+ * certificate is checked, except on loopback. `?ignoreTLS=true` in the URL disables this, for a relay in a private
+ * network.
  *
  * @param options.url   `smtp://` (STARTTLS) or `smtps://`, with user and password if the server requires them
  * @param options.from  the sender, `address` or `Name <address>`

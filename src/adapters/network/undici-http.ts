@@ -5,7 +5,10 @@ import { CONNECTIONS_PER_HOST_MAX, type HttpOut, type IncomingResponse } from ".
 
 const USER_AGENT = "parallax/1.0";
 
-/** Creates an HTTP client with a keep-alive pool per host. Does not follow redirects. Bounds the size and time of each response. */
+/**
+ * Creates an HTTP client with a keep-alive pool per host. Does not follow redirects. Bounds the size and time of each
+ * response.
+ */
 export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<void> } {
   const agent = new Agent({ connections: CONNECTIONS_PER_HOST_MAX, connect: { timeout: 10_000 } });
   return {

@@ -65,7 +65,8 @@ function wrapLogger(logger: Logger): Log {
 }
 
 /**
- * Creates a log that writes one JSON line per call to standard output. Hides credentials. Write errors, such as a full disk, are ignored.
+ * Creates a log that writes one JSON line per call to standard output. Hides credentials. Write errors, such as a full
+ * disk, are ignored.
  *
  * @param destination  for tests: receives each line instead of standard output
  */

@@ -19,7 +19,10 @@ export interface RejectedForm {
   readonly name: string;
 }
 
-/** Renders the page for users who are not signed in. If `showsLinks`, the next page displays the sign-in link instead of e-mailing it. */
+/**
+ * Renders the page for users who are not signed in. If `showsLinks`, the next page displays the sign-in link instead of
+ * e-mailing it.
+ */
 export function renderSignedOutPage(options: {
   readonly botCheck: BotCheckField;
   readonly canSignIn: boolean;

@@ -26,8 +26,8 @@ import type { AccountSettings } from "./model.ts";
 import { LINK_MINUTES } from "./pages.ts";
 
 /**
- * Applies when the daily limit is reached: allows one e-mail after the previous link has expired. The owner therefore always
- * has an active link or can request one, even if a third party exhausts the daily limit.
+ * Applies when the daily limit is reached: allows one e-mail after the previous link has expired. The owner therefore
+ * always has an active link or can request one, even if a third party exhausts the daily limit.
  */
 const AFTER_LINK_EXPIRY_RULES: readonly AttemptRule[] = [{ limit: 1, windowMs: LINK_MS }];
 /** Limits failed reauthentications by all sessions of one customer. */
@@ -89,8 +89,8 @@ export function createAccountPage(
 
   return {
     /**
-     * Sends a sign-in link if an account has this address. The result does not reveal whether an account exists or whether
-     * the e-mail was suppressed by the rate limit.
+     * Sends a sign-in link if an account has this address. The result does not reveal whether an account exists or
+     * whether the e-mail was suppressed by the rate limit.
      *
      * @param address  the caller's IP address
      * @returns the link's token if the page displays it: only in a sandbox without a mail server, and only for an existing

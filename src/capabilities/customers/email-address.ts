@@ -17,9 +17,9 @@ export interface EmailAddress {
 }
 
 /**
- * Returns the parsed e-mail address, or null if it is invalid. Does not check that the mailbox exists. Case, full-width characters,
- * internationalised domains and a trailing dot do not make addresses different; a `+tag` does, because only the
- * receiving server defines its meaning.
+ * Returns the parsed e-mail address, or null if it is invalid. Does not check that the mailbox exists. Case, full-width
+ * characters, internationalised domains and a trailing dot do not make addresses different; a `+tag` does, because only
+ * the receiving server defines its meaning.
  */
 export function parseEmail(text: string): EmailAddress | null {
   const trimmed = text.trim();

@@ -7,8 +7,8 @@ import type { Accounts, Actor, CustomerPorts, EmailDelivery } from "./model.ts";
 const KEY_EMAIL_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * 3_600_000 }];
 
 /**
- * Wraps `accounts` to e-mail the owner about every key created, replaced or revoked. The e-mail is sent in the background:
- * it neither delays the change nor undoes it on failure.
+ * Wraps `accounts` to e-mail the owner about every key created, replaced or revoked. The e-mail is sent in the
+ * background: it neither delays the change nor undoes it on failure.
  */
 export function withKeyEmails(
   accounts: Accounts,

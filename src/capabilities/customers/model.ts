@@ -103,8 +103,8 @@ export const RATE_LIMIT_MAX = 1_000_000;
 export const LIST_LIMIT_MAX = 1_001;
 
 /**
- * Operations on existing accounts. Each change and its audit log entry are written in one transaction. A change requested
- * with a key throws `unauthorized` if that key has been revoked, even if this node has not yet been notified.
+ * Operations on existing accounts. Each change and its audit log entry are written in one transaction. A change
+ * requested with a key throws `unauthorized` if that key has been revoked, even if this node has not yet been notified.
  */
 export interface Accounts {
   /** @throws AppError `customer_not_found` */
@@ -143,8 +143,8 @@ export interface Accounts {
   /** Revokes an active key on every node. @throws AppError `customer_not_found`, `key_not_found` */
   revokeKey(customerId: string, keyId: string, actor: Actor): Promise<void>;
   /**
-   * Creates an account for a marketplace user, without e-mail address and key and on the enterprise plan, so that it can
-   * have custom limits. Does nothing if the account exists.
+   * Creates an account for a marketplace user, without e-mail address and key and on the enterprise plan, so that it
+   * can have custom limits. Does nothing if the account exists.
    */
   ensureMarketplaceAccount(customerId: string, name: string | null, actor: Actor): Promise<void>;
   /** Changing from enterprise to another plan removes custom limits. @throws AppError `customer_not_found` */
@@ -161,7 +161,10 @@ export interface Accounts {
     limits: Readonly<Partial<Record<RateClass, number | null>>>,
     actor: Actor,
   ): Promise<void>;
-  /** Rejects all keys of the customer and ends all its sessions. The account is not deleted. @throws AppError `customer_not_found` */
+  /**
+   * Rejects all keys of the customer and ends all its sessions. The account is not deleted. @throws AppError
+   * `customer_not_found`
+   */
   disable(customerId: string, actor: Actor): Promise<void>;
   /** @throws AppError `customer_not_found` */
   enable(customerId: string, actor: Actor): Promise<void>;
@@ -189,9 +192,10 @@ export type SignUpResult =
 /** Sign-up with or without e-mail verification. */
 export interface SignUps {
   /**
-   * Creates an account, or starts e-mail verification. Checks in this order: the e-mail address and whether it is disposable
-   * (`InvalidRequestError`), attempts per network address (`rate_limited`), the bot check (`bot_check_failed`,
-   * `bot_check_unavailable`), five sign-ups per hour (`rate_limited`), and then the database (`email_taken`).
+   * Creates an account, or starts e-mail verification. Checks in this order: the e-mail address and whether it is
+   * disposable (`InvalidRequestError`), attempts per network address (`rate_limited`), the bot check
+   * (`bot_check_failed`, `bot_check_unavailable`), five sign-ups per hour (`rate_limited`), and then the database
+   * (`email_taken`).
    *
    * With e-mail verification, the result does not reveal whether the e-mail was suppressed by the rate limit;
    * `mail_unavailable` if the mail queue is full.
@@ -199,7 +203,10 @@ export interface SignUps {
    * @throws AppError also `signup_not_configured`
    */
   signUp(request: SignUpRequest): Promise<SignUpResult>;
-  /** Consumes a link's token and creates the account with its first key. Returns null if the token is unknown, used, replaced or expired. */
+  /**
+   * Consumes a link's token and creates the account with its first key. Returns null if the token is unknown, used,
+   * replaced or expired.
+   */
   verify(token: string): Promise<{ readonly customerId: string; readonly apiKey: string } | null>;
 }
 

@@ -271,7 +271,8 @@ export async function deleteOlder(
   const ageCondition = `${AGE_COLUMNS[table]} < to_timestamp($1::float8 / 1000)`;
   for (let batch = 0; batch < DELETE_BATCHES_MAX && !shouldStop(); batch++) {
     const [row] = await queryRunner.query<{ count: number }>(
-      // The condition is repeated because not all PostgreSQL versions recheck it for a row found by ctid that has been updated.
+      // The condition is repeated because not all PostgreSQL versions recheck it for a row found by ctid that has been
+      // updated.
       `with old as (
          delete from ${table} where ${ageCondition} and ctid = any(array(
            select ctid from ${table} where ${ageCondition} limit ${ROWS_PER_BATCH_MAX}))

@@ -156,9 +156,9 @@ function createUsedTokens(clock: Clock, random: Random) {
   };
   return {
     /**
-     * Marks a token as used and returns its idempotency key, or null if it is already used. A released token keeps its key,
-     * because Turnstile may have consumed the token in a request whose response was lost. Other nodes use other keys, so
-     * Turnstile rejects replays there.
+     * Marks a token as used and returns its idempotency key, or null if it is already used. A released token keeps its
+     * key, because Turnstile may have consumed the token in a request whose response was lost. Other nodes use other
+     * keys, so Turnstile rejects replays there.
      */
     take(token: string): string | null {
       evictExpiredTokens();

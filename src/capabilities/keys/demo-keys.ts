@@ -46,10 +46,10 @@ async function isActive(database: Database, plan: Plan, key: string | undefined)
 }
 
 /**
- * Returns one demo key per plan from `<dataDir>/demo-keys.json`, which only its owner can read. A key that is missing in
- * the file or not active in the database is recreated, and the demo customer's previous key is revoked. A disabled demo
- * customer stays disabled and keeps its keys. The file is written after the database, so the next start repairs the state
- * after a crash between the two writes.
+ * Returns one demo key per plan from `<dataDir>/demo-keys.json`, which only its owner can read. A key that is missing
+ * in the file or not active in the database is recreated, and the demo customer's previous key is revoked. A disabled
+ * demo customer stays disabled and keeps its keys. The file is written after the database, so the next start repairs
+ * the state after a crash between the two writes.
  */
 export async function ensureDemoKeys(
   database: Database,

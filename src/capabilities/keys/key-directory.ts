@@ -13,8 +13,8 @@ const KEY_ENTRIES_MAX = 10_000;
 
 export interface KeyDirectory {
   /**
-   * Returns the owner of a key, or null if the key is malformed, unknown or revoked or the customer is canceled. Returns cached results
-   * synchronously. Throws `store_unavailable` if the database cannot be queried.
+   * Returns the owner of a key, or null if the key is malformed, unknown or revoked or the customer is canceled.
+   * Returns cached results synchronously. Throws `store_unavailable` if the database cannot be queried.
    *
    * @param assertMayLookUp  called before the database is queried for a key that was not valid at its last look-up; may
    *   throw
@@ -140,7 +140,8 @@ export function createKeyDirectory(options: {
       return current.owner;
     },
     clear() {
-      // Pending queries may have read the old state, so only the callers that already wait for them receive their results.
+      // Pending queries may have read the old state, so only the callers that already wait for them receive their
+      // results.
       entries.clear();
       entriesByText.clear();
     },

@@ -57,8 +57,8 @@ export function createKey(random: Random, plan: Plan): NewKey {
 }
 
 /**
- * Returns the parsed key, or null if its format or checksum is wrong. The checksum saves database look-ups for mistyped keys; it is not
- * a security feature.
+ * Returns the parsed key, or null if its format or checksum is wrong. The checksum saves database look-ups for mistyped
+ * keys; it is not a security feature.
  */
 export function parseKey(text: string): ParsedKey | null {
   const label = KEY_PATTERN.exec(text)?.[1];

@@ -7,8 +7,8 @@ const WRITE_INTERVAL_MS = 60_000;
 const PENDING_KEYS_MAX = 10_000;
 
 /**
- * Records when keys were last used, to the minute, without delaying requests: writes all uses of a minute in one statement.
- * Failed writes are retried after a minute.
+ * Records when keys were last used, to the minute, without delaying requests: writes all uses of a minute in one
+ * statement. Failed writes are retried after a minute.
  */
 export function createKeyUsage(options: {
   readonly database: Database;

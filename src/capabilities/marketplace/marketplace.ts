@@ -22,7 +22,10 @@ const CACHED_ACCOUNTS_MAX = 10_000;
 const ID_LENGTH = 40;
 
 export interface MarketplaceCaller {
-  /** `mkt-` and a hash of the user name, so that a user-chosen name cannot collide with another id or contain invalid characters. */
+  /**
+   * `mkt-` and a hash of the user name, so that a user-chosen name cannot collide with another id or contain invalid
+   * characters.
+   */
   readonly customerId: string;
   readonly plan: Plan;
   readonly allowance: Allowance;

@@ -61,8 +61,8 @@ class Metered {
 }
 
 /**
- * Guards that enforce the route table's metering and the caller's plan, in this order: address limit, 401, minute limit,
- * 403, and after validation the month's quota.
+ * Guards that enforce the route table's metering and the caller's plan, in this order: address limit, 401, minute
+ * limit, 403, and after validation the month's quota.
  *
  * @param options.upgradeUrl  URL where the caller of a request can upgrade the plan
  */

@@ -12,8 +12,8 @@ const SHARED_RETRY_DELAY_MS = 1_000;
 export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
 /**
- * Minute limits of callers. A request must pass this node's limiter and, if configured, the limiter shared by all nodes. The
- * limit therefore holds across nodes, and on each single node while the shared limiter is unavailable.
+ * Minute limits of callers. A request must pass this node's limiter and, if configured, the limiter shared by all
+ * nodes. The limit therefore holds across nodes, and on each single node while the shared limiter is unavailable.
  */
 export function createRequestLimits(options: {
   readonly clock: Clock;

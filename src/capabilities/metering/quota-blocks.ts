@@ -129,7 +129,10 @@ export class QuotaBlocks {
     return TIERS.flatMap((tier) => this.#states[tier].get(customerId) ?? []);
   }
 
-  /** Closes used-up and outdated blocks. Returns the first block with units left in the current month, or null if none is left. */
+  /**
+   * Closes used-up and outdated blocks. Returns the first block with units left in the current month, or null if none
+   * is left.
+   */
   findUsableBlock(state: AccountState, now: number): Block | null {
     for (;;) {
       const block = state.currentBlock;
@@ -186,7 +189,10 @@ export class QuotaBlocks {
     return this.#releasedUnits.has(key) || this.#sentUnits.has(key);
   }
 
-  /** Sends released units to the store immediately, so that other nodes can use them. Units of one event-loop tick share a request. */
+  /**
+   * Sends released units to the store immediately, so that other nodes can use them. Units of one event-loop tick share
+   * a request.
+   */
   #scheduleRelease(): void {
     if (this.#isReleaseScheduled) return;
     this.#isReleaseScheduled = true;

@@ -41,7 +41,8 @@ export interface QuotaStore {
   returnBlocks(nodeId: string, entries: readonly JournalEntry[]): Promise<void>;
   /**
    * Deletes a dead node's blocks that are in its journal, and those without reported spending, and frees their unspent
-   * units. At least the reported units of a block count as spent, because the journal may be outdated after a power cut.
+   * units. At least the reported units of a block count as spent, because the journal may be outdated after a power
+   * cut.
    */
   returnBlocksOfDeadNode(nodeId: string, journal: readonly JournalEntry[]): Promise<void>;
   /** This node's blocks with an expired lease, for example because the response to the grant was lost. */
@@ -55,9 +56,9 @@ export interface QuotaStore {
   /** Deletes expired blocks of past months and release serials older than a month. Returns the deleted blocks. */
   sweep(): Promise<number>;
   /**
-   * Units used in the current month, by tier; tiers that were never used are omitted. If a node's lease has expired, all
-   * units of its blocks count as used so that the limit holds, until the node returns and settles them exactly. `resetsOn` is
-   * the first day of the next month.
+   * Units used in the current month, by tier; tiers that were never used are omitted. If a node's lease has expired,
+   * all units of its blocks count as used so that the limit holds, until the node returns and settles them exactly.
+   * `resetsOn` is the first day of the next month.
    */
   usage(
     customerId: string,

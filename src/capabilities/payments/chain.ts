@@ -19,8 +19,9 @@ const AUTHORIZATION_CANCELED_TOPIC = "0x1cdd46ff242716cdaa72d159d339a485b3438398
 const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 /**
- * The state of an authorization on the chain. transferred: its amount was transferred to the payee. open: not used yet. void: it will never pay
- * the payee, because it has expired or its nonce was used for another purpose. unknown: no certain response.
+ * The state of an authorization on the chain. transferred: its amount was transferred to the payee. open: not used yet.
+ * void: it will never pay the payee, because it has expired or its nonce was used for another purpose. unknown: no
+ * certain response.
  */
 export type ChainFinding =
   | { readonly kind: "transferred"; readonly transaction: string }
@@ -121,8 +122,9 @@ export function createChainReader(options: {
 }
 
 /**
- * Whether using the authorization transferred its amount to the payee. A used nonce does not prove it, and a transaction may
- * contain many transfers: only the token's next event after the AuthorizationUsed event belongs to the authorization.
+ * Whether using the authorization transferred its amount to the payee. A used nonce does not prove it, and a
+ * transaction may contain many transfers: only the token's next event after the AuthorizationUsed event belongs to the
+ * authorization.
  */
 function hasPaid(logs: readonly EventLog[], useEvent: EventLog, authorization: Authorization, token: string): boolean {
   const [nextEvent] = logs

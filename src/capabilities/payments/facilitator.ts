@@ -9,8 +9,8 @@ const RESPONSE_BYTES_MAX = 64 * 1024;
 const TRANSACTION_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
 /**
- * Error codes that prove nothing was charged. Any other error leaves the outcome unknown, including a used nonce: an earlier
- * attempt of this service may have used the nonce.
+ * Error codes that prove nothing was charged. Any other error leaves the outcome unknown, including a used nonce: an
+ * earlier attempt of this service may have used the nonce.
  */
 const CERTAIN_REJECTIONS: ReadonlySet<string> = new Set([
   "insufficient_funds",
@@ -48,7 +48,10 @@ export type SettleOutcome =
 /** External service that verifies payments and submits them to the chain. */
 export interface Facilitator {
   verify(payment: SignedAuthorization, requirements: PaymentRequirements): Promise<Verdict>;
-  /** Requests the charge. Repeating the request for the same authorization is safe, because the token accepts a nonce only once. */
+  /**
+   * Requests the charge. Repeating the request for the same authorization is safe, because the token accepts a nonce
+   * only once.
+   */
   settle(payment: SignedAuthorization, requirements: PaymentRequirements, signal?: AbortSignal): Promise<SettleOutcome>;
 }
 

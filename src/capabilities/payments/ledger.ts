@@ -76,8 +76,8 @@ export class PaymentLedger {
   }
 
   /**
-   * Reserves an authorization that is new or released, or whose lease expired before a charge was possible. Of any number
-   * of concurrent attempts on all nodes, one receives the lease; the others receive null.
+   * Reserves an authorization that is new or released, or whose lease expired before a charge was possible. Of any
+   * number of concurrent attempts on all nodes, one receives the lease; the others receive null.
    */
   async reserve(payment: NewPayment, leaseMs: number): Promise<PaymentLease | null> {
     const attempt = newAttemptId(this.#random);
@@ -127,8 +127,8 @@ export class PaymentLedger {
   }
 
   /**
-   * Leases a charged payment without a delivered response, or an unknown settlement, once the previous lease has expired.
-   * Deletes a response that is stored for a request other than `requestHash`.
+   * Leases a charged payment without a delivered response, or an unknown settlement, once the previous lease has
+   * expired. Deletes a response that is stored for a request other than `requestHash`.
    *
    * @throws AppError `payment_in_progress` if another process has leased the payment
    */

@@ -64,7 +64,10 @@ export async function createPayments(
       });
     },
     stop: () => reconciler.stop(),
-    /** For metrics: `counts` are the transitions made by this process, by state; `unknown` is the number of unknown settlements. */
+    /**
+     * For metrics: `counts` are the transitions made by this process, by state; `unknown` is the number of unknown
+     * settlements.
+     */
     figures: () => ({ counts: service.counts, unknown: reconciler.unknownCount }),
   };
 }

@@ -2,7 +2,10 @@ import type { Database } from "../../ports/database.ts";
 import { FIRST_RETRY_SECONDS, leaseEndSql } from "./ledger.ts";
 import type { SignedAuthorization } from "./model.ts";
 
-/** Number of unknown payments resolved concurrently; smaller than the number of facilitator connections, which payers also use. */
+/**
+ * Number of unknown payments resolved concurrently; smaller than the number of facilitator connections, which payers
+ * also use.
+ */
 export const UNKNOWN_BATCH_SIZE = 8;
 const RETRY_SECONDS_MAX = 600;
 /** Maximum number of retries: about 36 hours. Afterwards the outcome is queried only if the payer sends the payment again. */

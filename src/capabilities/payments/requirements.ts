@@ -38,8 +38,8 @@ export function requirementsOf(asset: PaymentAsset, amount: string): PaymentRequ
 export const networkNameV1 = (network: string): string | null => NETWORK_NAMES_V1[network] ?? null;
 
 /**
- * Formats the requirements for both versions: the header PAYMENT-REQUIRED (2) and the response body (1). The `accepts` array of the body is
- * empty if version 1 has no name for the network.
+ * Formats the requirements for both versions: the header PAYMENT-REQUIRED (2) and the response body (1). The `accepts`
+ * array of the body is empty if version 1 has no name for the network.
  *
  * @param resource  `url` without the query
  * @param error  x402 error code of the rejected payment; null if none was sent

@@ -24,7 +24,10 @@ import { requirementsFor } from "./requirements.ts";
 import { type PaidRun, PaymentSettlement, SETTLE_LEASE_MS, type SettlementOptions } from "./settlement.ts";
 import { type SignatureCheck, validateAuthorizationTime, validatePayment } from "./validate-payment.ts";
 
-/** Maximum time of a handler, plus both facilitator requests if the route settles after the handler. Afterwards the lease expires. */
+/**
+ * Maximum time of a handler, plus both facilitator requests if the route settles after the handler. Afterwards the
+ * lease expires.
+ */
 const RUN_LEASE_MS: Readonly<Record<Settles, number>> = { after: 90_000, before: 360_000 };
 /** Maximum size of stored responses. If a client does not receive a larger response, its call runs again. */
 const STORED_BYTES_MAX = 256 * 1024;
@@ -89,8 +92,8 @@ export class PaymentService {
   }
 
   /**
-   * Reserves a checked payment and verifies it with the facilitator. Charges it if the route settles before the handler. Of any
-   * number of concurrent identical payments, exactly one receives a run.
+   * Reserves a checked payment and verifies it with the facilitator. Charges it if the route settles before the
+   * handler. Of any number of concurrent identical payments, exactly one receives a run.
    *
    * @throws PaymentRejectedError, AppError `payment_in_progress`, `payment_unavailable`, `settlement_unknown`
    */
@@ -155,8 +158,8 @@ export class PaymentService {
   }
 
   /**
-   * Charges for a successful response unless already charged, and marks the payment as delivered. The response must not be
-   * sent before this resolves.
+   * Charges for a successful response unless already charged, and marks the payment as delivered. The response must not
+   * be sent before this resolves.
    *
    * @param response  null if it cannot be stored, for example a stream
    * @throws as `begin`

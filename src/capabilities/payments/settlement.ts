@@ -56,8 +56,8 @@ export class PaymentSettlement {
   }
 
   /**
-   * Finds out the outcome of an unknown settlement and ends the lease: with `settledTransition` if it was charged, rejected if it never
-   * will be, otherwise still unknown.
+   * Finds out the outcome of an unknown settlement and ends the lease: with `settledTransition` if it was charged,
+   * rejected if it never will be, otherwise still unknown.
    *
    * @returns the transaction; null if the outcome is still unknown
    * @throws PaymentRejectedError if the payment will never be charged

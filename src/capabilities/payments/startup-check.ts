@@ -26,7 +26,8 @@ interface CheckOptions {
 }
 
 /**
- * Compares the configuration with the facilitator and the chain, so that errors are reported at start and not at the first payment.
+ * Compares the configuration with the facilitator and the chain, so that errors are reported at start and not at the
+ * first payment.
  *
  * @returns warnings for the operator; no warning for a service that does not respond
  */

@@ -3,13 +3,16 @@ import type { Hex, Payment, PaymentAsset, PaymentRequirements, Settles, SignedAu
 import { networkNameV1 } from "./requirements.ts";
 
 /**
- * Minimum remaining validity of an authorization when its call begins, in seconds. Settling takes up to 30 s; a handler that
- * runs before settlement may take another 30 s.
+ * Minimum remaining validity of an authorization when its call begins, in seconds. Settling takes up to 30 s; a handler
+ * that runs before settlement may take another 30 s.
  */
 const REMAINING_SECONDS_MIN: Readonly<Record<Settles, number>> = { after: 90, before: 45 };
 /** Maximum remaining validity: an expired unused authorization can certainly not be charged, so it should expire soon. */
 const REMAINING_SECONDS_MAX = 86_400;
-/** Half of the curve order. Tokens reject larger values of s, because every signature has an equivalent signature with a larger s. */
+/**
+ * Half of the curve order. Tokens reject larger values of s, because every signature has an equivalent signature with a
+ * larger s.
+ */
 const SIGNATURE_S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 const TRANSFER_TYPES = {
   TransferWithAuthorization: [

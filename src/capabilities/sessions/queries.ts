@@ -26,8 +26,9 @@ export async function upsertLink(
 }
 
 /**
- * Consumes an unexpired link and returns its customer. If called concurrently, exactly one call succeeds. Locks the customer first,
- * in the same order as disabling a customer, so that no session can start while a customer is being disabled.
+ * Consumes an unexpired link and returns its customer. If called concurrently, exactly one call succeeds. Locks the
+ * customer first, in the same order as disabling a customer, so that no session can start while a customer is being
+ * disabled.
  */
 export async function takeLink(transaction: Transaction, tokenHash: Uint8Array, now: number): Promise<string | null> {
   const [customer] = await transaction.query(

@@ -85,8 +85,8 @@ export function createSessions(dependencies: {
 
   return {
     /**
-     * Creates a sign-in link for the customer with this address and invalidates the previous link. Returns its token; null if
-     * no active customer has the address.
+     * Creates a sign-in link for the customer with this address and invalidates the previous link. Returns its token;
+     * null if no active customer has the address.
      *
      * @param email  in canonical form
      */
@@ -96,7 +96,8 @@ export function createSessions(dependencies: {
       return (await upsertLink(queryRunner, link)) === null ? null : token;
     },
     /**
-     * Consumes a link and starts a session with a new token. Returns null if the link is unknown, used, replaced or expired.
+     * Consumes a link and starts a session with a new token. Returns null if the link is unknown, used, replaced or
+     * expired.
      *
      * @param previousToken  the browser's previous session token; its session ends
      */

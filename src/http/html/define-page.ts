@@ -32,8 +32,8 @@ export interface PageDefinition<Params extends TSchema, Query extends TSchema, B
 }
 
 /**
- * Registers a page; a GET route also serves HEAD. Access is public and rate-limited by IP address. The handler checks whether
- * the user is signed in.
+ * Registers a page; a GET route also serves HEAD. Access is public and rate-limited by IP address. The handler checks
+ * whether the user is signed in.
  */
 export function definePage<
   Params extends TSchema = EmptyObject,

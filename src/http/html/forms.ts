@@ -42,8 +42,8 @@ export const FormId = Type.String({
 
 /**
  * Makes form submissions idempotent: repeated submissions with the same form id and `subject` share one result for a
- * minute. `subject` holds the submitted values, so a corrected form is processed again. A form without an id is processed
- * on every submission.
+ * minute. `subject` holds the submitted values, so a corrected form is processed again. A form without an id is
+ * processed on every submission.
  */
 export function createFormSubmissions<Result>(scope: FastifyInstance, clock: Clock) {
   const once = createOnce<Result>(clock);

@@ -13,7 +13,8 @@ const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 
 /**
- * Returns the content encoding for an Accept-Encoding header (RFC 9110), or null for no encoding. Prefers Brotli at equal weight.
+ * Returns the content encoding for an Accept-Encoding header (RFC 9110), or null for no encoding. Prefers Brotli at
+ * equal weight.
  */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding | null {
   if (acceptEncoding === undefined || acceptEncoding.length > ACCEPT_ENCODING_LENGTH_MAX) return null;

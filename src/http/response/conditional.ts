@@ -8,7 +8,8 @@ export function weakEntityTag(body: string | Buffer): string {
 }
 
 /**
- * Whether an If-None-Match header matches `tag` (RFC 9110, weak comparison: ignores the W/ prefix; supports lists and `*`).
+ * Whether an If-None-Match header matches `tag` (RFC 9110, weak comparison: ignores the W/ prefix; supports lists and
+ * `*`).
  */
 export function matchesEntityTag(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch.length > IF_NONE_MATCH_LENGTH_MAX) return false;

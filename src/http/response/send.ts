@@ -11,8 +11,8 @@ interface Listeners {
   /** Called before the headers are sent; may set headers. */
   readonly beforeSend: readonly ((request: FastifyRequest, reply: FastifyReply) => void)[];
   /**
-   * Writes log and metrics. Called before the body is sent: an `onResponse` listener would cost every request as much as
-   * routing it.
+   * Writes log and metrics. Called before the body is sent: an `onResponse` listener would cost every request as much
+   * as routing it.
    */
   readonly onSent: (request: FastifyRequest, reply: FastifyReply) => void;
   readonly onSendError: (request: FastifyRequest, error: unknown) => void;

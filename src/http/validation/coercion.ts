@@ -1,6 +1,6 @@
 /**
- * Text is converted by Pydantic v2's lax rules (pydantic-core, `input/shared.rs`), so that the service accepts the same query
- * strings as a Pydantic service. Two bugs are not copied: Pydantic reads `0-7` as -7 and `0__7` as 7.
+ * Text is converted by Pydantic v2's lax rules (pydantic-core, `input/shared.rs`), so that the service accepts the same
+ * query strings as a Pydantic service. Two bugs are not copied: Pydantic reads `0-7` as -7 and `0__7` as 7.
  */
 
 const INTEGER_DIGITS_MAX = 4_300;
@@ -27,7 +27,8 @@ export function parseIntegerText(text: string): number | "too_large" | null {
 }
 
 /**
- * Parses a number. Allows JSON numbers, surrounding whitespace, `.5`, `5.`, single underscores between digits, `inf`, `nan`.
+ * Parses a number. Allows JSON numbers, surrounding whitespace, `.5`, `5.`, single underscores between digits, `inf`,
+ * `nan`.
  *
  * @returns the number, possibly infinite or NaN; null if the text is not a number
  */

@@ -159,7 +159,10 @@ interface Field {
   readonly isEmptyAbsent: boolean;
 }
 
-/** The result contains declared fields only. Unknown fields are added to `findings.ignored`, or rejected if the schema forbids them. */
+/**
+ * The result contains declared fields only. Unknown fields are added to `findings.ignored`, or rejected if the schema
+ * forbids them.
+ */
 function compileObject(node: Node, properties: Readonly<Record<string, Node>>, rules: Rules): Check {
   const required = new Set(node.required ?? []);
   const fields: readonly Field[] = Object.entries(properties).map(([name, property]) => ({

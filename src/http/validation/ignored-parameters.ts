@@ -5,8 +5,8 @@ const NAME_LENGTH_MAX = 40;
 const EDIT_DISTANCE_MAX = 2;
 
 /**
- * Formats the header `x-ignored-parameters`: unknown fields of the request, with the nearest known name for likely typos,
- * for example `risk_limit, perod; did you mean period`. Returns null if no field was ignored.
+ * Formats the header `x-ignored-parameters`: unknown fields of the request, with the nearest known name for likely
+ * typos, for example `risk_limit, perod; did you mean period`. Returns null if no field was ignored.
  */
 export function formatIgnoredParameters(ignored: Findings["ignored"]): string | null {
   if (ignored.length === 0) return null;

@@ -34,8 +34,8 @@ export class UnreadableBody {
 export type RequestValidator = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Compiles a route's schemas into one validator. It throws `InvalidRequestError` with all errors, in the order path, query,
- * header, body.
+ * Compiles a route's schemas into one validator. It throws `InvalidRequestError` with all errors, in the order path,
+ * query, header, body.
  */
 export function compileRequestValidator(schemas: RequestSchemas): RequestValidator {
   const emptySchema = Type.Object({});

@@ -8,8 +8,8 @@ export type JsonResult =
 
 /**
  * Parses JSON strictly. Errors have the message and position of Python's `json` module, which existing clients expect.
- * Stricter than `JSON.parse` for ambiguous or dangerous input: rejects duplicate keys, a key `__proto__`, and nesting above
- * `JSON_DEPTH_MAX`.
+ * Stricter than `JSON.parse` for ambiguous or dangerous input: rejects duplicate keys, a key `__proto__`, and nesting
+ * above `JSON_DEPTH_MAX`.
  */
 export function parseJson(text: string): JsonResult {
   try {

@@ -1,6 +1,6 @@
 /**
- * Parses a query string and decodes it once. If a name is repeated, the last value is used, so values are never arrays. Keeps
- * malformed escapes unchanged; `isWellEncoded` must reject them first.
+ * Parses a query string and decodes it once. If a name is repeated, the last value is used, so values are never arrays.
+ * Keeps malformed escapes unchanged; `isWellEncoded` must reject them first.
  */
 export function parseQuery(text: string): Record<string, string> {
   const result: Record<string, string> = Object.create(null);

@@ -107,8 +107,8 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
   };
 
   /**
-   * Engine.IO's heartbeat only proves that the connection is open. A subscription returns a snapshot of every book, so a
-   * stalled stream is subscribed again first, and reconnected if no snapshot follows.
+   * Engine.IO's heartbeat only proves that the connection is open. A subscription returns a snapshot of every book, so
+   * a stalled stream is subscribed again first, and reconnected if no snapshot follows.
    */
   const checkForStall = () => {
     if (isUp && !followed.isEmpty) {

@@ -104,7 +104,8 @@ function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract
       resolvedAt: status === "finalized" ? parseTime(answer.resolutionTime ?? row.resolutionTime) : null,
       venueKeys: { contractId: row.id, answerId: answer.id },
     };
-    // Listings do not mark resolved answers. A probability of exactly 0 or 1 means resolved and is not an invalid price.
+    // Listings do not mark resolved answers. A probability of exactly 0 or 1 means resolved and is not an invalid
+    // price.
     const isResolvedPrice = answer.probability === 0 || answer.probability === 1;
     markets.push(snapshot(listing, isResolvedPrice ? null : answer.probability, context));
   }

@@ -33,8 +33,8 @@ export interface Call {
 }
 
 /**
- * Builds the complete service on a real database, with a venue that is never read. By default sign-up works as in a sandbox
- * without a Turnstile secret. The service is closed at the end of the test.
+ * Builds the complete service on a real database, with a venue that is never read. By default sign-up works as in a
+ * sandbox without a Turnstile secret. The service is closed at the end of the test.
  */
 export async function customerHarness(database: Database, ports: Partial<AppPorts> = {}) {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 12));

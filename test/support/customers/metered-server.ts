@@ -53,8 +53,8 @@ const ROUTES: Readonly<Record<string, Metering>> = {
 };
 
 /**
- * A server with one route per metering kind (`/listing` and so on; the query defines the response), with the metering and
- * guards of production on a real database. Callers use their ids as keys.
+ * A server with one route per metering kind (`/listing` and so on; the query defines the response), with the metering
+ * and guards of production on a real database. Callers use their ids as keys.
  */
 export async function openMeteredServer(
   database: Database,

@@ -28,9 +28,9 @@ export interface PaidService {
 }
 
 /**
- * Starts a complete service that accepts payments. Additional routes: /v1/test/after and /v1/test/before settle after and
- * before the handler; /v1/test/stream-after (misconfigured) and /v1/test/stream-before send streams; /v1/test/hijack bypasses `reply.send`;
- * /v1/test/deep costs $5; /v1/test/account needs an account.
+ * Starts a complete service that accepts payments. Additional routes: /v1/test/after and /v1/test/before settle after
+ * and before the handler; /v1/test/stream-after (misconfigured) and /v1/test/stream-before send streams;
+ * /v1/test/hijack bypasses `reply.send`; /v1/test/deep costs $5; /v1/test/account needs an account.
  */
 export async function startPaidService(options: {
   readonly database: Database;

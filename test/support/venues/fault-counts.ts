@@ -16,9 +16,10 @@ export interface FaultExpectation {
 }
 
 /**
- * Minimum number of injected faults from which a drop count of zero is an error; the default is 1. With all switches on, faults
- * hide each other: a crossed book is emptied, a page is sent to a disconnected client, a message is sent on a closing
- * connection. Below this number only the contract test, which enables one switch at a time, detects a missing count.
+ * Minimum number of injected faults from which a drop count of zero is an error; the default is 1. With all switches
+ * on, faults hide each other: a crossed book is emptied, a page is sent to a disconnected client, a message is sent on
+ * a closing connection. Below this number only the contract test, which enables one switch at a time, detects a missing
+ * count.
  */
 const FAULTS_MIN: Partial<Record<FaultName, number>> = {
   half_page: 20,

@@ -78,7 +78,10 @@ export async function openFaultStorm(options: {
   };
 }
 
-/** Returns the violations in a response: an unexpected status, a price outside [0, 1], a crossed quote, a timestamp in the future. */
+/**
+ * Returns the violations in a response: an unexpected status, a price outside [0, 1], a crossed quote, a timestamp in
+ * the future.
+ */
 export function violationsOf(path: string, response: Pick<ServiceResponse, "status" | "json">, now: number): string[] {
   if (response.status !== 200)
     return VENUE_FAILURE_STATUSES.includes(response.status) ? [] : [`${path} returned ${response.status}`];
@@ -167,8 +170,8 @@ export async function residentBytes(pid: number): Promise<number> {
 }
 
 /**
- * Finds markets whose served quote equals neither the simulator's current quote nor its quote at the served `updated_at`, or
- * whose `updated_at` is before `since`.
+ * Finds markets whose served quote equals neither the simulator's current quote nor its quote at the served
+ * `updated_at`, or whose `updated_at` is before `since`.
  */
 export async function findWrongMarkets(
   storm: FaultStorm,

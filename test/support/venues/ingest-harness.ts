@@ -35,8 +35,8 @@ afterEach(async () => {
 });
 
 /**
- * Creates the ingest of scripted venues with a real board, stores in memory and a fake clock. A started harness is stopped
- * after the test.
+ * Creates the ingest of scripted venues with a real board, stores in memory and a fake clock. A started harness is
+ * stopped after the test.
  */
 export function openIngestHarness(
   makeVenues: (clock: FakeClock) => readonly ScriptedVenue[] = (clock) => [new ScriptedVenue("alpha", clock)],

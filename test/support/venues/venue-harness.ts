@@ -36,8 +36,8 @@ export function hasVenue(name: VenueName): boolean {
 }
 
 /**
- * Creates a clock whose wall time is always `now`, so that prices are constant during a test. Waits use the real clock, divided
- * by `TIME_FACTOR`, because HTTP runs over loopback.
+ * Creates a clock whose wall time is always `now`, so that prices are constant during a test. Waits use the real clock,
+ * divided by `TIME_FACTOR`, because HTTP runs over loopback.
  */
 export function fastClock(now: number): Clock {
   return {
