@@ -136,11 +136,15 @@ test("counts invalid messages and rows, and keeps a valid bet in the same messag
   sockets.last.accept();
   const [validBet] = JSON.parse(newBet).data.bets;
   for (const text of ["", "{", "[]", "null", '{"type":"broadcast"}', '{"type":"ack"}']) sockets.last.receive(text, NOW);
+  assert.deepEqual(drops, { bad_message: 6 });
   broadcast("global/new-bet", {
     bets: [{ id: 1 }, { ...validBet, probAfter: 1.2 }, { ...validBet, createdTime: -1 }, validBet],
   });
+  assert.deepEqual(drops, { bad_message: 6, bad_bet: 2, price_out_of_range: 1 });
   broadcast("global/new-bet", {});
+  assert.deepEqual(drops, { bad_message: 6, bad_bet: 3, price_out_of_range: 1 });
   broadcast("global/updated-contract", { contract: 7 });
+  assert.equal(drops.bad_update, 1);
   broadcast("global/new-contract", {});
   assert.equal(quotes().length, 1);
   assert.deepEqual(drops, { bad_message: 6, bad_bet: 3, price_out_of_range: 1, bad_update: 1, bad_market: 1 });
