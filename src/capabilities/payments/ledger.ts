@@ -58,7 +58,7 @@ export interface PaymentTransition {
 
 type ResponseColumns = { status: number | null; headers: string | null; body: Uint8Array | null };
 
-/** SQL for the end of a lease whose duration in milliseconds is the `parameter`-th parameter. */
+/** SQL for the end of a lease that starts now; `parameter` is the number of the bind parameter with its duration in ms. */
 export const leaseEndSql = (parameter: number) =>
   `clock_timestamp() + $${parameter}::float8 * interval '1 millisecond'`;
 

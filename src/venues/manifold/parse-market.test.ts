@@ -182,7 +182,7 @@ test("a contract is active again after its resolution was undone", () => {
   );
 });
 
-test("the row's mutual exclusion takes precedence over the requested type", () => {
+test("whether answers exclude each other is read from the row, not from the contract type of the request", () => {
   const { event, markets } = parseOne("market/multiple-sum-to-one", { sumsToOne: false });
   assert.equal(event?.mutuallyExclusive, true);
   assert.equal(event?.description, "The side that lifts the cup.");
