@@ -144,7 +144,7 @@ test("counts invalid messages and rows, and keeps a valid bet in the same messag
   broadcast("global/new-bet", {});
   assert.deepEqual(drops, { bad_message: 6, bad_bet: 3, price_out_of_range: 1 });
   broadcast("global/updated-contract", { contract: 7 });
-  assert.equal(drops.bad_update, 1);
+  assert.deepEqual(drops, { bad_message: 6, bad_bet: 3, price_out_of_range: 1, bad_update: 1 });
   broadcast("global/new-contract", {});
   assert.equal(quotes().length, 1);
   assert.deepEqual(drops, { bad_message: 6, bad_bet: 3, price_out_of_range: 1, bad_update: 1, bad_market: 1 });
