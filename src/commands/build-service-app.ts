@@ -67,7 +67,7 @@ export async function buildServiceApp(
 async function loadVenues(
   config: Config,
   sandboxUrls: SandboxUrls,
-  ports: Omit<Parameters<Awaited<ReturnType<typeof loadVenue>>>[0], "drop" | "drift" | "areLimitsLifted">,
+  ports: Omit<Parameters<Awaited<ReturnType<typeof loadVenue>>>[0], "countDrop" | "drift" | "areLimitsLifted">,
 ): Promise<AppPorts["venues"]> {
   const loadConfiguredVenue = async (setting: VenueSetting) => {
     const { id, adapter, referenceOnly } = setting;
@@ -85,9 +85,9 @@ async function loadVenues(
     return {
       id,
       referenceOnly,
-      create: ((drop, drift) =>
+      create: ((countDrop, drift) =>
         createVenue(
-          { ...ports, drop, drift, areLimitsLifted },
+          { ...ports, countDrop, drift, areLimitsLifted },
           urls,
           key,
         )) satisfies AppPorts["venues"][number]["create"],

@@ -66,7 +66,7 @@ export async function recordToFile(options: RecordingOptions): Promise<Recording
     const createVenue = await loadVenue(setting);
     const venue = createVenue(
       // Schema drift is reported by the running service, not by a recording.
-      { http, sockets, socketIo, clock, random: systemRandom, log, drop: countDrops, drift: () => {} },
+      { http, sockets, socketIo, clock, random: systemRandom, log, countDrop: countDrops, drift: () => {} },
       { ...urls[adapter], ...config.venueUrls[adapter] },
       key === undefined ? null : { keyId: key.keyId, privateKeyPem: await readFile(key.privateKeyFile, "utf8") },
     );

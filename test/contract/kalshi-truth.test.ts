@@ -66,7 +66,7 @@ function createVenue(keyId: string): VenueAdapter {
     clock: systemClock,
     random: systemRandom,
     log: quietLog,
-    drop: (reason) => drops.push(reason),
+    countDrop: (reason) => drops.push(reason),
     drift: (kind, field) => drops.push(`${field} ${kind}`),
     restUrl: urls?.rest ?? "",
     wsUrl: urls?.ws ?? "",

@@ -95,7 +95,7 @@ export function connectLimitless(sandbox: LimitlessSandbox): {
     random: systemRandom,
     log: quietLog,
     drift: (kind, field) => drops.set(`${field} ${kind}`, 1),
-    drop: (reason, count = 1) => drops.set(reason, (drops.get(reason) ?? 0) + count),
+    countDrop: (reason, count = 1) => drops.set(reason, (drops.get(reason) ?? 0) + count),
     restUrl: sandbox.restUrl,
     wsUrl: sandbox.wsUrl,
   });

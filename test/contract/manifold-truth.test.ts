@@ -363,7 +363,7 @@ async function serve(servedWorld: SimulatedWorld, at: () => number) {
     clock: { ...clock, setTimeout: () => () => {} },
     random: systemRandom,
     log: quietLog,
-    drop: (reason) => drops.push(reason),
+    countDrop: (reason) => drops.push(reason),
     drift: (kind, field) => drops.push(`${field} ${kind}`),
     restUrl: served.urls.manifold?.rest ?? "",
     wsUrl: served.urls.manifold?.ws ?? "",

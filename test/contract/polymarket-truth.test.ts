@@ -59,7 +59,7 @@ async function openSandbox() {
     random: systemRandom,
     log: quietLog,
     drift: (kind, field) => drops.set(`${field} ${kind}`, 1),
-    drop: (reason, count = 1) => drops.set(reason, (drops.get(reason) ?? 0) + count),
+    countDrop: (reason, count = 1) => drops.set(reason, (drops.get(reason) ?? 0) + count),
     gammaUrl: urls.gamma ?? "",
     clobUrl: urls.clob ?? "",
     dataUrl: urls.data ?? "",

@@ -78,7 +78,7 @@ async function createAdapter(venue: string, sandbox = replay): Promise<VenueAdap
     clock: systemClock,
     random: systemRandom,
     log: quietLog,
-    drop: (reason: string) => assert.fail(`${venue} dropped ${reason}`),
+    countDrop: (reason: string) => assert.fail(`${venue} dropped ${reason}`),
     // Fields may be missing, because a recording does not contain all fields. Every value must be documented.
     drift: (kind: string, field: string) => {
       if (kind === "unknown_value") assert.fail(`${venue} ${kind} ${field}`);

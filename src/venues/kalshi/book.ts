@@ -14,10 +14,10 @@ const READS_MAX = 2;
 /** Reads order books. If the venue requires a key and none is configured, reads the top of book from the market row. */
 export class BookReader {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">;
+  readonly #ports: Pick<KalshiPorts, "clock" | "countDrop" | "driftDetectors">;
   #refusedUntil = 0;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "countDrop" | "driftDetectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -32,17 +32,17 @@ export class BookReader {
       const response = await this.#client.get(`${path}/orderbook`, {}, signal, [401, 403, 404]);
       if (response.status === 404) return null;
       if (response.status === 401 || response.status === 403) {
-        this.#ports.drop("book_needs_key");
+        this.#ports.countDrop("book_needs_key");
         this.#refusedUntil = this.#ports.clock.now() + TOP_OF_BOOK_ONLY_MS;
         return this.#getTop(path, signal);
       }
       receivedAt = response.receivedAt;
       this.#ports.driftDetectors.book.check(response.json, isOrderbook);
-      const book = parseBook(expectShape(response.json, isOrderbook, path), this.#ports.drop);
+      const book = parseBook(expectShape(response.json, isOrderbook, path), this.#ports.countDrop);
       if (!isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)) {
         return { ...book, lastPrice: null, eventAt: null, receivedAt };
       }
-      this.#ports.drop("crossed_book");
+      this.#ports.countDrop("crossed_book");
     }
     return { bids: [], asks: [], lastPrice: null, eventAt: null, receivedAt };
   }
@@ -52,14 +52,14 @@ export class BookReader {
     if (response.status === 404) return null;
     const { market } = expectShape(response.json, isOneMarket, path);
     if (!this.#ports.driftDetectors.market.check(market, isMarket)) {
-      this.#ports.drop("bad_market");
+      this.#ports.countDrop("bad_market");
       return null;
     }
-    const { bid, bidSize, ask, askSize } = parseTopOfBook(market, this.#ports.drop);
+    const { bid, bidSize, ask, askSize } = parseTopOfBook(market, this.#ports.countDrop);
     return {
       bids: bid === null || bidSize === null ? [] : [{ price: bid, size: bidSize }],
       asks: ask === null || askSize === null ? [] : [{ price: ask, size: askSize }],
-      lastPrice: parsePrice(market.last_price_dollars, this.#ports.drop),
+      lastPrice: parsePrice(market.last_price_dollars, this.#ports.countDrop),
       eventAt: null,
       receivedAt: response.receivedAt,
     };

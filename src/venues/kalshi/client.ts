@@ -39,7 +39,7 @@ export interface PageRequest<Envelope extends { cursor?: string | null }> {
 export type KalshiPorts = VenuePorts & { readonly driftDetectors: KalshiDriftDetectors };
 
 export interface KalshiClientOptions
-  extends Pick<KalshiPorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted" | "driftDetectors"> {
+  extends Pick<KalshiPorts, "http" | "clock" | "random" | "countDrop" | "areLimitsLifted" | "driftDetectors"> {
   readonly restUrl: string;
   readonly signer: Signer | null;
 }
@@ -48,11 +48,11 @@ export interface KalshiClientOptions
 export class KalshiClient {
   readonly #client: VenueClient;
   readonly #restUrl: string;
-  readonly #countDrop: VenuePorts["drop"];
+  readonly #countDrop: VenuePorts["countDrop"];
   readonly #driftDetectors: KalshiDriftDetectors;
 
   constructor(options: KalshiClientOptions) {
-    const { http, clock, random, signer, drop: countDrop } = options;
+    const { http, clock, random, signer, countDrop } = options;
     const perSecond = signer === null ? REQUESTS_PER_SECOND_WITHOUT_KEY : REQUESTS_PER_SECOND_WITH_KEY;
     this.#client = new VenueClient({
       http,

@@ -30,14 +30,14 @@ interface Entry {
  */
 export class EventCache {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "driftDetectors">;
+  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "countDrop" | "driftDetectors">;
   readonly #events = new Map<string, Entry>();
   readonly #series = new Map<string, SeriesWire>();
   /** Unix milliseconds after which a ticker that the venue did not return may be requested again. */
   readonly #retryAt = new Map<string, number>();
   #refreshedAt: number | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "drop" | "driftDetectors">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "countDrop" | "driftDetectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -138,14 +138,14 @@ export class EventCache {
 
   #storeEvent(row: unknown): void {
     if (this.#ports.driftDetectors.event.check(row, isEvent)) this.#put(row);
-    else this.#ports.drop("bad_event");
+    else this.#ports.countDrop("bad_event");
   }
 
   #storeSeries(row: unknown): void {
     if (this.#ports.driftDetectors.series.check(row, isSeries)) {
       this.#series.set(row.ticker, row);
       evictOldest(this.#series, SERIES_MAX);
-    } else this.#ports.drop("bad_series");
+    } else this.#ports.countDrop("bad_series");
   }
 
   #put(wire: EventWire): Entry {
@@ -172,7 +172,7 @@ export class EventCache {
       const isRefusal =
         error instanceof VenueError && (error.failure === "client_error" || error.failure === "bad_body");
       if (!isRefusal || signal.aborted) throw error;
-      this.#ports.drop(`${resource}_unavailable`);
+      this.#ports.countDrop(`${resource}_unavailable`);
       this.#ports.log.warn({ error: error.message }, `${resource} could not be read`);
     }
   }

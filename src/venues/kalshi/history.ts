@@ -26,7 +26,7 @@ function choosePeriodMs(intervalMs: number): number {
  */
 export async function fetchHistory(
   client: KalshiClient,
-  { drop: countDrop, driftDetectors }: Pick<KalshiPorts, "drop" | "driftDetectors">,
+  { countDrop, driftDetectors }: Pick<KalshiPorts, "countDrop" | "driftDetectors">,
   listing: Pick<MarketListing, "marketId" | "venueKeys" | "openAt" | "closeAt">,
   range: HistoryRange,
   signal: AbortSignal,

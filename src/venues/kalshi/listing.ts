@@ -17,7 +17,7 @@ const OPEN_STATUSES = ["open", "paused", "unopened"] as const;
 export interface ListingOptions {
   readonly client: KalshiClient;
   readonly events: EventCache;
-  readonly ports: Pick<KalshiPorts, "id" | "drop" | "clock" | "driftDetectors">;
+  readonly ports: Pick<KalshiPorts, "id" | "countDrop" | "clock" | "driftDetectors">;
 }
 
 /** Yields open, paused and unopened markets by page. Each event is included once, on the page of its first market. */
@@ -119,7 +119,7 @@ async function toListingPage(
   ports.driftDetectors.market.startPage(page.rows);
   for (const row of page.rows) {
     if (ports.driftDetectors.market.check(row, isMarket)) rows.push(row);
-    else ports.drop("bad_market");
+    else ports.countDrop("bad_market");
   }
   await events.ensure(
     rows.map((row) => row.event_ticker),
@@ -129,7 +129,12 @@ async function toListingPage(
   const eventListings: EventListing[] = [];
   for (const row of rows) {
     const event = events.find(row.event_ticker);
-    const market = parseMarket(row, { venue: ports.id, event, receivedAt: page.receivedAt, countDrop: ports.drop });
+    const market = parseMarket(row, {
+      venue: ports.id,
+      event,
+      receivedAt: page.receivedAt,
+      countDrop: ports.countDrop,
+    });
     if (market === null) continue;
     markets.push(market);
     if (event === null || listedEvents.has(row.event_ticker)) continue;

@@ -10,7 +10,7 @@ const readFixture = fixtureReader(import.meta.url);
 function parseFixture(name: string) {
   const wire = readFixture(name);
   assert.ok(isOrderbook(wire));
-  const { drop: countDrop, drops } = countDrops();
+  const { countDrop, drops } = countDrops();
   return { ...parseBook(wire, countDrop), drops };
 }
 

@@ -10,7 +10,7 @@ const readFixture = fixtureReader(import.meta.url);
 
 function parseCandles(name: string) {
   const { candlesticks } = readFixture(name) as { candlesticks: unknown[] };
-  const { drop: countDrop, drops } = countDrops();
+  const { countDrop, drops } = countDrops();
   return { points: candlesticks.filter(isCandle).map((row) => parseCandle(row, HOUR_MS, countDrop)), drops };
 }
 
@@ -50,7 +50,7 @@ test("parses candlesticks of the live tier; a crossed candlestick has no bid or 
 });
 
 test("omits and counts each invalid price of a candlestick", () => {
-  const { drop: countDrop, drops } = countDrops();
+  const { countDrop, drops } = countDrops();
   const row = {
     end_period_ts: 1_795_230_000,
     yes_bid: { close_dollars: "1.7200" },

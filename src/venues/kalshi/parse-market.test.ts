@@ -29,7 +29,7 @@ const rainEvent: EventFacts = parseEvent(readEvent(), readSeries("KXRAINNYC"), "
 
 function parse(row: unknown, event: EventFacts | null = rainEvent) {
   assert.ok(isMarket(row));
-  const { drop: countDrop, drops } = countDrops();
+  const { countDrop, drops } = countDrops();
   return { market: parseMarket(row, { venue: "kalshi", event, receivedAt: RECEIVED_AT, countDrop }), drops };
 }
 
@@ -174,7 +174,7 @@ test("keeps the valid rows of a page with invalid rows", () => {
   const { markets } = readFixture("market/page-with-garbage") as { markets: unknown[] };
   const rows = markets.filter(isMarket);
   assert.equal(markets.length - rows.length, 6);
-  const { drop: countDrop, drops } = countDrops();
+  const { countDrop, drops } = countDrops();
   const context = { venue: "kalshi", event: rainEvent, receivedAt: RECEIVED_AT, countDrop };
   const listings = rows.flatMap((row) => parseMarket(row, context)?.listing ?? []);
   assert.deepEqual(

@@ -9,7 +9,7 @@ const readFixture = fixtureReader(import.meta.url);
 
 function parseTrades(name: string) {
   const { trades } = readFixture(name) as { trades: unknown[] };
-  const { drop: countDrop, drops } = countDrops();
+  const { countDrop, drops } = countDrops();
   return { trades: trades.filter(isTrade).map((row) => parseTrade(row, countDrop)), drops };
 }
 
@@ -43,6 +43,6 @@ test("drops block trades and invalid rows and counts each by reason", () => {
 test("reads the time of a streamed trade in milliseconds", () => {
   const { msg } = readFixture("stream/trade") as { msg: unknown };
   assert.ok(isTradeMessage(msg));
-  const trade = parseTrade(msg, countDrops().drop);
+  const trade = parseTrade(msg, countDrops().countDrop);
   assert.deepEqual(trade, { tradeId: "t9", executedAt: 1_795_229_999_123, yesPrice: 0.43, size: 12, takerSide: "no" });
 });

@@ -22,7 +22,7 @@ const SILENCE_MS_MAX = 25_000;
 const TOO_MANY_MARKETS_CODE = 26;
 
 export interface KalshiStreamOptions {
-  readonly ports: Pick<KalshiPorts, "sockets" | "clock" | "random" | "log" | "drop" | "driftDetectors">;
+  readonly ports: Pick<KalshiPorts, "sockets" | "clock" | "random" | "log" | "countDrop" | "driftDetectors">;
   readonly wsUrl: string;
   readonly signer: Signer;
   readonly handlers: StreamHandlers;
@@ -49,7 +49,7 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     headers: () => signer("GET", new URL(options.wsUrl).pathname, ports.clock.now()),
     heartbeat: null,
     silenceMsMax: SILENCE_MS_MAX,
-    countDrop: ports.drop,
+    countDrop: ports.countDrop,
     isStalled: () => subscriptions.followedCount > 0 && stallDetector.detectStall(),
     onOpen(send) {
       stallDetector.restart();
@@ -57,13 +57,13 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
     },
     onMessage(text, receivedAt) {
       const message = ports.driftDetectors.stream.parse(text, isSocketMessage);
-      if (message === null) return ports.drop("bad_message");
+      if (message === null) return ports.countDrop("bad_message");
       if (message.type === "subscribed") return readers.subscribed(message.msg);
       if (message.type === "error") return readers.error(message.msg);
       // If a confirmation was lost, the subscription id of its messages is unknown.
-      if (!subscriptions.isCurrent(message)) return ports.drop("message_not_subscribed");
+      if (!subscriptions.isCurrent(message)) return ports.countDrop("message_not_subscribed");
       if (!subscriptions.isInSequence(message)) {
-        ports.drop("sequence_gap");
+        ports.countDrop("sequence_gap");
         subscriptions.renew("sequence gap");
       }
       if (message.type === "ticker") readers.ticker(message.msg, receivedAt);
@@ -94,7 +94,7 @@ function createMessageReaders(
   subscriptions: Subscriptions,
   stallDetector: StallDetector,
 ) {
-  const { driftDetectors, drop: countDrop } = ports;
+  const { driftDetectors, countDrop } = ports;
   return {
     subscribed(msg: unknown) {
       if (!isSubscribed(msg)) return countDrop("bad_message");

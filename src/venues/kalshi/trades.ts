@@ -12,10 +12,10 @@ const CUTOFF_CACHE_MS = 10 * 60_000;
 /** Reads the trades of a market from the live and the historical tier. */
 export class TradeReader {
   readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">;
+  readonly #ports: Pick<KalshiPorts, "clock" | "countDrop" | "driftDetectors">;
   #cutoff: { readonly tradesAt: number; readonly readAt: number } | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "drop" | "driftDetectors">) {
+  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "clock" | "countDrop" | "driftDetectors">) {
     this.#client = client;
     this.#ports = ports;
   }
@@ -58,10 +58,10 @@ export class TradeReader {
     for await (const { rows } of pages) {
       for (const row of rows) {
         if (!this.#ports.driftDetectors.trade.check(row, isTrade)) {
-          this.#ports.drop("bad_trade");
+          this.#ports.countDrop("bad_trade");
           continue;
         }
-        const trade = parseTrade(row, this.#ports.drop);
+        const trade = parseTrade(row, this.#ports.countDrop);
         if (trade !== null && trade.executedAt >= sinceMs) tradesById.set(trade.tradeId, trade);
       }
       if (tradesById.size >= limit) return;

@@ -34,9 +34,11 @@ export class LimitlessClient {
   readonly #restUrl: string;
 
   constructor(
-    options: Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> & { readonly restUrl: string },
+    options: Pick<VenuePorts, "http" | "clock" | "random" | "countDrop" | "areLimitsLifted"> & {
+      readonly restUrl: string;
+    },
   ) {
-    const { http, clock, random, drop: countDrop } = options;
+    const { http, clock, random, countDrop } = options;
     this.#client = new VenueClient({ http, clock, random, countDrop, limits: limitsFor(options, LIMITS) });
     this.#restUrl = options.restUrl.replace(/\/$/, "");
   }

@@ -28,7 +28,7 @@ const PROFILE: VenueProfile = {
 };
 
 export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
-  const { id, clock, drop: countDrop, log, socketIo, wsUrl } = options;
+  const { id, clock, countDrop, log, socketIo, wsUrl } = options;
   const driftDetectors = detectLimitlessDrift(options.drift);
   const client = new LimitlessClient(options);
   const context: LimitlessContext = { client, venue: id, clock, countDrop, driftDetectors };

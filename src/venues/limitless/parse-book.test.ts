@@ -11,7 +11,7 @@ const TIMES = { eventAt: null, receivedAt: 5 };
 function parseFixture(name: string) {
   const json = fixture(name);
   assert.ok(isBook(json));
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   return { book: parseBook(json, TIMES, countDrop), drops };
 }
 
@@ -53,7 +53,7 @@ test("drops and counts each level without a size or a price in (0, 1)", () => {
 test("reads the best bid and ask of a stream frame, null for an empty side, with the frame's time", () => {
   const json = fixture("stream/book");
   assert.ok(isBookFrame(json));
-  assert.deepEqual(parseBookFrame(json, 5, countDrops().drop), {
+  assert.deepEqual(parseBookFrame(json, 5, countDrops().countDrop), {
     bid: 0.43,
     ask: null,
     bidSize: 120.5,
@@ -69,6 +69,6 @@ for (const [name, indicativePrice, eventAt] of [
   test(`reads the AMM price and time of ${name}`, () => {
     const json = fixture(name);
     assert.ok(isPriceFrame(json));
-    assert.deepEqual(parsePriceFrame(json, countDrops().drop), { indicativePrice, eventAt });
+    assert.deepEqual(parsePriceFrame(json, countDrops().countDrop), { indicativePrice, eventAt });
   });
 }

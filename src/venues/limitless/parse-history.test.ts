@@ -12,7 +12,7 @@ const QUERY = { fromMs: END - 3 * HOUR_MS, toMs: END, stepMs: HOUR_MS, titles: [
 
 /** The points of a fixture, and their prices by hours before `END`. */
 function parseFixture(name: string, query = QUERY) {
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   const points = parseHistory(fixture(name), query, { countDrop, driftDetectors: detectLimitlessDrift(() => {}) });
   return { prices: points.map((point) => [(END - point.endAt) / HOUR_MS, point.yesPrice]), points, drops };
 }

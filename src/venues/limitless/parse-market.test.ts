@@ -11,7 +11,7 @@ const fixture = fixtureReader(import.meta.url);
 const RECEIVED_AT = Date.UTC(2026, 10, 21, 4);
 
 function parse(rows: readonly unknown[]) {
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   const parsed = parseRows(rows, {
     venue: "limitless",
     receivedAt: RECEIVED_AT,

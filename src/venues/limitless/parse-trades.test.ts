@@ -11,7 +11,7 @@ const NO_TOKEN = "64119876543210987654321098765432109876543210987654321098765432
 const driftDetectors = detectLimitlessDrift(() => {});
 
 function parsePage(name: string) {
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   const { events } = fixture(name) as { events: unknown[] };
   return { ...parseTrades(events, NO_TOKEN, { countDrop, driftDetectors }), drops };
 }
@@ -50,7 +50,7 @@ test("drops and counts invalid rows and events that are not trades", () => {
 });
 
 test("calculates an AMM trade's YES price as dollars per contract", () => {
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   const { trades } = parseFeed(fixture("trades/amm-feed"), { countDrop, driftDetectors });
   assert.deepEqual(
     trades.map(({ yesPrice, size, takerSide }) => [yesPrice, size, takerSide]),
@@ -67,7 +67,7 @@ test("accepts a feed as a list or wrapped in an object, and counts any other res
   const ignoreDrops = { countDrop: () => {}, driftDetectors };
   assert.deepEqual(parseFeed({ data: rows }, ignoreDrops), parseFeed(rows, ignoreDrops));
   assert.deepEqual(parseFeed({ events: rows }, ignoreDrops), parseFeed(rows, ignoreDrops));
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   assert.deepEqual(parseFeed("nothing", { countDrop, driftDetectors }), { trades: [], rowCount: 0 });
   assert.deepEqual(drops, { bad_feed: 1 });
 });

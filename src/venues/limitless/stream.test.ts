@@ -23,7 +23,7 @@ const AMM = listing(ADDRESS, { slug: "eth-above-5000", kind: "amm" });
 /** A stream over a fake Socket.IO connection that records sent events and can deliver frames. */
 function setUp(marketsMax = 10) {
   const harness = streamHarness(NOW);
-  const { clock, log, drop: countDrop } = harness.ports;
+  const { clock, log, countDrop } = harness.ports;
   const sent: [string, unknown][] = [];
   const emit = (event: string, payload: unknown) => {
     sent.push([event, payload]);

@@ -45,9 +45,9 @@ export class ManifoldClient {
   readonly #restUrl: string;
 
   constructor(
-    options: Pick<VenuePorts, "http" | "clock" | "random" | "drop" | "areLimitsLifted"> & { restUrl: string },
+    options: Pick<VenuePorts, "http" | "clock" | "random" | "countDrop" | "areLimitsLifted"> & { restUrl: string },
   ) {
-    const { http, clock, random, drop: countDrop } = options;
+    const { http, clock, random, countDrop } = options;
     this.#client = new VenueClient({ http, clock, random, countDrop, limits: limitsFor(options, LIMITS) });
     this.#restUrl = options.restUrl.replace(/\/+$/, "");
   }

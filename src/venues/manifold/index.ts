@@ -29,7 +29,7 @@ const PROFILE: VenueProfile = {
 };
 
 export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter {
-  const { id, clock, drop: countDrop, wsUrl } = options;
+  const { id, clock, countDrop, wsUrl } = options;
   const driftDetectors = detectManifoldDrift(options.drift);
   const client = new ManifoldClient(options);
   const context: ManifoldContext = { client, cache: new ContractCache(), venue: id, clock, countDrop, driftDetectors };

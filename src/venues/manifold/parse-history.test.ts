@@ -11,7 +11,7 @@ const NOW = 1_795_230_000_000;
 const HOUR_MS = 3_600_000;
 
 test("sorts bet points oldest first and counts a price outside (0, 1)", () => {
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   const rows = fixture("history/bet-points") as unknown[];
   const points = parsePricePoints(rows, null, { countDrop, driftDetectors: detectManifoldDrift(() => {}) });
   assert.deepEqual(

@@ -11,7 +11,7 @@ const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
 
 function setUp(options: Partial<ParseContext> = {}) {
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   const context: ParseContext = {
     venue: "manifold",
     receivedAt: NOW,

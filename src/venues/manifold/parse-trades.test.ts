@@ -8,7 +8,7 @@ import { isBet } from "./wire.ts";
 const fixture = fixtureReader(import.meta.url);
 
 function parseTrades(name: string) {
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   const trades = (fixture(name) as unknown[]).flatMap((row) => {
     if (!isBet(row)) {
       countDrop("bad_bet");

@@ -18,7 +18,7 @@ const SILENCE_MS_MAX = 25_000;
 const ACK_MS_MAX = 5_000;
 
 export interface StreamOptions {
-  readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "drop"> & {
+  readonly ports: Pick<VenuePorts, "sockets" | "clock" | "random" | "log" | "countDrop"> & {
     readonly driftDetectors: ManifoldDriftDetectors;
   };
   readonly wsUrl: string;
@@ -31,7 +31,7 @@ export interface StreamOptions {
 /** One socket subscribed to the three global topics; broadcasts about markets that are not followed are ignored. */
 export function openManifoldStream(options: StreamOptions): VenueStream {
   const { ports, handlers } = options;
-  const { clock, drop: countDrop, log, driftDetectors } = ports;
+  const { clock, countDrop, log, driftDetectors } = ports;
   const stallDetector = new StallDetector(clock);
   const reader = new BroadcastReader({
     onMessage: (message) => handlers.onMessage(message),

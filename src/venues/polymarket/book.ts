@@ -18,5 +18,5 @@ export async function fetchBook(
   if (!ports.driftDetectors.book.check(json, isBook) || json.asset_id !== token) {
     throw badBody("the order book has an unknown shape or belongs to another token");
   }
-  return parseBook(json, receivedAt, ports.drop);
+  return parseBook(json, receivedAt, ports.countDrop);
 }

@@ -32,7 +32,7 @@ const GAMMA_BODY_BYTES_MAX = 64 * 1024 * 1024;
  * Gamma, 150 `/book` and 100 `/prices-history` for CLOB, 20 `/trades` for Data.
  */
 export function createPolymarketClients(ports: VenuePorts): PolymarketClients {
-  const shared = { http: ports.http, clock: ports.clock, random: ports.random, countDrop: ports.drop };
+  const shared = { http: ports.http, clock: ports.clock, random: ports.random, countDrop: ports.countDrop };
   return {
     gamma: new VenueClient({
       ...shared,

@@ -23,7 +23,7 @@ const PAGES_MAX = 1_000;
  * page) and includes the events. Closed markets of open events are omitted.
  */
 export async function* listOpenEvents(context: PolymarketContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
-  const { id: venue, drop: countDrop, driftDetectors } = context.ports;
+  const { id: venue, countDrop, driftDetectors } = context.ports;
   const walk = walkPages({
     fetch: async (cursor) => {
       const { json, requestedAt, receivedAt } = await fetchPage(context, cursor, signal);
@@ -39,7 +39,7 @@ export async function* listOpenEvents(context: PolymarketContext, signal: AbortS
   });
   for await (const { page, incompleteReason } of walk) {
     const { events, requestedAt, receivedAt } = page;
-    const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, drop: countDrop, driftDetectors });
+    const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, countDrop, driftDetectors });
     yield { ...listing, ...(incompleteReason === null ? {} : { incompleteReason }) };
   }
 }
@@ -68,7 +68,7 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, context:
   context.driftDetectors.event.startPage(rows);
   for (const row of rows) {
     if (!context.driftDetectors.event.check(row, isGammaEvent)) {
-      context.drop("bad_row");
+      context.countDrop("bad_row");
       continue;
     }
     const event = parseEvent(row, context.venue, true);
@@ -83,7 +83,7 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, context:
 }
 
 /** The market rows nested in an event; invalid rows are counted. */
-function marketsOfEvent(event: GammaEvent, { driftDetectors, drop: countDrop }: ParseContext): GammaMarket[] {
+function marketsOfEvent(event: GammaEvent, { driftDetectors, countDrop }: ParseContext): GammaMarket[] {
   const rows = listOf(event.markets) ?? [];
   if (rows.length >= MARKETS_PER_PAGE_MIN) driftDetectors.market.startPage(rows);
   return rows.flatMap((market) => {

@@ -92,7 +92,7 @@ export class MarketReader {
     const requested = new Set(ids);
     const rows = json.markets.filter((row): row is GammaMarket => {
       const isValid = ports.driftDetectors.market.check(row, isGammaMarket);
-      if (!isValid) ports.drop("bad_row");
+      if (!isValid) ports.countDrop("bad_row");
       return isValid && requested.has(String(row.id));
     });
     return { rows, requestedAt, receivedAt };
@@ -112,7 +112,7 @@ export class MarketReader {
     receivedAt: number,
     signal: AbortSignal,
   ): Promise<ListingPage> {
-    const { id: venue, drop: countDrop, driftDetectors } = this.#context.ports;
+    const { id: venue, countDrop, driftDetectors } = this.#context.ports;
     const conditionIds = rows
       .filter(({ market }) => mayBeResolving(market))
       .flatMap(({ market }) => textOf(market.conditionId) ?? []);
@@ -122,7 +122,7 @@ export class MarketReader {
     for (const row of rows) {
       const resolution = resolutions.get(textOf(row.market.conditionId) ?? "") ?? null;
       const related = { event: row.event, isSole: row.isSole, resolution };
-      const snapshot = parseMarket(row.market, related, { venue, receivedAt, drop: countDrop, driftDetectors });
+      const snapshot = parseMarket(row.market, related, { venue, receivedAt, countDrop, driftDetectors });
       if (snapshot === null) continue;
       markets.push(snapshot);
       const event = row.event === null ? null : parseEvent(row.event, venue, row.isCompleteEvent);

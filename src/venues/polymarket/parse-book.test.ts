@@ -11,7 +11,7 @@ const RECEIVED_AT = Date.UTC(2026, 10, 21);
 function readBook(name: string) {
   const row = readFixture(name);
   assert.ok(isBook(row));
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   return { book: parseBook(row, RECEIVED_AT, countDrop), drops };
 }
 

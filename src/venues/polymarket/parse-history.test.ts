@@ -11,8 +11,8 @@ const driftDetectors = detectPolymarketDrift(() => {});
 test("converts each point (Unix seconds) to an interval that ends at its time, and drops invalid rows and the settlement price 1", () => {
   const reply = readFixture("history/prices");
   assert.ok(isHistoryReply(reply));
-  const { drops, drop: countDrop } = countDrops();
-  const points = parseHistory(reply.history, 3_600_000, { drop: countDrop, driftDetectors });
+  const { drops, countDrop } = countDrops();
+  const points = parseHistory(reply.history, 3_600_000, { countDrop, driftDetectors });
   assert.deepEqual(
     points.map((point) => [point.startAt, point.endAt, point.yesPrice]),
     [

@@ -11,7 +11,7 @@ import { isHistoryRow } from "./wire.ts";
 export function parseHistory(
   rows: readonly unknown[],
   intervalMs: number,
-  { drop: countDrop, driftDetectors }: Pick<PolymarketPorts, "drop" | "driftDetectors">,
+  { countDrop, driftDetectors }: Pick<PolymarketPorts, "countDrop" | "driftDetectors">,
 ): HistoryPoint[] {
   const points: HistoryPoint[] = [];
   for (const row of rows) {

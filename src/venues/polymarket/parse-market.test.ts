@@ -13,13 +13,13 @@ const RECEIVED_AT = Date.UTC(2026, 10, 21);
 
 function parse(row: unknown, event: GammaEvent | null = null, resolution: ResolutionFacts | null = null) {
   assert.ok(isGammaMarket(row));
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   const related = { event, isSole: event !== null, resolution };
   return {
     market: parseMarket(row, related, {
       venue: "polymarket",
       receivedAt: RECEIVED_AT,
-      drop: countDrop,
+      countDrop,
       driftDetectors: detectPolymarketDrift(() => {}),
     }),
     drops,

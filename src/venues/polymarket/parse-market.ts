@@ -16,7 +16,7 @@ import { outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";
 
-export interface ParseContext extends Pick<PolymarketPorts, "drop" | "driftDetectors"> {
+export interface ParseContext extends Pick<PolymarketPorts, "countDrop" | "driftDetectors"> {
   readonly venue: VenueId;
   /** Unix milliseconds when the response began to arrive. */
   readonly receivedAt: number;
@@ -35,7 +35,7 @@ export interface RelatedData {
  * placeholder for outcomes that are not listed yet (not counted).
  */
 export function parseMarket(row: GammaMarket, related: RelatedData, context: ParseContext): MarketSnapshot | null {
-  const { drop: countDrop } = context;
+  const { countDrop } = context;
   // The meaning of "Other" changes each time an outcome is added, so its price does not belong to a fixed question.
   if (row.negRiskOther === true) return null;
   const tokens = tokenPair(row.clobTokenIds);
@@ -147,7 +147,7 @@ function takerFeeOf(row: GammaMarket): TakerFee | null {
  * Returns the listing's top of book, which has neither sizes nor a timestamp. Only active markets have a bid and an
  * ask.
  */
-function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, drop: countDrop }: ParseContext): Quote {
+function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, countDrop }: ParseContext): Quote {
   const bid = priceOf(row.bestBid, countDrop);
   const ask = priceOf(row.bestAsk, countDrop);
   const isBookCrossed = isCrossed(bid, ask);

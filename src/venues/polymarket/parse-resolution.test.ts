@@ -10,7 +10,7 @@ const readFixture = fixtureReader(import.meta.url);
 test("parses payouts and proposals to outcomes; the value 69 means unset, and a contested proposal has no outcome", () => {
   const reply = readFixture("resolution/all-states");
   assert.ok(isResolutionsReply(reply));
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   const resolutions = reply.data.map((row) => {
     assert.ok(isResolution(row));
     return parseResolution(row, countDrop);

@@ -17,10 +17,10 @@ const TOKENS = (() => {
 
 const parseFixture = (name: string) => {
   const page = readFixture(name);
-  const { drops, drop: countDrop } = countDrops();
+  const { drops, countDrop } = countDrops();
   const rows = isTradesPageV2(page) ? page.data : page;
   assert.ok(Array.isArray(rows));
-  return { trades: parseTrades(rows, TOKENS, { drop: countDrop, driftDetectors }), drops };
+  return { trades: parseTrades(rows, TOKENS, { countDrop, driftDetectors }), drops };
 };
 
 test("converts NO trades to the YES side; selling one token equals buying the opposite token", () => {
@@ -61,7 +61,7 @@ test("drops and counts invalid rows", () => {
 });
 
 test("assigns the same id to a streamed trade as to the REST row, although REST times are whole seconds", () => {
-  const { drop: countDrop } = countDrops();
+  const { countDrop } = countDrops();
   const message = readFixture("stream/last-trade-no-token");
   const streamed = parseStreamTrade(message, TOKENS, countDrop);
   const row = {
@@ -72,7 +72,7 @@ test("assigns the same id to a streamed trade as to the REST row, although REST 
     timestamp: 1795229999,
     transaction_hash: "0xab05",
   };
-  const [rest] = parseTrades([row], TOKENS, { drop: countDrop, driftDetectors });
+  const [rest] = parseTrades([row], TOKENS, { countDrop, driftDetectors });
   assert.equal(streamed?.tradeId, rest?.tradeId);
   assert.deepEqual([streamed?.yesPrice, streamed?.takerSide, streamed?.executedAt], [0.43, "no", 1795229999700]);
 });

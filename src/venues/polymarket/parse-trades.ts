@@ -65,7 +65,7 @@ function toYesTrade(
 export function parseTrades(
   rows: readonly unknown[],
   tokens: TokenPair,
-  { drop: countDrop, driftDetectors }: Pick<PolymarketPorts, "drop" | "driftDetectors">,
+  { countDrop, driftDetectors }: Pick<PolymarketPorts, "countDrop" | "driftDetectors">,
 ): Trade[] {
   const countByKey = new Map<string, number>();
   const trades: Trade[] = [];

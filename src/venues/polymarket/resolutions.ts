@@ -30,12 +30,12 @@ export class ResolutionReader {
         const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition });
         const { json } = await clients.data.fetchJson(url, { signal });
         for (const row of isResolutionsReply(json) ? json.data : []) {
-          if (!ports.driftDetectors.resolution.check(row, isResolution)) ports.drop("bad_row");
-          else resolutions.set(row.condition_id, parseResolution(row, ports.drop));
+          if (!ports.driftDetectors.resolution.check(row, isResolution)) ports.countDrop("bad_row");
+          else resolutions.set(row.condition_id, parseResolution(row, ports.countDrop));
         }
       } catch (error) {
         if (!(error instanceof VenueError) || signal.aborted) throw error;
-        ports.drop("resolutions_unavailable", condition.length);
+        ports.countDrop("resolutions_unavailable", condition.length);
       }
     }
     return resolutions;

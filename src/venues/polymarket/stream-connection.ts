@@ -25,7 +25,7 @@ const CHECKED_CHANGES_MAX = 100;
 const PLAIN_TEXT_PATTERN = /^[A-Z\s]*$/;
 
 export interface StreamOptions {
-  readonly ports: Pick<PolymarketPorts, "sockets" | "clock" | "random" | "drop" | "driftDetectors">;
+  readonly ports: Pick<PolymarketPorts, "sockets" | "clock" | "random" | "countDrop" | "driftDetectors">;
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
 }
@@ -64,7 +64,7 @@ export class StreamConnection {
     for (const market of markets) {
       const pair = tokensOf(market);
       if (pair === null) continue;
-      const tracker = new OrderBookTracker(market.marketId, pair, this.#options.ports.drop);
+      const tracker = new OrderBookTracker(market.marketId, pair, this.#options.ports.countDrop);
       this.#trackers.set(market.marketId, tracker);
       for (const token of [pair.tokenYes, pair.tokenNo]) {
         this.#trackerByToken.set(token, tracker);
@@ -93,7 +93,7 @@ export class StreamConnection {
       url: wsUrl,
       heartbeat: { text: () => "PING", everyMs: HEARTBEAT_MS },
       silenceMsMax: SILENCE_MS_MAX,
-      countDrop: ports.drop,
+      countDrop: ports.countDrop,
       isStalled: () => this.#trackerByToken.size > 0 && this.#stallDetector.detectStall(),
       onOpen: (send) => {
         this.#stallDetector.restart();
@@ -131,14 +131,14 @@ export class StreamConnection {
     try {
       frame = JSON.parse(text);
     } catch {
-      this.#options.ports.drop("bad_frame");
+      this.#options.ports.countDrop("bad_frame");
       return;
     }
     for (const message of Array.isArray(frame) ? frame : [frame]) this.#readMessage(message, receivedAt);
   }
 
   #readMessage(message: unknown, receivedAt: number): void {
-    const { driftDetectors, drop: countDrop } = this.#options.ports;
+    const { driftDetectors, countDrop } = this.#options.ports;
     const emit = this.#options.handlers.onMessage;
     const type = driftDetectors.stream.check(message, isAnyMessage) ? message.event_type : null;
     if (type === "book") {
@@ -167,7 +167,7 @@ export class StreamConnection {
   }
 
   #trackerOfChanges(message: unknown): OrderBookTracker | undefined {
-    const { drop: countDrop, driftDetectors } = this.#options.ports;
+    const { countDrop, driftDetectors } = this.#options.ports;
     if (!isPriceChangeMessage(message)) {
       countDrop("bad_message");
       // Reports which of the changes is invalid.

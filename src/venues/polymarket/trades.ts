@@ -81,7 +81,7 @@ export class TradeReader {
       idsOf: () => [],
       rowsOf: ({ data }) => data.length,
       pagesMax: PAGES_V2_MAX,
-      countDrop: ports.drop,
+      countDrop: ports.countDrop,
     });
     for await (const { page } of walk) {
       rows.push(...page.data);

@@ -12,7 +12,7 @@ interface Page {
 
 /** Walks the pages that `pageAt` returns for each cursor. The cursor of the first page is "". */
 async function walk(pageAt: (cursor: string) => Page, options: { pagesMax?: number; pagesOverlap?: boolean } = {}) {
-  const { drop: countDrop, drops } = countDrops();
+  const { countDrop, drops } = countDrops();
   const incompleteReasons: (string | null)[] = [];
   const seenIds: string[] = [];
   let requests = 0;

@@ -14,7 +14,6 @@ function setUp(respond: (url: URL, attempt: number) => ScriptedResponse | Error,
   const { ports, clock, http, drops } = fakeVenuePorts(undefined, respond);
   const client = new VenueClient({
     ...ports,
-    countDrop: ports.drop,
     limits: { perSecond: 1_000, burst: 1_000, concurrency: 100, ...limits },
   });
   return { clock, http, client, drops, fetch: (path = "a") => client.fetchJson(urlOf(path), { signal }) };
@@ -321,7 +320,6 @@ test("sends a body as a JSON POST and creates new headers for each attempt", asy
   let signatures = 0;
   const client = new VenueClient({
     ...ports,
-    countDrop: ports.drop,
     limits: { perSecond: 10, burst: 10, concurrency: 1 },
     headers: (method, url) => ({ signature: `${method} ${url.pathname} ${++signatures}` }),
   });

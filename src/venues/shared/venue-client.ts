@@ -33,7 +33,7 @@ export interface VenueClientOptions {
   readonly random: Random;
   readonly limits: RequestLimits;
   /** Counts each failed attempt as `attempt_<failure>`, even if its retry succeeds. */
-  readonly countDrop?: DropCounter;
+  readonly countDrop: DropCounter;
   /** Maximum duration of one attempt. The adaptive timeout is usually shorter. */
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
@@ -166,7 +166,7 @@ export class VenueClient {
       else if (error instanceof VenueError && error.failure === "client_error") this.#breaker.recordSuccess();
       else {
         this.#breaker.recordFailure(clock.monotonic());
-        if (error instanceof VenueError) this.#options.countDrop?.(`attempt_${error.failure}`);
+        if (error instanceof VenueError) this.#options.countDrop(`attempt_${error.failure}`);
       }
       throw error;
     }

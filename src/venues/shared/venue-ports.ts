@@ -16,7 +16,7 @@ export interface VenuePorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly drop: DropCounter;
+  readonly countDrop: DropCounter;
   readonly drift: DriftCounter;
   /** Whether the client may exceed the published limits because the venue is simulated. False by default. */
   readonly areLimitsLifted?: boolean;

@@ -15,7 +15,7 @@ export function fakeVenuePorts(startAt?: number, respond: Respond = () => new Er
   const clock = new FakeClock(startAt);
   const http = new ScriptedHttp(clock, ({ url }, requestIndex) => respond(new URL(url), requestIndex));
   const sockets = new FakeSockets();
-  const { drop, drops } = countDrops();
+  const { countDrop, drops } = countDrops();
   const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
   const ports: VenuePorts = {
     id: "venue",
@@ -25,7 +25,7 @@ export function fakeVenuePorts(startAt?: number, respond: Respond = () => new Er
     clock,
     random,
     log: quietLog,
-    drop,
+    countDrop,
     drift: () => {},
   };
   return { ports, clock, http, sockets, drops };

@@ -61,7 +61,7 @@ export async function openFaultHarness(): Promise<FaultHarness> {
   const storeWriter = new StoreWriter({ board, store, ticks: new MemoryTicks(), clock, log: quietLog });
   const openVenue = async (name: SandboxVenue) => {
     const createVenue = await loadVenue({ id: name, adapter: name, referenceOnly: false });
-    const drop: DropCounter = (reason, count) => health.drop(reason, count);
+    const countDrop: DropCounter = (reason, count) => health.drop(reason, count);
     const adapter: VenueAdapter = createVenue(
       {
         http,
@@ -71,7 +71,7 @@ export async function openFaultHarness(): Promise<FaultHarness> {
         areLimitsLifted: true,
         sockets: createWsSockets(clock),
         socketIo: createSocketIoClient(clock),
-        drop,
+        countDrop,
         drift: () => {},
       },
       sandbox.urls[name] ?? {},

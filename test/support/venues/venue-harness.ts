@@ -134,7 +134,7 @@ export async function openVenueHarness(name: VenueName, world: SimulatedWorld = 
           log: quietLog,
           drift: (kind, field) =>
             harness.drift.set(`${field} ${kind}`, (harness.drift.get(`${field} ${kind}`) ?? 0) + 1),
-          drop: (reason, count = 1) => harness.drops.set(reason, (harness.drops.get(reason) ?? 0) + count),
+          countDrop: (reason, count = 1) => harness.drops.set(reason, (harness.drops.get(reason) ?? 0) + count),
         },
         urls,
       ),
