@@ -4,11 +4,11 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { FastifyContextConfig, FastifyInstance } from "fastify";
 import Type from "typebox";
 import { CUSTOMER, testServer, VALID_KEY } from "../../test/support/test-app.ts";
-import { AppError, VenueError } from "../domain/errors.ts";
+import { AppError, InvalidRequestError, VenueError } from "../domain/errors.ts";
 import { METERING } from "../domain/metering.ts";
 import { sendPreserialised } from "./response/preserialised.ts";
 import { defineRoute } from "./route.ts";
-import { commaListOf, compileRequestValidator, emptyIsAbsent, invalidRequest, valueError } from "./validation/index.ts";
+import { commaListOf, compileRequestValidator, emptyIsAbsent, valueError } from "./validation/index.ts";
 
 const KEY = { authorization: `Bearer ${VALID_KEY}` };
 const ANY = { 200: Type.Unknown() };
@@ -188,7 +188,7 @@ test("errors are converted to their documented responses and headers", async () 
 test("422: the error of a custom rule has the Pydantic format", async () => {
   const { app } = await testServer();
   registerGet(app, "/custom-rule", () => {
-    throw invalidRequest([valueError(["body", "platform"], "market_id is not unique without it", null)]);
+    throw new InvalidRequestError([valueError(["body", "platform"], "market_id is not unique without it", null)]);
   });
   const [first] = (await app.inject("/custom-rule")).json().detail;
   assert.deepEqual(first, {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../../domain/errors.ts";
+import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import {
   acceptForms,
   createFormSubmissions,
@@ -12,7 +12,7 @@ import {
   problemTitle,
   sendPage,
 } from "../../http/html/index.ts";
-import { invalidRequest, valueError } from "../../http/validation/index.ts";
+import { valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName, type ReadUsage } from "../customers/index.ts";
@@ -199,7 +199,9 @@ function defineSignUpRoute(scope: FastifyInstance, routes: Routes): void {
     async handler({ body, request, reply }) {
       const name = body.name.trim();
       if (name !== "" && !isPlainName(name, CUSTOMER_NAME_LENGTH_MAX))
-        throw invalidRequest([valueError(["body", "name"], "must not contain control or invisible characters", name)]);
+        throw new InvalidRequestError([
+          valueError(["body", "name"], "must not contain control or invisible characters", name),
+        ]);
       const result = await submitOnce(body.form, JSON.stringify(body), () =>
         customers.signUp({
           email: body.email,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import Type from "typebox";
-import { AppError } from "../../domain/errors.ts";
+import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
 import type { Principal } from "../../http/auth.ts";
 import {
@@ -15,7 +15,7 @@ import {
   setPrivateHeaders,
 } from "../../http/html/index.ts";
 import { defineRoute } from "../../http/route.ts";
-import { invalidRequest, valueError } from "../../http/validation/index.ts";
+import { valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import { type Customers, KEY_NAME_LENGTH_MAX, type ReadUsage } from "./model.ts";
@@ -200,7 +200,7 @@ function defineKeyRoutes(app: FastifyInstance, customers: Customers): void {
       const { customerId, keyId } = requireAccount(principal);
       const name = body.name.trim();
       if (!isPlainName(name, KEY_NAME_LENGTH_MAX))
-        throw invalidRequest([valueError(["body", "name"], "must not be blank", body.name)]);
+        throw new InvalidRequestError([valueError(["body", "name"], "must not be blank", body.name)]);
       return presentIssuedKey(await customers.createKey(customerId, name, { kind: "key", id: keyId }));
     },
   });

@@ -69,11 +69,6 @@ function checkBody(check: Check, value: unknown, schemas: RequestSchemas, findin
   return check(value, ["body"], findings);
 }
 
-/** Creates a 422 for rules that a schema cannot express, such as rules between fields. */
-export function invalidRequest(errors: readonly ValidationItem[]): InvalidRequestError {
-  return new InvalidRequestError(errors);
-}
-
 /** A query parameter `a,b,c` with items from `values`. The handler receives an array without duplicates. */
 export function commaList<const Value extends string>(
   values: readonly Value[],
