@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
-import { after, before, beforeEach, test } from "node:test";
+import { before, beforeEach, test } from "node:test";
 import fc from "fast-check";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import Type from "typebox";
-import { testServer, VALID_KEY } from "../../test/support/test-app.ts";
+import { KEY_ROUTE, testServer, VALID_KEY } from "../../test/support/test-app.ts";
 import { AppError } from "../domain/errors.ts";
-import { METERING } from "../domain/metering.ts";
 import { defineRoute } from "./route.ts";
 import { commaList } from "./validation/index.ts";
 
@@ -22,12 +21,8 @@ before(async () => {
   app = server.app;
   lines = server.lines;
   defineRoute(app, {
-    method: "GET",
+    ...KEY_ROUTE,
     url: "/v1/markets/:platform/:market_id",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
-    summary: "One market",
     operationId: "get_market",
     errors: ["market_not_found"],
     params: Type.Object({ platform: Type.Enum(["kalshi"]), market_id: Type.String() }),
@@ -44,26 +39,18 @@ before(async () => {
     },
   });
   defineRoute(app, {
+    ...KEY_ROUTE,
     method: "POST",
     url: "/v1/webhooks",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Streaming",
-    summary: "Register",
     operationId: "create_webhook",
     body: Type.Object({ url: Type.String({ maxLength: 100 }), secret: Type.Optional(Type.String({ maxLength: 256 })) }),
     responses: { 200: Type.Object({ url: Type.String() }) },
     handler: ({ body }) => ({ url: body.url }),
   });
   defineRoute(app, {
-    method: "GET",
+    ...KEY_ROUTE,
     url: "/v1/broken",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Analytics",
-    summary: "Fails",
     operationId: "broken",
-    responses: { 200: Type.Object({}) },
     handler: () => {
       throw new Error(`failed with Bearer ${VALID_KEY} and ${SECRET}`);
     },
@@ -75,8 +62,6 @@ before(async () => {
 beforeEach(() => {
   (lines as object[]).length = 0;
 });
-
-after(() => app.close());
 
 async function send(request: InjectOptions) {
   const reply = await app.inject({ ...request, headers: { authorization: `Bearer ${VALID_KEY}`, ...request.headers } });

@@ -3,9 +3,7 @@ import { once } from "node:events";
 import { Agent, get } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { test } from "node:test";
-import Type from "typebox";
-import { testServer } from "../../test/support/test-app.ts";
-import { METERING } from "../domain/metering.ts";
+import { PUBLIC_ROUTE, testServer } from "../../test/support/test-app.ts";
 import type { Clock } from "../ports/clock.ts";
 import { drain } from "./lifecycle.ts";
 import { defineRoute } from "./route.ts";
@@ -35,14 +33,9 @@ async function startSlowServer() {
   const entered = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   defineRoute(app, {
-    method: "GET",
+    ...PUBLIC_ROUTE,
     url: "/slow",
-    access: "public",
-    metering: METERING.FREE,
-    tag: "Markets",
-    summary: "s",
-    operationId: "s",
-    responses: { 200: Type.Object({ done: Type.Boolean() }) },
+    operationId: "slow",
     handler: async () => {
       entered.resolve();
       await release.promise;

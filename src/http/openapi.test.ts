@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Type from "typebox";
-import { testServer } from "../../test/support/test-app.ts";
+import { KEY_ROUTE, PUBLIC_ROUTE, testServer } from "../../test/support/test-app.ts";
 import { METERING } from "../domain/metering.ts";
 import { defineRoute, TAGS } from "./route.ts";
 import { commaList } from "./validation/index.ts";
@@ -9,12 +9,8 @@ import { commaList } from "./validation/index.ts";
 async function startDocumentedServer() {
   const { app } = await testServer({ docs: true, publicUrl: "https://api.example.com" });
   defineRoute(app, {
-    method: "GET",
+    ...KEY_ROUTE,
     url: "/v1/markets/:platform/:market_id",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
-    summary: "One market",
     operationId: "get_market",
     errors: ["market_not_found", "venue_unavailable"],
     params: Type.Object({ platform: Type.Enum(["kalshi"]), market_id: Type.String() }),
@@ -23,12 +19,9 @@ async function startDocumentedServer() {
     handler: ({ params }) => ({ market_id: params.market_id }),
   });
   defineRoute(app, {
+    ...PUBLIC_ROUTE,
     method: "POST",
     url: "/v1/notes",
-    access: "public",
-    metering: METERING.FREE,
-    tag: "Insights",
-    summary: "Note",
     operationId: "note",
     body: Type.Object({ text: Type.String(), size: Type.Integer({ default: 3 }) }),
     bodyOptional: true,
@@ -39,14 +32,10 @@ async function startDocumentedServer() {
     },
   });
   defineRoute(app, {
-    method: "GET",
+    ...PUBLIC_ROUTE,
     url: "/v1/probe",
-    access: "public",
     metering: METERING.PROBE,
-    tag: "Analytics",
-    summary: "Probe",
     operationId: "probe",
-    responses: { 200: Type.Object({}) },
     handler: () => ({}),
   });
   await app.ready();
@@ -63,12 +52,8 @@ test("/openapi.json is an OpenAPI 3.1.0 document of version 1.0.0 with every API
     document.tags.map((tag: { name: string }) => tag.name),
     TAGS,
   );
-  assert.deepEqual(Object.keys(document.paths).sort(), [
-    "/openapi.json",
-    "/v1/markets/{platform}/{market_id}",
-    "/v1/notes",
-    "/v1/probe",
-  ]);
+  const paths = ["/openapi.json", "/v1/markets/{platform}/{market_id}", "/v1/notes", "/v1/probe"];
+  assert.deepEqual(Object.keys(document.paths).sort(), paths);
   assert.deepEqual(document.servers, [{ url: "https://api.example.com" }]);
   for (const path of Object.values<Record<string, Record<string, unknown>>>(document.paths)) {
     for (const operation of Object.values(path)) {
@@ -76,26 +61,13 @@ test("/openapi.json is an OpenAPI 3.1.0 document of version 1.0.0 with every API
         assert.ok(field in operation, field);
     }
   }
-  await app.close();
 });
 
 test("each operation documents its errors, its parameter styles and its security", async () => {
   const app = await startDocumentedServer();
   const { paths, components } = (await app.inject("/openapi.json")).json();
   const get = paths["/v1/markets/{platform}/{market_id}"].get;
-  assert.deepEqual(Object.keys(get.responses), [
-    "200",
-    "400",
-    "401",
-    "402",
-    "404",
-    "409",
-    "422",
-    "429",
-    "500",
-    "502",
-    "503",
-  ]);
+  assert.equal(Object.keys(get.responses).join(), "200,400,401,402,404,409,422,429,500,502,503");
   assert.match(get.responses["429"].description, /rate_limited.*quota_exceeded/);
   const publicResponses = paths["/v1/notes"].post.responses;
   assert.match(publicResponses["429"].description, /Codes: `rate_limited`\.$/);
@@ -117,12 +89,11 @@ test("each operation documents its errors, its parameter styles and its security
     schema: { type: "array", items: { type: "string", enum: ["history"] }, maxItems: 50 },
   });
   const post = paths["/v1/notes"].post;
-  assert.deepEqual(Object.keys(post.responses), ["202", "400", "413", "415", "422", "429", "500"]);
+  assert.equal(Object.keys(post.responses).join(), "202,400,413,415,422,429,500");
   assert.deepEqual([post.requestBody.required, post.security], [false, []]);
   assert.deepEqual(post.requestBody.content["application/json"].schema.required, ["text"]);
   assert.deepEqual(components.schemas.ValidationError.required, ["loc", "msg", "type"]);
   assert.equal(components.securitySchemes.bearer.scheme, "bearer");
-  await app.close();
 });
 
 test("/docs needs no key and loads no resources from other origins", async () => {
@@ -133,24 +104,14 @@ test("/docs needs no key and loads no resources from other origins", async () =>
   assert.ok(!/https:|upgrade-insecure|validator/.test(String(page.headers["content-security-policy"])));
   const script = await app.inject("/docs/static/swagger-ui-bundle.js");
   assert.deepEqual([script.statusCode, script.headers["x-parallax-data"]], [200, "sandbox"]);
-  await app.close();
 });
 
 test("a duplicate operation id aborts the start", async () => {
   const { app } = await testServer();
-  const noteRoute = {
-    access: "public",
-    metering: METERING.FREE,
-    tag: "Markets",
-    summary: "n",
-    operationId: "twice",
-    responses: {},
-  } as const;
-  defineRoute(app, { ...noteRoute, method: "GET", url: "/a", handler: ({ reply }) => reply.send() });
-  assert.throws(() => {
-    defineRoute(app, { ...noteRoute, method: "GET", url: "/b", handler: ({ reply }) => reply.send() });
-  }, /twice/);
-  await app.close();
+  const defineAt = (url: string) =>
+    defineRoute(app, { ...PUBLIC_ROUTE, operationId: "twice", url, handler: ({ reply }) => reply.send() });
+  defineAt("/a");
+  assert.throws(() => defineAt("/b"), /twice/);
 });
 
 test("responses document their headers for retries, limits and payments", async () => {
@@ -163,16 +124,9 @@ test("responses document their headers for retries, limits and payments", async 
   assert.deepEqual(headersOf(429), ["Retry-After", "RateLimit-Policy", "RateLimit"]);
   assert.deepEqual([headersOf(409), headersOf(503), headersOf(404)], [["Retry-After"], ["Retry-After"], []]);
   assert.equal(responses[200].headers.RateLimit.$ref, "#/components/headers/RateLimit");
-  const headerNames = Object.keys(document.components.headers).sort();
-  assert.deepEqual(headerNames, [
-    "PAYMENT-REQUIRED",
-    "PAYMENT-RESPONSE",
-    "RateLimit",
-    "RateLimit-Policy",
-    "Retry-After",
-  ]);
+  const headerNames = ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "RateLimit", "RateLimit-Policy", "Retry-After"];
+  assert.deepEqual(Object.keys(document.components.headers).sort(), headerNames);
   assert.equal(responses[402].content["application/json"].schema.$ref, "#/components/schemas/PaymentRequired");
   const freeResponses = document.paths["/v1/notes"].post.responses;
   assert.ok(!JSON.stringify(freeResponses).includes("PAYMENT"));
-  await app.close();
 });

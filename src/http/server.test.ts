@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { FastifyContextConfig, FastifyInstance } from "fastify";
 import Type from "typebox";
-import { CUSTOMER, testServer, VALID_KEY } from "../../test/support/test-app.ts";
+import { CUSTOMER, KEY_ROUTE, PUBLIC_ROUTE, testServer, VALID_KEY } from "../../test/support/test-app.ts";
 import { AppError, InvalidRequestError, VenueError } from "../domain/errors.ts";
 import { METERING } from "../domain/metering.ts";
 import { sendPreserialised } from "./response/preserialised.ts";
@@ -11,38 +11,16 @@ import { defineRoute } from "./route.ts";
 import { commaListOf, compileRequestValidator, emptyIsAbsent, valueError } from "./validation/index.ts";
 
 const KEY = { authorization: `Bearer ${VALID_KEY}` };
-const ANY = { 200: Type.Unknown() };
-const PUBLIC_GET = {
-  method: "GET",
-  access: "public",
-  metering: METERING.FREE,
-  tag: "Markets",
-  summary: "Test",
-} as const;
 
-function registerGet(
-  app: FastifyInstance,
-  url: string,
-  handler: () => unknown,
-  access: "public" | "key" = "public",
-): void {
-  defineRoute(app, {
-    method: "GET",
-    url,
-    access,
-    tag: "Markets",
-    summary: url,
-    operationId: `get${url.replaceAll("/", "_")}`,
-    metering: access === "key" ? METERING.LISTING : METERING.FREE,
-    responses: ANY,
-    handler,
-  });
+type TestRoute = typeof PUBLIC_ROUTE | typeof KEY_ROUTE;
+
+function registerGet(app: FastifyInstance, url: string, handler: () => unknown, route: TestRoute = PUBLIC_ROUTE): void {
+  defineRoute(app, { ...route, url, operationId: `get${url.replaceAll("/", "_")}`, handler });
 }
 
 test("a route without an access setting aborts the start", async () => {
   const { app } = await testServer();
   assert.throws(() => app.get("/no-access", () => "hello"), /has no access setting/);
-  await app.close();
 });
 
 test("a route without consistent metering aborts the start", async () => {
@@ -51,20 +29,15 @@ test("a route without consistent metering aborts the start", async () => {
   assert.throws(start({ access: "key" }), /has no metering/);
   assert.throws(start({ access: "key", metering: METERING.FREE }), /has no rate class/);
   assert.throws(start({ access: "public", metering: METERING.LISTING }), /cannot be metered/);
-  await app.close();
 });
 
 test("the route table lists every documented route once, with its OpenAPI path", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    method: "GET",
+    ...KEY_ROUTE,
     url: "/v1/things/:kind/:id",
-    access: "key",
     metering: METERING.DEEP,
-    tag: "Markets",
-    summary: "t",
     operationId: "get_thing",
-    responses: ANY,
     handler: ({ params }) => params,
   });
   assert.deepEqual(app.routeTable.entries.at(-1), {
@@ -78,7 +51,6 @@ test("the route table lists every documented route once, with its OpenAPI path",
     app.routeTable.entries.map(({ operationId }) => operationId),
     ["get_openapi", "get_thing"],
   );
-  await app.close();
 });
 
 test("every response of a deprecated route has the deprecation headers, and the OpenAPI document marks the route as deprecated", async () => {
@@ -88,36 +60,18 @@ test("every response of a deprecated route has the deprecation headers, and the 
     sunset: new Date("2026-08-01T00:00:00Z"),
     link: "https://docs.example/instead",
   };
-  const deprecated = {
-    method: "GET",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Markets",
-    summary: "o",
-  } as const;
   for (const [since, sunset] of [
     ["2026-01-31", "2026-07-30"],
     ["2026-03-01", "2026-08-31"],
     ["2026-08-31", "2027-03-02"],
   ]) {
     const tooShortNotice = { since: new Date(`${since}T00:00:00Z`), sunset: new Date(`${sunset}T00:00:00Z`) };
-    assert.throws(
-      () =>
-        defineRoute(app, {
-          ...deprecated,
-          url: "/sooner",
-          operationId: "sooner",
-          deprecation: tooShortNotice,
-          responses: ANY,
-          handler: () => ({}),
-        }),
-      /less than six months/,
-    );
+    const route = { ...KEY_ROUTE, url: "/sooner", operationId: "sooner", deprecation: tooShortNotice };
+    assert.throws(() => defineRoute(app, { ...route, handler: () => ({}) }), /less than six months/);
   }
   defineRoute(app, {
-    ...deprecated,
+    ...KEY_ROUTE,
     deprecation,
-    responses: ANY,
     url: "/old",
     operationId: "get_old",
     handler: ({ reply }) => reply.header("link", '</old?page=2>; rel="next"').send({}),
@@ -133,7 +87,6 @@ test("every response of a deprecated route has the deprecation headers, and the 
   assert.equal(rejected.headers.sunset, page.headers.sunset);
   assert.equal((await app.inject("/openapi.json")).json().paths["/old"].get.deprecated, true);
   assert.equal((await app.inject("/openapi.json")).headers.sunset, undefined);
-  await app.close();
 });
 
 test("a request schema with an unsupported keyword aborts the start", () => {
@@ -182,7 +135,6 @@ test("errors are converted to their documented responses and headers", async () 
     assert.ok(!reply.body.includes("inner"));
   }
   assert.equal(lines.filter((line) => line.level === "error").length, 2);
-  await app.close();
 });
 
 test("422: the error of a custom rule has the Pydantic format", async () => {
@@ -198,42 +150,37 @@ test("422: the error of a custom rule has the Pydantic format", async () => {
     input: null,
     ctx: { error: {} },
   });
-  await app.close();
 });
 
 test("an empty parameter counts as absent only if its schema has `emptyIsAbsent`", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...PUBLIC_GET,
+    ...PUBLIC_ROUTE,
     url: "/filter",
     operationId: "f",
     query: Type.Object({
       source: Type.Optional(emptyIsAbsent(Type.Enum(["kalshi"]))),
       status: Type.Optional(Type.Enum(["active"])),
     }),
-    responses: ANY,
     handler: ({ query }) => query,
   });
   assert.deepEqual((await app.inject("/filter?source=")).json(), {});
   assert.equal((await app.inject("/filter?status=")).statusCode, 422);
-  await app.close();
 });
 
 test("validates each item of a comma-separated list, removes duplicates and limits its length", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...PUBLIC_GET,
+    ...PUBLIC_ROUTE,
     url: "/list",
     operationId: "l",
     query: Type.Object({ ids: commaListOf(Type.String({ minLength: 2 }), { maxItems: 3 }) }),
-    responses: ANY,
     handler: ({ query }) => query.ids,
   });
   assert.deepEqual((await app.inject("/list?ids=ab,%20cd,,ab")).json(), ["ab", "cd"]);
   const typeOf = async (ids: string) => (await app.inject(`/list?ids=${ids}`)).json().detail[0].type;
   assert.equal(await typeOf("ab,c"), "string_too_short");
   assert.equal(await typeOf("aa,bb,cc,dd"), "too_long");
-  await app.close();
 });
 
 test("the order of checks is 401, minute limit and plan, 422, quota, handler", async () => {
@@ -255,13 +202,10 @@ test("the order of checks is 401, minute limit and plan, 422, quota, handler", a
     ],
   });
   defineRoute(app, {
+    ...KEY_ROUTE,
     method: "POST",
     url: "/work",
-    access: "key",
-    metering: METERING.LISTING,
-    tag: "Strategy",
-    summary: "w",
-    operationId: "w",
+    operationId: "work",
     body: Type.Object({ n: Type.Integer() }),
     responses: { 202: Type.Object({ n: Type.Integer() }) },
     handler: ({ body, principal, reply }) => {
@@ -281,7 +225,6 @@ test("the order of checks is 401, minute limit and plan, 422, quota, handler", a
   assert.deepEqual(calls, ["address", limits, "headers"]);
   assert.equal(await send(KEY, { n: 1 }), 202);
   assert.deepEqual(calls, ["address", limits, "quota", `handler for ${CUSTOMER.customerId}`, "headers"]);
-  await app.close();
 });
 
 test("if an Authorization header is sent, no other authentication method is tried", async () => {
@@ -295,16 +238,15 @@ test("if an Authorization header is sent, no other authentication method is trie
       ],
     },
   });
-  registerGet(app, "/me", () => "ok", "key");
+  registerGet(app, "/me", () => "ok", KEY_ROUTE);
   assert.equal((await app.inject({ url: "/me", headers: { "x-proxy": "yes" } })).statusCode, 200);
   assert.equal((await app.inject({ url: "/me", headers: { "x-proxy": "no" } })).statusCode, 401);
   assert.equal((await app.inject({ url: "/me", headers: { "x-proxy": "yes", ...KEY } })).statusCode, 401);
-  await app.close();
 });
 
 test("304: a GET with a matching entity tag returns no body, and HEAD returns the same headers as GET", async () => {
   const { app } = await testServer();
-  registerGet(app, "/private", () => ({ a: 1 }), "key");
+  registerGet(app, "/private", () => ({ a: 1 }), KEY_ROUTE);
   const first = await app.inject({ url: "/private", headers: KEY });
   const tag = String(first.headers.etag);
   assert.match(tag, /^W\/"[\w-]+"$/);
@@ -321,7 +263,6 @@ test("304: a GET with a matching entity tag returns no body, and HEAD returns th
   const head = await app.inject({ method: "HEAD", url: "/private", headers: KEY });
   assert.deepEqual([head.statusCode, head.body, head.headers.etag], [200, "", tag]);
   assert.equal(head.headers["content-length"], first.headers["content-length"]);
-  await app.close();
 });
 
 test("304: the response has the same Vary header as the 200 response", async () => {
@@ -334,7 +275,6 @@ test("304: the response has the same Vary header as the 200 response", async () 
   });
   assert.deepEqual([revalidated.statusCode, revalidated.body], [304, ""]);
   assert.deepEqual([first.headers.vary, revalidated.headers.vary], ["accept-encoding", "accept-encoding"]);
-  await app.close();
 });
 
 test("sends stored bytes unchanged, and compresses them only if they are large and the client accepts the encoding", async () => {
@@ -342,11 +282,10 @@ test("sends stored bytes unchanged, and compresses them only if they are large a
   const small = Buffer.from('{"small": true}');
   const large = Buffer.from(JSON.stringify({ text: "markets ".repeat(4_000) }));
   defineRoute(app, {
-    ...PUBLIC_GET,
+    ...PUBLIC_ROUTE,
     url: "/bytes/:size",
     operationId: "b",
     params: Type.Object({ size: Type.String() }),
-    responses: ANY,
     handler: ({ params, reply }) => sendPreserialised(reply, params.size === "small" ? small : large),
   });
   const get = (size: string, encoding: string) =>
@@ -363,23 +302,20 @@ test("sends stored bytes unchanged, and compresses them only if they are large a
   assert.deepEqual(identity.rawPayload, large);
   assert.equal(identity.headers.vary, "accept-encoding");
   assert.equal(new Set([brotli, gzip, identity].map((reply) => reply.headers.etag)).size, 1);
-  await app.close();
 });
 
 test("the content security policy of HTML pages allows no other origins", async () => {
   const { app } = await testServer();
   defineRoute(app, {
-    ...PUBLIC_GET,
+    ...PUBLIC_ROUTE,
     url: "/page",
     operationId: "p",
-    responses: ANY,
     handler: ({ reply }) => reply.type("text/html; charset=utf-8").send("<p>hello</p>"),
   });
   const { headers } = await app.inject("/page");
   assert.match(String(headers["content-security-policy"]), /default-src 'self'.*frame-ancestors 'none'/);
   assert.equal(headers["x-content-type-options"], "nosniff");
   assert.equal(headers["x-parallax-data"], "sandbox");
-  await app.close();
 });
 
 test("logs one line per request with method, route pattern, status and duration, without the query", async () => {
@@ -392,7 +328,6 @@ test("logs one line per request with method, route pattern, status and duration,
     ["GET", "/quiet", 200, "number"],
   );
   assert.ok(!JSON.stringify(lines).includes("canary"));
-  await app.close();
 });
 
 test("logs a sample of successful requests and every failed request", async () => {
@@ -404,7 +339,6 @@ test("logs a sample of successful requests and every failed request", async () =
     lines.map((line) => line.status),
     [200, 200, 404, 404, 404],
   );
-  await app.close();
 });
 
 test("a failure while sending a paid response is logged and closes only that connection", async () => {
@@ -424,17 +358,7 @@ test("a failure while sending a paid response is logged and closes only that con
       },
     ],
   });
-  defineRoute(app, {
-    method: "GET",
-    url: "/v1/large",
-    access: "key",
-    metering: METERING.UNCOUNTED,
-    tag: "Account",
-    summary: "Large",
-    operationId: "large",
-    responses: { 200: Type.Object({ text: Type.String() }) },
-    handler: () => ({ text: "x".repeat(100_000) }),
-  });
+  registerGet(app, "/v1/large", () => ({ text: "x".repeat(100_000) }), KEY_ROUTE);
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   const headers = { authorization: "Bearer any" };
   await assert.rejects(fetch(`${url}/v1/large?fail`, { headers }));
@@ -443,5 +367,4 @@ test("a failure while sending a paid response is logged and closes only that con
     lines.filter(({ level }) => level === "error").map(({ message }) => message),
     ["failed to send the response"],
   );
-  await app.close();
 });

@@ -1,4 +1,3 @@
-import { after } from "node:test";
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { MarketBoard } from "../../src/board/index.ts";
 import { marketRoutes } from "../../src/capabilities/markets/routes.ts";
@@ -26,12 +25,9 @@ export interface MarketApiOptions {
   readonly readTrend?: MarketsPorts["readTrend"];
 }
 
-const openApps: FastifyInstance[] = [];
-after(() => Promise.all(openApps.map((app) => app.close())));
-
 /**
  * Opens the market routes on a real server with an empty board. The venues are alpha, beta and the reference venue
- * gamma. The server is closed after the last test of the file.
+ * gamma.
  */
 export async function openMarketApi(options: MarketApiOptions = {}): Promise<MarketApi> {
   const clock = new FakeClock(SAMPLE_AT);
@@ -39,7 +35,6 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
   const trading = options.trading ?? ["alpha", "beta"];
   const publicUrl = options.publicUrl ?? null;
   const { app } = await testServer({ publicUrl });
-  openApps.push(app);
   const service = createMarketsService({
     board,
     clock,

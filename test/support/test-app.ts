@@ -1,4 +1,7 @@
+import { after } from "node:test";
 import type { FastifyInstance } from "fastify";
+import Type from "typebox";
+import { METERING } from "../../src/domain/metering.ts";
 import { PLAN_ALLOWANCES } from "../../src/domain/plan.ts";
 import type { Principal } from "../../src/http/auth.ts";
 import { createHttpServer, type HttpServerOptions } from "../../src/http/server.ts";
@@ -31,7 +34,24 @@ export const CUSTOMER: Principal = {
   allowance: PLAN_ALLOWANCES.free,
 };
 
-/** Creates a server with deterministic request ids, one valid key, a log line for every request, and no `/docs`. */
+/** Route options for tests: a GET route that may return anything, without a key or with one. */
+export const PUBLIC_ROUTE = {
+  method: "GET",
+  access: "public",
+  metering: METERING.FREE,
+  tag: "Markets",
+  summary: "Test",
+  responses: { 200: Type.Unknown() },
+} as const;
+export const KEY_ROUTE = { ...PUBLIC_ROUTE, access: "key", metering: METERING.LISTING } as const;
+
+const openServers: FastifyInstance[] = [];
+after(() => Promise.all(openServers.map((server) => server.close())));
+
+/**
+ * Creates a server with deterministic request ids, one valid key, a log line for every request, and no `/docs`. The
+ * server is closed after the last test of the file.
+ */
 export async function testServer(
   options: Partial<HttpServerOptions> = {},
 ): Promise<{ app: FastifyInstance; lines: ReturnType<typeof recordingLog>["lines"] }> {
@@ -52,5 +72,6 @@ export async function testServer(
     successLogSample: 1,
     ...options,
   });
+  openServers.push(app);
   return { app, lines };
 }

@@ -39,24 +39,22 @@ async function createTestHealth(initial: HealthReport = createReport("ok", {})) 
 }
 
 test("200: returns the health in every state without an API key", async () => {
-  const { app, state, get } = await createTestHealth();
+  const { state, get } = await createTestHealth();
   for (const status of ["ok", "degraded", "down"] as const) {
     state.report = createReport(status, { alpha: VENUE });
     const reply = await get("/v1/health");
     assert.equal(reply.statusCode, 200);
     assert.deepEqual(reply.json(), state.report);
   }
-  await app.close();
 });
 
 test("200: health returns every venue status, even without a successful request", async () => {
-  const { app, state, get } = await createTestHealth();
+  const { state, get } = await createTestHealth();
   for (const status of ["starting", "ok", "degraded", "down"] as const) {
     const venue = { ...VENUE, status, last_success_at: null, lag_seconds: null, stream: "none" as const };
     state.report = createReport("degraded", { alpha: venue });
     assert.deepEqual((await get("/v1/health")).json().checks.venues, { alpha: venue });
   }
-  await app.close();
 });
 
 test("200: `/livez` succeeds while the store is down or the process is draining", async () => {
@@ -66,7 +64,6 @@ test("200: `/livez` succeeds while the store is down or the process is draining"
   app.lifecycle.markReady();
   app.lifecycle.markDraining();
   assert.equal((await get("/livez")).statusCode, 200);
-  await app.close();
 });
 
 test("200: `/readyz` succeeds if the process has started and the store is up", async () => {
@@ -74,7 +71,6 @@ test("200: `/readyz` succeeds if the process has started and the store is up", a
   app.lifecycle.markReady();
   const reply = await get("/readyz");
   assert.deepEqual([reply.statusCode, reply.json()], [200, { status: "ok" }]);
-  await app.close();
 });
 
 test("503: `/readyz` returns a different code for each of: starting, store down, draining", async () => {
@@ -94,5 +90,4 @@ test("503: `/readyz` returns a different code for each of: starting, store down,
   assert.deepEqual(await getReadiness(), [503, "draining"]);
   app.lifecycle.markReady();
   assert.deepEqual(await getReadiness(), [503, "draining"]);
-  await app.close();
 });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { LightMyRequestResponse } from "fastify";
-import Type from "typebox";
 import { caller, openMeteredServer } from "../../../test/support/customers/metered-server.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
+import { KEY_ROUTE } from "../../../test/support/test-app.ts";
 import { toStoreError } from "../../adapters/database/errors.ts";
 import { createMemoryQuotaJournal } from "../../adapters/metering/quota-journal-memory.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -46,13 +46,12 @@ eachDatabase("200: each call, including HEAD and 304, is counted once in the tie
   await get("/deep", PRO);
   await get("/uncounted", PRO);
   assert.deepEqual(await used(PRO), { LISTING: 3, INSIGHT: 1, STRATEGY: 1, DEEP: 1 });
-  await app.close();
 });
 
 eachDatabase(
   "202: a call released by its handler is not counted, and a second release has no effect",
   async (store) => {
-    const { app, get, used } = await openMeteredServer(store, [SMALL]);
+    const { get, used } = await openMeteredServer(store, [SMALL]);
     for (let attempt = 0; attempt < 10; attempt++) {
       const reply = await get("/insight?status=202&given_back=true", SMALL);
       assert.equal(reply.statusCode, 202);
@@ -62,14 +61,13 @@ eachDatabase(
     // The handler has released the call, and the status releases it a second time.
     assert.equal((await get("/insight?status=500&given_back=true", SMALL)).statusCode, 500);
     assert.deepEqual(await used(SMALL), { ...NO_USAGE, INSIGHT: 1 });
-    await app.close();
   },
 );
 
 eachDatabase(
   "401: no response is counted in a quota; after 60 per minute, unknown keys get 429 without a look-up and valid keys work",
   async (store) => {
-    const { app, clock, get, used, reached, lookUps } = await openMeteredServer(store, [PRO]);
+    const { clock, get, used, reached, lookUps } = await openMeteredServer(store, [PRO]);
     const nobody = caller("nobody", "pro");
     for (let attempt = 0; attempt < 60; attempt++) {
       assert.equal((await get("/listing", attempt % 2 === 0 ? null : nobody)).statusCode, 401);
@@ -90,24 +88,22 @@ eachDatabase(
     assert.equal((await get("/listing", nobody)).statusCode, 401);
     assert.deepEqual(reached, ["/listing"]);
     assert.deepEqual(await used(PRO), { ...NO_USAGE, LISTING: 1 });
-    await app.close();
   },
 );
 
 eachDatabase("401: concurrent requests receive at most 60 401 responses", async (store) => {
   const slow = { authenticate: () => new Promise<null>((resolve) => setImmediate(() => resolve(null))) };
-  const { app, get } = await openMeteredServer(store, [], { authentication: slow });
+  const { get } = await openMeteredServer(store, [], { authentication: slow });
   const responses = await Promise.all(Array.from({ length: 200 }, () => get("/listing", PRO)));
   const statuses = responses.map(({ statusCode }) => statusCode);
   assert.equal(statuses.filter((status) => status === 401).length, 60);
   assert.equal(statuses.filter((status) => status === 429).length, 140);
-  await app.close();
 });
 
 eachDatabase(
   "403: a call with a plan that is too low returns an upgrade link, uses no quota and counts in the minute limit",
   async (store) => {
-    const { app, get, used, reached } = await openMeteredServer(store, [FREE]);
+    const { get, used, reached } = await openMeteredServer(store, [FREE]);
     for (let attempt = 0; attempt < 30; attempt++) {
       const reply = await get(["/signal", "/strategy", "/deep"][attempt % 3] ?? "", FREE);
       assert.equal(reply.statusCode, 403);
@@ -117,42 +113,38 @@ eachDatabase(
     assert.equal((await get("/signal", FREE)).statusCode, 429);
     assert.deepEqual(reached, []);
     assert.deepEqual(await used(FREE), NO_USAGE);
-    await app.close();
   },
 );
 
 eachDatabase("403 takes precedence over 422, and 422 over the quota", async (store) => {
   const empty = caller("empty-a", "pro", { ...SMALL.allowance, quotas: NO_USAGE });
-  const { app, get } = await openMeteredServer(store, [FREE, empty]);
+  const { get } = await openMeteredServer(store, [FREE, empty]);
   assert.equal((await get("/deep?status=x", FREE)).statusCode, 403);
   assert.equal((await get("/insight?status=x", empty)).statusCode, 422);
   assert.equal((await get("/insight?status=404", empty)).statusCode, 429);
-  await app.close();
 });
 
 eachDatabase("404: the call is not counted", async (store) => {
-  const { app, get, used } = await openMeteredServer(store, [SMALL]);
+  const { get, used } = await openMeteredServer(store, [SMALL]);
   for (let attempt = 0; attempt < 20; attempt++) {
     assert.equal((await get("/insight?status=404", SMALL)).statusCode, 404);
   }
   assert.deepEqual(await used(SMALL), NO_USAGE);
   assert.equal((await get("/insight", SMALL)).statusCode, 200);
-  await app.close();
 });
 
 eachDatabase("422: the call is not counted", async (store) => {
-  const { app, get, used } = await openMeteredServer(store, [SMALL]);
+  const { get, used } = await openMeteredServer(store, [SMALL]);
   for (let attempt = 0; attempt < 20; attempt++) {
     assert.equal((await get("/insight?status=none", SMALL)).statusCode, 422);
   }
   assert.deepEqual(await used(SMALL), NO_USAGE);
-  await app.close();
 });
 
 eachDatabase(
   "429: the response for a used-up quota contains the tier, the usage, the reset date and an upgrade link",
   async (store) => {
-    const { app, get, used, reached } = await openMeteredServer(store, [FREE]);
+    const { get, used, reached } = await openMeteredServer(store, [FREE]);
     const [month] = await store.query<{ resets_on: string; seconds_left: number }>(
       `select to_char(date_trunc('month', now() at time zone 'utc') + interval '1 month', 'YYYY-MM-DD') as resets_on,
        extract(epoch from date_trunc('month', now() at time zone 'utc') + interval '1 month' - now() at time zone 'utc')::float8 as seconds_left`,
@@ -174,12 +166,11 @@ eachDatabase(
     assert.equal(reached.length, 10);
     assert.deepEqual(await used(FREE), { ...NO_USAGE, INSIGHT: 10 });
     assert.equal((await get("/listing", FREE)).statusCode, 200);
-    await app.close();
   },
 );
 
 eachDatabase("429: the 31st request of a minute is not counted, and Retry-After is exact", async (store) => {
-  const { app, clock, get, used } = await openMeteredServer(store, [FREE, PRO]);
+  const { clock, get, used } = await openMeteredServer(store, [FREE, PRO]);
   for (let call = 0; call < 30; call++) {
     assert.equal((await get("/listing", FREE)).statusCode, 200);
     await clock.advance(350);
@@ -196,12 +187,11 @@ eachDatabase("429: the 31st request of a minute is not counted, and Retry-After 
   await clock.advance(501);
   assert.equal((await get("/listing", FREE)).statusCode, 200);
   assert.deepEqual(await used(FREE), { ...NO_USAGE, LISTING: 31 });
-  await app.close();
 });
 
 eachDatabase("429: Retry-After includes up to 10% jitter and is never less than the wait", async (store) => {
   let draws = 0;
-  const { app, get } = await openMeteredServer(store, [FREE], { uniform: () => (draws++ % 100) / 100 });
+  const { get } = await openMeteredServer(store, [FREE], { uniform: () => (draws++ % 100) / 100 });
   for (let call = 0; call < 30; call++) await get("/listing", FREE);
   for (let attempt = 0; attempt < 61; attempt++) await get("/listing", null);
   for (const client of [FREE, null]) {
@@ -220,11 +210,10 @@ eachDatabase("429: Retry-After includes up to 10% jitter and is never less than 
     );
     assert.ok(Math.max(...waits.values()) <= 20);
   }
-  await app.close();
 });
 
 eachDatabase("429: the strategy class has its own limit of 5 per minute besides the general limit", async (store) => {
-  const { app, get } = await openMeteredServer(store, [PRO]);
+  const { get } = await openMeteredServer(store, [PRO]);
   for (let call = 0; call < 5; call++) assert.equal((await get("/signal", PRO)).statusCode, 200);
   const rejected = await get("/signal", PRO);
   assert.equal(rejected.statusCode, 429);
@@ -233,11 +222,10 @@ eachDatabase("429: the strategy class has its own limit of 5 per minute besides 
     assert.equal((await get(call % 2 === 0 ? "/listing" : "/uncounted", PRO)).statusCode, 200);
   }
   assert.equal((await get("/listing", PRO)).statusCode, 429);
-  await app.close();
 });
 
 eachDatabase("500 and 503: the calls are not counted", async (store) => {
-  const { app, get, used } = await openMeteredServer(store, [SMALL]);
+  const { get, used } = await openMeteredServer(store, [SMALL]);
   for (let attempt = 0; attempt < 20; attempt++) {
     const status = attempt % 2 === 0 ? 500 : 503;
     const reply = await get(`/insight?status=${status}`, SMALL);
@@ -245,15 +233,13 @@ eachDatabase("500 and 503: the calls are not counted", async (store) => {
     assert.equal(parseMember(reply.headers.ratelimit, "insight")?.r, 3);
   }
   assert.deepEqual(await used(SMALL), NO_USAGE);
-  await app.close();
 });
 
 eachDatabase("503: no handler runs if the store cannot count the call", async (store) => {
   const fault = toStoreError(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
-  const { app, get, reached } = await openMeteredServer({ ...store, query: () => Promise.reject(fault) }, [PRO]);
+  const { get, reached } = await openMeteredServer({ ...store, query: () => Promise.reject(fault) }, [PRO]);
   assertUnavailable(await get("/listing", PRO));
   assert.deepEqual(reached, []);
-  await app.close();
 });
 
 eachDatabase("503: no handler runs and no call is counted if the journal cannot be written", async (store) => {
@@ -261,16 +247,15 @@ eachDatabase("503: no handler runs and no call is counted if the journal cannot 
   const failOpen = { open: () => assert.fail("EROFS: read-only file system, write") };
   for (const fault of [failOpen, { committed: failCommit }]) {
     const journal = { ...createMemoryQuotaJournal(), ...fault };
-    const { app, get, used, reached } = await openMeteredServer(store, [PRO], { journal });
+    const { get, used, reached } = await openMeteredServer(store, [PRO], { journal });
     for (let attempt = 0; attempt < 3; attempt++) assertUnavailable(await get("/listing", PRO));
     assert.deepEqual(reached, []);
     assert.deepEqual(await used(PRO), NO_USAGE);
-    await app.close();
   }
 });
 
 eachDatabase("the RateLimit headers equal the number of further requests that are allowed", async (store) => {
-  const { app, clock, get } = await openMeteredServer(store, [SMALL]);
+  const { clock, get } = await openMeteredServer(store, [SMALL]);
   const first = await get("/listing", SMALL);
   assert.equal(first.headers["ratelimit-policy"], '"general";q=100;w=60, "listing";q=5');
   const quota = parseMember(first.headers.ratelimit, "listing");
@@ -284,7 +269,6 @@ eachDatabase("the RateLimit headers equal the number of further requests that ar
   assert.equal(allowedInMinute, minute?.r);
   await clock.advance((minute?.t ?? 0) * 1_000);
   assert.equal((await get("/uncounted", SMALL)).statusCode, 200);
-  await app.close();
 });
 
 eachDatabase("counts exactly the successful calls among 600 concurrent ones", async (store) => {
@@ -292,7 +276,7 @@ eachDatabase("counts exactly the successful calls among 600 concurrent ones", as
     quotas: { ...PLAN_ALLOWANCES.pro.quotas, LISTING: 300 },
     rateLimits: { general: 10_000, strategy: 5 },
   });
-  const { app, get, used } = await openMeteredServer(store, [busy]);
+  const { get, used } = await openMeteredServer(store, [busy]);
   const queries = ["", "", "?status=404", "?status=500", "?status=none"];
   const responses = await Promise.all(
     Array.from({ length: 600 }, (_, call) => get(`/listing${queries[call % queries.length]}`, busy)),
@@ -300,7 +284,6 @@ eachDatabase("counts exactly the successful calls among 600 concurrent ones", as
   const succeeded = responses.filter(({ statusCode }) => statusCode === 200).length;
   assert.equal((await used(busy)).LISTING, succeeded);
   assert.ok(succeeded > 0 && succeeded <= 300);
-  await app.close();
 });
 
 eachDatabase("a call is counted if its client disconnects after the work started", async (store) => {
@@ -308,14 +291,10 @@ eachDatabase("a call is counted if its client disconnects after the work started
   const work = Promise.withResolvers<void>();
   const { app, used } = await openMeteredServer(store, [SMALL]);
   defineRoute(app, {
-    method: "GET",
+    ...KEY_ROUTE,
     url: "/long",
-    access: "key",
     metering: METERING.DEEP,
-    tag: "Markets",
-    summary: "l",
     operationId: "long",
-    responses: { 200: Type.Unknown() },
     async handler() {
       started.resolve();
       await work.promise;

@@ -127,7 +127,6 @@ test("counts requests by route pattern, with one count for all unknown paths", a
   ]);
   const problems = listSamples(await metrics.text()).filter((line) => line.includes("problems_total"));
   assert.deepEqual(problems, ['parallax_http_problems_total{code="not_found"} 2']);
-  await app.close();
 });
 
 test("401: a missing or wrong token is rejected without revealing the token or metrics", async () => {
@@ -138,7 +137,6 @@ test("401: a missing or wrong token is rejected without revealing the token or m
     assert.equal(reply.statusCode, 401, authorization);
     assert.ok(!reply.body.includes(TOKEN) && !reply.body.includes("parallax_"));
   }
-  await app.close();
 });
 
 test("200: returns the Prometheus text format if the token is correct or none is configured", async () => {
@@ -153,6 +151,5 @@ test("200: returns the Prometheus text format if the token is correct or none is
     assert.match(String(reply.headers["content-type"]), /^text\/plain; version=0\.0\.4/);
     assert.equal(reply.headers["cache-control"], "no-store");
     assert.match(reply.body, /^# HELP parallax_info .*\n# TYPE parallax_info gauge$/m);
-    await app.close();
   }
 });

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import Type from "typebox";
-import { testServer } from "../../../test/support/test-app.ts";
-import { METERING } from "../../domain/metering.ts";
+import { PUBLIC_ROUTE, testServer } from "../../../test/support/test-app.ts";
 import { defineRoute } from "../route.ts";
 
 interface Case {
@@ -54,37 +53,26 @@ const BODY = Type.Object({
 });
 
 const LIMIT = Type.Object({ limit: Type.Integer({ default: 1, minimum: 1 }) });
-const ANY_RESPONSE = { 200: Type.Unknown() };
 let app: FastifyInstance;
 
 before(async () => {
   app = (await testServer()).app;
-  const common = {
-    access: "public",
-    metering: METERING.FREE,
-    tag: "Markets",
-    summary: "Parity test",
-    responses: ANY_RESPONSE,
-  } as const;
   defineRoute(app, {
-    ...common,
-    method: "GET",
+    ...PUBLIC_ROUTE,
     url: "/query",
     operationId: "query",
     query: QUERY,
     handler: ({ query: q }) => [q.limit, q.ratio, q.flag, q.period, q.text, q.slug, q.whole, q.real, q.open],
   });
   defineRoute(app, {
-    ...common,
-    method: "GET",
+    ...PUBLIC_ROUTE,
     url: "/required",
     operationId: "required",
     query: Type.Object({ needed: Type.Integer(), other: Type.String() }),
     handler: ({ query }) => [query.needed, query.other],
   });
   defineRoute(app, {
-    ...common,
-    method: "GET",
+    ...PUBLIC_ROUTE,
     url: "/path/:platform/:count",
     operationId: "path",
     query: LIMIT,
@@ -92,7 +80,7 @@ before(async () => {
     handler: ({ params, query }) => [params.platform, params.count, query.limit],
   });
   defineRoute(app, {
-    ...common,
+    ...PUBLIC_ROUTE,
     method: "POST",
     url: "/body",
     operationId: "body",
@@ -100,7 +88,7 @@ before(async () => {
     handler: ({ body }) => withoutNull(body),
   });
   defineRoute(app, {
-    ...common,
+    ...PUBLIC_ROUTE,
     method: "POST",
     url: "/both",
     operationId: "both",
@@ -109,7 +97,7 @@ before(async () => {
     handler: ({ body, query }) => [query.limit, withoutNull(body)],
   });
   defineRoute(app, {
-    ...common,
+    ...PUBLIC_ROUTE,
     method: "POST",
     url: "/any",
     operationId: "any",
@@ -117,8 +105,6 @@ before(async () => {
     handler: ({ body }) => ({ body }),
   });
 });
-
-after(() => app.close());
 
 test("422: accepts, converts and rejects every recorded request exactly like FastAPI with Pydantic 2.13", async () => {
   assert.ok(corpus.cases.length >= 500);

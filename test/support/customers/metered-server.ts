@@ -18,7 +18,7 @@ import type { QuotaJournal } from "../../../src/ports/quota-journal.ts";
 import type { Random } from "../../../src/ports/random.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
-import { testServer } from "../test-app.ts";
+import { KEY_ROUTE, PUBLIC_ROUTE, testServer } from "../test-app.ts";
 
 /** Creates a customer on this plan. Its API key is its customer id. */
 export function caller(customerId: string, plan: Plan, allowance: Allowance = PLAN_ALLOWANCES[plan]): Principal {
@@ -90,12 +90,9 @@ export async function openMeteredServer(
   const reachedPaths: string[] = [];
   for (const [name, entry] of Object.entries(ROUTES)) {
     defineRoute(app, {
-      method: "GET",
+      ...KEY_ROUTE,
       url: `/${name}`,
-      access: "key",
       metering: entry,
-      tag: "Markets",
-      summary: name,
       operationId: name,
       errors: ["market_not_found"],
       query: Type.Object({ status: Type.Optional(Type.Integer()), given_back: Type.Optional(Type.Boolean()) }),
@@ -114,17 +111,7 @@ export async function openMeteredServer(
     ["/free", METERING.FREE],
     ["/probe", METERING.PROBE],
   ] as const) {
-    defineRoute(app, {
-      method: "GET",
-      url,
-      access: "public",
-      metering: entry,
-      tag: "Markets",
-      summary: url,
-      operationId: url,
-      responses: { 200: Type.Unknown() },
-      handler: () => ({ ok: true }),
-    });
+    defineRoute(app, { ...PUBLIC_ROUTE, url, metering: entry, operationId: url, handler: () => ({ ok: true }) });
   }
   return {
     app,
