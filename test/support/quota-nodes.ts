@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { after } from "node:test";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { openQuotaJournal } from "../../src/adapters/metering/quota-journal-file.ts";
 import { type QuotaCharge, QuotaMeter } from "../../src/capabilities/metering/quota-meter.ts";
@@ -12,14 +13,23 @@ import { temporaryFolder } from "./service-process.ts";
 
 export const ACCOUNT: QuotaAccount = { customerId: "cus-a", tier: "INSIGHT" };
 
-/** Starts quota meters that share one store. Each has a journal file that survives a restart. */
-export async function startQuotaNodes(
+interface QuotaNodeOptions {
+  readonly store?: QuotaStore;
+  readonly wrapJournal?: (journal: QuotaJournal) => QuotaJournal;
+}
+
+/** The meters by number of nodes. */
+type Meters = { 1: [QuotaMeter]; 2: [QuotaMeter, QuotaMeter]; 3: [QuotaMeter, QuotaMeter, QuotaMeter] };
+
+/** Starts quota meters that share one store. Each has a journal file that survives a restart, until the test ends. */
+export async function startQuotaNodes<Count extends keyof Meters>(
   database: Database,
-  count: number,
-  options: { readonly store?: QuotaStore; readonly wrapJournal?: (journal: QuotaJournal) => QuotaJournal } = {},
+  count: Count,
+  options: QuotaNodeOptions = {},
 ) {
   const { store = createQuotaStore(database), wrapJournal = (journal) => journal } = options;
   const folders = await Promise.all(Array.from({ length: count }, () => temporaryFolder()));
+  after(() => Promise.all(folders.map((folder) => folder.release())));
   const clock = new FakeClock();
   const processes: { readonly id: string; readonly node: ClusterNode }[] = [];
   /** Kills the process at this index, if any, and starts a new process. */
@@ -33,15 +43,13 @@ export async function startQuotaNodes(
     await meter.start();
     return meter;
   };
-  const meters = await Promise.all(folders.map((_, index) => restart(index)));
-  return {
-    clock,
-    store,
-    meters,
-    restart,
-    idOf: (index: number) => processes[index]?.id ?? "",
-    release: () => Promise.all(folders.map((folder) => folder.release())),
-  };
+  const meters = (await Promise.all(folders.map((_, index) => restart(index)))) as Meters[Count];
+  return { clock, store, meters, restart, idOf: (index: number) => processes[index]?.id ?? "" };
+}
+
+export async function startQuotaNode(database: Database, options?: QuotaNodeOptions) {
+  const { meters, ...node } = await startQuotaNodes(database, 1, options);
+  return { ...node, meter: meters[0] };
 }
 
 /** Takes units until a unit is rejected or `attempts` units are taken. Returns the charges. */

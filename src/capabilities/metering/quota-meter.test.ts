@@ -3,29 +3,26 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { eachDatabase } from "../../../test/support/databases.ts";
-import { ACCOUNT, startQuotaNodes, takeAll, waitForUsage } from "../../../test/support/quota-nodes.ts";
+import { ACCOUNT, startQuotaNode, takeAll, waitForUsage } from "../../../test/support/quota-nodes.ts";
 import { temporaryFolder } from "../../../test/support/service-process.ts";
 import { openQuotaJournal } from "../../adapters/metering/quota-journal-file.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { QuotaCharge, QuotaMeter } from "./quota-meter.ts";
+import type { QuotaCharge } from "./quota-meter.ts";
 import { createQuotaStore, type QuotaStore } from "./quota-store.ts";
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
 eachDatabase("a node that stops during a grant returns the granted units", async (database) => {
-  const { meters, store, release } = await startQuotaNodes(database, 1);
-  const [meter] = meters as [QuotaMeter];
+  const { meter, store } = await startQuotaNode(database);
   const pending = meter.take(ACCOUNT, 1_000);
   await meter.stop();
   assert.ok((await pending).isAllowed);
   assert.deepEqual(await database.query("select * from quota_blocks"), []);
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1 });
-  await release();
 });
 
 eachDatabase("a released unit can be taken again, both from an open and from a closed block", async (database) => {
-  const { meters, clock, store, release } = await startQuotaNodes(database, 1);
-  const [meter] = meters as [QuotaMeter];
+  const { meter, clock, store } = await startQuotaNode(database);
   for (const limit of [200, 10]) {
     await database.query("truncate quota_months, quota_blocks");
     const charges = await takeAll(meter, limit);
@@ -39,7 +36,6 @@ eachDatabase("a released unit can be taken again, both from an open and from a c
   }
   await meter.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 10 });
-  await release();
 });
 
 eachDatabase("if the store fails or its response is lost, a released unit is freed exactly once", async (database) => {
@@ -53,8 +49,7 @@ eachDatabase("if the store fails or its response is lost, a released unit is fre
       if (fault !== undefined) throw new AppError("store_unavailable", fault);
     },
   };
-  const { meters, clock, release } = await startQuotaNodes(database, 1, { store });
-  const [meter] = meters as [QuotaMeter];
+  const { meter, clock } = await startQuotaNode(database, { store });
   const [first, second] = (await takeAll(meter, 10)) as [QuotaCharge, QuotaCharge];
   first.release();
   while (faults.length > 0) await clock.advance(1_000);
@@ -63,12 +58,10 @@ eachDatabase("if the store fails or its response is lost, a released unit is fre
   await waitForUsage(store, 8);
   await meter.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 8 });
-  await release();
 });
 
 eachDatabase("after concurrent usage queries, each block still has a separate journal slot", async (database) => {
-  const { meters, store, restart, release } = await startQuotaNodes(database, 1);
-  const [killed] = meters as [QuotaMeter];
+  const { meter: killed, store, restart } = await startQuotaNode(database);
   const limit = 1_000;
   // The first block is used up and not yet returned to the store.
   assert.equal((await takeAll(killed, limit, 65)).length, 65);
@@ -79,12 +72,10 @@ eachDatabase("after concurrent usage queries, each block still has a separate jo
   const restarted = await restart(0);
   await restarted.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 129, DEEP: 7 });
-  await release();
 });
 
 eachDatabase("a lowered limit applies immediately and includes units taken before the change", async (database) => {
-  const { meters, clock, store, release } = await startQuotaNodes(database, 1);
-  const [meter] = meters as [QuotaMeter];
+  const { meter, clock, store } = await startQuotaNode(database);
   assert.equal((await takeAll(meter, 1_000, 70)).length, 70);
   assert.equal((await takeAll(meter, 80)).length, 10);
   const rejected = await meter.take(ACCOUNT, 30);
@@ -94,14 +85,13 @@ eachDatabase("a lowered limit applies immediately and includes units taken befor
   assert.equal((await takeAll(meter, 1_000)).length, 920);
   await meter.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
-  await release();
 });
 
 eachDatabase("503: if the journal cannot be written, no unit is served and no block is reserved", async (database) => {
   let isBroken = true;
   let storeRequests = 0;
   const realStore = createQuotaStore(database);
-  const { meters, clock, store, release } = await startQuotaNodes(database, 1, {
+  const { meter, clock, store } = await startQuotaNode(database, {
     store: {
       ...realStore,
       takeBlocks(...options) {
@@ -117,7 +107,6 @@ eachDatabase("503: if the journal cannot be written, no unit is served and no bl
       },
     }),
   });
-  const [meter] = meters as [QuotaMeter];
   for (let attempt = 0; attempt < 10; attempt++) await assert.rejects(takeAll(meter, 1_000, 1), isUnavailable);
   assert.equal(storeRequests, 1);
   await meter.usage(ACCOUNT.customerId);
@@ -127,7 +116,6 @@ eachDatabase("503: if the journal cannot be written, no unit is served and no bl
   await clock.advance(1_000);
   assert.equal((await takeAll(meter, 1_000)).length, 1_000);
   await meter.stop();
-  await release();
 });
 
 test("a journal slot that could not be written is reused for the next block", async (t) => {
@@ -162,8 +150,7 @@ eachDatabase("blocks of a lost grant response are returned, blocks of a pending 
       return grant;
     },
   };
-  const { meters, clock, release } = await startQuotaNodes(database, 1, { store });
-  const [meter] = meters as [QuotaMeter];
+  const { meter, clock } = await startQuotaNode(database, { store });
   const countBlocks = async () => (await database.query("select * from quota_blocks")).length;
   const expireLeases = async () => {
     await database.query("update quota_blocks set expires_at = now() - interval '1 second'");
@@ -185,27 +172,23 @@ eachDatabase("blocks of a lost grant response are returned, blocks of a pending 
   }
   await meter.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1 });
-  await release();
 });
 
 eachDatabase(
   "usage is exact while blocks are open, and exactly `remaining` further units can be taken",
   async (database) => {
-    const { meters, release } = await startQuotaNodes(database, 1);
-    const [meter] = meters as [QuotaMeter];
+    const { meter } = await startQuotaNode(database);
     await takeAll(meter, 300, 41);
     assert.deepEqual((await meter.usage(ACCOUNT.customerId)).used, { LISTING: 0, INSIGHT: 41, STRATEGY: 0, DEEP: 0 });
     const decision = await meter.take(ACCOUNT, 300);
     assert.ok(decision.isAllowed);
     assert.equal((await takeAll(meter, 300)).length, decision.remaining);
     await meter.stop();
-    await release();
   },
 );
 
 eachDatabase("quotas are separate for each month, customer and tier", async (database) => {
-  const { meters, release } = await startQuotaNodes(database, 1);
-  const [meter] = meters as [QuotaMeter];
+  const { meter } = await startQuotaNode(database);
   await database.query(
     `insert into quota_months values ('cus-a', (date_trunc('month', now() at time zone 'utc') - interval '1 month')::date, 'INSIGHT', 5, 1)`,
   );
@@ -214,17 +197,14 @@ eachDatabase("quotas are separate for each month, customer and tier", async (dat
   assert.ok((await meter.take({ ...ACCOUNT, customerId: "cus-b" }, 1)).isAllowed);
   assert.equal((await meter.take({ ...ACCOUNT, customerId: "cus-c" }, 0)).isAllowed, false);
   await meter.stop();
-  await release();
 });
 
 eachDatabase("a block cannot be used after the end of its month", async (database) => {
-  const { meters, clock, release } = await startQuotaNodes(database, 1);
-  const [meter] = meters as [QuotaMeter];
+  const { meter, clock } = await startQuotaNode(database);
   const first = await meter.take(ACCOUNT, 1_000);
   assert.ok(first.isAllowed && first.resetsInMs > 0 && first.resetsInMs <= 31 * 86_400_000);
   await clock.advance(first.resetsInMs);
   const second = await meter.take(ACCOUNT, 1_000);
   assert.ok(second.isAllowed && second.block !== first.block);
   await meter.stop();
-  await release();
 });

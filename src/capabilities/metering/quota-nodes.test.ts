@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
-import { ACCOUNT, startQuotaNodes, takeAll, waitForUsage } from "../../../test/support/quota-nodes.ts";
+import { ACCOUNT, startQuotaNode, startQuotaNodes, takeAll, waitForUsage } from "../../../test/support/quota-nodes.ts";
 import type { QuotaCharge, QuotaMeter } from "./quota-meter.ts";
 
 eachDatabase("64 concurrent callers on each of three nodes take exactly the limit", async (database) => {
-  const { meters, store, release } = await startQuotaNodes(database, 3);
+  const { meters, store } = await startQuotaNodes(database, 3);
   const limit = 1_000;
   const caller = async (meter: QuotaMeter) => {
     let taken = 0;
@@ -20,24 +20,22 @@ eachDatabase("64 concurrent callers on each of three nodes take exactly the limi
   );
   for (const meter of meters) await meter.stop();
   assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT, limit);
-  await release();
 });
 
 eachDatabase("a stopped node returns its unused units, and other nodes can take them", async (database) => {
-  const { meters, store, release } = await startQuotaNodes(database, 2);
-  const [first, second] = meters as [QuotaMeter, QuotaMeter];
+  const { meters, store } = await startQuotaNodes(database, 2);
+  const [first, second] = meters;
   assert.equal((await takeAll(first, 200, 10)).length, 10);
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 0 });
   await first.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 10 });
   assert.equal((await takeAll(second, 200)).length, 190);
   await second.stop();
-  await release();
 });
 
 eachDatabase("a restarted node recovers blocks that were granted just before it was killed", async (database) => {
-  const { meters, store, restart, idOf, release } = await startQuotaNodes(database, 2);
-  const [killed, other] = meters as [QuotaMeter, QuotaMeter];
+  const { meters, store, restart, idOf } = await startQuotaNodes(database, 2);
+  const [killed, other] = meters;
   assert.equal((await takeAll(killed, 1_000, 10)).length, 10);
   assert.equal((await takeAll(other, 1_000, 10)).length, 10);
   // The store granted a block, and the node was killed before it received the response.
@@ -48,12 +46,11 @@ eachDatabase("a restarted node recovers blocks that were granted just before it 
   assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 980);
   for (const meter of [restarted, other]) await meter.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
-  await release();
 });
 
 eachDatabase("a busy account receives several blocks per request, and each unit is served once", async (database) => {
-  const { meters, store, release } = await startQuotaNodes(database, 2);
-  const [first, second] = meters as [QuotaMeter, QuotaMeter];
+  const { meters, store } = await startQuotaNodes(database, 2);
+  const [first, second] = meters;
   const limit = 20_000;
   assert.equal((await takeAll(first, limit, 12_000)).length, 12_000);
   const [stored] = await database.query<{ blocks: number; largest: number }>(
@@ -71,12 +68,11 @@ eachDatabase("a busy account receives several blocks per request, and each unit 
   assert.equal((await takeAll(second, limit)).length, 8_000);
   await second.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: limit });
-  await release();
 });
 
 eachDatabase("a killed and restarted node loses no unit and serves no unit twice", async (database) => {
-  const { meters, store, restart, release } = await startQuotaNodes(database, 2);
-  const [killed, other] = meters as [QuotaMeter, QuotaMeter];
+  const { meters, store, restart } = await startQuotaNodes(database, 2);
+  const [killed, other] = meters;
   assert.equal((await takeAll(killed, 1_000, 100)).length, 100);
   assert.equal((await takeAll(other, 1_000, 30)).length, 30);
   // The node did not shut down cleanly, so only its journal contains the spent units.
@@ -85,12 +81,11 @@ eachDatabase("a killed and restarted node loses no unit and serves no unit twice
   await restarted.stop();
   await other.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
-  await release();
 });
 
 eachDatabase("all units of a disconnected node's blocks count as used until it returns", async (database) => {
-  const { meters, store, restart, release } = await startQuotaNodes(database, 2);
-  const [killed, other] = meters as [QuotaMeter, QuotaMeter];
+  const { meters, store, restart } = await startQuotaNodes(database, 2);
+  const [killed, other] = meters;
   assert.equal((await takeAll(killed, 1_000, 70)).length, 70);
   await database.query("update quota_blocks set expires_at = now() - interval '1 second'");
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 128 });
@@ -101,37 +96,33 @@ eachDatabase("all units of a disconnected node's blocks count as used until it r
   assert.equal((await takeAll(restarted, 1_000)).length, 128 - 70);
   for (const meter of [restarted, other]) await meter.stop();
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
-  await release();
 });
 
 eachDatabase("a dead node's blocks are deleted after their month and lease have ended", async (database) => {
-  const { meters, store, release } = await startQuotaNodes(database, 1);
-  const [killed] = meters as [QuotaMeter];
+  const { meter: killed, store } = await startQuotaNode(database);
   await takeAll(killed, 1_000, 70);
   await database.query("update quota_blocks set month = month - interval '1 month'");
   assert.equal(await store.sweep(), 0);
   await database.query("update quota_blocks set expires_at = now() - interval '1 second'");
   assert.equal(await store.sweep(), 2);
-  await release();
 });
 
 eachDatabase("units released at the limit are immediately available to another node", async (database) => {
-  const { meters, store, release } = await startQuotaNodes(database, 2);
-  const [first, second] = meters as [QuotaMeter, QuotaMeter];
+  const { meters, store } = await startQuotaNodes(database, 2);
+  const [first, second] = meters;
   // Takes exactly 10 units, so the block of the last unit is still open.
   const charges = await takeAll(first, 10, 10);
   for (const charge of charges.slice(-3)) charge.release();
   await waitForUsage(store, 7);
   assert.equal((await takeAll(second, 10)).length, 3);
   for (const meter of meters) await meter.stop();
-  await release();
 });
 
 eachDatabase(
   "a journal settles only the blocks of its node, and never with fewer units than reported",
   async (database) => {
-    const { meters, store, idOf, restart, release } = await startQuotaNodes(database, 2);
-    const [first, other] = meters as [QuotaMeter, QuotaMeter];
+    const { meters, store, idOf, restart } = await startQuotaNodes(database, 2);
+    const [first, other] = meters;
     assert.equal((await takeAll(first, 1_000, 20)).length, 20);
     assert.equal((await takeAll(other, 1_000, 20)).length, 20);
     for (const meter of meters) await meter.usage(ACCOUNT.customerId);
@@ -144,7 +135,6 @@ eachDatabase(
     const restarted = await restart(0);
     assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 960);
     for (const meter of [restarted, other]) await meter.stop();
-    await release();
   },
 );
 
@@ -161,7 +151,7 @@ test("for any order of takes, releases, kills and maintenance on three nodes, us
   await fc.assert(
     fc.asyncProperty(steps, fc.integer({ min: 0, max: 400 }), async (sequence, limit) => {
       await database.query("truncate quota_months, quota_blocks");
-      const { clock, meters, store, restart, release } = await startQuotaNodes(database, 3);
+      const { clock, meters, store, restart } = await startQuotaNodes(database, 3);
       const heldCharges: { charge: QuotaCharge; meter: QuotaMeter }[] = [];
       let unreleasableUnits = 0;
       for (const { node, action, times } of sequence) {
@@ -185,7 +175,6 @@ test("for any order of takes, releases, kills and maintenance on three nodes, us
       }
       for (const meter of meters) await meter.stop();
       assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT ?? 0, heldCharges.length + unreleasableUnits);
-      await release();
     }),
     { numRuns: 15 },
   );
