@@ -4,6 +4,7 @@ import {
   cookieIn,
   inputIn,
   keyIn,
+  signedInHarness,
   TEST_TOKEN,
   tokenIn,
 } from "../../../test/support/customers/account-harness.ts";
@@ -70,9 +71,7 @@ eachDatabase(
 );
 
 eachDatabase("a revoke or sign-out form submitted twice redirects to the account page both times", async (database) => {
-  const harness = await accountHarness(database);
-  const { keyId } = await harness.createAccount("ada@example.org");
-  const { cookie, fields } = await harness.signIn("ada@example.org");
+  const { harness, keyId, cookie, fields } = await signedInHarness(database);
   for (const path of [`/account/keys/${keyId}/revoke`, "/account/sign-out"]) {
     const responses = await Promise.all([1, 2].map(() => harness.submit(path, fields, { cookie })));
     responses.push(await harness.submit(path, fields, { cookie }));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accountHarness, keyIn, SAME_SITE } from "../../../test/support/customers/account-harness.ts";
+import { accountHarness, keyIn, SAME_SITE, signedInHarness } from "../../../test/support/customers/account-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 
 const MINUTE_MS = 60_000;
@@ -7,9 +7,7 @@ const MINUTE_MS = 60_000;
 eachDatabase(
   "a signed-in customer creates, rotates and revokes keys, and the audit log identifies the session",
   async (database) => {
-    const harness = await accountHarness(database);
-    const { customerId, keyId, apiKey } = await harness.createAccount("ada@example.org");
-    const { cookie, fields } = await harness.signIn("ada@example.org");
+    const { harness, customerId, keyId, apiKey, cookie, fields } = await signedInHarness(database);
     const createResponse = await harness.submit("/account/keys", { ...fields, name: " robot " }, { cookie });
     assert.equal(createResponse.status, 200);
     assert.equal(createResponse.headers["cache-control"], "no-store");
@@ -48,9 +46,9 @@ eachDatabase(
 eachDatabase(
   "403: a form submitted from another site is rejected, even with a valid session and CSRF token",
   async (database) => {
-    const harness = await accountHarness(database, { publicUrl: "https://parallax.example" });
-    const { keyId, apiKey } = await harness.createAccount("ada@example.org");
-    const { cookie, fields } = await harness.signIn("ada@example.org");
+    const { harness, keyId, apiKey, cookie, fields } = await signedInHarness(database, {
+      publicUrl: "https://parallax.example",
+    });
     const keysBefore = await database.query("select * from api_keys");
     const crossSiteHeaders: readonly Readonly<Record<string, string>>[] = [
       { origin: "https://evil.example" },
@@ -105,9 +103,7 @@ eachDatabase(
 eachDatabase(
   "a rotate or create form submitted twice creates one key, and both responses show it",
   async (database) => {
-    const harness = await accountHarness(database);
-    const { keyId } = await harness.createAccount("ada@example.org");
-    const { cookie, fields } = await harness.signIn("ada@example.org");
+    const { harness, keyId, cookie, fields } = await signedInHarness(database);
     const submitRepeatedly = async (path: string, formFields: Readonly<Record<string, string>>) => {
       const responses = await Promise.all([1, 2].map(() => harness.submit(path, formFields, { cookie })));
       responses.push(await harness.submit(path, formFields, { cookie }));
@@ -155,10 +151,8 @@ eachDatabase(
 eachDatabase(
   "403: ten minutes after sign-in, key changes require a new sign-in link or an API key",
   async (database) => {
-    const harness = await accountHarness(database);
-    const { keyId, apiKey } = await harness.createAccount("ada@example.org");
+    const { harness, keyId, apiKey, cookie, fields } = await signedInHarness(database);
     const { apiKey: otherCustomersKey } = await harness.createAccount("eve@example.org");
-    const { cookie, fields } = await harness.signIn("ada@example.org");
     const keysBefore = await database.query("select * from api_keys order by key_id");
     const readPage = async () => (await harness.visit("/account", { cookie })).text;
     assert.match(await readPage(), /Rotate now/);
@@ -222,9 +216,7 @@ eachDatabase(
 );
 
 eachDatabase("409 and 422: a customer has at most ten active keys, with unique plain-text names", async (database) => {
-  const harness = await accountHarness(database);
-  await harness.createAccount("ada@example.org");
-  const { cookie, fields } = await harness.signIn("ada@example.org");
+  const { harness, cookie, fields } = await signedInHarness(database);
   const createKey = async (name: string) =>
     (await harness.submit("/account/keys", { ...fields, name }, { cookie })).status;
   for (const name of ["", "   ", "a\u202eb", "a\nb", "x".repeat(65)]) assert.equal(await createKey(name), 422, name);
@@ -237,9 +229,7 @@ eachDatabase("409 and 422: a customer has at most ten active keys, with unique p
 eachDatabase(
   "415, 413 and 400: account pages accept only valid forms below 16 KiB, and the JSON API accepts no forms",
   async (database) => {
-    const harness = await accountHarness(database);
-    const { keyId, apiKey } = await harness.createAccount("ada@example.org");
-    const { cookie, fields } = await harness.signIn("ada@example.org");
+    const { harness, keyId, apiKey, cookie, fields } = await signedInHarness(database);
     const path = `/account/keys/${keyId}/rotate`;
     const headers = { cookie, ...SAME_SITE };
     const formType = "application/x-www-form-urlencoded";
@@ -263,9 +253,7 @@ eachDatabase(
 );
 
 eachDatabase("401: the session cookie does not authenticate API requests", async (database) => {
-  const harness = await accountHarness(database);
-  await harness.createAccount("ada@example.org");
-  const { cookie } = await harness.signIn("ada@example.org");
+  const { harness, cookie } = await signedInHarness(database);
   assert.equal((await harness.visit("/v1/customers/me", { cookie })).status, 401);
   assert.equal((await harness.submit("/v1/customers/me/keys/rotate", {}, { cookie })).status, 401);
 });

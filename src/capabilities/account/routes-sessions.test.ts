@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accountHarness } from "../../../test/support/customers/account-harness.ts";
+import { accountHarness, signedInHarness } from "../../../test/support/customers/account-harness.ts";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 
 const MINUTE_MS = 60_000;
@@ -31,9 +31,7 @@ eachDatabase(
 );
 
 eachDatabase("a sign-out ends the session on the server, so that a retained cookie is rejected", async (database) => {
-  const harness = await accountHarness(database);
-  await harness.createAccount("ada@example.org");
-  const { cookie, fields } = await harness.signIn("ada@example.org");
+  const { harness, cookie, fields } = await signedInHarness(database);
   const rejectedResponse = await harness.submit("/account/sign-out", { csrf: "" }, { cookie });
   assert.equal(rejectedResponse.status, 403);
   const response = await harness.submit("/account/sign-out", { csrf: fields.csrf }, { cookie });
@@ -147,9 +145,7 @@ eachDatabase(
 eachDatabase(
   "if the database sets a customer's status to `canceled`, its sessions and sign-in links are rejected",
   async (database) => {
-    const harness = await accountHarness(database);
-    await harness.createAccount("ada@example.org");
-    const { cookie } = await harness.signIn("ada@example.org");
+    const { harness, cookie } = await signedInHarness(database);
     const token = await harness.requestLink("ada@example.org");
     await database.query("update customers set status = 'canceled'");
     assert.equal(await harness.isSignedIn(cookie), false);
@@ -187,9 +183,7 @@ eachDatabase("if a customer with twenty sessions signs in, the least recently us
 });
 
 eachDatabase("link and cookie tokens are stored only as hashes and are never logged", async (database) => {
-  const harness = await accountHarness(database);
-  await harness.createAccount("ada@example.org");
-  const { cookie } = await harness.signIn("ada@example.org");
+  const { harness, cookie } = await signedInHarness(database);
   const token = await harness.requestLink("ada@example.org");
   const rows = JSON.stringify([
     await database.query("select *, encode(token_hash, 'escape') as text from sessions"),

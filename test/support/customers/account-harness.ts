@@ -80,3 +80,10 @@ export async function accountHarness(database: Database, ports: Partial<AppPorts
     },
   };
 }
+
+/** Opens an account harness and signs in to a new account. */
+export async function signedInHarness(database: Database, ports: Partial<AppPorts> = {}) {
+  const harness = await accountHarness(database, ports);
+  const account = await harness.createAccount("ada@example.org");
+  return { harness, ...account, ...(await harness.signIn(account.email)) };
+}
