@@ -19,7 +19,7 @@ import { createPayments } from "./capabilities/payments/index.ts";
 import { createSessions } from "./capabilities/sessions/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import { createEventLog } from "./event-log/index.ts";
-import { notFoundPage, stylesheetRoute } from "./http/html/index.ts";
+import { renderNotFoundPage, stylesheetRoute } from "./http/html/index.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createIngest, type Ingest, VenueHealth } from "./ingest/index.ts";
 import { readMarketWideTrend } from "./storage/index.ts";
@@ -91,7 +91,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses: addressLimits })],
     publicUrl,
     trustProxy: ports.trustProxy,
-    notFoundPage: servesApi ? notFoundPage : undefined,
+    notFoundPage: servesApi ? renderNotFoundPage : undefined,
     onResponse: metrics?.observeResponse,
     authentication: {
       authenticate: createKeyAuthenticator(keys),

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { AppError } from "../domain/errors.ts";
 import type { Log } from "../ports/log.ts";
-import { type HtmlPage, type ProblemPage, sendPage } from "./html/define-page.ts";
+import { sendPage } from "./html/define-page.ts";
+import type { ProblemPage } from "./html/problem-pages.ts";
 import { createProblem, type Problem, prepareProblem, toProblem } from "./problem.ts";
 import { describeError } from "./request-log.ts";
 
@@ -18,7 +19,8 @@ export function installErrorHandlers(app: FastifyInstance, log: Log, notFoundPag
       const fields = { requestId, method, route: request.routeOptions.url, status: problem.status };
       log[level]({ ...fields, ...describeError(error) }, "request failed");
     }
-    return page === null ? sendProblem(reply, problem) : sendProblemPage(reply, problem, page);
+    const body = prepareProblem(reply, problem);
+    return page === null ? reply.send(body) : sendPage(reply, problem.status, page);
   });
   // Fallback: replaces Fastify's default 404 body, which has another format.
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, createProblem(404, "not_found", "Not Found")));
@@ -26,11 +28,6 @@ export function installErrorHandlers(app: FastifyInstance, log: Log, notFoundPag
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   return reply.send(prepareProblem(reply, problem));
-}
-
-function sendProblemPage(reply: FastifyReply, problem: Problem, page: HtmlPage): FastifyReply {
-  prepareProblem(reply, problem);
-  return sendPage(reply, problem.status, page);
 }
 
 function isLifecycleError(error: unknown): boolean {

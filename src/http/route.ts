@@ -11,7 +11,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { Deprecation, Metering } from "../domain/metering.ts";
 import type { Access, Principal } from "./auth.ts";
-import type { ProblemPage } from "./html/define-page.ts";
+import type { ProblemPage } from "./html/problem-pages.ts";
 import { compileRequestValidator, type RequestValidator } from "./validation/index.ts";
 
 /** The tags of the OpenAPI document, in display order. */

@@ -6,7 +6,7 @@ import type { AuthenticationOptions } from "./auth.ts";
 import { installBodyParsers } from "./body-parsers.ts";
 import { respondToClientError, respondToExpectation } from "./client-errors.ts";
 import { installErrorHandlers, sendProblem } from "./error-handlers.ts";
-import type { ProblemPage } from "./html/define-page.ts";
+import type { ProblemPage } from "./html/problem-pages.ts";
 import { closeUnusedConnections, Lifecycle } from "./lifecycle.ts";
 import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
 import type { PaymentGate } from "./payment-gate.ts";

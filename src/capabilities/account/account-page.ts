@@ -1,6 +1,6 @@
 import type { RouteEntry } from "../../domain/metering.ts";
 import { TIERS, type Tier } from "../../domain/plan.ts";
-import { type Html, html, page, table } from "../../http/html/index.ts";
+import { type Html, html, renderPage, renderTable } from "../../http/html/index.ts";
 import { ACTIVE_KEYS_MAX, type Account, type KeyView, type MonthlyUsage } from "../customers/index.ts";
 import { PROOF_MS, type SessionView } from "../sessions/index.ts";
 import { renderKeyNameField } from "./pages.ts";
@@ -26,7 +26,7 @@ export function renderAccountPage(view: AccountView): string {
   const { account, month: monthlyUsage, form, isProven, canSignIn, routes } = view;
   const hiddenFields = html`<input type="hidden" name="csrf" value="${form.token}">
 <input type="hidden" name="form" value="${form.id}">`;
-  return page({
+  return renderPage({
     title: account.name ?? account.email ?? account.customerId,
     corner: html`<form method="post" action="/account/sign-out">
 <input type="hidden" name="csrf" value="${form.token}">
@@ -119,7 +119,7 @@ ${renderKeyTable(revokedKeys, null)}
 }
 
 const renderKeyTable = (keys: readonly KeyView[], hiddenFields: Html | null): Html =>
-  table(
+  renderTable(
     ["Name", "Prefix", "Created", "Last used", hiddenFields === null ? "Status" : "Actions"],
     keys.map((key) => ({
       isFaint: key.revokedAt !== null,
@@ -164,7 +164,7 @@ ${hiddenFields}
 
 const renderSessionsSection = ({ sessions, sessionId }: AccountView, hiddenFields: Html): Html => html`<section>
 <h2>Sessions</h2>
-${table(
+${renderTable(
   ["Browser", "Signed in", "Last used"],
   sessions.map((session) => ({
     cells: [

@@ -1,4 +1,4 @@
-import { type Html, html, keySection, noticePage, page } from "../../http/html/index.ts";
+import { type Html, html, renderKeySection, renderNoticePage, renderPage } from "../../http/html/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type IssuedKey, KEY_NAME_LENGTH_MAX, TURNSTILE_ACTION } from "../customers/index.ts";
 import { LINK_MS } from "../sessions/index.ts";
 import type { BotCheckField } from "./model.ts";
@@ -32,7 +32,7 @@ export function renderSignedOutPage(options: {
 }): string {
   const { botCheck, canSignIn, showsLinks, formId, rejected: rejectedForm } = options;
   const findRejectedForm = (form: RejectedForm["form"]) => (rejectedForm?.form === form ? rejectedForm : null);
-  return page({
+  return renderPage({
     title: "Your account",
     head: hasWidget(botCheck)
       ? html`<script src="${WIDGET_ORIGIN}/turnstile/v0/api.js" async defer></script>`
@@ -92,7 +92,7 @@ ${
 
 /** Identical for every e-mail address, so that it does not reveal whether an account exists. */
 export const renderLinkSentPage = (): string =>
-  noticePage(
+  renderNoticePage(
     "Check your e-mail",
     `If there is an account with this address, we’ve sent it a sign-in link. The link works once and expires after ${LINK_MINUTES} minutes. We send at most one link per minute and, after three in a day, one every half hour. An earlier link works until we send a newer one.`,
   );
@@ -100,8 +100,8 @@ export const renderLinkSentPage = (): string =>
 /** Displays the sign-in link in a sandbox without a mail server. @param token  null if no account has the e-mail address */
 export const renderDisplayedLinkPage = (token: string | null): string =>
   token === null
-    ? noticePage("Account not found", "This sandbox has no account with this address. Please sign up first.")
-    : noticePage(
+    ? renderNoticePage("Account not found", "This sandbox has no account with this address. Please sign up first.")
+    : renderNoticePage(
         "Your sign-in link",
         "This sandbox has no mail server, so the link is shown here instead of being e-mailed. A live server never shows it.",
         html`<p><a href="/account/enter?token=${token}">Sign in to your account</a></p>`,
@@ -112,7 +112,7 @@ export const renderDisplayedLinkPage = (token: string | null): string =>
  * notice if they received another user's link.
  */
 export const renderConfirmSignInPage = (token: string, formId: string, email: string): string =>
-  page({
+  renderPage({
     title: "Sign in",
     body: html`<section class="narrow">
 <p>Sign in to the account of <strong>${maskEmail(email)}</strong> in this browser.</p>
@@ -129,14 +129,14 @@ const maskEmail = (email: string): string => email.replace(/^(.)[^@]*/u, "$1…"
 
 /** Identical for unknown, used, replaced and expired links. */
 export const renderExpiredLinkPage = (): string =>
-  noticePage(
+  renderNoticePage(
     "This link does not work",
     `It may have been used already, been replaced by a newer link, or be older than ${LINK_MINUTES} minutes.`,
     html`<p><a href="/account">Get a new link</a></p>`,
   );
 
 export const renderEmailSentPage = (): string =>
-  noticePage(
+  renderNoticePage(
     "Check your e-mail",
     "We’ve sent you an e-mail with a link. Open the link to confirm your address and get your API key.",
   );
@@ -148,9 +148,9 @@ export const renderAccountCreatedPage = (newAccount: {
   readonly formId: string;
   readonly canSignIn: boolean;
 }): string =>
-  page({
+  renderPage({
     title: "Your account is ready",
-    body: html`${keySection(newAccount.apiKey, "This is your API key:")}
+    body: html`${renderKeySection(newAccount.apiKey, "This is your API key:")}
 <section class="narrow">
 ${
   newAccount.canSignIn
@@ -166,9 +166,9 @@ ${renderFormIdField(newAccount.formId)}
   });
 
 export const renderNewKeyPage = (key: IssuedKey, intro: string): string =>
-  page({
+  renderPage({
     title: `New key: ${key.name}`,
-    body: html`${keySection(key.apiKey, intro)}
+    body: html`${renderKeySection(key.apiKey, intro)}
 <p><a href="/account">Back to your account</a></p>`,
   });
 
@@ -177,7 +177,7 @@ export const renderRejectedKeyPage = (
   title: string,
   rejectedForm: { readonly message: string; readonly csrf: string; readonly form: string; readonly name: string },
 ): string =>
-  noticePage(
+  renderNoticePage(
     title,
     rejectedForm.message,
     html`<form method="post" action="/account/keys">

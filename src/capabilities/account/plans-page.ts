@@ -1,6 +1,6 @@
 import type { RouteEntry } from "../../domain/metering.ts";
 import { PLAN_ALLOWANCES, PLAN_PRICES_USD_MONTH, PLANS, type Plan, TIERS, type Tier } from "../../domain/plan.ts";
-import { type Html, html, page, table } from "../../http/html/index.ts";
+import { type Html, html, renderPage, renderTable } from "../../http/html/index.ts";
 
 /** Renders the page with the plans, the endpoints of each tier, and how to upgrade. */
 export function renderPlansPage(options: {
@@ -10,10 +10,10 @@ export function renderPlansPage(options: {
   readonly isSandbox: boolean;
 }): string {
   const { routes } = options;
-  return page({
+  return renderPage({
     title: "Plans",
     body: html`<section>
-${table(
+${renderTable(
   ["Plan", ...PLANS],
   [
     createRow("Price per month", formatPrice),

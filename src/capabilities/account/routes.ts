@@ -2,14 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import {
   acceptForms,
+  createFormId,
   createFormSubmissions,
   definePage,
+  describeProblem,
   type HtmlPage,
-  newFormId,
   type ProblemPage,
-  problemPage,
-  problemText,
-  problemTitle,
+  renderProblemPage,
+  selectProblemTitle,
   sendPage,
 } from "../../http/html/index.ts";
 import { valueError } from "../../http/validation/index.ts";
@@ -111,7 +111,7 @@ const HOME_REDIRECTS = [
 
 function defineHomeRedirects(scope: FastifyInstance): void {
   for (const url of HOME_REDIRECTS)
-    definePage(scope, { method: "GET", url, problemPage, handler: ({ reply }) => redirectToAccount(reply) });
+    definePage(scope, { method: "GET", url, handler: ({ reply }) => redirectToAccount(reply) });
 }
 
 /** Without a mail server, sign-in is possible only in a sandbox, which displays the links. */
@@ -122,7 +122,7 @@ const isSignInAvailable = ({ settings, data }: Pick<Routes, "settings" | "data">
 function createSignedOutPage(routes: Routes, rejected?: pages.RejectedForm): HtmlPage {
   const { botCheck, emailDelivery } = routes.settings;
   const options = { botCheck, canSignIn: isSignInAvailable(routes), showsLinks: emailDelivery === null, rejected };
-  const html = pages.renderSignedOutPage({ ...options, formId: newFormId(routes.random) });
+  const html = pages.renderSignedOutPage({ ...options, formId: createFormId(routes.random) });
   return { html, scriptOrigin: pages.hasWidget(botCheck) ? pages.WIDGET_ORIGIN : undefined };
 }
 
@@ -137,11 +137,11 @@ const createFormProblemPage =
   (routes: Routes, form: pages.RejectedForm["form"]): ProblemPage =>
   (status, error, { body }) => {
     const code = error instanceof AppError ? error.code : null;
-    if (code === "cross_site_refused") return problemPage(status, error);
+    if (code === "cross_site_refused") return renderProblemPage(status, error);
     const message =
       code === "bot_check_failed"
         ? "Wait for the bot check below to finish, then submit the form again."
-        : problemText(status, error);
+        : describeProblem(status, error);
     return createSignedOutPage(routes, {
       form,
       message,
@@ -155,7 +155,6 @@ function defineHomeRoute(scope: FastifyInstance, routes: Routes): void {
   definePage(scope, {
     method: "GET",
     url: "/account",
-    problemPage,
     async handler({ request, reply }) {
       const session = await routes.findSession(request);
       if (session === null) return sendPage(reply, 200, createSignedOutPage(routes));
@@ -163,7 +162,7 @@ function defineHomeRoute(scope: FastifyInstance, routes: Routes): void {
       const html = renderAccountPage({
         account,
         month: await usage(account),
-        form: { token: createFormToken(session.token), id: newFormId(random) },
+        form: { token: createFormToken(session.token), id: createFormId(random) },
         sessions: await sessions.list(session.customerId),
         sessionId: session.sessionId,
         isProven: session.isProven,
@@ -179,7 +178,6 @@ function definePlansRoute(scope: FastifyInstance, { settings, data }: Routes): v
   definePage(scope, {
     method: "GET",
     url: PLANS_PATH,
-    problemPage,
     handler({ reply }) {
       const { upgradeUrl = null } = settings;
       const html = renderPlansPage({ routes: scope.routeTable.entries, upgradeUrl, isSandbox: data === "sandbox" });
@@ -214,7 +212,7 @@ function defineSignUpRoute(scope: FastifyInstance, routes: Routes): void {
       const page = pages.renderAccountCreatedPage({
         apiKey: result.apiKey,
         email: body.email.trim(),
-        formId: newFormId(random),
+        formId: createFormId(random),
         canSignIn: isSignInAvailable(routes),
       });
       return sendPage(reply, 200, page);
@@ -246,19 +244,17 @@ function defineSignInRoutes(scope: FastifyInstance, routes: Routes): void {
     method: "GET",
     url: "/account/enter",
     query: schema.LinkQuery,
-    problemPage,
     async handler({ query, reply }) {
       const email = await sessions.emailOfLink(query.token);
       return email === null
         ? sendPage(reply, 404, pages.renderExpiredLinkPage())
-        : sendPage(reply, 200, pages.renderConfirmSignInPage(query.token, newFormId(random), email));
+        : sendPage(reply, 200, pages.renderConfirmSignInPage(query.token, createFormId(random), email));
     },
   });
   definePage(scope, {
     method: "POST",
     url: "/account/enter",
     body: schema.LinkForm,
-    problemPage,
     async handler({ body, request, reply }) {
       const beginSession = () => sessions.begin(body.token, routes.cookieOf(request));
       const newSession = await enterOnce(body.form, body.token, beginSession);
@@ -275,7 +271,6 @@ function defineSessionRoutes(scope: FastifyInstance, routes: Routes): void {
       method: "POST",
       url,
       body: schema.SessionForm,
-      problemPage,
       async handler({ body, request, reply }) {
         // Without a session, an earlier submission of this form has already signed the user out.
         if ((await routes.findSession(request)) !== null) await signOut(await routes.sessionOf(request, body));
@@ -288,7 +283,6 @@ function defineSessionRoutes(scope: FastifyInstance, routes: Routes): void {
     method: "POST",
     url: "/account/prove",
     body: schema.ProofForm,
-    problemPage,
     async handler({ body, request, reply }) {
       await page.prove(await routes.sessionOf(request, body), body.api_key);
       return redirectToAccount(reply);
@@ -297,10 +291,10 @@ function defineSessionRoutes(scope: FastifyInstance, routes: Routes): void {
 }
 
 const renderKeyNameProblem: ProblemPage = (status, error, { body }) => {
-  if (status !== 409 && status !== 422) return problemPage(status, error);
+  if (status !== 409 && status !== 422) return renderProblemPage(status, error);
   const [csrf = "", form = "", name = ""] = ["csrf", "form", "name"].map((field) => readSubmittedField(body, field));
-  const message = problemText(status, error);
-  return { html: pages.renderRejectedKeyPage(problemTitle(status), { message, csrf, form, name }) };
+  const message = describeProblem(status, error);
+  return { html: pages.renderRejectedKeyPage(selectProblemTitle(status), { message, csrf, form, name }) };
 };
 
 function defineKeyRoutes(scope: FastifyInstance, routes: Routes): void {
@@ -320,7 +314,6 @@ function defineKeyRoutes(scope: FastifyInstance, routes: Routes): void {
     url: "/account/keys/:key_id/rotate",
     params: schema.KeyPath,
     body: schema.KeyForm,
-    problemPage,
     async handler({ params, body, request, reply }) {
       const key = await page.rotateKey(await routes.sessionOf(request, body), params.key_id, body.form);
       return sendPage(reply, 200, pages.renderNewKeyPage(key, "The old key no longer works. Use this one instead:"));
@@ -331,7 +324,6 @@ function defineKeyRoutes(scope: FastifyInstance, routes: Routes): void {
     url: "/account/keys/:key_id/revoke",
     params: schema.KeyPath,
     body: schema.KeyForm,
-    problemPage,
     async handler({ params, body, request, reply }) {
       await page.revokeKey(await routes.sessionOf(request, body), params.key_id);
       return redirectToAccount(reply);

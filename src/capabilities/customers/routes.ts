@@ -5,12 +5,12 @@ import { METERING } from "../../domain/metering.ts";
 import type { Principal } from "../../http/auth.ts";
 import {
   acceptForms,
-  browserProblemPage,
+  createFormId,
   createFormSubmissions,
-  FORM,
-  newFormId,
+  FORM_CONTENT_TYPE,
   type ProblemPage,
   prefersHtml,
+  renderBrowserProblemPage,
   sendPage,
   setPrivateHeaders,
 } from "../../http/html/index.ts";
@@ -85,7 +85,7 @@ const createInvalidLinkError = () =>
   new AppError("verification_not_found", "This link is invalid: it has been used or replaced, or it has expired");
 
 const renderVerificationProblem: ProblemPage = (status, error, request) => {
-  const page = browserProblemPage(status, error, request);
+  const page = renderBrowserProblemPage(status, error, request);
   const isInvalidLink = error instanceof AppError && error.code === "verification_not_found";
   return page !== null && isInvalidLink ? { html: renderExpiredLinkPage() } : page;
 };
@@ -109,7 +109,7 @@ function defineVerificationRoutes(app: FastifyInstance, { customers, clock, rand
       problemPage: renderVerificationProblem,
       handler({ query, reply }) {
         if (!isVerificationToken(query.token)) throw createInvalidLinkError();
-        return sendPage(reply, 200, renderConfirmPage(query.token, newFormId(random)));
+        return sendPage(reply, 200, renderConfirmPage(query.token, createFormId(random)));
       },
     });
     defineRoute(scope, {
@@ -122,7 +122,7 @@ function defineVerificationRoutes(app: FastifyInstance, { customers, clock, rand
       operationId: "verify_email",
       body: schema.VerifyBody,
       responses: { 200: schema.VerifyResponse },
-      consumes: ["application/json", FORM],
+      consumes: ["application/json", FORM_CONTENT_TYPE],
       errors: ["verification_not_found", "store_unavailable"],
       problemPage: renderVerificationProblem,
       async handler({ body: { token, form }, request, reply }) {

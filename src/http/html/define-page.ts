@@ -2,26 +2,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { METERING } from "../../domain/metering.ts";
 import { compileRequestValidator } from "../validation/index.ts";
+import { type HtmlPage, type ProblemPage, renderProblemPage } from "./problem-pages.ts";
 
 type EmptyObject = TObject<Record<never, TSchema>>;
 
-export interface HtmlPage {
-  readonly html: string;
-  /** The only external origin whose scripts and frames the page may load; none by default. */
-  readonly scriptOrigin?: string;
-}
-
-/** Renders an error as a page. Returns null to send the error as JSON. */
-export type ProblemPage = (status: number, error: unknown, request: FastifyRequest) => HtmlPage | null;
-
 /** An HTML page or the target of a form. It is not part of the JSON API and not in the OpenAPI document. */
-export interface PageDefinition<Params extends TSchema, Query extends TSchema, Body extends TSchema> {
+interface PageDefinition<Params extends TSchema, Query extends TSchema, Body extends TSchema> {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  readonly problemPage: ProblemPage;
+  /** The default is `renderProblemPage`. */
+  readonly problemPage?: ProblemPage;
   readonly handler: (context: {
     readonly params: Static<Params>;
     readonly query: Static<Query>;
@@ -40,7 +33,7 @@ export function definePage<
   Query extends TSchema = EmptyObject,
   Body extends TSchema = EmptyObject,
 >(app: FastifyInstance, definition: PageDefinition<Params, Query, Body>): void {
-  const { method, url, params, query, body, problemPage, handler } = definition;
+  const { method, url, params, query, body, problemPage = renderProblemPage, handler } = definition;
   const empty = Type.Object({});
   const validate = compileRequestValidator({ params: params ?? empty, query: query ?? empty, body });
   app.route({

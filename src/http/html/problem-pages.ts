@@ -1,8 +1,16 @@
 import type { FastifyRequest } from "fastify";
 import { AppError, type ErrorCode, InvalidRequestError } from "../../domain/errors.ts";
-import type { HtmlPage } from "./define-page.ts";
 import { prefersHtml } from "./forms.ts";
 import { renderNoticePage } from "./layout.ts";
+
+export interface HtmlPage {
+  readonly html: string;
+  /** The only external origin whose scripts and frames the page may load; none by default. */
+  readonly scriptOrigin?: string;
+}
+
+/** Renders an error as a page. Returns null to send the error as JSON. */
+export type ProblemPage = (status: number, error: unknown, request: FastifyRequest) => HtmlPage | null;
 
 const TITLES_BY_STATUS: Readonly<Record<number, string>> = {
   401: "You’re signed out",
@@ -38,12 +46,9 @@ export const renderProblemPage = (status: number, error: unknown): HtmlPage => (
 });
 
 /** Renders an error page for browsers. Returns null for other clients, which receive JSON. */
-export const renderBrowserProblemPage = (
-  status: number,
-  error: unknown,
-  { headers }: FastifyRequest,
-): HtmlPage | null => (prefersHtml(headers.accept) ? renderProblemPage(status, error) : null);
+export const renderBrowserProblemPage: ProblemPage = (status, error, { headers }) =>
+  prefersHtml(headers.accept) ? renderProblemPage(status, error) : null;
 
 /** Renders the not-found page. Returns null for paths under `/v1/`, which always return JSON. */
-export const renderNotFoundPage = (status: number, error: unknown, request: FastifyRequest): HtmlPage | null =>
+export const renderNotFoundPage: ProblemPage = (status, error, request) =>
   request.url.startsWith("/v1/") ? null : renderBrowserProblemPage(status, error, request);
