@@ -5,6 +5,9 @@ import { METERING } from "../../domain/metering.ts";
 import { defineRoute } from "../../http/route.ts";
 import { Health, type HealthReport } from "./schema.ts";
 
+/** Options of all routes of this file: free, without a key. */
+const COMMON_OPTIONS = { method: "GET", access: "public", tag: "Analytics" } as const;
+
 const AliveResponse = Type.Object({ status: Type.Literal("ok") });
 
 /** Defines `/v1/health` and the orchestrators' probes `/livez` (always succeeds) and `/readyz` (needs start-up and store). */
@@ -13,11 +16,9 @@ export function healthRoutes(
   options: { readonly report: () => HealthReport; readonly isStoreUp: () => boolean },
 ): void {
   defineRoute(app, {
-    method: "GET",
+    ...COMMON_OPTIONS,
     url: "/v1/health",
-    access: "public",
     metering: METERING.FREE,
-    tag: "Analytics",
     summary: "Health of the service and of each venue",
     operationId: "get_health",
     responses: { 200: Health },
@@ -25,11 +26,9 @@ export function healthRoutes(
   });
 
   defineRoute(app, {
-    method: "GET",
+    ...COMMON_OPTIONS,
     url: "/livez",
-    access: "public",
     metering: METERING.PROBE,
-    tag: "Analytics",
     summary: "Whether the process is alive",
     operationId: "get_livez",
     responses: { 200: AliveResponse },
@@ -37,11 +36,9 @@ export function healthRoutes(
   });
 
   defineRoute(app, {
-    method: "GET",
+    ...COMMON_OPTIONS,
     url: "/readyz",
-    access: "public",
     metering: METERING.PROBE,
-    tag: "Analytics",
     summary: "Whether the process can serve requests",
     operationId: "get_readyz",
     responses: { 200: AliveResponse },
