@@ -1,8 +1,9 @@
 import { isIP } from "node:net";
 import { isTestSecret, TURNSTILE_URL } from "../capabilities/customers/turnstile.ts";
+import type { PaymentSettings } from "../capabilities/payments/model.ts";
 import { UserFacingError } from "../lib/user-facing-error.ts";
 import { parseVenues, VENUE_SERVICES, type VenueSetting } from "../venues/registry.ts";
-import { type PaymentSettings, parsePaymentSettings } from "./payment-settings.ts";
+import { parsePaymentSettings } from "./payment-settings.ts";
 import { type Environment, SettingsReader } from "./settings-reader.ts";
 import { parseVenueOverrides, type VenueOverrides } from "./venue-settings.ts";
 

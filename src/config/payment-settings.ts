@@ -1,16 +1,6 @@
-import type { Hex, PaymentAsset } from "../capabilities/payments/model.ts";
+import type { Hex, PaymentAsset, PaymentSettings } from "../capabilities/payments/model.ts";
 import { KNOWN_ASSETS } from "../capabilities/payments/requirements.ts";
 import type { SettingsReader } from "./settings-reader.ts";
-
-/** Settings of per-call payments (x402). */
-export interface PaymentSettings {
-  readonly asset: PaymentAsset;
-  /** Without a trailing slash. */
-  readonly facilitatorUrl: string;
-  readonly facilitatorToken: string | null;
-  /** JSON-RPC URL of the chain; null relies on the facilitator alone when a settlement is uncertain. */
-  readonly rpcUrl: string | null;
-}
 
 const WALLET_ADDRESS_PATTERN = /^0x[0-9a-fA-F]{40}$/;
 const NETWORK_PATTERN = /^eip155:([1-9]\d{0,14})$/;

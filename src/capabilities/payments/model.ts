@@ -38,6 +38,16 @@ export interface PaymentAsset {
   readonly payTo: Hex;
 }
 
+/** Settings of per-call payments (x402). */
+export interface PaymentSettings {
+  readonly asset: PaymentAsset;
+  /** Without a trailing slash. */
+  readonly facilitatorUrl: string;
+  readonly facilitatorToken: string | null;
+  /** JSON-RPC URL of the chain; null relies on the facilitator alone when a settlement is uncertain. */
+  readonly rpcUrl: string | null;
+}
+
 /** An EIP-3009 transfer. Addresses and nonce are in lower case; numbers are decimal digits. */
 export interface Authorization {
   readonly from: Hex;

@@ -6,7 +6,7 @@ import type { Random } from "../../ports/random.ts";
 import type { AddressLimits } from "../metering/index.ts";
 import { createChainReader } from "./chain.ts";
 import { createFacilitator } from "./facilitator.ts";
-import type { PaymentAsset } from "./model.ts";
+import type { PaymentSettings } from "./model.ts";
 import { createPaymentGate } from "./payment-gate.ts";
 import { createPaymentReconciler } from "./reconciler.ts";
 import { PaymentService } from "./service.ts";
@@ -14,12 +14,7 @@ import { findConfigurationErrors } from "./startup-check.ts";
 import { createSignatureCheck } from "./validate-payment.ts";
 
 /** The settings of pay per request, and the HTTP client for the facilitator and the chain. */
-export interface PaymentPorts {
-  readonly asset: PaymentAsset;
-  readonly facilitatorUrl: string;
-  readonly facilitatorToken: string | null;
-  /** JSON-RPC URL of the chain; if null, only the facilitator determines the outcome of an uncertain settlement. */
-  readonly rpcUrl: string | null;
+export interface PaymentPorts extends PaymentSettings {
   readonly http: HttpOut;
   /** Timeouts of facilitator requests, for tests. */
   readonly deadlines?: { readonly verifyMs: number; readonly settleMs: number };

@@ -1,9 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
-import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Random } from "../../ports/random.ts";
 import { newAttemptId } from "./ledger.ts";
-import { type PaymentAsset, PaymentRejectedError } from "./model.ts";
+import { PaymentRejectedError } from "./model.ts";
 import {
   countUnknownPayments,
   deleteOldPayments,
@@ -12,7 +10,7 @@ import {
   UNKNOWN_BATCH_SIZE,
 } from "./queries.ts";
 import { requirementsOf } from "./requirements.ts";
-import type { PaymentService } from "./service.ts";
+import type { PaymentService, PaymentServiceOptions } from "./service.ts";
 
 const RECONCILE_INTERVAL_MS = 5_000;
 const DELETE_INTERVAL_MS = 3_600_000;
@@ -23,14 +21,11 @@ const RESOLVE_TIMEOUT_MS = 60_000;
 const TRIES_BEFORE_ERROR = 12;
 
 /** Background maintenance of the payment ledger. Any number of nodes may run it concurrently. */
-export function createPaymentReconciler(options: {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly asset: PaymentAsset;
-  readonly service: PaymentService;
-}) {
+export function createPaymentReconciler(
+  options: Pick<PaymentServiceOptions, "database" | "clock" | "random" | "log" | "asset"> & {
+    readonly service: PaymentService;
+  },
+) {
   const { database, clock, random, log, asset, service } = options;
   const stopping = new AbortController();
   let unknownCount = 0;

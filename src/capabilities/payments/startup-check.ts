@@ -2,7 +2,7 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { HttpOut } from "../../ports/http-out.ts";
 import { queryChain } from "./chain.ts";
-import type { PaymentAsset } from "./model.ts";
+import type { PaymentSettings } from "./model.ts";
 
 const TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_MAX = 256 * 1024;
@@ -17,13 +17,7 @@ const supportedCheck = Compile(
   }),
 );
 
-interface CheckOptions {
-  readonly http: HttpOut;
-  readonly asset: PaymentAsset;
-  readonly facilitatorUrl: string;
-  readonly facilitatorToken: string | null;
-  readonly rpcUrl: string | null;
-}
+type CheckOptions = PaymentSettings & { readonly http: HttpOut };
 
 /**
  * Compares the configuration with the facilitator and the chain, so that errors are reported at start and not at the
