@@ -81,6 +81,8 @@ export class PaymentLedger {
    */
   async reserve(payment: NewPayment, leaseMs: number): Promise<PaymentLease | null> {
     const attempt = newAttemptId(this.#random);
+    const { network, asset, payer, nonce, amount, validBefore, authorizationHash, requestHash } = payment;
+    const signedJson = JSON.stringify(payment.signed);
     const [row] = await this.#database.query<{ payment_id: number }>(
       `insert into payments as held (network, asset, payer, nonce, amount, valid_before, authorization_hash, request_hash,
          authorization_json, state, attempt, lease_until)
@@ -91,19 +93,7 @@ export class PaymentLedger {
          attempt = excluded.attempt, lease_until = excluded.lease_until, updated_at = clock_timestamp()
        where held.state = 'released' or (held.state in ('reserved', 'verified') and held.lease_until <= clock_timestamp())
        returning payment_id`,
-      [
-        payment.network,
-        payment.asset,
-        payment.payer,
-        payment.nonce,
-        payment.amount,
-        payment.validBefore,
-        payment.authorizationHash,
-        payment.requestHash,
-        JSON.stringify(payment.signed),
-        attempt,
-        leaseMs,
-      ],
+      [network, asset, payer, nonce, amount, validBefore, authorizationHash, requestHash, signedJson, attempt, leaseMs],
     );
     if (row === undefined) return null;
     this.counts.reserved += 1;
@@ -151,7 +141,9 @@ export class PaymentLedger {
 
   /** Returns false if the lease was lost or the transaction is recorded for another payment. */
   async tryTransition({ paymentId, attempt }: PaymentLease, transition: PaymentTransition): Promise<boolean> {
-    const { response = null } = transition;
+    const { from, to, leaseMs, reason = null, transaction = null, response = null } = transition;
+    const responseColumns =
+      response === null ? [null, null, null] : [response.status, JSON.stringify(response.headers), response.body];
     const rows = await this.#database.query(
       `update payments as held set state = $4, lease_until = ${leaseEndSql(5)}, updated_at = clock_timestamp(),
          reason = coalesce($6::text, held.reason), transaction_hash = coalesce($7::text, held.transaction_hash),
@@ -167,21 +159,10 @@ export class PaymentLedger {
          and not exists (select 1 from payments as other where other.network = held.network
            and other.transaction_hash = $7::text and other.payment_id <> held.payment_id)
        returning payment_id`,
-      [
-        paymentId,
-        attempt,
-        transition.from,
-        transition.to,
-        transition.leaseMs,
-        transition.reason ?? null,
-        transition.transaction ?? null,
-        ...(response === null
-          ? [null, null, null]
-          : [response.status, JSON.stringify(response.headers), response.body]),
-      ],
+      [paymentId, attempt, from, to, leaseMs, reason, transaction, ...responseColumns],
     );
     if (rows.length === 0) return false;
-    this.counts[transition.to] += 1;
+    this.counts[to] += 1;
     return true;
   }
 

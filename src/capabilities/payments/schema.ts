@@ -51,23 +51,13 @@ export function parsePaymentHeader(header: string): Payment {
     throw createMalformedError(`it is longer than ${HEADER_LENGTH_MAX} characters`);
   const value = decodeJson(header);
   if (paymentV2.Check(value)) {
-    const { accepted } = value;
-    return {
-      version: 2,
-      scheme: accepted.scheme,
-      network: accepted.network,
-      accepted,
-      ...toSignedAuthorization(value.payload),
-    };
+    const { accepted, payload } = value;
+    const { scheme, network } = accepted;
+    return { version: 2, scheme, network, accepted, ...toSignedAuthorization(payload) };
   }
   if (paymentV1.Check(value)) {
-    return {
-      version: 1,
-      scheme: value.scheme,
-      network: value.network,
-      accepted: null,
-      ...toSignedAuthorization(value.payload),
-    };
+    const { scheme, network, payload } = value;
+    return { version: 1, scheme, network, accepted: null, ...toSignedAuthorization(payload) };
   }
   throw createMalformedError("it is not a version 1 or 2 payment with an EIP-3009 authorization");
 }
