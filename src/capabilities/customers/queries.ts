@@ -217,6 +217,7 @@ export async function upsertPendingSignup(
   },
   hasNewToken: boolean,
 ): Promise<string> {
+  const { email, name, customerId, tokenHash, expiresAt } = pendingSignup;
   const assignments = hasNewToken
     ? "name = excluded.name, token_hash = excluded.token_hash, expires_at = excluded.expires_at"
     : "name = pending_signups.name";
@@ -224,15 +225,9 @@ export async function upsertPendingSignup(
     `insert into pending_signups (email, name, customer_id, token_hash, expires_at)
      values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000))
      on conflict (email) do update set ${assignments} returning customer_id`,
-    [
-      pendingSignup.email,
-      pendingSignup.name,
-      pendingSignup.customerId,
-      pendingSignup.tokenHash,
-      pendingSignup.expiresAt,
-    ],
+    [email, name, customerId, tokenHash, expiresAt],
   );
-  return row?.customer_id ?? pendingSignup.customerId;
+  return row?.customer_id ?? customerId;
 }
 
 /** Deletes and returns the pending sign-up of a token, or returns null if there is none or it has expired. */
