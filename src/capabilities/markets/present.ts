@@ -47,18 +47,10 @@ export function presentHistory(market: BoardMarket, reading: HistoryReading) {
     market_id: market.listing.marketId,
     period: reading.period,
     interval_seconds: reading.intervalSeconds,
-    points: reading.points.flatMap((point) =>
-      point.yesPrice === null
+    points: reading.points.flatMap(({ startAt, yesPrice, bid, ask, volumeUsd }) =>
+      yesPrice === null
         ? []
-        : [
-            {
-              timestamp: formatIsoTime(point.startAt),
-              yes_price: point.yesPrice,
-              bid: point.bid,
-              ask: point.ask,
-              volume: point.volumeUsd,
-            },
-          ],
+        : [{ timestamp: formatIsoTime(startAt), yes_price: yesPrice, bid, ask, volume: volumeUsd }],
     ),
     generated_at: formatIsoTime(reading.generatedAt),
   };
