@@ -6,14 +6,14 @@ import type { Database } from "../../ports/database.ts";
 import { findUserAccount, type UserAccount } from "./queries.ts";
 
 /** The plan of each marketplace subscription; unknown subscriptions get the free plan. */
-const PLANS_BY_SUBSCRIPTION: Readonly<Record<string, Plan>> = {
-  BASIC: "free",
-  PRO: "pro",
-  ULTRA: "pro",
-  MEGA: "pro",
+const PLANS_BY_SUBSCRIPTION: ReadonlyMap<string, Plan> = new Map([
+  ["BASIC", "free"],
+  ["PRO", "pro"],
+  ["ULTRA", "pro"],
+  ["MEGA", "pro"],
   /** Enterprise if an operator has set custom limits. */
-  CUSTOM: "pro",
-};
+  ["CUSTOM", "pro"],
+]);
 const CUSTOM_SUBSCRIPTION = "CUSTOM";
 /** How long a user's account settings are cached. */
 const CACHED_ACCOUNT_MS_MAX = 1_000;
@@ -114,9 +114,7 @@ function createCaller(
   if (isCanceled) throw createUnauthorizedError();
   if (subscription === CUSTOM_SUBSCRIPTION && customAllowance !== null)
     return { customerId, plan: "enterprise", allowance: customAllowance };
-  const plan = Object.hasOwn(PLANS_BY_SUBSCRIPTION, subscription)
-    ? (PLANS_BY_SUBSCRIPTION[subscription] ?? "free")
-    : "free";
+  const plan = PLANS_BY_SUBSCRIPTION.get(subscription) ?? "free";
   return { customerId, plan, allowance: PLAN_ALLOWANCES[plan] };
 }
 
