@@ -171,38 +171,30 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       };
     },
   },
-  "set-plan": createChangeCommand(
-    (args) => {
-      const plan = parseOneOf<Plan>("PLAN", args.at(1, "a plan"), PLANS);
-      return (accounts, customerId, actor) => accounts.setPlan(customerId, plan, actor);
-    },
-    2,
-    findOrCreateMarketplaceUser,
-  ),
-  "set-quota": createChangeCommand(
-    (args) => {
-      const tier = parseOneOf("TIER", args.at(1, "a tier").toUpperCase(), TIERS);
-      const limit = parseLimit(args.at(2, 'a number or "plan"'));
-      return (accounts, customerId, actor) => accounts.setQuota(customerId, tier, limit, actor);
-    },
-    3,
-    findOrCreateMarketplaceUser,
-  ),
-  "set-rate-limit": createChangeCommand(
-    (args) => {
-      const rateClass = parseOneOf("CLASS", args.at(1, "a class"), RATE_CLASSES);
-      const limit = parseLimit(args.at(2, 'a number or "plan"'));
-      return (accounts, customerId, actor) => accounts.setRateLimits(customerId, { [rateClass]: limit }, actor);
-    },
-    3,
-    findOrCreateMarketplaceUser,
-  ),
+  "set-plan": createChangeCommand(2, findOrCreateMarketplaceUser, (args) => {
+    const plan = parseOneOf<Plan>("PLAN", args.at(1, "a plan"), PLANS);
+    return (accounts, customerId, actor) => accounts.setPlan(customerId, plan, actor);
+  }),
+  "set-quota": createChangeCommand(3, findOrCreateMarketplaceUser, (args) => {
+    const tier = parseOneOf("TIER", args.at(1, "a tier").toUpperCase(), TIERS);
+    const limit = parseLimit(args.at(2, 'a number or "plan"'));
+    return (accounts, customerId, actor) => accounts.setQuota(customerId, tier, limit, actor);
+  }),
+  "set-rate-limit": createChangeCommand(3, findOrCreateMarketplaceUser, (args) => {
+    const rateClass = parseOneOf("CLASS", args.at(1, "a class"), RATE_CLASSES);
+    const limit = parseLimit(args.at(2, 'a number or "plan"'));
+    return (accounts, customerId, actor) => accounts.setRateLimits(customerId, { [rateClass]: limit }, actor);
+  }),
   disable: createChangeCommand(
-    () => (accounts, customerId, actor) => accounts.disable(customerId, actor),
     1,
     findOrCreateMarketplaceUser,
+    () => (accounts, customerId, actor) => accounts.disable(customerId, actor),
   ),
-  enable: createChangeCommand(() => (accounts, customerId, actor) => accounts.enable(customerId, actor), 1),
+  enable: createChangeCommand(
+    1,
+    findAccount,
+    () => (accounts, customerId, actor) => accounts.enable(customerId, actor),
+  ),
   "create-key": {
     argumentCount: [2, 2],
     options: [],
@@ -228,11 +220,11 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       };
     },
   },
-  revoke: createChangeCommand((args) => {
+  revoke: createChangeCommand(2, findAccount, (args) => {
     const idOrName = args.at(1, "a key");
     return (accounts, customerId, actor, account) =>
       accounts.revokeKey(customerId, findActiveKey(account, idOrName).keyId, actor);
-  }, 2),
+  }),
   audit: {
     argumentCount: [0, 1],
     options: ["limit", "before"],
@@ -259,9 +251,9 @@ type Change = (accounts: Accounts, customerId: string, actor: Actor, account: Ac
 
 /** Creates a subcommand that changes one customer and outputs the changed account. */
 function createChangeCommand(
-  parse: (args: Arguments) => Change,
   argumentCount: number,
-  findCustomer: typeof findOrCreateMarketplaceUser = findAccount,
+  findCustomer: typeof findOrCreateMarketplaceUser,
+  parse: (args: Arguments) => Change,
 ): Subcommand {
   return {
     argumentCount: [argumentCount, argumentCount],
