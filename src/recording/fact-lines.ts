@@ -24,14 +24,9 @@ const listFieldNames = (validator: { Type(): Type.TObject }) =>
     valueIfAbsent: "type" in schema && schema.type === "boolean" ? false : null,
   }));
 
-const fieldNames = {
-  event: listFieldNames(factValidators.event),
-  market: listFieldNames(factValidators.market),
-  quote: listFieldNames(factValidators.quote),
-  activity: listFieldNames(factValidators.activity),
-  book: listFieldNames(factValidators.book),
-  trade: listFieldNames(factValidators.trade),
-} as const;
+const fieldNames = Object.fromEntries(
+  Object.entries(factValidators).map(([kind, validator]) => [kind, listFieldNames(validator)]),
+) as Record<Kind, ReturnType<typeof listFieldNames>>;
 
 /** @throws LineError if the line is not a valid fact */
 export function readFact(line: string): Fact {

@@ -150,13 +150,8 @@ class FactRecorder {
     const { venue: _, ...market } = listing;
     const { marketId } = market;
     const { receivedAt: at, ...quoteFact } = quote;
-    const recordedMarket = this.#markets.get(marketId) ?? {
-      listing: "",
-      activity: "",
-      book: "",
-      quote: null,
-      streamedAt: 0,
-    };
+    const newMarket: RecordedMarket = { listing: "", activity: "", book: "", quote: null, streamedAt: 0 };
+    const recordedMarket = this.#markets.get(marketId) ?? newMarket;
     this.#markets.set(marketId, recordedMarket);
     const listingDigest = digest(market);
     if (recordedMarket.listing !== listingDigest) this.#append({ at, venue: this.#venue, kind: "market", market });
@@ -192,17 +187,10 @@ function digest(value: unknown): string {
   return createHash("sha1").update(JSON.stringify(value)).digest("base64");
 }
 
-/** Ignores `eventAt`: a repeated price is not a change. */
-function isSameQuote(a: FactQuote, b: FactQuote): boolean {
-  return (
-    a.bid === b.bid &&
-    a.ask === b.ask &&
-    a.bidSize === b.bidSize &&
-    a.askSize === b.askSize &&
-    a.lastPrice === b.lastPrice &&
-    a.indicativePrice === b.indicativePrice
-  );
-}
+/** Without `eventAt`: a repeated price is not a change. */
+const COMPARED_QUOTE_FIELDS = ["bid", "ask", "bidSize", "askSize", "lastPrice", "indicativePrice"] as const;
+
+const isSameQuote = (a: FactQuote, b: FactQuote) => COMPARED_QUOTE_FIELDS.every((name) => a[name] === b[name]);
 
 function hasBestPrices(quote: FactQuote | null, book: Pick<OrderBook, "bids" | "asks">): boolean {
   return quote?.bid === (book.bids[0]?.price ?? null) && quote.ask === (book.asks[0]?.price ?? null);
