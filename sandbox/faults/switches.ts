@@ -90,7 +90,7 @@ export type FaultSettings = Partial<Readonly<Record<FaultName, FaultSetting>>>;
 /** An unknown switch, parameter or value. The message lists the valid values. */
 export class FaultError extends UserFacingError {}
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isFaultName = (name: string): name is FaultName => Object.hasOwn(DEFINITIONS, name);

@@ -155,19 +155,10 @@ export class MarketRecord {
     const asks = this.#readSide(bookIndex, 1);
     if (quoteIndex < 0 || (bookIndex >= 0 && (this.#bookTimes[bookIndex] ?? 0) >= (this.#quoteTimes[quoteIndex] ?? 0)))
       return { bids, asks };
+    const field = (number: number) => this.#quoteField(quoteIndex, number);
     return {
-      bids: replaceTop(
-        bids,
-        this.#quoteField(quoteIndex, 0),
-        this.#quoteField(quoteIndex, 2),
-        (price, top) => price < top,
-      ),
-      asks: replaceTop(
-        asks,
-        this.#quoteField(quoteIndex, 1),
-        this.#quoteField(quoteIndex, 3),
-        (price, top) => price > top,
-      ),
+      bids: replaceTop(bids, field(0), field(2), (price, top) => price < top),
+      asks: replaceTop(asks, field(1), field(3), (price, top) => price > top),
     };
   }
 
