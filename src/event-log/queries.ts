@@ -53,8 +53,8 @@ const READ_AFTER = `
 with head as (${SELECT_HEAD}), start as (
   select head.*, least(greatest($1::int8, dropped_through), last_id) as after from head
 )
-select start.last_id, start.dropped_through, start.after, event.id, event.type, event.venue, event.market_id,
-  event.occurred_at, event.payload
+select start.last_id as "lastId", start.dropped_through as "droppedThrough", start.after,
+  event.id, event.type, event.venue, event.market_id as "marketId", event.occurred_at as "occurredAt", event.payload
 from start left join lateral (
   select * from event_log
   where id > start.after and id <= start.after + ${SCAN_IDS_MAX}
@@ -64,15 +64,8 @@ from start left join lateral (
   order by id limit $2
 ) event on true order by event.id`;
 
-interface LoggedRow extends Record<string, unknown> {
-  readonly id: number;
-  readonly type: string;
-  readonly venue: string | null;
-  readonly market_id: string | null;
-  readonly occurred_at: Date;
-  readonly payload: string;
-}
-type ReadRow = { last_id: number; dropped_through: number; after: number } & (LoggedRow | { id: null });
+type LoggedRow = Omit<LoggedEvent, "occurredAt" | "payload"> & { readonly occurredAt: Date; readonly payload: string };
+type ReadRow = { lastId: number; droppedThrough: number; after: number } & (LoggedRow | { id: null });
 
 export async function selectEventsAfter(
   database: Database,
@@ -93,23 +86,15 @@ export async function selectEventsAfter(
   const isFull = events.length >= limit;
   return {
     events,
-    through: isFull ? (events.at(-1)?.id ?? head.after) : Math.min(head.last_id, head.after + SCAN_IDS_MAX),
-    hasGap: after < head.dropped_through || after > head.last_id,
-    latestId: head.last_id,
+    through: isFull ? (events.at(-1)?.id ?? head.after) : Math.min(head.lastId, head.after + SCAN_IDS_MAX),
+    hasGap: after < head.droppedThrough || after > head.lastId,
+    latestId: head.lastId,
   };
 }
 
-function toEvent(row: LoggedRow): LoggedEvent {
-  const type = EVENT_TYPES.find((eventType) => eventType === row.type);
-  if (type === undefined) throw new Error(`The event log contains an event of unknown type: ${row.type}`);
-  return {
-    id: row.id,
-    type,
-    occurredAt: row.occurred_at.getTime(),
-    venue: row.venue,
-    marketId: row.market_id,
-    payload: JSON.parse(row.payload),
-  };
+function toEvent({ id, type, occurredAt, venue, marketId, payload }: LoggedRow): LoggedEvent {
+  if (!EVENT_TYPES.includes(type)) throw new Error(`The event log contains an event of unknown type: ${type}`);
+  return { id, type, occurredAt: occurredAt.getTime(), venue, marketId, payload: JSON.parse(payload) };
 }
 
 export async function selectHead(database: Database): Promise<{ lastId: number; droppedThrough: number }> {

@@ -11,12 +11,9 @@ const ROWS_PER_STATEMENT_MAX = 2_000;
 /** Maximum rows that one read returns per venue and table. */
 const CHANGES_PER_READ_MAX = 2_000;
 
+type ChangeTable = "events" | "markets" | "quotes";
 /** Position up to which a venue's changes have been read, for each table. */
-export interface ChangeCursor {
-  readonly events: number;
-  readonly markets: number;
-  readonly quotes: number;
-}
+export type ChangeCursor = Readonly<Record<ChangeTable, number>>;
 
 export interface CurrentQuote extends Pick<MarketSnapshot, "quote" | "activity"> {
   readonly marketKey: number;
@@ -77,7 +74,7 @@ on conflict (market_key) do update set
   event_at = excluded.event_at, updated_at = excluded.updated_at`;
 
 /** Returns SQL for the next rows of a table after each venue's cursor. Parameters: `$1` venues, `$2` cursors. */
-const nextRowsSql = (table: "events" | "markets" | "quotes", columns: string, join = "", condition = "") => `
+const nextRowsSql = (table: ChangeTable, columns: string, join = "", condition = "") => `
 select next.venue, next.position, ${columns}
 from unnest($1::text[], $2::int8[]) as cursor (venue, after)
 cross join lateral (
@@ -96,14 +93,12 @@ const NEXT_MARKETS = nextRowsSql(
 );
 const NEXT_QUOTES = nextRowsSql(
   "quotes",
-  `markets.market_id, ${QUOTE_COLUMNS.replaceAll("quotes.", "next.")}`,
+  `markets.market_id as "marketId", ${QUOTE_COLUMNS.replaceAll("quotes.", "next.")}`,
   "join markets on markets.key = next.market_key",
 );
 
-interface ChangeRow extends Record<string, unknown> {
-  readonly venue: string;
-  readonly position: number;
-}
+type ChangeRow = { readonly venue: VenueId; readonly position: number };
+type QuoteChangeRow = ChangeRow & StoredQuoteRow & { readonly marketId: string };
 
 export function createChangeStore(database: Database, countDrop: StoreDrop = () => {}): ChangeStore {
   return {
@@ -130,7 +125,7 @@ export function createChangeStore(database: Database, countDrop: StoreDrop = () 
     },
 
     async latestCursors(venues) {
-      const rows = await database.query<{ venue: string } & Record<keyof ChangeCursor, number>>(
+      const rows = await database.query<{ venue: VenueId } & ChangeCursor>(
         `select venue,
            coalesce((select max(position) from events where events.venue = requested.venue), 0) as events,
            coalesce((select max(position) from markets where markets.venue = requested.venue), 0) as markets,
@@ -143,13 +138,10 @@ export function createChangeStore(database: Database, countDrop: StoreDrop = () 
 
     async read(cursors, finalizedSinceMs) {
       const venues = [...cursors.keys()];
-      const parameters = (table: keyof ChangeCursor) => [venues, [...cursors.values()].map((cursor) => cursor[table])];
+      const parameters = (table: ChangeTable) => [venues, [...cursors.values()].map((cursor) => cursor[table])];
       // Markets are read after quotes and include their current quote. Otherwise the follower would lose a quote of a
       // market that it has not read yet.
-      const quotes = await database.query<ChangeRow & { market_id: string } & StoredQuoteRow>(
-        NEXT_QUOTES,
-        parameters("quotes"),
-      );
+      const quotes = await database.query<QuoteChangeRow>(NEXT_QUOTES, parameters("quotes"));
       const markets = await database.query<ChangeRow & StoredMarketRow>(NEXT_MARKETS, [
         ...parameters("markets"),
         finalizedSinceMs,
@@ -157,7 +149,7 @@ export function createChangeStore(database: Database, countDrop: StoreDrop = () 
       const events = await database.query<ChangeRow & { listing: string }>(NEXT_EVENTS, parameters("events"));
       const nextCursors = new Map(cursors);
       let hasMore = false;
-      const rowsByTable: Record<keyof ChangeCursor, readonly ChangeRow[]> = { events, markets, quotes };
+      const rowsByTable: Record<ChangeTable, readonly ChangeRow[]> = { events, markets, quotes };
       for (const [table, rows] of Object.entries(rowsByTable)) {
         const counts = new Map<VenueId, number>();
         for (const { venue, position } of rows) {
@@ -171,10 +163,8 @@ export function createChangeStore(database: Database, countDrop: StoreDrop = () 
         events: events.flatMap((row) => toStoredEvent(row, countDrop)),
         markets: markets.flatMap((row) => toStoredMarket(row, countDrop)),
         quotes: quotes.flatMap((row) => {
-          const storedQuoteFields = toStoredQuote(row);
-          return storedQuoteFields === null
-            ? []
-            : [{ venue: row.venue, marketId: row.market_id, ...storedQuoteFields }];
+          const storedQuote = toStoredQuote(row);
+          return storedQuote === null ? [] : [{ venue: row.venue, marketId: row.marketId, ...storedQuote }];
         }),
         cursors: nextCursors,
         hasMore,

@@ -21,15 +21,9 @@ const LOAD_EVENTS = `
 select venue, event_id, listing from events where (venue, event_id) > ($1::text, $2::text)
 order by venue, event_id limit ${PAGE_ROWS}`;
 
-interface EventKey extends Record<string, unknown> {
-  readonly venue: string;
-  readonly event_id: string;
-}
+type EventKey = { readonly venue: string; readonly event_id: string };
 
-export interface StoredMarketRow extends StoredQuoteRow {
-  readonly key: number;
-  readonly snapshot: string;
-}
+export type StoredMarketRow = StoredQuoteRow & { readonly key: number; readonly snapshot: string };
 
 /** Returns the stored market, with the quote of the table `quotes` if newer; empty if this version cannot read it. */
 export function toStoredMarket(row: StoredMarketRow, countDrop: StoreDrop): StoredMarket[] {

@@ -1,5 +1,6 @@
 import type { Database } from "../ports/database.ts";
 import { HOUR_MS } from "./model.ts";
+import { toPrice } from "./storable.ts";
 
 /** Figures over all markets, current and one day earlier; null if no bars are stored for that time. */
 export interface MarketWideTrend {
@@ -14,25 +15,16 @@ export interface MarketWideTrend {
 /** Reads the current figures and those of one day earlier from hourly bars. */
 export async function readMarketWideTrend(database: Database, now: number): Promise<MarketWideTrend> {
   const until = Math.floor(now / HOUR_MS) * HOUR_MS;
-  const [row] = await database.query<{
-    volume: number | null;
-    volume_before: number | null;
-    spread: number | null;
-    spread_before: number | null;
-  }>(
+  const [row] = await database.query<Record<keyof MarketWideTrend, number | null>>(
     `select
-       sum(volume_usd) filter (where start_at >= day.half) as volume,
-       sum(volume_usd) filter (where start_at < day.half) as volume_before,
-       avg(ask_close - bid_close) filter (where start_at >= day.until - interval '3 hours') as spread,
-       avg(ask_close - bid_close) filter (where start_at >= day.half - interval '3 hours' and start_at < day.half) as spread_before
+       sum(volume_usd) filter (where start_at >= day.half) as "volumeUsd",
+       sum(volume_usd) filter (where start_at < day.half) as "volumeBeforeUsd",
+       avg(ask_close - bid_close) filter (where start_at >= day.until - interval '3 hours')::float8 as spread,
+       avg(ask_close - bid_close) filter (where start_at >= day.half - interval '3 hours' and start_at < day.half)::float8 as "spreadBefore"
      from bars_1h, (select to_timestamp($1::float8 / 1000) as until, to_timestamp($1::float8 / 1000) - interval '24 hours' as half) as day
      where start_at >= day.until - interval '48 hours' and start_at < day.until`,
     [until],
   );
-  return {
-    volumeUsd: row?.volume ?? null,
-    volumeBeforeUsd: row?.volume_before ?? null,
-    spread: row?.spread == null ? null : Number(row.spread) / 1_000_000,
-    spreadBefore: row?.spread_before == null ? null : Number(row.spread_before) / 1_000_000,
-  };
+  if (row === undefined) throw new Error("The market trend query returned no row");
+  return { ...row, spread: toPrice(row.spread), spreadBefore: toPrice(row.spreadBefore) };
 }
