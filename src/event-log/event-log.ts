@@ -1,4 +1,5 @@
 import { chunksOf } from "../lib/chunks.ts";
+import { deleteInBatches } from "../lib/delete-in-batches.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import {
@@ -17,8 +18,7 @@ const EVENTS_PER_READ_MAX = 1_000;
 const EVENTS_PER_STATEMENT_MAX = 1_000;
 const MARKETS_PER_FILTER_MAX = 1_000;
 const DELETE_ROWS_MAX = 5_000;
-/** Maximum delete statements per run, so that it does not take minutes. The next run deletes the remaining rows. */
-const DELETE_ROUNDS_MAX = 200;
+const DELETE_BATCHES_MAX = 200;
 
 /**
  * Appends events in the transaction of the change they describe, so that both are committed or neither. Call it last in
@@ -68,8 +68,7 @@ export interface EventLog {
   applyRetention(days: number): Promise<number>;
 }
 
-export function createEventLog(options: { readonly database: Database; readonly bus: Bus }): EventLog {
-  const { database, bus } = options;
+export function createEventLog({ database, bus }: { readonly database: Database; readonly bus: Bus }): EventLog {
   return {
     async readAfter(after, { limit, filter = {} }) {
       if (!Number.isSafeInteger(after) || after < 0) throw new RangeError("An event id must be a non-negative integer");
@@ -86,13 +85,9 @@ export function createEventLog(options: { readonly database: Database; readonly 
     announce: () => bus.publish(EVENTS_TOPIC),
     async applyRetention(days) {
       const throughId = await advanceDroppedThrough(database, days);
-      let count = 0;
-      for (let round = 0; round < DELETE_ROUNDS_MAX; round++) {
-        const deletedCount = await deleteEventsThrough(database, throughId, DELETE_ROWS_MAX);
-        count += deletedCount;
-        if (deletedCount < DELETE_ROWS_MAX) break;
-      }
-      return count;
+      return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, () =>
+        deleteEventsThrough(database, throughId, DELETE_ROWS_MAX),
+      );
     },
   };
 }

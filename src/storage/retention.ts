@@ -1,3 +1,4 @@
+import { deleteInBatches } from "../lib/delete-in-batches.ts";
 import type { Database } from "../ports/database.ts";
 import { DAY_MS, HOUR_MS } from "./model.ts";
 import { createNextPartitions, dropTickPartitions } from "./tick-partitions.ts";
@@ -19,18 +20,11 @@ export const DEFAULT_RETENTION: RetentionDays = {
 };
 
 const DELETE_ROWS_MAX = 20_000;
-/** Maximum delete statements per table and run: a run must not take minutes. The next run deletes remaining rows. */
-const DELETE_ROUNDS_MAX = 100;
+/** Per table and run. */
+const DELETE_BATCHES_MAX = 100;
 
-async function deleteOldRows(
-  database: Database,
-  table: string,
-  column: string,
-  beforeMs: number,
-  condition = "",
-): Promise<number> {
-  let count = 0;
-  for (let round = 0; round < DELETE_ROUNDS_MAX; round++) {
+function deleteOldRows(database: Database, table: string, column: string, beforeMs: number, condition = "") {
+  return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
     const [row] = await database.query<{ count: number }>(
       `with old as (
          delete from ${table} where ctid = any(array(
@@ -39,34 +33,28 @@ async function deleteOldRows(
        ) select count(*) as count from old`,
       [beforeMs],
     );
-    const deletedCount = row?.count ?? 0;
-    count += deletedCount;
-    if (deletedCount < DELETE_ROWS_MAX) break;
-  }
-  return count;
+    return row?.count ?? 0;
+  });
 }
 
 /** Tables with rows of a market. The market is deleted after these rows, so the next run resumes an interrupted one. */
 const MARKET_DATA_TABLES = ["trades", "bars_5m", "bars_1h", "status_changes", "history_coverage", "quotes"] as const;
-const MARKETS_PER_ROUND = 200;
+const MARKETS_PER_BATCH_MAX = 200;
 
 /** Deletes settled markets last updated before `beforeMs` and their data, except ticks, whose partitions expire. */
-async function deleteSettledMarkets(database: Database, beforeMs: number): Promise<number> {
-  let count = 0;
-  for (let round = 0; round < DELETE_ROUNDS_MAX; round++) {
+function deleteSettledMarkets(database: Database, beforeMs: number): Promise<number> {
+  return deleteInBatches(MARKETS_PER_BATCH_MAX, DELETE_BATCHES_MAX, async () => {
     const rows = await database.query<{ key: number }>(
       `select key from markets where status = 'finalized' and updated_at < to_timestamp($1::float8 / 1000)
-       limit ${MARKETS_PER_ROUND}`,
+       limit ${MARKETS_PER_BATCH_MAX}`,
       [beforeMs],
     );
     const keys = rows.map(({ key }) => key);
-    if (keys.length === 0) break;
     for (const table of MARKET_DATA_TABLES)
       await database.query(`delete from ${table} where market_key = any($1::int4[])`, [keys]);
     await database.query("delete from markets where key = any($1::int4[])", [keys]);
-    count += keys.length;
-  }
-  return count;
+    return keys.length;
+  });
 }
 
 /** Vacuums and analyses tables if there is no autovacuum daemon, as in the embedded database. */
