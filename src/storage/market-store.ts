@@ -1,11 +1,11 @@
 import type { EventListing, MarketSnapshot, MarketStatus, Outcome } from "../domain/market.ts";
+import type { Trade } from "../domain/trade.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import { loadEvents, loadMarkets, type StoredMarket } from "./load-markets.ts";
 import type { MarketTrade, VenueFence } from "./model.ts";
-import { isStorableId, type StoreDrop, toStorableTime } from "./storable.ts";
-import { insertTrades, volume24hFromTrades } from "./trade-queries.ts";
+import { isStorableId, type StoreDrop, toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 import { insertUnknownMarkets, upsertMarkets } from "./upsert-markets.ts";
 
 const ROWS_PER_STATEMENT_MAX = 1_000;
@@ -61,6 +61,21 @@ insert into status_changes (market_key, changed_at, from_status, to_status, outc
 select $1::int4, to_timestamp($2::float8 / 1000), $3::text, $4::text, $5::jsonb
 ${isFenced ? "where exists (select 1 from held)" : ""} on conflict do nothing`;
 
+const INSERT_TRADES = `
+with added as (
+  insert into trades (market_key, trade_id, executed_at, yes_price, size, taker_side)
+  select market_key, trade_id, to_timestamp(executed_ms / 1000), yes_price, size, taker_side
+  from unnest($1::int4[], $2::text[], $3::float8[], $4::int4[], $5::float8[], $6::text[])
+    as trade (market_key, trade_id, executed_ms, yes_price, size, taker_side)
+  on conflict (market_key, trade_id) do nothing
+  returning 1
+) select count(*) as count from added`;
+
+function isStorableTrade({ tradeId, executedAt, yesPrice, size }: Trade): boolean {
+  const figures = [toStorableTime(executedAt), toStorablePrice(yesPrice), toStorableAmount(size)];
+  return isStorableId(tradeId) && figures.every((figure) => figure !== null);
+}
+
 /** @param onEventsAppended  called after each commit that appended events to the event log */
 export function createMarketStore(
   database: Database,
@@ -97,7 +112,35 @@ export function createMarketStore(
         ...fenceColumns(fence && [fence]),
       ]);
     },
-    insertTrades: (trades) => insertTrades(database, trades, countDrop),
-    volume24hFromTrades: (now) => volume24hFromTrades(database, now),
+    async insertTrades(trades) {
+      const storableTrades = trades.filter(({ trade }) => {
+        const isStorable = isStorableTrade(trade);
+        if (!isStorable) countDrop("trade_not_storable");
+        return isStorable;
+      });
+      let insertedCount = 0;
+      for (const chunk of chunksOf(storableTrades, ROWS_PER_STATEMENT_MAX)) {
+        const [row] = await database.query<{ count: number }>(INSERT_TRADES, [
+          chunk.map(({ marketKey }) => marketKey),
+          chunk.map(({ trade }) => trade.tradeId),
+          chunk.map(({ trade }) => toStorableTime(trade.executedAt)),
+          chunk.map(({ trade }) => toStorablePrice(trade.yesPrice)),
+          chunk.map(({ trade }) => trade.size),
+          chunk.map(({ trade }) => trade.takerSide),
+        ]);
+        insertedCount += row?.count ?? 0;
+      }
+      return insertedCount;
+    },
+    async volume24hFromTrades(now) {
+      const rows = await database.query<{ market_key: number; volume_usd: number }>(
+        `select market_key, sum(size * yes_price / 1000000.0)::float8 as volume_usd from trades
+         where executed_at > to_timestamp($1::float8 / 1000) - interval '24 hours'
+           and executed_at <= to_timestamp($1::float8 / 1000)
+         group by market_key`,
+        [now],
+      );
+      return new Map(rows.map((row) => [row.market_key, row.volume_usd]));
+    },
   };
 }

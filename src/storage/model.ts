@@ -71,6 +71,5 @@ export const FIVE_MINUTES_MS = 5 * MINUTE_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Keys in the table `meta`. */
-export const META_ROLLED_UP_UNTIL = "ticks_rolled_up_until";
+/** Key in the table `meta`. */
 export const META_OBSERVING_SINCE = "ticks_observing_since";

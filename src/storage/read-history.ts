@@ -2,8 +2,8 @@ import { fromMicros } from "../domain/price.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
 import type { Database } from "../ports/database.ts";
 import { binHistory, createHistoryGrid } from "./history-grid.ts";
-import { findRollUpState } from "./meta-queries.ts";
 import { DAY_MS, FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS, type MarketHistory } from "./model.ts";
+import { findRollUpState } from "./roll-up.ts";
 import { toPrice } from "./storable.ts";
 import { tickBarsSql } from "./tick-queries.ts";
 

@@ -1,6 +1,5 @@
 import type { Database, Transaction } from "../ports/database.ts";
-import { findRollUpState } from "./meta-queries.ts";
-import { FIVE_MINUTES_MS, HOUR_MS, META_ROLLED_UP_UNTIL } from "./model.ts";
+import { FIVE_MINUTES_MS, HOUR_MS, META_OBSERVING_SINCE } from "./model.ts";
 import { tickPartitionName } from "./tick-partitions.ts";
 import { tickBarsSql } from "./tick-queries.ts";
 
@@ -12,6 +11,9 @@ const LOOKBACK_MS = 3 * FIVE_MINUTES_MS;
 const CHUNK_MS = FIVE_MINUTES_MS;
 /** Time rolled up per transaction if the backlog exceeds two hours: after downtime, most of it has no ticks. */
 const BACKLOG_CHUNK_MS = HOUR_MS;
+
+/** Key in the table `meta`. */
+const META_ROLLED_UP_UNTIL = "ticks_rolled_up_until";
 
 const PRICE_COLUMNS = ["yes_open", "yes_high", "yes_low", "yes_close", "bid_close", "ask_close"];
 const SET_PRICES = PRICE_COLUMNS.map((column) => `${column} = excluded.${column}`).join(", ");
@@ -63,6 +65,25 @@ ${COUNT_CHANGED}`;
 const SAVE_WATERMARK = `
 insert into meta (key, value) values ('${META_ROLLED_UP_UNTIL}', $1)
 on conflict (key) do update set value = greatest(meta.value::int8, excluded.value::int8)::text`;
+
+/** Returns timestamps in Unix milliseconds. */
+export async function findRollUpState(database: Database) {
+  const rows = await database.query<{ key: string; value: string }>(
+    "select key, value from meta where key = any($1::text[])",
+    [[META_ROLLED_UP_UNTIL, META_OBSERVING_SINCE]],
+    "request",
+  );
+  const find = (key: string) => {
+    const value = Number(rows.find((row) => row.key === key)?.value ?? Number.NaN);
+    return Number.isFinite(value) ? value : null;
+  };
+  return {
+    /** End of the last interval rolled up; null before the first roll-up. */
+    rolledUpUntil: find(META_ROLLED_UP_UNTIL),
+    /** Start of the current tick recording; 0 before the first tick is written. */
+    observingSince: find(META_OBSERVING_SINCE) ?? 0,
+  };
+}
 
 async function countChanged(transaction: Transaction, text: string, parameters: readonly unknown[]): Promise<number> {
   const [row] = await transaction.query<{ count: number }>(text, parameters);
