@@ -21,35 +21,32 @@ const lastBarBeforeSql = (table: string, lengthMs: number) => `
   (select ${lengthMs}::int4 as length_ms, ${BAR_COLUMNS} from ${table}
    where market_key = $1 and yes_close is not null and start_at <= to_timestamp(($2::float8 - ${lengthMs}) / 1000)
    order by start_at desc limit 1)`;
-const barsWithinSql = (table: string, lengthMs: number) => `
-  (select ${lengthMs}::int4 as length_ms, ${BAR_COLUMNS} from ${table}
+const barsWithinSql = (table: string, lengthMs: number, condition = "") => `
+  (select ${lengthMs}::int4 as length_ms, ${BAR_COLUMNS} from ${table} as bar
    where market_key = $1 and start_at > to_timestamp(($2::float8 - ${lengthMs}) / 1000)
-     and start_at < to_timestamp($3::float8 / 1000))`;
+     and start_at < to_timestamp($3::float8 / 1000) ${condition})`;
 
-/** Five-minute bars of hours without an hourly bar. Reading all five-minute bars of a month would be slow. */
-const WITHIN_HOURS_WITHOUT_BAR = `
-  (select ${FIVE_MINUTES_MS}::int4 as length_ms, ${BAR_COLUMNS} from bars_5m as bar
-   where market_key = $1 and start_at > to_timestamp(($2::float8 - ${FIVE_MINUTES_MS}) / 1000)
-     and start_at < to_timestamp($3::float8 / 1000)
-     and not exists (
-       select 1 from bars_1h as hour where hour.market_key = $1 and hour.yes_close is not null
-         and hour.start_at > to_timestamp(($2::float8 - ${HOUR_MS}) / 1000)
-         and hour.start_at < to_timestamp($3::float8 / 1000)
-         and hour.start_at = date_bin('1 hour', bar.start_at, timestamptz '1970-01-01 00:00:00+00')))`;
+/** Selects hours without an hourly bar. Reading all five-minute bars of a month would be slow. */
+const IN_HOUR_WITHOUT_BAR = `
+  and not exists (
+    select 1 from bars_1h as hour where hour.market_key = $1 and hour.yes_close is not null
+      and hour.start_at > to_timestamp(($2::float8 - ${HOUR_MS}) / 1000)
+      and hour.start_at < to_timestamp($3::float8 / 1000)
+      and hour.start_at = date_bin('1 hour', bar.start_at, timestamptz '1970-01-01 00:00:00+00'))`;
 
 /**
  * Returns SQL for the bars of market $1 that overlap [$2, $3) and for the last bar of each length before that range. If
  * the grid has hourly intervals, five-minute bars are read only for hours without an hourly bar.
  */
-const selectBarsSql = (fiveMinuteBars: string) =>
+const selectBarsSql = (fiveMinuteCondition: string) =>
   [
     lastBarBeforeSql("bars_1h", HOUR_MS),
     lastBarBeforeSql("bars_5m", FIVE_MINUTES_MS),
     barsWithinSql("bars_1h", HOUR_MS),
-    fiveMinuteBars,
+    barsWithinSql("bars_5m", FIVE_MINUTES_MS, fiveMinuteCondition),
   ].join(" union all ");
-const SELECT_BARS = selectBarsSql(barsWithinSql("bars_5m", FIVE_MINUTES_MS));
-const SELECT_BARS_BY_HOUR = selectBarsSql(WITHIN_HOURS_WITHOUT_BAR);
+const SELECT_BARS = selectBarsSql("");
+const SELECT_BARS_BY_HOUR = selectBarsSql(IN_HOUR_WITHOUT_BAR);
 
 function toHistoryPoint(row: BarRow): HistoryPoint {
   const startAt = row.start_at.getTime();

@@ -15,7 +15,8 @@ const BACKLOG_CHUNK_MS = HOUR_MS;
 /** Key in the table `meta`. */
 const META_ROLLED_UP_UNTIL = "ticks_rolled_up_until";
 
-const PRICE_COLUMNS = ["yes_open", "yes_high", "yes_low", "yes_close", "bid_close", "ask_close"];
+/** Price columns of the bar tables. */
+export const PRICE_COLUMNS = ["yes_open", "yes_high", "yes_low", "yes_close", "bid_close", "ask_close"];
 const SET_PRICES = PRICE_COLUMNS.map((column) => `${column} = excluded.${column}`).join(", ");
 const pricesAndSourceSql = (row: string) => [...PRICE_COLUMNS, "source"].map((column) => `${row}.${column}`).join(", ");
 const COUNT_CHANGED = "returning 1) select count(*)::int4 as count from changed";

@@ -14,12 +14,11 @@ const ROWS_PER_STATEMENT_MAX = 1_000;
  * consume a sequence value per existing market, and sweeps of 300,000 markets would exhaust the int4 key within weeks.
  */
 const INCOMING_MARKETS = `
-  select venue, market_id, event_id, title, status, to_timestamp(close_ms / 1000) as close_at, volume,
+  select venue, market_id, event_id, title, status, to_timestamp(close_ms / 1000) as close_at, volume_24h_usd,
     to_timestamp(updated_ms / 1000) as updated_at, snapshot
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[], $9::text[])
-    as market (venue, market_id, event_id, title, status, close_ms, volume, updated_ms, snapshot)`;
+    as market (venue, market_id, event_id, title, status, close_ms, volume_24h_usd, updated_ms, snapshot)`;
 const MARKET_COLUMNS = "venue, market_id, event_id, title, status, close_at, volume_24h_usd, updated_at, snapshot";
-const MARKET_VALUES = "venue, market_id, event_id, title, status, close_at, volume, updated_at, snapshot";
 const IS_NEW = `not exists (
     select 1 from markets known where known.venue = incoming.venue and known.market_id = incoming.market_id)`;
 
@@ -28,13 +27,13 @@ with ${isFenced ? `held as materialized (${heldFencesSql("$10", "$11")}),` : ""}
   ${INCOMING_MARKETS} ${isFenced ? "where venue in (select venue from held)" : ""}
 ), updated as (
   update markets set event_id = incoming.event_id, title = incoming.title, status = incoming.status,
-    close_at = incoming.close_at, volume_24h_usd = incoming.volume, updated_at = incoming.updated_at,
+    close_at = incoming.close_at, volume_24h_usd = incoming.volume_24h_usd, updated_at = incoming.updated_at,
     snapshot = incoming.snapshot ${isFenced ? ", position = nextval('market_changes')" : ""}
   from incoming where markets.venue = incoming.venue and markets.market_id = incoming.market_id
   returning markets.key, markets.venue, markets.market_id
 ), inserted as (
   insert into markets (${MARKET_COLUMNS}, position)
-  select ${MARKET_VALUES}, ${isFenced ? "nextval('market_changes')" : "0"} from incoming where ${IS_NEW}
+  select ${MARKET_COLUMNS}, ${isFenced ? "nextval('market_changes')" : "0"} from incoming where ${IS_NEW}
   on conflict (venue, market_id) do update set snapshot = excluded.snapshot, updated_at = excluded.updated_at,
     status = excluded.status, position = excluded.position
   returning key, venue, market_id
@@ -50,7 +49,7 @@ const INSERT_UNKNOWN_MARKETS = `
 with incoming as (${INCOMING_MARKETS}
 ), inserted as (
   insert into markets (${MARKET_COLUMNS}, position)
-  select ${MARKET_VALUES}, 0 from incoming where ${IS_NEW}
+  select ${MARKET_COLUMNS}, 0 from incoming where ${IS_NEW}
   on conflict (venue, market_id) do nothing
   returning key, venue, market_id
 )

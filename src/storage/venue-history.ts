@@ -2,12 +2,15 @@ import type { HistoryPoint } from "../domain/trade.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import { type CoveredRange, FIVE_MINUTES_MS, HOUR_MS } from "./model.ts";
-import { deriveHourlyBars } from "./roll-up.ts";
+import { deriveHourlyBars, PRICE_COLUMNS } from "./roll-up.ts";
 import { toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 
 /** Points up to this length are stored as the five-minute bar in which they end, longer points as hourly bars. */
 const SHORT_POINT_MS_MAX = 30 * 60_000;
 const ROWS_PER_STATEMENT_MAX = 500;
+
+const setPriceSql = (table: string, column: string) =>
+  `${column} = case when ${table}.source = 'venue' then excluded.${column} else ${table}.${column} end`;
 
 /** Returns SQL that inserts bars. Of an existing bar made from ticks, only a missing volume is set. */
 const insertVenueBarsSql = (table: "bars_5m" | "bars_1h") => `
@@ -15,12 +18,7 @@ insert into ${table} (market_key, start_at, yes_open, yes_high, yes_low, yes_clo
 select $1::int4, to_timestamp(start_ms / 1000), yes, yes, yes, yes, bid, ask, volume, 'venue'
 from unnest($2::float8[], $3::int4[], $4::int4[], $5::int4[], $6::float8[]) as bar (start_ms, yes, bid, ask, volume)
 on conflict (market_key, start_at) do update set
-  yes_open = case when ${table}.source = 'venue' then excluded.yes_open else ${table}.yes_open end,
-  yes_high = case when ${table}.source = 'venue' then excluded.yes_high else ${table}.yes_high end,
-  yes_low = case when ${table}.source = 'venue' then excluded.yes_low else ${table}.yes_low end,
-  yes_close = case when ${table}.source = 'venue' then excluded.yes_close else ${table}.yes_close end,
-  bid_close = case when ${table}.source = 'venue' then excluded.bid_close else ${table}.bid_close end,
-  ask_close = case when ${table}.source = 'venue' then excluded.ask_close else ${table}.ask_close end,
+  ${PRICE_COLUMNS.map((column) => setPriceSql(table, column)).join(", ")},
   volume_usd = case when ${table}.source = 'venue' then coalesce(excluded.volume_usd, ${table}.volume_usd)
                     else coalesce(${table}.volume_usd, excluded.volume_usd) end`;
 
