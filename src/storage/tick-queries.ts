@@ -1,18 +1,10 @@
 import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
-import type { VenueFence } from "./model.ts";
+import type { Tick, VenueFence } from "./model.ts";
 
-/** A tick as it is stored: prices in micros, times in Unix milliseconds. */
-export interface TickRow {
-  readonly marketKey: number;
+/** A tick as it is stored: prices in micros, and a time even if the venue reports none. */
+export interface TickRow extends Tick {
   readonly eventAt: number;
-  readonly receivedAt: number;
-  readonly bid: number | null;
-  readonly ask: number | null;
-  readonly last: number | null;
-  readonly yesPrice: number | null;
-  readonly volumeTotalUsd: number | null;
-  readonly fence?: VenueFence;
 }
 
 const TICK_COLUMNS = "market_key, event_at, received_at, bid, ask, last, yes_price, volume_total_usd";
@@ -68,9 +60,9 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
     uniqueRows.map((row) => row.receivedAt),
     uniqueRows.map((row) => row.bid),
     uniqueRows.map((row) => row.ask),
-    uniqueRows.map((row) => row.last),
+    uniqueRows.map((row) => row.lastPrice),
     uniqueRows.map((row) => row.yesPrice),
-    uniqueRows.map((row) => row.volumeTotalUsd),
+    uniqueRows.map((row) => row.volumeUsd),
   ];
   const fences = new Map<string, { readonly fence: VenueFence; readonly number: number }>();
   const fenceNumbers = uniqueRows.map(({ fence }) => {

@@ -56,9 +56,9 @@ function toTickRow(tick: Tick): TickRow {
     receivedAt: Math.round(tick.receivedAt),
     bid: toStorablePrice(tick.bid),
     ask: toStorablePrice(tick.ask),
-    last: toStorablePrice(tick.lastPrice),
+    lastPrice: toStorablePrice(tick.lastPrice),
     yesPrice: toStorablePrice(tick.yesPrice),
-    volumeTotalUsd: toStorableAmount(tick.volumeUsd),
+    volumeUsd: toStorableAmount(tick.volumeUsd),
     fence: tick.fence,
   };
 }
