@@ -3,14 +3,6 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Bitmap } from "./bitmap.ts";
 
-function collectRows(set: Bitmap): number[] {
-  const rows: number[] = [];
-  set.forEach((row) => {
-    rows.push(row);
-  });
-  return rows;
-}
-
 const sortAscending = (rows: Iterable<number>) => [...rows].sort((a, b) => a - b);
 
 /** Adds or deletes `count` rows. A few changes convert the set from a list to bits or back. */
@@ -45,7 +37,7 @@ test("a bitmap contains the added rows without the deleted ones, in ascending or
   fc.assert(
     fc.property(changesArbitrary, fc.nat(12_000), (changeList, row) => {
       const { set, model } = applyChanges(changeList);
-      assert.deepEqual(collectRows(set), sortAscending(model));
+      assert.deepEqual(set.toArray(), sortAscending(model));
       assert.equal(set.size, model.size);
       assert.equal(set.has(row), model.has(row));
     }),
@@ -59,7 +51,7 @@ test("a bitmap is stored as bits above the size bound and as a list after it shr
   for (let row = 100; row < 5_000; row++) set.delete(row * 3);
   assert.equal(set.isSparse, true);
   assert.deepEqual(
-    collectRows(set),
+    set.toArray(),
     Array.from({ length: 100 }, (_, row) => row * 3),
   );
 });
@@ -70,19 +62,16 @@ test("computes unions and intersections without changing the input sets", () => 
       const bitmapsWithModels = changeLists.map(applyChanges);
       const union = new Bitmap();
       for (const { set } of bitmapsWithModels) union.addAll(set);
-      assert.deepEqual(
-        collectRows(union),
-        sortAscending(new Set(bitmapsWithModels.flatMap(({ model }) => [...model]))),
-      );
-      assert.equal(union.size, collectRows(union).length);
+      assert.deepEqual(union.toArray(), sortAscending(new Set(bitmapsWithModels.flatMap(({ model }) => [...model]))));
+      assert.equal(union.size, union.toArray().length);
       const intersection = Bitmap.intersection(bitmapsWithModels.map(({ set }) => set));
       const [firstModel, ...otherModels] = bitmapsWithModels.map(({ model }) => model);
       assert.deepEqual(
-        collectRows(intersection),
+        intersection.toArray(),
         sortAscending([...(firstModel ?? [])].filter((row) => otherModels.every((set) => set.has(row)))),
       );
-      assert.equal(intersection.size, collectRows(intersection).length);
-      for (const { set, model } of bitmapsWithModels) assert.deepEqual(collectRows(set), sortAscending(model));
+      assert.equal(intersection.size, intersection.toArray().length);
+      for (const { set, model } of bitmapsWithModels) assert.deepEqual(set.toArray(), sortAscending(model));
     }),
   );
   assert.equal(Bitmap.intersection([]).size, 0);
@@ -94,7 +83,7 @@ test("`map` replaces each row by its target and omits rows with a negative targe
       const { set, model } = applyChanges(changeList);
       const target = Int32Array.from({ length: 9_500 }, (_, row) => (row % 4 === 0 ? -1 : row % targetCount));
       const expected = new Set([...model].map((row) => target[row] ?? -1).filter((number) => number >= 0));
-      assert.deepEqual(collectRows(set.map(target)), sortAscending(expected));
+      assert.deepEqual(set.map(target).toArray(), sortAscending(expected));
     }),
   );
 });

@@ -87,6 +87,15 @@ export class Bitmap {
     }
   }
 
+  /** Returns the rows in ascending order. */
+  toArray(): number[] {
+    const rows: number[] = [];
+    this.forEach((row) => {
+      rows.push(row);
+    });
+    return rows;
+  }
+
   /** Returns the set of `target[row]` for each row of this set, without negative targets. */
   map(target: Int32Array): Bitmap {
     const mappedRows = new Bitmap();
@@ -135,11 +144,7 @@ export class Bitmap {
     this.#bits = bits;
     this.#size = countBits(bits);
     if (this.#size > SPARSE_ROWS_MAX / 2) return;
-    const list: number[] = [];
-    this.forEach((row) => {
-      list.push(row);
-    });
-    this.#list = list;
+    this.#list = this.toArray();
     this.#bits = EMPTY_BITS;
   }
 

@@ -1,18 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Bitmap } from "./bitmap.ts";
 import { splitWords, TextIndex } from "./text-index.ts";
 
-function collectRows(bitmap: Bitmap): number[] {
-  const rows: number[] = [];
-  bitmap.forEach((row) => {
-    rows.push(row);
-  });
-  return rows;
-}
-
-const search = (index: TextIndex, query: string) => new Set(collectRows(index.find(query)));
+const search = (index: TextIndex, query: string) => new Set(index.find(query).toArray());
 
 test("`splitWords` returns lower-case words without accents and punctuation, and numbers with decimals", () => {
   assert.deepEqual(splitWords("S. Núñez, 3.5% — ÅRHUS?"), ["s", "nunez", "3.5", "arhus"]);
@@ -122,7 +113,7 @@ test("`findEach` returns the rows of each query word, which may be a prefix, rar
       const index = new TextIndex();
       const byRow = new Map(texts.map((content, row) => [row, content]));
       for (const [row, content] of byRow) index.set(row, content);
-      const rowsOfWords = index.findEach(query).map(collectRows);
+      const rowsOfWords = index.findEach(query).map((rows) => rows.toArray());
       const expected = [...new Set(splitWords(query))].map((queryWord) => [...scan(byRow, queryWord)]);
       const bySize = (a: number[], b: number[]) => a.length - b.length;
       assert.deepEqual(rowsOfWords, expected.sort(bySize));
