@@ -6,23 +6,16 @@ interface Timer {
   setTimeout(run: () => void, milliseconds: number): () => void;
 }
 
-/** Runs work once per id within a minute. */
-export interface Once<Result> {
-  /** Runs the work, or returns the result of an earlier call with the same id. Failed work can be repeated. */
-  run(id: string, work: () => Promise<Result>): Promise<Result>;
-  /** Deletes all results. */
-  clear(): void;
-}
-
-/** Creates a `Once` that stores results in memory for one minute, because they may contain secrets. */
-export function createOnce<Result>(clock: Timer): Once<Result> {
+/** Runs work once per id within a minute. Results stay in memory only, because they may contain secrets. */
+export function createOnce<Result>(clock: Timer) {
   const results = new Map<string, { readonly result: Promise<Result>; readonly cancel: () => void }>();
   const remove = (id: string) => {
     results.get(id)?.cancel();
     results.delete(id);
   };
   return {
-    run(id, work) {
+    /** Runs the work, or returns the result of an earlier call with the same id. Failed work can be repeated. */
+    run(id: string, work: () => Promise<Result>): Promise<Result> {
       const existing = results.get(id);
       if (existing !== undefined) return existing.result;
       const [oldest] = results.keys();
@@ -32,7 +25,7 @@ export function createOnce<Result>(clock: Timer): Once<Result> {
       result.catch(() => remove(id));
       return result;
     },
-    clear() {
+    clear(): void {
       for (const id of [...results.keys()]) remove(id);
     },
   };

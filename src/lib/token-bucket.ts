@@ -1,6 +1,4 @@
-/**
- * A token bucket: `capacity` tokens, refilled at `perSecond`. The caller passes the time in monotonic milliseconds.
- */
+/** A token bucket: `capacity` tokens, refilled at `perSecond`. The caller passes the time in monotonic milliseconds. */
 export class TokenBucket {
   readonly #capacity: number;
   readonly #perMs: number;
@@ -16,17 +14,13 @@ export class TokenBucket {
 
   /** Takes a token and returns 0. If none is available, returns the milliseconds until one is. */
   take(now: number): number {
-    this.#refill(now);
+    const elapsed = Math.max(0, now - this.#updatedAt);
+    this.#tokens = Math.min(this.#capacity, this.#tokens + elapsed * this.#perMs);
+    this.#updatedAt = Math.max(now, this.#updatedAt);
     if (this.#tokens >= 1) {
       this.#tokens -= 1;
       return 0;
     }
     return Math.ceil((1 - this.#tokens) / this.#perMs);
-  }
-
-  #refill(now: number): void {
-    const elapsed = Math.max(0, now - this.#updatedAt);
-    this.#tokens = Math.min(this.#capacity, this.#tokens + elapsed * this.#perMs);
-    this.#updatedAt = Math.max(now, this.#updatedAt);
   }
 }
