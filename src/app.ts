@@ -47,17 +47,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     },
   });
   const sessions = createSessions({ database, clock, random, record: insertAudit });
-  const page = createAccountPage({
-    database,
-    clock,
-    random,
-    log,
-    data,
-    sessions,
-    accounts: customers,
-    settings,
-    keys,
-  });
+  const page = createAccountPage({ database, clock, random, log, data, sessions, accounts: customers, settings, keys });
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const metering = createMetering({ database, journal, clock, log, nodeId, sharedLimits });
