@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
-import { eachDatabase, postgresDatabase } from "../../test/support/databases.ts";
+import { eachDatabase, onPostgres } from "../../test/support/databases.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import type { Database } from "../ports/database.ts";
@@ -19,6 +18,7 @@ const createEvent = (key: string, parts: Partial<NewEvent> = {}): NewEvent => ({
   payload: { key },
   ...parts,
 });
+const createEvents = (...keys: readonly string[]) => keys.map((key) => createEvent(key));
 const appendInTransaction = (database: Database, events: readonly NewEvent[]) =>
   database.transaction((transaction) => appendEvents(transaction, events));
 const collectKeys = (events: readonly { readonly payload: Readonly<Record<string, unknown>> }[]) =>
@@ -28,22 +28,16 @@ eachDatabase("returns an empty page for an empty log, and all fields of appended
   const log = createLog(database);
   assert.deepEqual(await log.readAfter(0, { limit: 10 }), { events: [], through: 0, hasGap: false, latestId: 0 });
   assert.deepEqual([await log.latestId(), await log.oldestId()], [0, 1]);
+  const laterAt = OCCURRED_AT + 1;
   const unusualPayload = { text: "a\0b\ud800 \u{1f600}\"'\\", none: null, share: 0.1, list: [1] };
   await appendInTransaction(database, [
     createEvent("a", { payload: unusualPayload }),
-    createEvent("b", { type: "analysis_complete", venue: null, marketId: null, occurredAt: OCCURRED_AT + 1 }),
+    createEvent("b", { type: "analysis_complete", venue: null, marketId: null, occurredAt: laterAt }),
   ]);
   assert.deepEqual(await log.readAfter(0, { limit: 10 }), {
     events: [
       { id: 1, type: "price_shift", occurredAt: OCCURRED_AT, venue: "alpha", marketId: "m", payload: unusualPayload },
-      {
-        id: 2,
-        type: "analysis_complete",
-        occurredAt: OCCURRED_AT + 1,
-        venue: null,
-        marketId: null,
-        payload: { key: "b" },
-      },
+      { id: 2, type: "analysis_complete", occurredAt: laterAt, venue: null, marketId: null, payload: { key: "b" } },
     ],
     through: 2,
     hasGap: false,
@@ -67,8 +61,8 @@ eachDatabase("a rolled-back append leaves no event and uses no id", async (datab
 
 eachDatabase("stores only one event per key, within a batch and across batches", async (database) => {
   const log = createLog(database);
-  assert.equal(await appendInTransaction(database, [createEvent("a"), createEvent("a"), createEvent("b")]), 2);
-  assert.equal(await appendInTransaction(database, [createEvent("b"), createEvent("c")]), 1);
+  assert.equal(await appendInTransaction(database, createEvents("a", "a", "b")), 2);
+  assert.equal(await appendInTransaction(database, createEvents("b", "c")), 1);
   const { events, through, latestId } = await log.readAfter(0, { limit: 10 });
   assert.deepEqual(collectKeys(events), ["a", "b", "c"]);
   assert.equal(through, latestId);
@@ -77,18 +71,15 @@ eachDatabase("stores only one event per key, within a batch and across batches",
 eachDatabase("events appended by several statements are returned in order", async (database) => {
   const log = createLog(database);
   const count = 2_300;
-  const events = Array.from({ length: count }, (_, number) => createEvent(`k${number}`));
-  assert.equal(await appendInTransaction(database, events), count);
-  const seenEvents: unknown[] = [];
+  const keys = Array.from({ length: count }, (_, number) => `k${number}`);
+  assert.equal(await appendInTransaction(database, createEvents(...keys)), count);
+  const seenKeys: unknown[] = [];
   for (let after = 0; after < count; ) {
     const page = await log.readAfter(after, { limit: 1_000 });
-    seenEvents.push(...collectKeys(page.events));
+    seenKeys.push(...collectKeys(page.events));
     after = page.through;
   }
-  assert.deepEqual(
-    seenEvents,
-    events.map(({ key }) => key),
-  );
+  assert.deepEqual(seenKeys, keys);
 });
 
 eachDatabase("a read with a filter returns the matching events and the last id scanned", async (database) => {
@@ -167,10 +158,7 @@ eachDatabase("rejects an event that exceeds a bound and rolls back its transacti
 
 eachDatabase("retention deletes old events, and a reader of deleted ids gets `hasGap`", async (database) => {
   const log = createLog(database);
-  await appendInTransaction(
-    database,
-    ["1", "2", "3", "4"].map((key) => createEvent(key)),
-  );
+  await appendInTransaction(database, createEvents("1", "2", "3", "4"));
   await database.query("update event_log set appended_at = now() - interval '8 days' where id <= 2");
   // Ids are deleted only from the beginning of the log, so an old event after a newer one is retained.
   await database.query("update event_log set appended_at = now() - interval '9 days' where id = 4");
@@ -190,19 +178,16 @@ eachDatabase("retention deletes old events, and a reader of deleted ids gets `ha
   assert.deepEqual(collectKeys((await log.readAfter(4, { limit: 10 })).events), ["5"]);
 });
 
-eachDatabase(
-  "a reader gets `hasGap` for a position that was never assigned, but not for ids skipped by repeated events",
-  async (database) => {
-    const log = createLog(database);
-    await appendInTransaction(database, [createEvent("a")]);
-    await appendInTransaction(database, [createEvent("a"), createEvent("a")]);
-    await appendInTransaction(database, [createEvent("b")]);
-    const { events, hasGap } = await log.readAfter(1, { limit: 10 });
-    assert.deepEqual([collectKeys(events), hasGap], [["b"], false]);
-    const futureRead = await log.readAfter(1_000, { limit: 10 });
-    assert.deepEqual([futureRead.events, futureRead.hasGap, futureRead.through], [[], true, await log.latestId()]);
-  },
-);
+eachDatabase("a reader gets `hasGap` for an unassigned position, not for ids of repeated events", async (database) => {
+  const log = createLog(database);
+  await appendInTransaction(database, [createEvent("a")]);
+  await appendInTransaction(database, [createEvent("a"), createEvent("a")]);
+  await appendInTransaction(database, [createEvent("b")]);
+  const { events, hasGap } = await log.readAfter(1, { limit: 10 });
+  assert.deepEqual([collectKeys(events), hasGap], [["b"], false]);
+  const futureRead = await log.readAfter(1_000, { limit: 10 });
+  assert.deepEqual([futureRead.events, futureRead.hasGap, futureRead.through], [[], true, await log.latestId()]);
+});
 
 eachDatabase("the server ends a transaction that is idle for seconds after its append", async (database) => {
   const idleTimeout = await database.transaction(async (transaction) => {
@@ -215,17 +200,20 @@ eachDatabase("the server ends a transaction that is idle for seconds after its a
   assert.equal(idleTimeout, "5s");
 });
 
+const transactionPlanArbitrary = fc.record({
+  statementsBefore: fc.integer({ min: 0, max: 3 }),
+  statementsAfter: fc.integer({ min: 0, max: 3 }),
+  fails: fc.boolean(),
+});
+type TransactionPlan = typeof transactionPlanArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
+
 /**
  * Runs writers whose transactions have different durations, some rolled back, while a reader follows the log. Returns
  * what the reader saw and what was committed.
  */
 async function writeAndFollow(
   database: Database,
-  writers: readonly (readonly {
-    readonly statementsBefore: number;
-    readonly statementsAfter: number;
-    readonly fails: boolean;
-  }[])[],
+  writers: readonly (readonly TransactionPlan[])[],
 ): Promise<{ seenEvents: { id: number; key: unknown }[]; committedKeys: Set<string> }> {
   const log = createLog(database);
   const committedKeys = new Set<string>();
@@ -238,21 +226,17 @@ async function writeAndFollow(
     after = through;
     return events.length;
   };
-  const follow = async () => {
+  const followTask = (async () => {
     while (isWriting) await readKeys();
     while ((await readKeys()) > 0);
-  };
-  const followTask = follow();
+  })();
   await Promise.all(
     writers.map(async (transactions, writer) => {
       for (const [number, { statementsBefore, statementsAfter, fails }] of transactions.entries()) {
         const keys = [`${writer}/${number}/0`, `${writer}/${number}/1`];
         const transaction = database.transaction(async (transaction) => {
           for (let count = 0; count < statementsBefore; count++) await transaction.query("select 1");
-          await appendEvents(
-            transaction,
-            keys.map((key) => createEvent(key)),
-          );
+          await appendEvents(transaction, createEvents(...keys));
           for (let count = 0; count < statementsAfter; count++) await transaction.query("select 1");
           if (fails) throw new Error("rolled back");
         });
@@ -268,16 +252,10 @@ async function writeAndFollow(
   return { seenEvents, committedKeys };
 }
 
-const transactionPlan = fc.record({
-  statementsBefore: fc.integer({ min: 0, max: 3 }),
-  statementsAfter: fc.integer({ min: 0, max: 3 }),
-  fails: fc.boolean(),
-});
-
 eachDatabase("if writers overlap, a reader reads every committed event once and in order", async (database) => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.array(transactionPlan, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 }),
+      fc.array(fc.array(transactionPlanArbitrary, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 }),
       async (writers) => {
         await database.query("truncate event_log, event_log_head");
         const { seenEvents, committedKeys } = await writeAndFollow(database, writers);
@@ -292,11 +270,7 @@ eachDatabase("if writers overlap, a reader reads every committed event once and 
   );
 });
 
-test("the transaction that appends first becomes visible first, even if the next one is ready to commit earlier", {
-  skip: process.env.TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
-}, async () => {
-  const database = await postgresDatabase();
-  await database.query("truncate event_log, event_log_head");
+onPostgres("the first append becomes visible first, even if the next is ready to commit earlier", async (database) => {
   const log = createLog(database);
   const commitGate = Promise.withResolvers<void>();
   const appendedBackend = Promise.withResolvers<number | undefined>();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { afterEach, test } from "node:test";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { eachDatabase, embeddedDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
@@ -8,11 +8,19 @@ import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import { AppError } from "../domain/errors.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Database } from "../ports/database.ts";
-import { appendEvents, createEventLog, EVENTS_TOPIC, type EventFilter, type EventLog, followEvents } from "./index.ts";
+import { appendEvents, createEventLog, EVENTS_TOPIC, type EventLog, followEvents } from "./index.ts";
 
 const BURST_WAKE_UP_COUNT = 10_000;
 
-/** An event log on a real database, and followers of it. Reads are counted and fail with `state.failure` if set. */
+const controllers: AbortController[] = [];
+afterEach(() => {
+  for (const controller of controllers.splice(0)) controller.abort();
+});
+
+/**
+ * An event log on a real database, and followers of it that end after the test. Reads are counted and fail with
+ * `state.failure` if set.
+ */
 function openHarness(database: Database) {
   const bus = createInProcessBus(quietLog);
   const clock = new FakeClock();
@@ -28,7 +36,8 @@ function openHarness(database: Database) {
     },
   };
   const controller = new AbortController();
-  const follow = (options: { after?: number; filter?: EventFilter; batchMax?: number; bus?: Bus } = {}) =>
+  controllers.push(controller);
+  const follow = (options: Partial<Parameters<typeof followEvents>[0]> = {}) =>
     followEvents({ log: countingLog, bus, clock, after: 0, signal: controller.signal, ...options });
   const append = (...keys: string[]) =>
     database.transaction((transaction) =>
@@ -59,27 +68,24 @@ function openHarness(database: Database) {
 const joinKeys = (result: Awaited<ReturnType<ReturnType<typeof followEvents>["next"]>>) =>
   result.done === true ? "done" : result.value.events.map(({ payload }) => payload.key).join(",");
 
-eachDatabase(
-  "yields existing events in batches, then each new event immediately after its wake-up",
-  async (database) => {
-    const { log, controller, follow, append, waitUntilIdle, clock } = openHarness(database);
-    await append("1", "2", "3");
-    const events = follow({ batchMax: 2 });
-    assert.equal(joinKeys(await events.next()), "1,2");
-    assert.equal(joinKeys(await events.next()), "3");
-    const pendingNext = events.next();
-    await waitUntilIdle();
-    await append("4");
-    log.announce();
-    assert.equal(joinKeys(await pendingNext), "4");
-    assert.equal(clock.monotonic(), 0);
-    controller.abort();
-    assert.equal(joinKeys(await events.next()), "done");
-  },
-);
+eachDatabase("yields existing events in batches, then each new event right after its wake-up", async (database) => {
+  const { log, controller, follow, append, waitUntilIdle, clock } = openHarness(database);
+  await append("1", "2", "3");
+  const events = follow({ batchMax: 2 });
+  assert.equal(joinKeys(await events.next()), "1,2");
+  assert.equal(joinKeys(await events.next()), "3");
+  const pendingNext = events.next();
+  await waitUntilIdle();
+  await append("4");
+  log.announce();
+  assert.equal(joinKeys(await pendingNext), "4");
+  assert.equal(clock.monotonic(), 0);
+  controller.abort();
+  assert.equal(joinKeys(await events.next()), "done");
+});
 
 eachDatabase("polls once a second if there is no wake-up", async (database) => {
-  const { clock, state, controller, follow, append, waitUntilIdle } = openHarness(database);
+  const { clock, state, follow, append, waitUntilIdle } = openHarness(database);
   const events = follow();
   const pendingNext = events.next();
   await waitUntilIdle();
@@ -90,13 +96,12 @@ eachDatabase("polls once a second if there is no wake-up", async (database) => {
   assert.equal(state.reads, readsBefore);
   await clock.advance(1);
   assert.equal(joinKeys(await pendingNext), "lost wake-up");
-  controller.abort();
 });
 
 eachDatabase("a wake-up during a read causes another read", async (database) => {
-  const { bus, clock, log, controller, append } = openHarness(database);
+  const { clock, log, follow, append } = openHarness(database);
   let duringRead: () => Promise<unknown> = async () => {};
-  const events = followEvents({
+  const events = follow({
     log: {
       async readAfter(after, options) {
         const page = await log.readAfter(after, options);
@@ -104,10 +109,6 @@ eachDatabase("a wake-up during a read causes another read", async (database) => 
         return page;
       },
     },
-    bus,
-    clock,
-    after: 0,
-    signal: controller.signal,
   });
   duringRead = async () => {
     duringRead = async () => {};
@@ -118,13 +119,12 @@ eachDatabase("a wake-up during a read causes another read", async (database) => 
   };
   assert.equal(joinKeys(await events.next()), "late");
   assert.equal(clock.monotonic(), 0);
-  controller.abort();
 });
 
 test("a burst of wake-ups causes few reads, and no reads before the consumer requests the next batch", async () => {
   const database = await embeddedDatabase();
   await database.query("truncate event_log, event_log_head");
-  const { log, state, controller, follow, append, waitUntilIdle } = openHarness(database);
+  const { log, state, follow, append, waitUntilIdle } = openHarness(database);
   await append("1");
   const events = follow();
   assert.equal(joinKeys(await events.next()), "1");
@@ -140,23 +140,18 @@ test("a burst of wake-ups causes few reads, and no reads before the consumer req
   void events.next();
   await waitUntilIdle();
   assert.ok(state.reads - readsBefore <= 3, `${state.reads - readsBefore} reads`);
-  controller.abort();
 });
 
-eachDatabase(
-  "a follower with a filter yields only matching events and reports the last scanned id",
-  async (database) => {
-    const { controller, follow, append } = openHarness(database);
-    await append("1", "2", "w3", "4");
-    const events = follow({ filter: { types: ["whale_alert"] } });
-    const { value } = await events.next();
-    assert.deepEqual([value?.events.map(({ id }) => id), value?.through], [[3], 4]);
-    controller.abort();
-  },
-);
+eachDatabase("a filtered follower yields only matching events and reports the last scanned id", async (database) => {
+  const { follow, append } = openHarness(database);
+  await append("1", "2", "w3", "4");
+  const events = follow({ filter: { types: ["whale_alert"] } });
+  const { value } = await events.next();
+  assert.deepEqual([value?.events.map(({ id }) => id), value?.through], [[3], 4]);
+});
 
 eachDatabase("reports a gap once if events after the position have been deleted", async (database) => {
-  const { log, controller, follow, append, waitUntilIdle } = openHarness(database);
+  const { log, follow, append, waitUntilIdle } = openHarness(database);
   await append("1", "2", "3");
   await database.query("update event_log set appended_at = now() - interval '8 days' where id <= 2");
   await log.applyRetention(7);
@@ -169,16 +164,13 @@ eachDatabase("reports a gap once if events after the position have been deleted"
   log.announce();
   const secondResult = await pendingNext;
   assert.deepEqual([joinKeys(secondResult), secondResult.value?.hasGap], ["4", false]);
-  controller.abort();
 
-  const { controller: otherController, follow: followOther } = openHarness(database);
-  const aheadResult = await followOther({ after: 99 }).next();
+  const aheadResult = await follow({ after: 99 }).next();
   assert.deepEqual([joinKeys(aheadResult), aheadResult.value?.hasGap, aheadResult.value?.through], ["", true, 4]);
-  otherController.abort();
 });
 
 eachDatabase("if the database is unavailable, waits and ignores wake-ups", async (database) => {
-  const { clock, log, state, controller, follow, append, waitUntilIdle } = openHarness(database);
+  const { clock, log, state, follow, append, waitUntilIdle } = openHarness(database);
   state.failure = new AppError("store_unavailable", "unavailable");
   const events = follow();
   const pendingNext = events.next();
@@ -195,29 +187,25 @@ eachDatabase("if the database is unavailable, waits and ignores wake-ups", async
   await append("recovered");
   await clock.advance(1_000);
   assert.equal(joinKeys(await pendingNext), "recovered");
-  controller.abort();
 });
 
-eachDatabase(
-  "any error except `store_unavailable` ends the follower and releases its subscription and timers",
-  async (database) => {
-    const { bus, clock, state, follow } = openHarness(database);
-    const unsubscribedTopics: string[] = [];
-    const observedBus: Bus = {
-      ...bus,
-      subscribe(topic, wake) {
-        const unsubscribe = bus.subscribe(topic, wake);
-        return () => {
-          unsubscribedTopics.push(topic);
-          unsubscribe();
-        };
-      },
-    };
-    state.failure = new Error("internal error");
-    await assert.rejects(follow({ bus: observedBus }).next(), /internal error/);
-    assert.deepEqual([unsubscribedTopics, clock.pending], [[EVENTS_TOPIC], 0]);
-  },
-);
+eachDatabase("an error except `store_unavailable` ends the follower, its subscription and timers", async (database) => {
+  const { bus, clock, state, follow } = openHarness(database);
+  const unsubscribedTopics: string[] = [];
+  const observedBus: Bus = {
+    ...bus,
+    subscribe(topic, wake) {
+      const unsubscribe = bus.subscribe(topic, wake);
+      return () => {
+        unsubscribedTopics.push(topic);
+        unsubscribe();
+      };
+    },
+  };
+  state.failure = new Error("internal error");
+  await assert.rejects(follow({ bus: observedBus }).next(), /internal error/);
+  assert.deepEqual([unsubscribedTopics, clock.pending], [[EVENTS_TOPIC], 0]);
+});
 
 eachDatabase("an abort ends the follower immediately, both before its start and while it waits", async (database) => {
   const { clock, state, controller, follow, waitUntilIdle } = openHarness(database);

@@ -4,4 +4,4 @@
  */
 export { appendEvents, createEventLog, EVENTS_TOPIC, type EventLog } from "./event-log.ts";
 export { followEvents } from "./follow-events.ts";
-export type { EventFilter, NewEvent } from "./model.ts";
+export type { NewEvent } from "./model.ts";
