@@ -64,12 +64,9 @@ test("a bin has the last price at or before its end, and bins before the first k
         const startAt = index * grid.intervalMs;
         const endAt = startAt + grid.intervalMs;
         const knownSamples = samples.filter((sample) => sample.yesPrice !== null && sample.endAt <= endAt);
-        const latestSample = knownSamples.reduce<HistoryPoint | null>(
-          (a, b) => (a === null || b.endAt > a.endAt ? b : a),
-          null,
-        );
+        const [latestSample] = knownSamples.sort((a, b) => b.endAt - a.endAt);
         assert.equal(bins.get(startAt)?.yesPrice, latestSample?.yesPrice ?? undefined);
-        assert.equal(bins.get(startAt)?.endAt, latestSample === null ? undefined : endAt);
+        assert.equal(bins.get(startAt)?.endAt, latestSample === undefined ? undefined : endAt);
       }
     }),
   );
@@ -82,10 +79,8 @@ test("the volume of a bin is the sum of its samples, or null if any of them is u
       for (const bin of binHistory(grid, samples)) {
         const containedSamples = samples.filter((sample) => sample.startAt >= bin.startAt && sample.endAt <= bin.endAt);
         const isKnown = containedSamples.length > 0 && containedSamples.every((sample) => sample.volumeUsd !== null);
-        assert.equal(
-          bin.volumeUsd,
-          isKnown ? containedSamples.reduce((sum, sample) => sum + (sample.volumeUsd ?? 0), 0) : null,
-        );
+        const volumeUsd = containedSamples.reduce((sum, sample) => sum + (sample.volumeUsd ?? 0), 0);
+        assert.equal(bin.volumeUsd, isKnown ? volumeUsd : null);
       }
     }),
   );
@@ -113,12 +108,13 @@ test("a sample longer than a bin sets the price of the bin in which it ends; all
     samplePoint(0, HOUR_MS, 0.5, { volumeUsd: 5 }),
     samplePoint(HOUR_MS, 3 * HOUR_MS, 0.7, { volumeUsd: 9 }),
   ]);
+  const prices = bins.map(({ yesPrice }) => yesPrice);
+  const volumes = bins.map(({ volumeUsd }) => volumeUsd);
   assert.deepEqual(
-    bins.map((bin) => [bin.yesPrice, bin.volumeUsd]),
+    [prices, volumes],
     [
-      [0.5, 5],
-      [0.5, null],
-      [0.7, null],
+      [0.5, 0.5, 0.7],
+      [5, null, null],
     ],
   );
 });

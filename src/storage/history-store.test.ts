@@ -45,32 +45,29 @@ const createTrade = (marketKey: number, tradeId: string, executedAt: number, yes
   trade: { tradeId, executedAt, yesPrice, size, takerSide: null },
 });
 
-eachDatabase(
-  "the roll-up creates bars of closed intervals, not of the current one, and is idempotent",
-  async (database) => {
-    const history = createHistoryStore(database);
-    await writeTicks(database, [
-      [NOON + 1 * MINUTE_MS, 0.4, 100],
-      [NOON + 2 * MINUTE_MS, 0.6, 150],
-      [NOON + 5 * MINUTE_MS, 0.5, 160],
-      [NOON + 7 * MINUTE_MS, 0.3, 200],
-      [NOON + 11 * MINUTE_MS, 0.9, 210],
-    ]);
-    const now = NOON + 12 * MINUTE_MS;
-    await history.rollUp(now);
-    const expected = [
-      // The tick at 12:05:00.000 belongs to the bar that ends at 12:05.
-      barRow(0, [400_000, 600_000, 400_000, 500_000], null),
-      barRow(FIVE_MINUTES_MS, [300_000, 300_000, 300_000, 300_000], 40),
-    ];
-    assert.deepEqual(await selectBars(database, "bars_5m"), expected);
-    assert.deepEqual(await history.rollUp(now), { bars5m: 0, bars1h: 0 });
-    assert.deepEqual(await selectBars(database, "bars_5m"), expected);
-    assert.deepEqual(await selectBars(database, "bars_1h"), []);
-    await history.rollUp(NOON + 61 * MINUTE_MS);
-    assert.deepEqual(await selectBars(database, "bars_1h"), [barRow(0, [400_000, 900_000, 300_000, 900_000], null)]);
-  },
-);
+eachDatabase("the roll-up creates bars of closed intervals only and is idempotent", async (database) => {
+  const history = createHistoryStore(database);
+  await writeTicks(database, [
+    [NOON + 1 * MINUTE_MS, 0.4, 100],
+    [NOON + 2 * MINUTE_MS, 0.6, 150],
+    [NOON + 5 * MINUTE_MS, 0.5, 160],
+    [NOON + 7 * MINUTE_MS, 0.3, 200],
+    [NOON + 11 * MINUTE_MS, 0.9, 210],
+  ]);
+  const now = NOON + 12 * MINUTE_MS;
+  await history.rollUp(now);
+  const expected = [
+    // The tick at 12:05:00.000 belongs to the bar that ends at 12:05.
+    barRow(0, [400_000, 600_000, 400_000, 500_000], null),
+    barRow(FIVE_MINUTES_MS, [300_000, 300_000, 300_000, 300_000], 40),
+  ];
+  assert.deepEqual(await selectBars(database, "bars_5m"), expected);
+  assert.deepEqual(await history.rollUp(now), { bars5m: 0, bars1h: 0 });
+  assert.deepEqual(await selectBars(database, "bars_5m"), expected);
+  assert.deepEqual(await selectBars(database, "bars_1h"), []);
+  await history.rollUp(NOON + 61 * MINUTE_MS);
+  assert.deepEqual(await selectBars(database, "bars_1h"), [barRow(0, [400_000, 900_000, 300_000, 900_000], null)]);
+});
 
 eachDatabase("a bar includes ticks and trades that are written a few minutes after its end", async (database) => {
   const history = createHistoryStore(database);
@@ -85,59 +82,53 @@ eachDatabase("a bar includes ticks and trades that are written a few minutes aft
   assert.deepEqual(await selectBars(database, "bars_5m"), [barRow(0, [400_000, 600_000, 400_000, 600_000], 16)]);
 });
 
-eachDatabase(
-  "the volume of a bar is null after a recording gap and if the venue's total volume decreases",
-  async (database) => {
-    const history = createHistoryStore(database);
-    await writeTicks(database, [[NOON + MINUTE_MS, 0.4, 100]]);
-    await writeTicks(
-      database,
-      [
-        [NOON + 31 * MINUTE_MS, 0.5, 900],
-        [NOON + 36 * MINUTE_MS, 0.5, 950],
-        [NOON + 41 * MINUTE_MS, 0.5, 10],
-      ],
-      NOON + 30 * MINUTE_MS,
-    );
-    await history.rollUp(NOON + 50 * MINUTE_MS);
-    const volumes = (await selectBars(database, "bars_5m")).map((row) => row.volume_usd);
-    assert.deepEqual(volumes, [null, null, 50, null]);
-  },
-);
+eachDatabase("a bar has no volume after a recording gap and if the total volume decreases", async (database) => {
+  const history = createHistoryStore(database);
+  await writeTicks(database, [[NOON + MINUTE_MS, 0.4, 100]]);
+  await writeTicks(
+    database,
+    [
+      [NOON + 31 * MINUTE_MS, 0.5, 900],
+      [NOON + 36 * MINUTE_MS, 0.5, 950],
+      [NOON + 41 * MINUTE_MS, 0.5, 10],
+    ],
+    NOON + 30 * MINUTE_MS,
+  );
+  await history.rollUp(NOON + 50 * MINUTE_MS);
+  const volumes = (await selectBars(database, "bars_5m")).map((row) => row.volume_usd);
+  assert.deepEqual(volumes, [null, null, 50, null]);
+});
 
-eachDatabase(
-  "history includes bars and ticks that are not rolled up yet, and repeats the price in gaps",
-  async (database) => {
-    const history = createHistoryStore(database);
-    await writeTicks(database, [
-      [NOON - 3 * HOUR_MS - MINUTE_MS, 0.2, 10],
-      [NOON - 3 * HOUR_MS + MINUTE_MS, 0.3, 15],
-      [NOON - MINUTE_MS, 0.4, 40],
-      [NOON, 0.45, 41],
-    ]);
-    await history.rollUp(NOON + MINUTE_MS);
-    await writeTicks(database, [[NOON + 8 * MINUTE_MS, 0.5, 50]]);
-    const now = NOON + 9 * MINUTE_MS;
-    const history48h = await history.readHistory(1, { period: "48h", maxPoints: 48, now });
-    assert.equal(history48h.intervalSeconds, 3_600);
-    const rows = history48h.points.map((point) => [
-      (point.endAt - NOON) / HOUR_MS,
-      point.yesPrice,
-      point.bid,
-      point.volumeUsd,
-    ]);
-    assert.deepEqual(rows, [
-      [-3, 0.2, 0.19, null],
-      [-2, 0.3, 0.29, 5],
-      [-1, 0.3, null, null],
-      [0, 0.45, 0.44, 26],
-      [1, 0.5, 0.49, 9],
-    ]);
-    const fineHistory = await history.readHistory(1, { period: "48h", maxPoints: 200, now });
-    await history.rollUp(NOON + 20 * MINUTE_MS);
-    assert.deepEqual(await history.readHistory(1, { period: "48h", maxPoints: 200, now }), fineHistory);
-  },
-);
+eachDatabase("history includes bars and ticks not rolled up yet, and repeats the price in gaps", async (database) => {
+  const history = createHistoryStore(database);
+  await writeTicks(database, [
+    [NOON - 3 * HOUR_MS - MINUTE_MS, 0.2, 10],
+    [NOON - 3 * HOUR_MS + MINUTE_MS, 0.3, 15],
+    [NOON - MINUTE_MS, 0.4, 40],
+    [NOON, 0.45, 41],
+  ]);
+  await history.rollUp(NOON + MINUTE_MS);
+  await writeTicks(database, [[NOON + 8 * MINUTE_MS, 0.5, 50]]);
+  const now = NOON + 9 * MINUTE_MS;
+  const history48h = await history.readHistory(1, { period: "48h", maxPoints: 48, now });
+  assert.equal(history48h.intervalSeconds, 3_600);
+  const rows = history48h.points.map((point) => [
+    (point.endAt - NOON) / HOUR_MS,
+    point.yesPrice,
+    point.bid,
+    point.volumeUsd,
+  ]);
+  assert.deepEqual(rows, [
+    [-3, 0.2, 0.19, null],
+    [-2, 0.3, 0.29, 5],
+    [-1, 0.3, null, null],
+    [0, 0.45, 0.44, 26],
+    [1, 0.5, 0.49, 9],
+  ]);
+  const fineHistory = await history.readHistory(1, { period: "48h", maxPoints: 200, now });
+  await history.rollUp(NOON + 20 * MINUTE_MS);
+  assert.deepEqual(await history.readHistory(1, { period: "48h", maxPoints: 200, now }), fineHistory);
+});
 
 test("the embedded database runs other statements between the intervals of a roll-up", async () => {
   const database = await embeddedDatabase();
@@ -184,65 +175,54 @@ eachDatabase("the first bin has the last price before the period", async (databa
   assert.deepEqual((await history.readHistory(2, { period: "48h", maxPoints: 48, now: NOON })).points, []);
 });
 
-eachDatabase(
-  "history fetched from the venue fills gaps but does not replace bars made from ticks",
-  async (database) => {
-    const history = createHistoryStore(database);
-    await writeTicks(database, [[NOON + 8 * MINUTE_MS, 0.5]]);
-    await history.rollUp(NOON + 61 * MINUTE_MS);
-    const range = { fromMs: NOON - HOUR_MS, toMs: NOON + HOUR_MS };
-    const points = [0, 5, 10, 15].map((minutes) =>
-      createVenuePoint(NOON + minutes * MINUTE_MS, FIVE_MINUTES_MS, 0.1, 2),
-    );
-    await history.saveVenueHistory(1, FIVE_MINUTES_MS, points, range);
-    await history.saveVenueHistory(1, FIVE_MINUTES_MS, points, range);
-    const venuePrices = [100_000, 100_000, 100_000, 100_000];
-    assert.deepEqual(await selectBars(database, "bars_5m"), [
-      barRow(-FIVE_MINUTES_MS, venuePrices, 2, "venue"),
-      barRow(0, venuePrices, 2, "venue"),
-      barRow(FIVE_MINUTES_MS, [500_000, 500_000, 500_000, 500_000], 2, "ticks"),
-      barRow(2 * FIVE_MINUTES_MS, venuePrices, 2, "venue"),
-    ]);
-    assert.deepEqual(await selectBars(database, "bars_1h"), [
-      barRow(-HOUR_MS, venuePrices, 2, "venue"),
-      barRow(0, [100_000, 500_000, 100_000, 100_000], 6, "ticks"),
-    ]);
-  },
-);
+eachDatabase("fetched history fills gaps but does not replace bars made from ticks", async (database) => {
+  const history = createHistoryStore(database);
+  await writeTicks(database, [[NOON + 8 * MINUTE_MS, 0.5]]);
+  await history.rollUp(NOON + 61 * MINUTE_MS);
+  const range = { fromMs: NOON - HOUR_MS, toMs: NOON + HOUR_MS };
+  const points = [0, 5, 10, 15].map((minutes) => createVenuePoint(NOON + minutes * MINUTE_MS, FIVE_MINUTES_MS, 0.1, 2));
+  await history.saveVenueHistory(1, FIVE_MINUTES_MS, points, range);
+  await history.saveVenueHistory(1, FIVE_MINUTES_MS, points, range);
+  const venuePrices = [100_000, 100_000, 100_000, 100_000];
+  assert.deepEqual(await selectBars(database, "bars_5m"), [
+    barRow(-FIVE_MINUTES_MS, venuePrices, 2, "venue"),
+    barRow(0, venuePrices, 2, "venue"),
+    barRow(FIVE_MINUTES_MS, [500_000, 500_000, 500_000, 500_000], 2, "ticks"),
+    barRow(2 * FIVE_MINUTES_MS, venuePrices, 2, "venue"),
+  ]);
+  assert.deepEqual(await selectBars(database, "bars_1h"), [
+    barRow(-HOUR_MS, venuePrices, 2, "venue"),
+    barRow(0, [100_000, 500_000, 100_000, 100_000], 6, "ticks"),
+  ]);
+});
 
-eachDatabase(
-  "bars made from ticks replace fetched bars of the same interval, except a volume that only the venue reported",
-  async (database) => {
-    const history = createHistoryStore(database);
-    const range = { fromMs: NOON, toMs: NOON + HOUR_MS };
-    await history.saveVenueHistory(1, HOUR_MS, [createVenuePoint(NOON + HOUR_MS, HOUR_MS, 0.1, 80)], range);
-    await history.saveVenueHistory(
-      1,
-      FIVE_MINUTES_MS,
-      [createVenuePoint(NOON + FIVE_MINUTES_MS, FIVE_MINUTES_MS, 0.1, 7)],
-      range,
-    );
-    await writeTicks(database, [[NOON + MINUTE_MS, 0.5]]);
-    await history.rollUp(NOON + 61 * MINUTE_MS);
-    assert.deepEqual(await selectBars(database, "bars_5m"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 7)]);
-    assert.deepEqual(await selectBars(database, "bars_1h"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 80)]);
-  },
-);
+eachDatabase("bars made from ticks replace fetched bars, except a volume only the venue reported", async (database) => {
+  const history = createHistoryStore(database);
+  const range = { fromMs: NOON, toMs: NOON + HOUR_MS };
+  await history.saveVenueHistory(1, HOUR_MS, [createVenuePoint(NOON + HOUR_MS, HOUR_MS, 0.1, 80)], range);
+  await history.saveVenueHistory(
+    1,
+    FIVE_MINUTES_MS,
+    [createVenuePoint(NOON + FIVE_MINUTES_MS, FIVE_MINUTES_MS, 0.1, 7)],
+    range,
+  );
+  await writeTicks(database, [[NOON + MINUTE_MS, 0.5]]);
+  await history.rollUp(NOON + 61 * MINUTE_MS);
+  assert.deepEqual(await selectBars(database, "bars_5m"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 7)]);
+  assert.deepEqual(await selectBars(database, "bars_1h"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 80)]);
+});
 
-eachDatabase(
-  "ignores fetched points that have not ended, are outside the range or have a price outside [0, 1]",
-  async (database) => {
-    const history = createHistoryStore(database);
-    const points = [
-      createVenuePoint(NOON + HOUR_MS, HOUR_MS, 0.1),
-      createVenuePoint(NOON - 5 * HOUR_MS, HOUR_MS, 0.2),
-      createVenuePoint(NOON, HOUR_MS, 1.7),
-      createVenuePoint(Number.NaN, HOUR_MS, 0.3),
-    ];
-    await history.saveVenueHistory(1, HOUR_MS, points, { fromMs: NOON - HOUR_MS, toMs: NOON });
-    assert.deepEqual(await selectBars(database, "bars_1h"), []);
-  },
-);
+eachDatabase("ignores fetched points outside the range, not ended or with a price outside [0, 1]", async (database) => {
+  const history = createHistoryStore(database);
+  const points = [
+    createVenuePoint(NOON + HOUR_MS, HOUR_MS, 0.1),
+    createVenuePoint(NOON - 5 * HOUR_MS, HOUR_MS, 0.2),
+    createVenuePoint(NOON, HOUR_MS, 1.7),
+    createVenuePoint(Number.NaN, HOUR_MS, 0.3),
+  ];
+  await history.saveVenueHistory(1, HOUR_MS, points, { fromMs: NOON - HOUR_MS, toMs: NOON });
+  assert.deepEqual(await selectBars(database, "bars_1h"), []);
+});
 
 eachDatabase("adjoining fetched ranges are merged, and separate ranges stay separate", async (database) => {
   const history = createHistoryStore(database);
@@ -263,20 +243,17 @@ eachDatabase("adjoining fetched ranges are merged, and separate ranges stay sepa
   assert.deepEqual(await history.coverage(2), []);
 });
 
-eachDatabase(
-  "the price a day ago is the last price known at that time; markets without one are omitted",
-  async (database) => {
-    const history = createHistoryStore(database);
-    await writeTicks(database, [
-      [NOON - DAY_MS - 5 * HOUR_MS, 0.1],
-      [NOON - DAY_MS - 7 * MINUTE_MS, 0.2],
-      [NOON - DAY_MS + 7 * MINUTE_MS, 0.3],
-    ]);
-    await history.rollUp(NOON);
-    assert.deepEqual([...(await history.priceDayAgo(NOON))], [[1, 0.2]]);
-    assert.deepEqual([...(await history.priceDayAgo(NOON - HOUR_MS))], [[1, 0.1]]);
-  },
-);
+eachDatabase("the price a day ago is the last one known then; markets without one are omitted", async (database) => {
+  const history = createHistoryStore(database);
+  await writeTicks(database, [
+    [NOON - DAY_MS - 5 * HOUR_MS, 0.1],
+    [NOON - DAY_MS - 7 * MINUTE_MS, 0.2],
+    [NOON - DAY_MS + 7 * MINUTE_MS, 0.3],
+  ]);
+  await history.rollUp(NOON);
+  assert.deepEqual([...(await history.priceDayAgo(NOON))], [[1, 0.2]]);
+  assert.deepEqual([...(await history.priceDayAgo(NOON - HOUR_MS))], [[1, 0.1]]);
+});
 
 eachDatabase("retention deletes only expired tick partitions, trades and bars", async (database) => {
   const history = createHistoryStore(database);
@@ -306,56 +283,47 @@ eachDatabase("retention deletes only expired tick partitions, trades and bars", 
 
 eachDatabase("retention creates the tick partitions of today and the next two days", async (database) => {
   await createHistoryStore(database).applyRetention(NOON);
-  const days = await database.query<{ name: string }>(
+  const days = await database.query(
     "select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = 'ticks'::regclass order by 1",
   );
-  assert.deepEqual(
-    days.map(({ name }) => name),
-    ["ticks_20261121", "ticks_20261122", "ticks_20261123"],
-  );
+  assert.deepEqual(days, [{ name: "ticks_20261121" }, { name: "ticks_20261122" }, { name: "ticks_20261123" }]);
 });
 
-eachDatabase(
-  "if configured, retention deletes expired settled markets with their data, and no other markets",
-  async (database) => {
-    const history = createHistoryStore(database);
-    const store = createMarketStore(database);
-    const market = (id: string, status: "active" | "finalized", days: number) =>
-      sampleMarket(id, { listing: { status }, quote: { receivedAt: NOON - days * DAY_MS } });
-    const keys = await store.upsertMarkets([
-      market("old", "finalized", 41),
-      market("young", "finalized", 39),
-      market("open", "active", 41),
-    ]);
-    for (const marketKey of keys) {
-      if (marketKey === null) throw new Error("The sample market was not stored");
-      await store.insertTrades([createTrade(marketKey, "t", NOON - DAY_MS)]);
-      await store.recordStatusChange({ marketKey, from: "active", to: "closed", outcome: null, changedAt: NOON });
-      const range = { fromMs: NOON - DAY_MS, toMs: NOON };
-      await history.saveVenueHistory(marketKey, HOUR_MS, [createVenuePoint(NOON - HOUR_MS, HOUR_MS, 0.5)], range);
-    }
-    const countOf = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
-    const tables = ["markets", "trades", "bars_1h", "status_changes", "history_coverage"];
-    await history.applyRetention(NOON);
-    for (const table of tables) assert.equal(await countOf(table), 3, table);
-    const deletedCounts = await history.applyRetention(NOON, { ...DEFAULT_RETENTION, settledMarketDays: 40 });
-    assert.equal(deletedCounts.settledMarkets, 1);
-    for (const table of tables) assert.equal(await countOf(table), 2, table);
-    assert.deepEqual(await database.query("select market_id from markets order by 1"), [
-      { market_id: "open" },
-      { market_id: "young" },
-    ]);
-  },
-);
+eachDatabase("if configured, retention deletes only expired settled markets, with their data", async (database) => {
+  const history = createHistoryStore(database);
+  const store = createMarketStore(database);
+  const market = (id: string, status: "active" | "finalized", days: number) =>
+    sampleMarket(id, { listing: { status }, quote: { receivedAt: NOON - days * DAY_MS } });
+  const keys = await store.upsertMarkets([
+    market("old", "finalized", 41),
+    market("young", "finalized", 39),
+    market("open", "active", 41),
+  ]);
+  for (const marketKey of keys) {
+    if (marketKey === null) throw new Error("The sample market was not stored");
+    await store.insertTrades([createTrade(marketKey, "t", NOON - DAY_MS)]);
+    await store.recordStatusChange({ marketKey, from: "active", to: "closed", outcome: null, changedAt: NOON });
+    const range = { fromMs: NOON - DAY_MS, toMs: NOON };
+    await history.saveVenueHistory(marketKey, HOUR_MS, [createVenuePoint(NOON - HOUR_MS, HOUR_MS, 0.5)], range);
+  }
+  const countOf = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
+  const tables = ["markets", "trades", "bars_1h", "status_changes", "history_coverage"];
+  await history.applyRetention(NOON);
+  for (const table of tables) assert.equal(await countOf(table), 3, table);
+  const deletedCounts = await history.applyRetention(NOON, { ...DEFAULT_RETENTION, settledMarketDays: 40 });
+  assert.equal(deletedCounts.settledMarkets, 1);
+  for (const table of tables) assert.equal(await countOf(table), 2, table);
+  assert.deepEqual(await database.query("select market_id from markets order by 1"), [
+    { market_id: "open" },
+    { market_id: "young" },
+  ]);
+});
 
 eachDatabase("retention deletes the coverage of five-minute bars together with the bars", async (database) => {
   const history = createHistoryStore(database);
-  for (const intervalMs of [FIVE_MINUTES_MS, HOUR_MS])
-    await history.saveVenueHistory(1, intervalMs, [], { fromMs: NOON - 40 * DAY_MS, toMs: NOON - 31 * DAY_MS });
+  const range = { fromMs: NOON - 40 * DAY_MS, toMs: NOON - 31 * DAY_MS };
+  for (const intervalMs of [FIVE_MINUTES_MS, HOUR_MS]) await history.saveVenueHistory(1, intervalMs, [], range);
   const deletedCounts = await history.applyRetention(NOON, { ...DEFAULT_RETENTION, fiveMinuteBarDays: 30 });
   assert.equal(deletedCounts.coverage, 1);
-  assert.deepEqual(
-    (await history.coverage(1)).map(({ intervalMs }) => intervalMs),
-    [HOUR_MS],
-  );
+  assert.deepEqual(await history.coverage(1), [{ intervalMs: HOUR_MS, ...range }]);
 });

@@ -5,7 +5,7 @@ import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { sampleTick } from "../../test/support/storage-samples.ts";
 import type { Database } from "../ports/database.ts";
-import { type CurrentQuote, createChangeStore } from "./change-store.ts";
+import { type ChangeCursor, type CurrentQuote, createChangeStore } from "./change-store.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import { createMarketStore } from "./market-store.ts";
 import type { VenueFence } from "./model.ts";
@@ -14,11 +14,13 @@ import { createTickWriter } from "./tick-writer.ts";
 const CURRENT_FENCE: VenueFence = { venue: "alpha", fence: 7 };
 const OUTDATED_FENCE: VenueFence = { venue: "alpha", fence: 6 };
 
-/** Inserts a lease of the venue alpha with fence 7. */
-async function insertLease(database: Database): Promise<void> {
+/** Inserts a lease of the venue alpha with fence 7 and creates the stores that check it. */
+async function openStores(database: Database) {
   await database.query(
     "insert into leases (name, holder, fence, expires_at) values ('venue:alpha', 'me', 7, now() + interval '1 hour')",
   );
+  const ticks = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
+  return { store: createMarketStore(database), changes: createChangeStore(database), ticks };
 }
 
 const countRows = async (database: Database, table: string) => (await database.query(`select 1 from ${table}`)).length;
@@ -33,29 +35,20 @@ const createQuote = (marketKey: number, bid: number): CurrentQuote => ({
   activity: { volume24hUsd: 1.5, volumeTotalUsd: null, liquidityUsd: 0, openInterestUsd: null },
 });
 
-eachDatabase(
-  "the tick writer rejects and counts ticks with an outdated fence and stores other ticks",
-  async (database) => {
-    await insertLease(database);
-    const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
-    writer.write(createTick(1, CURRENT_FENCE));
-    writer.write(createTick(2, OUTDATED_FENCE));
-    writer.write(createTick(3, { venue: "beta", fence: 7 }));
-    writer.write(createTick(4));
-    await writer.close();
-    const rows = await database.query<{ market_key: number }>("select market_key from ticks order by 1");
-    assert.deepEqual(
-      rows.map(({ market_key }) => market_key),
-      [1, 4],
-    );
-    assert.deepEqual(writer.counters, { written: 2, dropped: 2, queued: 0 });
-  },
-);
+eachDatabase("the tick writer rejects and counts only ticks with an outdated fence", async (database) => {
+  const { ticks } = await openStores(database);
+  ticks.write(createTick(1, CURRENT_FENCE));
+  ticks.write(createTick(2, OUTDATED_FENCE));
+  ticks.write(createTick(3, { venue: "beta", fence: 7 }));
+  ticks.write(createTick(4));
+  await ticks.close();
+  const rows = await database.query("select market_key from ticks order by 1");
+  assert.deepEqual(rows, [{ market_key: 1 }, { market_key: 4 }]);
+  assert.deepEqual(ticks.counters, { written: 2, dropped: 2, queued: 0 });
+});
 
 eachDatabase("markets, events, quotes and status changes are written only with the current fence", async (database) => {
-  await insertLease(database);
-  const store = createMarketStore(database);
-  const changes = createChangeStore(database);
+  const { store, changes } = await openStores(database);
   const writeAll = async (fence: VenueFence, title: string, bid: number) => {
     const keys = await store.upsertMarkets([sampleMarket("a", { listing: { title } })], [fence]);
     await store.upsertEvents([sampleEvent("E", { title })], [fence]);
@@ -83,100 +76,74 @@ async function waitUntilBlocked(database: Database, pattern: string): Promise<vo
   while ((await database.query(findBlocked, [pattern])).length === 0);
 }
 
-onPostgres(
-  "a takeover, but not a renewal, waits for a transaction that writes with the old fence",
-  async (database) => {
-    await insertLease(database);
-    const takeOver = () =>
-      database
-        .query("update leases set fence = fence + 1, holder = 'you' where name = 'venue:alpha'")
-        .then(() => "taken");
-    let takeover: Promise<string> | null = null;
-    await database.transaction(async (transaction) => {
-      const rows = await transaction.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT_FENCE]));
-      assert.equal(rows.length, 1);
-      await database.query("update leases set expires_at = now() + interval '2 hours' where name = 'venue:alpha'");
-      takeover = takeOver();
-      await waitUntilBlocked(database, "update leases set fence%");
-    });
-    assert.equal(await takeover, "taken");
-    const heldFences = await database.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT_FENCE]));
-    assert.deepEqual(heldFences, []);
-  },
-);
+onPostgres("a takeover, but not a renewal, waits for a transaction with the old fence", async (database) => {
+  await openStores(database);
+  const takeOver = () =>
+    database
+      .query("update leases set fence = fence + 1, holder = 'you' where name = 'venue:alpha'")
+      .then(() => "taken");
+  let takeover: Promise<string> | null = null;
+  await database.transaction(async (transaction) => {
+    const rows = await transaction.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT_FENCE]));
+    assert.equal(rows.length, 1);
+    await database.query("update leases set expires_at = now() + interval '2 hours' where name = 'venue:alpha'");
+    takeover = takeOver();
+    await waitUntilBlocked(database, "update leases set fence%");
+  });
+  assert.equal(await takeover, "taken");
+  const heldFences = await database.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT_FENCE]));
+  assert.deepEqual(heldFences, []);
+});
 
 onPostgres("a write during a takeover waits for the takeover and is rejected", async (database) => {
-  await insertLease(database);
-  const writer = createTickWriter({ database, clock: new FakeClock(SAMPLE_AT), log: quietLog });
+  const { ticks } = await openStores(database);
   let pendingFlush: Promise<void> | null = null;
   await database.transaction(async (transaction) => {
     await transaction.query("update leases set fence = fence + 1 where name = 'venue:alpha'");
-    writer.write(createTick(1, CURRENT_FENCE));
-    pendingFlush = writer.flush();
+    ticks.write(createTick(1, CURRENT_FENCE));
+    pendingFlush = ticks.flush();
     await waitUntilBlocked(database, "%insert into ticks%");
   });
   await pendingFlush;
-  assert.deepEqual([writer.counters, await countRows(database, "ticks")], [{ written: 0, dropped: 1, queued: 0 }, 0]);
-  await writer.close();
+  assert.deepEqual([ticks.counters, await countRows(database, "ticks")], [{ written: 0, dropped: 1, queued: 0 }, 0]);
+  await ticks.close();
 });
 
-eachDatabase(
-  "a follower reads each change once and in order, and each changed market with its current quote",
-  async (database) => {
-    await insertLease(database);
-    const store = createMarketStore(database);
-    const changes = createChangeStore(database);
-    const startCursors = await changes.latestCursors(["alpha", "beta"]);
-    await store.upsertEvents([sampleEvent("E")], [CURRENT_FENCE]);
-    const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], [CURRENT_FENCE]);
-    const [a = 0, b = 0] = keys.map((key) => key ?? 0);
-    await changes.saveQuotes([createQuote(a, 0.2)], [CURRENT_FENCE]);
-    const firstRead = await changes.read(startCursors, 0);
-    assert.deepEqual(
-      firstRead.events.map(({ eventId }) => eventId),
-      ["E"],
-    );
-    assert.deepEqual(
-      firstRead.markets.map(({ key, snapshot }) => [key, snapshot.quote.bid]).sort(),
-      [
-        [a, 0.2],
-        [b, 0.4],
-      ].sort(),
-    );
-    const { quote: storedQuote, activity } = createQuote(a, 0.2);
-    assert.deepEqual(firstRead.quotes, [
-      { venue: "alpha", marketId: "a", quote: { ...storedQuote, receivedAt: SAMPLE_AT + 5 }, activity },
-    ]);
-    assert.equal(firstRead.hasMore, false);
-    const secondRead = await changes.read(firstRead.cursors, 0);
-    assert.deepEqual([secondRead.events, secondRead.markets, secondRead.quotes], [[], [], []]);
-    await store.upsertEvents([sampleEvent("E")], [CURRENT_FENCE]);
-    await changes.saveQuotes([createQuote(b, 0.3)], [CURRENT_FENCE]);
-    const thirdRead = await changes.read(secondRead.cursors, 0);
-    assert.deepEqual(
-      [thirdRead.events.length, thirdRead.quotes.map(({ marketId }) => marketId)],
-      [0, ["b"]],
-      "an unchanged event is not a change",
-    );
-    await store.upsertMarkets([sampleMarket("b", { quote: { bid: 0.35 } })], [CURRENT_FENCE]);
-    const fourthRead = await changes.read(thirdRead.cursors, 0);
-    assert.deepEqual(
-      fourthRead.markets.map(({ snapshot }) => snapshot.quote.bid),
-      [0.35],
-      "the snapshot is newer than the quote",
-    );
-  },
-);
+eachDatabase("a follower reads each change once, and each changed market with its current quote", async (database) => {
+  const { store, changes } = await openStores(database);
+  const startCursors = await changes.latestCursors(["alpha", "beta"]);
+  await store.upsertEvents([sampleEvent("E")], [CURRENT_FENCE]);
+  const keys = await store.upsertMarkets([sampleMarket("a"), sampleMarket("b")], [CURRENT_FENCE]);
+  const [a = 0, b = 0] = keys.map((key) => key ?? 0);
+  await changes.saveQuotes([createQuote(a, 0.2)], [CURRENT_FENCE]);
+  const firstRead = await changes.read(startCursors, 0);
+  assert.deepEqual(firstRead.events, [sampleEvent("E")]);
+  const bids = new Map(firstRead.markets.map(({ key, snapshot }) => [key, snapshot.quote.bid]));
+  assert.deepEqual([firstRead.markets.length, bids.get(a), bids.get(b)], [2, 0.2, 0.4]);
+  const { quote: storedQuote, activity } = createQuote(a, 0.2);
+  assert.deepEqual(firstRead.quotes, [
+    { venue: "alpha", marketId: "a", quote: { ...storedQuote, receivedAt: SAMPLE_AT + 5 }, activity },
+  ]);
+  assert.equal(firstRead.hasMore, false);
+  const secondRead = await changes.read(firstRead.cursors, 0);
+  assert.deepEqual([secondRead.events, secondRead.markets, secondRead.quotes], [[], [], []]);
+  await store.upsertEvents([sampleEvent("E")], [CURRENT_FENCE]);
+  await changes.saveQuotes([createQuote(b, 0.3)], [CURRENT_FENCE]);
+  const thirdRead = await changes.read(secondRead.cursors, 0);
+  const changedIds = thirdRead.quotes.map(({ marketId }) => marketId);
+  assert.deepEqual([thirdRead.events, changedIds], [[], ["b"]], "an unchanged event is not a change");
+  await store.upsertMarkets([sampleMarket("b", { quote: { bid: 0.35 } })], [CURRENT_FENCE]);
+  const fourthRead = await changes.read(thirdRead.cursors, 0);
+  const snapshotBids = fourthRead.markets.map(({ snapshot }) => snapshot.quote.bid);
+  assert.deepEqual(snapshotBids, [0.35], "the snapshot is newer than the quote");
+});
 
 eachDatabase("several reads return many changes without gaps or duplicates", async (database) => {
-  await insertLease(database);
-  const changes = createChangeStore(database);
+  const { store, changes } = await openStores(database);
   const snapshots = Array.from({ length: 4_500 }, (_, index) => sampleMarket(`m${index}`));
-  await createMarketStore(database).upsertMarkets(snapshots, [CURRENT_FENCE]);
+  await store.upsertMarkets(snapshots, [CURRENT_FENCE]);
   const seenMarketIds: string[] = [];
-  let cursors: ReadonlyMap<string, { events: number; markets: number; quotes: number }> = new Map([
-    ["alpha", { events: 0, markets: 0, quotes: 0 }],
-  ]);
+  let cursors: ReadonlyMap<string, ChangeCursor> = new Map([["alpha", { events: 0, markets: 0, quotes: 0 }]]);
   for (let hasMore = true, reads = 0; hasMore; reads++) {
     assert.ok(reads < 5);
     const changesRead = await changes.read(cursors, 0);
@@ -187,10 +154,9 @@ eachDatabase("several reads return many changes without gaps or duplicates", asy
 });
 
 eachDatabase("`loadAll` returns the quote of the table `quotes` if it is newer than the snapshot", async (database) => {
-  await insertLease(database);
-  const store = createMarketStore(database);
+  const { store, changes } = await openStores(database);
   const [key] = await store.upsertMarkets([sampleMarket("a")], [CURRENT_FENCE]);
-  await createChangeStore(database).saveQuotes([createQuote(key ?? 0, 0.2)], [CURRENT_FENCE]);
+  await changes.saveQuotes([createQuote(key ?? 0, 0.2)], [CURRENT_FENCE]);
   const bids: (number | null)[] = [];
   for await (const page of store.loadAll()) bids.push(...page.map(({ snapshot }) => snapshot.quote.bid));
   assert.deepEqual(bids, [0.2]);

@@ -4,7 +4,7 @@ import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/ma
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import { AppError } from "../domain/errors.ts";
-import type { MarketListing } from "../domain/market.ts";
+import type { MarketListing, Outcome } from "../domain/market.ts";
 import { createEventLog } from "../event-log/index.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import { createMarketStore } from "./index.ts";
@@ -69,52 +69,38 @@ eachDatabase("logs one `market_resolved` event if a market settles", async (data
   });
 });
 
-eachDatabase(
-  "the event contains the payout for each kind of outcome, or null if the payout is unknown",
-  async (database) => {
-    const { store, loggedEvents } = openHarness(database);
-    const outcomes = [
-      YES_OUTCOME,
-      NO_OUTCOME,
-      { kind: "partial", value: 0.25 },
-      { kind: "void", value: 0.5 },
-      { kind: "void", value: null },
-    ];
-    const marketsWith = (status: MarketListing["status"]) =>
-      outcomes.map((outcome, number) =>
-        sampleMarket(`${number}`, {
-          listing: { status, outcome: status === "finalized" ? (outcome as MarketListing["outcome"]) : null },
-          quote: { lastPrice: null },
-        }),
-      );
-    await store.upsertMarkets(marketsWith("active"));
-    await store.upsertMarkets(marketsWith("finalized"));
-    assert.deepEqual(
-      (await loggedEvents()).map(({ payload }) => [payload.outcome, payload.settlement_value, payload.last_price]),
-      [
-        ["yes", 1, null],
-        ["no", 0, null],
-        ["partial", 0.25, null],
-        ["void", 0.5, null],
-        ["void", null, null],
-      ],
-    );
-  },
-);
+eachDatabase("the event contains the payout of each kind of outcome, or null if it is unknown", async (database) => {
+  const { store, loggedEvents } = openHarness(database);
+  const payouts: readonly (readonly [outcome: Outcome, settlementValue: number | null])[] = [
+    [YES_OUTCOME, 1],
+    [NO_OUTCOME, 0],
+    [{ kind: "partial", value: 0.25 }, 0.25],
+    [{ kind: "void", value: 0.5 }, 0.5],
+    [{ kind: "void", value: null }, null],
+  ];
+  const marketsWith = (status: MarketListing["status"]) =>
+    payouts.map(([settledOutcome], number) => {
+      const outcome = status === "finalized" ? settledOutcome : null;
+      return sampleMarket(`${number}`, { listing: { status, outcome }, quote: { lastPrice: null } });
+    });
+  await store.upsertMarkets(marketsWith("active"));
+  await store.upsertMarkets(marketsWith("finalized"));
+  assert.deepEqual(
+    (await loggedEvents()).map(({ payload }) => [payload.outcome, payload.settlement_value, payload.last_price]),
+    payouts.map(([outcome, settlementValue]) => [outcome.kind, settlementValue, null]),
+  );
+});
 
-eachDatabase(
-  "logs no event if a market is already settled when first stored or has only a proposed outcome",
-  async (database) => {
-    const { storeMarket, outcomes } = openHarness(database);
-    await storeMarket("old", { status: "finalized", outcome: YES_OUTCOME });
-    await storeMarket("old", { status: "finalized", outcome: YES_OUTCOME, title: "Changed" });
-    await storeMarket("old-without-outcome", { status: "finalized", outcome: null });
-    await storeMarket("old-without-outcome", { status: "finalized", outcome: NO_OUTCOME });
-    await storeMarket("proposed");
-    await storeMarket("proposed", { status: "determined", outcome: YES_OUTCOME });
-    assert.deepEqual(await outcomes(), []);
-  },
-);
+eachDatabase("logs no event for a market first stored as settled or with a proposed outcome only", async (database) => {
+  const { storeMarket, outcomes } = openHarness(database);
+  await storeMarket("old", { status: "finalized", outcome: YES_OUTCOME });
+  await storeMarket("old", { status: "finalized", outcome: YES_OUTCOME, title: "Changed" });
+  await storeMarket("old-without-outcome", { status: "finalized", outcome: null });
+  await storeMarket("old-without-outcome", { status: "finalized", outcome: NO_OUTCOME });
+  await storeMarket("proposed");
+  await storeMarket("proposed", { status: "determined", outcome: YES_OUTCOME });
+  assert.deepEqual(await outcomes(), []);
+});
 
 eachDatabase("logs an outcome that the venue publishes after the settlement, exactly once", async (database) => {
   const { storeMarket, outcomes } = openHarness(database);
@@ -173,18 +159,15 @@ eachDatabase("if two processes store the same settlement simultaneously, one eve
   assert.deepEqual((await firstHarness.outcomes()).sort(), ids.map((id) => `${id} yes`).sort());
 });
 
-eachDatabase(
-  "if a market id is too long for an event, reports a drop and still stores all markets",
-  async (database) => {
-    const { state, store, outcomes } = openHarness(database);
-    const tooLongId = "x".repeat(513);
-    const createBothMarkets = (listing: Partial<MarketListing>) =>
-      [tooLongId, "b"].map((id) => sampleMarket(id, { listing }));
-    await store.upsertMarkets(createBothMarkets({ title: "t".repeat(100_000) }));
-    await store.upsertMarkets(
-      createBothMarkets({ title: "t".repeat(100_000), status: "finalized", outcome: NO_OUTCOME }),
-    );
-    assert.deepEqual([await outcomes(), state.drops], [["b no"], ["market_id_too_long_for_an_event"]]);
-    assert.equal((await database.query("select 1 from markets where status = 'finalized'")).length, 2);
-  },
-);
+eachDatabase("if a market id is too long for an event, counts a drop and stores all markets", async (database) => {
+  const { state, store, outcomes } = openHarness(database);
+  const tooLongId = "x".repeat(513);
+  const createBothMarkets = (listing: Partial<MarketListing>) =>
+    [tooLongId, "b"].map((id) => sampleMarket(id, { listing }));
+  await store.upsertMarkets(createBothMarkets({ title: "t".repeat(100_000) }));
+  await store.upsertMarkets(
+    createBothMarkets({ title: "t".repeat(100_000), status: "finalized", outcome: NO_OUTCOME }),
+  );
+  assert.deepEqual([await outcomes(), state.drops], [["b no"], ["market_id_too_long_for_an_event"]]);
+  assert.equal((await database.query("select 1 from markets where status = 'finalized'")).length, 2);
+});

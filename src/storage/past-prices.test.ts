@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
 import { samplePoint } from "../../test/support/storage-samples.ts";
-import { openIngestHarness } from "../../test/support/venues/ingest-harness.ts";
+import { openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import type { BoardMarket } from "../board/index.ts";
 import { AppError, VenueError } from "../domain/errors.ts";
 import type { MarketListing } from "../domain/market.ts";
@@ -14,43 +14,39 @@ const createPoint = (endAt: number, yesPrice: number | null) => samplePoint(endA
 
 /** One market that is on the board but not in the store. */
 function openHarness(listing: Partial<MarketListing> = {}) {
-  const harness = openIngestHarness();
-  const [venue] = harness.venues;
-  if (venue === undefined) throw new Error("The harness has no venue");
+  const harness = openScriptedVenue();
   const snapshot = sampleMarket("m", { listing });
-  venue.setMarkets(snapshot);
+  harness.venue.setMarkets(snapshot);
   harness.storeWriter.queueChange(harness.board.apply(snapshot, SAMPLE_AT));
   const findMarket = (): BoardMarket => {
     const foundMarket = harness.market("m");
     if (foundMarket === null) throw new Error("The market is not on the board");
     return foundMarket;
   };
-  const requestCount = () => venue.callsOf("getHistory").length;
-  return { ...harness, venue, findMarket, requestCount };
+  const requestCount = () => harness.venue.callsOf("getHistory").length;
+  const read = () => harness.pastPrices.read(findMarket(), "7d", 48);
+  return { ...harness, findMarket, requestCount, read };
 }
 
 test("the first read of a new market stores the market and fetches its hourly and five-minute history once", async () => {
-  const { venue, pastPrices, history, findMarket, requestCount } = openHarness();
+  const { venue, pastPrices, history, findMarket, requestCount, read } = openHarness();
   venue.history.set("m", [createPoint(SAMPLE_AT - DAY_MS, 0.3), createPoint(SAMPLE_AT, 0.4)]);
-  const reading = await pastPrices.read(findMarket(), "7d", 48);
+  const reading = await read();
   assert.deepEqual([findMarket().storeKey, reading.period, reading.generatedAt], [1, "7d", SAMPLE_AT]);
   assert.ok(reading.points.length > 0);
-  assert.deepEqual(
-    history.ranges.map(({ intervalMs, fromMs, toMs }) => [intervalMs, toMs - fromMs, toMs]),
-    [
-      [HOUR_MS, 30 * DAY_MS, SAMPLE_AT],
-      [HOUR_MS / 12, 2 * DAY_MS, SAMPLE_AT],
-    ],
-  );
+  assert.deepEqual(history.ranges, [
+    { key: 1, intervalMs: HOUR_MS, fromMs: SAMPLE_AT - 30 * DAY_MS, toMs: SAMPLE_AT },
+    { key: 1, intervalMs: HOUR_MS / 12, fromMs: SAMPLE_AT - 2 * DAY_MS, toMs: SAMPLE_AT },
+  ]);
   await pastPrices.read(findMarket(), "30d", 10);
   assert.equal(requestCount(), 2);
 });
 
 test("concurrent reads of a market share one fetch", async () => {
-  const { venue, clock, pastPrices, findMarket, requestCount } = openHarness();
+  const { venue, clock, pastPrices, findMarket, requestCount, read } = openHarness();
   venue.responseMs = 100;
   const reads = Promise.all([
-    pastPrices.read(findMarket(), "7d", 48),
+    read(),
     pastPrices.read(findMarket(), "48h", 48),
     pastPrices.read(findMarket(), "7d", 10),
   ]);
@@ -59,56 +55,54 @@ test("concurrent reads of a market share one fetch", async () => {
 });
 
 test("a new instance does not fetch stored history again", async () => {
-  const { pastPrices, history, findMarket, requestCount } = openHarness();
+  const { history, requestCount, read } = openHarness();
   for (const intervalMs of [HOUR_MS, HOUR_MS / 12]) {
     history.ranges.push({ key: 1, intervalMs, fromMs: SAMPLE_AT - DAY_MS, toMs: SAMPLE_AT - HOUR_MS });
   }
-  await pastPrices.read(findMarket(), "7d", 48);
+  await read();
   assert.equal(requestCount(), 0);
 });
 
 test("requests no history for times before the market opened", async () => {
-  const { pastPrices, history, findMarket } = openHarness({ openAt: SAMPLE_AT - 90 * 60_000 });
-  await pastPrices.read(findMarket(), "7d", 48);
-  assert.deepEqual(
-    history.ranges.map(({ fromMs }) => SAMPLE_AT - fromMs),
-    [2 * HOUR_MS, 90 * 60_000],
-  );
+  const { history, read } = openHarness({ openAt: SAMPLE_AT - 90 * 60_000 });
+  await read();
+  const rangeLengths = history.ranges.map(({ fromMs }) => SAMPLE_AT - fromMs);
+  assert.deepEqual(rangeLengths, [2 * HOUR_MS, 90 * 60_000]);
 });
 
 test("requests no history for a market that has not opened yet", async () => {
-  const { pastPrices, findMarket, requestCount } = openHarness({ openAt: SAMPLE_AT + DAY_MS });
-  assert.deepEqual((await pastPrices.read(findMarket(), "7d", 48)).points, []);
+  const { requestCount, read } = openHarness({ openAt: SAMPLE_AT + DAY_MS });
+  assert.deepEqual((await read()).points, []);
   assert.equal(requestCount(), 0);
 });
 
 test("throws the venue error if no history is stored, and the next read repeats the request", async () => {
-  const { venue, pastPrices, findMarket, requestCount } = openHarness();
+  const { venue, pastPrices, findMarket, requestCount, read } = openHarness();
   venue.failing.set("getHistory", venueFailure);
-  await assert.rejects(pastPrices.read(findMarket(), "7d", 48), (error) => error === venueFailure);
+  await assert.rejects(read(), (error) => error === venueFailure);
   assert.equal(pastPrices.has(findMarket()), false);
   venue.failing.clear();
-  await pastPrices.read(findMarket(), "7d", 48);
+  await read();
   assert.deepEqual([requestCount(), pastPrices.has(findMarket())], [3, true]);
 });
 
 test("returns stored history if the venue request fails", async () => {
-  const { venue, storeWriter, pastPrices, history, findMarket } = openHarness();
+  const { venue, storeWriter, history, read } = openHarness();
   await storeWriter.flush();
   history.points.set(1, [createPoint(SAMPLE_AT, 0.4)]);
   venue.failing.set("getHistory", venueFailure);
-  assert.equal((await pastPrices.read(findMarket(), "7d", 48)).points.length, 1);
+  assert.equal((await read()).points.length, 1);
 });
 
 test("sets the price a day ago to the price of the last point at or before that time", async () => {
-  const { venue, pastPrices, findMarket } = openHarness();
+  const { venue, findMarket, read } = openHarness();
   const dayAgoMs = SAMPLE_AT - DAY_MS;
   venue.history.set("m", [
     createPoint(dayAgoMs - HOUR_MS, 0.2),
     createPoint(dayAgoMs, null),
     createPoint(dayAgoMs + HOUR_MS, 0.9),
   ]);
-  await pastPrices.read(findMarket(), "7d", 48);
+  await read();
   assert.equal(findMarket().priceDayAgo, 0.2);
 });
 
@@ -122,14 +116,14 @@ test("returns stored history of a market whose venue is no longer configured", a
 });
 
 test("throws store_unavailable for a new market until it can be stored", async () => {
-  const { store, pastPrices, findMarket, requestCount } = openHarness();
+  const { store, requestCount, read } = openHarness();
   const upsert = store.upsertMarkets.bind(store);
   store.upsertMarkets = async () => {
     throw new AppError("store_unavailable", "The database is unavailable");
   };
   const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
-  await assert.rejects(pastPrices.read(findMarket(), "7d", 48), isUnavailable);
+  await assert.rejects(read(), isUnavailable);
   assert.equal(requestCount(), 0);
   store.upsertMarkets = upsert;
-  assert.equal((await pastPrices.read(findMarket(), "7d", 48)).intervalSeconds, 3_600);
+  assert.equal((await read()).intervalSeconds, 3_600);
 });
