@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   type Activity,
   type EventListing,
@@ -22,7 +23,7 @@ import {
   type SortKey,
 } from "./model.ts";
 import type { OrderedPosition } from "./ordered-index.ts";
-import { isStructurallyEqual, shareStructure } from "./structural-sharing.ts";
+import { shareStructure } from "./structural-sharing.ts";
 import { TextIndex } from "./text-index.ts";
 
 const boardId = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
@@ -80,7 +81,7 @@ export class MarketBoard {
   applyEvent(event: EventListing): boolean {
     const slug = eventSlug(event.venue, event.eventId);
     const current = this.#eventIndex.find(slug)?.listing;
-    if (current !== undefined && isStructurallyEqual(current, event)) return false;
+    if (current !== undefined && isDeepStrictEqual(current, event)) return false;
     this.#eventIndex.set({ slug, listing: event });
     for (const row of this.#eventIndex.rowsOf(slug)) {
       if (current?.title !== event.title) this.#updateText(row);
@@ -101,7 +102,7 @@ export class MarketBoard {
     const isPollStale = current !== null && this.#isReceivedAfter(current.quote.receivedAt, requestedAt);
     const polledQuote = keepPreviousLastPrice(removeCrossedBook(snapshot.quote), current?.quote);
     const quote = isPollStale ? current.quote : this.#withLastTrade(current, polledQuote, requestedAt);
-    const listingChanged = current === null || !isStructurallyEqual(current.listing, listing);
+    const listingChanged = current === null || !isDeepStrictEqual(current.listing, listing);
     const activity = mergeActivity(current?.activity, snapshot.activity);
     const market = this.#put(current, {
       listing: listingChanged ? this.#shareParts(listing, current?.listing) : current.listing,
