@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
+import {
+  MATCH_ALL_QUERY,
+  SAMPLE_AT,
+  type SampleParts,
+  sampleEvent,
+  sampleMarket,
+} from "../../test/support/market-samples.ts";
 import { MarketBoard } from "./board.ts";
 import type { MarketQuery } from "./model.ts";
-
-const MATCH_ALL_QUERY: MarketQuery = {
-  venues: ["alpha", "beta"],
-  statuses: ["active"],
-  category: null,
-  text: null,
-  sort: "volume_24h",
-  limit: 100,
-  after: null,
-};
 
 function createBoard(markets: Readonly<Record<string, SampleParts>>): MarketBoard {
   const board = new MarketBoard(() => SAMPLE_AT);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
+import { MATCH_ALL_QUERY, SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
 import { createEventGroup, type EventGroup, eventStatus, listEvents } from "../capabilities/markets/events.ts";
 import type { MarketStatus } from "../domain/market.ts";
 import { MarketBoard } from "./board.ts";
@@ -104,57 +104,37 @@ const market = fc.record({
 });
 const event = fc.record({ venue, title, category: oneOf(null, "Sports", "Weather"), featured: fc.boolean() });
 
-/** Generates a function that applies one random change to a board. */
-const change: fc.Arbitrary<(board: MarketBoard) => void> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.tuple(marketId, market, time).map(
-      ([id, parts, at]) =>
-        (board: MarketBoard) =>
-          void board.apply(sampleMarket(id, parts), at),
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(eventId, event).map(
-      ([id, parts]) =>
-        (board: MarketBoard) =>
-          void board.applyEvent(sampleEvent(id, parts)),
-    ),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.tuple(venue, marketId, oneOf(0.1, 0.3, 0.6), time).map(
-      ([venueId, id, bid, at]) =>
-        (board: MarketBoard) =>
-          void board.applyQuote(venueId, id, { bid, ask: bid + 0.05, eventAt: at }, at),
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: fc
-      .tuple(venue, marketId, price, figure)
-      .map(([venueId, id, priceDayAgo, volume24hUsd]) => (board: MarketBoard) => {
-        const current = board.find(venueId, id);
-        if (current !== null) board.annotate(current, { priceDayAgo, volume24hUsd });
-      }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.tuple(venue, marketId).map(([venueId, id]) => (board: MarketBoard) => {
-      const current = board.find(venueId, id);
-      if (current !== null) board.remove(current);
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.tuple(marketId, market).map(
-      ([id, parts]) =>
-        (board: MarketBoard) =>
-          board.restore(sampleMarket(id, parts), 1),
-    ),
-  },
-  { weight: 1, arbitrary: fc.constant((board: MarketBoard) => board.prepareLists()) },
+type Change = (board: MarketBoard) => void;
+
+/** Generates changes that pass generated arguments to `apply`. Changes occur in proportion to their weights. */
+function changeOf<Parts>(
+  weight: number,
+  parts: fc.Arbitrary<Parts>,
+  apply: (board: MarketBoard, parts: Parts) => void,
+) {
+  const createChange =
+    (values: Parts): Change =>
+    (board) =>
+      apply(board, values);
+  return { weight, arbitrary: parts.map(createChange) };
+}
+
+const change = fc.oneof(
+  changeOf(6, fc.tuple(marketId, market, time), (board, [id, parts, at]) => board.apply(sampleMarket(id, parts), at)),
+  changeOf(2, fc.tuple(eventId, event), (board, [id, parts]) => board.applyEvent(sampleEvent(id, parts))),
+  changeOf(4, fc.tuple(venue, marketId, oneOf(0.1, 0.3, 0.6), time), (board, [venueId, id, bid, at]) =>
+    board.applyQuote(venueId, id, { bid, ask: bid + 0.05, eventAt: at }, at),
+  ),
+  changeOf(2, fc.tuple(venue, marketId, price, figure), (board, [venueId, id, priceDayAgo, volume24hUsd]) => {
+    const current = board.find(venueId, id);
+    if (current !== null) board.annotate(current, { priceDayAgo, volume24hUsd });
+  }),
+  changeOf(2, fc.tuple(venue, marketId), (board, [venueId, id]) => {
+    const current = board.find(venueId, id);
+    if (current !== null) board.remove(current);
+  }),
+  changeOf(1, fc.tuple(marketId, market), (board, [id, parts]) => board.restore(sampleMarket(id, parts), 1)),
+  changeOf(1, fc.constant(null), (board) => board.prepareLists()),
 );
 
 const text = oneOf(null, "fed", "rat", "fed rat", "rat fed", "in", "wi", "nunez", "3.5", "fed win may", "?");
@@ -178,16 +158,6 @@ const eventQuery: fc.Arbitrary<EventQuery> = fc.record({
   order: oneOf<"volume" | "trending">("volume", "trending"),
   limit: fc.integer({ min: 1, max: 4 }),
 });
-
-const MATCH_ALL_QUERY: MarketQuery = {
-  venues: ["alpha", "beta"],
-  statuses: ["active"],
-  category: null,
-  text: null,
-  sort: "volume_24h",
-  limit: 40,
-  after: null,
-};
 
 function assertListMatchesReference(board: MarketBoard, query: MarketQuery): void {
   assert.deepEqual(board.list(query).map(idOf), referenceListIds(board, query));

@@ -50,14 +50,13 @@ test("a walk starts after any position, with or without a row there, and stops i
   for (let row = 0; row < 50; row++) index.set(row, row % 5 === 4 ? null : row % 5);
   const sortedRows = collectRows(index);
   sortedRows.forEach((row, rank) => {
+    const laterRows = sortedRows.slice(rank + 1);
     const position = { value: index.value(row), id: idOf(row) };
-    assert.deepEqual(collectRows(index, position), sortedRows.slice(rank + 1));
-    assert.deepEqual(
-      sortedRows.filter((other) => index.isAfter(other, position)),
-      sortedRows.slice(rank + 1),
-    );
+    assert.deepEqual(collectRows(index, position), laterRows);
+    const rowsAfterPosition = sortedRows.filter((other) => index.isAfter(other, position));
+    assert.deepEqual(rowsAfterPosition, laterRows);
     const unoccupiedPosition = { value: index.value(row), id: `${idOf(row)}!` };
-    assert.deepEqual(collectRows(index, unoccupiedPosition), sortedRows.slice(rank + 1));
+    assert.deepEqual(collectRows(index, unoccupiedPosition), laterRows);
   });
   assert.deepEqual(collectRows(index, { value: 1e9, id: "" }), sortedRows);
   assert.deepEqual(collectRows(index, { value: null, id: "~" }), []);
@@ -96,15 +95,11 @@ test("after any sequence of changes, a walk from any position matches a sorted a
         const expected = sortRows(values);
         assert.deepEqual(collectRows(index), expected);
         for (const [row, value] of values) assert.equal(index.value(row), value);
-        assert.deepEqual(
-          [...values.keys()].sort((a, b) => index.compare(a, b)),
-          expected,
-        );
+        const comparedRows = [...values.keys()].sort((a, b) => index.compare(a, b));
+        assert.deepEqual(comparedRows, expected);
         const position = { value: fromValue, id: idOf(fromRow) };
-        assert.deepEqual(
-          collectRows(index, position),
-          expected.filter((row) => index.isAfter(row, position)),
-        );
+        const expectedAfter = expected.filter((row) => index.isAfter(row, position));
+        assert.deepEqual(collectRows(index, position), expectedAfter);
       },
     ),
     { numRuns: 300 },

@@ -1,3 +1,4 @@
+import type { MarketQuery } from "../../src/board/index.ts";
 import type { Activity, EventListing, MarketListing, MarketSnapshot, Quote } from "../../src/domain/market.ts";
 import type { ListingPage } from "../../src/ports/venue.ts";
 
@@ -76,3 +77,14 @@ export function sampleEvent(eventId: string, parts: Partial<EventListing> = {}):
 export function samplePage(markets: readonly MarketSnapshot[], parts: Partial<ListingPage> = {}): ListingPage {
   return { markets, events: [], totalRows: null, requestedAt: SAMPLE_AT, ...parts };
 }
+
+/** A query for all active markets of the venues "alpha" and "beta", largest volume first. */
+export const MATCH_ALL_QUERY: MarketQuery = {
+  venues: ["alpha", "beta"],
+  statuses: ["active"],
+  category: null,
+  text: null,
+  sort: "volume_24h",
+  limit: 100,
+  after: null,
+};
