@@ -7,7 +7,7 @@ import { temporaryFolder } from "../test/support/service-process.ts";
 import { recordingLog } from "../test/support/test-app.ts";
 import { ScriptedVenue } from "../test/support/venues/scripted-venue.ts";
 import { systemRandom } from "./adapters/system/system-random.ts";
-import { type App, buildApp } from "./app.ts";
+import { type App, type AppPorts, buildApp } from "./app.ts";
 import { createKey, type DemoKeys, ensureDemoKeys } from "./capabilities/keys/index.ts";
 import { METERING } from "./domain/metering.ts";
 import { PLANS } from "./domain/plan.ts";
@@ -60,21 +60,32 @@ let database: Database;
 let app: App;
 let keys: DemoKeys;
 
-before(async () => {
-  database = await embeddedDatabase();
-  const folder = await temporaryFolder();
-  keys = await ensureDemoKeys(database, folder.path, { random: systemRandom, clock });
-  await folder.release();
-  app = await buildApp(
+const openApp = (ports: Partial<AppPorts>) =>
+  buildApp(
     plainAppPorts({
       database,
       log,
       clock,
       marketplaceSecrets: [MARKETPLACE_SECRET],
-      metrics: { hasOwnPort: false, token: "canary-metrics-token-1" },
       venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", clock) }],
+      ...ports,
     }),
   );
+
+async function closeApp(openedApp: App): Promise<void> {
+  await openedApp.stop();
+  await openedApp.http.close();
+}
+
+const getStatus = async (openedApp: App, headers: Record<string, string>) =>
+  (await openedApp.http.inject({ url: "/v1/events", headers })).statusCode;
+
+before(async () => {
+  database = await embeddedDatabase();
+  const folder = await temporaryFolder();
+  keys = await ensureDemoKeys(database, folder.path, { random: systemRandom, clock });
+  await folder.release();
+  app = await openApp({ metrics: { hasOwnPort: false, token: "canary-metrics-token-1" } });
   defineRoute(app.http, {
     method: "GET",
     url: "/v1/test/fault",
@@ -92,10 +103,7 @@ before(async () => {
   app.http.lifecycle.markReady();
 });
 
-after(async () => {
-  await app.stop();
-  await app.http.close();
-});
+after(() => closeApp(app));
 
 function createHeaders(caller: (typeof CALLERS)[number]): Record<string, string> {
   if (caller === "anyone") return {};
@@ -154,14 +162,12 @@ test("every route accepts exactly the callers with a sufficient plan, for every 
 });
 
 test("401: a Bearer key takes precedence over marketplace headers, and a wrong marketplace secret is rejected", async () => {
-  const getStatus = async (headers: Record<string, string>) =>
-    (await app.http.inject({ url: "/v1/events", headers })).statusCode;
   const marketplace = createHeaders("marketplace PRO");
-  assert.equal(await getStatus({ ...marketplace, authorization: "Bearer wrong" }), 401);
-  assert.equal(await getStatus({ ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 401);
+  assert.equal(await getStatus(app, { ...marketplace, authorization: "Bearer wrong" }), 401);
+  assert.equal(await getStatus(app, { ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 401);
   const { "x-rapidapi-proxy-secret": _stripped, ...identity } = marketplace;
-  assert.equal(await getStatus({ ...identity, connection: "x-rapidapi-proxy-secret" }), 401);
-  assert.equal(await getStatus(marketplace), 200);
+  assert.equal(await getStatus(app, { ...identity, connection: "x-rapidapi-proxy-secret" }), 401);
+  assert.equal(await getStatus(app, marketplace), 200);
 });
 
 /** Opens a second app on the same database and records the SQL queries that it sends. */
@@ -174,50 +180,33 @@ async function openAppWithQueryLog() {
       return database.query(text, parameters);
     },
   };
-  const otherApp = await buildApp(
-    plainAppPorts({
-      database: loggingDatabase,
-      log,
-      clock,
-      marketplaceSecrets: [MARKETPLACE_SECRET],
-      venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", clock) }],
-    }),
-  );
-  return { other: otherApp, queries };
+  return { otherApp: await openApp({ database: loggingDatabase }), queries };
 }
 
 test("429: after 60 responses with 401, an IP address can use only known keys and a valid marketplace secret", async () => {
-  const { other: otherApp, queries } = await openAppWithQueryLog();
-  const getStatus = async (headers: Record<string, string>) =>
-    (await otherApp.http.inject({ url: "/v1/events", headers })).statusCode;
+  const { otherApp, queries } = await openAppWithQueryLog();
   const marketplace = createHeaders("marketplace PRO");
-  assert.equal(await getStatus(createHeaders("pro")), 200);
+  assert.equal(await getStatus(otherApp, createHeaders("pro")), 200);
   await clock.advance(LIMIT_WINDOW_MS);
   for (let attempt = 0; attempt < 60; attempt++) {
-    assert.equal(await getStatus({ ...marketplace, authorization: "Bearer wrong" }), 401);
+    assert.equal(await getStatus(otherApp, { ...marketplace, authorization: "Bearer wrong" }), 401);
   }
   const queriesBefore = queries.length;
-  assert.equal(await getStatus({ ...marketplace, authorization: "Bearer wrong" }), 429);
-  assert.equal(await getStatus({ authorization: `Bearer ${createKey(systemRandom, "pro").key}` }), 429);
-  assert.equal(await getStatus({ ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 429);
+  assert.equal(await getStatus(otherApp, { ...marketplace, authorization: "Bearer wrong" }), 429);
+  assert.equal(await getStatus(otherApp, { authorization: `Bearer ${createKey(systemRandom, "pro").key}` }), 429);
+  assert.equal(await getStatus(otherApp, { ...marketplace, "x-rapidapi-proxy-secret": "wrong" }), 429);
   assert.equal(queries.length, queriesBefore);
-  assert.equal(await getStatus(marketplace), 200);
-  assert.equal(await getStatus(createHeaders("pro")), 200);
-  await otherApp.stop();
-  await otherApp.http.close();
+  assert.equal(await getStatus(otherApp, marketplace), 200);
+  assert.equal(await getStatus(otherApp, createHeaders("pro")), 200);
+  await closeApp(otherApp);
 });
 
 test("rejects a key with a wrong checksum without a database query", async () => {
-  const { other: otherApp, queries } = await openAppWithQueryLog();
+  const { otherApp, queries } = await openAppWithQueryLog();
   const brokenKey = `${keys.pro.slice(0, -1)}${keys.pro.endsWith("a") ? "b" : "a"}`;
-  const { statusCode } = await otherApp.http.inject({
-    url: "/v1/events",
-    headers: { authorization: `Bearer ${brokenKey}` },
-  });
-  assert.equal(statusCode, 401);
+  assert.equal(await getStatus(otherApp, { authorization: `Bearer ${brokenKey}` }), 401);
   assert.deepEqual(queries, []);
-  await otherApp.stop();
-  await otherApp.http.close();
+  await closeApp(otherApp);
 });
 
 test("`/v1/pricing` requires no key and lists each priced route once", async () => {
