@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { after } from "node:test";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { openQuotaJournal } from "../../src/adapters/metering/quota-journal-file.ts";
 import { type QuotaCharge, QuotaMeter } from "../../src/capabilities/metering/quota-meter.ts";
@@ -9,7 +8,7 @@ import type { QuotaJournal } from "../../src/ports/quota-journal.ts";
 import { ClusterNode } from "./cluster.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { quietLog } from "./quiet-log.ts";
-import { temporaryFolder } from "./service-process.ts";
+import { createTestFolder } from "./test-folder.ts";
 
 export const ACCOUNT: QuotaAccount = { customerId: "cus-a", tier: "INSIGHT" };
 
@@ -21,15 +20,14 @@ interface QuotaNodeOptions {
 /** The meters by number of nodes. */
 type Meters = { 1: [QuotaMeter]; 2: [QuotaMeter, QuotaMeter]; 3: [QuotaMeter, QuotaMeter, QuotaMeter] };
 
-/** Starts quota meters that share one store. Each has a journal file that survives a restart, until the test ends. */
+/** Starts quota meters that share one store. Each has a journal file that survives a restart. */
 export async function startQuotaNodes<Count extends keyof Meters>(
   database: Database,
   count: Count,
   options: QuotaNodeOptions = {},
 ) {
   const { store = createQuotaStore(database), wrapJournal = (journal) => journal } = options;
-  const folders = await Promise.all(Array.from({ length: count }, () => temporaryFolder()));
-  after(() => Promise.all(folders.map((folder) => folder.release())));
+  const folders = await Promise.all(Array.from({ length: count }, () => createTestFolder()));
   const clock = new FakeClock();
   const processes: { readonly id: string; readonly node: ClusterNode }[] = [];
   /** Kills the process at this index, if any, and starts a new process. */
@@ -38,7 +36,7 @@ export async function startQuotaNodes<Count extends keyof Meters>(
     const node = new ClusterNode(clock, () => database);
     const id = randomUUID();
     processes[index] = { id, node };
-    const journal = wrapJournal(openQuotaJournal(folders[index]?.path ?? ""));
+    const journal = wrapJournal(openQuotaJournal(folders[index] ?? ""));
     const meter = new QuotaMeter({ store, journal, clock: node.clock, log: quietLog, nodeId: id });
     await meter.start();
     return meter;
