@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { createTestFolder } from "../../test/support/test-folder.ts";
 import type { ListedMarket, World } from "../world/types.ts";
 import { loadRecordedWorld } from "./index.ts";
 
@@ -18,14 +18,9 @@ const marketFact = { venue: "kalshi", kind: "market", market_id: "E-A", event_id
 const factOf = (kind: string) => ({ venue: "kalshi", kind, market_id: "E-A" });
 
 async function loadWorld(lines: readonly object[], options = { speed: 1, pastShare: 1 }): Promise<World> {
-  const folder = await mkdtemp(join(tmpdir(), "parallax-recorded-"));
-  try {
-    const file = join(folder, "r.jsonl");
-    await writeFile(file, [header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
-    return await loadRecordedWorld({ file, genesis: GENESIS, ...options });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const file = join(await createTestFolder(), "r.jsonl");
+  await writeFile(file, [header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return loadRecordedWorld({ file, genesis: GENESIS, ...options });
 }
 
 function getOnlyMarket(world: World): ListedMarket {

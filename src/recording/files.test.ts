@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { createTestFolder } from "../../test/support/test-folder.ts";
 import { RecordingError } from "./errors.ts";
 import { writeFact } from "./fact-lines.ts";
 import { type Fact, writeHeader } from "./format.ts";
@@ -14,11 +14,7 @@ const STARTED_AT = Date.UTC(2026, 6, 7);
 const HEADER = { startedAt: STARTED_AT, source: "a test" };
 const BYTES_MAX = 1_000_000;
 
-let folder: string;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "parallax-recording-"));
-});
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = await createTestFolder();
 
 function tradeFact(offsetMs: number): Fact {
   const at = STARTED_AT + offsetMs;

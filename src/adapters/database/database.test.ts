@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { eachDatabase, postgresDatabase } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
-import { temporaryFolder } from "../../../test/support/service-process.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
+import { createTestFolder } from "../../../test/support/test-folder.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Transaction } from "../../ports/database.ts";
 import { DataDirLockedError } from "../system/data-dir-lock.ts";
@@ -20,10 +20,9 @@ import { ensureStoreIdentity, StoreIdentityError } from "./store-identity.ts";
 const INSERT_META = "insert into meta (key, value) values ($1, '1')";
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
-/** Creates a folder with an empty embedded store and removes it after the test. */
-async function createDataDir(t: TestContext): Promise<string> {
-  const { path, release } = await temporaryFolder();
-  t.after(release);
+/** Creates a folder with an empty embedded store. */
+async function createDataDir(): Promise<string> {
+  const path = await createTestFolder();
   await copyStoreTemplate(path);
   return path;
 }
@@ -164,8 +163,8 @@ test("opening a database on an unreachable server throws `store_unavailable`", a
   await assert.rejects(opening, isUnavailable);
 });
 
-test("the embedded store restarts a failed engine without losing rows, and running statements fail with `store_unavailable`", async (t) => {
-  const dataDir = await createDataDir(t);
+test("the embedded store restarts a failed engine without losing rows, and running statements fail with `store_unavailable`", async () => {
+  const dataDir = await createDataDir();
   const workers: Worker[] = [];
   const database = await openEmbeddedDatabase({
     dataDir,
@@ -195,8 +194,8 @@ test("the embedded store restarts a failed engine without losing rows, and runni
   }
 });
 
-test("a closed embedded store throws `store_unavailable` and releases its directory", async (t) => {
-  const dataDir = await createDataDir(t);
+test("a closed embedded store throws `store_unavailable` and releases its directory", async () => {
+  const dataDir = await createDataDir();
   const first = await openEmbeddedDatabase({ dataDir, log: quietLog });
   await first.query("create table t (a int)");
   await first.close();
@@ -209,8 +208,8 @@ test("a closed embedded store throws `store_unavailable` and releases its direct
 const WRITER_SCRIPT = fileURLToPath(new URL("../../../test/support/write-until-killed.ts", import.meta.url));
 const ACKNOWLEDGED_WRITES_MIN = 300;
 
-test("the embedded store makes checkpoints between transactions to limit its write-ahead log", async (t) => {
-  const dataDir = await createDataDir(t);
+test("the embedded store makes checkpoints between transactions to limit its write-ahead log", async () => {
+  const dataDir = await createDataDir();
   const logBytesMax = 2 ** 20;
   const database = await openEmbeddedDatabase({
     dataDir,
@@ -242,9 +241,8 @@ test("the embedded store makes checkpoints between transactions to limit its wri
   }
 });
 
-test("no acknowledged write is lost if the process is killed while it writes", async (t) => {
-  const { path: dataDir, release } = await temporaryFolder();
-  t.after(release);
+test("no acknowledged write is lost if the process is killed while it writes", async () => {
+  const dataDir = await createTestFolder();
   const child = spawn(process.execPath, [WRITER_SCRIPT, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");
   let acknowledgedWrites = 0;

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { quietLog } from "../../../test/support/quiet-log.ts";
-import { temporaryFolder } from "../../../test/support/service-process.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
+import { createTestFolder } from "../../../test/support/test-folder.ts";
 import { AppError } from "../../domain/errors.ts";
 import { createDiskSpaceGuard, needsDiskSpace, readFreeBytes } from "./disk-space-guard.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
@@ -82,9 +82,8 @@ test("returns the free bytes of a folder, or null if the folder does not exist",
   assert.equal(await readFreeBytes(join(tmpdir(), "parallax-not-there")), null);
 });
 
-test("refuses only writes while the disk is nearly full, and accepts writes again when space is free", async (t) => {
-  const { path: dataDir, release } = await temporaryFolder();
-  t.after(release);
+test("refuses only writes while the disk is nearly full, and accepts writes again when space is free", async () => {
+  const dataDir = await createTestFolder();
   await copyStoreTemplate(dataDir);
   let freeBytesNow = 100 * MIB;
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog, freeBytes: async () => freeBytesNow });

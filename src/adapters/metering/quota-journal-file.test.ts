@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { temporaryFolder } from "../../../test/support/service-process.ts";
+import { createTestFolder } from "../../../test/support/test-folder.ts";
 import { systemClock } from "../system/system-clock.ts";
 import { openQuotaJournal } from "./quota-journal-file.ts";
 
 test("the journal is written before the next yielded task resumes", async (t) => {
-  const folder = await temporaryFolder();
-  t.after(folder.release);
-  const journal = openQuotaJournal(folder.path);
+  const journal = openQuotaJournal(await createTestFolder());
   t.after(() => journal.end());
   journal.clear("node");
   const slot = journal.open(7);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { temporaryFolder } from "../../../test/support/service-process.ts";
 import { recordingLog } from "../../../test/support/test-app.ts";
+import { createTestFolder } from "../../../test/support/test-folder.ts";
 import {
   listenOnOperatorSocket,
   type OperatorFailure,
@@ -14,17 +14,9 @@ import {
 } from "./operator-socket.ts";
 
 const SOCKET_FILE = "operator.sock";
-let root: { path: string; release(): Promise<void> };
-before(async () => {
-  root = await temporaryFolder();
-});
-after(() => root.release());
 
-let folderCount = 0;
 async function createTestSocket() {
-  folderCount += 1;
-  const dataDir = join(root.path, String(folderCount));
-  await mkdir(dataDir);
+  const dataDir = await createTestFolder();
   const { log, lines } = recordingLog();
   const listen = (handle: (request: unknown) => Promise<unknown>, waitMs?: number) =>
     listenOnOperatorSocket(dataDir, handle, log, waitMs);

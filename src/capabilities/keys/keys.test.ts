@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { createTestFolder } from "../../../test/support/test-folder.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
 import { AppError } from "../../domain/errors.ts";
 import { PLAN_ALLOWANCES, type Plan } from "../../domain/plan.ts";
@@ -350,56 +350,52 @@ test("key texts are cleared from memory after a second, even without further req
 eachDatabase(
   "demo keys are private, survive restarts, and are recreated if the file or the database row is missing",
   async (database) => {
-    const dataDir = await mkdtemp(join(tmpdir(), "parallax-demo-"));
+    const dataDir = await createTestFolder();
     const path = join(dataDir, "demo-keys.json");
     const dependencies = { random: seededRandom(7), clock: new FakeClock() };
-    try {
-      const first = await ensureDemoKeys(database, dataDir, dependencies);
-      assert.deepEqual(JSON.parse(await readFile(path, "utf8")), first);
-      assert.equal((await stat(path)).mode & 0o777, 0o600);
-      assert.deepEqual(await ensureDemoKeys(database, dataDir, dependencies), first);
+    const first = await ensureDemoKeys(database, dataDir, dependencies);
+    assert.deepEqual(JSON.parse(await readFile(path, "utf8")), first);
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.deepEqual(await ensureDemoKeys(database, dataDir, dependencies), first);
 
-      await rm(path);
-      const second = await ensureDemoKeys(database, dataDir, dependencies);
-      assert.notEqual(second.pro, first.pro);
-      const directory = createKeyDirectory({ database, clock: dependencies.clock });
-      assert.equal(await directory.find(first.pro), null);
-      assert.equal((await directory.find(second.enterprise))?.customerId, DEMO_CUSTOMER_IDS.enterprise);
+    await rm(path);
+    const second = await ensureDemoKeys(database, dataDir, dependencies);
+    assert.notEqual(second.pro, first.pro);
+    const directory = createKeyDirectory({ database, clock: dependencies.clock });
+    assert.equal(await directory.find(first.pro), null);
+    assert.equal((await directory.find(second.enterprise))?.customerId, DEMO_CUSTOMER_IDS.enterprise);
 
-      const readAllowance = async () => (await directory.find(second.enterprise))?.allowance;
-      assert.deepEqual((await readAllowance())?.rateLimits, { general: 6_000, strategy: 6_000 });
-      assert.equal((await readAllowance())?.quotas.DEEP, 1_000_000);
-      await database.query(`update customers set rate_limits = '{"general": 1}' where plan = 'enterprise'`);
-      await ensureDemoKeys(database, dataDir, dependencies);
-      await dependencies.clock.advance(1_000);
-      assert.equal((await readAllowance())?.rateLimits.general, 1, "operator settings are not overwritten");
+    const readAllowance = async () => (await directory.find(second.enterprise))?.allowance;
+    assert.deepEqual((await readAllowance())?.rateLimits, { general: 6_000, strategy: 6_000 });
+    assert.equal((await readAllowance())?.quotas.DEEP, 1_000_000);
+    await database.query(`update customers set rate_limits = '{"general": 1}' where plan = 'enterprise'`);
+    await ensureDemoKeys(database, dataDir, dependencies);
+    await dependencies.clock.advance(1_000);
+    assert.equal((await readAllowance())?.rateLimits.general, 1, "operator settings are not overwritten");
 
-      await database.query("delete from api_keys where plan = 'free'");
-      const third = await ensureDemoKeys(database, dataDir, dependencies);
-      assert.notEqual(third.free, second.free);
-      assert.equal(third.pro, second.pro);
+    await database.query("delete from api_keys where plan = 'free'");
+    const third = await ensureDemoKeys(database, dataDir, dependencies);
+    assert.notEqual(third.free, second.free);
+    assert.equal(third.pro, second.pro);
 
-      await database.query("update customers set status = 'canceled' where plan = 'pro'");
-      assert.deepEqual(
-        await ensureDemoKeys(database, dataDir, dependencies),
-        third,
-        "a disabled customer gets no new key",
-      );
-      await database.query("update customers set status = 'active'");
+    await database.query("update customers set status = 'canceled' where plan = 'pro'");
+    assert.deepEqual(
+      await ensureDemoKeys(database, dataDir, dependencies),
+      third,
+      "a disabled customer gets no new key",
+    );
+    await database.query("update customers set status = 'active'");
 
-      const otherDataDir = join(dataDir, "other");
-      await ensureDemoKeys(database, otherDataDir, { ...dependencies, name: "demo of another service" });
-      assert.deepEqual(
-        await ensureDemoKeys(database, dataDir, dependencies),
-        third,
-        "keys of another service do not revoke these",
-      );
+    const otherDataDir = join(dataDir, "other");
+    await ensureDemoKeys(database, otherDataDir, { ...dependencies, name: "demo of another service" });
+    assert.deepEqual(
+      await ensureDemoKeys(database, dataDir, dependencies),
+      third,
+      "keys of another service do not revoke these",
+    );
 
-      await writeFile(path, '{"free": 5, "pro": "plx_pro_x"');
-      const fourth = await ensureDemoKeys(database, dataDir, dependencies);
-      assert.equal((await directory.find(fourth.free))?.plan, "free");
-    } finally {
-      await rm(dataDir, { recursive: true, force: true });
-    }
+    await writeFile(path, '{"free": 5, "pro": "plx_pro_x"');
+    const fourth = await ensureDemoKeys(database, dataDir, dependencies);
+    assert.equal((await directory.find(fourth.free))?.plan, "free");
   },
 );

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { ACCOUNT, startQuotaNode, takeAll, waitForUsage } from "../../../test/support/quota-nodes.ts";
-import { temporaryFolder } from "../../../test/support/service-process.ts";
+import { createTestFolder } from "../../../test/support/test-folder.ts";
 import { openQuotaJournal } from "../../adapters/metering/quota-journal-file.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { QuotaCharge } from "./quota-meter.ts";
@@ -119,8 +119,7 @@ eachDatabase("503: if the journal cannot be written, no unit is served and no bl
 });
 
 test("a journal slot that could not be written is reused for the next block", async (t) => {
-  const folder = await temporaryFolder();
-  const journal = openQuotaJournal(folder.path);
+  const journal = openQuotaJournal(await createTestFolder());
   journal.clear("node");
   const write = t.mock.method(fs, "writeSync", () => {
     throw new Error("EIO: i/o error, write");
@@ -132,7 +131,6 @@ test("a journal slot that could not be written is reused for the next block", as
   assert.equal(journal.open(2), 0);
   assert.equal(journal.open(3), 1);
   journal.end();
-  await folder.release();
 });
 
 eachDatabase("blocks of a lost grant response are returned, blocks of a pending grant are not", async (database) => {
