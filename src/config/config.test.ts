@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { configErrors, parseEnvironment } from "../../test/support/config.ts";
+import { assertConfigError, configErrors, parseEnvironment } from "../../test/support/config.ts";
 import { ConfigError } from "./config.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Environment } from "./settings-reader.ts";
@@ -129,15 +129,15 @@ test("a subset of the roles requires DATABASE_URL", () => {
   for (const roles of [["api"], ["ingest"], ["worker"], ["api", "worker"], ["ingest", "worker"], ["api", "ingest"]]) {
     const PARALLAX_ROLES = roles.join(",");
     assert.deepEqual([...parseEnvironment({ PARALLAX_ROLES, DATABASE_URL }).roles], roles);
-    assert.match(configErrors({ PARALLAX_ROLES }).join(), /PARALLAX_ROLES: .*DATABASE_URL/);
+    assertConfigError({ PARALLAX_ROLES }, /PARALLAX_ROLES: .*DATABASE_URL/);
   }
   for (const PARALLAX_ROLES of ["api,unknown", ",", "api,"])
-    assert.match(configErrors({ PARALLAX_ROLES, DATABASE_URL }).join(), /is not one of/, PARALLAX_ROLES);
+    assertConfigError({ PARALLAX_ROLES, DATABASE_URL }, /is not one of/, PARALLAX_ROLES);
 });
 
 test("rejects a retention of settled markets below 31 days", () => {
   for (const days of ["1", "30"])
-    assert.match(configErrors({ PARALLAX_SETTLED_MARKET_DAYS: days }).join(), /PARALLAX_SETTLED_MARKET_DAYS/);
+    assertConfigError({ PARALLAX_SETTLED_MARKET_DAYS: days }, /PARALLAX_SETTLED_MARKET_DAYS/);
   assert.equal(parseEnvironment({ PARALLAX_SETTLED_MARKET_DAYS: "31" }).settledMarketDays, 31);
 });
 
@@ -207,9 +207,9 @@ test("rejects every unknown PARALLAX_ name", () => {
     "PARALLAX_CONSTRUCTOR_URL",
     "PARALLAX_KALSHI_SECRET",
   ]) {
-    assert.match(configErrors({ [name]: "http://x.example" }).join(), new RegExp(`^${name}: no such setting`));
+    assertConfigError({ [name]: "http://x.example" }, new RegExp(`^${name}: no such setting`));
   }
-  assert.match(configErrors({ PARALLAX_KALSHI_GAMMA_URL: "http://x.example" }).join(), /has no service gamma/);
+  assertConfigError({ PARALLAX_KALSHI_GAMMA_URL: "http://x.example" }, /has no service gamma/);
 });
 
 test("PARALLAX_<VENUE>_<SERVICE>_URL sets a base URL; PARALLAX_<VENUE>_URL sets the first service", () => {
@@ -238,7 +238,7 @@ test("a venue's key id and key file must be set together", () => {
   const keySettings = { PARALLAX_KALSHI_KEY_ID: "id", PARALLAX_KALSHI_PRIVATE_KEY_FILE: "/k.pem" };
   assert.deepEqual(parseEnvironment(keySettings).venueKeys, { kalshi: { keyId: "id", privateKeyFile: "/k.pem" } });
   for (const name of Object.keys(keySettings))
-    assert.match(configErrors({ ...keySettings, [name]: "" }).join(), /must be set together/);
+    assertConfigError({ ...keySettings, [name]: "" }, /must be set together/);
 });
 
 test("PARALLAX_VENUES lists adapters, renames them with `id=adapter`, and marks those after the semicolon as reference only", () => {
@@ -263,7 +263,7 @@ test("PARALLAX_VENUES lists adapters, renames them with `id=adapter`, and marks 
 
 test("rejects a play-money venue before the semicolon under any id", () => {
   for (const text of ["manifold", "kalshi,manifold", "real=manifold", "manifold;kalshi"]) {
-    assert.match(configErrors({ PARALLAX_VENUES: text }).join(), /play money/, text);
+    assertConfigError({ PARALLAX_VENUES: text }, /play money/, text);
   }
 });
 
@@ -285,7 +285,7 @@ test("rejects duplicate venues, unknown adapters, invalid ids and an empty first
     "kalshi;manifold;polymarket": /more than one semicolon/,
   };
   for (const [text, expected] of Object.entries(errorCases))
-    assert.match(configErrors({ PARALLAX_VENUES: text }).join(), expected, text);
+    assertConfigError({ PARALLAX_VENUES: text }, expected, text);
 });
 
 test("error messages never repeat a value that may contain a secret", () => {
@@ -323,8 +323,8 @@ test("Turnstile, mail and disposable domains are unset by default and parsed if 
     parseEnvironment({ ...siteKey, PARALLAX_TURNSTILE_SECRET: "0x4A" }).turnstile?.siteKey,
     "0x4AAAAAAA-b_c",
   );
-  assert.match(configErrors(siteKey).join(), /SITE_KEY requires PARALLAX_TURNSTILE_SECRET/);
-  assert.match(configErrors({ PARALLAX_TURNSTILE_SITE_KEY: '"><script>' }).join(), /SITE_KEY: give/);
+  assertConfigError(siteKey, /SITE_KEY requires PARALLAX_TURNSTILE_SECRET/);
+  assertConfigError({ PARALLAX_TURNSTILE_SITE_KEY: '"><script>' }, /SITE_KEY: give/);
   assert.deepEqual(config.mail, { smtpUrl: "smtps://a:b@mail.example.org", from: "Parallax <a@example.org>" });
   assert.deepEqual(config.disposableDomains, ["a.example", "/etc/parallax/disposable.txt"]);
 });
@@ -336,20 +336,13 @@ test("PARALLAX_PUBLIC_URL must be an origin and, with SMTP, use https or loopbac
     "https://a.example/#x",
     "https://u:p@a.example",
   ])
-    assert.match(
-      configErrors({ PARALLAX_PUBLIC_URL: address }).join(),
-      /PUBLIC_URL: give scheme, host and port only/,
-      address,
-    );
+    assertConfigError({ PARALLAX_PUBLIC_URL: address }, /PUBLIC_URL: give scheme, host and port only/, address);
   assert.equal(
     parseEnvironment({ PARALLAX_PUBLIC_URL: "HTTPS://API.Example.org:443/" }).publicUrl,
     "https://api.example.org",
   );
   const mailSettings = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25", PARALLAX_MAIL_FROM: "a@example.org" };
-  assert.match(
-    configErrors({ ...mailSettings, PARALLAX_PUBLIC_URL: "http://a.example" }).join(),
-    /PUBLIC_URL with https/,
-  );
+  assertConfigError({ ...mailSettings, PARALLAX_PUBLIC_URL: "http://a.example" }, /PUBLIC_URL with https/);
   for (const address of ["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787", "https://a.example"])
     assert.equal(parseEnvironment({ ...mailSettings, PARALLAX_PUBLIC_URL: address }).publicUrl, address);
 });
@@ -357,21 +350,18 @@ test("PARALLAX_PUBLIC_URL must be an origin and, with SMTP, use https or loopbac
 test("rejects Turnstile test keys in live mode, a secret without a public URL, and incomplete mail settings", () => {
   const liveSettings = { PARALLAX_MODE: "live", PARALLAX_PUBLIC_URL: "https://api.example.org" };
   const testSecret = { PARALLAX_TURNSTILE_SECRET: "1x0000000000000000000000000000000AA" };
-  assert.match(configErrors({ ...liveSettings, ...testSecret }).join(), /published test keys/);
+  assertConfigError({ ...liveSettings, ...testSecret }, /published test keys/);
   assert.equal(
     parseEnvironment(testSecret).turnstile?.secret,
     testSecret.PARALLAX_TURNSTILE_SECRET,
     "sandbox mode accepts test keys",
   );
-  assert.match(
-    configErrors({ PARALLAX_MODE: "live", PARALLAX_TURNSTILE_SECRET: "0x4A" }).join(),
-    /requires PARALLAX_PUBLIC_URL/,
-  );
+  assertConfigError({ PARALLAX_MODE: "live", PARALLAX_TURNSTILE_SECRET: "0x4A" }, /requires PARALLAX_PUBLIC_URL/);
   const smtpSettings = { PARALLAX_SMTP_URL: "smtp://127.0.0.1:25" };
   assert.equal(configErrors(smtpSettings).length, 2);
   for (const from of ["no address", "a@b.org\r\nBcc: e@b.org", "<a@b.org>, <e@b.org>", "a@b.org,e@b.org"])
-    assert.match(
-      configErrors({ ...smtpSettings, ...liveSettings, PARALLAX_MODE: "sandbox", PARALLAX_MAIL_FROM: from }).join(),
+    assertConfigError(
+      { ...smtpSettings, ...liveSettings, PARALLAX_MODE: "sandbox", PARALLAX_MAIL_FROM: from },
       /MAIL_FROM/,
       from,
     );

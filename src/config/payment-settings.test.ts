@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configErrors, parseEnvironment } from "../../test/support/config.ts";
+import { assertConfigError, parseEnvironment } from "../../test/support/config.ts";
 import type { Environment } from "./settings-reader.ts";
 
 const PAYMENT_SETTINGS: Environment = {
@@ -40,8 +40,7 @@ test("rejects incomplete payment settings, and a mainnet in sandbox mode", () =>
     [{ PARALLAX_X402_FACILITATOR_URL: "http://facilitator.example.org" }, /FACILITATOR_URL: give an https/],
     [{ PARALLAX_X402_RPC_URL: "http://10.0.0.1:8545" }, /RPC_URL: give an https/],
   ];
-  for (const [changes, expected] of errorCases)
-    assert.match(configErrors({ ...PAYMENT_SETTINGS, ...changes }).join(), expected);
+  for (const [changes, expected] of errorCases) assertConfigError({ ...PAYMENT_SETTINGS, ...changes }, expected);
   const localUrls = {
     PARALLAX_X402_FACILITATOR_URL: "http://127.0.0.1:4021",
     PARALLAX_X402_RPC_URL: "http://[::1]:8545",

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { type Config, ConfigError, parseConfig } from "../../src/config/config.ts";
 import type { Environment } from "../../src/config/settings-reader.ts";
 import { VENUE_SERVICES } from "../../src/venues/registry.ts";
@@ -13,4 +14,9 @@ export function configErrors(environment: Environment): readonly string[] {
     throw error;
   }
   throw new Error("the settings were accepted");
+}
+
+/** Asserts that an environment is invalid and that its errors match. */
+export function assertConfigError(environment: Environment, expected: RegExp, message?: string): void {
+  assert.match(configErrors(environment).join(), expected, message);
 }
