@@ -5,6 +5,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
 import { type Accounts, createAccounts } from "../../capabilities/customers/index.ts";
 import { createMarketplace } from "../../capabilities/marketplace/index.ts";
+import type { Database } from "../../ports/database.ts";
 import { type CommandResult, parseCustomersCommand } from "./commands.ts";
 
 interface ParsedResult extends CommandResult {
@@ -25,6 +26,22 @@ async function runCommand(args: readonly string[], accounts: Accounts | null): P
     json = null;
   }
   return { ...result, json };
+}
+
+const SECRET = "marketplace-secret-of-32-characters-1";
+
+function setUp(database: Database) {
+  const clock = new FakeClock();
+  const accounts = createAccounts({ database, clock, random: systemRandom, onKeysChanged() {} });
+  const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
+  return {
+    runCustomers: (...args: readonly string[]) => runCommand(args, accounts),
+    /** Identifies a marketplace user after the cached account settings have expired. */
+    async identify(user: string, subscription: string) {
+      await clock.advance(1_000);
+      return marketplace.identify({ secret: SECRET, user, subscription });
+    },
+  };
 }
 
 test("without a database, `--help` exits with 0 and invalid usage exits with 2 and a hint", async () => {
@@ -54,9 +71,7 @@ test("without a database, `--help` exits with 0 and invalid usage exits with 2 a
 eachDatabase(
   "an operator manages an account from creation to disabling, and every change is audited",
   async (database) => {
-    const dependencies = { database, clock: new FakeClock(), random: systemRandom, onKeysChanged() {} };
-    const accounts = createAccounts(dependencies);
-    const runCustomers = (...args: readonly string[]) => runCommand(args, accounts);
+    const { runCustomers } = setUp(database);
     const createdAccount = await runCustomers("create", "Ada@Example.org", "--name", "Ada", "--plan", "pro", "--json");
     assert.equal(createdAccount.code, 0, createdAccount.err);
     assert.match(createdAccount.json.api_key, /^plx_pro_[a-z2-7]{33}$/);
@@ -113,46 +128,35 @@ eachDatabase(
 eachDatabase(
   "if more rows exist, a list prints the option for the next page, and paging returns every row once",
   async (database) => {
-    const accounts = createAccounts({ database, clock: new FakeClock(), random: systemRandom, onKeysChanged() {} });
-    for (const name of ["a", "b", "c"]) await runCommand(["create", `${name}@example.org`], accounts);
+    const { runCustomers } = setUp(database);
+    for (const name of ["a", "b", "c"]) await runCustomers("create", `${name}@example.org`);
     const pages = [
       ["list", "--after", "customer_id"],
       ["audit", "--before", "audit_id"],
     ] as const;
     for (const [name, option, customerId] of pages) {
-      const all = (await runCommand([name, "--json"], accounts)).json.map(
-        (row: Record<string, unknown>) => row[customerId],
-      );
-      const first = await runCommand([name, "--limit", "2", "--json"], accounts);
+      const all = (await runCustomers(name, "--json")).json.map((row: Record<string, unknown>) => row[customerId]);
+      const first = await runCustomers(name, "--limit", "2", "--json");
       assert.equal(first.err, `more: ${option} ${all[1]}\n`);
-      const secondKey = await runCommand([name, "--limit", "2", option, String(all[1]), "--json"], accounts);
+      const secondKey = await runCustomers(name, "--limit", "2", option, String(all[1]), "--json");
       assert.deepEqual([secondKey.err, [...first.json, ...secondKey.json].map((row) => row[customerId])], ["", all]);
-      assert.deepEqual((await runCommand([name, "--limit", "3"], accounts)).err, "");
+      assert.deepEqual((await runCustomers(name, "--limit", "3")).err, "");
     }
-    assert.equal((await runCommand(["list", "--limit", "1000"], accounts)).code, 0);
+    assert.equal((await runCustomers("list", "--limit", "1000")).code, 0);
   },
 );
 
 eachDatabase("an operator sets custom limits for a marketplace user by its user name", async (database) => {
-  const clock = new FakeClock();
-  const dependencies = { database, clock, random: systemRandom, onKeysChanged() {} };
-  const accounts = createAccounts(dependencies);
-  const runCustomers = (...args: readonly string[]) => runCommand(args, accounts);
-  const secret = "marketplace-secret-of-32-characters-1";
-  const marketplace = createMarketplace({ secrets: [secret], database, clock });
-  const identify = async (user: string) => {
-    await clock.advance(1_000);
-    return marketplace.identify({ secret, user, subscription: "CUSTOM" });
-  };
+  const { runCustomers, identify } = setUp(database);
   for (const user of ["Ada", "o'neill@example.org", "\u202eada"]) {
     const customerName = `marketplace:${user}`;
     const unknownResult = await runCustomers("show", customerName);
     assert.deepEqual([unknownResult.code, unknownResult.err], [1, `There is no customer "${customerName}".\n`]);
-    assert.equal((await identify(user))?.plan, "pro");
+    assert.equal((await identify(user, "CUSTOM"))?.plan, "pro");
     const setResult = await runCustomers("set-quota", customerName, "deep", "77", "--json");
     assert.equal(setResult.code, 0, setResult.err);
     assert.equal((await runCustomers("set-rate-limit", customerName, "general", "900")).code, 0);
-    const caller = await identify(user);
+    const caller = await identify(user, "CUSTOM");
     assert.deepEqual(
       [caller?.customerId, caller?.plan, caller?.allowance.quotas.DEEP, caller?.allowance.rateLimits.general],
       [setResult.json.customer_id, "enterprise", 77, 900],
@@ -168,9 +172,9 @@ eachDatabase("an operator sets custom limits for a marketplace user by its user 
       ["customer.rate_limits_set", "customer.quota_set", "customer.created"],
     );
     assert.equal((await runCustomers("set-plan", customerName, "pro")).code, 0);
-    assert.equal((await identify(user))?.plan, "pro");
+    assert.equal((await identify(user, "CUSTOM"))?.plan, "pro");
   }
-  assert.equal((await identify("ada"))?.plan, "pro", "user names are case-sensitive");
+  assert.equal((await identify("ada", "CUSTOM"))?.plan, "pro", "user names are case-sensitive");
   assert.equal((await runCustomers("set-plan", "marketplace:", "enterprise")).code, 1);
   assert.equal((await database.query("select 1 from customers")).length, 3);
 });
@@ -178,28 +182,21 @@ eachDatabase("an operator sets custom limits for a marketplace user by its user 
 eachDatabase(
   "401: a marketplace user whom an operator disables is rejected, even if no account existed",
   async (database) => {
-    const clock = new FakeClock();
-    const accounts = createAccounts({ database, clock, random: systemRandom, onKeysChanged() {} });
-    const secret = "marketplace-secret-of-32-characters-1";
-    const marketplace = createMarketplace({ secrets: [secret], database, clock });
-    const identify = async (user: string) => {
-      await clock.advance(1_000);
-      return marketplace.identify({ secret, user, subscription: "MEGA" });
-    };
-    assert.equal((await identify("eve"))?.plan, "pro");
-    assert.equal((await runCommand(["disable", "marketplace:eve", "--json"], accounts)).json.status, "canceled");
-    await assert.rejects(identify("eve"), { code: "unauthorized" });
-    assert.equal((await runCommand(["enable", "marketplace:eve"], accounts)).code, 0);
-    assert.equal((await identify("eve"))?.plan, "pro");
+    const { runCustomers, identify } = setUp(database);
+    assert.equal((await identify("eve", "MEGA"))?.plan, "pro");
+    assert.equal((await runCustomers("disable", "marketplace:eve", "--json")).json.status, "canceled");
+    await assert.rejects(identify("eve", "MEGA"), { code: "unauthorized" });
+    assert.equal((await runCustomers("enable", "marketplace:eve")).code, 0);
+    assert.equal((await identify("eve", "MEGA"))?.plan, "pro");
   },
 );
 
 eachDatabase("a customer name cannot inject terminal escape sequences", async (database) => {
-  const accounts = createAccounts({ database, clock: new FakeClock(), random: systemRandom, onKeysChanged() {} });
-  const { code } = await runCommand(["create", "eve@example.org", "--name", "Eve\u001b[2J\u202e"], accounts);
+  const { runCustomers } = setUp(database);
+  const { code } = await runCustomers("create", "eve@example.org", "--name", "Eve\u001b[2J\u202e");
   assert.equal(code, 2);
   await database.query(
     "insert into customers (customer_id, name, plan, status, created_at) values ('cus-x', E'Eve\\x1b[2J', 'free', 'active', now())",
   );
-  assert.match((await runCommand(["list"], accounts)).out, /Eve\?\[2J/);
+  assert.match((await runCustomers("list")).out, /Eve\?\[2J/);
 });
