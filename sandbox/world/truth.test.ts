@@ -37,9 +37,11 @@ test("true probabilities over eight seeds are calibrated in every bin", () => {
   for (let seed = 101; seed <= 108; seed++) {
     for (let underlying = 0; underlying < 1_500; underlying++) {
       const days = 0.2 + 60 * uniform(seed, underlying, SALT, 1) ** 2;
-      const closeAt = GENESIS + Math.round(days * 24) * HOUR_MS + HOUR_MS;
-      const input = { seed, underlying, openAt: GENESIS, closeAt };
-      const { model, markets } = underlying % 10 === 0 ? createQuarterHourRound(input) : drawEvent(input);
+      const drawnCloseAt = GENESIS + Math.round(days * 24) * HOUR_MS + HOUR_MS;
+      const input = { seed, underlying, openAt: GENESIS, closeAt: drawnCloseAt };
+      const { definition, closeAt } =
+        underlying % 10 === 0 ? { definition: createQuarterHourRound(input), closeAt: drawnCloseAt } : drawEvent(input);
+      const { model, markets } = definition;
       const process: OutcomeProcess = { seed, underlying, model, openAt: GENESIS, revealAt: closeAt };
       // One market per event, because markets of one event are not independent.
       const market = markets[Math.floor(uniform(seed, underlying, SALT, 2) * markets.length)];

@@ -1,5 +1,13 @@
 import { hashKeys, uniform } from "./random.ts";
-import { createQuarterHourRound, drawEvent, type EventDefinition, type TemplateInput } from "./templates/index.ts";
+import {
+  createQuarterHourRound,
+  createScheduledEvent,
+  drawEvent,
+  type EventDefinition,
+  listScheduledEvents,
+  SCHEDULED_OPEN_MS_MAX,
+  type ScheduledEvent,
+} from "./templates/index.ts";
 import { type OutcomeProcess, occurrenceTimeOf, type ResolutionCriterion } from "./truth.ts";
 import { type ListedEvent, type ListedMarket, SANDBOX_VENUES, type SandboxVenue } from "./types.ts";
 
@@ -9,6 +17,10 @@ const DAY_MS = 24 * HOUR_MS;
 const ROUND_MS = 15 * MINUTE_MS;
 /** Event number of the first 15-minute round. */
 const FIRST_ROUND_UNDERLYING = 1_000_000;
+/** Event number of the first event of a calendar. */
+const FIRST_SCHEDULED_UNDERLYING = 900_000;
+/** Maximum share of the markets open at genesis that belong to events of a calendar. */
+const SCHEDULED_SHARE_MAX = 0.4;
 /** How long 15-minute rounds stay listed after they are finalized. */
 const ROUND_LISTED_MS = 6 * HOUR_MS;
 /** How long all other events stay listed after they are finalized. */
@@ -104,16 +116,25 @@ export class Universe {
   constructor(options: UniverseOptions) {
     this.#options = options;
     this.#newEventIntervalMs = Math.max(MINUTE_MS, (45 * MINUTE_MS * 400) / options.marketCount);
+    const openMarketTarget = options.marketCount * 1.15;
     let openMarketCount = 0;
-    let underlying = 0;
-    while (openMarketCount < options.marketCount * 1.15) {
-      for (const event of this.#createEvents(underlying, this.#initialTimes(underlying))) {
+    const add = (events: readonly ListedEvent[]) => {
+      for (const event of events) {
         this.#eventsByVenue[event.venue].push(event);
         if (event.venue === "manifold") continue;
         openMarketCount += event.markets.filter(
           (market) => this.groundTruth(market).tradingEndsAt > options.genesis,
         ).length;
       }
+    };
+    const { genesis } = options;
+    for (const scheduled of listScheduledEvents(genesis - FINALIZED_LISTED_MS, genesis + SCHEDULED_OPEN_MS_MAX)) {
+      if (openMarketCount >= openMarketTarget * SCHEDULED_SHARE_MAX) break;
+      if (scheduled.openAt < genesis) add(this.#createScheduledEvents(scheduled));
+    }
+    let underlying = 0;
+    while (openMarketCount < openMarketTarget) {
+      add(this.#createDrawnEvents(underlying, this.#initialTimes(underlying)));
       underlying += 1;
     }
     this.#initialEventCount = underlying;
@@ -168,16 +189,31 @@ export class Universe {
     return this.#options.genesis + number * this.#newEventIntervalMs;
   }
 
+  /** Adds the events of all intervals that have ended. A scheduled event is listed at the end of its interval. */
   #addEventsUntil(at: number): void {
     const count = Math.floor((at - this.#options.genesis) / this.#newEventIntervalMs);
+    if (count <= this.#newEventCount) return;
+    const scheduled = this.#listScheduledOpenings(this.#newEventAt(this.#newEventCount), this.#newEventAt(count));
     while (this.#newEventCount < count) {
+      const intervalStart = this.#newEventAt(this.#newEventCount);
       this.#newEventCount += 1;
       const underlying = this.#initialEventCount + this.#newEventCount;
       const openAt = Math.round(this.#newEventAt(this.#newEventCount));
       const closeAt = roundToHour(openAt + this.#newEventDurationMs(underlying));
-      for (const event of this.#createEvents(underlying, { openAt, closeAt }))
-        this.#eventsByVenue[event.venue].push(event);
+      const due = scheduled.filter((event) => event.openAt >= intervalStart && event.openAt < openAt);
+      const events = [
+        ...due.flatMap((event) => this.#createScheduledEvents(event)),
+        ...this.#createDrawnEvents(underlying, { openAt, closeAt }),
+      ];
+      for (const event of events) this.#eventsByVenue[event.venue].push(event);
     }
+  }
+
+  /** Returns the scheduled events that open in [from, to), by opening time. */
+  #listScheduledOpenings(from: number, to: number): ScheduledEvent[] {
+    return listScheduledEvents(from, to + SCHEDULED_OPEN_MS_MAX)
+      .filter(({ openAt }) => openAt >= from && openAt < to)
+      .sort((a, b) => a.openAt - b.openAt);
   }
 
   /** Draws the times of an event that exists at genesis. It closes up to six months after or 30 days before genesis. */
@@ -214,30 +250,40 @@ export class Universe {
     if (cached !== undefined) return cached;
     const start = round * ROUND_MS;
     const times = { openAt: start - ROUND_MS, closeAt: start + ROUND_MS };
-    const events = this.#createEvents(FIRST_ROUND_UNDERLYING + (round % 4_000_000), times, true);
+    const underlying = FIRST_ROUND_UNDERLYING + (round % 4_000_000);
+    const definition = createQuarterHourRound({ seed: this.#options.seed, underlying, ...times });
+    const events = this.#listEvent(underlying, times, definition, ["kalshi", "polymarket", "limitless"]);
     this.#eventsByRound.set(round, events);
     return events;
   }
 
-  #createEvents(underlying: number, times: { openAt: number; closeAt: number }, isRound = false): ListedEvent[] {
-    const input: TemplateInput = { seed: this.#options.seed, underlying, ...times };
-    const definition = isRound ? createQuarterHourRound(input) : drawEvent(input);
-    const process: OutcomeProcess = {
-      seed: this.#options.seed,
-      underlying,
-      model: definition.model,
-      openAt: times.openAt,
-      revealAt: times.closeAt,
-    };
-    return this.#venuesOf(underlying, isRound).map((venue) => this.#listOn(venue, definition, process));
+  #createDrawnEvents(underlying: number, times: { openAt: number; closeAt: number }): ListedEvent[] {
+    const { definition, closeAt } = drawEvent({ seed: this.#options.seed, underlying, ...times });
+    const share = underlying < WIDELY_LISTED_EVENT_COUNT ? LISTED_SHARE : LISTED_SHARE_OF_OTHER_EVENTS;
+    return this.#listEvent(underlying, { ...times, closeAt }, definition, this.#drawVenues(underlying, share));
   }
 
-  #venuesOf(underlying: number, isRound: boolean): SandboxVenue[] {
-    if (isRound) return ["kalshi", "polymarket", "limitless"];
+  #createScheduledEvents(scheduled: ScheduledEvent): ListedEvent[] {
+    const underlying = FIRST_SCHEDULED_UNDERLYING + scheduled.number;
+    const definition = createScheduledEvent(scheduled, { seed: this.#options.seed, underlying });
+    return this.#listEvent(underlying, scheduled, definition, this.#drawVenues(underlying, LISTED_SHARE));
+  }
+
+  #listEvent(
+    underlying: number,
+    { openAt, closeAt }: { openAt: number; closeAt: number },
+    definition: EventDefinition,
+    venues: readonly SandboxVenue[],
+  ): ListedEvent[] {
     const { seed } = this.#options;
-    const share = underlying < WIDELY_LISTED_EVENT_COUNT ? LISTED_SHARE : LISTED_SHARE_OF_OTHER_EVENTS;
+    const process: OutcomeProcess = { seed, underlying, model: definition.model, openAt, revealAt: closeAt };
+    return venues.map((venue) => this.#listOn(venue, definition, process));
+  }
+
+  /** Draws the venues that list an event: at least one with real money. */
+  #drawVenues(underlying: number, share: Readonly<Record<SandboxVenue, number>>): SandboxVenue[] {
     const venues = SANDBOX_VENUES.filter(
-      (venue, index) => uniform(seed, underlying, Draw.listed, index) < share[venue],
+      (venue, index) => uniform(this.#options.seed, underlying, Draw.listed, index) < share[venue],
     );
     return venues.some((venue) => venue !== "manifold") ? venues : [...venues, "polymarket"];
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createWorld } from "./index.ts";
+import { cpiReleaseTimes, fedDecisionTimes, jobsReportTimes } from "./templates/calendar.ts";
 import { type ListedMarket, SANDBOX_VENUES, type SandboxVenue, type World } from "./types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
@@ -207,6 +208,59 @@ test("returns the same array until the listing changes, and lists the same marke
     );
   }
   assert.ok(changes >= 3 && unchanged > 3 * changes, `${changes} changes, ${unchanged} unchanged`);
+});
+
+test("data releases and Fed decisions close at the times of their calendars, and a venue lists each of them once", () => {
+  const years = [2026, 2027];
+  const times = {
+    FED: years.flatMap(fedDecisionTimes),
+    CPIYOY: years.flatMap(cpiReleaseTimes),
+    PAYROLLS: years.flatMap(jobsReportTimes),
+  };
+  const world = createWorld({ seed: 1, genesis: GENESIS, speed: 60, marketCount: 1_000 });
+  for (const venue of SANDBOX_VENUES) {
+    for (const at of [GENESIS, GENESIS + 45 * DAY_MS]) {
+      for (const [series, calendar] of Object.entries(times)) {
+        const closes = world.events(venue, at).filter((event) => event.series === series);
+        assert.ok(closes.every(({ closeAt }) => calendar.includes(closeAt)));
+        assert.equal(new Set(closes.map(({ closeAt }) => closeAt)).size, closes.length, `${venue} ${series}`);
+      }
+    }
+  }
+  assert.ok(world.events("polymarket", GENESIS + 45 * DAY_MS).some(({ openAt }) => openAt > GENESIS));
+});
+
+test("a rate increase and a large decrease are never both likely at one Fed meeting", () => {
+  let meetings = 0;
+  for (const seed of [1, 2, 3, 4]) {
+    const world = createWorld({ seed, genesis: GENESIS, speed: 60, marketCount: 400 });
+    for (const event of world.events("polymarket", GENESIS).filter(({ series }) => series === "FED")) {
+      meetings += 1;
+      for (let step = 0; step < 20; step++) {
+        const at = event.openAt + ((event.closeAt - event.openAt) * step) / 20;
+        const probabilityOf = (label: string) => {
+          const market = event.markets.find((candidate) => candidate.label.startsWith(label));
+          return market === undefined ? 0 : (world.probability(market, at) ?? 0);
+        };
+        assert.ok(Math.min(probabilityOf("50+ bps decrease"), probabilityOf("25+ bps increase")) < 0.05);
+      }
+    }
+  }
+  assert.ok(meetings > 10, String(meetings));
+});
+
+test("a world that is read every day lists the same events as a new world, in the same order", () => {
+  const options = { seed: 12, genesis: GENESIS, speed: 60, marketCount: 200 };
+  const world = createWorld(options);
+  for (let day = 0; day < 60; day++) world.events("kalshi", GENESIS + day * DAY_MS);
+  const at = GENESIS + 60 * DAY_MS;
+  const indexes = world.events("kalshi", at).map(({ index }) => index);
+  assert.deepEqual(
+    createWorld(options)
+      .events("kalshi", at)
+      .map(({ index }) => index),
+    indexes,
+  );
 });
 
 test("a large world lists about twice as many Polymarket markets as Kalshi markets, and few Limitless markets", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { serveExchanges } from "../../serve.ts";
-import type { Feed } from "../../world/types.ts";
+import type { Feed, ListedMarket } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiExchange, kalshiSeriesTicker, kalshiTicker } from "./index.ts";
 import { findMarketsInPhase, firstOf, GENESIS, HOUR_MS, listAllMarkets, NOW, world } from "./test-world.ts";
 
@@ -153,7 +153,11 @@ test("400: rejects a range of more than 10,000 candlesticks", async () => {
 });
 
 test("both sides of a book are bids with the best level last, and `depth` keeps the best levels", async () => {
-  const market = firstOf(findMarketsInPhase("active").filter((item) => world.book(item, NOW).asks.length > 2));
+  const hasTwoSides = (item: ListedMarket) => {
+    const { bids, asks } = world.book(item, NOW);
+    return bids.length > 0 && asks.length > 2;
+  };
+  const market = firstOf(findMarketsInPhase("active").filter(hasTwoSides));
   const { bids, asks } = world.book(market, NOW);
   const { json } = await get(`/markets/${kalshiTicker(market)}/orderbook?depth=2`);
   assert.equal(Number(json.orderbook_fp.yes_dollars.at(-1)?.[0]), bids[0]?.price);

@@ -1,37 +1,45 @@
-import {
-  createCategoricalEvent,
-  createThresholdEvent,
-  createVenueTexts,
-  draw,
-  type Template,
-} from "./event-definition.ts";
+import { gaussian } from "../random.ts";
+import { createThresholdEvent, createVenueTexts, draw, type Template } from "./event-definition.ts";
 
 const ECONOMICS = { category: "Economics", frequency: "monthly" } as const;
 
-export const createFedDecisionEvent: Template = (input, close) =>
-  createCategoricalEvent(input, {
-    ...ECONOMICS,
-    series: "FED",
-    seriesTitle: "Fed decision",
-    tags: ["Fed", "Interest rates"],
-    source: "https://www.federalreserve.gov",
-    titles: {
-      kalshi: `Fed decision in ${close.month} ${close.year}?`,
-      polymarket: `Fed decision in ${close.month}?`,
-      limitless: `Fed rate decision, ${close.shortDate}`,
-      manifold: `What will the Fed do at its meeting ending ${close.longDate}?`,
-    },
-    description: `What the Federal Open Market Committee does to the upper bound of its target range at the meeting that ends on ${close.longDate}.`,
-    names: ["50+ bps decrease", "25 bps decrease", "No change", "25+ bps increase"],
-    exhaustive: true,
-    questions: (name) =>
-      createVenueTexts(`${name} at the Fed meeting of ${close.shortDate}?`, {
-        kalshi: `Will the Fed's decision on ${close.longDate} be: ${name}?`,
-        polymarket: `Fed: ${name} after ${close.month} ${close.year} meeting?`,
-      }),
-    rules: (name) =>
-      `Resolves YES if the upper bound of the target federal funds rate changes as follows at the meeting ending ${close.longDate}: ${name}. The source is the statement of the Federal Open Market Committee.`,
-  });
+/** Changes of the target range in basis points. Each outcome covers the changes above the previous one's `upTo`. */
+const FED_DECISIONS = [
+  { label: "50+ bps decrease", upTo: -37.5 },
+  { label: "25 bps decrease", upTo: -12.5 },
+  { label: "No change", upTo: 12.5 },
+  { label: "25+ bps increase", upTo: Number.POSITIVE_INFINITY },
+] as const;
+
+/** The outcomes are ranges of one number, so that a likely increase and a likely large decrease exclude each other. */
+export const createFedDecisionEvent: Template = (input, close) => ({
+  ...ECONOMICS,
+  series: "FED",
+  seriesTitle: "Fed decision",
+  tags: ["Fed", "Interest rates"],
+  source: "https://www.federalreserve.gov",
+  mutuallyExclusive: true,
+  exhaustive: true,
+  ladder: false,
+  model: { kind: "numeric", mean: -8 + 7 * gaussian(input.seed, input.underlying, 106), deviation: 14 },
+  titles: {
+    kalshi: `Fed decision in ${close.month} ${close.year}?`,
+    polymarket: `Fed decision in ${close.month}?`,
+    limitless: `Fed rate decision, ${close.shortDate}`,
+    manifold: `What will the Fed do at its meeting ending ${close.longDate}?`,
+  },
+  description: `What the Federal Open Market Committee does to the upper bound of its target range at the meeting that ends on ${close.longDate}.`,
+  markets: FED_DECISIONS.map(({ label, upTo }, position) => ({
+    label,
+    questions: createVenueTexts(`${label} at the Fed meeting of ${close.shortDate}?`, {
+      kalshi: `Will the Fed's decision on ${close.longDate} be: ${label}?`,
+      polymarket: `Fed: ${label} after ${close.month} ${close.year} meeting?`,
+    }),
+    rules: `Resolves YES if the upper bound of the target federal funds rate changes as follows at the meeting ending ${close.longDate}: ${label}. The source is the statement of the Federal Open Market Committee.`,
+    strike: null,
+    criterion: { kind: "range", above: FED_DECISIONS[position - 1]?.upTo ?? Number.NEGATIVE_INFINITY, upTo },
+  })),
+});
 
 export const createInflationEvent: Template = (input, close) =>
   createThresholdEvent(input, {
@@ -47,7 +55,7 @@ export const createInflationEvent: Template = (input, close) =>
       manifold: `US CPI inflation (YoY) in the report of ${close.longDate}`,
     },
     description: `The twelve-month change of the CPI for all urban consumers as first published on ${close.longDate}.`,
-    number: { center: 2.4 + draw(input, 3), deviation: 0.18, step: 0.1, count: 6 },
+    number: { center: 2.5 + 0.4 * draw(input, 3), deviation: 0.18, step: 0.1, count: 6 },
     format: (percent) => `${percent.toFixed(1)}%`,
     questions: (percent) =>
       createVenueTexts(`US CPI YoY above ${percent} on ${close.shortDate}?`, {

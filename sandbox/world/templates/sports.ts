@@ -16,12 +16,19 @@ const FOOTBALL_TEAMS = (
   "Brentford, Crystal Palace"
 ).split(", ");
 
-const NBA = { category: "Sports", tags: ["NBA", "Basketball"], source: "https://www.nba.com" } as const;
+const AMERICAN_FOOTBALL_TEAMS = (
+  "Kansas City Chiefs, Philadelphia Eagles, Buffalo Bills, Detroit Lions, Baltimore Ravens, Green Bay Packers, " +
+  "Los Angeles Rams, Denver Broncos, Houston Texans, San Francisco 49ers"
+).split(", ");
+
+const NBA = { tags: ["NBA", "Basketball"], source: "https://www.nba.com" } as const;
+const PREMIER_LEAGUE = { tags: ["Soccer", "Premier League"], source: "https://www.premierleague.com" } as const;
 
 export const createBasketballGameEvent: Template = (input, close) => {
   const [home, away] = pickTeams(BASKETBALL_TEAMS, input, 10);
   return createBinaryEvent(input, {
     ...NBA,
+    category: "Sports",
     series: "NBAGAME",
     seriesTitle: "Professional basketball game",
     frequency: "daily",
@@ -39,12 +46,11 @@ export const createBasketballGameEvent: Template = (input, close) => {
 export const createFootballMatchEvent: Template = (input, close) => {
   const [home, away] = pickTeams(FOOTBALL_TEAMS, input, 12);
   return createCategoricalEvent(input, {
+    ...PREMIER_LEAGUE,
+    category: "Sports",
     series: "EPLGAME",
     seriesTitle: "English football match",
-    category: "Sports",
-    tags: ["Soccer", "Premier League"],
     frequency: "weekly",
-    source: "https://www.premierleague.com",
     titles: {
       kalshi: `${home} vs ${away} (${close.shortDate})`,
       polymarket: `${home} vs. ${away}, ${close.monthAndDay}`,
@@ -65,24 +71,47 @@ export const createFootballMatchEvent: Template = (input, close) => {
   });
 };
 
-export const createBasketballChampionEvent: Template = (input, close) =>
-  createCategoricalEvent(input, {
-    ...NBA,
-    series: "NBACHAMP",
-    seriesTitle: "Basketball champion",
-    frequency: "annual",
-    titles: {
-      kalshi: `Pro basketball champion by ${close.shortDate}?`,
-      polymarket: `NBA champion (decided by ${close.monthAndDay}, ${close.year})`,
-      limitless: `Basketball champion ${close.year}`,
-      manifold: `Who will be basketball champion, decided by ${close.longDate}?`,
-    },
-    description: `The winner of the finals that end by ${close.longDate}.`,
-    names: BASKETBALL_TEAMS,
-    exhaustive: true,
-    questions: (name) =>
-      createVenueTexts(`Will the ${name} win the finals by ${close.monthAndDay}, ${close.year}?`, {
-        kalshi: `Will the ${name} win the championship decided by ${close.longDate}?`,
-      }),
-    rules: (name) => `Resolves YES if the ${name} win the finals that are decided by ${close.longDate}.`,
-  });
+/** Creates an event about the champion of a season. Other teams than the listed ones can win. */
+const createChampionEvent =
+  (
+    fields: { readonly series: string; readonly tags: readonly string[]; readonly source: string },
+    competition: string,
+    teams: readonly string[],
+  ): Template =>
+  (input, close) =>
+    createCategoricalEvent(input, {
+      ...fields,
+      seriesTitle: `${competition} champion`,
+      category: "Sports",
+      frequency: "annual",
+      titles: {
+        kalshi: `${competition} champion in ${close.year}?`,
+        polymarket: `${competition} Champion ${close.year}`,
+        limitless: `${competition} champion ${close.year}`,
+        manifold: `Who will be ${competition} champion in ${close.year}?`,
+      },
+      description: `The winner of the ${competition} season that is decided by ${close.longDate}.`,
+      names: teams,
+      exhaustive: false,
+      questions: (name) =>
+        createVenueTexts(`Will ${name} be ${competition} champion in ${close.year}?`, {
+          kalshi: `Will ${name} win the ${competition} title decided by ${close.longDate}?`,
+        }),
+      rules: (name) =>
+        `Resolves YES if ${name} are the ${competition} champion of the season that ends by ${close.longDate}.`,
+    });
+export const createBasketballChampionEvent = createChampionEvent(
+  { ...NBA, series: "NBACHAMP" },
+  "NBA",
+  BASKETBALL_TEAMS,
+);
+export const createFootballChampionEvent = createChampionEvent(
+  { ...PREMIER_LEAGUE, series: "EPLCHAMP" },
+  "Premier League",
+  FOOTBALL_TEAMS,
+);
+export const createSuperBowlEvent = createChampionEvent(
+  { series: "NFLCHAMP", tags: ["NFL", "Football"], source: "https://www.nfl.com" },
+  "NFL",
+  AMERICAN_FOOTBALL_TEAMS,
+);
