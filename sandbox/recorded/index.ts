@@ -129,19 +129,16 @@ function createRecordedWorld(
   const activity: World["activity"] = (market, at) => {
     const record = recordOf(market);
     const recordedActivity = record.activityAt(at);
-    const price = recordedActivity === null ? null : priceAt(record, recordedActivity.at);
-    const toContracts = (usd: number | null): number | null => {
-      if (usd === null || usd === 0) return usd;
-      return price === null ? null : usd / price;
-    };
-    const openInterestUsd = recordedActivity?.openInterestUsd ?? null;
+    // Kalshi's dollar amounts are half its contracts (docs/decisions/0003). On other venues one contract locks one dollar.
+    const contractsPerUsd = market.venue === "kalshi" ? 2 : 1;
+    const toContracts = (usd: number | null | undefined): number | null =>
+      usd === null || usd === undefined ? null : usd * contractsPerUsd;
     return {
-      volumeContracts: toContracts(recordedActivity?.volumeTotalUsd ?? null),
+      volumeContracts: toContracts(recordedActivity?.volumeTotalUsd),
       volumeUsd: recordedActivity?.volumeTotalUsd ?? null,
-      volume24hContracts: toContracts(recordedActivity?.volume24hUsd ?? null),
+      volume24hContracts: toContracts(recordedActivity?.volume24hUsd),
       volume24hUsd: recordedActivity?.volume24hUsd ?? null,
-      // Kalshi counts contracts, so dollars are converted at the price. On other venues one contract locks one dollar.
-      openInterestContracts: market.venue === "kalshi" ? toContracts(openInterestUsd) : openInterestUsd,
+      openInterestContracts: toContracts(recordedActivity?.openInterestUsd),
       liquidityUsd: recordedActivity?.liquidityUsd ?? null,
       traderCount: null,
     };

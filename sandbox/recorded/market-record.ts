@@ -199,7 +199,6 @@ export class MarketRecord {
     if (index < 0) return null;
     const field = (number: number) => nanToNull(this.#activityValues[index * ACTIVITY_FIELD_COUNT + number]);
     return {
-      at: this.#activityTimes[index] ?? 0,
       volume24hUsd: field(0),
       volumeTotalUsd: field(1),
       liquidityUsd: field(2),

@@ -77,6 +77,18 @@ test("a newer quote replaces the best levels of the last book, retains worse lev
   assert.equal(world.activity(onlyMarket, GENESIS).volumeUsd, null);
 });
 
+test("the contracts of a Kalshi market are twice the recorded dollars, at any price", async () => {
+  const quote = { ...factOf("quote"), at: STARTED_AT + 1, bid: 0.96, ask: 0.98 };
+  const amounts = { volume_24h_usd: 15, volume_total_usd: 500, open_interest_usd: 7.5 };
+  const world = await loadWorld([
+    { ...marketFact, at: STARTED_AT },
+    quote,
+    { ...factOf("activity"), at: STARTED_AT + 2, ...amounts },
+  ]);
+  const { volume24hContracts, volumeContracts, openInterestContracts } = world.activity(getOnlyMarket(world), GENESIS);
+  assert.deepEqual([volume24hContracts, volumeContracts, openInterestContracts], [30, 1_000, 15]);
+});
+
 test("replays status and outcome of a market, including a revoked resolution", async () => {
   const finalizedMarket = { ...marketFact, status: "finalized", outcome: { kind: "yes" } };
   const lines = [

@@ -92,22 +92,14 @@ const findListedMarkets = (phases: readonly Phase[]): ListedMarket[] =>
 const toListingKeys = (markets: readonly ListedMarket[]) =>
   markets.map((market) => ({ marketId: kalshiTicker(market), venueKeys: {} }));
 
-function toUsd(contracts: number, price: number | null): number | null {
-  if (contracts === 0) return 0;
-  return price === null ? null : Math.round(contracts * price * 100) / 100;
-}
+/** The venue's dollar amounts are half its contracts. */
+const toUsd = (contracts: number): number => Math.round(contracts * 50) / 100;
 
 /** Asserts that the snapshot equals the current state of the world. */
 function assertSnapshot(market: ListedMarket, { listing, quote, activity }: MarketSnapshot): void {
   const lifecycle = world.lifecycle(market, now());
   const book = world.book(market, now());
   const expectedActivity = world.activity(market, now());
-  const price = yesPrice({
-    bid: book.bids[0]?.price ?? null,
-    ask: book.asks[0]?.price ?? null,
-    lastPrice: book.lastPrice,
-    indicativePrice: null,
-  });
   const statusByPhase: Readonly<Record<Phase, string>> = {
     pending: "pending",
     active: "active",
@@ -136,9 +128,9 @@ function assertSnapshot(market: ListedMarket, { listing, quote, activity }: Mark
       askSize: book.asks[0]?.size ?? null,
       lastPrice: book.lastPrice,
       eventAt: null,
-      volume24hUsd: toUsd(expectedActivity.volume24hContracts, price),
-      volumeTotalUsd: toUsd(expectedActivity.volumeContracts, price),
-      openInterestUsd: toUsd(expectedActivity.openInterestContracts, price),
+      volume24hUsd: toUsd(expectedActivity.volume24hContracts),
+      volumeTotalUsd: toUsd(expectedActivity.volumeContracts),
+      openInterestUsd: toUsd(expectedActivity.openInterestContracts),
     },
     listing.marketId,
   );
@@ -306,13 +298,10 @@ test("history equals the world's price history, for an open market and for a mar
   }
 });
 
-/** Returns the USD traded in the hour up to and including `at`, as in a candle: contracts times meanPrice price. */
+/** Returns the dollar amount of the contracts traded in the hour up to and including `at`. */
 function volumeOf(market: ListedMarket, at: number): number {
   const trades = world.trades(market, at - HOUR_MS + 1, at + 1);
-  const size = trades.reduce((sum, trade) => sum + trade.size, 0);
-  if (size === 0) return 0;
-  const meanPrice = trades.reduce((sum, trade) => sum + trade.size * trade.yesPrice, 0) / size;
-  return Math.round(size * (Math.round(meanPrice * 1e6) / 1e6) * 100) / 100;
+  return toUsd(Math.round(trades.reduce((sum, trade) => sum + trade.size, 0) * 100) / 100);
 }
 
 test("401: if the key is unknown, the stream does not open and one lost connection is counted", async () => {

@@ -19,6 +19,11 @@ export function formatContracts(value: number | null): string | null {
   return value === null ? null : value.toFixed(2);
 }
 
+/** Kalshi's dollar amount of a number of contracts: half of it, in whole dollars. Returns null for null. */
+export function toWholeDollars(contracts: number | null): number | null {
+  return contracts === null ? null : Math.floor(contracts / 2);
+}
+
 /** Price of the opposite outcome: 1 - price, rounded to six decimals. */
 export function toOppositePrice(price: number): number {
   return Math.round((1 - price) * 1e6) / 1e6;

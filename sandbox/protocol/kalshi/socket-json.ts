@@ -10,6 +10,7 @@ import {
   resultOf,
   settlementValueOf,
   toOppositePrice,
+  toWholeDollars,
 } from "./market-json.ts";
 
 const toSeconds = (at: number) => Math.floor(at / 1_000);
@@ -31,11 +32,8 @@ export function createTickerMessage(world: World, market: ListedMarket, at: numb
     last_trade_size_fp: formatContracts(lastTrade?.size ?? 0),
     volume_fp: formatContracts(activity.volumeContracts),
     open_interest_fp: formatContracts(activity.openInterestContracts),
-    dollar_volume: activity.volumeUsd === null ? null : Math.round(activity.volumeUsd),
-    dollar_open_interest:
-      activity.openInterestContracts === null
-        ? null
-        : Math.round(activity.openInterestContracts * (book.lastPrice ?? 0)),
+    dollar_volume: toWholeDollars(activity.volumeContracts),
+    dollar_open_interest: toWholeDollars(activity.openInterestContracts),
     ts_ms: at,
     ts: toSeconds(at),
     time: formatIso(at),

@@ -44,6 +44,10 @@ interface Message {
     readonly side: "yes" | "no";
     readonly price_dollars: string;
     readonly delta_fp: string;
+    readonly volume_fp: string;
+    readonly open_interest_fp: string;
+    readonly dollar_volume: number;
+    readonly dollar_open_interest: number;
     readonly yes_dollars_fp?: readonly (readonly [string, string])[];
     readonly no_dollars_fp?: readonly (readonly [string, string])[];
   };
@@ -127,6 +131,23 @@ test("a book built from the snapshot and the numbered deltas equals the world's 
     new Map(asks.map(({ price, size }) => [Math.round((1 - price) * 1e6) / 1e6, size])),
   );
   assert.ok(seq > snapshot.seq);
+  await socket.close();
+});
+
+test("the dollar amounts of a ticker are half its contracts, in whole dollars", async () => {
+  const socket = await openSocket();
+  const markets = findMarketsInPhase("active").filter((market) => world.activity(market, NOW).volumeContracts > 0);
+  assert.ok(markets.length > 10);
+  const params = { channels: ["ticker"], market_tickers: markets.map(kalshiTicker), send_initial_snapshot: true };
+  socket.send({ id: 1, cmd: "subscribe", params });
+  assert.equal((await socket.next()).type, "subscribed");
+  for (const market of markets) {
+    const { msg } = await socket.next();
+    const { volumeContracts, openInterestContracts } = world.activity(market, world.book(market, NOW).changedAt);
+    assert.deepEqual([Number(msg.volume_fp), Number(msg.open_interest_fp)], [volumeContracts, openInterestContracts]);
+    assert.equal(msg.dollar_volume, Math.floor(volumeContracts * 0.5));
+    assert.equal(msg.dollar_open_interest, Math.floor(openInterestContracts * 0.5));
+  }
   await socket.close();
 });
 

@@ -21,7 +21,7 @@ const expected = [
     yesPrice: 0.435,
     bid: 0.42,
     ask: 0.45,
-    volumeUsd: 89.25,
+    volumeUsd: 105,
   },
   // If a period has no trades and no quotes, its price is the price of the last trade before it.
   {
@@ -43,7 +43,7 @@ test("parses candlesticks of the live tier; a crossed candlestick has no bid or 
     yesPrice: null,
     bid: null,
     ask: null,
-    volumeUsd: null,
+    volumeUsd: 1.5,
   });
   assert.equal(points.length, 3);
   assert.deepEqual(drops, { crossed_book: 1 });
@@ -55,11 +55,36 @@ test("omits and counts each invalid price of a candlestick", () => {
     end_period_ts: 1_795_230_000,
     yes_bid: { close_dollars: "1.7200" },
     yes_ask: { close_dollars: "NaN" },
-    price: { close_dollars: "-0.0100", previous_dollars: "0.4000", mean_dollars: null },
+    price: { close_dollars: "-0.0100", previous_dollars: "0.4000" },
   };
   assert.ok(isCandle(row));
   const { bid, ask, yesPrice } = parseCandle(row, HOUR_MS, countDrop);
   assert.deepEqual([bid, ask, yesPrice, drops], [null, null, 0.4, { price_out_of_range: 3 }]);
+});
+
+test("if a candlestick's spread is above 0.10, its price is that of the last trade and not the mid", () => {
+  const { countDrop } = countDrops();
+  const priceOf = (price: object) => {
+    const quotes = { yes_bid: { close_dollars: "0.0800" }, yes_ask: { close_dollars: "0.7400" } };
+    const row = { end_period_ts: 1_795_230_000, ...quotes, price, volume_fp: "0.00" };
+    assert.ok(isCandle(row));
+    const { bid, ask, yesPrice } = parseCandle(row, HOUR_MS, countDrop);
+    assert.deepEqual([bid, ask], [0.08, 0.74]);
+    return yesPrice;
+  };
+  assert.equal(priceOf({ close_dollars: "0.1500", previous_dollars: "0.1200" }), 0.15);
+  assert.equal(priceOf({ previous_dollars: "0.1200" }), 0.12);
+  assert.equal(priceOf({}), null);
+});
+
+test("two candlesticks with equal contracts have equal volumes at different prices", () => {
+  const { countDrop } = countDrops();
+  const volumes = ["0.0300", "0.9700"].map((close_dollars) => {
+    const row = { end_period_ts: 1_795_230_000, price: { close_dollars }, volume_fp: "80.00" };
+    assert.ok(isCandle(row));
+    return parseCandle(row, HOUR_MS, countDrop).volumeUsd;
+  });
+  assert.deepEqual(volumes, [40, 40]);
 });
 
 test("parses the historical tier's field names without suffixes", () => {

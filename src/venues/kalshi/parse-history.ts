@@ -3,7 +3,7 @@ import { isCrossed } from "../../domain/order-book.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-price.ts";
-import { valueInUsd } from "./parse-values.ts";
+import { contractsToUsd } from "./parse-values.ts";
 import type { CandleWire } from "./wire.ts";
 
 /** Parses a candlestick of either tier. Its end is inclusive and a multiple of the period. */
@@ -12,7 +12,6 @@ export function parseCandle(row: CandleWire, intervalMs: number, countDrop: Drop
   const ask = parsePrice(row.yes_ask?.close_dollars ?? row.yes_ask?.close, countDrop);
   const close = parsePrice(row.price?.close_dollars ?? row.price?.close, countDrop);
   const previous = parsePrice(row.price?.previous_dollars ?? row.price?.previous, countDrop);
-  const mean = parsePrice(row.price?.mean_dollars ?? row.price?.mean, countDrop) ?? close;
   const isBookCrossed = isCrossed(bid, ask);
   if (isBookCrossed) countDrop("crossed_book");
   const quote = isBookCrossed ? { bid: null, ask: null } : { bid, ask };
@@ -22,6 +21,6 @@ export function parseCandle(row: CandleWire, intervalMs: number, countDrop: Drop
     endAt,
     yesPrice: yesPrice({ ...quote, lastPrice: close ?? previous, indicativePrice: null }),
     ...quote,
-    volumeUsd: valueInUsd(row.volume_fp ?? row.volume, mean),
+    volumeUsd: contractsToUsd(row.volume_fp ?? row.volume),
   };
 }

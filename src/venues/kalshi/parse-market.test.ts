@@ -75,14 +75,29 @@ test("parses an active market: decimal strings become numbers", () => {
   assert.deepEqual(drops, {});
 });
 
-test("estimates dollar amounts as contracts times price and ignores the obsolete liquidity field", () => {
+test("dollar amounts are half the contracts, and the obsolete liquidity field is ignored", () => {
   const { activity } = parseFixture("market/active");
   assert.deepEqual(activity, {
-    volume24hUsd: 91.46,
-    volumeTotalUsd: 667.29,
+    volume24hUsd: 105.13,
+    volumeTotalUsd: 767,
     liquidityUsd: null,
-    openInterestUsd: 387.15,
+    openInterestUsd: 445,
   });
+});
+
+test("the side of a game with more contracts has the higher volume, although its price is near 0", () => {
+  const volumeOf = (fields: object) => {
+    const { market } = readFixture("market/active") as { market: object };
+    return parse({ ...market, ...fields }).market?.activity.volume24hUsd;
+  };
+  const winner = { yes_bid_dollars: "0.9600", yes_ask_dollars: "0.9800", volume_24h_fp: "40000.00" };
+  const loser = { yes_bid_dollars: "0.0200", yes_ask_dollars: "0.0400", volume_24h_fp: "60000.00" };
+  assert.deepEqual([volumeOf(winner), volumeOf(loser)], [20_000, 30_000]);
+});
+
+test("the volume of a market without a price is known", () => {
+  const { market } = readFixture("market/unquoted") as { market: object };
+  assert.equal(parse({ ...market, volume_24h_fp: "12.00" }).market?.activity.volume24hUsd, 6);
 });
 
 test("reads a bid of 0, an ask of 1 and a last price of 0 as absent, without counting a drop", () => {
@@ -132,11 +147,10 @@ test("omits both sides of a crossed quote and counts it once", () => {
 });
 
 test("drops and counts prices in cents, above 1 and below 0, and does not rescale them", () => {
-  const { quote, activity, drops } = parseFixture("market/price-out-of-range");
+  const { quote, drops } = parseFixture("market/price-out-of-range");
   assert.equal(quote.bid, null);
   assert.equal(quote.ask, null);
   assert.equal(quote.lastPrice, null);
-  assert.equal(activity.volume24hUsd, null);
   assert.deepEqual(drops, { price_out_of_range: 3 });
 });
 

@@ -1,11 +1,10 @@
 import type { Activity, MarketListing, MarketSnapshot, MarketStatus, Outcome, Quote } from "../../domain/market.ts";
-import { yesPrice } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-price.ts";
 import { type EventFacts, takerFeeOf } from "./parse-event.ts";
-import { parseSize, parseTime, valueInUsd } from "./parse-values.ts";
+import { contractsToUsd, parseSize, parseTime } from "./parse-values.ts";
 import { isPriceRange, type MarketWire } from "./wire.ts";
 
 const TEXT_LENGTH_MAX = 50_000;
@@ -63,13 +62,12 @@ function parseTickSize(row: MarketWire): number | null {
   return steps.length > 0 ? Math.min(...steps) : (TICK_SIZES[row.price_level_structure ?? ""] ?? null);
 }
 
-function parseActivity(row: MarketWire, quote: Quote): Activity {
-  const price = yesPrice(quote);
+function parseActivity(row: MarketWire): Activity {
   return {
-    volume24hUsd: valueInUsd(row.volume_24h_fp, price),
-    volumeTotalUsd: valueInUsd(row.volume_fp, price),
+    volume24hUsd: contractsToUsd(row.volume_24h_fp),
+    volumeTotalUsd: contractsToUsd(row.volume_fp),
     liquidityUsd: null,
-    openInterestUsd: valueInUsd(row.open_interest_fp, price),
+    openInterestUsd: contractsToUsd(row.open_interest_fp),
   };
 }
 
@@ -141,5 +139,5 @@ export function parseMarket(row: MarketWire, context: MarketContext): MarketSnap
     eventAt: null,
     receivedAt,
   };
-  return { listing, quote, activity: parseActivity(row, quote) };
+  return { listing, quote, activity: parseActivity(row) };
 }

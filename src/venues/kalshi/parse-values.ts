@@ -24,14 +24,12 @@ export function parseMs(value: number | null | undefined): number | null {
 }
 
 const CONTRACTS_MAX = 1e12;
+/** Kalshi's own dollar amounts are half the number of contracts, at any price (docs/decisions/0003). */
+const USD_PER_CONTRACT = 0.5;
 
-/**
- * Estimates a dollar amount, which Kalshi does not publish, as contracts of one side times a price. Returns null if the
- * count is missing or invalid, or the price is unknown and the count is not 0.
- */
-export function valueInUsd(contracts: string | number | null | undefined, price: number | null): number | null {
+/** Converts contracts to USD by Kalshi's definition. Returns null if the count is missing or invalid. */
+export function contractsToUsd(contracts: string | number | null | undefined): number | null {
   const count = parseDecimal(contracts);
   if (count === null || count < 0 || count > CONTRACTS_MAX) return null;
-  if (count === 0) return 0;
-  return price === null ? null : Math.round(count * price * 100) / 100;
+  return Math.round(count * USD_PER_CONTRACT * 100) / 100;
 }

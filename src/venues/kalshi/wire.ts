@@ -127,10 +127,8 @@ export const CandleWire = Type.Object(
     price: optional(
       Type.Object({
         close_dollars: MaybeDecimal,
-        mean_dollars: MaybeDecimal,
         previous_dollars: MaybeDecimal,
         close: MaybeDecimal,
-        mean: MaybeDecimal,
         previous: MaybeDecimal,
       }),
     ),
