@@ -239,6 +239,14 @@ test("every level of the book equals the world's book", async () => {
   assert.deepEqual(book?.asks, asks);
 });
 
+test("the book of an unknown market is empty, and the book of a settled market is null", async () => {
+  const { snapshot } = await findBusiestMarket();
+  const unknownListing = { ...snapshot.listing, marketId: "KXNOSUCH-26DEC01-T1" };
+  const book = await venue.getBook(unknownListing, signal);
+  assert.deepEqual([book?.bids, book?.asks], [[], []]);
+  assert.equal(await venue.getBook({ ...snapshot.listing, status: "finalized" }, signal), null);
+});
+
 test("trades since the requested time equal the world's trades, newest first, across pages and tiers", async () => {
   const { market, snapshot } = await findBusiestMarket();
   const since = NOW - 10 * 24 * HOUR_MS;
@@ -274,7 +282,9 @@ test("history equals the world's price history, for an open market and for a mar
   ] as const) {
     const toMs = Math.floor(endAt / HOUR_MS) * HOUR_MS;
     const fromMs = Math.max(toMs - 48 * HOUR_MS, Math.ceil(testedMarket.openAt / HOUR_MS) * HOUR_MS);
-    const points = await venue.getHistory(listing, { fromMs, toMs, intervalMs: HOUR_MS }, signal);
+    const range = { fromMs, toMs, intervalMs: HOUR_MS };
+    const points = await venue.getHistory(listing, range, signal);
+    assert.deepEqual(await venue.getHistory({ ...listing, venueKeys: {} }, range, signal), points);
     const expected = world.priceHistory(testedMarket, fromMs, toMs, HOUR_MS);
     assert.ok(expected.length > 0);
     assert.deepEqual(

@@ -146,6 +146,26 @@ test("the single and the batch route return equal candlesticks, and candles with
   assert.deepEqual(Object.keys(withLatest?.[0]?.price ?? {}), ["previous_dollars"]);
 });
 
+test("the candlesticks of a market are the same with any series in the path", async () => {
+  const market = firstOf(findMarketsInPhase("active"));
+  const query = `start_ts=${GENESIS / 1_000 - 6 * 3_600}&end_ts=${GENESIS / 1_000}&period_interval=60`;
+  const read = (series: string) => get(`/series/${series}/markets/${kalshiTicker(market)}/candlesticks?${query}`);
+  const expected = await read(kalshiSeriesTicker(market.event));
+  assert.ok(expected.json.candlesticks.length > 0);
+  for (const series of [kalshiEventTicker(market.event), "KXNOSUCH"]) {
+    assert.deepEqual((await read(series)).json, expected.json);
+  }
+});
+
+test("the book of an unknown or settled market is a 200 with two empty sides", async () => {
+  const settledMarkets = findMarketsInPhase("finalized");
+  for (const ticker of ["KXNOSUCH-26DEC01-T1", ...settledMarkets.slice(0, 5).map(kalshiTicker)]) {
+    const { status, json } = await get(`/markets/${ticker}/orderbook`);
+    assert.deepEqual([status, json.orderbook_fp], [200, { yes_dollars: [], no_dollars: [] }]);
+  }
+  assert.ok(settledMarkets.length > 0);
+});
+
 test("400: rejects a range of more than 10,000 candlesticks", async () => {
   const ticker = kalshiTicker(firstOf(findMarketsInPhase("active")));
   const query = `market_tickers=${ticker}&start_ts=0&end_ts=1795230000&period_interval=1`;

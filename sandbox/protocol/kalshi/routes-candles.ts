@@ -1,6 +1,6 @@
 import type { ListedMarket } from "../../world/types.ts";
 import { buildCandles, presentCandle, presentHistoricalCandle, presentLatestBefore } from "./candles.ts";
-import { kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
+import { kalshiTicker } from "./ids.ts";
 import { createBadRequestError, createNotFoundError, type Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
@@ -56,10 +56,10 @@ export function installCandles(get: Get, { context, catalogue }: RestOptions): v
     };
   });
 
+  // The venue ignores the series in the path; clients also send the event's ticker.
   get("/series/:series/markets/:ticker/candlesticks", ({ query, path }) => {
     const market = catalogue.findMarket(path("ticker"));
     if (market === null || catalogue.isHistorical(market)) throw createNotFoundError();
-    if (kalshiSeriesTicker(market.event) !== path("series")) throw createNotFoundError();
     const range = readCandleRange(query, now());
     return {
       ticker: kalshiTicker(market),

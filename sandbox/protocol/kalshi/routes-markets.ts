@@ -68,7 +68,9 @@ export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey
     const depth = query.readInteger("depth") ?? 0;
     if (depth > BOOK_DEPTH_MAX)
       throw createBadRequestError(`invalid parameters: depth must be at most ${BOOK_DEPTH_MAX}`);
-    return { orderbook_fp: bookOf(findLiveMarket(path("ticker")), depth) };
+    // The venue returns a book without levels, not a 404, for unknown tickers and for settled markets.
+    const market = catalogue.findMarket(path("ticker"));
+    return { orderbook_fp: market === null ? { yes_dollars: [], no_dollars: [] } : bookOf(market, depth) };
   });
 }
 

@@ -22,7 +22,10 @@ export class BookReader {
     this.#ports = ports;
   }
 
-  /** Returns null for settled markets and for markets that are not in the live tier. */
+  /**
+   * Returns null for settled markets. For unknown markets and markets settled since, the venue returns an empty book,
+   * so an empty book does not mean that the market exists.
+   */
   async get(listing: Pick<MarketListing, "marketId" | "status">, signal: AbortSignal): Promise<OrderBook | null> {
     if (listing.status === "finalized") return null;
     const path = `/markets/${encodeURIComponent(listing.marketId)}`;

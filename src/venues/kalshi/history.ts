@@ -2,7 +2,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
 import { parseCandle } from "./parse-history.ts";
-import { isCandle, isCandles, isCandlesOfMany } from "./wire.ts";
+import { isCandle, isCandles } from "./wire.ts";
 
 const MINUTE_MS = 60_000;
 /** Candlestick periods that Kalshi offers. */
@@ -27,7 +27,7 @@ function choosePeriodMs(intervalMs: number): number {
 export async function fetchHistory(
   client: KalshiClient,
   { countDrop, driftDetectors }: Pick<KalshiPorts, "countDrop" | "driftDetectors">,
-  listing: Pick<MarketListing, "marketId" | "venueKeys" | "openAt" | "closeAt">,
+  listing: Pick<MarketListing, "marketId" | "eventId" | "venueKeys" | "openAt">,
   range: HistoryRange,
   signal: AbortSignal,
 ): Promise<readonly HistoryPoint[]> {
@@ -57,23 +57,17 @@ export async function fetchHistory(
 
 async function fetchCandles(
   client: KalshiClient,
-  listing: Pick<MarketListing, "marketId" | "venueKeys">,
+  listing: Pick<MarketListing, "marketId" | "eventId" | "venueKeys">,
   query: Readonly<Record<string, number>>,
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
   const ticker = encodeURIComponent(listing.marketId);
-  const { series } = listing.venueKeys;
-  if (series === undefined) {
-    const path = "/markets/candlesticks";
-    const response = await client.get(path, { market_tickers: listing.marketId, ...query }, signal);
-    const [market] = expectShape(response.json, isCandlesOfMany, path).markets;
-    if (market !== undefined) return market.candlesticks;
-  } else {
-    const path = `/series/${encodeURIComponent(series)}/markets/${ticker}/candlesticks`;
+  // The venue accepts any series in the path.
+  const series = encodeURIComponent(listing.venueKeys.series ?? listing.eventId ?? listing.marketId);
+  for (const tier of [`/series/${series}/markets`, "/historical/markets"]) {
+    const path = `${tier}/${ticker}/candlesticks`;
     const response = await client.get(path, query, signal, [404]);
     if (response.status !== 404) return expectShape(response.json, isCandles, path).candlesticks;
   }
-  const path = `/historical/markets/${ticker}/candlesticks`;
-  const response = await client.get(path, query, signal, [404]);
-  return response.status === 404 ? [] : expectShape(response.json, isCandles, path).candlesticks;
+  return [];
 }

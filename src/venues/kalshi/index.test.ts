@@ -225,8 +225,17 @@ test("if books require a key, returns the top of book and does not request the b
   assert.equal(paths().filter((path) => path.endsWith("/orderbook")).length, 1);
 });
 
-test("returns null for the book of a market that is not in the live tier", async () => {
-  const { clock, venue } = setUp(() => undefined);
+test("returns an empty book, not null, if the venue returns a book without levels", async () => {
+  const { clock, venue, drops } = setUp(() => ({ json: { orderbook_fp: { yes_dollars: [], no_dollars: [] } } }));
+  const book = await clock.until(venue.getBook(listing, signal));
+  assert.deepEqual(book, { bids: [], asks: [], lastPrice: null, eventAt: null, receivedAt: NOW });
+  assert.deepEqual(drops, {});
+});
+
+test("returns null for the book of a settled market without a request, and if the venue responds with 404", async () => {
+  const { clock, venue, paths } = setUp(() => undefined);
+  assert.equal(await clock.until(venue.getBook({ ...listing, status: "finalized" }, signal)), null);
+  assert.deepEqual(paths(), []);
   assert.equal(await clock.until(venue.getBook(listing, signal)), null);
 });
 
@@ -278,14 +287,17 @@ test("reads candlesticks of a settled market from the historical tier and omits 
   assert.equal(urls()[0]?.searchParams.get("period_interval"), "60");
 });
 
-test("requests candlesticks by market ticker if the series is unknown", async () => {
-  const { clock, venue, paths } = setUp((_url, path) =>
-    path === "/markets/candlesticks" ? { json: { markets: [readFixture("history/candlesticks-live")] } } : undefined,
-  );
+test("if the series is unknown, requests candlesticks with the event's or the market's ticker in its place", async () => {
+  const { clock, venue, paths } = setUp(() => ({ json: readFixture("history/candlesticks-live") }));
   const range = { fromMs: 1_795_220_000_000, toMs: 1_795_240_000_000, intervalMs: 3_600_000 };
-  const points = await clock.until(venue.getHistory({ ...listing, venueKeys: {} }, range, signal));
-  assert.equal(points.length, 3);
-  assert.deepEqual(paths(), ["/markets/candlesticks"]);
+  for (const eventId of ["KXRAINNYC-26DEC01", null]) {
+    const points = await clock.until(venue.getHistory({ ...listing, eventId, venueKeys: {} }, range, signal));
+    assert.equal(points.length, 3);
+  }
+  assert.deepEqual(paths(), [
+    "/series/KXRAINNYC-26DEC01/markets/KXRAINNYC-26DEC01-T1/candlesticks",
+    "/series/KXRAINNYC-26DEC01-T1/markets/KXRAINNYC-26DEC01-T1/candlesticks",
+  ]);
 });
 
 test("without a key, opens no stream and signs no request; with a key, signs every request", async () => {

@@ -232,7 +232,6 @@ export const isSeriesList = compileCheck(Type.Object({ series: Rows }));
 export const isOneMarket = compileCheck(Type.Object({ market: Type.Unknown() }));
 export const isOneSeries = compileCheck(Type.Object({ series: Type.Unknown() }));
 export const isCandles = compileCheck(Type.Object({ candlesticks: Rows }));
-export const isCandlesOfMany = compileCheck(Type.Object({ markets: Type.Array(Type.Object({ candlesticks: Rows })) }));
 
 export const detectKalshiDrift = driftDetectorsFor({
   market: MarketWire,
