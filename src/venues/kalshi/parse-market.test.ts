@@ -203,6 +203,16 @@ test("keeps the valid rows of a page with invalid rows", () => {
   assert.deepEqual(drops, { combo_market: 1 });
 });
 
+test("omits combos, which have a collection, combined markets or both", () => {
+  const { market } = readFixture("market/active") as { market: object };
+  const collection = { mve_collection_ticker: "KXMVE-R" };
+  const legs = { mve_selected_legs: [{ event_ticker: "KXA", market_ticker: "KXA-B", side: "yes" }] };
+  for (const combo of [collection, legs, { ...collection, ...legs }]) {
+    assert.deepEqual(parse({ ...market, ...combo }), { market: null, drops: { combo_market: 1 } });
+  }
+  assert.ok(parse({ ...market, mve_collection_ticker: "", mve_selected_legs: [] }).market);
+});
+
 test("prefers the fee of the event to the fee of its series", () => {
   const { event } = readFixture("event/fee-override") as { event: unknown };
   assert.ok(isEvent(event));

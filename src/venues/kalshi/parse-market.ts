@@ -88,6 +88,11 @@ function titleOf(row: MarketWire, event: EventFacts | null, label: string | null
   return (title === "" ? row.ticker : title).slice(0, TITLE_LENGTH_MAX);
 }
 
+/** A combo (multivariate event) names its collection and the markets that it combines. Either field is sufficient. */
+function isCombo({ mve_collection_ticker, mve_selected_legs }: MarketWire): boolean {
+  return Boolean(mve_collection_ticker) || (mve_selected_legs?.length ?? 0) > 0;
+}
+
 export interface MarketContext {
   readonly venue: string;
   /** The event of the market; null if it could not be read. */
@@ -102,7 +107,7 @@ export function parseMarket(row: MarketWire, context: MarketContext): MarketSnap
   const { event, receivedAt, countDrop } = context;
   // A market with an unknown status is listed as closed.
   const status = Object.hasOwn(STATUSES, row.status) ? (STATUSES[row.status] ?? "closed") : "closed";
-  if (typeof row.mve_collection_ticker === "string" && row.mve_collection_ticker !== "") {
+  if (isCombo(row)) {
     countDrop("combo_market");
     return null;
   }

@@ -30,6 +30,7 @@ export const MarketWire = Type.Object(
     title: optional(Text),
     yes_sub_title: usually(Text),
     mve_collection_ticker: optional(Type.String()),
+    mve_selected_legs: optional(Type.Array(Type.Unknown())),
     open_time: always(Time),
     close_time: always(Time),
     expected_expiration_time: optional(Time),
@@ -53,7 +54,7 @@ export const MarketWire = Type.Object(
     market_type: unchecked({ values: ["binary", "scalar"] }),
   },
   unused(`
-    subtitle no_sub_title mve_selected_legs is_provisional primary_participant_key exchange_index created_time
+    subtitle no_sub_title is_provisional primary_participant_key exchange_index created_time
     updated_time occurrence_datetime expiration_time settlement_timer_seconds no_bid_dollars no_ask_dollars
     previous_yes_bid_dollars previous_yes_ask_dollars previous_price_dollars notional_value_dollars liquidity_dollars
     expiration_value can_close_early early_close_condition strike_type floor_strike cap_strike functional_strike
