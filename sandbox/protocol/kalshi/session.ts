@@ -93,10 +93,8 @@ export class Session {
     for (const channel of channels) {
       if (channel === undefined) throw new CommandError(8, "Unknown channel name");
       if (channel === "orderbook_delta" && tickers === null) throw new CommandError(14, "Market ticker required");
-      if (this.#subscriptions.values().some((subscription) => subscription.channel === channel)) {
-        throw new CommandError(6, "Already subscribed");
-      }
     }
+    // The venue has retired error 6 (Already subscribed): each subscribe command creates subscriptions with new ids.
     for (const channel of channels) {
       if (channel === undefined) continue;
       const subscription: Subscription = {

@@ -44,6 +44,7 @@ interface Message {
     readonly side: "yes" | "no";
     readonly price_dollars: string;
     readonly delta_fp: string;
+    readonly sid: number;
     readonly volume_fp: string;
     readonly open_interest_fp: string;
     readonly dollar_volume: number;
@@ -148,6 +149,24 @@ test("the dollar amounts of a ticker are half its contracts, in whole dollars", 
     assert.equal(msg.dollar_volume, Math.floor(volumeContracts * 0.5));
     assert.equal(msg.dollar_open_interest, Math.floor(openInterestContracts * 0.5));
   }
+  await socket.close();
+});
+
+test("a repeated subscription gets another id, and the list of subscriptions contains both", async () => {
+  const socket = await openSocket();
+  const sids: number[] = [];
+  for (const id of [1, 2]) {
+    socket.send({ id, cmd: "subscribe", params: { channels: ["trade"] } });
+    const { type, msg } = await socket.next();
+    assert.equal(type, "subscribed");
+    sids.push(msg.sid);
+  }
+  assert.equal(new Set(sids).size, 2);
+  socket.send({ id: 3, cmd: "list_subscriptions" });
+  assert.deepEqual(
+    (await socket.next()).msg,
+    sids.map((sid) => ({ channel: "trade", sid })),
+  );
   await socket.close();
 });
 

@@ -11,6 +11,7 @@ const readFixture = fixtureReader(import.meta.url);
 const TICKER = "KXRAINNYC-26DEC01-T1";
 
 interface Command {
+  readonly id: number;
   readonly cmd: string;
   readonly params: {
     readonly channels?: readonly string[];
@@ -33,6 +34,7 @@ function setUp(marketsMax = 100) {
     marketsMax,
   });
   const receive = (message: unknown) => sockets.last.receive(JSON.stringify(message), clock.now());
+  const commands = (): Command[] => sockets.last.sent.splice(0).map((text) => JSON.parse(text));
   let sids = 0;
   return {
     ...harness,
@@ -40,7 +42,13 @@ function setUp(marketsMax = 100) {
     receive,
     open: () => sockets.last.accept(),
     /** Returns the commands since the previous call. */
-    commands: (): Command[] => sockets.last.sent.splice(0).map((text) => JSON.parse(text)),
+    commands,
+    /** Expects a request for the list of subscriptions as the only command, and responds to it. */
+    list(...sids: number[]) {
+      const [command, ...others] = commands();
+      assert.ok(command?.cmd === "list_subscriptions" && others.length === 0);
+      receive({ id: command.id, type: "ok", msg: sids.map((sid) => ({ channel: "any", sid })) });
+    },
     /** Confirms a subscription to each channel. */
     confirm(...channels: string[]) {
       for (const channel of channels) receive({ type: "subscribed", msg: { channel, sid: ++sids } });
@@ -171,20 +179,80 @@ test("follows the first markets up to the maximum", () => {
 });
 
 test("after a sequence gap, calls `onDown` and renews the subscriptions", async () => {
-  const { confirm, receive, states, commands, clock, drops } = setUpFollowing();
+  const { confirm, receive, states, commands, list, clock, drops } = setUpFollowing();
   const trade = readFixture("stream/trade") as object;
   receive({ ...trade, seq: 1 });
   receive({ ...trade, seq: 3 });
   assert.deepEqual(states, ["up", "down: sequence gap"]);
   commands();
   await clock.advance(5_000);
+  list(1, 2, 3);
+  const [unsubscribe, ...others] = commands();
+  assert.deepEqual([unsubscribe?.cmd, unsubscribe?.params.sids], ["unsubscribe", [1, 2, 3]]);
   assert.deepEqual(
-    commands().map(({ cmd }) => cmd),
-    ["unsubscribe", "subscribe", "subscribe"],
+    others.map(({ cmd, params }) => [cmd, params.channels]),
+    [
+      ["subscribe", ["market_lifecycle_v2"]],
+      ["subscribe", ["ticker", "trade"]],
+    ],
   );
   confirm("market_lifecycle_v2", "ticker", "trade");
   assert.deepEqual(states, ["up", "down: sequence gap", "up"]);
   assert.equal(drops.sequence_gap, 1);
+});
+
+test("ignores and counts a repeated message, and the stream remains up", () => {
+  const { receive, received, states, drops } = setUpFollowing();
+  const trade = readFixture("stream/trade") as object;
+  for (const seq of [1, 1, 2]) receive({ ...trade, seq });
+  assert.deepEqual(received(), [`trade ${TICKER}`, `trade ${TICKER}`]);
+  assert.deepEqual([states, drops], [["up"], { message_repeated: 1 }]);
+});
+
+test("after a lost confirmation, ends every subscription that the venue lists before it subscribes again", async () => {
+  const { stream, open, confirm, list, commands, states, clock, drops, receive } = setUp();
+  stream.follow([market(TICKER)]);
+  open();
+  confirm("market_lifecycle_v2", "ticker");
+  commands();
+  await clock.advance(5_000);
+  // The confirmation of the trade channel (3) was lost.
+  list(1, 2, 3);
+  assert.deepEqual(
+    commands().map(({ cmd, params }) => [cmd, params.sids ?? params.channels]),
+    [
+      ["unsubscribe", [1, 2, 3]],
+      ["subscribe", ["market_lifecycle_v2"]],
+      ["subscribe", ["ticker", "trade"]],
+    ],
+  );
+  for (const sid of [1, 2, 3]) receive({ id: 6, type: "unsubscribed", sid, seq: 9 });
+  confirm("market_lifecycle_v2", "ticker", "trade");
+  assert.deepEqual([states, drops], [["up"], {}]);
+});
+
+test("while the list of subscriptions is pending, sends no other command, and repeats the request if it is lost", async () => {
+  const { stream, open, confirm, list, commands, clock, states } = setUp();
+  open();
+  commands();
+  await clock.advance(5_000);
+  assert.deepEqual(
+    commands().map(({ cmd }) => cmd),
+    ["list_subscriptions"],
+  );
+  stream.follow([market("A")]);
+  confirm("market_lifecycle_v2");
+  assert.deepEqual([commands(), states], [[], []]);
+  await clock.advance(10_000);
+  list(1);
+  assert.deepEqual(
+    commands().map(({ cmd, params }) => [cmd, params.sids ?? params.market_tickers]),
+    [
+      ["unsubscribe", [1]],
+      ["subscribe", undefined],
+      ["subscribe", ["A"]],
+    ],
+  );
 });
 
 test("drops and counts messages of a subscription that has ended", () => {
@@ -198,11 +266,13 @@ test("drops and counts messages of a subscription that has ended", () => {
 });
 
 test("repeats an unconfirmed subscription and doubles the delay each time", async () => {
-  const { open, commands, clock, sockets } = setUp();
+  const { open, commands, clock, sockets, receive } = setUp();
   open();
   const subscribedAt: number[] = [];
   for (let second = 0; second < 40; second++) {
-    if (commands().length > 0) subscribedAt.push(second);
+    const sent = commands();
+    for (const { id, cmd } of sent) if (cmd === "list_subscriptions") receive({ id, type: "ok", msg: [] });
+    if ([...sent, ...commands()].some(({ cmd }) => cmd === "subscribe")) subscribedAt.push(second);
     sockets.last.ping();
     await clock.advance(1_000);
   }
@@ -228,7 +298,7 @@ test("reconnects if the server pings but sends no data of followed markets, but 
 });
 
 test("halves the number of followed markets after the error `Too many markets`", async () => {
-  const { stream, open, confirm, receive, commands, clock, drops } = setUp();
+  const { stream, open, confirm, receive, commands, list, clock, drops } = setUp();
   stream.follow(["A", "B", "C", "D"].map(market));
   open();
   confirm("market_lifecycle_v2");
@@ -236,6 +306,7 @@ test("halves the number of followed markets after the error `Too many markets`",
   commands();
   stream.follow(Array.from({ length: 100 }, (_, index) => market(`M${index}`)));
   await clock.advance(5_000);
+  list(1);
   assert.equal(commands().at(-1)?.params.market_tickers?.length, 50);
   assert.equal(drops.stream_error_26, 1);
 });

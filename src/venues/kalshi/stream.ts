@@ -13,6 +13,7 @@ import {
   isLifecycleMessage,
   isSocketMessage,
   isSubscribed,
+  isSubscriptionList,
   isTickerMessage,
   isTradeMessage,
 } from "./wire.ts";
@@ -60,9 +61,13 @@ export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
       if (message === null) return ports.countDrop("bad_message");
       if (message.type === "subscribed") return readers.subscribed(message.msg);
       if (message.type === "error") return readers.error(message.msg);
+      if (subscriptions.isListResponse(message)) return readers.list(message.msg);
+      if (message.type === "unsubscribed") return;
       // If a confirmation was lost, the subscription id of its messages is unknown.
       if (!subscriptions.isCurrent(message)) return ports.countDrop("message_not_subscribed");
-      if (!subscriptions.isInSequence(message)) {
+      const order = subscriptions.checkSequence(message);
+      if (order === "repeated") return ports.countDrop("message_repeated");
+      if (order === "gap") {
         ports.countDrop("sequence_gap");
         subscriptions.renew("sequence gap");
       }
@@ -99,6 +104,9 @@ function createMessageReaders(
     subscribed(msg: unknown) {
       if (!isSubscribed(msg)) return countDrop("bad_message");
       subscriptions.confirm(msg.channel, msg.sid);
+    },
+    list(msg: unknown) {
+      subscriptions.replaceListed(isSubscriptionList(msg) ? msg.map(({ sid }) => sid) : []);
     },
     error(msg: unknown) {
       if (!isErrorMessage(msg)) return countDrop("bad_message");

@@ -32,6 +32,8 @@ export class Subscriptions {
   #isUp = false;
   /** True if messages were lost or a command was refused. Only new subscriptions make the stream complete again. */
   #isIncomplete = false;
+  /** Id of the request for the list of subscriptions; null if no response is pending. */
+  #listCommandId: number | null = null;
   #send: ((text: string) => void) | null = null;
   #resubscribeMs = RESUBSCRIBE_MS_MIN;
   #cancelRestart: (() => void) | null = null;
@@ -74,6 +76,8 @@ export class Subscriptions {
   }
 
   confirm(channel: string, sid: number): void {
+    // The pending list contains this subscription too.
+    if (this.#listCommandId !== null) return;
     this.#sids.set(channel, sid);
     this.#unconfirmedChannels.delete(channel);
     if (this.#unconfirmedChannels.size > 0) return;
@@ -94,17 +98,33 @@ export class Subscriptions {
     this.#scheduleRestart();
   }
 
+  /** Returns whether the message is the response to the request for the list of subscriptions. */
+  isListResponse({ id }: SocketWire): boolean {
+    return typeof id === "number" && id === this.#listCommandId;
+  }
+
+  /**
+   * Ends the listed subscriptions and subscribes again.
+   * @param sids every subscription of the socket, including those whose confirmation was lost
+   */
+  replaceListed(sids: readonly number[]): void {
+    this.#listCommandId = null;
+    if (sids.length > 0) this.#command("unsubscribe", { sids });
+    this.#subscribeAll();
+  }
+
   /** Returns false if the message belongs to a subscription that has ended. */
   isCurrent({ sid }: SocketWire): boolean {
     return typeof sid !== "number" || this.#sids.values().some((current) => current === sid);
   }
 
-  /** Returns false if messages between the previous message and this message were lost. */
-  isInSequence({ sid, seq }: SocketWire): boolean {
-    if (typeof sid !== "number" || typeof seq !== "number") return true;
+  /** Compares the message with the previous one of its subscription. `gap`: messages between them were lost. */
+  checkSequence({ sid, seq }: SocketWire): "next" | "repeated" | "gap" {
+    if (typeof sid !== "number" || typeof seq !== "number") return "next";
     const last = this.#lastSeq.get(sid);
     this.#lastSeq.set(sid, seq);
-    return last === undefined || seq === last + 1;
+    if (last === seq) return "repeated";
+    return last === undefined || seq === last + 1 ? "next" : "gap";
   }
 
   close(): void {
@@ -119,6 +139,7 @@ export class Subscriptions {
     this.#subscribedTickers = new Set();
     this.#isUp = false;
     this.#isIncomplete = false;
+    this.#listCommandId = null;
   }
 
   /** Schedules a restart unless one is scheduled. The timer covers missing confirmations and refused commands. */
@@ -131,13 +152,15 @@ export class Subscriptions {
     this.#cancelRestart = null;
   }
 
-  /** Ends all subscriptions and subscribes again on the open socket. */
+  /**
+   * Requests the list of subscriptions; its response ends all of them and subscribes again. Without the list, a
+   * subscription whose confirmation was lost would continue with an unknown id.
+   */
   #restart(): void {
-    const sids = [...this.#sids.values()];
     this.#reset();
     this.#resubscribeMs = Math.min(this.#resubscribeMs * 2, RESUBSCRIBE_MS_MAX);
-    if (sids.length > 0) this.#command("unsubscribe", { sids });
-    this.#subscribeAll();
+    this.#scheduleRestart();
+    this.#listCommandId = this.#command("list_subscriptions");
   }
 
   #subscribeAll(): void {
@@ -160,7 +183,8 @@ export class Subscriptions {
 
   /** Sends the difference between the subscribed and the followed markets, unless a confirmation is pending. */
   #synchronise(): void {
-    if (this.#send === null || MARKET_CHANNELS.some((channel) => this.#unconfirmedChannels.has(channel))) return;
+    if (this.#send === null || this.#listCommandId !== null) return;
+    if (MARKET_CHANNELS.some((channel) => this.#unconfirmedChannels.has(channel))) return;
     const addedTickers = [...this.#followedTickers].filter((ticker) => !this.#subscribedTickers.has(ticker));
     const removedTickers = [...this.#subscribedTickers].filter((ticker) => !this.#followedTickers.has(ticker));
     if (addedTickers.length === 0 && removedTickers.length === 0) return;
@@ -182,7 +206,10 @@ export class Subscriptions {
     }
   }
 
-  #command(cmd: string, params: object): void {
-    this.#send?.(JSON.stringify({ id: ++this.#commandId, cmd, params }));
+  /** Sends a command and returns its id. */
+  #command(cmd: string, params?: object): number {
+    const id = ++this.#commandId;
+    this.#send?.(JSON.stringify({ id, cmd, params }));
+    return id;
   }
 }

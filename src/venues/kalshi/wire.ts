@@ -223,6 +223,7 @@ export const isTickerMessage = compileCheck(TickerMessageWire);
 export const isTradeMessage = compileCheck(TradeMessageWire);
 export const isLifecycleMessage = compileCheck(LifecycleMessageWire);
 export const isSubscribed = compileCheck(Type.Object({ channel: Type.String(), sid: Type.Integer() }));
+export const isSubscriptionList = compileCheck(Type.Array(Type.Object({ sid: Type.Integer() })));
 export const isErrorMessage = compileCheck(Type.Object({ code: Type.Integer(), msg: optional(Type.String()) }));
 
 /** Envelopes: the rows inside are not checked. */

@@ -57,12 +57,12 @@ const atAllVenues = (
 const UNREADABLE_MESSAGE = "the message cannot be parsed";
 const KALSHI_DUPLICATE: FaultExpectation = {
   relation: "at_most",
-  reasons: ["sequence_gap"],
+  reasons: ["message_repeated"],
   why: "only trade and lifecycle messages have sequence numbers",
 };
 const KALSHI_SEQUENCE: FaultExpectation = {
   relation: "some",
-  reasons: ["sequence_gap", "message_not_subscribed", "stream_error_6"],
+  reasons: ["sequence_gap", "message_not_subscribed"],
   why: "trade and lifecycle messages have sequence numbers, quotes have none; if the confirmation is lost, the client does not know the subscription",
 };
 
