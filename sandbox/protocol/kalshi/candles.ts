@@ -97,8 +97,6 @@ export function presentCandle(candle: Candle): Record<string, unknown> {
         : {
             ...range(price),
             mean_dollars: formatDollars(price.mean),
-            min_dollars: formatDollars(price.low),
-            max_dollars: formatDollars(price.high),
           }),
       ...(previous === null ? {} : { previous_dollars: formatDollars(previous) }),
     },

@@ -33,11 +33,11 @@ export function presentEvent(event: ListedEvent): Record<string, unknown> {
     mutually_exclusive: event.mutuallyExclusive,
     category: categoryOf(event),
     strike_date: formatIsoOrNull(event.closeAt),
-    strike_period: null,
+    strike_period: "",
     settlement_sources: sourcesOf(event),
     last_updated_ts: formatIso(event.openAt),
     ...presentFeeOverrides(event),
-    product_metadata: null,
+    product_metadata: {},
     exchange_index: 0,
   };
 }
@@ -45,7 +45,7 @@ export function presentEvent(event: ListedEvent): Record<string, unknown> {
 /** The venue sets fees per series. A recording has fees per market, which are returned as overrides of the event. */
 function presentFeeOverrides(event: ListedEvent): Record<string, unknown> {
   const fee = event.markets.find(({ recorded }) => recorded?.takerFee)?.recorded?.takerFee;
-  if (fee === undefined || fee === null) return { fee_type_override: null, fee_multiplier_override: null };
+  if (fee === undefined || fee === null) return {};
   return {
     fee_type_override: "quadratic",
     fee_multiplier_override: fee.kind === "quadratic" ? Math.round((fee.rate / FEE_RATE) * 1e6) / 1e6 : 0,

@@ -100,16 +100,14 @@ function presentStaticFields(market: ListedMarket): Readonly<Record<string, unkn
             recorded.expectedResolutionAt === null ? null : formatIso(recorded.expectedResolutionAt),
         }),
     settlement_timer_seconds: market.event.frequency === "fifteen_min" ? 30 : 3_600,
-    occurrence_datetime: null,
-    fee_waiver_expiration_time: null,
     notional_value_dollars: "1.0000",
     liquidity_dollars: "0.0000",
     can_close_early: true,
-    early_close_condition: null,
-    ...(strike === null ? {} : { strike_type: strike.type, floor_strike: strike.floor, cap_strike: strike.cap }),
-    functional_strike: null,
-    custom_strike: null,
-    primary_participant_key: null,
+    early_close_condition: "Trading ends early if the outcome is known before the closing time.",
+    // JSON omits undefined values. The venue omits fields without a value; it does not send null.
+    strike_type: strike?.type,
+    floor_strike: strike?.floor ?? undefined,
+    cap_strike: strike?.cap ?? undefined,
     rules_primary: primary,
     rules_secondary: secondary.join("\n\n"),
     ...(recorded?.tickSize === null
@@ -192,7 +190,7 @@ export function presentMarket(world: World, market: ListedMarket, at: number): R
     result: resultOf(lifecycle),
     expiration_value: lifecycle.outcome?.kind ?? "",
     ...(value === null ? {} : { settlement_value_dollars: formatDollars(value) }),
-    settlement_ts: phase === "finalized" ? formatIso(market.finalizeAt) : null,
+    ...(phase === "finalized" ? { settlement_ts: formatIso(market.finalizeAt) } : {}),
   };
 }
 

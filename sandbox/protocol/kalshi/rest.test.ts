@@ -140,7 +140,9 @@ test("the single and the batch route return equal candlesticks, and candles with
   assert.equal(candlesticks.length, 7);
   assert.deepEqual(await batch(query), candlesticks);
   for (const candle of candlesticks) {
-    assert.equal("close_dollars" in candle.price, candle.volume_fp !== "0.00");
+    const priceFields = Object.keys(candle.price).filter((name) => name !== "previous_dollars");
+    const expected = ["open_dollars", "low_dollars", "high_dollars", "close_dollars", "mean_dollars"];
+    assert.deepEqual(priceFields, candle.volume_fp === "0.00" ? [] : expected);
   }
   const withLatest = await batch(`${query}&include_latest_before_start=true`);
   assert.deepEqual(Object.keys(withLatest?.[0]?.price ?? {}), ["previous_dollars"]);
@@ -164,6 +166,14 @@ test("the book of an unknown or settled market is a 200 with two empty sides", a
     assert.deepEqual([status, json.orderbook_fp], [200, { yes_dollars: [], no_dollars: [] }]);
   }
   assert.ok(settledMarkets.length > 0);
+});
+
+test("rows of markets and events omit fields without a value and contain no null", async () => {
+  const { json } = await get("/events?limit=200&with_nested_markets=true");
+  assert.ok(json.events.some(({ markets }) => markets.length > 0));
+  for (const { markets, ...event } of json.events) {
+    for (const row of [event, ...markets]) assert.ok(!Object.values(row).includes(null));
+  }
 });
 
 test("400: rejects a range of more than 10,000 candlesticks", async () => {
