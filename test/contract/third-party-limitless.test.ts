@@ -68,8 +68,9 @@ test("@limitless-exchange/sdk lists every open market, including the markets of 
   assert.equal(new Set(rows.map((row) => row.slug)).size, rows.length);
 });
 
-test("@limitless-exchange/sdk throws a ValidationError if it requests a page of 26 rows", async () => {
-  await assert.rejects(fetcher.getActiveMarkets({ limit: 26 }), (error) => error instanceof ValidationError);
+test("@limitless-exchange/sdk gets no rows in a page of 50, and throws a ValidationError if it requests a page of 200", async () => {
+  assert.deepEqual((await fetcher.getActiveMarkets({ limit: 50 })).data, []);
+  await assert.rejects(fetcher.getActiveMarkets({ limit: 200 }), (error) => error instanceof ValidationError);
 });
 
 test("@limitless-exchange/sdk reads a market with its tokens and deadline, and reads a group", async () => {

@@ -57,10 +57,15 @@ export function queryInteger(
 }
 
 /** Returns a query parameter that is one of `values`, or null if it is absent. Throws VenueHttpError 400 otherwise. */
-export function queryEnum(request: FastifyRequest, name: string, values: readonly string[]): string | null {
+export function queryEnum<Value extends string>(
+  request: FastifyRequest,
+  name: string,
+  values: readonly Value[],
+): Value | null {
   const text = queryText(request, name);
-  if (text !== null && !values.includes(text)) {
+  const value = values.find((candidate) => candidate === text);
+  if (text !== null && value === undefined) {
     throw new VenueHttpError(400, `${name} must be one of the following values: ${values.join(", ")}`);
   }
-  return text;
+  return value ?? null;
 }

@@ -34,24 +34,25 @@ const singleMarket = findMarket(
     world.lifecycle(market, NOW).phase === "active",
 );
 
+let app: FastifyInstance;
+before(() => {
+  app = Fastify();
+  limitlessExchange(context)[0]?.install(app);
+});
+after(() => app.close());
+
+async function get(path: string): Promise<{ status: number; json: Record<string, unknown> }> {
+  const response = await app.inject({ url: path });
+  return { status: response.statusCode, json: response.json() };
+}
+
 describe("REST", () => {
-  let app: FastifyInstance;
-  before(() => {
-    app = Fastify();
-    limitlessExchange(context)[0]?.install(app);
-  });
-  after(() => app.close());
-
-  async function get(path: string): Promise<{ status: number; json: Record<string, unknown> }> {
-    const response = await app.inject({ url: path });
-    return { status: response.statusCode, json: response.json() };
-  }
-
-  test("400: rejects a page size of 26, because the maximum is 25", async () => {
-    const { status, json } = await get("/markets/active?limit=26");
+  test("a page has at most 25 rows: a page size of 50 or 100 returns no rows, and 200 is rejected with 400", async () => {
+    const rowCount = async (limit: number) => ((await get(`/markets/active?limit=${limit}`)).json.data as []).length;
+    assert.deepEqual([await rowCount(25), await rowCount(50), await rowCount(100)], [25, 0, 0]);
+    const { status, json } = await get("/markets/active?limit=200");
     assert.equal(status, 400);
-    assert.deepEqual(json, { message: "limit must not be greater than 25", error: "Bad Request", statusCode: 400 });
-    assert.equal((await get("/markets/active?limit=25")).status, 200);
+    assert.deepEqual(json, { message: "limit must not be greater than 100", error: "Bad Request", statusCode: 400 });
   });
 
   test("allows cross-origin requests and responds to a CORS preflight request with 204", async () => {
@@ -108,6 +109,25 @@ describe("REST", () => {
     );
   });
 
+  test("a 15-minute round has a placeholder open price before it starts, and its alias returns the open round", async () => {
+    const { json } = await get(`/markets/${limitlessSlug(futureRound)}`);
+    assert.equal((json.metadata as { openPrice: string }).openPrice, "---");
+    const alias = await get(`/markets/${roundAliasOf(futureRound.event)}`);
+    assert.equal(alias.status, 200);
+    assert.notEqual(alias.json.slug, roundAliasOf(futureRound.event));
+  });
+
+  test("a resolved market is not in the active list but is returned by slug", async () => {
+    const resolvedMarket = findMarket((market) =>
+      market.event.markets.every((sibling) => world.lifecycle(sibling, NOW).phase === "finalized"),
+    );
+    const { json } = await get(`/markets/${limitlessSlug(resolvedMarket)}`);
+    assert.equal(json.status, "RESOLVED");
+    assert.ok(!JSON.stringify((await get("/markets/active/slugs")).json).includes(limitlessSlug(resolvedMarket)));
+  });
+});
+
+describe("history", () => {
   test("returns the price history newest first, in different formats for groups, child markets, single markets and AMMs", async () => {
     const readHistory = async (slug: string) =>
       (await get(`/markets/${slug}/historical-price?interval=1h`)).json as unknown;
@@ -136,23 +156,6 @@ describe("REST", () => {
     );
     const ammHistory = (await readHistory(limitlessSlug(ammMarket))) as { data: { timestamp: number }[] };
     assert.ok((ammHistory.data[0]?.timestamp ?? 0) < 1e11);
-  });
-
-  test("a 15-minute round has a placeholder open price before it starts, and its alias returns the open round", async () => {
-    const { json } = await get(`/markets/${limitlessSlug(futureRound)}`);
-    assert.equal((json.metadata as { openPrice: string }).openPrice, "---");
-    const alias = await get(`/markets/${roundAliasOf(futureRound.event)}`);
-    assert.equal(alias.status, 200);
-    assert.notEqual(alias.json.slug, roundAliasOf(futureRound.event));
-  });
-
-  test("a resolved market is not in the active list but is returned by slug", async () => {
-    const resolvedMarket = findMarket((market) =>
-      market.event.markets.every((sibling) => world.lifecycle(sibling, NOW).phase === "finalized"),
-    );
-    const { json } = await get(`/markets/${limitlessSlug(resolvedMarket)}`);
-    assert.equal(json.status, "RESOLVED");
-    assert.ok(!JSON.stringify((await get("/markets/active/slugs")).json).includes(limitlessSlug(resolvedMarket)));
   });
 });
 
@@ -192,10 +195,7 @@ describe("Socket.IO", () => {
     });
     const [name, payload] = await nextFrame();
     assert.equal(name, "system");
-    assert.deepEqual(payload.markets, {
-      slugs: [limitlessSlug(singleMarket)],
-      addresses: [limitlessAddress(ammMarket)],
-    });
+    assert.deepEqual(payload.markets, [limitlessSlug(singleMarket), limitlessAddress(ammMarket)]);
     const [snapshot, frame] = await nextFrame();
     assert.deepEqual([snapshot, frame.marketSlug], ["orderbookUpdate", limitlessSlug(singleMarket)]);
   });
@@ -212,7 +212,7 @@ describe("Socket.IO", () => {
     assert.deepEqual([name, price.marketAddress], ["newPriceData", limitlessAddress(ammMarket)]);
   });
 
-  test("sends a resolution twice to a socket that is subscribed to the market and to the lifecycle channel", async () => {
+  test("sends a resolution three times to a socket that is subscribed to the market and to the lifecycle channel", async () => {
     socket.emit("subscribe_market_lifecycle", {});
     assert.equal((await nextFrame())[0], "system");
     feed.publish({
@@ -222,7 +222,25 @@ describe("Socket.IO", () => {
       to: "finalized",
       at: singleMarket.finalizeAt,
     });
-    assert.deepEqual(await nextFrame(), await nextFrame());
+    const frame = await nextFrame();
+    assert.equal(frame[0], "marketResolved");
+    assert.deepEqual([await nextFrame(), await nextFrame()], [frame, frame]);
+  });
+
+  test("announces a ping timeout of 60 seconds", async () => {
+    const url = new URL("/socket.io/?EIO=4&transport=polling", servedExchanges.urls.limitless?.ws);
+    url.protocol = "http:";
+    const openPacket = await (await fetch(url)).text();
+    assert.equal(JSON.parse(openPacket.slice(1)).pingTimeout, 60_000);
+  });
+
+  test("sends the price of the underlying asset after each book of a 15-minute round", async () => {
+    socket.emit("subscribe_market_prices", { marketSlugs: [limitlessSlug(futureRound)] });
+    assert.deepEqual([(await nextFrame())[0], (await nextFrame())[0]], ["system", "orderbookUpdate"]);
+    feed.publish({ kind: "book", market: futureRound, at: NOW });
+    assert.equal((await nextFrame())[0], "orderbookUpdate");
+    const [name, payload] = await nextFrame();
+    assert.deepEqual([name, payload.marketSlug], ["oraclePriceData", limitlessSlug(futureRound)]);
   });
 
   test("rejects a malformed subscription, and rejects private channels if the client has no API key", async () => {

@@ -4,7 +4,7 @@ import type { ExchangeContext } from "../exchange.ts";
 import { presentSocketBook } from "./book-json.ts";
 import { categoryIdsOf } from "./categories.ts";
 import { isGroup, limitlessAddress, limitlessEventSlug, limitlessSlug, numericMarketIdOf } from "./ids.ts";
-import { ammPriceOf } from "./market-json.ts";
+import { ammPriceOf, isRound } from "./market-json.ts";
 import { roundTo6Decimals } from "./units.ts";
 
 /** Book versions restart at this interval, as they do if the venue restarts its publisher process. */
@@ -61,6 +61,7 @@ export class Publisher {
       const room = this.#namespace.to(marketRoomOf(market));
       if (market.mechanism === "amm") room.emit("newPriceData", this.#createPriceFrame(market, at));
       else room.emit("orderbookUpdate", this.#createBookFrame(market, at));
+      if (isRound(market.event)) room.emit("oraclePriceData", this.#createOracleFrame(market, at));
     }
     this.#changedAtByMarket.clear();
   }
@@ -96,6 +97,17 @@ export class Publisher {
     };
   }
 
+  /** The price of the underlying asset. The world has none, so the frame contains the probability. */
+  #createOracleFrame(market: ListedMarket, at: number): Record<string, unknown> {
+    return {
+      marketAddress: null,
+      marketSlug: limitlessSlug(market),
+      source: "pyth-pro",
+      timestamp: at,
+      value: this.#context.world.probability(market, at),
+    };
+  }
+
   #emitCreated(market: ListedMarket, at: number): void {
     if (!this.#hasSubscribers(LIFECYCLE_ROOM)) return;
     const { event } = market;
@@ -109,7 +121,7 @@ export class Publisher {
     });
   }
 
-  /** Sends the frame to the lifecycle room and the market room. A socket in both receives it twice, as at the venue. */
+  /** A socket that is subscribed to the market and to the lifecycle channel receives the frame three times. */
   #emitResolved(market: ListedMarket, at: number): void {
     const { outcome } = this.#context.world.lifecycle(market, at);
     const isNo = outcome?.kind === "no" || (outcome?.kind === "partial" && outcome.value < 0.5);
@@ -120,7 +132,8 @@ export class Publisher {
       winningIndex: isNo ? 1 : 0,
       resolutionDate: new Date(at).toISOString(),
     };
-    for (const room of [LIFECYCLE_ROOM, marketRoomOf(market)]) this.#namespace.to(room).emit("marketResolved", frame);
+    for (const room of [LIFECYCLE_ROOM, marketRoomOf(market), marketRoomOf(market)])
+      this.#namespace.to(room).emit("marketResolved", frame);
   }
 
   #hasSubscribers(room: string): boolean {

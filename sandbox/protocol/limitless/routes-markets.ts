@@ -5,11 +5,13 @@ import { type Catalogue, roundSymbolOf } from "./catalogue.ts";
 import { CATEGORIES } from "./categories.ts";
 import { queryEnum, queryInteger } from "./http-errors.ts";
 import { isGroup, limitlessEventSlug, limitlessSlug } from "./ids.ts";
-import { listActiveEvents, matchesFilter, presentRow, SORT_ORDERS, type SortOrder, sortEvents } from "./listing.ts";
+import { listActiveEvents, matchesFilter, presentRow, SORT_ORDERS, sortEvents } from "./listing.ts";
 import { presentGroup, presentMarket, strikeTextOf } from "./market-json.ts";
 
-/** The venue rejects requests for larger pages. */
+/** The venue returns no rows for a larger page. */
 const PAGE_ROWS_MAX = 25;
+/** The venue returns 400 for a larger page. Only 100 (no rows) and 200 (400) are confirmed. */
+const PAGE_LIMIT_MAX = 100;
 const PAGE_ROWS_DEFAULT = 10;
 const PAGE_MAX = 100_000;
 
@@ -19,14 +21,15 @@ export function installMarketRoutes(app: FastifyInstance, context: ExchangeConte
   app.get("/markets/active", async (request) => {
     const at = now();
     const page = queryInteger(request, "page", { fallback: 1, min: 1, max: PAGE_MAX });
-    const limit = queryInteger(request, "limit", { fallback: PAGE_ROWS_DEFAULT, min: 1, max: PAGE_ROWS_MAX });
-    const sortOrder = (queryEnum(request, "sortBy", SORT_ORDERS) ?? "newest") as SortOrder;
+    const limit = queryInteger(request, "limit", { fallback: PAGE_ROWS_DEFAULT, min: 1, max: PAGE_LIMIT_MAX });
+    const sortOrder = queryEnum(request, "sortBy", SORT_ORDERS) ?? "newest";
     const filter = {
       tradeType: queryEnum(request, "tradeType", ["amm", "clob", "group"]),
       automationType: queryEnum(request, "automationType", ["manual", "lumy", "sports"]),
     };
     const events = listActiveEvents(context, at).filter((event) => matchesFilter(event, filter));
-    const rows = sortEvents(context, events, sortOrder, at).slice((page - 1) * limit, page * limit);
+    const rows =
+      limit > PAGE_ROWS_MAX ? [] : sortEvents(context, events, sortOrder, at).slice((page - 1) * limit, page * limit);
     return { data: rows.map((event) => presentRow(context, event, at)), totalMarketsCount: events.length };
   });
 

@@ -11,11 +11,14 @@ const MARKETS_PER_SUBSCRIPTION_MAX = 5_000;
 /** Channels that require an API key. */
 const PRIVATE_CHANNELS = ["subscribe_positions", "subscribe_transactions", "subscribe_order_events"];
 
+const PING_TIMEOUT_MS = 60_000;
+
 /** Socket.IO at /socket.io, namespace /markets. The library's default ping interval of 25 s applies. */
 export function installSockets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const socketServer = new Server(app.server, {
     path: "/socket.io",
     maxHttpBufferSize: FRAME_BYTES_MAX,
+    pingTimeout: PING_TIMEOUT_MS,
     serveClient: false,
     cors: { origin: true },
   });
@@ -70,24 +73,24 @@ function subscribePrices(socket: Socket, catalogue: Catalogue, publisher: Publis
     return;
   }
   for (const room of socket.rooms) if (room.startsWith("market:")) void socket.leave(room);
-  const acceptedMarkets = { slugs: new Set<string>(), addresses: new Set<string>() };
+  const acceptedMarkets = new Set<string>();
   const orderBookMarkets = new Set<Parameters<Publisher["sendSnapshot"]>[1]>();
   for (const slug of requestedMarkets.slugs) {
     const market = catalogue.findMarket(slug);
     if (market?.mechanism !== "clob") continue;
-    acceptedMarkets.slugs.add(slug);
+    acceptedMarkets.add(slug);
     orderBookMarkets.add(market);
     void socket.join(marketRoomOf(market));
   }
   for (const address of requestedMarkets.addresses) {
     const market = catalogue.findMarket(address);
     if (market?.mechanism !== "amm") continue;
-    acceptedMarkets.addresses.add(address);
+    acceptedMarkets.add(address);
     void socket.join(marketRoomOf(market));
   }
   socket.emit("system", {
-    message: "Successfully subscribed to market prices",
-    markets: { slugs: [...acceptedMarkets.slugs], addresses: [...acceptedMarkets.addresses] },
+    message: "Successfully subscribed to market price updates",
+    markets: [...acceptedMarkets],
   });
   for (const market of orderBookMarkets) if (publisher.isUnresolved(market)) publisher.sendSnapshot(socket, market);
 }

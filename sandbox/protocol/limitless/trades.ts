@@ -67,11 +67,11 @@ export function presentTrade(market: ListedMarket, trade: WorldTrade): Record<st
     price,
     side: isBuy ? 0 : 1,
     matchedSize: contracts,
-    makerAmount: isBuy ? dollars : contracts,
-    takerAmount: isBuy ? contracts : dollars,
+    makerAmount: dollars,
+    takerAmount: dollars,
     tokenId: isNo ? tokens.no : tokens.yes,
     txHash,
-    title: market.question,
+    title: "",
     profile: { id: trade.taker, displayName: `trader-${trade.taker}`, pfpUrl: null },
   };
 }

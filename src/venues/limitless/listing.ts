@@ -14,7 +14,7 @@ import {
 } from "./parse-market.ts";
 import { isActivePage, isMarketRow, isSlugRow, type MarketRow } from "./wire.ts";
 
-/** Limit of pages per sweep: 100,000 rows. The venue has a few hundred. */
+/** Limit of pages per sweep: 100,000 rows. The venue has about 850. */
 const LIST_PAGES_MAX = 4_000;
 
 /** Yields every open market, newest first. */

@@ -164,12 +164,23 @@ test("reads AMM prices in both frame formats, with the address in any case", () 
 });
 
 test("delivers a repeated resolution once, and a new market as listed", () => {
-  const { stream, received, up, receive } = setUp();
+  const { stream, received, drops, up, receive } = setUp();
   stream.follow([CLOB, AMM]);
   up();
-  for (const slug of [SLUG, SLUG, "eth-above-5000"]) receive("marketResolved", { slug, winningIndex: 0 });
+  for (const slug of [SLUG, SLUG, SLUG, "eth-above-5000"]) receive("marketResolved", { slug, winningIndex: 0 });
   receive("marketCreated", { slug: "new-one", type: "CLOB" });
   assert.deepEqual(received(), [`changed ${SLUG}`, `changed ${ADDRESS}`, "listed new-one"]);
+  assert.deepEqual(drops, {});
+});
+
+test("ignores confirmations of a subscription and prices of the underlying asset, and counts no drop", () => {
+  const { stream, messages, drops, up, receive } = setUp();
+  stream.follow([CLOB]);
+  up();
+  receive("system", { message: "Successfully subscribed to market price updates", markets: [SLUG] });
+  receive("oraclePriceData", { marketAddress: null, marketSlug: SLUG, source: "feed", timestamp: NOW, value: 2_440.9 });
+  assert.deepEqual(messages, []);
+  assert.deepEqual(drops, {});
 });
 
 test("counts invalid frames, frames of other markets and rejections without delivering a message", () => {
@@ -184,7 +195,6 @@ test("counts invalid frames, frames of other markets and rejections without deli
   receive("exception", { status: "error", message: "no" });
   receive("newPriceData", { marketAddress: ADDRESS, updatedPrices: [{ yesPrice: 47 }] });
   receive("constructor", {});
-  receive("oraclePriceData", { value: 1 });
   assert.deepEqual(messages, []);
   assert.deepEqual(drops, {
     bad_stream_frame: 4,

@@ -68,7 +68,7 @@ const MarketRow = Type.Object(
   unused(`
     id proxyTitle expirationDate updatedAt tags creator priorityIndex positionIds isRewardable settings venue
     priceOracleMetadata imageUrl logo outcomeTokens automationType hidden hasImage ogImageURI imageURI stats trends
-    strikePrice deadline ticker questionId feedEvents nextMarketUpdate dailyReward marketPageId
+    strikePrice deadline ticker questionId feedEvents nextMarketUpdate dailyReward marketPageId isOther stableSlug
   `),
 );
 export type MarketRow = Static<typeof MarketRow>;
