@@ -31,14 +31,20 @@ test("returns the last trade for a crossed or locked book", () => {
   assert.equal(yesPrice({ ...EMPTY_QUOTE, bid: 0.5, ask: 0.48 }), null);
 });
 
-test("for a one-sided book, returns the last trade, else the indicative price, else null", () => {
-  assert.equal(yesPrice({ ...EMPTY_QUOTE, bid: 0.4, lastPrice: 0.7, indicativePrice: 0.2 }), 0.7);
-  assert.equal(yesPrice({ ...EMPTY_QUOTE, ask: 0.4, indicativePrice: 0.2 }), 0.2);
-  assert.equal(yesPrice({ ...EMPTY_QUOTE, bid: 0.4 }), null);
+test("for a one-sided or wide book, returns the last trade, else null, regardless of the indicative price", () => {
+  for (const book of [{ bid: 0.4 }, { ask: 0.4 }, { bid: 0.001, ask: 0.999 }, { bid: 0.002, ask: 0.998 }]) {
+    assert.equal(yesPrice({ ...EMPTY_QUOTE, ...book, lastPrice: 0.7, indicativePrice: 0.5 }), 0.7);
+    assert.equal(yesPrice({ ...EMPTY_QUOTE, ...book, indicativePrice: 0.5 }), null);
+  }
+});
+
+test("for a market without quotes, returns the last trade, else the indicative price, else null", () => {
+  assert.equal(yesPrice({ ...EMPTY_QUOTE, lastPrice: 0.7, indicativePrice: 0.2 }), 0.7);
+  assert.equal(yesPrice({ ...EMPTY_QUOTE, indicativePrice: 0.2 }), 0.2);
   assert.equal(yesPrice(EMPTY_QUOTE), null);
 });
 
-test("for any quote, returns a mid price within the book, else the last trade, else the indicative price, else null", () => {
+test("for any quote, returns a mid price within the book, else the last trade, else the price of a market without quotes", () => {
   const optionalPrice = fc.option(fc.integer({ min: 1, max: 999_999 }).map(fromMicros));
   fc.assert(
     fc.property(optionalPrice, optionalPrice, optionalPrice, optionalPrice, (bid, ask, lastPrice, indicativePrice) => {
@@ -50,7 +56,7 @@ test("for any quote, returns a mid price within the book, else the last trade, e
         toMicros(ask) - toMicros(bid) <= 100_000 &&
         displayedPrice !== null;
       if (isMidExpected) assert.ok(displayedPrice >= bid && displayedPrice <= ask);
-      else assert.equal(displayedPrice, lastPrice ?? indicativePrice);
+      else assert.equal(displayedPrice, lastPrice ?? (bid === null && ask === null ? indicativePrice : null));
     }),
   );
 });

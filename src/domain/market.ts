@@ -110,22 +110,21 @@ export interface EventListing {
 /** A venue's timestamp that is further ahead of our clock than this is treated as wrong. */
 export const VENUE_CLOCK_AHEAD_MS_MAX = 2_000;
 
-/** Largest spread at which the displayed price is the mid price. */
-export const MAX_MID_SPREAD = 0.1;
+/** Largest spread at which the mid of a book is a price. */
+const MAX_MID_SPREAD = 0.1;
+
+/** Returns the mid of a two-sided book with a spread of at most 0.10, else null. A crossed book is not two-sided. */
+export function midOfBook(bid: number | null, ask: number | null): number | null {
+  if (bid === null || ask === null || isCrossed(bid, ask)) return null;
+  return toMicros(ask) - toMicros(bid) <= toMicros(MAX_MID_SPREAD) ? midPrice(bid, ask) : null;
+}
 
 /**
- * The displayed price: the mid of a two-sided book with a spread of at most 0.10, else the last trade, else the venue's
- * indicative price, else null. A crossed book is not two-sided.
+ * The displayed price: the mid of the book (`midOfBook`), else the last trade, else the indicative price of a market
+ * without quotes, else null. A book without a mid has no indicative price either: venues derive it from the same quotes.
  */
 export function yesPrice(quote: Pick<Quote, "bid" | "ask" | "lastPrice" | "indicativePrice">): number | null {
-  const { bid, ask } = quote;
-  if (
-    bid !== null &&
-    ask !== null &&
-    !isCrossed(bid, ask) &&
-    toMicros(ask) - toMicros(bid) <= toMicros(MAX_MID_SPREAD)
-  ) {
-    return midPrice(bid, ask);
-  }
-  return quote.lastPrice ?? quote.indicativePrice;
+  const { bid, ask, lastPrice, indicativePrice } = quote;
+  const isQuoted = bid !== null || ask !== null;
+  return midOfBook(bid, ask) ?? lastPrice ?? (isQuoted ? null : indicativePrice);
 }

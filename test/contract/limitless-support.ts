@@ -1,7 +1,7 @@
-import { limitlessExchange } from "../../sandbox/protocol/limitless/index.ts";
+import { limitlessExchange, publishedBook } from "../../sandbox/protocol/limitless/index.ts";
 import { serveExchanges } from "../../sandbox/serve.ts";
 import { createWorld } from "../../sandbox/world/index.ts";
-import type { Feed, FeedEvent, ListedMarket, SimulatedWorld } from "../../sandbox/world/types.ts";
+import type { BookState, Feed, FeedEvent, ListedMarket, SimulatedWorld } from "../../sandbox/world/types.ts";
 import { createSocketIoClient } from "../../src/adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../../src/adapters/network/undici-http.ts";
 import { createWsSockets } from "../../src/adapters/network/ws-socket.ts";
@@ -19,6 +19,8 @@ export interface LimitlessSandbox {
   readonly world: SimulatedWorld;
   readonly restUrl: string;
   readonly wsUrl: string;
+  /** Returns the book of a market that the sandbox publishes now. */
+  publishedBook(market: ListedMarket): BookState;
   /** Sets the time of the sandbox, the adapter and the assertions. */
   setNow(at: number): void;
   now(): number;
@@ -41,14 +43,13 @@ export async function startLimitlessSandbox(
     close: () => listeners.clear(),
   };
   const now = () => currentTime;
-  const served = await serveExchanges(
-    limitlessExchange({ world, feed, now, enforceLimits: options.enforceLimits ?? false }),
-    { host: "127.0.0.1", firstPort: 0 },
-  );
+  const context = { world, feed, now, enforceLimits: options.enforceLimits ?? false };
+  const served = await serveExchanges(limitlessExchange(context), { host: "127.0.0.1", firstPort: 0 });
   return {
     world,
     restUrl: served.urls.limitless?.rest ?? "",
     wsUrl: served.urls.limitless?.ws ?? "",
+    publishedBook: (market) => publishedBook(context, market, now()),
     setNow(at) {
       currentTime = at;
     },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { limitlessEventSlug, limitlessMarketId, limitlessSlug } from "../../sandbox/protocol/limitless/index.ts";
 import type { ListedMarket, Phase, WorldOutcome } from "../../sandbox/world/types.ts";
-import type { MarketSnapshot, MarketStatus, Outcome } from "../../src/domain/market.ts";
+import { type MarketSnapshot, type MarketStatus, midOfBook, type Outcome, yesPrice } from "../../src/domain/market.ts";
 import type { ListingPage, StreamMessage } from "../../src/ports/venue.ts";
 import {
   connectLimitless,
@@ -56,7 +56,7 @@ function toLimitlessOutcome(outcome: WorldOutcome): Outcome {
 function assertSnapshot(market: ListedMarket, snapshot: MarketSnapshot): void {
   const at = sandbox.now();
   const { phase, outcome } = sandbox.world.lifecycle(market, at);
-  const book = sandbox.world.book(market, at);
+  const book = sandbox.publishedBook(market);
   const activity = sandbox.world.activity(market, at);
   const label = `${snapshot.listing.marketId} (${phase})`;
   assert.equal(snapshot.listing.status, STATUS_BY_PHASE[phase], label);
@@ -211,6 +211,35 @@ describe("Limitless adapter against the sandbox", () => {
     }
     assert.deepEqual([...testedKinds].sort(), ["amm", "child", "single"]);
   });
+});
+
+test("a market that never traded has a price if it is quoted, and neither quotes nor a price if it has no orders", async () => {
+  const startedAt = sandbox.now();
+  /** Reads a market right after it opened. */
+  const readUntraded = async (isQuoted: boolean) => {
+    const market = worldMarkets(sandbox).find((candidate) => {
+      sandbox.setNow(candidate.openAt + 1);
+      const { bids, asks, lastPrice } = sandbox.publishedBook(candidate);
+      const hasQuotes = bids.length > 0 && asks.length > 0;
+      return candidate.mechanism === "clob" && lastPrice === null && hasQuotes === isQuoted;
+    });
+    assert.ok(market !== undefined);
+    const { bids, asks } = sandbox.publishedBook(market);
+    const page = await connection.venue.findMarket(limitlessMarketId(market), signal);
+    const snapshot = page?.markets.find(({ listing }) => listing.marketId === limitlessMarketId(market));
+    assert.equal(snapshot?.activity.volumeTotalUsd, 0);
+    return { quote: snapshot.quote, bid: bids[0]?.price ?? null, ask: asks[0]?.price ?? null };
+  };
+  try {
+    const quoted = await readUntraded(true);
+    assert.deepEqual([quoted.quote.bid, quoted.quote.ask], [quoted.bid, quoted.ask]);
+    assert.equal(yesPrice(quoted.quote), midOfBook(quoted.bid, quoted.ask));
+    assert.notEqual(yesPrice(quoted.quote), null);
+    const { quote } = await readUntraded(false);
+    assert.deepEqual([quote.bid, quote.ask, yesPrice(quote)], [null, null, null]);
+  } finally {
+    sandbox.setNow(startedAt);
+  }
 });
 
 describe("Limitless stream against the sandbox", () => {

@@ -6,6 +6,9 @@ import { roundTo6Decimals } from "./units.ts";
 export const REWARD_SPREAD_MAX = 0.035;
 /** Minimum size in raw units of quotes that earn liquidity rewards. */
 export const REWARD_SIZE_MIN = 50_000_000;
+/** Quotes of a book without orders. */
+const PLACEHOLDER_BID = 0.001;
+const PLACEHOLDER_ASK = 0.999;
 
 function presentLevels(
   levels: readonly Level[],
@@ -22,14 +25,16 @@ function midpointOf(book: BookState): number {
   return bid ?? ask ?? 0;
 }
 
-/** Presents the price fields of a listing row as [yes, no]. A missing bid is sent as 0, a missing ask as 1. */
+/**
+ * Presents the price fields of a listing row as [yes, no]. A book without orders has placeholders as quotes. What the
+ * venue sends for one missing side is not confirmed: 0 for a bid, 1 for an ask. `prices` is the mid of the quotes.
+ */
 export function presentBookPrices(book: BookState): Record<string, unknown> {
-  const bid = book.bids[0]?.price ?? 0;
-  const ask = book.asks[0]?.price ?? 1;
   const isEmpty = book.bids.length === 0 && book.asks.length === 0;
-  const price = isEmpty ? (book.lastPrice ?? 0.5) : midpointOf(book);
+  const bid = book.bids[0]?.price ?? (isEmpty ? PLACEHOLDER_BID : 0);
+  const ask = book.asks[0]?.price ?? (isEmpty ? PLACEHOLDER_ASK : 1);
   // A recorded indicative price replaces the price derived from the book; null means that the venue sent none.
-  const yes = book.indicativePrice ?? Math.round(price * 1000) / 1000;
+  const yes = book.indicativePrice ?? Math.round(((bid + ask) / 2) * 1000) / 1000;
   return {
     prices: book.indicativePrice === null ? undefined : [yes, roundTo6Decimals(1 - yes)],
     tradePrices: {

@@ -14,6 +14,7 @@ import { installTradingRoutes } from "./routes-trading.ts";
 import { installSockets } from "./sockets.ts";
 
 export { limitlessAddress, limitlessEventSlug, limitlessMarketId, limitlessSlug, limitlessTokens } from "./ids.ts";
+export { publishedBook } from "./published-book.ts";
 
 export const limitlessExchange: ExchangeFactory = (context) => {
   const catalogue = new Catalogue(context);

@@ -7,7 +7,7 @@ import { serveExchanges } from "../../serve.ts";
 import { createWorld } from "../../world/index.ts";
 import type { ListedMarket } from "../../world/types.ts";
 import { roundAliasOf } from "./catalogue.ts";
-import { limitlessAddress, limitlessEventSlug, limitlessExchange, limitlessSlug } from "./index.ts";
+import { limitlessAddress, limitlessEventSlug, limitlessExchange, limitlessSlug, publishedBook } from "./index.ts";
 
 const GENESIS = Date.UTC(2026, 10, 21, 4);
 const NOW = GENESIS + 3_600_000;
@@ -127,7 +127,40 @@ describe("REST", () => {
   });
 });
 
-describe("history", () => {
+describe("prices and history", () => {
+  test("before their first trade, some markets have placeholders as quotes and an empty book, and others are quoted", async () => {
+    const readUntraded = async (isQuoted: boolean) => {
+      const openingMarket = markets.find(
+        (market) =>
+          market.mechanism === "clob" &&
+          world.book(market, market.openAt + 1).lastPrice === null &&
+          publishedBook(context, market, market.openAt + 1).bids.length > 0 === isQuoted,
+      );
+      assert.ok(openingMarket !== undefined);
+      const app = Fastify();
+      limitlessExchange({ ...context, now: () => openingMarket.openAt + 1 })[0]?.install(app);
+      const slug = limitlessSlug(openingMarket);
+      const row = (await app.inject({ url: `/markets/${slug}` })).json();
+      const book = (await app.inject({ url: `/markets/${slug}/orderbook` })).json();
+      await app.close();
+      return { row, book, openingMarket };
+    };
+    const unquoted = await readUntraded(false);
+    assert.deepEqual([unquoted.row.volume, unquoted.row.prices], ["0", [0.5, 0.5]]);
+    assert.deepEqual(unquoted.row.tradePrices, {
+      buy: { market: [0.999, 0.999], limit: [0.001, 0.001] },
+      sell: { market: [0.001, 0.001], limit: [0.999, 0.999] },
+    });
+    assert.deepEqual([unquoted.book.bids, unquoted.book.asks, unquoted.book.lastTradePrice], [[], [], null]);
+
+    const quoted = await readUntraded(true);
+    const { bids, asks } = world.book(quoted.openingMarket, quoted.openingMarket.openAt + 1);
+    const [bid, ask] = [bids[0]?.price, asks[0]?.price];
+    assert.equal(quoted.row.volume, "0");
+    assert.deepEqual([quoted.row.tradePrices.sell.market[0], quoted.row.tradePrices.buy.market[0]], [bid, ask]);
+    assert.deepEqual([quoted.book.bids[0].price, quoted.book.asks[0].price], [bid, ask]);
+  });
+
   test("returns the price history newest first, in different formats for groups, child markets, single markets and AMMs", async () => {
     const readHistory = async (slug: string) =>
       (await get(`/markets/${slug}/historical-price?interval=1h`)).json as unknown;

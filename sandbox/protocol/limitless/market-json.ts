@@ -4,6 +4,7 @@ import { presentBookPrices, REWARD_SIZE_MIN, REWARD_SPREAD_MAX } from "./book-js
 import { roundSymbolOf } from "./catalogue.ts";
 import { categoryNamesOf } from "./categories.ts";
 import * as ids from "./ids.ts";
+import { isSampled, publishedBook } from "./published-book.ts";
 import { roundTo6Decimals, toRawUnits } from "./units.ts";
 
 /** Formats a date as "Nov 21, 2026". */
@@ -22,12 +23,6 @@ const MARKETS_PER_FLAGGED_MARKET = 37;
 /** One market in this many charges no fees. */
 const MARKETS_PER_FREE_MARKET = 23;
 const ROUND_MS = 15 * 60_000;
-
-/** Whether the market is in a deterministic sample of one market in `marketsPerSample`; false for recorded markets. */
-function isSampled(market: ListedMarket, marketsPerSample: number): boolean {
-  if (market.recorded !== undefined) return false;
-  return (Math.imul(market.index + 1, 0x9e3779b1) >>> 0) % marketsPerSample === 0;
-}
 
 export function isRound(event: ListedEvent): boolean {
   return event.frequency === "fifteen_min";
@@ -116,7 +111,7 @@ function presentMetadata(market: ListedMarket, now: number): Record<string, unkn
       ? {
           openPrice: strikeTextOf(market, now),
           takerDelayMs: 500,
-          chainlinkDataStream: `${roundSymbolOf(market.event)}/USD`,
+          chainlinkDataStream: { enabled: true, pair: `${roundSymbolOf(market.event)}/USD` },
         }
       : {}),
   };
@@ -139,7 +134,7 @@ function presentTrading(context: ExchangeContext, market: ListedMarket, now: num
     tradeType: "clob",
     tokens,
     positionIds: [tokens.yes, tokens.no],
-    ...presentBookPrices(context.world.book(market, now)),
+    ...presentBookPrices(publishedBook(context, market, now)),
     isRewardable: true,
     settings: {
       minSize: String(REWARD_SIZE_MIN),

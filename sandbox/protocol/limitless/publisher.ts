@@ -5,6 +5,7 @@ import { presentSocketBook } from "./book-json.ts";
 import { categoryIdsOf } from "./categories.ts";
 import { isGroup, limitlessAddress, limitlessEventSlug, limitlessSlug, numericMarketIdOf } from "./ids.ts";
 import { ammPriceOf, isRound } from "./market-json.ts";
+import { publishedBook } from "./published-book.ts";
 import { roundTo6Decimals } from "./units.ts";
 
 /** Book versions restart at this interval, as they do if the venue restarts its publisher process. */
@@ -75,7 +76,7 @@ export class Publisher {
 
   #createBookFrame(market: ListedMarket, at: number): Record<string, unknown> {
     const { world } = this.#context;
-    const book = world.book(market, at);
+    const book = publishedBook(this.#context, market, at);
     const startedAt = Math.max(market.openAt, Math.floor(at / VERSION_RESET_INTERVAL_MS) * VERSION_RESET_INTERVAL_MS);
     return {
       marketSlug: limitlessSlug(market),

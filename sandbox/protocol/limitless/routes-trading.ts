@@ -5,6 +5,7 @@ import { presentBook } from "./book-json.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { presentHistory } from "./history-json.ts";
 import { queryEnum, queryInteger, queryText, VenueHttpError } from "./http-errors.ts";
+import { publishedBook } from "./published-book.ts";
 import { presentFeedEvent, presentTrade, TradeHistory } from "./trades.ts";
 
 const TRADES_MAX = 100;
@@ -13,7 +14,7 @@ const FEED_EVENTS_DEFAULT = 10;
 const PAGE_MAX = 1_000;
 
 export function installTradingRoutes(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
-  const { now, world } = context;
+  const { now } = context;
   const tradeHistory = new TradeHistory(context);
 
   const marketOf = (slug: string): ListedMarket => {
@@ -34,7 +35,7 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/orderbook", async (request) => {
     const market = orderBookMarketOf(request.params.slug);
-    return presentBook(market, world.book(market, now()));
+    return presentBook(market, publishedBook(context, market, now()));
   });
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/events", async (request) => {

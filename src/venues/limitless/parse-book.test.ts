@@ -62,6 +62,15 @@ test("reads the best bid and ask of a stream frame, null for an empty side, with
   });
 });
 
+test("a frame with orders only at the placeholder prices has no quotes and no sizes", () => {
+  const frame = fixture("stream/book") as { orderbook: object };
+  const level = (price: number) => ({ price, size: 2_000_000_000 });
+  const json = { ...frame, orderbook: { ...frame.orderbook, bids: [level(0.001)], asks: [level(0.999)] } };
+  assert.ok(isBookFrame(json));
+  const { eventAt: _, ...quote } = parseBookFrame(json, 5, countDrops().countDrop);
+  assert.deepEqual(quote, { bid: null, ask: null, bidSize: null, askSize: null });
+});
+
 for (const [name, indicativePrice, eventAt] of [
   ["stream/price", 0.22, Date.UTC(2026, 10, 21, 1, 2, 3)],
   ["stream/price-older-shape", 0.65, 1795222923000],

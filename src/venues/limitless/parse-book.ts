@@ -2,7 +2,7 @@ import type { Quote } from "../../domain/market.ts";
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-price.ts";
-import { parseRawSize, parseTime } from "./parse-values.ts";
+import { parseRawSize, parseTime, withoutPlaceholders } from "./parse-values.ts";
 import { type Book, type BookFrame, isLevel, type PriceFrame } from "./wire.ts";
 
 /** The quote fields that a frame contains. Other fields keep their values. */
@@ -45,16 +45,17 @@ function parseLevels(rows: readonly unknown[], countDrop: DropCounter): BookLeve
   return levels;
 }
 
-/** Parses a frame, which is a complete book: an empty side becomes null. */
+/** Parses a frame, which is a complete book: an empty side or a placeholder becomes null. */
 export function parseBookFrame(frame: BookFrame, receivedAt: number, countDrop: DropCounter): PartialQuote {
   const times = { eventAt: parseTime(frame.timestamp), receivedAt };
   const { bids, asks, lastPrice, eventAt } = parseBook(frame.orderbook, times, countDrop);
-  const [bid, ask] = [bids[0], asks[0]];
+  const [bestBid, bestAsk] = [bids[0], asks[0]];
+  const { bid, ask } = withoutPlaceholders(bestBid?.price ?? null, bestAsk?.price ?? null);
   return {
-    bid: bid?.price ?? null,
-    ask: ask?.price ?? null,
-    bidSize: bid?.size ?? null,
-    askSize: ask?.size ?? null,
+    bid,
+    ask,
+    bidSize: bid === null ? null : (bestBid?.size ?? null),
+    askSize: ask === null ? null : (bestAsk?.size ?? null),
     ...(lastPrice === null ? {} : { lastPrice }),
     eventAt,
   };

@@ -162,14 +162,48 @@ test("ignores the placeholder strike of a market that has not started, and a tim
   assert.equal(yesPrice(market.quote), null);
 });
 
-test("a side without orders is null, and the indicative price is the venue's price", () => {
+test("a side without orders is null, and an order-book market has no indicative price", () => {
   const { market, drops } = parseOne("market/one-sided");
-  assert.deepEqual([market.quote.bid, market.quote.ask, market.quote.indicativePrice], [0.43, null, 0.43]);
+  assert.deepEqual([market.quote.bid, market.quote.ask, market.quote.indicativePrice], [0.43, null, null]);
   assert.deepEqual(drops, {});
 });
 
-test("ignores the placeholder price 0.5 of a market without orders or trades", () => {
-  assert.equal(yesPrice(parseOne("market/no-orders-or-trades").market.quote), null);
+test("a market without orders has no quotes and no price, although the venue sends 0.001, 0.999 and 0.5", () => {
+  const { quote } = parseOne("market/no-orders-or-trades").market;
+  assert.deepEqual([quote.bid, quote.ask, yesPrice(quote)], [null, null, null]);
+});
+
+for (const [name, sent, expected, price] of [
+  ["narrow quotes count", [0.45, 0.47], [0.45, 0.47], 0.46],
+  ["quotes with a spread of exactly 0.10 count", [0.4, 0.5], [0.4, 0.5], 0.45],
+  ["wide quotes have no mid", [0.52, 0.95], [0.52, 0.95], null],
+  ["quotes beside the placeholders have no mid", [0.002, 0.998], [0.002, 0.998], null],
+  ["a bid of 0.001 counts beside a near ask", [0.001, 0.007], [0.001, 0.007], 0.004],
+  ["an ask of 0.999 counts beside a near bid", [0.987, 0.999], [0.987, 0.999], 0.993],
+  ["a bid of 0.001 is a placeholder beside a distant ask", [0.001, 0.6], [null, 0.6], null],
+  ["an ask of 0.999 is a placeholder beside a distant bid", [0.6, 0.999], [0.6, null], null],
+] as const) {
+  test(`without trades, ${name}: ${sent.join(" / ")}`, () => {
+    const [bid, ask] = sent;
+    const mid = (bid + ask) / 2;
+    const { markets } = parse([
+      {
+        ...(fixture("market/no-orders-or-trades") as object),
+        prices: [mid, 1 - mid],
+        tradePrices: { buy: { market: [ask, 1 - bid] }, sell: { market: [bid, 1 - ask] } },
+      },
+    ]);
+    const quote = markets[0]?.quote;
+    assert.ok(quote !== undefined);
+    assert.deepEqual([quote.bid, quote.ask], expected);
+    assert.equal(yesPrice(quote), price);
+  });
+}
+
+test("a round that has not started and has placeholders as quotes is pending", () => {
+  const { tradePrices } = fixture("market/no-orders-or-trades") as { tradePrices: unknown };
+  const { markets } = parse([{ ...(fixture("market/round-not-started") as object), tradePrices }]);
+  assert.equal(markets[0]?.listing.status, "pending");
 });
 
 test("drops both sides of a crossed book and counts it", () => {
@@ -181,7 +215,7 @@ test("drops both sides of a crossed book and counts it", () => {
 test("drops and counts invalid prices but keeps the market", () => {
   const { market, drops } = parseOne("market/invalid-prices");
   assert.equal(yesPrice(market.quote), null);
-  assert.deepEqual(drops, { price_out_of_range: 3 });
+  assert.deepEqual(drops, { price_out_of_range: 2 });
 });
 
 test("amounts in a token that is not a dollar are null", () => {

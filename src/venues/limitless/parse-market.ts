@@ -1,18 +1,18 @@
-import {
-  type EventListing,
-  MAX_MID_SPREAD,
-  type MarketListing,
-  type MarketSnapshot,
-  type MarketStatus,
-  type Outcome,
-  type Quote,
-  type TakerFee,
+import type {
+  EventListing,
+  MarketListing,
+  MarketSnapshot,
+  MarketStatus,
+  Outcome,
+  Quote,
+  TakerFee,
 } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal } from "../../domain/price.ts";
+import type { DropCounter } from "../../ports/venue.ts";
 import type { LimitlessContext } from "./client.ts";
 import { htmlToText } from "./html-text.ts";
-import { parsePairPrice, parseTime } from "./parse-values.ts";
+import { parsePairPrice, parseTime, withoutPlaceholders } from "./parse-values.ts";
 import { isMarketRow, type MarketRow } from "./wire.ts";
 
 const WEB_URL = "https://limitless.exchange/markets/";
@@ -36,6 +36,7 @@ const BUY_FEE_POINTS: readonly (readonly [price: number, share: number])[] = [
 ];
 const DOLLAR_TOKENS = new Set(["USDC", "USDBC", "USDC.E", "USDT", "DAI", "USD"]);
 const GROUP_CHILDREN_MAX = 1_000;
+const NO_PRICES = { bid: null, ask: null };
 /** Matches categories that are durations, not topics. */
 const TIME_FRAME_PATTERN = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
 
@@ -191,28 +192,26 @@ function parseOutcome(row: MarketRow): Outcome | null {
   return index === 1 ? { kind: "no" } : null;
 }
 
-function parseQuote(row: MarketRow, isAmm: boolean, context: ParseContext): Quote {
-  const { countDrop, receivedAt } = context;
-  let bid = isAmm ? null : parsePairPrice(row.tradePrices?.sell?.market, countDrop);
-  let ask = isAmm ? null : parsePairPrice(row.tradePrices?.buy?.market, countDrop);
-  if (isCrossed(bid, ask)) {
-    countDrop("crossed_book");
-    bid = null;
-    ask = null;
-  }
-  const isNarrow = bid !== null && ask !== null && ask - bid <= MAX_MID_SPREAD;
-  // The venue shows 0.5 as a placeholder for a market without quotes and trades.
-  const isPlaceholder = !isAmm && bid === null && ask === null && parseDecimal(row.volume ?? row.volumeFormatted) === 0;
+/** `prices` of an order-book market is not read: it is the mid of the quotes, also if they are placeholders. */
+function parseQuote(row: MarketRow, isAmm: boolean, { countDrop, receivedAt }: ParseContext): Quote {
   return {
-    bid,
-    ask,
+    ...(isAmm ? NO_PRICES : parseBestPrices(row, countDrop)),
     bidSize: null,
     askSize: null,
     lastPrice: null,
-    indicativePrice: isNarrow || isPlaceholder ? null : parsePairPrice(row.prices, countDrop),
+    indicativePrice: isAmm ? parsePairPrice(row.prices, countDrop) : null,
     eventAt: null,
     receivedAt,
   };
+}
+
+/** Returns the YES bid and ask: the prices at which a taker sells and buys. */
+function parseBestPrices(row: MarketRow, countDrop: DropCounter): Pick<Quote, "bid" | "ask"> {
+  const bid = parsePairPrice(row.tradePrices?.sell?.market, countDrop);
+  const ask = parsePairPrice(row.tradePrices?.buy?.market, countDrop);
+  if (!isCrossed(bid, ask)) return withoutPlaceholders(bid, ask);
+  countDrop("crossed_book");
+  return NO_PRICES;
 }
 
 function parseActivity(row: MarketRow, parent: Parent | null): MarketSnapshot["activity"] {

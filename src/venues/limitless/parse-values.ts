@@ -1,3 +1,4 @@
+import { midOfBook } from "../../domain/market.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-price.ts";
@@ -7,6 +8,9 @@ const RAW_UNIT = 1e6;
 /** Smaller numbers are seconds, larger ones milliseconds: 1e11 s is the year 5138, 1e11 ms is 1973. */
 const SECONDS_MAX = 1e11;
 const MILLISECONDS_MAX = 1e14;
+/** The ends of the price grid, which the venue sends as the quotes of a market without orders. */
+const PLACEHOLDER_BID = 0.001;
+const PLACEHOLDER_ASK = 0.999;
 
 /** Unix milliseconds of ISO text, seconds or milliseconds (number or text); null if missing or out of range. */
 export function parseTime(value: unknown): number | null {
@@ -33,4 +37,16 @@ export function parsePairPrice(pair: readonly unknown[] | null | undefined, coun
   const sum = (yesNumber ?? 0) + (noNumber ?? 0);
   const isPercent = yesNumber !== null && noNumber !== null && yesNumber >= 0 && noNumber >= 0 && sum > 80 && sum < 125;
   return parsePrice(isPercent ? yesNumber / 100 : yes, countDrop);
+}
+
+/**
+ * Replaces the venue's placeholders with null. Many books also have orders at these two prices, and a listing does not
+ * tell them from placeholders, so such a price counts only if the spread gives the book a mid.
+ */
+export function withoutPlaceholders(
+  bid: number | null,
+  ask: number | null,
+): { readonly bid: number | null; readonly ask: number | null } {
+  if (midOfBook(bid, ask) !== null) return { bid, ask };
+  return { bid: bid === PLACEHOLDER_BID ? null : bid, ask: ask === PLACEHOLDER_ASK ? null : ask };
 }
