@@ -79,13 +79,13 @@ test("does not read trades of a play-money venue", async () => {
 });
 
 test("backfills every market once at each of two intervals, in order of volume", async () => {
-  const { clock, venue, history, start } = openScriptedVenue();
+  const { clock, venue, start } = openScriptedVenue();
   venue.setMarkets(withVolume("small", 1), withVolume("large", 9), withVolume("unknown", null));
   await start();
   await clock.advance(10_000);
   assert.deepEqual(requestedIds(venue, "getHistory"), ["large", "large", "small", "small", "unknown", "unknown"]);
   assert.deepEqual(
-    new Set(history.ranges.map(({ intervalMs }) => intervalMs)),
+    new Set(venue.historyRanges.map(({ intervalMs }) => intervalMs)),
     new Set([60 * MINUTE_MS, 5 * MINUTE_MS]),
   );
 });

@@ -93,7 +93,10 @@ export interface VenueAdapter {
   getBook(listing: MarketListing, signal: AbortSignal): Promise<OrderBook | null>;
   /** Returns the newest trades at or after `sinceMs`, newest first, at most `limit`. */
   listTrades(listing: MarketListing, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]>;
-  /** Returns prices in [fromMs, toMs), oldest first, at the venue's finest interval at or below `intervalMs`. */
+  /**
+   * Returns prices in [fromMs, toMs), oldest first, at the venue's finest interval at or below `intervalMs`. Omits
+   * intervals for which the venue has no price, or did not answer.
+   */
   getHistory(
     listing: MarketListing,
     range: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number },

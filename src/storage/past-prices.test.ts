@@ -29,17 +29,26 @@ function openHarness(listing: Partial<MarketListing> = {}) {
 }
 
 test("the first read of a new market stores the market and fetches its hourly and five-minute history once", async () => {
-  const { venue, pastPrices, history, findMarket, requestCount, read } = openHarness();
-  venue.history.set("m", [createPoint(SAMPLE_AT - DAY_MS, 0.3), createPoint(SAMPLE_AT, 0.4)]);
+  const { venue, pastPrices, findMarket, requestCount, read } = openHarness();
+  venue.history.set("m", [createPoint(SAMPLE_AT - 30 * DAY_MS + HOUR_MS, 0.3), createPoint(SAMPLE_AT, 0.4)]);
   const reading = await read();
   assert.deepEqual([findMarket().storeKey, reading.period, reading.generatedAt], [1, "7d", SAMPLE_AT]);
   assert.ok(reading.points.length > 0);
-  assert.deepEqual(history.ranges, [
-    { key: 1, intervalMs: HOUR_MS, fromMs: SAMPLE_AT - 30 * DAY_MS, toMs: SAMPLE_AT },
-    { key: 1, intervalMs: HOUR_MS / 12, fromMs: SAMPLE_AT - 2 * DAY_MS, toMs: SAMPLE_AT },
+  assert.deepEqual(venue.historyRanges, [
+    { fromMs: SAMPLE_AT - 30 * DAY_MS, toMs: SAMPLE_AT, intervalMs: HOUR_MS },
+    { fromMs: SAMPLE_AT - 2 * DAY_MS, toMs: SAMPLE_AT, intervalMs: HOUR_MS / 12 },
   ]);
   await pastPrices.read(findMarket(), "30d", 10);
   assert.equal(requestCount(), 2);
+});
+
+test("records only the range from the first point on as fetched, and no range if the venue returns no points", async () => {
+  const { venue, pastPrices, history, findMarket } = openHarness();
+  venue.history.set("m", [createPoint(SAMPLE_AT - 9 * DAY_MS, 0.3), createPoint(SAMPLE_AT - 8 * DAY_MS, 0.4)]);
+  await pastPrices.read(findMarket(), "30d", 48);
+  assert.deepEqual(history.ranges, [
+    { key: 1, intervalMs: HOUR_MS, fromMs: SAMPLE_AT - 9 * DAY_MS - HOUR_MS, toMs: SAMPLE_AT },
+  ]);
 });
 
 test("concurrent reads of a market share one fetch", async () => {
@@ -64,9 +73,9 @@ test("a new instance does not fetch stored history again", async () => {
 });
 
 test("requests no history for times before the market opened", async () => {
-  const { history, read } = openHarness({ openAt: SAMPLE_AT - 90 * 60_000 });
+  const { venue, read } = openHarness({ openAt: SAMPLE_AT - 90 * 60_000 });
   await read();
-  const rangeLengths = history.ranges.map(({ fromMs }) => SAMPLE_AT - fromMs);
+  const rangeLengths = venue.historyRanges.map(({ fromMs }) => SAMPLE_AT - fromMs);
   assert.deepEqual(rangeLengths, [2 * HOUR_MS, 90 * 60_000]);
 });
 

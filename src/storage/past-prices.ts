@@ -84,7 +84,13 @@ export class StoredPastPrices implements PastPrices {
       )
         continue;
       const points = await venue.getHistory(market.listing, { fromMs, toMs, intervalMs }, signal);
-      await history.saveVenueHistory(storeKey, intervalMs, points, { fromMs, toMs });
+      const [oldest] = points;
+      // A venue may answer only for the newest part of the range. The rest must not be recorded as fetched.
+      if (oldest !== undefined)
+        await history.saveVenueHistory(storeKey, intervalMs, points, {
+          fromMs: Math.max(fromMs, oldest.startAt),
+          toMs,
+        });
       const price = findPriceAt(points, now - DAY_MS);
       if (price !== null) board.annotate(market, { priceDayAgo: price });
     }

@@ -195,7 +195,8 @@ describe("Limitless adapter against the sandbox", () => {
 
       const range = { fromMs: sandbox.now() - 48 * HOUR_MS, toMs: sandbox.now(), intervalMs: HOUR_MS };
       const history = await connection.venue.getHistory(listing, range, signal);
-      const expected = sandbox.world.priceHistory(market, range.fromMs, range.toMs, HOUR_MS).map((point) => {
+      // The adapter reads two windows of a day, whose points are 15 minutes apart.
+      const expected = sandbox.world.priceHistory(market, range.fromMs, range.toMs, HOUR_MS / 4).map((point) => {
         if (market.mechanism === "amm") return [point.at, sandbox.world.probability(market, point.at)] as const;
         const { bid, ask, lastPrice } = point;
         return [point.at, bid !== null && ask !== null ? (bid + ask) / 2 : (lastPrice ?? Number.NaN)] as const;

@@ -3,43 +3,49 @@ import type { ExchangeContext } from "../exchange.ts";
 import type { CatalogueEntry } from "./catalogue.ts";
 import { isGroup } from "./ids.ts";
 import { ammPriceOf } from "./market-json.ts";
+import { isUnquoted } from "./published-book.ts";
 import { roundTo6Decimals } from "./units.ts";
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const INTERVAL_MS_BY_NAME: Readonly<Record<string, number>> = {
-  "1h": HOUR_MS,
-  "6h": 6 * HOUR_MS,
-  "1d": DAY_MS,
-  "1w": 7 * DAY_MS,
-  "1m": 30 * DAY_MS,
-  all: HOUR_MS,
-};
+/** Length of each window and distance of its points. Only the distance of `1d` is confirmed. */
+const WINDOWS = {
+  "1h": { lengthMs: HOUR_MS, stepMs: MINUTE_MS },
+  "6h": { lengthMs: 6 * HOUR_MS, stepMs: 5 * MINUTE_MS },
+  "1d": { lengthMs: DAY_MS, stepMs: 15 * MINUTE_MS },
+  "1w": { lengthMs: 7 * DAY_MS, stepMs: 30 * MINUTE_MS },
+  "1m": { lengthMs: 30 * DAY_MS, stepMs: 12 * HOUR_MS },
+  all: { lengthMs: Number.POSITIVE_INFINITY, stepMs: 12 * HOUR_MS },
+} as const;
+type HistoryWindow = keyof typeof WINDOWS;
+export const HISTORY_WINDOWS = Object.keys(WINDOWS) as readonly HistoryWindow[];
 /** Limit of points in one response; older points are omitted. */
 const POINTS_MAX = 2_000;
 
 export interface HistoryRange {
-  readonly interval: string;
+  readonly window: HistoryWindow;
   readonly from: number | null;
   readonly to: number | null;
 }
 
+/** Returns the points of the window that ends at `to`, by default now, newest first, without points before `from`. */
 function pointsOf(context: ExchangeContext, market: ListedMarket, range: HistoryRange) {
   const now = context.now();
-  const intervalMs = INTERVAL_MS_BY_NAME[range.interval] ?? HOUR_MS;
+  const { lengthMs, stepMs } = WINDOWS[range.window];
   const to = Math.min(range.to ?? now, now);
-  const from = Math.max(range.from ?? market.openAt, market.openAt, to - POINTS_MAX * intervalMs);
+  const from = Math.max(range.from ?? market.openAt, market.openAt, to - Math.min(lengthMs, POINTS_MAX * stepMs));
   const points: { at: number; price: number }[] = [];
-  for (const point of context.world.priceHistory(market, from, to, intervalMs)) {
-    const price = market.mechanism === "amm" ? ammPriceOf(context, market, point.at) : midOrLastPrice(point);
+  for (const point of context.world.priceHistory(market, from, to, stepMs)) {
+    const price = market.mechanism === "amm" ? ammPriceOf(context, market, point.at) : midOrLastPrice(market, point);
     if (price !== null) points.push({ at: point.at, price });
   }
   return points.reverse();
 }
 
-/** Returns the mid if the book has both sides, otherwise the last trade price. */
-function midOrLastPrice({ bid, ask, lastPrice }: PricePoint): number | null {
-  return bid !== null && ask !== null ? roundTo6Decimals((bid + ask) / 2) : lastPrice;
+/** Returns the mid if the published book has both sides, otherwise the last trade price. */
+function midOrLastPrice(market: ListedMarket, { bid, ask, lastPrice }: PricePoint): number | null {
+  return bid !== null && ask !== null && !isUnquoted(market, lastPrice) ? roundTo6Decimals((bid + ask) / 2) : lastPrice;
 }
 
 /**

@@ -190,6 +190,34 @@ describe("prices and history", () => {
     const ammHistory = (await readHistory(limitlessSlug(ammMarket))) as { data: { timestamp: number }[] };
     assert.ok((ammHistory.data[0]?.timestamp ?? 0) < 1e11);
   });
+
+  test("`interval` is the length of the history, which ends at `to` and has points at a fixed distance", async () => {
+    const oldMarket = findMarket(
+      (market) =>
+        market.event.markets.length === 1 &&
+        market.mechanism === "clob" &&
+        market.openAt < NOW - 8 * 24 * 3_600_000 &&
+        world.lifecycle(market, NOW).phase === "active",
+    );
+    const readTimes = async (query: string) => {
+      const { json } = await get(`/markets/${limitlessSlug(oldMarket)}/historical-price?${query}`);
+      return (json as { prices: { timestamp: number }[] }).prices.map((point) => point.timestamp);
+    };
+    for (const [interval, lengthMinutes, stepMinutes] of [
+      ["1h", 60, 1],
+      ["1d", 1_440, 15],
+      ["1w", 10_080, 30],
+    ] as const) {
+      const times = await readTimes(`interval=${interval}`);
+      assert.equal(times.length, lengthMinutes / stepMinutes, interval);
+      assert.equal(times[0], Math.floor(NOW / (stepMinutes * 60_000)) * stepMinutes * 60_000);
+      assert.equal((times[0] ?? 0) - (times[1] ?? 0), stepMinutes * 60_000);
+    }
+    const to = NOW - 2 * 24 * 3_600_000;
+    const times = await readTimes(`interval=1d&to=${new Date(to).toISOString()}`);
+    assert.deepEqual([times.length, times[0]], [96, to]);
+    assert.equal((await readTimes(`interval=1d&from=${new Date(NOW - 3_600_000).toISOString()}`)).length, 4);
+  });
 });
 
 describe("Socket.IO", () => {

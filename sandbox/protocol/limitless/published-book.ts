@@ -11,7 +11,7 @@ export function isSampled(market: ListedMarket, count: number): boolean {
 const MARKETS_PER_UNQUOTED_MARKET = 2;
 
 /** Returns whether the venue has no orders of a market with this last trade price. */
-function isUnquoted(market: ListedMarket, lastPrice: number | null): boolean {
+export function isUnquoted(market: ListedMarket, lastPrice: number | null): boolean {
   return lastPrice === null && isSampled(market, MARKETS_PER_UNQUOTED_MARKET);
 }
 

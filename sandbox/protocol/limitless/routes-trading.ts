@@ -3,7 +3,7 @@ import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { presentBook } from "./book-json.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { presentHistory } from "./history-json.ts";
+import { HISTORY_WINDOWS, presentHistory } from "./history-json.ts";
 import { queryEnum, queryInteger, queryText, VenueHttpError } from "./http-errors.ts";
 import { publishedBook } from "./published-book.ts";
 import { presentFeedEvent, presentTrade, TradeHistory } from "./trades.ts";
@@ -60,8 +60,8 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/historical-price", async (request) => {
     const entry = catalogue.get(request.params.slug);
-    const interval = queryEnum(request, "interval", ["1h", "6h", "1d", "1w", "1m", "all"]) ?? "all";
-    return presentHistory(context, entry, { interval, from: queryDate(request, "from"), to: queryDate(request, "to") });
+    const window = queryEnum(request, "interval", HISTORY_WINDOWS) ?? "all";
+    return presentHistory(context, entry, { window, from: queryDate(request, "from"), to: queryDate(request, "to") });
   });
 }
 

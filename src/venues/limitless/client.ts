@@ -78,13 +78,17 @@ export class LimitlessClient {
     return this.#find(address, `/get-feed-events?page=${page}&limit=${FEED_ROWS}`, signal);
   }
 
+  /** @param range Null requests the whole look-back window. */
   findHistory(
     slug: string,
-    range: { fromMs: number; toMs: number },
+    window: string,
+    range: { readonly fromMs: number; readonly toMs: number } | null,
     signal: AbortSignal,
   ): Promise<VenueResponse | null> {
-    const [from, to] = [range.fromMs, range.toMs].map((time) => encodeURIComponent(new Date(time).toISOString()));
-    return this.#find(slug, `/historical-price?interval=1h&from=${from}&to=${to}`, signal);
+    const query = new URLSearchParams({ interval: window });
+    if (range !== null) query.set("from", new Date(range.fromMs).toISOString());
+    if (range !== null) query.set("to", new Date(range.toMs).toISOString());
+    return this.#find(slug, `/historical-price?${query}`, signal);
   }
 
   async #find(id: string, path: string, signal: AbortSignal): Promise<VenueResponse | null> {

@@ -8,13 +8,12 @@ import { detectLimitlessDrift } from "./wire.ts";
 const fixture = fixtureReader(import.meta.url);
 const HOUR_MS = 3_600_000;
 const END = 1795233600000;
-const QUERY = { fromMs: END - 3 * HOUR_MS, toMs: END, stepMs: HOUR_MS, titles: ["Driver B"] };
 
-/** The points of a fixture, and their prices by hours before `END`. */
-function parseFixture(name: string, query = QUERY) {
+/** The prices of a fixture by hours before `END`. */
+function parseFixture(name: string, titles = ["Driver B"]) {
   const { drops, countDrop } = countDrops();
-  const points = parseHistory(fixture(name), query, { countDrop, driftDetectors: detectLimitlessDrift(() => {}) });
-  return { prices: points.map((point) => [(END - point.endAt) / HOUR_MS, point.yesPrice]), points, drops };
+  const points = parseHistory(fixture(name), titles, { countDrop, driftDetectors: detectLimitlessDrift(() => {}) });
+  return { prices: points.map(({ at, price }) => [(END - at) / HOUR_MS, price]), drops };
 }
 
 for (const [name, expected] of [
@@ -50,17 +49,6 @@ for (const [name, expected] of [
   });
 }
 
-test("returns intervals that end at the point's time, do not overlap and lie in the requested range", () => {
-  const { points } = parseFixture("history/object-milliseconds", { ...QUERY, fromMs: END - 1.5 * HOUR_MS });
-  assert.deepEqual(
-    points.map(({ startAt, endAt }) => [startAt - END, endAt - END]),
-    [
-      [-1.5 * HOUR_MS, -HOUR_MS],
-      [-HOUR_MS, 0],
-    ],
-  );
-});
-
 test("drops and counts each invalid point", () => {
   const { prices, drops } = parseFixture("history/invalid-points");
   assert.deepEqual(prices, [[1, 0.42]]);
@@ -68,7 +56,7 @@ test("drops and counts each invalid point", () => {
 });
 
 test("returns no points if none of several series belongs to the market", () => {
-  const { prices, drops } = parseFixture("history/array-per-child-iso", { ...QUERY, titles: ["Driver C"] });
+  const { prices, drops } = parseFixture("history/array-per-child-iso", ["Driver C"]);
   assert.deepEqual(prices, []);
   assert.deepEqual(drops, { history_without_series: 1 });
 });

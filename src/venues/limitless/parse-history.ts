@@ -1,5 +1,4 @@
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
-import type { HistoryPoint } from "../../domain/trade.ts";
 import type { LimitlessContext } from "./client.ts";
 import { parseTime } from "./parse-values.ts";
 import { isPricePoint } from "./wire.ts";
@@ -14,44 +13,31 @@ interface Series {
   readonly rows: readonly unknown[];
 }
 
-export interface HistoryQuery {
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** Requested interval, and the maximum length of a returned interval. */
-  readonly stepMs: number;
-  /** Possible titles of the market's series in a response with several series. */
-  readonly titles: readonly string[];
+/** The YES price at one time, Unix milliseconds. */
+export interface PricePoint {
+  readonly at: number;
+  readonly price: number;
 }
 
 /**
  * Parses every documented form of price history: an object with `prices`, a list of such objects (one per token or per
  * child), or either of these or plain points under `data`. Times are ISO text, seconds or milliseconds, in any order.
+ * Returns one point per time, oldest first.
+ *
+ * @param titles  possible titles of the market's series in a response with several series
  */
-export function parseHistory(json: unknown, query: HistoryQuery, counters: Counters): HistoryPoint[] {
-  const series = chooseSeries(listSeries(json, 0), query.titles);
+export function parseHistory(json: unknown, titles: readonly string[], counters: Counters): PricePoint[] {
+  const series = chooseSeries(listSeries(json, 0), titles);
   if (series === null) {
     counters.countDrop("history_without_series");
     return [];
   }
-  const priceAt = new Map<number, number>();
-  for (const { at, price } of parsePoints(series.rows, counters)) priceAt.set(at, price);
-  const times = [...priceAt.keys()].sort((a, b) => a - b);
-  const points: HistoryPoint[] = [];
-  let previousEndAt = Number.NEGATIVE_INFINITY;
-  for (const endAt of times) {
-    const startAt = Math.max(previousEndAt, endAt - query.stepMs, query.fromMs);
-    previousEndAt = endAt;
-    if (endAt <= query.fromMs || endAt > query.toMs) continue;
-    points.push({ startAt, endAt, yesPrice: priceAt.get(endAt) ?? null, bid: null, ask: null, volumeUsd: null });
-  }
-  return points;
+  const pointByTime = new Map(parsePoints(series.rows, counters).map((point) => [point.at, point]));
+  return [...pointByTime.values()].sort((a, b) => a.at - b.at);
 }
 
-function parsePoints(
-  rows: readonly unknown[],
-  { countDrop, driftDetectors }: Counters,
-): { at: number; price: number }[] {
-  const points: { at: number; price: number }[] = [];
+function parsePoints(rows: readonly unknown[], { countDrop, driftDetectors }: Counters): PricePoint[] {
+  const points: PricePoint[] = [];
   for (const row of rows.slice(0, POINTS_MAX)) {
     const point = driftDetectors.history_point.check(row, isPricePoint) ? row : null;
     const at = point === null ? null : parseTime(point.timestamp);

@@ -30,6 +30,8 @@ export class ScriptedVenue implements VenueAdapter {
   readonly markets = new Map<string, MarketSnapshot>();
   readonly trades = new Map<string, Trade[]>();
   readonly history = new Map<string, HistoryPoint[]>();
+  /** Requested ranges of all calls of `getHistory`. */
+  readonly historyRanges: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number }[] = [];
   /** If not null, the last page of the listing is incomplete for this reason. */
   incompleteReason: IncompleteReason | null = null;
   /** Errors that calls throw, by method. */
@@ -109,9 +111,10 @@ export class ScriptedVenue implements VenueAdapter {
 
   async getHistory(
     listing: { readonly marketId: string },
-    range: { readonly fromMs: number; readonly toMs: number },
+    range: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number },
     signal: AbortSignal,
   ): Promise<readonly HistoryPoint[]> {
+    this.historyRanges.push(range);
     await this.#recordCall("getHistory", [listing.marketId], signal);
     const points = this.history.get(listing.marketId) ?? [];
     return points.filter(({ startAt, endAt }) => startAt >= range.fromMs && endAt <= range.toMs);
