@@ -239,6 +239,53 @@ eachDatabase("the queue of trades is bounded; further trades are counted as drop
   assert.deepEqual([writer.counters.trades.queued, writer.counters.trades.dropped], [50_000, 10]);
 });
 
+eachDatabase("trades that arrive while a write of a full queue fails are counted as dropped", async (database) => {
+  const { state, writer, change } = createTestWriter(database);
+  const market = change("a");
+  await writer.flush();
+  const queue = (from: number, count: number) =>
+    writer.queueTrades(
+      market,
+      Array.from({ length: count }, (_, number) => trade(`t${from + number}`)),
+    );
+  queue(0, 50_000);
+  state.before = () => {
+    state.before = () => {};
+    state.isUp = false;
+    queue(50_000, 7);
+  };
+  await writer.flush();
+  assert.deepEqual([writer.counters.trades.queued, writer.counters.trades.dropped], [50_000, 7]);
+});
+
+eachDatabase("the queue of status changes is bounded, also while a write of a full queue fails", async (database) => {
+  const { state, writer, change } = createTestWriter(database);
+  change("a");
+  await writer.flush();
+  let isOpen = true;
+  const changeStatus = (count: number) => {
+    for (let index = 0; index < count; index++) {
+      isOpen = !isOpen;
+      change("a", { listing: { status: isOpen ? "active" : "closed" } });
+    }
+  };
+  changeStatus(50_003);
+  assert.equal(writer.counters.statusChanges.dropped, 3);
+  for (const dropped of [8, 13]) {
+    let statements = 0;
+    state.isUp = true;
+    state.before = () => {
+      statements += 1;
+      // The first statement writes the market, the second one a status change.
+      if (statements !== 2) return;
+      state.isUp = false;
+      changeStatus(5);
+    };
+    await writer.flush();
+    assert.equal(writer.counters.statusChanges.dropped, dropped);
+  }
+});
+
 eachDatabase(
   "a first sweep is stored in small batches, a requested market immediately, and all other markets after the sweep",
   async (database) => {

@@ -299,7 +299,10 @@ export class StoreWriter {
       }
       this.#statusChanges = [...waiting, ...this.#statusChanges];
     } catch (error) {
-      this.#statusChanges = [...changes, ...this.#statusChanges];
+      // Changes that were already written are written again, which has no effect.
+      const queued = [...changes, ...this.#statusChanges];
+      this.#statusChanges = queued.slice(0, STATUS_CHANGES_QUEUED_MAX);
+      this.#statusChangesDropped += queued.length - this.#statusChanges.length;
       throw error;
     }
   }
@@ -317,7 +320,9 @@ export class StoreWriter {
       for (const batch of chunksOf(rows, BATCH_ROWS_MAX)) await this.#options.store.insertTrades(batch);
       this.#trades = [...waiting, ...this.#trades];
     } catch (error) {
-      this.#trades = [...queued, ...this.#trades].slice(0, TRADES_QUEUED_MAX);
+      const requeued = [...queued, ...this.#trades];
+      this.#trades = requeued.slice(0, TRADES_QUEUED_MAX);
+      this.#tradesDropped += requeued.length - this.#trades.length;
       throw error;
     }
   }
