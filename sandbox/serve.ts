@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
 import { type HttpFaultOptions, installHttpFaults } from "./faults/http-faults.ts";
 import type { VenueFaults } from "./faults/venue-faults.ts";
+import { installCompression } from "./protocol/compression.ts";
 import type { ExchangeService } from "./protocol/exchange.ts";
 
 /** Base URLs by venue and service name, for example `urls.kalshi.rest`. */
@@ -33,6 +34,8 @@ export async function serveExchanges(
       apps.set(service.listener, app);
       const faults = options.faults?.byVenue[service.venue];
       if (options.faults !== undefined && faults !== undefined) installHttpFaults(app, faults, options.faults);
+      // After the faults, which change the text of responses.
+      installCompression(app);
     }
     service.install(app);
   }

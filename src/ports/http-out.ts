@@ -1,22 +1,30 @@
 /** Limit of simultaneous connections to one host. Further requests wait, and their deadlines include the wait. */
 export const CONNECTIONS_PER_HOST_MAX = 16;
 
+/**
+ * Called once per request, also if it fails, with the bytes of the response body: as received (compressed), and decoded.
+ * Headers are not included.
+ */
+export type ByteCounter = (receivedBytes: number, decodedBytes: number) => void;
+
 export interface OutgoingRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Longest time from connecting to the last byte of the response. */
+  /** Longest time from connecting to the last byte of the decoded response. */
   readonly deadlineMs: number;
-  /** A longer response body is an error. */
+  /** A longer response body is an error, both as received and decoded. */
   readonly maxBodyBytes: number;
   readonly signal?: AbortSignal;
+  readonly countBytes?: ByteCounter;
 }
 
 export interface IncomingResponse {
   readonly status: number;
   /** Response headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Decoded body. */
   readonly body: string;
   /** Unix milliseconds when the response headers arrived. */
   readonly receivedAt: number;

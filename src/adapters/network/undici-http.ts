@@ -1,13 +1,24 @@
+import { addAbortSignal, type Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { Agent, request } from "undici";
 import { VenueError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { CONNECTIONS_PER_HOST_MAX, type HttpOut, type IncomingResponse } from "../../ports/http-out.ts";
 
 const USER_AGENT = "parallax/1.0";
+/** Size of the buffers that a decoder fills. Larger than Node's default of 16 KiB, because pages have megabytes. */
+const DECODED_CHUNK_BYTES = 128 * 1024;
+
+/** Creates a decoder for each supported value of Content-Encoding. They decode outside the event loop. */
+const DECODERS = new Map([
+  ["gzip", () => createGunzip({ chunkSize: DECODED_CHUNK_BYTES })],
+  ["br", () => createBrotliDecompress({ chunkSize: DECODED_CHUNK_BYTES })],
+]);
+const ACCEPT_ENCODING = [...DECODERS.keys()].join(", ");
 
 /**
- * Creates an HTTP client with a keep-alive pool per host. Does not follow redirects. Bounds the size and time of each
- * response.
+ * Creates an HTTP client with a keep-alive pool per host. Does not follow redirects. Accepts compressed responses.
+ * Bounds the size and time of each response.
  */
 export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<void> } {
   const agent = new Agent({ connections: CONNECTIONS_PER_HOST_MAX, connect: { timeout: 10_000 } });
@@ -15,48 +26,88 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
     async send(outgoing): Promise<IncomingResponse> {
       const deadline = AbortSignal.timeout(outgoing.deadlineMs);
       const signal = outgoing.signal === undefined ? deadline : AbortSignal.any([deadline, outgoing.signal]);
+      const received: ByteCount = { bytes: 0 };
+      const decoded: ByteCount = { bytes: 0 };
       try {
         const response = await request(outgoing.url, {
           dispatcher: agent,
           method: outgoing.method,
-          headers: { "user-agent": USER_AGENT, ...outgoing.headers },
+          headers: { "user-agent": USER_AGENT, "accept-encoding": ACCEPT_ENCODING, ...outgoing.headers },
           body: outgoing.body ?? null,
           signal,
         });
         const receivedAt = clock.now();
-        const chunks: Buffer[] = [];
-        let size = 0;
-        for await (const chunk of response.body) {
-          const bytes = chunk as Buffer;
-          size += bytes.length;
-          if (size > outgoing.maxBodyBytes) {
-            response.body.destroy();
-            throw new VenueError("bad_body", `body over ${outgoing.maxBodyBytes} bytes`, { retryable: false });
-          }
-          chunks.push(bytes);
-        }
         const headers: Record<string, string> = {};
         for (const [name, value] of Object.entries(response.headers)) {
           if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
         }
+        const encoded = await readAll(response.body, outgoing.maxBodyBytes, received);
+        const decoder = createDecoder(headers["content-encoding"], encoded, signal);
+        const body = decoder === null ? encoded : await readDecoded(decoder, outgoing.maxBodyBytes, decoded);
+        decoded.bytes = body.length;
         // Responses often arrive together and take long to parse, so other events are processed between them.
         await clock.yieldToEventLoop();
-        return { status: response.statusCode, headers, body: Buffer.concat(chunks).toString("utf8"), receivedAt };
+        return { status: response.statusCode, headers, body: body.toString("utf8"), receivedAt };
       } catch (cause) {
-        if (cause instanceof VenueError) throw cause;
         const host = new URL(outgoing.url).host;
         if (deadline.aborted)
           throw new VenueError("timeout", `${host} did not respond within ${outgoing.deadlineMs} ms`, {
             retryable: true,
             cause,
           });
+        if (cause instanceof VenueError && outgoing.signal?.aborted !== true) throw cause;
         throw new VenueError("network", `${host} could not be reached`, {
           retryable: outgoing.signal?.aborted !== true,
           cause,
         });
+      } finally {
+        outgoing.countBytes?.(received.bytes, decoded.bytes);
       }
     },
     // Aborts pending requests, so that an unresponsive host does not delay the shutdown.
     close: () => agent.destroy(),
   };
+}
+
+interface ByteCount {
+  bytes: number;
+}
+
+/**
+ * Reads a stream to its end and counts the bytes.
+ * @throws VenueError (bad_body) after more than `bytesMax`; the stream is then destroyed
+ */
+async function readAll(stream: Readable, bytesMax: number, count: ByteCount): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  // Leaving the loop with an error destroys the stream.
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    count.bytes += chunk.length;
+    if (count.bytes > bytesMax) throw new VenueError("bad_body", `body over ${bytesMax} bytes`, { retryable: false });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Returns a stream of the decoded body, or null if the body is not encoded. The signal destroys the stream.
+ * @throws VenueError (bad_body) for an encoding that was not asked for, or several encodings
+ */
+function createDecoder(contentEncoding: string | undefined, body: Buffer, signal: AbortSignal): Readable | null {
+  const encoding = contentEncoding?.trim().toLowerCase() ?? "";
+  if (encoding === "" || encoding === "identity" || body.length === 0) return null;
+  const create = DECODERS.get(encoding);
+  if (create === undefined) throw new VenueError("bad_body", "unknown content encoding", { retryable: true });
+  const decoder = addAbortSignal(signal, create());
+  decoder.end(body);
+  return decoder;
+}
+
+/** @throws VenueError (bad_body) if the data is corrupt or incomplete, or after more than `bytesMax` decoded bytes */
+async function readDecoded(decoder: Readable, bytesMax: number, count: ByteCount): Promise<Buffer> {
+  try {
+    return await readAll(decoder, bytesMax, count);
+  } catch (cause) {
+    if (cause instanceof VenueError) throw cause;
+    throw new VenueError("bad_body", "the compressed body is corrupt or incomplete", { retryable: true, cause });
+  }
 }
