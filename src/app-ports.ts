@@ -9,6 +9,7 @@ import type { Ingest, NodeSettings } from "./ingest/index.ts";
 import type { Bus } from "./ports/bus.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Database } from "./ports/database.ts";
+import type { ByteCounter } from "./ports/http-out.ts";
 import type { SharedLimitLog } from "./ports/limit-log.ts";
 import type { Log } from "./ports/log.ts";
 import type { QuotaJournal } from "./ports/quota-journal.ts";
@@ -49,11 +50,14 @@ export interface AppPorts {
   readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
   /** Per-call payments; undefined disables them. They require `publicUrl`. */
   readonly payments?: PaymentPorts;
-  /** Creates each venue's adapter, which reports dropped records to `drop` and schema drift to `drift`. */
+  /**
+   * Creates each venue's adapter, which reports dropped records to `drop`, schema drift to `drift`, and the bytes of each
+   * HTTP response to `countBytes`.
+   */
   readonly venues: readonly {
     readonly id: VenueId;
     readonly referenceOnly: boolean;
-    readonly create: (drop: DropCounter, drift: DriftCounter) => VenueAdapter;
+    readonly create: (drop: DropCounter, drift: DriftCounter, countBytes: ByteCounter) => VenueAdapter;
   }[];
 }
 

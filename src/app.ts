@@ -141,6 +141,7 @@ function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest } 
     const adapter = create(
       (reason, count) => health.drop(reason, count),
       (kind, field, value) => health.drift(kind, field, value),
+      (receivedBytes, decodedBytes) => health.requested(receivedBytes, decodedBytes),
     );
     const health = new VenueHealth(clock, adapter.profile);
     return { adapter, health };

@@ -8,6 +8,7 @@ import { type App, type AppPorts, buildApp } from "../app.ts";
 import { findInvalidChecksum } from "../capabilities/payments/index.ts";
 import type { Config } from "../config/config.ts";
 import type { NodeSettings } from "../ingest/index.ts";
+import type { ByteCounter, HttpOut } from "../ports/http-out.ts";
 import { loadVenue, type VenueSetting } from "../venues/registry.ts";
 import type { SandboxUrls } from "./sandbox-process.ts";
 import { loadSignUpSettings } from "./sign-up-settings.ts";
@@ -85,9 +86,9 @@ async function loadVenues(
     return {
       id,
       referenceOnly,
-      create: ((countDrop, drift) =>
+      create: ((countDrop, drift, countBytes) =>
         createVenue(
-          { ...ports, countDrop, drift, areLimitsLifted },
+          { ...ports, http: countingBytes(ports.http, countBytes), countDrop, drift, areLimitsLifted },
           urls,
           key,
         )) satisfies AppPorts["venues"][number]["create"],
@@ -95,6 +96,10 @@ async function loadVenues(
   };
   return Promise.all(config.venues.map(loadConfiguredVenue));
 }
+
+const countingBytes = (http: HttpOut, countBytes: ByteCounter): HttpOut => ({
+  send: (request) => http.send({ ...request, countBytes }),
+});
 
 const createNodeSettings = (roles: Config["roles"]): NodeSettings => ({
   id: `${process.pid}-${Buffer.from(systemRandom.bytes(9)).toString("base64url")}`,

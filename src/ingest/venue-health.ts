@@ -28,6 +28,13 @@ const VenueHealthReport = Type.Object({
   drops: Type.Record(Type.String(), Type.Number()),
   /** Differences between the venue's responses and its documentation, in the order first seen; bounded. */
   drift: Type.Array(DriftEntry),
+  /**
+   * HTTP requests, and bytes of response bodies as received and decoded, since the start. Streams are not included.
+   * Absent in the report of a node with an earlier version.
+   */
+  traffic: Type.Optional(
+    Type.Object({ requests: Type.Number(), receivedBytes: Type.Number(), decodedBytes: Type.Number() }),
+  ),
 });
 const reportValidator = Compile(VenueHealthReport);
 
@@ -57,6 +64,7 @@ export class VenueHealth {
   #consecutiveFailures = 0;
   #stream: VenueHealthReport["stream"] = "none";
   #sweep = { rows: 0, total: null as number | null, completed: 0, incomplete: 0 };
+  #traffic = { requests: 0, receivedBytes: 0, decodedBytes: 0 };
 
   constructor(clock: Clock, profile: VenueProfile) {
     this.#clock = clock;
@@ -103,6 +111,15 @@ export class VenueHealth {
     this.#sweep = { ...this.#sweep, incomplete: this.#sweep.incomplete + 1 };
   }
 
+  /** Counts one HTTP request and the bytes of its response body. */
+  requested(receivedBytes: number, decodedBytes: number): void {
+    this.#traffic = {
+      requests: this.#traffic.requests + 1,
+      receivedBytes: this.#traffic.receivedBytes + receivedBytes,
+      decodedBytes: this.#traffic.decodedBytes + decodedBytes,
+    };
+  }
+
   drift(kind: DriftKind, field: string, value: unknown): void {
     this.#drift.note(kind, field, value, this.#clock.now());
   }
@@ -129,6 +146,7 @@ export class VenueHealth {
       sweep: this.#sweep,
       drops: Object.fromEntries(this.#drops),
       drift: this.#drift.list(),
+      traffic: this.#traffic,
     };
   }
 

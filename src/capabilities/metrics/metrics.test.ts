@@ -27,6 +27,7 @@ function createState() {
           { name: "market.status", kind: "unknown_value", count: 3, sample: null, firstSeenAt: 0, lastSeenAt: 0 },
         ],
         drops: { crossed_book: 5 },
+        traffic: { requests: 4, receivedBytes: 900, decodedBytes: 8_000 },
       } as VenueStatusReport,
     },
   };
@@ -68,6 +69,9 @@ test("each scrape returns the current values of the sources, for gauges and coun
     'parallax_venue_stream_up{venue="alpha"} 1',
     'parallax_venue_sweeps_total{venue="alpha"} 4',
     'parallax_venue_sweeps_incomplete_total{venue="alpha"} 2',
+    'parallax_venue_requests_total{venue="alpha"} 4',
+    'parallax_venue_received_bytes_total{venue="alpha"} 900',
+    'parallax_venue_decoded_bytes_total{venue="alpha"} 8000',
     'parallax_venue_drops_total{venue="alpha",reason="crossed_book"} 5',
     'parallax_venue_drift_total{venue="alpha",kind="unknown_value",name="market.status"} 3',
     "parallax_board_markets 20",

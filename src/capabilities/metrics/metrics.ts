@@ -38,46 +38,37 @@ const DURATION_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05
 const VENUE_STATUSES = ["starting", "ok", "degraded", "down"] as const;
 const EVENT_LOOP_DELAY_RESOLUTION_MS = 10;
 
-/** Prometheus metrics of one process, including Node's (memory, event-loop delay, garbage collection). */
-export function createMetrics(sources: MetricsSources): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_DELAY_RESOLUTION_MS });
-  const registers = [registry];
-  /** Defines metrics whose current values are read at each scrape; the sources return the totals of counters. */
-  const createDefiner =
-    (Metric: typeof Gauge | typeof Counter) =>
-    <Label extends string>(
-      name: string,
-      help: string,
-      labelNames: readonly Label[],
-      read: (set: (labels: Readonly<Record<Label, string>>, value: number) => void) => void,
-    ) => {
-      new Metric<Label>({
-        name,
-        help,
-        registers,
-        labelNames,
-        collect() {
-          this.reset();
-          read((labels, value) => this.inc(labels, value));
-        },
-      });
-    };
-  const addGauge = createDefiner(Gauge);
-  const addCounter = createDefiner(Counter);
-  /** `venues` and `store` are read once per scrape, so that all metrics of a response are consistent. */
-  let venues: readonly (readonly [string, VenueStatusReport])[] = [];
-  let store = sources.store();
-  const forEachVenue = (read: (venue: string, report: VenueStatusReport) => void) => {
-    for (const [venue, report] of venues) read(venue, report);
+type Define = <Label extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly Label[],
+  read: (set: (labels: Readonly<Record<Label, string>>, value: number) => void) => void,
+) => void;
+
+/**
+ * Returns a function that defines metrics whose current values are read at each scrape. The sources return the totals of
+ * counters.
+ */
+const createDefiner =
+  (Metric: typeof Gauge | typeof Counter, registers: Registry[]): Define =>
+  (name, help, labelNames, read) => {
+    new Metric({
+      name,
+      help,
+      registers,
+      labelNames,
+      collect() {
+        this.reset();
+        read((labels, value) => this.inc(labels, value));
+      },
+    });
   };
 
-  addGauge(
-    "parallax_info",
-    "Always 1; the labels contain the version and the kind of data.",
-    ["version", "data"],
-    (set) => set({ version: sources.version, data: sources.data }, 1),
-  );
+function addVenueMetrics(
+  addGauge: Define,
+  addCounter: Define,
+  forEachVenue: (read: (venue: string, report: VenueStatusReport) => void) => void,
+): void {
   addGauge("parallax_venue_status", "1 for the venue's current status, 0 for the others.", ["venue", "status"], (set) =>
     forEachVenue((venue, report) => {
       for (const status of VENUE_STATUSES) set({ venue, status }, report.status === status ? 1 : 0);
@@ -109,6 +100,23 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ["venue"],
     (set) => forEachVenue((venue, { sweep }) => set({ venue }, sweep.incomplete)),
   );
+  const addTrafficCounter = (name: string, help: string, field: keyof NonNullable<VenueStatusReport["traffic"]>) =>
+    addCounter(name, help, ["venue"], (set) =>
+      forEachVenue((venue, { traffic }) => {
+        if (traffic !== undefined) set({ venue }, traffic[field]);
+      }),
+    );
+  addTrafficCounter("parallax_venue_requests_total", "HTTP requests to the venue, including failed ones.", "requests");
+  addTrafficCounter(
+    "parallax_venue_received_bytes_total",
+    "Bytes of HTTP response bodies received from the venue, before decompression. Streams are not included.",
+    "receivedBytes",
+  );
+  addTrafficCounter(
+    "parallax_venue_decoded_bytes_total",
+    "Bytes of HTTP response bodies from the venue, after decompression.",
+    "decodedBytes",
+  );
   addCounter("parallax_venue_drops_total", "Unusable data received from the venue.", ["venue", "reason"], (set) =>
     forEachVenue((venue, { drops }) => {
       for (const [reason, count] of Object.entries(drops)) set({ venue, reason }, count);
@@ -123,6 +131,29 @@ export function createMetrics(sources: MetricsSources): Metrics {
         for (const { kind, name, count } of drift) set({ venue, kind, name }, count);
       }),
   );
+}
+
+/** Prometheus metrics of one process, including Node's (memory, event-loop delay, garbage collection). */
+export function createMetrics(sources: MetricsSources): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_DELAY_RESOLUTION_MS });
+  const registers = [registry];
+  const addGauge = createDefiner(Gauge, registers);
+  const addCounter = createDefiner(Counter, registers);
+  /** `venues` and `store` are read once per scrape, so that all metrics of a response are consistent. */
+  let venues: readonly (readonly [string, VenueStatusReport])[] = [];
+  let store = sources.store();
+  const forEachVenue = (read: (venue: string, report: VenueStatusReport) => void) => {
+    for (const [venue, report] of venues) read(venue, report);
+  };
+
+  addGauge(
+    "parallax_info",
+    "Always 1; the labels contain the version and the kind of data.",
+    ["version", "data"],
+    (set) => set({ version: sources.version, data: sources.data }, 1),
+  );
+  addVenueMetrics(addGauge, addCounter, forEachVenue);
   addGauge("parallax_board_markets", "Markets on the board, including settled ones.", [], (set) =>
     set({}, sources.boardMarkets()),
   );
