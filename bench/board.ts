@@ -114,8 +114,7 @@ function createChangingVenue(
     id,
     playMoney: false,
     profile: {
-      sweepPauseMs: 100,
-      activePollMs: null,
+      ...{ sweepPauseMs: 100, sweepMarketsPerSecond: 1_000_000, changesPauseMs: null, activePollMs: null },
       streamMarketsMax: 500,
       staleAfterMs: 120_000,
       volumeFromTrades: false,

@@ -3,14 +3,22 @@ import type { MarketListing } from "../domain/market.ts";
 import type { VenueContext } from "./context.ts";
 
 const BATCH_MARKETS_MAX = 100;
-const QUEUED_MARKETS_MAX = 20_000;
-/** A market whose close is further ahead is not queued; the first sweep within this time before the close queues it. */
+const QUEUED_MARKETS_MAX = 50_000;
+/**
+ * A market whose opening or close is further ahead is not queued; the first sweep within this time before it queues the
+ * market.
+ */
 const SCHEDULED_AHEAD_MS = 6 * 3_600_000;
+/** How long a market is read at short intervals after its opening time while the venue has not opened it. */
+const OPENING_LATE_MS_MAX = 60_000;
 /** Shortest interval between reads of a market that awaits its result. The interval grows with the wait. */
 const AWAITING_RESULT_MS_MIN = 15_000;
 const AWAITING_RESULT_MS_MAX = 3_600_000;
 
-/** Queue of markets to read individually: after their close, missing from sweeps, or changed according to the stream. */
+/**
+ * Queue of markets to read individually: at their opening, after their close, missing from sweeps, or changed according
+ * to the stream.
+ */
 export class RefreshQueue {
   readonly #context: VenueContext;
   /** When each market must be read, Unix milliseconds. */
@@ -31,17 +39,20 @@ export class RefreshQueue {
   }
 
   /** Queues a market for its next individual read, or removes the market if it needs none. */
-  schedule({ listing: { marketId, status, closeAt } }: BoardMarket): void {
+  schedule({ listing: { marketId, status, openAt, closeAt } }: BoardMarket): void {
     if (status === "finalized") {
       this.remove(marketId);
       return;
     }
     const now = this.#context.clock.now();
     const isOpen = status === "active" || status === "pending";
-    const waitedMs = now - (closeAt ?? now);
+    const isOpening = status === "pending" && openAt !== null && openAt + OPENING_LATE_MS_MAX > now;
+    const changeAt = isOpening ? openAt : closeAt;
+    const waitedMs = now - (changeAt ?? now);
     const nextReadAt = now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10));
     if (!isOpen) this.add(marketId, nextReadAt);
-    else if (closeAt !== null && closeAt <= now + SCHEDULED_AHEAD_MS) this.add(marketId, Math.max(closeAt, nextReadAt));
+    else if (changeAt !== null && changeAt <= now + SCHEDULED_AHEAD_MS)
+      this.add(marketId, Math.max(changeAt, nextReadAt));
     else this.remove(marketId);
   }
 

@@ -1,11 +1,10 @@
 import type { BoardMarket } from "../board/index.ts";
-import type { ListingPage } from "../ports/venue.ts";
+import { sweepPauseAfter } from "../ports/venue.ts";
+import { absorbInSlices } from "./absorb-in-slices.ts";
 import type { VenueContext } from "./context.ts";
 import type { Pause } from "./loop-runner.ts";
 import type { RefreshQueue } from "./refresh-queue.ts";
 
-/** Number of markets that are applied to the board before yielding to the event loop. */
-const SLICE_MARKETS_MAX = 200;
 /** Share of the previous sweep's markets below which a sweep counts as incomplete. */
 const SWEEP_SHARE_MIN = 0.5;
 /** Number of markets from which `SWEEP_SHARE_MIN` applies: smaller listings may shrink by half. */
@@ -32,6 +31,7 @@ export class Sweeper {
   /** Number of markets in the previous sweep, complete or not. */
   #lastSweepMarkets = 0;
   #lastDurationMs = 0;
+  #lastCompleteAt: number | null = null;
   /** Time from the start of the last sweep, complete or not, to its last page. */
   #lastLoadMs = 0;
   #completeLoadsMs: readonly number[] = [];
@@ -48,9 +48,14 @@ export class Sweeper {
     this.#wake = wake;
   }
 
-  /** How long the last sweep took, complete or not; 0 before the first one ends. */
-  get lastDurationMs(): number {
-    return this.#lastDurationMs;
+  /** Usual time from the start of a sweep to the start of the next one. */
+  get intervalMs(): number {
+    return this.#lastDurationMs + this.#usualPauseMs();
+  }
+
+  /** Start of the last complete sweep, Unix milliseconds; null before the first one is complete. */
+  get lastCompleteAt(): number | null {
+    return this.#lastCompleteAt;
   }
 
   /** True while a sweep that confirms a suspect board runs; less urgent requests wait for its end. */
@@ -75,17 +80,22 @@ export class Sweeper {
 
   /** Returns the pause after a successful sweep. */
   nextPause(): Pause {
-    const { venue, clock } = this.#context;
+    const { clock } = this.#context;
     const restMs = this.restMs();
-    const usualMs = Math.max(venue.profile.sweepPauseMs, restMs);
+    const usualMs = this.#usualPauseMs();
     const minMs = Math.min(usualMs, Math.max(CONFIRM_PAUSE_MS, restMs));
     if (this.#isSuspect) return { minMs, ms: minMs };
     const wasSuspectRecently = clock.monotonic() - this.#suspectedAt < SUSPECT_MS;
     return { minMs, ms: wasSuspectRecently ? Math.min(usualMs, Math.max(SUSPECT_PAUSE_MS, restMs)) : usualMs };
   }
 
+  #usualPauseMs(): number {
+    return Math.max(sweepPauseAfter(this.#context.venue.profile, this.#lastSweepMarkets), this.restMs());
+  }
+
   async sweep(): Promise<void> {
     const { board, clock, health, log, venue } = this.#context;
+    const startedAtUnix = clock.now();
     const isFirst = health.report(0).sweep.completed === 0;
     const startedAt = clock.monotonic();
     const { seen, defects } = await this.#readListing(isFirst, startedAt);
@@ -102,6 +112,7 @@ export class Sweeper {
       );
     } else {
       health.sweepCompleted();
+      this.#lastCompleteAt = startedAtUnix;
       this.#completeLoadsMs = [...this.#completeLoadsMs, this.#lastLoadMs].slice(-COMPLETE_LOADS_MAX);
       if (isFirst) log.info({ venue: venue.id, markets: seen.size }, "first sweep completed");
       for (const market of board.markets()) {
@@ -113,7 +124,7 @@ export class Sweeper {
 
   /** Applies every page of the listing. Returns the market ids and the reasons why the listing is incomplete. */
   async #readListing(isFirst: boolean, startedAt: number) {
-    const { venue, clock, health, log, signal, absorb } = this.#context;
+    const { venue, clock, health, log, signal } = this.#context;
     const seen = new Set<string>();
     const defects = new Set<string>();
     health.sweepStarted();
@@ -123,10 +134,7 @@ export class Sweeper {
     try {
       for await (const page of venue.listOpenMarkets(signal)) {
         for (const { listing } of page.markets) seen.add(listing.marketId);
-        for (const slice of slicesOf(page)) {
-          await clock.yieldToEventLoop();
-          absorb(slice);
-        }
+        await absorbInSlices(this.#context, page);
         if (page.incompleteReason !== undefined) defects.add(page.incompleteReason);
         health.sweepRead(page.markets.length, page.totalRows);
         health.succeeded();
@@ -149,11 +157,4 @@ export class Sweeper {
     this.#missedSweeps.set(marketId, missed);
     if (missed >= MISSED_SWEEPS_MAX) this.#refreshQueue.add(marketId);
   }
-}
-
-/** Splits a page into slices. The first slice contains the events. */
-function* slicesOf(page: ListingPage): Generator<ListingPage> {
-  yield { ...page, markets: page.markets.slice(0, SLICE_MARKETS_MAX) };
-  for (let from = SLICE_MARKETS_MAX; from < page.markets.length; from += SLICE_MARKETS_MAX)
-    yield { ...page, events: [], markets: page.markets.slice(from, from + SLICE_MARKETS_MAX) };
 }

@@ -9,6 +9,8 @@ function createHealth() {
   const clock = new FakeClock();
   const profile = {
     sweepPauseMs: 1,
+    sweepMarketsPerSecond: 1_000,
+    changesPauseMs: null,
     activePollMs: null,
     streamMarketsMax: 1,
     staleAfterMs: STALE_MS,

@@ -45,8 +45,8 @@ test("the pause after a long sweep is twice as long as the sweep", async () => {
   assert.equal(first, 2 * MINUTE_MS + 4 * MINUTE_MS);
 });
 
-test("polls active markets in order of volume if sweeps take longer than the poll interval and the stream is down", async () => {
-  const profile = { activePollMs: 5_000, streamMarketsMax: 1 };
+test("polls active markets in order of volume if sweeps are less frequent than polls and the stream is not up", async () => {
+  const profile = { activePollMs: 5_000, sweepPauseMs: 4_000, streamMarketsMax: 1 };
   const { clock, venue, start } = openScriptedVenue({ profile });
   venue.setMarkets(sampleMarket("a"), sampleMarket("b", { activity: { volume24hUsd: 5 } }));
   await start();
@@ -61,6 +61,14 @@ test("polls active markets in order of volume if sweeps take longer than the pol
   const before = readsOf(venue).length;
   await clock.advance(60_000);
   assert.equal(readsOf(venue).length, before);
+});
+
+test("polls active markets if sweeps are fast but rare", async () => {
+  const { clock, venue, start } = openScriptedVenue({ profile: { activePollMs: 5_000, sweepPauseMs: 3_600_000 } });
+  venue.setMarkets(sampleMarket("a"));
+  await start();
+  await clock.advance(MINUTE_MS);
+  assert.equal(readsOf(venue).length, 12);
 });
 
 test("an incomplete sweep keeps the markets on the board, counts none as missing and is repeated", async () => {
@@ -171,6 +179,29 @@ test("reads a market that has awaited its result for days once an hour, even if 
     const reads = readsOf(venue).length;
     assert.ok(reads <= 1, `${status}: ${reads}`);
   }
+});
+
+test("reads a market at its opening, and every 15 s for a minute if the venue opens it late", async () => {
+  const { clock, venue, market, start } = openScriptedVenue({ profile: { sweepPauseMs: 24 * HOUR_MS } });
+  const openAt = SAMPLE_AT + 5 * MINUTE_MS;
+  const closeAt = openAt + 15 * MINUTE_MS;
+  venue.setMarkets(withListing("a", { status: "pending", openAt, closeAt }));
+  venue.pages = [["a"]];
+  await start();
+  await clock.advance(5 * MINUTE_MS - 1);
+  assert.deepEqual([readsOf(venue), market("a")?.listing.status], [[], "pending"]);
+  await clock.advance(40_000);
+  assert.equal(readsOf(venue).length, 3);
+  venue.setMarkets(withListing("a", { openAt, closeAt }));
+  await clock.advance(20_000);
+  assert.equal(market("a")?.listing.status, "active");
+  venue.setMarkets(withListing("a", { status: "pending", openAt, closeAt }));
+  venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });
+  await clock.advance(MINUTE_MS);
+  const readsBefore = readsOf(venue).length;
+  assert.ok(readsBefore <= 7, String(readsBefore));
+  await clock.advance(12 * MINUTE_MS);
+  assert.equal(readsOf(venue).length, readsBefore);
 });
 
 test("schedules the read at a distant close when a sweep finds the close within 6 hours", async () => {

@@ -2,6 +2,7 @@ import type { BoardMarket } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { ListingPage } from "../ports/venue.ts";
 import { Backfill } from "./backfill.ts";
+import { ChangesReader } from "./changes-reader.ts";
 import { listMostTraded, type VenueContext } from "./context.ts";
 import { LoopRunner } from "./loop-runner.ts";
 import { RefreshQueue } from "./refresh-queue.ts";
@@ -23,7 +24,7 @@ export interface VenueIngestOptions extends Omit<VenueContext, "signal" | "absor
   readonly areFirstSweepsOver: () => boolean;
 }
 
-/** Keeps the board up to date for one venue: sweeps, stream, individual reads, trades and backfill. */
+/** Keeps the board up to date for one venue: sweeps, changes, stream, individual reads, trades and backfill. */
 export class VenueIngest {
   readonly #areFirstSweepsOver: () => boolean;
   readonly #stop = new AbortController();
@@ -31,6 +32,7 @@ export class VenueIngest {
   readonly #loops: LoopRunner;
   readonly #refreshQueue: RefreshQueue;
   readonly #sweeper: Sweeper;
+  readonly #changes: ChangesReader;
   readonly #trades: TradesReader;
   readonly #backfill: Backfill;
   readonly #stream: StreamReader;
@@ -46,6 +48,7 @@ export class VenueIngest {
     });
     this.#refreshQueue = new RefreshQueue(this.#context);
     this.#sweeper = new Sweeper(this.#context, this.#refreshQueue, () => this.#loops.wake("sweep"));
+    this.#changes = new ChangesReader(this.#context);
     this.#trades = new TradesReader(this.#context);
     this.#backfill = new Backfill(this.#context);
     this.#stream = new StreamReader(this.#context, this.#refreshQueue, markSuspect);
@@ -53,7 +56,7 @@ export class VenueIngest {
 
   start(): void {
     const { venue, board } = this.#context;
-    const { sweepPauseMs, activePollMs } = venue.profile;
+    const { sweepPauseMs, changesPauseMs, activePollMs } = venue.profile;
     // Restored markets that await a result must be scheduled here, because sweeps do not return them.
     for (const market of board.markets()) if (market.listing.venue === venue.id) this.#schedule(market);
     const hasStream = this.#stream.open();
@@ -72,6 +75,12 @@ export class VenueIngest {
       run("trades", TRADES_PAUSE_MS, () => this.#unlessSweepHasPriority(() => this.#trades.readNext())),
       run("backfill", BACKFILL_PAUSE_MS, () => this.#unlessSweepHasPriority(() => this.#fetchHistory())),
     ];
+    if (changesPauseMs !== null)
+      this.#running.push(
+        run("changes", changesPauseMs, () =>
+          this.#unlessSweepHasPriority(() => this.#changes.read(this.#sweeper.lastCompleteAt)),
+        ),
+      );
     if (activePollMs !== null) this.#running.push(run("active", activePollMs, () => this.#pollActive(activePollMs)));
     if (hasStream) this.#running.push(run("follow", SUBSCRIBE_EVERY_MS, async () => this.#stream.follow()));
   }
@@ -112,10 +121,10 @@ export class VenueIngest {
     await this.#backfill.fetchNext();
   }
 
-  /** Refreshes the most traded markets if there is no stream and a sweep takes longer than `activePollMs`. */
+  /** Refreshes the most traded markets if the stream is not up and sweeps are less frequent than polls. */
   async #pollActive(activePollMs: number): Promise<void> {
     const { venue, health, signal } = this.#context;
-    if (this.#stream.isUp || this.#sweeper.lastDurationMs <= activePollMs) return;
+    if (this.#stream.isUp || !health.isSettled || this.#sweeper.intervalMs <= activePollMs) return;
     const listings = listMostTraded(this.#context, POLLED_MARKETS_MAX).map(({ listing }) => listing);
     if (listings.length === 0) return;
     this.absorb(await venue.getMarkets(listings, signal));

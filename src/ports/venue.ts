@@ -50,9 +50,16 @@ export interface VenueStream {
 
 /** How to read this venue within its rate limits. */
 export interface VenueProfile {
-  /** Pause between the end of one sweep and the start of the next. */
+  /** Shortest pause between the end of one sweep and the start of the next. */
   readonly sweepPauseMs: number;
-  /** Pause between two polls of the most active markets; null if sweeps or the stream make them unnecessary. */
+  /**
+   * Limit of markets that sweeps read per second on average. It limits the bytes: the pause grows with the number of
+   * markets, up to `SWEEP_PAUSE_MS_MAX`.
+   */
+  readonly sweepMarketsPerSecond: number;
+  /** Pause between two reads of the changed markets; null if the adapter has no `listChangedMarkets`. */
+  readonly changesPauseMs: number | null;
+  /** Pause between two polls of the most active markets while the stream is not up; null for no polls. */
   readonly activePollMs: number | null;
   /** Largest number of markets that the stream can subscribe to. */
   readonly streamMarketsMax: number;
@@ -60,6 +67,15 @@ export interface VenueProfile {
   readonly staleAfterMs: number;
   /** True if the venue publishes no 24-hour volume, so the volume is summed from trades. */
   readonly volumeFromTrades: boolean;
+}
+
+/** Longest usual pause between two sweeps, however many markets the venue lists. */
+const SWEEP_PAUSE_MS_MAX = 30 * 60_000;
+
+/** Returns the usual pause after a sweep that read `markets` markets. */
+export function sweepPauseAfter(profile: VenueProfile, markets: number): number {
+  const pauseMs = Math.min(SWEEP_PAUSE_MS_MAX, (markets / profile.sweepMarketsPerSecond) * 1_000);
+  return Math.max(profile.sweepPauseMs, pauseMs);
 }
 
 /** Counts unusable data from a venue by reason. */
@@ -82,6 +98,11 @@ export interface VenueAdapter {
   readonly profile: VenueProfile;
   /** Returns the markets that are open or about to open, page by page, with their events. */
   listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage>;
+  /**
+   * Returns the markets, open or not, that were listed or changed at `sinceMs` (Unix milliseconds) or later, page by page.
+   * Which changes count depends on the venue; trades and quotes may not. Absent if the venue cannot list changes.
+   */
+  listChangedMarkets?(sinceMs: number, signal: AbortSignal): AsyncIterable<ListingPage>;
   /** Returns the current state of the given markets, whether open, closed or settled. Omits markets unknown to the venue. */
   getMarkets(
     listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[],

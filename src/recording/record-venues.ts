@@ -2,7 +2,7 @@ import { VenueError } from "../domain/errors.ts";
 import type { MarketListing } from "../domain/market.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
-import type { ListingPage, VenueAdapter } from "../ports/venue.ts";
+import { type ListingPage, sweepPauseAfter, type VenueAdapter } from "../ports/venue.ts";
 
 /**
  * Limit of tracked markets per venue. Above it, a new market's listing is recorded, but not its books, trades and
@@ -70,6 +70,7 @@ async function readVenue(venue: VenueAdapter, options: RecordVenuesOptions): Pro
       .sort((a, b) => b.volume - a.volume)
       .slice(0, count);
 
+  let listedCount = 0;
   const sweep = async () => {
     const listedIds = new Set<string>();
     for await (const page of venue.listOpenMarkets(signal)) {
@@ -77,6 +78,7 @@ async function readVenue(venue: VenueAdapter, options: RecordVenuesOptions): Pro
       track(page);
       await ready();
     }
+    listedCount = listedIds.size;
     // A market that the sweep did not list may have closed or settled.
     for (const marketId of markets.keys()) if (!listedIds.has(marketId)) refreshIds.add(marketId);
   };
@@ -119,10 +121,10 @@ async function readVenue(venue: VenueAdapter, options: RecordVenuesOptions): Pro
 
   try {
     await Promise.all([
-      runLoop(venue, options, "sweep", venue.profile.sweepPauseMs, sweep),
-      runLoop(venue, options, "refresh", REFRESH_EVERY_MS, refresh),
-      runLoop(venue, options, "details", DETAIL_PAUSE_MS, readDetails),
-      ...(stream === null ? [] : [runLoop(venue, options, "follow", FOLLOW_EVERY_MS, follow)]),
+      runLoop(venue, options, "sweep", () => sweepPauseAfter(venue.profile, listedCount), sweep),
+      runLoop(venue, options, "refresh", () => REFRESH_EVERY_MS, refresh),
+      runLoop(venue, options, "details", () => DETAIL_PAUSE_MS, readDetails),
+      ...(stream === null ? [] : [runLoop(venue, options, "follow", () => FOLLOW_EVERY_MS, follow)]),
     ]);
   } finally {
     stream?.close();
@@ -134,7 +136,7 @@ async function runLoop(
   venue: VenueAdapter,
   { clock, log, signal }: RecordVenuesOptions,
   loopName: string,
-  pauseMs: number,
+  pauseMs: () => number,
   step: () => Promise<unknown>,
 ): Promise<void> {
   let failures = 0;
@@ -149,6 +151,6 @@ async function runLoop(
       log.warn({ venue: venue.id, loop: loopName, reason: error.message }, "could not read from the venue");
     }
     const errorPauseMs = failures === 0 ? 0 : Math.min(ERROR_PAUSE_MS_MAX, ERROR_PAUSE_MS_MIN * 2 ** (failures - 1));
-    await clock.sleep(Math.max(pauseMs, errorPauseMs), signal).catch(() => {});
+    await clock.sleep(Math.max(pauseMs(), errorPauseMs), signal).catch(() => {});
   }
 }

@@ -55,6 +55,11 @@ export function closeTimeOf(world: World, market: ListedMarket, phase: Phase): n
   return previousPhase === "closed" ? since : market.closeAt;
 }
 
+/** Returns when the market was listed or last changed its phase. Trading does not change it. */
+export function updatedTimeOf(market: ListedMarket, { phase, since }: Lifecycle): number {
+  return phase === "pending" ? (market.recorded?.listedAt ?? market.openAt) : Math.max(market.openAt, since);
+}
+
 /** Returns the payout of one YES contract in dollars, or null before determination. A void market settles at its last price. */
 export function settlementValueOf(world: World, market: ListedMarket, lifecycle: Lifecycle): number | null {
   const { outcome } = lifecycle;
@@ -173,11 +178,10 @@ export function presentMarket(world: World, market: ListedMarket, at: number): R
   const top = presentTopOfBook(book);
   const value = settlementValueOf(world, market, lifecycle);
   const { phase } = lifecycle;
-  const changedAt = phase === "pending" ? market.openAt : Math.max(market.openAt, lifecycle.since);
   return {
     ...presentStaticFields(market),
     status: STATUS_BY_PHASE[phase],
-    updated_time: formatIso(changedAt),
+    updated_time: formatIso(updatedTimeOf(market, lifecycle)),
     close_time: formatIsoOrNull(closeTimeOf(world, market, phase)),
     ...top,
     no_bid_dollars: formatDollars(toOppositePrice(Number(top.yes_ask_dollars))),

@@ -1,6 +1,6 @@
 import type { ListedMarket, Phase } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
-import { closeTimeOf, presentMarket, presentOrderBook } from "./market-json.ts";
+import { closeTimeOf, presentMarket, presentOrderBook, updatedTimeOf } from "./market-json.ts";
 import { readPage } from "./paging.ts";
 import { createBadRequestError, createNotFoundError, KalshiError, type Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
@@ -37,8 +37,9 @@ export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey
   get("/markets", ({ query }) => {
     const limit = query.readLimit(100, MARKETS_MAX);
     const accepts = createMarketFilter(query, (market) => {
-      const { phase } = world.lifecycle(market, now());
-      return { phase, closeAt: closeTimeOf(world, market, phase) };
+      const lifecycle = world.lifecycle(market, now());
+      const { phase } = lifecycle;
+      return { phase, closeAt: closeTimeOf(world, market, phase), updatedAt: updatedTimeOf(market, lifecycle) };
     });
     const tickers = query.readList("tickers", TICKERS_MAX);
     const { page, cursor } = readPage(
@@ -80,7 +81,11 @@ export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey
  */
 function createMarketFilter(
   query: Query,
-  lifecycleOf: (market: ListedMarket) => { readonly phase: Phase; readonly closeAt: number },
+  lifecycleOf: (market: ListedMarket) => {
+    readonly phase: Phase;
+    readonly closeAt: number;
+    readonly updatedAt: number;
+  },
 ): (market: ListedMarket) => boolean {
   const status = query.readChoice("status", STATUS_FILTER_VALUES);
   const eventTicker = query.readText("event_ticker");
@@ -118,9 +123,11 @@ function createMarketFilter(
     if (eventTicker !== null && kalshiEventTicker(market.event) !== eventTicker) return false;
     if (seriesTicker !== null && kalshiSeriesTicker(market.event) !== seriesTicker) return false;
     if (created !== null && (market.openAt < created.min || market.openAt > created.max)) return false;
-    if (updatedMin !== null && market.openAt < updatedMin) return false;
-    if (phases === null && close === null && settled === null) return true;
-    const { phase, closeAt } = lifecycleOf(market);
+    // Settlement is the last change. Checking it first is much faster than computing the phase of every settled market.
+    if (updatedMin !== null && market.finalizeAt < updatedMin) return false;
+    if (phases === null && close === null && settled === null && updatedMin === null) return true;
+    const { phase, closeAt, updatedAt } = lifecycleOf(market);
+    if (updatedMin !== null && updatedAt < updatedMin) return false;
     if (phases !== null && !phases.includes(phase)) return false;
     if (close !== null && (closeAt < close.min || closeAt > close.max)) return false;
     if (settled === null) return true;

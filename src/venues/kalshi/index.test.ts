@@ -119,6 +119,33 @@ test("if the venue refuses an event, lists its market without it and does not re
   assert.equal(paths().filter((path) => path.startsWith("/events")).length, eventRequests);
 });
 
+test("lists changes by `min_updated_ts` in whole seconds, without a status filter, and refreshes the events", async () => {
+  const { clock, urls, venue } = setUp((url, path) => {
+    if (path !== "/markets") return path === "/events" || path === "/series" ? { json: {} } : eventReply(url, path);
+    const cursor = url.searchParams.get("cursor");
+    return { json: { markets: [row(cursor === null ? "A" : "B")], cursor: cursor === null ? "next" : "" } };
+  });
+  const list = async () => {
+    const pages: string[] = [];
+    for await (const { markets } of venue.listChangedMarkets?.(NOW - 30_500, signal) ?? [])
+      pages.push(markets.map(({ listing }) => listing.marketId).join());
+    return pages;
+  };
+  assert.deepEqual(await clock.until(list()), ["A", "B"]);
+  const [first] = urls().filter(({ pathname }) => pathname.endsWith("/markets"));
+  assert.deepEqual(Object.fromEntries(first?.searchParams ?? []), {
+    min_updated_ts: String(NOW / 1_000 - 31),
+    mve_filter: "exclude",
+    limit: "1000",
+  });
+  const eventRefreshes = () =>
+    urls().filter(({ searchParams, pathname }) => pathname.endsWith("/events") && searchParams.has("min_updated_ts"));
+  assert.deepEqual(eventRefreshes(), []);
+  await clock.advance(6 * 60_000);
+  await clock.until(list());
+  assert.equal(eventRefreshes().length, 1);
+});
+
 test("ends and counts a sweep that repeats a cursor or returns an empty page", async () => {
   const { drops, sweep } = setUp((url, path) => {
     if (path !== "/markets") return eventReply(url, path);

@@ -7,7 +7,7 @@ import { BookReader } from "./book.ts";
 import { KalshiClient, type KalshiPorts } from "./client.ts";
 import { EventCache } from "./event-cache.ts";
 import { fetchHistory } from "./history.ts";
-import { findMarket, getMarkets, listOpenMarkets } from "./listing.ts";
+import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
 import { createSigner } from "./sign.ts";
 import { openKalshiStream } from "./stream.ts";
 import { TradeReader } from "./trades.ts";
@@ -25,7 +25,10 @@ export interface KalshiVenueOptions extends VenuePorts {
 
 const STREAM_MARKETS_MAX = 1_000;
 const SWEEP_PAUSE_MS = 1_500;
-const ACTIVE_POLL_MS = 2_000;
+/** 190,000 open and unopened markets, of about 2 kB each, have a pause of 11 minutes. */
+const SWEEP_MARKETS_PER_SECOND = 300;
+const CHANGES_PAUSE_MS = 15_000;
+const ACTIVE_POLL_MS = 5_000;
 const STALE_AFTER_MS = 60_000;
 
 /**
@@ -42,6 +45,8 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
   const listing = { client, events: new EventCache(client, ports), ports };
   const profile: VenueProfile = {
     sweepPauseMs: SWEEP_PAUSE_MS,
+    sweepMarketsPerSecond: SWEEP_MARKETS_PER_SECOND,
+    changesPauseMs: CHANGES_PAUSE_MS,
     activePollMs: signer === null ? ACTIVE_POLL_MS : null,
     streamMarketsMax: signer === null ? 0 : STREAM_MARKETS_MAX,
     staleAfterMs: STALE_AFTER_MS,
@@ -52,6 +57,7 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
     playMoney,
     profile,
     listOpenMarkets: (signal) => listOpenMarkets(listing, signal),
+    listChangedMarkets: (sinceMs, signal) => listChangedMarkets(listing, sinceMs, signal),
     getMarkets: (listings, signal) => getMarkets(listing, listings, signal),
     findMarket: (marketId, signal) => findMarket(listing, marketId, signal),
     getBook: (market, signal) => books.get(market, signal),

@@ -8,6 +8,8 @@ import { isMarket, isMarketsPage, isOneMarket, isTicker, type MarketWire } from 
 
 const MARKETS_PER_PAGE = 1_000;
 const PAGES_MAX = 1_000;
+/** Limit of pages per read of the changes. About 74,000 markets settle a day, so a page holds the changes of minutes. */
+const CHANGES_PAGES_MAX = 100;
 const TICKERS_PER_REQUEST = 100;
 /**
  * Values of the request's `status` filter, which accepts one value. They differ from the values of the `status` field.
@@ -30,6 +32,24 @@ export async function* listOpenMarkets(options: ListingOptions, signal: AbortSig
     for await (const page of listMarketPages(options, "/markets", query, PAGES_MAX, signal)) {
       yield await toListingPage(options, page, listedEvents, signal);
     }
+  }
+}
+
+/**
+ * Yields the markets whose listing changed at or after `sinceMs`: created, opened, closed, determined, settled. Trading
+ * does not count as a change.
+ */
+export async function* listChangedMarkets(
+  options: ListingOptions,
+  sinceMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<ListingPage> {
+  const listedEvents = new Set<string>();
+  await options.events.refresh(signal);
+  // The venue allows no status filter beside `min_updated_ts`.
+  const query = { min_updated_ts: Math.floor(sinceMs / 1_000), limit: MARKETS_PER_PAGE, mve_filter: "exclude" };
+  for await (const page of listMarketPages(options, "/markets", query, CHANGES_PAGES_MAX, signal)) {
+    yield await toListingPage(options, page, listedEvents, signal);
   }
 }
 

@@ -65,6 +65,16 @@ export class ManifoldClient {
     return this.#fetchRows("search-markets", query, signal);
   }
 
+  /** Returns open contracts of one type by the time of their last bet or edit, latest first. */
+  searchUpdated(
+    contractType: ContractType,
+    page: { readonly limit: number; readonly offset: number },
+    signal: AbortSignal,
+  ): Promise<Rows> {
+    const query = { filter: "open", sort: "last-updated", contractType, includeLiteAnswers: true, ...page };
+    return this.#fetchRows("search-markets", query, signal);
+  }
+
   /** Returns the FullMarket of a contract, or null if the contract does not exist. */
   async findContract(id: string, signal: AbortSignal): Promise<(Omit<Rows, "rows"> & { row: unknown }) | null> {
     const url = `${this.#restUrl}/market/${encodeURIComponent(id)}`;

@@ -4,6 +4,7 @@ import { adapterHarness, marketIdsOf } from "../../../test/support/venues/adapte
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import type { MarketListing } from "../../domain/market.ts";
+import type { ListingPage } from "../../ports/venue.ts";
 import { createManifoldVenue } from "./index.ts";
 
 const fixture = fixtureReader(import.meta.url);
@@ -72,6 +73,37 @@ test("requests an empty page a second time, because a failed search returns an e
   );
   assert.deepEqual(marketIdsOf(await sweep()), ["late"]);
   assert.equal(urls().length, 6);
+});
+
+test("lists changes by the time of the last update, page by page, until an earlier update", async () => {
+  const updated = (id: string, lastUpdatedTime: number) => ({ ...contract(id, NOW - 1_000_000), lastUpdatedTime });
+  const rows = Array.from({ length: 1_100 }, (_, index) => updated(`c${index}`, NOW - index * 1_000));
+  const { clock, venue, urls, drops } = setUp((url) => {
+    const { contractType, offset, limit } = Object.fromEntries(url.searchParams);
+    return body(contractType === "BINARY" ? rows.slice(Number(offset), Number(offset) + Number(limit)) : []);
+  });
+  const list = async (sinceMs: number) => {
+    const pages: ListingPage[] = [];
+    for await (const page of venue.listChangedMarkets?.(sinceMs, signal) ?? []) pages.push(page);
+    return pages;
+  };
+  const pages = await clock.until(list(NOW - 70_000));
+  assert.deepEqual(
+    marketIdsOf(pages),
+    rows.slice(0, 100).map(({ id }) => id),
+  );
+  const [first, second, ...others] = urls().map(({ search }) => search);
+  assert.equal(first, "?filter=open&sort=last-updated&contractType=BINARY&includeLiteAnswers=true&limit=50&offset=0");
+  assert.match(second ?? "", /contractType=BINARY.*offset=50$/);
+  assert.equal(others.length, 2);
+  assert.deepEqual(drops, {});
+
+  const bounded = await clock.until(list(0));
+  assert.equal(marketIdsOf(bounded).length, 1_000);
+  assert.deepEqual(
+    bounded.flatMap(({ incompleteReason }) => incompleteReason ?? []),
+    ["page_limit"],
+  );
 });
 
 test("getMarkets requests each contract once and omits unknown markets", async () => {

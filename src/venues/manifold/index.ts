@@ -7,7 +7,7 @@ import type { VenuePorts } from "../shared/venue-ports.ts";
 import { BET_ROWS_MAX, ManifoldClient, type ManifoldContext } from "./client.ts";
 import { ContractCache } from "./contract-cache.ts";
 import { fetchHistory } from "./history.ts";
-import { findMarket, getMarkets, listOpenMarkets } from "./listing.ts";
+import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
 import { openManifoldStream } from "./stream.ts";
 import { listTrades } from "./trades.ts";
 import { detectManifoldDrift } from "./wire.ts";
@@ -22,6 +22,8 @@ const BACKFILL_MS_MAX = 60 * 60_000;
 
 const PROFILE: VenueProfile = {
   sweepPauseMs: 20_000,
+  sweepMarketsPerSecond: 50,
+  changesPauseMs: 30_000,
   activePollMs: null,
   streamMarketsMax: 50_000,
   staleAfterMs: 120_000,
@@ -38,6 +40,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
     playMoney: options.playMoney,
     profile: PROFILE,
     listOpenMarkets: (signal) => listOpenMarkets(context, signal),
+    listChangedMarkets: (sinceMs, signal) => listChangedMarkets(context, sinceMs, signal),
     getMarkets: (listings, signal) => getMarkets(context, listings, signal),
     findMarket: (marketId, signal) => findMarket(context, marketId, signal),
     /** A market maker has no order book. The open limit orders alone would look like a one-sided book. */

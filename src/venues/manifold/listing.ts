@@ -12,6 +12,9 @@ import { isContract } from "./wire.ts";
 const PAGE_ROWS = 1_000;
 /** Limit of pages per contract type: 200,000 contracts. The venue has some tens of thousands in total. */
 const PAGES_MAX = 200;
+/** Rows per page of a read of the changes; a page usually holds the bets of several minutes. */
+const CHANGES_PAGE_ROWS = 50;
+const CHANGES_PAGES_MAX = 20;
 /** Maximum concurrent requests for single contracts. */
 const CONTRACT_READERS_MAX = 6;
 /**
@@ -23,6 +26,38 @@ const CONTRACT_TYPES: readonly ContractType[] = ["BINARY", "DEPENDENT_MULTIPLE_C
 /** Yields every open market by contract type, newest first. */
 export async function* listOpenMarkets(context: ManifoldContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
   for (const contractType of CONTRACT_TYPES) yield* listType(context, contractType, signal);
+}
+
+/** Yields the open markets of contracts with a bet or an edit at or after `sinceMs`, by contract type. */
+export async function* listChangedMarkets(
+  context: ManifoldContext,
+  sinceMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<ListingPage> {
+  for (const contractType of CONTRACT_TYPES) {
+    const seenIds = new Set<string>();
+    const pages = walkPages({
+      fetch: async (cursor) => {
+        const offset = Number(cursor ?? 0);
+        const response = await context.client.searchUpdated(contractType, { limit: CHANGES_PAGE_ROWS, offset }, signal);
+        return { offset, rows: response.rows, ...parsePage(context, contractType, response, seenIds) };
+      },
+      nextOf({ offset, rows }) {
+        const last = rows.at(-1);
+        const updatedAt = isContract(last) ? parseTime(last.lastUpdatedTime) : null;
+        const isLast = rows.length < CHANGES_PAGE_ROWS || updatedAt === null || updatedAt < sinceMs;
+        return isLast ? null : String(offset + CHANGES_PAGE_ROWS);
+      },
+      idsOf: ({ rows }) => idsOf(rows, "id"),
+      rowsOf: ({ rows }) => rows.length,
+      pagesOverlap: true,
+      pagesMax: CHANGES_PAGES_MAX,
+      countDrop: context.countDrop,
+    });
+    for await (const { page, incompleteReason } of pages) {
+      yield { ...page.listing, ...(incompleteReason === null ? {} : { incompleteReason }) };
+    }
+  }
 }
 
 /** Returns the current state of single markets. Unknown ids are omitted. */

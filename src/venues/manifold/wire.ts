@@ -21,6 +21,8 @@ export const ContractWire = Type.Object(
     isResolved: Type.Boolean(),
     createdTime: always(Type.Number()),
     closeTime: optional(Type.Number()),
+    /** Time of the last bet or edit. */
+    lastUpdatedTime: optional(Type.Number()),
     url: usually(Type.String()),
     /** Present for BINARY contracts; contracts with several answers have one per answer. */
     probability: optional(Probability),
@@ -40,7 +42,7 @@ export const ContractWire = Type.Object(
   },
   unused(`
     creatorId creatorUsername creatorName creatorAvatarUrl slug mechanism pool p totalLiquidity volume volume24Hours
-    uniqueBettorCount lastUpdatedTime lastBetTime lastCommentTime token siblingContractId value min max isLogScale
+    uniqueBettorCount lastBetTime lastCommentTime token siblingContractId value min max isLogScale
     resolverId marketTier description coverImageUrl addAnswersMode options totalBounty bountyLeft loverUserId1
     loverUserId2 matchCreatorId isLove unit midpoints timezone
   `),

@@ -17,7 +17,10 @@ import { detectPolymarketDrift } from "./wire.ts";
 
 const PROFILE: VenueProfile = {
   sweepPauseMs: 30_000,
-  activePollMs: null,
+  /** 220,000 open markets, of about 5 kB each, have a pause of 24 minutes. */
+  sweepMarketsPerSecond: 150,
+  changesPauseMs: null,
+  activePollMs: 10_000,
   streamMarketsMax: STREAM_MARKETS_MAX,
   staleAfterMs: 120_000,
   volumeFromTrades: false,

@@ -10,13 +10,22 @@ import type {
 } from "../../../src/ports/venue.ts";
 import { samplePage } from "../market-samples.ts";
 
-export type VenueMethod = "listOpenMarkets" | "getMarkets" | "findMarket" | "getBook" | "listTrades" | "getHistory";
+export type VenueMethod =
+  | "listOpenMarkets"
+  | "listChangedMarkets"
+  | "getMarkets"
+  | "findMarket"
+  | "getBook"
+  | "listTrades"
+  | "getHistory";
 
 export interface VenueCall {
   readonly at: number;
   readonly method: VenueMethod;
   /** Requested market ids; empty for a listing. */
   readonly marketIds: readonly string[];
+  /** Start of the requested changes, Unix milliseconds. */
+  readonly sinceMs?: number;
 }
 
 /** A venue in memory with scripted markets and failures. It records every call. */
@@ -28,11 +37,15 @@ export class ScriptedVenue implements VenueAdapter {
   /** Market ids of each page of the listing. */
   pages: string[][] = [];
   readonly markets = new Map<string, MarketSnapshot>();
+  /** Absent if the profile has no `changesPauseMs`. */
+  readonly listChangedMarkets?: NonNullable<VenueAdapter["listChangedMarkets"]>;
+  /** Ids of the changed markets; every read returns them all, on one page. */
+  changed: string[] = [];
   readonly trades = new Map<string, Trade[]>();
   readonly history = new Map<string, HistoryPoint[]>();
   /** Requested ranges of all calls of `getHistory`. */
   readonly historyRanges: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number }[] = [];
-  /** If not null, the last page of the listing is incomplete for this reason. */
+  /** If not null, the last page of a listing is incomplete for this reason. */
   incompleteReason: IncompleteReason | null = null;
   /** Errors that calls throw, by method. */
   readonly failing = new Map<VenueMethod, Error>();
@@ -59,12 +72,16 @@ export class ScriptedVenue implements VenueAdapter {
     this.#hasStream = options.hasStream ?? true;
     this.profile = {
       sweepPauseMs: 60_000,
+      sweepMarketsPerSecond: 1_000_000,
+      changesPauseMs: null,
       activePollMs: null,
       streamMarketsMax: 100,
       staleAfterMs: 120_000,
       volumeFromTrades: false,
       ...options.profile,
     };
+    if (this.profile.changesPauseMs !== null)
+      this.listChangedMarkets = (sinceMs, signal) => this.#listChanged(sinceMs, signal);
   }
 
   /** Adds or replaces markets. The listing then has one page with all open markets. */
@@ -86,6 +103,12 @@ export class ScriptedVenue implements VenueAdapter {
       const isLast = number === this.pages.length - 1;
       yield isLast && this.incompleteReason !== null ? { ...page, incompleteReason: this.incompleteReason } : page;
     }
+  }
+
+  async *#listChanged(sinceMs: number, signal: AbortSignal): AsyncIterable<ListingPage> {
+    await this.#recordCall("listChangedMarkets", [], signal, sinceMs);
+    const page = await this.#createPage(this.changed, signal);
+    yield this.incompleteReason === null ? page : { ...page, incompleteReason: this.incompleteReason };
   }
 
   async getMarkets(listings: readonly { readonly marketId: string }[], signal: AbortSignal): Promise<ListingPage> {
@@ -133,8 +156,13 @@ export class ScriptedVenue implements VenueAdapter {
     };
   }
 
-  async #recordCall(method: VenueMethod, marketIds: readonly string[], signal: AbortSignal): Promise<void> {
-    this.calls.push({ at: this.#clock.now(), method, marketIds });
+  async #recordCall(
+    method: VenueMethod,
+    marketIds: readonly string[],
+    signal: AbortSignal,
+    sinceMs?: number,
+  ): Promise<void> {
+    this.calls.push({ at: this.#clock.now(), method, marketIds, sinceMs });
     if (this.responseMs > 0) await this.#clock.sleep(this.responseMs, signal);
     const failure = this.failing.get(method);
     if (failure !== undefined) throw failure;
