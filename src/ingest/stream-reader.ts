@@ -1,5 +1,6 @@
 import { VENUE_CLOCK_AHEAD_MS_MAX } from "../domain/market.ts";
 import type { StreamMessage, VenueStream } from "../ports/venue.ts";
+import type { AnnouncedMarkets } from "./announced-markets.ts";
 import { listMostTraded, type VenueContext } from "./context.ts";
 import type { RefreshQueue } from "./refresh-queue.ts";
 
@@ -7,15 +8,17 @@ import type { RefreshQueue } from "./refresh-queue.ts";
 export class StreamReader {
   readonly #context: VenueContext;
   readonly #refreshQueue: RefreshQueue;
+  readonly #announced: AnnouncedMarkets;
   readonly #markSuspect: () => void;
   #stream: VenueStream | null = null;
   #isUp = false;
   #wasUp = false;
 
   /** @param markSuspect  called when messages were lost or contradict each other */
-  constructor(context: VenueContext, refreshQueue: RefreshQueue, markSuspect: () => void) {
+  constructor(context: VenueContext, refreshQueue: RefreshQueue, announced: AnnouncedMarkets, markSuspect: () => void) {
     this.#context = context;
     this.#refreshQueue = refreshQueue;
+    this.#announced = announced;
     this.#markSuspect = markSuspect;
   }
 
@@ -65,7 +68,7 @@ export class StreamReader {
     const { health } = this.#context;
     health.succeeded();
     if (message.kind === "changed") this.#refreshQueue.add(message.marketId);
-    else if (message.kind === "listed") this.#findListed(message.marketId);
+    else if (message.kind === "listed") this.#announced.add(message.marketId);
     else if (message.kind === "quote") this.#applyQuote(message);
     else this.#applyTrade(message);
   }
@@ -92,16 +95,5 @@ export class StreamReader {
     storeWriter.queueTrades(market, [trade]);
     const change = board.applyTrade(market, trade);
     if (change !== null) storeWriter.queueChange(change);
-  }
-
-  #findListed(marketId: string): void {
-    const { venue, board, health, signal, absorb } = this.#context;
-    if (board.find(venue.id, marketId) !== null) return;
-    venue.findMarket(marketId, signal).then(
-      (page) => {
-        if (page !== null) absorb(page);
-      },
-      () => health.drop("new_market_unread"),
-    );
   }
 }

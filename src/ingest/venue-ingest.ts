@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { ListingPage } from "../ports/venue.ts";
+import { AnnouncedMarkets } from "./announced-markets.ts";
 import { Backfill } from "./backfill.ts";
 import { ChangesReader } from "./changes-reader.ts";
 import { listMostTraded, type VenueContext } from "./context.ts";
@@ -11,6 +12,7 @@ import { Sweeper } from "./sweeper.ts";
 import { TradesReader } from "./trades-reader.ts";
 
 const REFRESH_EVERY_MS = 1_000;
+const ANNOUNCED_EVERY_MS = 1_000;
 const TRADES_PAUSE_MS = 250;
 const BACKFILL_PAUSE_MS = 200;
 const SUBSCRIBE_EVERY_MS = 5_000;
@@ -31,6 +33,7 @@ export class VenueIngest {
   readonly #context: VenueContext;
   readonly #loops: LoopRunner;
   readonly #refreshQueue: RefreshQueue;
+  readonly #announced: AnnouncedMarkets;
   readonly #sweeper: Sweeper;
   readonly #changes: ChangesReader;
   readonly #trades: TradesReader;
@@ -47,11 +50,12 @@ export class VenueIngest {
       if (!(hasRecovered && loop === "sweep")) markSuspect();
     });
     this.#refreshQueue = new RefreshQueue(this.#context);
+    this.#announced = new AnnouncedMarkets(this.#context);
     this.#sweeper = new Sweeper(this.#context, this.#refreshQueue, () => this.#loops.wake("sweep"));
     this.#changes = new ChangesReader(this.#context);
     this.#trades = new TradesReader(this.#context);
     this.#backfill = new Backfill(this.#context);
-    this.#stream = new StreamReader(this.#context, this.#refreshQueue, markSuspect);
+    this.#stream = new StreamReader(this.#context, this.#refreshQueue, this.#announced, markSuspect);
   }
 
   start(): void {
@@ -71,6 +75,7 @@ export class VenueIngest {
         nextPause: () => this.#sweeper.nextPause(),
       }),
       run("refresh", REFRESH_EVERY_MS, () => this.#refreshQueue.refreshDue()),
+      run("announced", ANNOUNCED_EVERY_MS, () => this.#announced.readDue()),
       this.#probe(),
       run("trades", TRADES_PAUSE_MS, () => this.#unlessSweepHasPriority(() => this.#trades.readNext())),
       run("backfill", BACKFILL_PAUSE_MS, () => this.#unlessSweepHasPriority(() => this.#fetchHistory())),
@@ -104,6 +109,7 @@ export class VenueIngest {
 
   #schedule(market: BoardMarket): void {
     const { marketId, status } = market.listing;
+    this.#announced.remove(marketId);
     this.#refreshQueue.schedule(market);
     if (status !== "finalized") return;
     this.#sweeper.forget(marketId);

@@ -60,24 +60,6 @@ test("a streamed trade sets the last price and is stored once, even if it is sen
   assert.deepEqual([...store.trades.keys()], ["1/t1"]);
 });
 
-test("reads a market that the stream lists if it is not on the board, and counts a failed read", async () => {
-  const { clock, send, venue, health, market } = await startVenue();
-  venue.markets.set("new", sampleMarket("new"));
-  const listed = (marketId: string) => send({ kind: "listed", marketId, receivedAt: clock.now() });
-  listed("new");
-  listed("a");
-  await clock.settle();
-  assert.ok(market("new"));
-  venue.failing.set("findMarket", new VenueError("timeout", "no response", { retryable: true }));
-  listed("other");
-  await clock.settle();
-  assert.deepEqual(
-    venue.callsOf("findMarket").map(({ marketIds }) => marketIds[0]),
-    ["new", "other"],
-  );
-  assert.equal(health(venue).report(0).drops.new_market_unread, 1);
-});
-
 test("subscribes to the most traded markets up to the stream's limit, and updates the subscription as volumes change", async () => {
   const { clock, venue } = await startVenue({ profile: { streamMarketsMax: 1 } });
   await clock.advance(5_000);

@@ -103,7 +103,10 @@ export interface VenueAdapter {
    * Which changes count depends on the venue; trades and quotes may not. Absent if the venue cannot list changes.
    */
   listChangedMarkets?(sinceMs: number, signal: AbortSignal): AsyncIterable<ListingPage>;
-  /** Returns the current state of the given markets, whether open, closed or settled. Omits markets unknown to the venue. */
+  /**
+   * Returns the current state of the given markets, whether open, closed or settled. Omits markets unknown to the venue.
+   * `venueKeys` is empty for a market that has only been announced.
+   */
   getMarkets(
     listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[],
     signal: AbortSignal,

@@ -86,7 +86,7 @@ async function readVenue(venue: VenueAdapter, options: RecordVenuesOptions): Pro
     const batch = [...refreshIds].slice(0, REFRESH_BATCH_MAX);
     if (batch.length === 0) return;
     for (const marketId of batch) refreshIds.delete(marketId);
-    const listings = batch.flatMap((marketId) => markets.get(marketId)?.listing ?? []);
+    const listings = batch.map((marketId) => markets.get(marketId)?.listing ?? { marketId, venueKeys: {} });
     track(await venue.getMarkets(listings, signal));
     await ready();
   };
@@ -107,13 +107,10 @@ async function readVenue(venue: VenueAdapter, options: RecordVenuesOptions): Pro
     onUp() {},
     onDown: (reason) => options.log.info({ venue: venue.id, reason }, "stream disconnected, reconnecting"),
     onMessage(message) {
-      if (message.kind === "changed" && markets.has(message.marketId)) refreshIds.add(message.marketId);
-      if (message.kind !== "listed" || markets.has(message.marketId)) return;
-      venue.findMarket(message.marketId, signal).then(
-        (page) => page !== null && track(page),
-        // Ignored, because the next sweep lists the market.
-        () => {},
-      );
+      const isKnown = markets.has(message.marketId);
+      // An announced market that the venue does not return yet is listed by the next sweep.
+      const isDue = message.kind === "changed" ? isKnown : message.kind === "listed" && !isKnown;
+      if (isDue && refreshIds.size < MARKETS_MAX) refreshIds.add(message.marketId);
     },
   });
   const follow = async () =>

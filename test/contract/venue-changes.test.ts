@@ -5,7 +5,7 @@ import { manifoldMarketId } from "../../sandbox/protocol/manifold/index.ts";
 import type { ListedMarket } from "../../sandbox/world/types.ts";
 import type { MarketListing } from "../../src/domain/market.ts";
 import type { ListingPage } from "../../src/ports/venue.ts";
-import { NOW, openVenueHarness, type VenueHarness } from "../support/venues/venue-harness.ts";
+import { NOW, openVenueHarness, VENUE_NAMES, type VenueHarness } from "../support/venues/venue-harness.ts";
 
 const HOUR_MS = 3_600_000;
 const signal = () => new AbortController().signal;
@@ -83,3 +83,20 @@ describe("changes of manifold", () => {
     for (const [marketId, listing] of changed) assert.deepEqual(listing, open.get(marketId));
   });
 });
+
+for (const name of VENUE_NAMES)
+  test(`${name}: markets that were only announced are read together, each with its event`, async (t) => {
+    const harness = await openVenueHarness(name);
+    t.after(() => harness.close());
+    const open = await collect(harness.adapter().listOpenMarkets(signal()));
+    const announced = [...open.values()].slice(0, 20);
+    const page = await harness.adapter().getMarkets(
+      announced.map(({ marketId }) => ({ marketId, venueKeys: {} })),
+      signal(),
+    );
+    const found = new Map(page.markets.map(({ listing }) => [listing.marketId, listing]));
+    for (const { marketId, eventId, title, status } of announced) {
+      const listing = found.get(marketId);
+      assert.deepEqual([listing?.eventId, listing?.title, listing?.status], [eventId, title, status]);
+    }
+  });

@@ -157,6 +157,17 @@ describe("single markets", () => {
     );
   });
 
+  test("reads an announced child with its group, which is not known before it is listed", async () => {
+    const { venue, clock } = setUp(respond);
+    const announced = [{ marketId: "driver-b-1784000002000", venueKeys: {} }];
+    const { markets, events } = await clock.until(venue.getMarkets(announced, signal));
+    const groupId = "f1-champion-2026-1784000000000";
+    assert.deepEqual(
+      [markets.map(({ listing }) => [listing.marketId, listing.eventId]), events.map(({ eventId }) => eventId)],
+      [[["driver-b-1784000002000", groupId]], [groupId]],
+    );
+  });
+
   test("does not return a group as a market", async () => {
     const { venue, clock } = setUp(respond);
     assert.equal(await clock.until(venue.findMarket("f1-champion-2026-1784000000000", signal)), null);

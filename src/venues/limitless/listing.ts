@@ -53,7 +53,7 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
 
 /**
  * Returns the current state of single markets by id. The venue does not list closed markets, so each market is a
- * request. Children of a group share one request for the group, whose response includes the data they inherit.
+ * request. Children of a known group share one request for the group, whose response includes the data they inherit.
  */
 export async function getMarkets(
   context: LimitlessContext,
@@ -74,6 +74,13 @@ export async function getMarkets(
   }
   for (const listing of listings) {
     if (markets.has(listing.marketId)) continue;
+    if (Object.keys(listing.venueKeys).length === 0) {
+      // The market is not listed yet, so its group is unknown.
+      const page = await findMarket(context, listing.marketId, signal);
+      for (const market of page?.markets ?? []) markets.set(market.listing.marketId, market);
+      events.push(...(page?.events ?? []));
+      continue;
+    }
     const found = await fetchRow(context, listing.marketId, signal);
     const market = found === null ? null : parseMarket(found.row, parentOf(listing), found.context);
     if (market !== null) markets.set(listing.marketId, market);
