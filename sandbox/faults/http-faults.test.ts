@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { request as fetchEncoded } from "undici";
 import type { ExchangeContext } from "../protocol/exchange.ts";
 import { kalshiExchange } from "../protocol/kalshi/index.ts";
 import { limitlessExchange } from "../protocol/limitless/index.ts";
@@ -121,6 +123,15 @@ test("`garbage` returns status 200 with HTML, binary data or JSON that contains 
     assert.match(text, pattern);
     assert.throws(() => JSON.parse(text));
   }
+});
+
+test("`garbage` of kind `gzip` returns status 200 with data that cannot be decompressed", async () => {
+  setFaults("limitless", { garbage: { kind: "gzip" } });
+  // `fetch` accepts incomplete gzip data.
+  const { statusCode, headers, body } = await fetchEncoded(LIST_URLS.limitless());
+  assert.deepEqual([statusCode, headers["content-encoding"]], [200, "gzip"]);
+  const bytes = Buffer.from(await body.arrayBuffer());
+  assert.throws(() => gunzipSync(bytes));
 });
 
 test("`half_page` returns half of the rows, repeated rows, or the cursor of the request", async () => {
@@ -268,11 +279,15 @@ test("if a client disconnects from a frozen venue, no other fault is applied to 
   assert.deepEqual(faults.kalshi.counts, { frozen: 1 });
 });
 
-test("`garbage` of kind `nan` returns invalid JSON even if the response contains no numbers", async () => {
-  setFaults("manifold", { garbage: { kind: "nan" } });
-  const reply = await fetch(`${urls.manifold?.rest}/search-markets?term=nothingiscalledthis`);
-  const text = await reply.text();
-  assert.throws(() => JSON.parse(text), text);
+test("`garbage` of kind `nan` returns invalid JSON even if the response has no numbers, or digits only in strings", async () => {
+  for (const venue of ["kalshi", "manifold"] as const) setFaults(venue, { garbage: { kind: "nan" } });
+  for (const url of [
+    `${urls.manifold?.rest}/search-markets?term=nothingiscalledthis`,
+    `${urls.kalshi?.rest}/markets/trades?limit=5`,
+  ]) {
+    const text = await (await fetch(url)).text();
+    assert.throws(() => JSON.parse(text), text);
+  }
 });
 
 test("every switch has a description", () => {

@@ -16,8 +16,10 @@ export interface HttpFaultOptions {
 /** Maximum number of frozen connections per venue; further connections are closed. */
 const FROZEN_CONNECTIONS_MAX = 10_000;
 const INVALID_RETRY_AFTERS = [String(10 ** 9), "-5", "soon"];
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const GARBAGE_HTML =
   "<!doctype html><html><head><title>Just a moment...</title></head><body>Checking your browser</body></html>";
+/** The header of gzip data, followed by bytes that are neither compressed data nor UTF-8. */
 const GARBAGE_BYTES = Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0xff, 0xfe, 0x00, 0x7b, 0xc3, 0x28, 0xed, 0xa0, 0x80]);
 
 /** Applies the venue's faults before and after its route handlers. */
@@ -115,9 +117,10 @@ function corruptResponse(
   const garbage = faults.draw("garbage");
   if (garbage !== null) {
     const kind = faults.pickKind("garbage", garbage);
-    const jsonWithNaN = body.replace(/(:|\[)-?\d+(\.\d+)?/g, "$1NaN");
+    const jsonWithNaN = body.replace(STRING_OR_NUMBER, (token) => (token.startsWith('"') ? token : "NaN"));
     // A body without numbers cannot be broken by NaN: send binary data instead.
     if (kind === "nan" && jsonWithNaN !== body) return jsonWithNaN;
+    if (kind === "gzip") reply.header("content-encoding", "gzip");
     reply.type(kind === "html" ? "text/html; charset=utf-8" : "application/octet-stream");
     return kind === "html" ? GARBAGE_HTML : GARBAGE_BYTES;
   }

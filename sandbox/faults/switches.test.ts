@@ -23,7 +23,7 @@ test("rejects unknown switches, unknown parameters and values out of range with 
     [{ latency: null }, /between 0 and 1/],
     [{ latency: { milliseconds: 3 } }, /unknown parameter "milliseconds"; parameters: rate, ms, jitter_ms/],
     [{ latency: { ms: -1 } }, /ms must be a number from 0 to 600000/],
-    [{ garbage: { kind: "noise" } }, /kind must be one of any, html, binary, nan/],
+    [{ garbage: { kind: "noise" } }, /kind must be one of any, html, binary, nan, gzip/],
   ];
   for (const [value, message] of cases) {
     assert.throws(

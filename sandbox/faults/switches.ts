@@ -42,8 +42,8 @@ const DEFINITIONS = {
   cut_body: { about: "a complete response with truncated JSON", parameters: {} },
   cut_socket: { about: "the connection closes before the end of the body", parameters: {} },
   garbage: {
-    about: "status 200 with HTML, binary data or JSON that contains NaN",
-    parameters: { kind: createChoice("html", "binary", "nan") },
+    about: "status 200 with HTML, binary data, corrupt gzip data or JSON that contains NaN",
+    parameters: { kind: createChoice("html", "binary", "nan", "gzip") },
   },
   half_page: {
     about: "a page with half of its rows, with the cursor of its own request, or with repeated rows",
