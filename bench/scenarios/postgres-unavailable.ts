@@ -19,16 +19,10 @@ export const postgresUnavailableScenario: Scenario = {
     "PostgreSQL refuses connections, then drops all packets, each for 30 s: the service returns 503 and no false\nsuccess, keeps running and is ready within 3 s after recovery.",
   async run(options) {
     const serviceDatabase = await createOwnDatabase("unavailable");
-    const proxy = await startTcpProxy({
-      host: serviceDatabase.url.hostname,
-      port: Number(serviceDatabase.url.port || 5432),
-    });
+    const proxy = await startTcpProxy(serviceDatabase.url.href);
     const directDatabase = await openPostgresDatabase({ url: serviceDatabase.url.href, log: quietLog });
-    const url = new URL(serviceDatabase.url);
-    url.hostname = "127.0.0.1";
-    url.port = String(proxy.port);
     try {
-      const service = await openService({ DATABASE_URL: url.href });
+      const service = await openService({ DATABASE_URL: proxy.url });
       try {
         const outageMs = options.quick ? OUTAGE_MS_QUICK : OUTAGE_MS;
         const rows = [];

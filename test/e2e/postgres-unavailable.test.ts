@@ -29,11 +29,8 @@ let key = "";
 
 before(async () => {
   if (DATABASE_URL === undefined) return;
-  const url = new URL(DATABASE_URL);
-  proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port === "" ? 5432 : url.port) });
-  url.hostname = "127.0.0.1";
-  url.port = String(proxy.port);
-  database = await openPostgresDatabase({ url: url.href, schema: SCHEMA, log: quietLog });
+  proxy = await startTcpProxy(DATABASE_URL);
+  database = await openPostgresDatabase({ url: proxy.url, schema: SCHEMA, log: quietLog });
   await migrateDatabase(database);
   const folder = await temporaryFolder();
   key = (await ensureDemoKeys(database, folder.path, { random: systemRandom, clock: systemClock })).enterprise;

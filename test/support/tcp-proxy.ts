@@ -3,7 +3,8 @@ import { connect, createServer, type Socket } from "node:net";
 
 /** A TCP proxy whose connections a test can interrupt. */
 export interface TcpProxy {
-  readonly port: number;
+  /** The server's URL with the address of the proxy. */
+  readonly url: string;
   /** Resets every connection, and resets each new connection immediately. */
   refuse(): void;
   /** Keeps connections open and accepts new connections, but discards all data. */
@@ -19,8 +20,12 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { "postgres:": 5_432, "postgresql:": 5_432, "redis:": 6_379 };
+
 /** Forwards connections on 127.0.0.1 to a server until the test interrupts them. */
-export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+export async function startTcpProxy(serverUrl: string): Promise<TcpProxy> {
+  const { protocol, hostname, port } = new URL(serverUrl);
+  const target = { host: hostname, port: Number(port) || (DEFAULT_PORTS[protocol] ?? 0) };
   const sockets = new Set<Socket>();
   let mode: "forwarding" | "refusing" | "discarding" = "forwarding";
   let acceptedConnections = 0;
@@ -63,8 +68,11 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the proxy has no port");
+  const url = new URL(serverUrl);
+  url.hostname = address.address;
+  url.port = String(address.port);
   return {
-    port: address.port,
+    url: url.href,
     refuse() {
       mode = "refusing";
       resetAll();

@@ -34,24 +34,10 @@ interface Kind {
   readonly skip: string | false;
   /** Opens a bus that behaves like the bus of a separate process. */
   open(options?: ConnectOptions): Bus;
-  readonly server: { readonly host: string; readonly port: number } | null;
+  readonly serverUrl: string | null;
   /** Closes the connections of this test's buses at the server. Returns their number. */
   kill(): Promise<number>;
   inject(text: string): Promise<void>;
-}
-
-function urlThroughProxy(url: string, proxy: TcpProxy | undefined): string {
-  if (proxy === undefined) return url;
-  const address = new URL(url);
-  address.hostname = "127.0.0.1";
-  address.port = String(proxy.port);
-  return address.href;
-}
-
-function parseServerAddress(url: string | undefined, port: number) {
-  if (url === undefined) return null;
-  const address = new URL(url);
-  return { host: address.hostname, port: Number(address.port || port) };
 }
 
 const withPostgres = async <Result>(run: (client: pg.Client) => Promise<Result>): Promise<Result> => {
@@ -78,7 +64,7 @@ const KINDS: readonly Kind[] = [
     name: "in process",
     skip: false,
     open: () => createInProcessBus(quietLog),
-    server: null,
+    serverUrl: null,
     kill: async () => 0,
     inject: async () => {},
   },
@@ -87,10 +73,10 @@ const KINDS: readonly Kind[] = [
     skip: TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
     open: ({ clock = systemClock, proxy } = {}) =>
       openPostgresBus({
-        ...{ url: urlThroughProxy(TEST_DATABASE_URL ?? "", proxy), channel: CHANNEL_NAME },
+        ...{ url: proxy?.url ?? TEST_DATABASE_URL ?? "", channel: CHANNEL_NAME },
         ...{ clock, random: systemRandom, log: quietLog },
       }),
-    server: parseServerAddress(TEST_DATABASE_URL, 5_432),
+    serverUrl: TEST_DATABASE_URL ?? null,
     kill: () =>
       withPostgres(async (client) => {
         const { rowCount } = await client.query(
@@ -109,10 +95,10 @@ const KINDS: readonly Kind[] = [
     skip: TEST_REDIS_URL === undefined ? "TEST_REDIS_URL is not set" : false,
     open: ({ clock = systemClock, proxy } = {}) =>
       openRedisBus({
-        ...{ url: urlThroughProxy(TEST_REDIS_URL ?? "", proxy), prefix: `${CHANNEL_NAME}:` },
+        ...{ url: proxy?.url ?? TEST_REDIS_URL ?? "", prefix: `${CHANNEL_NAME}:` },
         ...{ clock, random: systemRandom, log: quietLog },
       }),
-    server: parseServerAddress(TEST_REDIS_URL, 6_379),
+    serverUrl: TEST_REDIS_URL ?? null,
     kill: () =>
       withRedis(async (client) => {
         const list = String(await client.call("CLIENT", "LIST"));
@@ -149,7 +135,7 @@ function recordHints(bus: Bus, topic: string) {
 /** Opens two connected buses and waits until the wake-ups caused by connecting are over. */
 async function openPair(kind: Kind, options: { here?: ConnectOptions; there?: ConnectOptions } = {}) {
   const here = kind.open(options.here);
-  const there = kind.server === null ? here : kind.open(options.there);
+  const there = kind.serverUrl === null ? here : kind.open(options.there);
   cleanups.push(
     () => here.close(),
     () => there.close(),
@@ -168,8 +154,8 @@ async function advanceUntilConnected(bus: Bus, proxy: TcpProxy, clock: FakeClock
 }
 
 async function openProxy(kind: Kind): Promise<TcpProxy> {
-  if (kind.server === null) throw new Error("this kind of bus has no server");
-  const proxy = await startTcpProxy(kind.server);
+  if (kind.serverUrl === null) throw new Error("this kind of bus has no server");
+  const proxy = await startTcpProxy(kind.serverUrl);
   cleanups.push(() => proxy.close());
   return proxy;
 }

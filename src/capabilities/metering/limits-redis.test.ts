@@ -154,9 +154,8 @@ test(
   "if Redis is unreachable or frozen, requests are not delayed and limits apply; Redis is used again after recovery",
   options,
   async () => {
-    const { hostname, port } = new URL(url);
-    const proxy = await startTcpProxy({ host: hostname, port: Number(port === "" ? 6379 : port) });
-    const shared = await openShared(60_000, { url: `redis://127.0.0.1:${proxy.port}` });
+    const proxy = await startTcpProxy(url);
+    const shared = await openShared(60_000, { url: proxy.url });
     const unproxiedLimiter = await openShared(60_000);
     for (const fault of ["refuse", "blackhole"] as const) {
       const clock = new FakeClock();
