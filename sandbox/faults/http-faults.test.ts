@@ -1,46 +1,17 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
-import { after, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { request as fetchEncoded } from "undici";
-import type { ExchangeContext } from "../protocol/exchange.ts";
-import { kalshiExchange } from "../protocol/kalshi/index.ts";
-import { limitlessExchange } from "../protocol/limitless/index.ts";
-import { manifoldExchange } from "../protocol/manifold/index.ts";
-import { polymarketExchange } from "../protocol/polymarket/index.ts";
-import { type ServiceUrls, serveExchanges } from "../serve.ts";
-import { createWorld } from "../world/index.ts";
-import { uniform } from "../world/random.ts";
+import { serveFaultyExchanges } from "../../test/support/venues/faulty-exchanges.ts";
 import { SANDBOX_VENUES, type SandboxVenue } from "../world/types.ts";
 import { distort } from "./distort.ts";
 import { FAULT_DEFINITIONS, parseFaults } from "./switches.ts";
-import { createFaults } from "./venue-faults.ts";
 
-const GENESIS = Date.UTC(2026, 10, 20);
-const NOW = GENESIS + 3_600_000;
+const NOW = Date.UTC(2026, 10, 20, 1);
 
-/** Fault switches of the four venues. */
-const faults = createFaults((...keys) => uniform(3, 1, ...keys));
-const requestedDelaysMs: number[] = [];
-let urls: ServiceUrls;
-let close: () => Promise<void>;
-
-before(async () => {
-  const world = createWorld({ seed: 4, genesis: GENESIS, speed: 60, marketCount: 60 });
-  const feed = { subscribe: () => () => {}, close: () => {} };
-  const context: ExchangeContext = { world, feed, faults, now: () => NOW, enforceLimits: false };
-  const services = [kalshiExchange, polymarketExchange, limitlessExchange, manifoldExchange].flatMap((exchange) =>
-    exchange(context),
-  );
-  const wait = async (ms: number) => void requestedDelaysMs.push(ms);
-  const faultOptions = { byVenue: faults, now: () => NOW, wait };
-  ({ urls, close } = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0, faults: faultOptions }));
-});
-after(() => close());
-beforeEach(() => {
-  for (const venue of SANDBOX_VENUES) faults[venue].replace({});
-});
+const { faults, urls, requestedDelaysMs } = await serveFaultyExchanges({ now: NOW });
 
 /** The URL of each venue's list of open markets. */
 const LIST_URLS: Readonly<Record<SandboxVenue, () => string>> = {

@@ -1,21 +1,16 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { after, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import fc from "fast-check";
 import { io } from "socket.io-client";
 import { WebSocket } from "ws";
-import type { ExchangeContext } from "../protocol/exchange.ts";
-import { limitlessExchange } from "../protocol/limitless/index.ts";
-import { manifoldExchange } from "../protocol/manifold/index.ts";
-import { polymarketExchange } from "../protocol/polymarket/index.ts";
-import { type ServiceUrls, serveExchanges } from "../serve.ts";
-import { createWorld } from "../world/index.ts";
+import { serveFaultyExchanges } from "../../test/support/venues/faulty-exchanges.ts";
 import { uniform } from "../world/random.ts";
 import { FaultyChannel } from "./socket-faults.ts";
 import { parseFaults } from "./switches.ts";
-import { createFaults, VenueFaults } from "./venue-faults.ts";
+import { VenueFaults } from "./venue-faults.ts";
 
-const NOW = Date.UTC(2026, 10, 20);
+const { faults, urls } = await serveFaultyExchanges({ now: Date.UTC(2026, 10, 20) });
 
 function openChannel(switches: unknown, seed = 5, isJson = () => true) {
   const faults = new VenueFaults("kalshi", (...keys) => uniform(seed, 1, ...keys));
@@ -110,21 +105,6 @@ test("for any seed and rate, delivers each sent message at most twice and at mos
       assert.equal(copies.size, count - (faults.counts.socket_gap ?? 0));
     }),
   );
-});
-
-const faults = createFaults((...keys) => uniform(3, 1, ...keys));
-let urls: ServiceUrls;
-let close: () => Promise<void>;
-before(async () => {
-  const world = createWorld({ seed: 4, genesis: NOW, speed: 60, marketCount: 30 });
-  const feed = { subscribe: () => () => {}, close: () => {} };
-  const context: ExchangeContext = { world, feed, faults, now: () => NOW, enforceLimits: false };
-  const services = [polymarketExchange, limitlessExchange, manifoldExchange].flatMap((exchange) => exchange(context));
-  ({ urls, close } = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0 }));
-});
-after(() => close());
-beforeEach(() => {
-  for (const venue of Object.values(faults)) venue.replace({});
 });
 
 /** Sends a message and returns the first `count` messages received. */
