@@ -1,0 +1,112 @@
+/** What the test oracle expects of the frames of a stream. */
+import { amount, type Expectation, type Expected, price } from "../expectation.ts";
+import { isObject, type JsonObject, numberOf } from "../json.ts";
+import { displayedPrice } from "./price.ts";
+
+/** A signal that a market changed or was listed, for example "changed KX-A". */
+export interface ExpectedSignal {
+  readonly text: string;
+  /** False if the documents do not say whether the frame is such a signal. */
+  readonly isRequired: boolean;
+}
+
+export interface ExpectedStreamTrade {
+  readonly marketId: string;
+  readonly facts: Expected;
+}
+
+/** What one frame must cause. */
+export interface ExpectedFrame {
+  readonly frame: unknown;
+  /** Clock when the frame is sent, Unix milliseconds. */
+  readonly receivedAt: number;
+  /** False for the book that a subscription returns if the recording does not contain it. */
+  readonly isRecorded: boolean;
+  /** Why the frame has no effect; null if it has one. Documented in README.md. */
+  readonly ignoredBecause: string | null;
+  /** Expected quote of each market after the frame, as the sum of all messages. */
+  readonly quotes: ReadonlyMap<string, Expected>;
+  readonly trades: readonly ExpectedStreamTrade[];
+  readonly signals: readonly ExpectedSignal[];
+}
+
+export interface ExpectedStream {
+  readonly frames: readonly ExpectedFrame[];
+  /** Subscriptions after the first that the recording justifies, for example by a lost message. */
+  readonly resubscriptionsMax: number;
+}
+
+/** A quote with the values that are known. A function replaces the comparison of a field. */
+export interface StreamQuote {
+  readonly bid: number | null;
+  readonly ask: number | null;
+  /** undefined if the recording does not contain the level. */
+  readonly bidSize?: number | null;
+  readonly askSize?: number | null;
+  readonly last: number | null;
+  readonly indicative: number | null;
+  /** Fields whose values the documents do not decide. */
+  readonly alternatives?: Expected;
+}
+
+export const EMPTY_STREAM_QUOTE: StreamQuote = { bid: null, ask: null, last: null, indicative: null };
+
+/** Keeps the expected quote of each market while frames are read. */
+export class QuoteStates {
+  readonly #states = new Map<string, StreamQuote>();
+
+  get(marketId: string): StreamQuote {
+    return this.#states.get(marketId) ?? EMPTY_STREAM_QUOTE;
+  }
+
+  /** Replaces the named fields. Alternatives last until the next update. */
+  update(marketId: string, fields: Partial<StreamQuote>): void {
+    this.#states.set(marketId, { ...this.get(marketId), alternatives: undefined, ...fields });
+  }
+
+  /** Returns the expected fields of all markets; later updates do not change them. */
+  snapshot(): ReadonlyMap<string, Expected> {
+    return new Map([...this.#states].map(([marketId, quote]) => [marketId, factsOf(quote)]));
+  }
+}
+
+function factsOf(quote: StreamQuote): Expected {
+  const size = (value: number | null | undefined): Expectation | null =>
+    value === undefined ? null : amount(value, 1e-6);
+  const [bidSize, askSize] = [size(quote.bidSize), size(quote.askSize)];
+  return {
+    bid: price(quote.bid),
+    ask: price(quote.ask),
+    ...(bidSize === null ? {} : { bid_size: bidSize }),
+    ...(askSize === null ? {} : { ask_size: askSize }),
+    last_price: price(quote.last),
+    yes_price: price(displayedPrice(quote)),
+    ...quote.alternatives,
+  };
+}
+
+export interface RecordedFrame {
+  readonly frame: unknown;
+  /** When the recorder received the frame, Unix milliseconds; null if it is not recorded. */
+  readonly receivedAt: number | null;
+}
+
+/** Lists the frames of a recording. A recorder may have stored them with their time: `{received_ms, frame}`. */
+export function recordedFramesOf(payload: unknown): RecordedFrame[] {
+  const { frames, messages } = isObject(payload) ? (payload as JsonObject) : {};
+  const list = [payload, frames, messages].find(Array.isArray) ?? [payload];
+  return list.map((item: unknown) => {
+    if (!isObject(item) || !("frame" in item)) return { frame: item, receivedAt: null };
+    return { frame: item.frame, receivedAt: numberOf(item.received_ms) ?? numberOf(item.received_at) };
+  });
+}
+
+/** Parses a frame that was recorded as text. Text that is not JSON is returned unchanged. */
+export function parseFrame(frame: unknown): unknown {
+  if (typeof frame !== "string") return frame;
+  try {
+    return JSON.parse(frame);
+  } catch {
+    return frame;
+  }
+}
