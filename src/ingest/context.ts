@@ -51,14 +51,21 @@ export function listMostTraded({ board, venue }: VenueContext, limit: number): B
   });
 }
 
-/** Returns a function that lists the most traded markets. A list that is not empty is reused for 5 seconds. */
-export function cacheMostTraded(context: VenueContext, limit: number): () => readonly BoardMarket[] {
+/**
+ * Returns a function that lists the most traded markets, followed by the markets of `listMore`. A list that is not empty
+ * is reused for 5 seconds.
+ */
+export function cacheMostTraded(
+  context: VenueContext,
+  limit: number,
+  listMore: () => readonly BoardMarket[] = () => [],
+): () => readonly BoardMarket[] {
   let cachedMarkets: readonly BoardMarket[] = [];
   let cachedAt = 0;
   return () => {
     const now = context.clock.monotonic();
     if (cachedMarkets.length > 0 && now - cachedAt < MOST_TRADED_AGE_MS_MAX) return cachedMarkets;
-    cachedMarkets = listMostTraded(context, limit);
+    cachedMarkets = [...listMostTraded(context, limit), ...listMore()];
     cachedAt = now;
     return cachedMarkets;
   };

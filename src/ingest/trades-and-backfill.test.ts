@@ -58,6 +58,39 @@ test("sums the 24-hour volume from trades if the venue publishes no volume, othe
   }
 });
 
+test("the newest trade read is the last price if the venue lists no last trade, otherwise not", async () => {
+  for (const volumeFromTrades of [true, false]) {
+    const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades } });
+    const quote = { bid: 0.4, ask: 0.45, lastPrice: null };
+    venue.setMarkets(sampleMarket("a", { quote }));
+    venue.trades.set("a", [trade("t2", SAMPLE_AT - 1_000, 3), trade("t1", SAMPLE_AT - MINUTE_MS, 4)]);
+    await start();
+    await clock.advance(2_000);
+    assert.equal(market("a")?.quote.lastPrice, volumeFromTrades ? 0.5 : null);
+  }
+});
+
+test("reads the last trade of a market that has traded but has no price, even if it is older than a day, once", async () => {
+  const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades: true } });
+  const quote = { bid: 0.1, ask: 0.9, lastPrice: null };
+  venue.setMarkets(
+    sampleMarket("traded", { quote, activity: { volumeTotalUsd: 9 } }),
+    sampleMarket("unknown", { quote, activity: { volumeTotalUsd: 9 } }),
+    sampleMarket("untraded", { quote, activity: { volumeTotalUsd: 0 } }),
+  );
+  venue.trades.set("traded", [trade("t1", SAMPLE_AT - 3 * 86_400_000, 4)]);
+  await start();
+  await clock.advance(10_000);
+  assert.deepEqual(
+    ["traded", "unknown", "untraded"].map((id) => market(id)?.yesPrice),
+    [0.5, null, null],
+  );
+  const readsOf = (id: string) => venue.tradesSince.filter(([marketId]) => marketId === id).map(([, since]) => since);
+  assert.equal(readsOf("unknown").filter((since) => since === 0).length, 1);
+  assert.ok(readsOf("unknown").length > 3);
+  assert.deepEqual(readsOf("untraded"), []);
+});
+
 test("if a market has more trades than one read returns, its volume is null instead of too small", async () => {
   const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades: true } });
   venue.setMarkets(withVolume("a", null));

@@ -7,7 +7,10 @@ const MARKETS_MAX = 200;
 /** Limit for venues without published volume: the volume is summed from trades, so the trades of all markets are read. */
 const MARKETS_FOR_VOLUME_MAX = 5_000;
 
-/** Reads the trades of a venue's most traded markets, one market at a time. */
+/**
+ * Reads the trades of a venue's most traded markets, one market at a time. If the venue's listing contains no volume, it
+ * contains no last trade either: the newest trade read is the last price.
+ */
 export class TradesReader {
   readonly #context: VenueContext;
   readonly #listCandidates: () => readonly BoardMarket[];
@@ -19,7 +22,9 @@ export class TradesReader {
   constructor(context: VenueContext) {
     this.#context = context;
     const { volumeFromTrades } = context.venue.profile;
-    this.#listCandidates = cacheMostTraded(context, volumeFromTrades ? MARKETS_FOR_VOLUME_MAX : MARKETS_MAX);
+    this.#listCandidates = volumeFromTrades
+      ? cacheMostTraded(context, MARKETS_FOR_VOLUME_MAX, () => this.#listUnpriced())
+      : cacheMostTraded(context, MARKETS_MAX);
   }
 
   /** True if the trades of every candidate have been read at least once. */
@@ -39,6 +44,7 @@ export class TradesReader {
     const market = this.#nextMarket();
     if (market === null) return;
     const { marketId } = market.listing;
+    const isFirstRead = !this.#volumes.has(marketId);
     const volume = this.#volumes.get(marketId) ?? new RollingVolume();
     this.#volumes.set(marketId, volume);
     this.#readAt.set(marketId, clock.now());
@@ -47,8 +53,29 @@ export class TradesReader {
     health.succeeded();
     volume.add(trades, sinceMs, trades.length < TRADES_PER_READ_MAX, clock.now());
     storeWriter.queueTrades(market, trades);
-    if (venue.profile.volumeFromTrades)
-      storeWriter.queueFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));
+    if (!venue.profile.volumeFromTrades) return;
+    storeWriter.queueFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));
+    // Without a price, an older trade than those of the last day is read as well.
+    const isLastTradeOlder = trades.length === 0 && isFirstRead && market.yesPrice === null;
+    const [lastTrade] = isLastTradeOlder ? await venue.listTrades(market.listing, 0, 1, signal) : trades;
+    const change = lastTrade === undefined ? null : board.applyTrade(market, lastTrade);
+    if (change !== null) storeWriter.queueChange(change);
+  }
+
+  /** Active markets that have traded but have no price, because their last trade is unknown. Scans the whole board. */
+  #listUnpriced(): readonly BoardMarket[] {
+    const { board, venue } = this.#context;
+    return board
+      .markets()
+      .filter(
+        ({ listing, yesPrice, activity }) =>
+          listing.venue === venue.id &&
+          listing.status === "active" &&
+          yesPrice === null &&
+          (activity.volumeTotalUsd ?? 0) > 0,
+      )
+      .take(MARKETS_FOR_VOLUME_MAX)
+      .toArray();
   }
 
   #nextMarket(): BoardMarket | null {

@@ -65,7 +65,7 @@ export interface VenueProfile {
   readonly streamMarketsMax: number;
   /** Time without a usable response after which the venue is stale. */
   readonly staleAfterMs: number;
-  /** True if the venue publishes no 24-hour volume, so the volume is summed from trades. */
+  /** True if listings contain no 24-hour volume and no last trade, so both are taken from the trades. */
   readonly volumeFromTrades: boolean;
 }
 

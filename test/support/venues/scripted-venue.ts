@@ -43,6 +43,8 @@ export class ScriptedVenue implements VenueAdapter {
   changed: string[] = [];
   readonly trades = new Map<string, Trade[]>();
   readonly history = new Map<string, HistoryPoint[]>();
+  /** Requested market and start of all calls of `listTrades`. */
+  readonly tradesSince: (readonly [marketId: string, sinceMs: number])[] = [];
   /** Requested ranges of all calls of `getHistory`. */
   readonly historyRanges: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number }[] = [];
   /** If not null, the last page of a listing is incomplete for this reason. */
@@ -127,6 +129,7 @@ export class ScriptedVenue implements VenueAdapter {
   }
 
   async listTrades(listing: { readonly marketId: string }, sinceMs: number, limit: number, signal: AbortSignal) {
+    this.tradesSince.push([listing.marketId, sinceMs]);
     await this.#recordCall("listTrades", [listing.marketId], signal);
     const recent = (this.trades.get(listing.marketId) ?? []).filter((trade) => trade.executedAt >= sinceMs);
     return recent.sort((a, b) => b.executedAt - a.executedAt).slice(0, limit);
