@@ -121,10 +121,14 @@ export function midOfBook(bid: number | null, ask: number | null): number | null
 
 /**
  * The displayed price: the mid of the book (`midOfBook`), else the last trade, else the indicative price of a market
- * without quotes, else null. A book without a mid has no indicative price either: venues derive it from the same quotes.
+ * without quotes, else null. The last trade is clamped into the bid and the ask that exist: an older trade outside them
+ * is not a price at which anyone trades now. A book without a mid has no indicative price: venues derive it from the
+ * same quotes.
  */
 export function yesPrice(quote: Pick<Quote, "bid" | "ask" | "lastPrice" | "indicativePrice">): number | null {
   const { bid, ask, lastPrice, indicativePrice } = quote;
-  const isQuoted = bid !== null || ask !== null;
-  return midOfBook(bid, ask) ?? lastPrice ?? (isQuoted ? null : indicativePrice);
+  const mid = midOfBook(bid, ask);
+  if (mid !== null) return mid;
+  if (lastPrice === null) return bid === null && ask === null ? indicativePrice : null;
+  return isCrossed(bid, ask) ? lastPrice : Math.max(bid ?? 0, Math.min(lastPrice, ask ?? 1));
 }

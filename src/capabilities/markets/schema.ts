@@ -65,7 +65,7 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
     market_id: Type.String({ description: "Market ticker or id at the venue." }),
     title: Type.String({ description: "Market question." }),
     yes_price: probability(
-      "Price of a YES contract: the mid price if the bid-ask spread is at most 0.10, otherwise the last trade price, otherwise the venue's indicative price.",
+      "Price of a YES contract: the mid price if the bid-ask spread is at most 0.10, otherwise the last trade price, moved into the bid and ask that exist, otherwise the venue's indicative price of a market without quotes.",
     ),
     updated_at: timestamp("Time at which the price was last confirmed."),
     url: Type.Optional(Type.String({ description: "URL of the market at the venue." })),
