@@ -2,30 +2,21 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
   manifoldContractId,
-  manifoldExchange,
   manifoldMarketId,
   manifoldProbability,
   resolutionOf,
 } from "../../sandbox/protocol/manifold/index.ts";
-import { serveExchanges } from "../../sandbox/serve.ts";
 import { createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket, SimulatedWorld, WorldOutcome } from "../../sandbox/world/types.ts";
-import { createUndiciHttp } from "../../src/adapters/network/undici-http.ts";
-import { createWsSockets } from "../../src/adapters/network/ws-socket.ts";
-import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import type { MarketListing, MarketSnapshot, Outcome } from "../../src/domain/market.ts";
-import { fromMicros, toMicros } from "../../src/domain/price.ts";
 import type { StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
-import { createManifoldVenue } from "../../src/venues/manifold/index.ts";
-import { quietLog } from "../support/quiet-log.ts";
-import { ManualFeed } from "../support/venues/manual-feed.ts";
-import { fastClock, harnessWorld, NOW, openVenueHarness, type VenueHarness } from "../support/venues/venue-harness.ts";
+import { harnessWorld, NOW, openVenueHarness, type VenueHarness } from "../support/venues/venue-harness.ts";
+import { isExclusive, roundToMicros, serveManifold, tradesBefore } from "./manifold-support.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const signal = () => new AbortController().signal;
 const REQUIRED_OUTCOMES = ["yes", "no", "partial", "void", "closed"] as const;
-const roundToMicros = (price: number) => fromMicros(toMicros(price));
 
 let harness: VenueHarness;
 let adapter: VenueAdapter;
@@ -207,7 +198,7 @@ test("each history point has the probability after the last bet of its interval"
   const { market, listing } = findBusiestMarket();
   const range = { fromMs: now - DAY_MS, toMs: now, intervalMs: HOUR_MS };
   const history = await adapter.getHistory(listing, range, signal());
-  const worldTrades = world.trades(market, range.fromMs, range.toMs);
+  const worldTrades = tradesBefore(world, isExclusive(market) ? market.event.markets : [market], range.toMs);
   const firstEnd = history[0]?.endAt ?? 0;
   for (const { endAt, yesPrice } of history) {
     const last = worldTrades.findLast((trade) => trade.at < endAt);
@@ -217,9 +208,37 @@ test("each history point has the probability after the last bet of its interval"
   assert.equal(history.length, 24);
 });
 
+test("the history of an exclusive answer has the price after the last bet on any answer, and its trades are only its own", async () => {
+  const range = { fromMs: now - DAY_MS, toMs: now, intervalMs: HOUR_MS };
+  const ownCount = (market: ListedMarket) => world.trades(market, range.fromMs, now).length;
+  const listed = new Map(secondListing.map(({ listing }) => [listing.marketId, listing]));
+  const [quietest] = worldMarkets()
+    .filter((market) => isExclusive(market) && listed.has(manifoldMarketId(market)))
+    .filter(({ event }) => event.markets.some((other) => ownCount(other) > 10))
+    .sort((a, b) => ownCount(a) - ownCount(b));
+  assert.ok(quietest !== undefined);
+  const listing = listed.get(manifoldMarketId(quietest));
+  assert.ok(listing !== undefined);
+  const bets = tradesBefore(world, quietest.event.markets, now);
+  const history = await adapter.getHistory(listing, range, signal());
+  let movedCount = 0;
+  for (const { endAt, yesPrice } of history) {
+    const last = bets.findLast(({ at }) => at < endAt);
+    const lastOwn = bets.findLast(({ at, market }) => market === quietest && at < endAt);
+    const priceAt = (at: number | undefined): number =>
+      roundToMicros(manifoldProbability(world, quietest, at ?? quietest.openAt));
+    assert.equal(yesPrice, priceAt(last?.at));
+    if (priceAt(lastOwn?.at) !== yesPrice) movedCount += 1;
+  }
+  assert.equal(history.length, 24);
+  assert.ok(movedCount > 0, "no other answer moved this one");
+  const trades = await adapter.listTrades(listing, range.fromMs, 5_000, signal());
+  assert.equal(trades.length, ownCount(quietest));
+});
+
 test("if the range has no bets, each history point has the price after the last bet before the range", async () => {
   const { market, listing } = findBusiestMarket();
-  const last = world.trades(market, market.openAt, now).at(-1);
+  const last = tradesBefore(world, isExclusive(market) ? market.event.markets : [market], now).at(-1);
   assert.ok(last !== undefined);
   const fromMs = Math.ceil((last.at + 1) / 1_000) * 1_000;
   const range = { fromMs, toMs: fromMs + 5_000, intervalMs: 1_000 };
@@ -239,7 +258,7 @@ test("a market is closed after its resolution is reverted, and finalized after i
   });
   assert.ok(market !== undefined, "no disputed market has a result after genesis");
   let at = market.determineAt + 1_000;
-  const connection = await serve(disputedWorld, () => at);
+  const connection = await serveManifold(disputedWorld, () => at);
   try {
     const status = async () => {
       const page = await connection.adapter.findMarket(manifoldMarketId(market), signal());
@@ -255,11 +274,32 @@ test("a market is closed after its resolution is reverted, and finalized after i
   }
 });
 
-test("the stream sends each bet once, with the world's price at the time of the bet", async () => {
+/** Returns the market and time of each quote of the stream: every bet, and every move of another exclusive answer. */
+function expectQuotes(
+  quotedWorld: SimulatedWorld,
+  markets: readonly ListedMarket[],
+  from: number,
+  to: number,
+): string[] {
+  return [...new Set(markets.map(({ event }) => event))].flatMap((event) => {
+    const bets = tradesBefore(quotedWorld, event.markets, to);
+    return bets.flatMap(({ market, at }, index) => {
+      if (at < from) return [];
+      const previousAt = bets[index - 1]?.at ?? event.openAt;
+      const priceAt = (answer: ListedMarket, time: number) => manifoldProbability(quotedWorld, answer, time);
+      const quoted = event.markets.filter(
+        (answer) => answer === market || (isExclusive(answer) && priceAt(answer, previousAt) !== priceAt(answer, at)),
+      );
+      return quoted.map((answer) => `${manifoldMarketId(answer)} ${at}`);
+    });
+  });
+}
+
+test("the stream sends each bet once, and the price of each market that a bet moves", async () => {
   const genesis = now;
   let at = genesis;
   const movingWorld = createWorld({ seed: 7, genesis, speed: 60, marketCount: 400 });
-  const connection = await serve(movingWorld, () => at);
+  const connection = await serveManifold(movingWorld, () => at);
   try {
     const listings: MarketListing[] = [];
     for await (const page of connection.adapter.listOpenMarkets(signal())) {
@@ -302,7 +342,12 @@ test("the stream sends each bet once, with the world's price at the time of the 
     assert.deepEqual(trades, expected);
     const byId = new Map(markets.map((market) => [manifoldMarketId(market), market]));
     const quotes = messages.filter((message) => message.kind === "quote");
-    assert.equal(quotes.length, trades.length);
+    const quotedMarkets = quotes.map(({ marketId, quote }) => `${marketId} ${quote.eventAt}`);
+    const expectedQuotes = expectQuotes(movingWorld, markets, genesis, at).filter((text) =>
+      followedIds.has(text.split(" ", 1)[0] ?? ""),
+    );
+    assert.ok(expectedQuotes.length > trades.length, "no bet moved another answer");
+    assert.deepEqual(quotedMarkets.toSorted(), expectedQuotes.toSorted());
     for (const { marketId, quote } of quotes) {
       const market = byId.get(marketId);
       assert.ok(market !== undefined && typeof quote.eventAt === "number");
@@ -318,7 +363,7 @@ test("the stream reports a resolved market, and reading the market returns its o
   const genesis = now;
   let at = genesis;
   const movingWorld = createWorld({ seed: 7, genesis, speed: 1, marketCount: 2_500 });
-  const connection = await serve(movingWorld, () => at);
+  const connection = await serveManifold(movingWorld, () => at);
   try {
     const market = movingWorld
       .markets("manifold", genesis)
@@ -346,36 +391,3 @@ test("the stream reports a resolved market, and reading the market returns its o
     await connection.close();
   }
 });
-
-/** Serves the exchange of a world whose time the test controls, and connects an adapter. */
-async function serve(servedWorld: SimulatedWorld, at: () => number) {
-  const feed = new ManualFeed();
-  const services = manifoldExchange({ world: servedWorld, feed, now: at, enforceLimits: false });
-  const served = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0 });
-  const clock = { ...fastClock(0), now: at };
-  const http = createUndiciHttp(clock);
-  const drops: string[] = [];
-  const servedAdapter = createManifoldVenue({
-    id: "manifold",
-    playMoney: true,
-    http,
-    sockets: createWsSockets(clock),
-    clock: { ...clock, setTimeout: () => () => {} },
-    random: systemRandom,
-    log: quietLog,
-    countDrop: (reason) => drops.push(reason),
-    drift: (kind, field) => drops.push(`${field} ${kind}`),
-    restUrl: served.urls.manifold?.rest ?? "",
-    wsUrl: served.urls.manifold?.ws ?? "",
-  });
-  return {
-    adapter: servedAdapter,
-    drops,
-    feed,
-    async close() {
-      feed.close();
-      await Promise.all([served.close(), http.close()]);
-      assert.deepEqual(drops, []);
-    },
-  };
-}

@@ -16,7 +16,7 @@ import { ManualFeed } from "../support/venues/manual-feed.ts";
 /** Tests that the sandbox conforms to Manifold's API documentation, with `fetch` and a WebSocket: there is no client library. */
 const GENESIS = Date.UTC(2026, 10, 20);
 let now = GENESIS + 5 * 3_600_000;
-const world = createWorld({ seed: 3, genesis: GENESIS, speed: 20, marketCount: 600 });
+const world = createWorld({ seed: 4, genesis: GENESIS, speed: 20, marketCount: 900 });
 const feed = new ManualFeed();
 let served: Awaited<ReturnType<typeof serveExchanges>>;
 let restUrl: string;
@@ -178,12 +178,72 @@ test("bets equal the world's trades, newest first, and `filterRedemptions` remov
   assert.ok(earlierBet.createdTime < bets[2].createdTime);
   const ascendingBets = await get(`/bets?contractId=${contractId}${answer}&afterTime=${from - 1}&order=asc`);
   assert.deepEqual(ascendingBets, allBets.toReversed());
-  const points = await get(`/bet-points?contractId=${contractId}${answer}&afterTime=${from - 1}&beforeTime=${now + 1}`);
-  assert.deepEqual(
-    points.map((point: Json) => point.probAfter),
-    allBets.map((bet: Json) => bet.probAfter),
-  );
   assert.deepEqual(await get(`/bets?contractId=${contractId}&kinds=open-limit`), []);
+});
+
+/** Returns an answer, a time and the trade at that time on another answer that moved the first one. */
+function findMovedAnswer() {
+  const from = now - 12 * 3_600_000;
+  for (const { event } of listWorldMarkets()) {
+    if (!event.mutuallyExclusive || !event.exhaustive) continue;
+    const trades = event.markets
+      .flatMap((market) => world.trades(market, from, now).map((trade) => ({ market, trade })))
+      .sort((a, b) => a.trade.at - b.trade.at);
+    for (const [index, { market, trade }] of trades.entries()) {
+      const previousAt = trades[index - 1]?.trade.at;
+      if (previousAt === undefined || previousAt === trade.at || trades[index + 1]?.trade.at === trade.at) continue;
+      const moved = event.markets.find(
+        (other) => other !== market && priceOf(other, previousAt) !== priceOf(other, trade.at),
+      );
+      if (moved !== undefined) return { moved, market, trade, previousAt };
+    }
+  }
+  throw new Error("no bet moved another answer");
+}
+const priceOf = (market: ListedMarket, at: number) => manifoldProbability(world, market, at);
+
+test("a bet moves the other exclusive answers by rows with zero shares, which are returned only on request", async () => {
+  const { moved, trade, previousAt } = findMovedAnswer();
+  const query = `contractId=${manifoldContractId(moved.event)}&answerId=${manifoldAnswerId(moved)}&afterTime=${trade.at - 1}&beforeTime=${trade.at + 1}`;
+  const [row, ...otherRows] = await get(`/bets?${query}&includeZeroShareRedemptions=true`);
+  assert.deepEqual(otherRows, []);
+  const { amount, shares, isRedemption, probBefore, probAfter, answerId } = row;
+  assert.deepEqual(
+    { amount, shares, isRedemption, probBefore, probAfter, answerId },
+    {
+      amount: 0,
+      shares: 0,
+      isRedemption: true,
+      probBefore: priceOf(moved, previousAt),
+      probAfter: priceOf(moved, trade.at),
+      answerId: manifoldAnswerId(moved),
+    },
+  );
+  assert.deepEqual(await get(`/bets?${query}`), []);
+  assert.deepEqual(await get(`/bets?${query}&includeZeroShareRedemptions=true&filterRedemptions=true`), []);
+  assert.deepEqual(await get(`/bet-points?${query}&includeZeroShareRedemptions=true`), [
+    { createdTime: trade.at, probBefore, probAfter, answerId },
+  ]);
+  assert.deepEqual(await get(`/bet-points?${query}`), []);
+});
+
+test("bet points have only the time, the answer and the probabilities, and no order", async () => {
+  const market = findBusiestMarket();
+  const contractId = manifoldContractId(market.event);
+  const range = `contractId=${contractId}&afterTime=${now - 3_600_000}&beforeTime=${now + 1}`;
+  const points = await get(`/bet-points?${range}&limit=50000`);
+  const bets = await get(`/bets?${range}&limit=1000`);
+  const keyOf = ({ createdTime, answerId, probBefore, probAfter }: Json) =>
+    JSON.stringify([createdTime, answerId, probBefore, probAfter]);
+  assert.ok(points.length > 5);
+  assert.deepEqual(points.map(keyOf).sort(), bets.map(keyOf).sort());
+  const names = new Set(points.flatMap((point: Json) => Object.keys(point)));
+  names.delete("answerId");
+  assert.deepEqual(names, new Set(["createdTime", "probBefore", "probAfter"]));
+  const times = points.map((point: Json) => point.createdTime);
+  assert.notDeepEqual(times, times.toSorted());
+  assert.notDeepEqual(times, times.toSorted().reverse());
+  assert.equal((await get(`/bet-points?${range}&limit=3`)).length, 3);
 });
 
 function findBusiestMarket(): ListedMarket {
@@ -266,6 +326,23 @@ test("the socket acknowledges commands, rejects invalid commands and broadcasts 
   assert.equal(data.bets[0].contractId, contractId);
   assert.equal(Math.abs(data.bets[0].shares), trade.size);
   await waitForMessage((message) => message.topic === "global/new-bet");
+  const linked = findMovedAnswer();
+  feed.publish({ kind: "trade", market: linked.market, trade: linked.trade, at: linked.trade.at });
+  const contractOfLinked = manifoldContractId(linked.market.event);
+  const { bets } = (
+    await waitForMessage(
+      (message) =>
+        message.topic === "global/new-bet" &&
+        message.data.bets[0].contractId === contractOfLinked &&
+        message.data.bets[0].createdTime === linked.trade.at,
+    )
+  ).data;
+  const movedRow = bets.find((bet: Json) => bet.answerId === manifoldAnswerId(linked.moved));
+  assert.deepEqual([movedRow.amount, movedRow.shares, movedRow.isRedemption], [0, 0, true]);
+  assert.deepEqual(
+    [movedRow.probBefore, movedRow.probAfter],
+    [priceOf(linked.moved, linked.previousAt), priceOf(linked.moved, linked.trade.at)],
+  );
   socket.send(JSON.stringify({ type: "unsubscribe", txid: 9, topics: ["global/new-bet", topic] }));
   assert.equal((await waitForMessage(({ txid }) => txid === 9)).success, true);
   socket.terminate();

@@ -1,9 +1,7 @@
-import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
+import { isListed, type ListedMarket, type World, type WorldTrade } from "../../world/types.ts";
 import { type Contract, type Contracts, manifoldProbability } from "./contracts.ts";
-import { decodeBetId, encodeBetId, userIdOf } from "./ids.ts";
+import { BETS_PER_TRADE_MAX, decodeBetId, encodeBetId, userIdOf } from "./ids.ts";
 
-/** A trade produces one bet and at most one pair of redemptions. */
-const BETS_PER_TRADE_MAX = 3;
 /** One in this many trades is followed by a redemption. */
 const TRADES_PER_REDEMPTION = 5;
 /** One in this many NO trades is a sale of YES shares. */
@@ -13,89 +11,64 @@ const FEES = { creatorFee: 0, platformFee: 0, liquidityFee: 0 } as const;
 const WINDOW_MS_FIRST = 60_000;
 const WINDOW_GROWTH_FACTOR = 6;
 
-export interface Bet {
-  readonly id: string;
-  readonly createdTime: number;
+interface BetFields {
+  readonly amount: number;
+  readonly shares: number;
+  readonly probBefore: number;
+  readonly probAfter: number;
   readonly isRedemption: boolean;
   readonly [field: string]: unknown;
 }
 
-/** Returns the bet of a trade, for some trades followed by a redemption: the sale of equal YES and NO shares. */
-export function betsOf(
-  world: World,
-  contract: Contract,
-  market: ListedMarket,
-  trade: WorldTrade,
-  ordinal: number,
-): Bet[] {
-  const probAfter = manifoldProbability(world, market, trade.at);
-  const probBefore = manifoldProbability(world, market, Math.max(market.openAt, trade.at - 1));
-  const isSale = trade.takerSide === "no" && trade.taker % NO_TRADES_PER_SALE === 0;
-  const outcome = trade.takerSide === "yes" || isSale ? "YES" : "NO";
-  const sign = isSale ? -1 : 1;
-  const sidePrice = outcome === "YES" ? trade.yesPrice : 1 - trade.yesPrice;
-  const shares = sign * trade.size;
-  const amount = shares * sidePrice;
-  const createId = (offset: number) =>
-    encodeBetId({ marketIndex: market.index, at: trade.at, ordinal: ordinal * BETS_PER_TRADE_MAX + offset });
-  const sharedFields = {
-    userId: userIdOf(trade.taker),
-    contractId: contract.id,
-    answerId: contract.isMultiple ? contract.answerIds.get(market) : undefined,
-    createdTime: trade.at,
-    updatedTime: trade.at,
-    fees: FEES,
-    isApi: trade.taker % 4 === 0,
-  };
-  const bets: Bet[] = [
-    {
-      ...sharedFields,
-      id: createId(0),
-      amount,
-      outcome,
-      shares,
-      probBefore,
-      probAfter,
-      isRedemption: false,
-      isFilled: true,
-      isCancelled: false,
-      fills: [{ matchedBetId: null, amount, shares, timestamp: trade.at }],
-    },
-  ];
-  if (trade.taker % TRADES_PER_REDEMPTION === 1) {
-    const redeemedShares = trade.size / 2;
-    for (const [index, side] of (["YES", "NO"] as const).entries()) {
-      bets.push({
-        ...sharedFields,
-        id: createId(index + 1),
-        amount: -redeemedShares * (side === "YES" ? probAfter : 1 - probAfter),
-        outcome: side,
-        shares: -redeemedShares,
-        probBefore: probAfter,
-        probAfter,
-        isRedemption: true,
-      });
-    }
-  }
-  return bets;
+export interface Bet extends BetFields {
+  readonly id: string;
+  readonly answerId: string | undefined;
+  readonly createdTime: number;
 }
 
-/** Returns at most `limit` bets on these markets with afterTime < createdTime < beforeTime, newest first. */
+/** Markets of one contract whose probabilities move together: all mutually exclusive answers, otherwise one market. */
+export interface LinkedMarkets {
+  readonly contract: Contract;
+  readonly markets: readonly ListedMarket[];
+}
+
+/** Rows that a reader needs. Rows that no filter would accept are not created. */
+export interface BetSelection {
+  /** Null for the rows of all answers. */
+  readonly answerId: string | null;
+  /** Whether the rows with zero shares are included. */
+  readonly withMoves: boolean;
+}
+
+const ALL_BETS: BetSelection = { answerId: null, withMoves: true };
+
+/** The part of a contract's bets in which `market` takes part. */
+export function linkedMarketsOf(contract: Contract, market: ListedMarket): LinkedMarkets {
+  return { contract, markets: contract.sumsToOne ? contract.event.markets : [market] };
+}
+
+/** Returns the rows that one trade creates, as the venue broadcasts them. */
+export function betsOfTrade(world: World, contract: Contract, market: ListedMarket, trade: WorldTrade): Bet[] {
+  const linked = linkedMarketsOf(contract, market);
+  const groups = groupBetsIn(world, linked, { from: trade.at, to: trade.at + 1 }, ALL_BETS);
+  return groups.find(({ tradeId }) => tradeId === trade.id)?.bets ?? [];
+}
+
+/** Returns at most `limit` accepted rows with afterTime < createdTime < beforeTime, newest first. */
 export function listBets(
   world: World,
-  contracts: Contracts,
-  markets: readonly ListedMarket[],
+  groups: readonly LinkedMarkets[],
   query: {
     readonly afterTime: number;
     readonly beforeTime: number;
     readonly limit: number;
+    readonly selection: BetSelection;
     accepts(bet: Bet): boolean;
   },
 ): Bet[] {
-  const earliestOpenAt = markets.reduce(
-    (earliestOpenAt, market) => Math.min(earliestOpenAt, market.openAt),
-    Number.POSITIVE_INFINITY,
-  );
+  const { selection } = query;
+  const openTimes = groups.flatMap(({ markets }) => markets.map(({ openAt }) => openAt));
+  const earliestOpenAt = openTimes.reduce((earliest, openAt) => Math.min(earliest, openAt), Number.POSITIVE_INFINITY);
   const from = Math.max(query.afterTime + 1, earliestOpenAt);
   const acceptedBets: Bet[] = [];
   let end = query.beforeTime;
@@ -104,34 +77,120 @@ export function listBets(
     end > from && acceptedBets.length < query.limit;
     windowMs *= WINDOW_GROWTH_FACTOR
   ) {
-    const start = Math.max(from, end - windowMs);
-    const bets: Bet[] = [];
-    for (const market of markets) bets.push(...betsIn(world, contracts.getOrCreate(market.event), market, start, end));
+    const period = { from: Math.max(from, end - windowMs), to: end };
+    const bets = groups.flatMap((linked) => groupBetsIn(world, linked, period, selection).flatMap(({ bets }) => bets));
     bets.sort((a, b) => b.createdTime - a.createdTime);
     for (const bet of bets) if (query.accepts(bet)) acceptedBets.push(bet);
-    end = start;
+    end = period.from;
   }
   return acceptedBets.slice(0, query.limit);
 }
 
-/** Returns the bets with from <= createdTime < to, oldest first. */
-function betsIn(world: World, contract: Contract, market: ListedMarket, from: number, to: number): Bet[] {
-  let ordinal = 0;
-  let previousAt = Number.NaN;
-  return world.trades(market, from, to).flatMap((trade) => {
-    ordinal = trade.at === previousAt ? ordinal + 1 : 0;
+/** Returns the selected rows with from <= createdTime < to by trade, oldest first. */
+function groupBetsIn(
+  world: World,
+  linked: LinkedMarkets,
+  { from, to }: { readonly from: number; readonly to: number },
+  selection: BetSelection,
+): { readonly tradeId: string; readonly bets: Bet[] }[] {
+  const trades = linked.markets
+    .flatMap((market) => world.trades(market, from, to).map((trade) => ({ market, trade })))
+    .sort((a, b) => a.trade.at - b.trade.at);
+  const [first] = trades;
+  if (first === undefined) return [];
+  let previousAt = lastBetTimeOf(world, linked.markets, first.trade.at - 1);
+  /** Number of earlier trades of the same market in the same millisecond. */
+  const ordinals = new Map<string, number>();
+  return trades.map(({ market, trade }) => {
+    const ordinalKey = `${market.index} ${trade.at}`;
+    const ordinal = ordinals.get(ordinalKey) ?? 0;
+    ordinals.set(ordinalKey, ordinal + 1);
+    const bets = createBets(world, linked, { market, trade, ordinal, previousAt }, selection);
     previousAt = trade.at;
-    return betsOf(world, contract, market, trade, ordinal);
+    return { tradeId: trade.id, bets };
   });
 }
+
+interface PlacedTrade {
+  readonly market: ListedMarket;
+  readonly trade: WorldTrade;
+  /** Number of earlier trades of the same market in the same millisecond. */
+  readonly ordinal: number;
+  /** Time of the previous bet on the linked markets; null if there is none. */
+  readonly previousAt: number | null;
+}
+
+/**
+ * Returns the bet of a trade; then one row with zero shares for each other mutually exclusive answer whose probability
+ * changed; for some trades also a redemption: the conversion of equal YES and NO shares.
+ */
+function createBets(world: World, linked: LinkedMarkets, placed: PlacedTrade, selection: BetSelection): Bet[] {
+  const { contract, markets } = linked;
+  const { market, trade, ordinal, previousAt } = placed;
+  const isSelected = (answer: ListedMarket) =>
+    selection.answerId === null || contract.answerIds.get(answer) === selection.answerId;
+  const createBet = (answer: ListedMarket, row: number, fields: BetFields): Bet => ({
+    id: encodeBetId({ marketIndex: market.index, at: trade.at, ordinal: ordinal * BETS_PER_TRADE_MAX + row }),
+    userId: userIdOf(trade.taker),
+    contractId: contract.id,
+    answerId: contract.isMultiple ? contract.answerIds.get(answer) : undefined,
+    createdTime: trade.at,
+    updatedTime: trade.at,
+    loanAmount: 0,
+    fees: FEES,
+    visibility: "public",
+    betGroupId: trade.id,
+    ...fields,
+  });
+  const probabilitiesOf = (answer: ListedMarket) => ({
+    probBefore: manifoldProbability(world, answer, Math.max(listedAtOf(answer), previousAt ?? 0)),
+    probAfter: manifoldProbability(world, answer, trade.at),
+  });
+  const isSale = trade.takerSide === "no" && trade.taker % NO_TRADES_PER_SALE === 0;
+  const outcome = trade.takerSide === "yes" || isSale ? "YES" : "NO";
+  const shares = isSale ? -trade.size : trade.size;
+  const amount = shares * (outcome === "YES" ? trade.yesPrice : 1 - trade.yesPrice);
+  const fill = { matchedBetId: null, amount, shares, timestamp: trade.at };
+  const filled = { isFilled: true, isCancelled: false };
+  const bets: Bet[] = [];
+  if (isSelected(market)) {
+    const fields = { ...probabilitiesOf(market), ...filled, amount, orderAmount: amount, outcome, shares };
+    bets.push(createBet(market, 0, { ...fields, isApi: trade.taker % 4 === 0, isRedemption: false, fills: [fill] }));
+  }
+  for (const [index, answer] of (selection.withMoves ? markets : []).entries()) {
+    if (answer === market || !isSelected(answer) || !isListed(answer, trade.at)) continue;
+    const { probBefore, probAfter } = probabilitiesOf(answer);
+    if (probBefore === probAfter) continue;
+    // The fills are those of the venue's own trade that keeps the sum of the answers at 1.
+    const arbitrage = { ...fill, amount: Math.abs(shares) * probAfter, shares: Math.abs(shares) };
+    const fields = { probBefore, probAfter, ...filled, amount: 0, orderAmount: 0, shares: 0 };
+    const side = probAfter > probBefore ? "YES" : "NO";
+    bets.push(createBet(answer, 1 + index, { ...fields, outcome: side, isRedemption: true, fills: [arbitrage] }));
+  }
+  if (trade.taker % TRADES_PER_REDEMPTION === 1 && isSelected(market)) {
+    const { probAfter } = probabilitiesOf(market);
+    for (const [index, side] of (["YES", "NO"] as const).entries()) {
+      const redeemed = {
+        shares: -trade.size / 2,
+        amount: (-trade.size / 2) * (side === "YES" ? probAfter : 1 - probAfter),
+      };
+      const fields = { ...redeemed, probBefore: probAfter, probAfter, outcome: side, isRedemption: true };
+      bets.push(createBet(market, 1 + markets.length + index, fields));
+    }
+  }
+  return bets;
+}
+
+const listedAtOf = (market: ListedMarket): number => Math.max(market.openAt, market.recorded?.listedAt ?? 0);
 
 /** Returns the creation time of the bet with this id, or null if the bet does not exist. */
 export function findBetTime(world: World, contracts: Contracts, betId: string, now: number): number | null {
   const betKey = decodeBetId(betId);
   const market = betKey === null ? null : contracts.findMarket(betKey.marketIndex);
   if (betKey === null || market === null || betKey.at > now) return null;
-  const bets = betsIn(world, contracts.getOrCreate(market.event), market, betKey.at, betKey.at + 1);
-  return bets.some((bet) => bet.id === betId) ? betKey.at : null;
+  const linked = linkedMarketsOf(contracts.getOrCreate(market.event), market);
+  const groups = groupBetsIn(world, linked, { from: betKey.at, to: betKey.at + 1 }, ALL_BETS);
+  return groups.some(({ bets }) => bets.some((bet) => bet.id === betId)) ? betKey.at : null;
 }
 
 /** Returns the time of the last bet on any of these markets up to `at`, or null if there is no bet. */

@@ -81,25 +81,27 @@ export const userIdOf = (taker: number): string =>
 export const userNameOf = (user: number): string => `Forecaster${user}`;
 export const displayNameOf = (user: number): string => `Forecaster ${user}`;
 
-/** Content of a bet id: market index, Unix milliseconds, and position among the bets of that millisecond. */
+/** Content of a bet id: market index, Unix milliseconds, and position among the rows of that millisecond. */
 export interface BetKey {
   readonly marketIndex: number;
   readonly at: number;
   readonly ordinal: number;
 }
 
-/** Limit of bets with different ids per market and millisecond. */
-const ORDINALS_PER_MILLISECOND = 100;
+/** Limit of rows of one trade with different ids: the bet, a redemption, and the moves of the other answers. */
+export const BETS_PER_TRADE_MAX = 128;
+/** Limit of rows with different ids per market and millisecond. */
+const ORDINALS_PER_MILLISECOND = 1_024;
+/** Enough for the ordinals of every millisecond until the year 2300. */
+const TIME_DIGITS = 9;
 
 export function encodeBetId(key: BetKey): string {
-  return (
-    encodeIndex(key.marketIndex) +
-    encodeBase62(key.at * ORDINALS_PER_MILLISECOND + Math.min(key.ordinal, ORDINALS_PER_MILLISECOND - 1), 8)
-  );
+  const ordinal = Math.min(key.ordinal, ORDINALS_PER_MILLISECOND - 1);
+  return encodeIndex(key.marketIndex) + encodeBase62(key.at * ORDINALS_PER_MILLISECOND + ordinal, TIME_DIGITS);
 }
 
 export function decodeBetId(id: string): BetKey | null {
-  if (id.length !== INDEX_DIGITS + 8) return null;
+  if (id.length !== INDEX_DIGITS + TIME_DIGITS) return null;
   const marketIndex = decodeIndex(id.slice(0, INDEX_DIGITS));
   const rest = decodeBase62(id.slice(INDEX_DIGITS));
   if (marketIndex === null || rest === null) return null;

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { type Bet, findBetTime, lastBetTimeOf, listBets } from "./bets.ts";
+import { type Bet, findBetTime, type LinkedMarkets, lastBetTimeOf, linkedMarketsOf, listBets } from "./bets.ts";
 import { type Contract, type Contracts, creatorNumberOf } from "./contracts.ts";
 import { userIdOf } from "./ids.ts";
 import { createRateLimiter } from "./limits.ts";
@@ -22,6 +21,7 @@ import { findTopic, listTopics } from "./topics.ts";
 const TIME_PARAM = numberParam(0, Number.MAX_SAFE_INTEGER);
 const BETS_MAX = 1_000;
 const BET_POINTS_MAX = 50_000;
+const BET_POINTS_DEFAULT = 5_000;
 const MARKET_PROBS_IDS_MAX = 100;
 
 const MARKETS_PARAMS = {
@@ -137,16 +137,17 @@ export function installRestRoutes(app: FastifyInstance, context: ExchangeContext
       const details = missingNames.map((field) => ({ field, error: "Required" }));
       throw new ApiError(400, "Error validating request.", details);
     }
-    const { contractId, ...otherParams } = params;
-    const bets = findBets(
-      context,
-      contracts,
-      { ...otherParams, contractId: [contractId ?? ""] },
-      params.limit ?? 5_000,
-    );
-    return bets.map(({ id, contractId, answerId, createdTime, probBefore, probAfter, isRedemption }) => {
-      return { id, contractId, answerId, createdTime, probBefore, probAfter, isRedemption };
-    });
+    const { contractId, limit, ...otherParams } = params;
+    const bets = findBets(context, contracts, { ...otherParams, contractId: [contractId ?? ""] });
+    // The venue sorts by bet id, which is random.
+    const reversedIdOf = ({ id }: Bet) => [...id].reverse().join("");
+    return bets
+      .map((bet) => ({ bet, key: reversedIdOf(bet) }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1))
+      .slice(0, limit ?? BET_POINTS_DEFAULT)
+      .map(({ bet: { createdTime, probBefore, probAfter, answerId } }) => {
+        return { createdTime, probBefore, probAfter, answerId };
+      });
   });
   registerGet("groups", (query) => {
     const params = readParams(query, {
@@ -200,7 +201,12 @@ function listMarkets(
 
 type BetsParams = Omit<Params<typeof BETS_PARAMS>, "limit" | "order" | "kinds">;
 
-function findBets(context: ExchangeContext, contracts: Contracts, params: BetsParams, limit: number): Bet[] {
+function findBets(
+  context: ExchangeContext,
+  contracts: Contracts,
+  params: BetsParams,
+  limit = Number.POSITIVE_INFINITY,
+): Bet[] {
   const { world, now } = context;
   const at = now();
   const betTimeOf = (id: string | undefined, name: string): number | null => {
@@ -211,32 +217,39 @@ function findBets(context: ExchangeContext, contracts: Contracts, params: BetsPa
   };
   const beforeTime = Math.min(params.beforeTime ?? at + 1, betTimeOf(params.before, "before") ?? at + 1, at + 1);
   const afterTime = Math.max(params.afterTime ?? 0, betTimeOf(params.after, "after") ?? 0);
-  return listBets(world, contracts, marketsOf(contracts, params), {
+  return listBets(world, linkedMarketsFor(contracts, params), {
     afterTime,
     beforeTime,
     limit,
+    selection: { answerId: params.answerId ?? null, withMoves: areMovesIncluded(params) },
     accepts: (bet) =>
       !(params.filterRedemptions === true && bet.isRedemption) &&
       (params.id === undefined || bet.id === params.id) &&
       (params.userId === undefined || bet.userId === params.userId) &&
-      (params.minAmount === undefined || Math.abs(Number(bet.amount)) >= params.minAmount),
+      (params.minAmount === undefined || Math.abs(bet.amount) >= params.minAmount),
   });
 }
 
+/** Whether redemptions with zero shares are included. Both parameters restrict the rows. */
+function areMovesIncluded({ filterRedemptions, includeZeroShareRedemptions }: BetsParams): boolean {
+  return includeZeroShareRedemptions === true && filterRedemptions !== true;
+}
+
 /** Returns the markets whose bets are requested, or all markets if the request includes no contract. */
-function marketsOf(contracts: Contracts, params: BetsParams): readonly ListedMarket[] {
+function linkedMarketsFor(contracts: Contracts, params: BetsParams): readonly LinkedMarkets[] {
   const { contractId, contractSlug, answerId } = params;
   let selectedContracts: readonly (Contract | null)[];
   if (contractSlug !== undefined) selectedContracts = [requireContract(contracts.findBySlug(contractSlug))];
   else if (contractId !== undefined) selectedContracts = contractId.map((id) => contracts.findById(id));
   else selectedContracts = contracts.list();
-  return selectedContracts
-    .filter((contract) => contract !== null)
-    .flatMap((contract) =>
-      contract.event.markets.filter(
-        (market) => answerId === undefined || (contract.isMultiple && contract.answerIds.get(market) === answerId),
-      ),
+  return selectedContracts.flatMap((contract) => {
+    if (contract === null) return [];
+    const markets = contract.event.markets.filter(
+      (market) => answerId === undefined || (contract.isMultiple && contract.answerIds.get(market) === answerId),
     );
+    // One group has all mutually exclusive answers, because a bet on any of them may move the requested one.
+    return (contract.sumsToOne ? markets.slice(0, 1) : markets).map((market) => linkedMarketsOf(contract, market));
+  });
 }
 
 /** Identifies a client by IP address like the venue, and by user agent because local clients have the same IP address. */

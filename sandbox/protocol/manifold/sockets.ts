@@ -4,7 +4,7 @@ import { installSocketFaults } from "../../faults/socket-faults.ts";
 import type { FeedEvent, World } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
-import { betsOf } from "./bets.ts";
+import { betsOfTrade } from "./bets.ts";
 import { type Contract, type Contracts, liquidityOf, manifoldProbability, poolOf } from "./contracts.ts";
 import { contractStateOf, presentAnswer, presentFullMarket } from "./present.ts";
 
@@ -48,11 +48,9 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   };
 
   const broadcastBet = (contract: Contract, { market, trade }: FeedEvent & { kind: "trade" }) =>
-    broadcast(["global", "global/new-bet", `contract/${contract.id}/new-bet`], () => {
-      const tradesAtSameTime = world.trades(market, trade.at, trade.at + 1);
-      const ordinal = tradesAtSameTime.findIndex(({ id }) => id === trade.id);
-      return { bets: betsOf(world, contract, market, trade, Math.max(0, ordinal)) };
-    });
+    broadcast(["global", "global/new-bet", `contract/${contract.id}/new-bet`], () => ({
+      bets: betsOfTrade(world, contract, market, trade),
+    }));
 
   const broadcastPool = (contract: Contract, { market, at }: FeedEvent) => {
     if (!contract.isMultiple) {

@@ -2,7 +2,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter, StreamHandlers } from "../../ports/venue.ts";
 import { marketIdOf } from "./ids.ts";
-import { parseTrade } from "./parse-trades.ts";
+import { isConversion, parseTrade } from "./parse-trades.ts";
 import { parseTime } from "./parse-values.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
 import { type BetWire, type ContractWire, isBet, isContract } from "./wire.ts";
@@ -61,7 +61,8 @@ export class BroadcastReader {
     const marketId = marketIdOf(bet.contractId, bet.answerId);
     if (at === null) return countDrop("bad_bet");
     this.#newestBetAt = Math.max(this.#newestBetAt ?? 0, at);
-    if (this.#followedIdsByContract.get(bet.contractId)?.has(marketId) !== true || bet.isRedemption === true) return;
+    if (this.#followedIdsByContract.get(bet.contractId)?.has(marketId) !== true) return;
+    if (isConversion(bet)) return;
     const trade = parseTrade(bet, countDrop);
     if (trade !== null) onMessage({ kind: "trade", marketId, trade, receivedAt });
     const indicativePrice = parseTradablePrice(bet.probAfter);

@@ -39,6 +39,18 @@ export interface BetQuery {
   readonly limit: number;
 }
 
+/** Omits all redemptions, with or without shares: this filter takes precedence over the next one. */
+const WITHOUT_REDEMPTIONS = { filterRedemptions: true } as const;
+/**
+ * Includes the redemptions with zero shares, by which a bet on one mutually exclusive answer moves the others. The venue
+ * omits them by default.
+ */
+const WITH_ZERO_SHARE_REDEMPTIONS = { includeZeroShareRedemptions: true } as const;
+
+/** A contract without answers has no redemption that changes its probability. */
+const priceChangeFilter = ({ contractId, answerId }: BetQuery) =>
+  contractId !== undefined && answerId === undefined ? WITHOUT_REDEMPTIONS : WITH_ZERO_SHARE_REDEMPTIONS;
+
 /** REST requests to Manifold; rows are not validated. */
 export class ManifoldClient {
   readonly #client: VenueClient;
@@ -82,17 +94,25 @@ export class ManifoldClient {
     return status === 404 ? null : { row: json, requestedAt, receivedAt };
   }
 
-  /** Returns bets, newest first, without redemptions (equal YES and NO shares converted back to mana). */
+  /** Returns bets, newest first, without redemptions. */
   listBets(query: BetQuery, signal: AbortSignal): Promise<Rows> {
-    return this.#fetchRows("bets", { ...query, filterRedemptions: true }, signal);
+    return this.#fetchRows("bets", { ...query, ...WITHOUT_REDEMPTIONS }, signal);
   }
 
-  /** Returns the probabilities between two times in any order. Returns no rows for an unknown contract. */
+  /**
+   * Returns every row that may change a probability, newest first: bets, and for contracts with several answers all
+   * redemptions.
+   */
+  listPriceChanges(query: BetQuery, signal: AbortSignal): Promise<Rows> {
+    return this.#fetchRows("bets", { ...query, ...priceChangeFilter(query) }, signal);
+  }
+
+  /** Returns the probabilities of those rows between two times, in any order. Returns none for an unknown contract. */
   listBetPoints(
     query: BetQuery & { readonly contractId: string; readonly beforeTime: number; readonly afterTime: number },
     signal: AbortSignal,
   ): Promise<Rows> {
-    return this.#fetchRows("bet-points", { ...query, filterRedemptions: true }, signal);
+    return this.#fetchRows("bet-points", { ...query, ...priceChangeFilter(query) }, signal);
   }
 
   async #fetchRows(path: string, query: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Rows> {

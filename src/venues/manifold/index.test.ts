@@ -220,6 +220,38 @@ test("getHistory sends one request for the points of the range", async () => {
   }
 });
 
+test("the history of an answer requests and uses the rows with zero shares by which other answers move it", async () => {
+  const row = { createdTime: NOW - 5_400_000, answerId: "red", probBefore: 0.4, probAfter: 0.42 };
+  const { clock, venue, urls } = setUp(() => body([row]));
+  const range = { fromMs: NOW - 10_800_000, toMs: NOW, intervalMs: 1_800_000 };
+  const points = await clock.until(venue.getHistory(listing("cup:red"), range, signal));
+  assert.equal(
+    urls()[0]?.search,
+    `?contractId=cup&answerId=red&afterTime=${range.fromMs - 1}&beforeTime=${NOW}&limit=50000&includeZeroShareRedemptions=true`,
+  );
+  assert.deepEqual([points[0]?.yesPrice, points.at(-1)?.yesPrice], [0.4, 0.42]);
+});
+
+test("a history without a price change has the price after the last change before it", async () => {
+  const bet = { id: "b", contractId: "cup", answerId: "red", amount: 0, shares: 0, outcome: "YES", isRedemption: true };
+  const unchanged = { ...bet, createdTime: NOW - 9_000_000, probBefore: 0.3, probAfter: 0.3, shares: -5 };
+  const moved = { ...bet, createdTime: NOW - 9_100_000, probBefore: 0.3, probAfter: 0.37 };
+  const range = { fromMs: NOW - 7_200_000, toMs: NOW, intervalMs: 1_800_000 };
+  const read = async (preceding: readonly object[]) => {
+    const { clock, venue, urls } = setUp(({ pathname }) =>
+      body(pathname.endsWith("/bet-points") ? [{ ...unchanged, createdTime: NOW - 1_000 }] : preceding),
+    );
+    const points = await clock.until(venue.getHistory(listing("cup:red"), range, signal));
+    return { prices: new Set(points.map(({ yesPrice }) => yesPrice)), search: urls()[1]?.search };
+  };
+  assert.deepEqual(await read([unchanged, moved]), {
+    prices: new Set([0.37]),
+    search: `?contractId=cup&answerId=red&beforeTime=${range.fromMs}&limit=100&includeZeroShareRedemptions=true`,
+  });
+  assert.deepEqual((await read([unchanged])).prices, new Set([0.3]));
+  assert.deepEqual((await read([])).prices, new Set());
+});
+
 test("sends at most 500 requests per minute, the venue's limit", async () => {
   const ids = Array.from({ length: 900 }, (_, at) => listing(`c${at}`));
   const sentAt: number[] = [];

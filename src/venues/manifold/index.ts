@@ -4,12 +4,12 @@
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import { BET_ROWS_MAX, ManifoldClient, type ManifoldContext } from "./client.ts";
+import { ManifoldClient, type ManifoldContext } from "./client.ts";
 import { ContractCache } from "./contract-cache.ts";
 import { fetchHistory } from "./history.ts";
 import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
 import { openManifoldStream } from "./stream.ts";
-import { listTrades } from "./trades.ts";
+import { listMissedBets, listTrades } from "./trades.ts";
 import { detectManifoldDrift } from "./wire.ts";
 
 export type ManifoldVenueOptions = VenuePorts & {
@@ -56,8 +56,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
         handlers,
         marketsMax: PROFILE.streamMarketsMax,
         fetchBetsSince(sinceMs, signal) {
-          const afterTime = Math.max(sinceMs - 1, clock.now() - BACKFILL_MS_MAX);
-          return client.listBets({ afterTime, limit: BET_ROWS_MAX }, signal);
+          return listMissedBets(context, Math.max(sinceMs - 1, clock.now() - BACKFILL_MS_MAX), signal);
         },
       }),
   };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { binPrices, parsePricePoints } from "./parse-history.ts";
+import { binPrices, parsePricePoints, priceChanges } from "./parse-history.ts";
 import { detectManifoldDrift } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
@@ -23,6 +23,18 @@ test("sorts bet points oldest first and counts a price outside (0, 1)", () => {
     ],
   );
   assert.deepEqual(drops, { price_out_of_range: 1 });
+});
+
+test("price changes exclude points with an equal probability before and after", () => {
+  const points = [
+    { at: 1, before: 0.4, price: 0.42 },
+    { at: 2, before: 0.4, price: 0.4 },
+    { at: 3, before: null, price: 0.41 },
+  ];
+  assert.deepEqual(
+    priceChanges(points).map(({ at }) => at),
+    [1, 3],
+  );
 });
 
 test("aligns intervals, uses the last price before each end, and starts with the price before the first bet", () => {

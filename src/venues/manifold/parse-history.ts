@@ -11,12 +11,11 @@ export interface HistoryRange {
   readonly intervalMs: number;
 }
 
-/** A change of the YES probability. */
+/** The YES probability before and after a bet or a redemption. */
 export interface PricePoint {
   readonly at: number;
-  /** The price before the change; null if unknown. */
+  /** Null if unknown. */
   readonly before: number | null;
-  /** The price after the change. */
   readonly price: number;
 }
 
@@ -39,6 +38,11 @@ export function parsePricePoints(
     else points.push({ at, before: parseTradablePrice(row.probBefore), price });
   }
   return points.sort((a, b) => a.at - b.at);
+}
+
+/** Returns the points that change the price. The others are unfilled limit orders and conversions of shares. */
+export function priceChanges(points: readonly PricePoint[]): PricePoint[] {
+  return points.filter(({ before, price }) => before !== price);
 }
 
 /**

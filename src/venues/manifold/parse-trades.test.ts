@@ -36,6 +36,14 @@ test("redemptions, rebalancing and unfilled limit orders are not trades", () => 
   for (const id of ["betRedeem5", "betRebal06", "betResting7"]) assert.ok(!ids.includes(id), id);
 });
 
+test("a row with zero shares that moves another answer is not a trade, although it has fills", () => {
+  assert.ok(!parseTrades("trades/all-kinds").trades.some(({ tradeId }) => tradeId === "betMoved10"));
+});
+
+test("a sale to the pool at an unchanged probability is the conversion of a full set and not a trade", () => {
+  assert.ok(!parseTrades("trades/all-kinds").trades.some(({ tradeId }) => tradeId === "betFullSet1"));
+});
+
 test("fills of a limit order after its placement count only as the takers' trades", () => {
   const { trades } = parseTrades("trades/all-kinds");
   assert.ok(!trades.some(({ tradeId }) => tradeId === "betMaker008"));

@@ -10,12 +10,29 @@ import type { BetWire } from "./wire.ts";
  */
 const IMMEDIATE_FILL_MS_MAX = 1_000;
 
+/** Probabilities closer than this are equal. */
+const PROBABILITY_ERROR_MAX = 1e-9;
+
 /**
- * Converts a bet to a trade. Returns null for redemptions, automatic rebalancing between answers and unfilled limit
- * orders. The price is the average price of the bet (mana paid per share), converted to YES.
+ * Whether the row only converts shares to mana. Such a row does not change the probability and may have an outdated
+ * one. The conversion of a full set of a number's answers is not marked as a redemption, but as a sale to the pool; a
+ * real sale to the pool changes the probability.
+ */
+export function isConversion(bet: BetWire): boolean {
+  const { probBefore, probAfter, fills } = bet;
+  const isMarked = bet.isRedemption === true || bet.isRebalance === true;
+  if (probBefore === undefined || probBefore === null) return isMarked;
+  if (Math.abs(probAfter - probBefore) > PROBABILITY_ERROR_MAX) return false;
+  const isSaleToPool = fills?.every(({ isSale, matchedBetId }) => isSale === true && matchedBetId === null) === true;
+  return isMarked || (isSaleToPool && bet.shares !== 0);
+}
+
+/**
+ * Converts a bet to a trade. Returns null for redemptions, automatic rebalancing between answers, other conversions of
+ * shares and unfilled limit orders. The price is the average price of the bet (mana paid per share), converted to YES.
  */
 export function parseTrade(bet: BetWire, countDrop: DropCounter): Trade | null {
-  if (bet.isRedemption === true || bet.isRebalance === true) return null;
+  if (bet.isRedemption === true || bet.isRebalance === true || isConversion(bet)) return null;
   const { amount, shares } = immediateFill(bet);
   if (amount === 0 || shares === 0) return null;
   const sidePrice = amount / shares;

@@ -87,7 +87,7 @@ test("pings every ten seconds with increasing txid and reconnects after silence"
   assert.equal(sockets.connections.length, 2);
 });
 
-test("a bet on a followed market becomes a trade and a quote with the venue's time", () => {
+test("a bet becomes a trade and a quote with the venue's time, and only a quote for each other answer that it moves", () => {
   const { sockets, drops, follow, received, quotes } = setUp();
   follow("rainNYC12a", "cupFinal7Xq:ansRed1", "cupFinal7Xq:ansBlue2");
   sockets.last.accept();
@@ -105,6 +105,18 @@ test("a bet on a followed market becomes a trade and a quote with the venue's ti
     { indicativePrice: 0.38, eventAt: NOW - 9_000 },
   ]);
   assert.deepEqual(drops, {});
+});
+
+test("a redemption at an unchanged probability is no quote", () => {
+  const { sockets, follow, broadcast, quotes } = setUp();
+  follow("cupFinal7Xq:ansRed1");
+  sockets.last.accept();
+  const [, bet] = JSON.parse(newBet).data.bets;
+  const unchanged = { ...bet, isRedemption: true, probBefore: 0.31, probAfter: 0.31 };
+  broadcast("global/new-bet", {
+    bets: [unchanged, { ...unchanged, isRebalance: true }, { ...unchanged, probBefore: null }],
+  });
+  assert.deepEqual(quotes(), []);
 });
 
 test("reports lifecycle changes for each followed market of a contract and ignores other updates", () => {

@@ -1,11 +1,14 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { Trade } from "../../domain/trade.ts";
-import { BET_ROWS_MAX, type ManifoldContext } from "./client.ts";
+import { pageBets } from "./bet-pages.ts";
+import type { ManifoldContext, Rows } from "./client.ts";
 import { keyOf, queryOf } from "./ids.ts";
 import { parseTrade } from "./parse-trades.ts";
 import { isBet } from "./wire.ts";
 
 const PAGES_MAX = 10;
+/** Limit of pages of bets missed while the stream was disconnected. */
+const MISSED_PAGES_MAX = 5;
 
 /** Returns trades at or after `sinceMs`, newest first, at most `limit`. */
 export async function listTrades(
@@ -17,29 +20,44 @@ export async function listTrades(
 ): Promise<readonly Trade[]> {
   const key = keyOf(listing);
   const tradesById = new Map<string, Trade>();
-  let beforeTime: number | undefined;
-  for (let page = 0; page < PAGES_MAX && tradesById.size < limit; page++) {
-    // `afterTime` and `beforeTime` are exclusive.
-    const query = { ...queryOf(key), afterTime: sinceMs - 1, beforeTime, limit: BET_ROWS_MAX };
-    const { rows } = await client.listBets(query, signal);
-    let oldestAt: number | null = null;
+  // `afterTime` and `beforeTime` are exclusive.
+  const pages = pageBets((page) => client.listBets({ ...queryOf(key), afterTime: sinceMs - 1, ...page }, signal), {
+    pagesMax: PAGES_MAX,
+    countDrop,
+  });
+  for await (const { rows } of pages) {
     for (const row of rows) {
       if (!driftDetectors.bet.check(row, isBet) || row.contractId !== key.contractId) {
         countDrop("bad_bet");
         continue;
       }
-      oldestAt = Math.min(oldestAt ?? row.createdTime, row.createdTime);
       if (key.answerId !== null && row.answerId !== key.answerId) continue;
       const trade = parseTrade(row, countDrop);
       if (trade !== null && trade.executedAt >= sinceMs) tradesById.set(trade.tradeId, trade);
     }
-    if (rows.length < BET_ROWS_MAX || oldestAt === null) break;
-    // The next page includes the oldest millisecond again, because it may contain more bets of that millisecond.
-    if (beforeTime !== undefined && oldestAt + 1 >= beforeTime) {
-      countDrop("page_loop");
-      break;
-    }
-    beforeTime = oldestAt + 1;
+    if (tradesById.size >= limit) break;
   }
   return [...tradesById.values()].sort((a, b) => b.executedAt - a.executedAt).slice(0, limit);
+}
+
+/**
+ * Returns the bets of all contracts after a time, newest first, with the rows that moved other answers. Rows of an
+ * equal time may repeat.
+ */
+export async function listMissedBets(
+  { client, countDrop }: Pick<ManifoldContext, "client" | "countDrop">,
+  afterTime: number,
+  signal: AbortSignal,
+): Promise<Pick<Rows, "rows" | "receivedAt">> {
+  const pages = pageBets((page) => client.listPriceChanges({ afterTime, ...page }, signal), {
+    pagesMax: MISSED_PAGES_MAX,
+    countDrop,
+  });
+  const rows: unknown[] = [];
+  let receivedAt = 0;
+  for await (const page of pages) {
+    rows.push(...page.rows);
+    ({ receivedAt } = page);
+  }
+  return { rows, receivedAt };
 }

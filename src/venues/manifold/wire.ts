@@ -78,7 +78,12 @@ export const BetWire = Type.Object(
     outcome: enumeration("YES NO"),
     /** Negative for a sale. */
     shares: Type.Number(),
+    probBefore: optional(Probability),
     probAfter: Probability,
+    /**
+     * The row is not a bet: equal YES and NO shares were converted to mana, or (with zero shares) a bet on another
+     * answer moved the probability of this one.
+     */
     isRedemption: optional(Type.Boolean()),
     isRebalance: optional(Type.Boolean()),
     limitProb: optional(Probability),
@@ -88,19 +93,22 @@ export const BetWire = Type.Object(
           amount: Type.Number(),
           shares: Type.Number(),
           timestamp: Type.Number(),
+          /** Null if the pool filled it. */
+          matchedBetId: optional(Type.String()),
+          isSale: optional(Type.Boolean()),
         }),
       ),
     ),
   },
   unused(`
-    userId updatedTime probBefore fees isApi betGroupId orderAmount isFilled isCancelled expiresAt loanAmount isAnte
+    userId updatedTime fees isApi betGroupId orderAmount isFilled isCancelled expiresAt loanAmount isAnte
     isChallenge visibility silent replyToCommentId userUsername userName userAvatarUrl data commentCount isSold sale
     dpmWeight
   `),
 );
 export type BetWire = Static<typeof BetWire>;
 
-/** A point of the price history: a bet reduced to its probabilities. */
+/** A point of the price history: a row of the bets reduced to its probabilities. */
 const BetPointWire = Type.Object(
   {
     createdTime: Type.Number(),
