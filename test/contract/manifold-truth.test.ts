@@ -236,6 +236,38 @@ test("the history of an exclusive answer has the price after the last bet on any
   assert.equal(trades.length, ownCount(quietest));
 });
 
+test("CHOOSE_MULTIPLE pays each answer its share, although a contract read by id does not include the shares", async () => {
+  const market = worldMarkets().find(
+    (candidate) =>
+      isExclusive(candidate) && candidate.event.markets.length > 2 && resolutionOf(world, candidate, now) !== null,
+  );
+  assert.ok(market !== undefined);
+  const { markets } = market.event;
+  const shares = [0.75, 0.25];
+  const outcomeOf = ({ position }: ListedMarket): WorldOutcome => {
+    const share = shares[position];
+    return share === undefined ? { kind: "no" } : { kind: "partial", value: share };
+  };
+  const sharedWorld: SimulatedWorld = {
+    ...world,
+    lifecycle: (candidate, at) => {
+      const lifecycle = world.lifecycle(candidate, at);
+      return candidate.event === market.event ? { ...lifecycle, outcome: outcomeOf(candidate) } : lifecycle;
+    },
+  };
+  const connection = await serveManifold(sharedWorld, () => now);
+  try {
+    const ids = markets.map((candidate) => ({ marketId: manifoldMarketId(candidate), venueKeys: {} }));
+    const page = await connection.adapter.getMarkets(ids, signal());
+    assert.deepEqual(
+      page.markets.map(({ listing }) => listing.outcome),
+      markets.map((candidate) => expectedOutcome(outcomeOf(candidate))),
+    );
+  } finally {
+    await connection.close();
+  }
+});
+
 test("if the range has no bets, each history point has the price after the last bet before the range", async () => {
   const { market, listing } = findBusiestMarket();
   const last = tradesBefore(world, isExclusive(market) ? market.event.markets : [market], now).at(-1);

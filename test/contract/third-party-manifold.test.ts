@@ -104,17 +104,18 @@ test("a multiple-choice market has a probability for each answer, but none for t
   const contract = await get(`/market/${manifoldContractId(market.event)}`);
   assert.equal(contract.probability, undefined);
   assert.equal(contract.shouldAnswersSumToOne, true);
-  const answers = await get(`/market/${contract.id}/answers`);
-  assert.deepEqual(answers, contract.answers);
+  const storedAnswers = await get(`/market/${contract.id}/answers`);
   for (const [index, member] of market.event.markets.entries()) {
-    const answer = answers[index];
+    const answer = contract.answers[index];
     assert.equal(answer.id, manifoldAnswerId(member));
     assert.equal(answer.text, member.label);
     assert.equal(answer.probability, manifoldProbability(world, member, now));
-    const { pool } = answer;
-    assert.ok(Math.abs(pool.NO / (pool.YES + pool.NO) - answer.probability) < 1e-9);
+    const { pool, probability, ...fields } = answer;
+    assert.ok(Math.abs(pool.NO / (pool.YES + pool.NO) - probability) < 1e-9);
+    // The endpoint for answers returns them as stored, with other names for the pool and the probability.
+    assert.deepEqual(storedAnswers[index], { ...fields, poolYes: pool.YES, poolNo: pool.NO, prob: probability });
   }
-  const answerProbs = Object.fromEntries(answers.map(({ id, probability }: Json) => [id, probability]));
+  const answerProbs = Object.fromEntries(contract.answers.map(({ id, probability }: Json) => [id, probability]));
   assert.deepEqual(await get(`/market/${contract.id}/prob`), { answerProbs });
   const probabilities = await get(
     `/market-probs?ids=${contract.id}&ids=${manifoldContractId(findBinaryMarket().event)}&ids=unknown`,
@@ -244,6 +245,30 @@ test("bet points have only the time, the answer and the probabilities, and no or
   assert.notDeepEqual(times, times.toSorted());
   assert.notDeepEqual(times, times.toSorted().reverse());
   assert.equal((await get(`/bet-points?${range}&limit=3`)).length, 3);
+});
+
+test("a resolved market with exclusive answers has its result in `resolution` and `/prob`, not in `resolutions`", async () => {
+  const resolved = await get("/search-markets?filter=resolved&limit=1000");
+  let winners = 0;
+  for (const { id, outcomeType, resolution } of resolved) {
+    if (outcomeType === "BINARY") continue;
+    const contract = await get(`/market/${id}`);
+    assert.equal(contract.resolutions, undefined);
+    for (const answer of contract.answers) {
+      assert.equal("resolution" in answer, !contract.shouldAnswersSumToOne);
+      assert.equal(typeof answer.resolutionProbability, "number");
+      assert.equal(answer.resolutionTime <= now, true);
+    }
+    if (!contract.shouldAnswersSumToOne || resolution === "CANCEL") continue;
+    winners += 1;
+    const { answerProbs } = await get(`/market/${id}/prob`);
+    assert.deepEqual(
+      answerProbs,
+      Object.fromEntries(contract.answers.map((answer: Json) => [answer.id, answer.id === resolution ? 1 : 0])),
+    );
+    for (const { probability } of contract.answers) assert.ok(probability > 0 && probability < 1);
+  }
+  assert.ok(winners > 0);
 });
 
 function findBusiestMarket(): ListedMarket {

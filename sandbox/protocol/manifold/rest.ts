@@ -14,7 +14,7 @@ import {
   textListParam,
   textParam,
 } from "./params.ts";
-import { presentAnswer, presentFullMarket, presentLiteMarket, presentProbability } from "./present.ts";
+import { presentFullMarket, presentLiteMarket, presentProbability, presentStoredAnswer } from "./present.ts";
 import { SEARCH_PARAMS, searchContracts } from "./search.ts";
 import { findTopic, listTopics } from "./topics.ts";
 
@@ -105,7 +105,7 @@ export function installRestRoutes(app: FastifyInstance, context: ExchangeContext
     readParams(query, {});
     const contract = contractOf(id);
     if (!contract.isMultiple) return [];
-    return contract.event.markets.map((market) => presentAnswer(world, contract, market, now()));
+    return contract.event.markets.map((market) => presentStoredAnswer(world, contract, market, now()));
   });
   registerGet("market/:id/prob", (query, { id }) => {
     readParams(query, {});

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
 import { installSocketFaults } from "../../faults/socket-faults.ts";
-import type { FeedEvent, World } from "../../world/types.ts";
+import type { FeedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
 import { betsOfTrade } from "./bets.ts";
 import { type Contract, type Contracts, liquidityOf, manifoldProbability, poolOf } from "./contracts.ts";
-import { contractStateOf, presentAnswer, presentFullMarket } from "./present.ts";
+import { presentLifecycle, presentStoredAnswer, presentStoredContract } from "./present.ts";
 
 const SOCKET_PATH = "/ws";
 /** Clients that send no message for this time are disconnected. */
@@ -42,9 +42,9 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   const onFeedEvent = (event: FeedEvent) => {
     const contract = contracts.getOrCreate(event.market.event);
     if (event.kind === "trade") broadcastBet(contract, event);
+    else if (event.kind === "lifecycle") broadcastLifecycle(contract, event);
     else if (event.kind === "book") broadcastPool(contract, event);
-    else if (event.kind === "listed") broadcastNewContract(contract, event);
-    else broadcastLifecycle(contract, event);
+    else broadcastNewContract(contract, event);
   };
 
   const broadcastBet = (contract: Contract, { market, trade }: FeedEvent & { kind: "trade" }) =>
@@ -53,19 +53,18 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     }));
 
   const broadcastPool = (contract: Contract, { market, at }: FeedEvent) => {
-    if (!contract.isMultiple) {
-      broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => {
-        const { traderCount, volumeUsd } = world.activity(market, at);
-        const prob = manifoldProbability(world, market, at);
-        const pool = poolOf(prob, liquidityOf(traderCount));
-        return { contract: { id: contract.id, pool, p: 0.5, prob, volume: volumeUsd, lastUpdatedTime: at } };
-      });
-      return;
-    }
+    broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => {
+      const { traderCount, volumeUsd } = world.activity(market, at);
+      const update = { id: contract.id, volume: volumeUsd, lastUpdatedTime: at };
+      if (contract.isMultiple) return { contract: update };
+      const prob = manifoldProbability(world, market, at);
+      return { contract: { ...update, pool: poolOf(prob, liquidityOf(traderCount)), p: 0.5, prob } };
+    });
+    if (!contract.isMultiple) return;
     const answerId = contract.answerIds.get(market) ?? "";
     const presentUpdate = () => {
-      const { id, pool, probability, volume } = presentAnswer(world, contract, market, at);
-      return { id, poolYes: pool.YES, poolNo: pool.NO, prob: probability, volume };
+      const { id, poolYes, poolNo, prob, volume } = presentStoredAnswer(world, contract, market, at);
+      return { id, poolYes, poolNo, prob, volume };
     };
     broadcast([`contract/${contract.id}/updated-answers`], () => ({ answers: [presentUpdate()] }));
     broadcast([`answer/${answerId}/update`], () => ({ answer: presentUpdate() }));
@@ -75,19 +74,19 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     // All answers of a contract are listed simultaneously. The contract is sent once, for its first answer.
     if (market.position !== 0) return;
     broadcast(["global", "global/new-contract"], () => {
-      const fullMarket = presentFullMarket(world, contract, at);
-      const { creatorId: id, creatorUsername: username, creatorName: name } = fullMarket;
-      return { contract: fullMarket, creator: { id, username, name } };
+      const storedContract = presentStoredContract(world, contract, at);
+      const { creatorId: id, creatorUsername: username, creatorName: name } = storedContract;
+      return { contract: storedContract, creator: { id, username, name } };
     });
   };
 
-  const broadcastLifecycle = (contract: Contract, { market, at }: FeedEvent) => {
-    broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () =>
-      presentLifecycle(world, contract, at),
-    );
-    if (contract.isMultiple) {
+  const broadcastLifecycle = (contract: Contract, event: FeedEvent & { readonly kind: "lifecycle" }) => {
+    const update = presentLifecycle(world, contract, event);
+    if (update === null) return;
+    broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => ({ contract: update }));
+    if ("answers" in update && update.answers !== undefined) {
       const topic = `contract/${contract.id}/updated-answers`;
-      broadcast([topic], () => ({ answers: [presentAnswer(world, contract, market, at)] }));
+      broadcast([topic], () => ({ answers: [presentStoredAnswer(world, contract, event.market, event.at)] }));
     }
   };
 
@@ -126,29 +125,6 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     for (const socket of server.clients) socket.terminate();
     server.close();
   });
-}
-
-function presentLifecycle(world: World, contract: Contract, at: number) {
-  const { closeTime, isResolved, resolution, resolutionTime, resolutionProbability } = contractStateOf(
-    world,
-    contract,
-    at,
-  );
-  return {
-    contract: {
-      id: contract.id,
-      closeTime,
-      isResolved,
-      // Null removes a value that a previous message contained.
-      resolution: resolution ?? null,
-      resolutionTime: resolutionTime ?? null,
-      resolutionProbability: resolutionProbability ?? null,
-      answers: contract.isMultiple
-        ? contract.event.markets.map((market) => presentAnswer(world, contract, market, at))
-        : undefined,
-      lastUpdatedTime: at,
-    },
-  };
 }
 
 /** Executes a client message and returns its acknowledgement. */

@@ -5,7 +5,7 @@ import { marketIdOf } from "./ids.ts";
 import { isConversion, parseTrade } from "./parse-trades.ts";
 import { parseTime } from "./parse-values.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
-import { type BetWire, type ContractWire, isBet, isContract } from "./wire.ts";
+import { type BetWire, isBet, isNewContract, type NewContractWire } from "./wire.ts";
 
 /** Contract fields whose change requires a new read. The venue broadcasts many other changes after each bet. */
 const LIFECYCLE_FIELDS = ["isResolved", "resolution", "resolutionTime", "closeTime", "question"] as const;
@@ -82,13 +82,13 @@ export class BroadcastReader {
 
   #readNewContract(contract: unknown, receivedAt: number) {
     const { onMessage, countDrop, driftDetectors } = this.#options;
-    if (!driftDetectors.contract.check(contract, isContract)) return countDrop("bad_market");
+    if (!driftDetectors.new_contract.check(contract, isNewContract)) return countDrop("bad_market");
     for (const marketId of marketIdsOf(contract)) onMessage({ kind: "listed", marketId, receivedAt });
   }
 }
 
 /** Returns the ids of a contract's markets; none if the contract is not a yes-or-no question. */
-function marketIdsOf(contract: ContractWire): string[] {
+function marketIdsOf(contract: NewContractWire): string[] {
   if (contract.outcomeType === "BINARY") return [contract.id];
   if (contract.outcomeType !== "MULTIPLE_CHOICE") return [];
   return (contract.answers ?? []).flatMap((answer) => {

@@ -29,6 +29,10 @@ export interface Rows {
   readonly receivedAt: number;
 }
 
+export interface Row extends Omit<Rows, "rows"> {
+  readonly row: unknown;
+}
+
 export interface BetQuery {
   readonly contractId?: string;
   readonly answerId?: string;
@@ -88,10 +92,13 @@ export class ManifoldClient {
   }
 
   /** Returns the FullMarket of a contract, or null if the contract does not exist. */
-  async findContract(id: string, signal: AbortSignal): Promise<(Omit<Rows, "rows"> & { row: unknown }) | null> {
-    const url = `${this.#restUrl}/market/${encodeURIComponent(id)}`;
-    const { status, json, requestedAt, receivedAt } = await this.#client.fetchJson(url, { signal, accept: [404] });
-    return status === 404 ? null : { row: json, requestedAt, receivedAt };
+  findContract(id: string, signal: AbortSignal): Promise<Row | null> {
+    return this.#findRow(`market/${encodeURIComponent(id)}`, signal);
+  }
+
+  /** Returns the probabilities of a contract's answers, or null if the contract does not exist. */
+  findProbabilities(id: string, signal: AbortSignal): Promise<Row | null> {
+    return this.#findRow(`market/${encodeURIComponent(id)}/prob`, signal);
   }
 
   /** Returns bets, newest first, without redemptions. */
@@ -113,6 +120,12 @@ export class ManifoldClient {
     signal: AbortSignal,
   ): Promise<Rows> {
     return this.#fetchRows("bet-points", { ...query, ...priceChangeFilter(query) }, signal);
+  }
+
+  async #findRow(path: string, signal: AbortSignal): Promise<Row | null> {
+    const url = `${this.#restUrl}/${path}`;
+    const { status, json, requestedAt, receivedAt } = await this.#client.fetchJson(url, { signal, accept: [404] });
+    return status === 404 ? null : { row: json, requestedAt, receivedAt };
   }
 
   async #fetchRows(path: string, query: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Rows> {

@@ -163,6 +163,44 @@ test("if a read of a contract found resolved answers, listings omit those answer
   assert.deepEqual(marketIdsOf(await sweep()), ["datesXyz12:ansB"]);
 });
 
+test("a contract that pays several answers is read with the payouts from `/prob`, all others without", async () => {
+  const responses: Record<string, unknown> = {
+    "/v0/market/cupFinal7Xq": fixture("market/multiple-resolved-choose-multiple"),
+    "/v0/market/cupFinal7Xq/prob": fixture("market/multiple-resolved-choose-multiple-prob"),
+    "/v0/market/datesXyz12": { ...(fixture("market/independent-partly-settled") as object), resolution: "MKT" },
+    "/v0/market/rainNYC12a": fixture("market/binary-resolved-mkt"),
+  };
+  const { clock, venue, urls, drops } = setUp(({ pathname }) => body(responses[pathname]));
+  const ids = ["cupFinal7Xq:ansRed1", "cupFinal7Xq:ansOther3", "datesXyz12:ansA", "rainNYC12a"];
+  const page = await clock.until(venue.getMarkets(ids.map(listing), signal));
+  const outcomes = new Map(page.markets.map((market) => [market.listing.marketId, market.listing.outcome]));
+  assert.deepEqual(outcomes.get("cupFinal7Xq:ansRed1"), { kind: "partial", value: 0.75 });
+  assert.deepEqual(outcomes.get("cupFinal7Xq:ansOther3"), { kind: "no" });
+  assert.deepEqual(
+    urls()
+      .map(({ pathname }) => pathname)
+      .sort(),
+    Object.keys(responses).sort(),
+  );
+  assert.deepEqual(drops, {});
+});
+
+test("a contract that pays several answers has unknown outcomes if the venue returns no payouts", async () => {
+  for (const response of [
+    { status: 404, body: "{}" },
+    body([]),
+    body({ prob: 0.4 }),
+    body({ answerProbs: { ansRed1: "1" } }),
+  ]) {
+    const { clock, venue, drops } = setUp(({ pathname }) =>
+      pathname.endsWith("/prob") ? response : body(fixture("market/multiple-resolved-choose-multiple")),
+    );
+    const page = await clock.until(venue.findMarket("cupFinal7Xq:ansRed1", signal));
+    assert.equal(page?.markets[0]?.listing.outcome, null);
+    assert.deepEqual(drops, { unknown_resolution: 3 });
+  }
+});
+
 test("reads several pages of trades without gaps or duplicates back to the requested time", async () => {
   const bets = Array.from({ length: 2_300 }, (_, at) => ({
     id: `bet${at}`,

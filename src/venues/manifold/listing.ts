@@ -5,8 +5,9 @@ import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { ContractType, ManifoldClient, ManifoldContext, Rows } from "./client.ts";
 import { parseMarketId } from "./ids.ts";
 import { type ParsedContract, parseContract } from "./parse-market.ts";
+import { type AnswerProbabilities, lacksPayouts } from "./parse-outcome.ts";
 import { parseTime } from "./parse-values.ts";
-import { isContract } from "./wire.ts";
+import { isContract, isProbabilities } from "./wire.ts";
 
 /** Rows per page, the venue's maximum. */
 const PAGE_ROWS = 1_000;
@@ -109,10 +110,30 @@ async function fetchContract(
   if (typeof row !== "object" || row === null || Array.isArray(row)) {
     throw new VenueError("bad_body", "market response is not a contract", { retryable: true });
   }
-  const parsed = parseContract(row, { venue, receivedAt, sumsToOne: null, cached: null, countDrop, driftDetectors });
+  const probabilities = isContract(row) && lacksPayouts(row) ? await fetchPayouts(context, contractId, signal) : null;
+  const parsed = parseContract(row, {
+    venue,
+    receivedAt,
+    sumsToOne: null,
+    cached: null,
+    probabilities,
+    countDrop,
+    driftDetectors,
+  });
   if (parsed === null || parsed.contractId !== contractId) return null;
   cache.set(contractId, parsed.cacheEntry);
   return { ...parsed, requestedAt };
+}
+
+/** Returns the payouts of a contract that pays several answers; null if the venue does not return them. */
+async function fetchPayouts(
+  { client, driftDetectors }: ManifoldContext,
+  contractId: string,
+  signal: AbortSignal,
+): Promise<AnswerProbabilities | null> {
+  const response = await client.findProbabilities(contractId, signal);
+  if (response === null || !driftDetectors.probabilities.check(response.row, isProbabilities)) return null;
+  return response.row.answerProbs ?? null;
 }
 
 async function* listType(

@@ -197,20 +197,67 @@ test("the winning answer resolves to yes and the others to no", () => {
   ]);
 });
 
-test("CHOOSE_MULTIPLE pays each chosen answer its share of the total, and resolves unchosen answers to no", () => {
-  assert.deepEqual(parseOutcomes("market/multiple-resolved-choose-multiple").outcomes, [
-    ["Reds", "finalized", { kind: "partial", value: 0.75 }],
-    ["Blues", "finalized", { kind: "partial", value: 0.25 }],
-    ["Other", "finalized", { kind: "no" }],
-  ]);
+test("CHOOSE_MULTIPLE pays each answer the probability that the venue stored at the resolution", () => {
+  const { answerProbs: probabilities } = fixture("market/multiple-resolved-choose-multiple-prob") as {
+    answerProbs: Record<string, number>;
+  };
+  const { markets, drops } = parseOne("market/multiple-resolved-choose-multiple", { probabilities });
+  assert.deepEqual(
+    markets.map(({ listing }) => listing.outcome),
+    [{ kind: "partial", value: 0.75 }, { kind: "partial", value: 0.25 }, { kind: "no" }],
+  );
+  assert.deepEqual(drops, {});
 });
 
-test("if CHOOSE_MULTIPLE has no shares, the outcomes are unknown and not the probabilities before the resolution", () => {
-  const { outcomes } = parseOutcomes("market/multiple-resolved-without-shares");
-  assert.deepEqual(
-    outcomes.map(([, status, outcome]) => [status, outcome]),
-    Array(3).fill(["finalized", null]),
-  );
+test("the outcomes of CHOOSE_MULTIPLE are unknown and counted without complete payouts that differ from the prices before", () => {
+  const cases: readonly (Record<string, number> | null)[] = [
+    null,
+    { ansRed1: 0.41, ansBlue2: 0.37, ansOther3: 0.22 },
+    { ansRed1: 0.75, ansBlue2: 0.25 },
+    { ansRed1: 0.75, ansBlue2: 0.75, ansOther3: 0 },
+  ];
+  for (const probabilities of cases) {
+    const { markets, drops } = parseOne("market/multiple-resolved-choose-multiple", { probabilities });
+    assert.deepEqual(
+      markets.map(({ listing }) => [listing.status, listing.outcome]),
+      Array(3).fill(["finalized", null]),
+    );
+    assert.deepEqual(drops, { unknown_resolution: 3 });
+  }
+});
+
+test("a response of 2022 pays each chosen answer its share of the total", () => {
+  const { outcomes, drops } = parseOutcomes("market/multiple-resolved-shares-2022");
+  assert.deepEqual(outcomes, [
+    ["Apple", "finalized", { kind: "partial", value: 0.75 }],
+    ["Cherry", "finalized", { kind: "no" }],
+    ["Lemon", "finalized", { kind: "partial", value: 0.25 }],
+  ]);
+  assert.deepEqual(drops, {});
+  assert.equal(parseOne("market/multiple-resolved-shares-2022").event?.mutuallyExclusive, true);
+});
+
+test("a payout outside [0, 1] is counted and gives no outcome", () => {
+  const { drops, parse } = setUp();
+  const binary = { ...(fixture("market/binary-resolved-mkt") as object), resolutionProbability: 1.2 };
+  assert.equal(parse(binary)?.markets[0]?.listing.outcome, null);
+  assert.deepEqual(drops, { payout_out_of_range: 1 });
+  const shares = {
+    ...(fixture("market/multiple-resolved-shares-2022") as object),
+    resolutions: { "0": 300, "2": -100 },
+  };
+  const outcomes = parse(shares)?.markets.map(({ listing }) => listing.outcome);
+  assert.deepEqual(outcomes, [null, { kind: "no" }, null]);
+  assert.deepEqual(drops, { payout_out_of_range: 3 });
+});
+
+test("an independent answer without a resolution of its own has no outcome, whatever other answers pay", () => {
+  const row = fixture("market/independent-partly-settled") as { answers: object[] };
+  const resolved = { ...row, isResolved: true, resolution: "MKT", resolutions: undefined };
+  const { drops, parse } = setUp({ probabilities: { ansA: 1, ansB: 0, ansC: 0, ansD: 0 } });
+  const car = parse(resolved)?.markets.find(({ listing }) => listing.outcomeLabel === "Car");
+  assert.deepEqual([car?.listing.status, car?.listing.outcome], ["finalized", null]);
+  assert.deepEqual(drops, { unknown_resolution: 1 });
 });
 
 test("CANCEL makes every answer void", () => {

@@ -1,11 +1,11 @@
-import type { EventListing, MarketListing, MarketSnapshot, MarketStatus, Outcome } from "../../domain/market.ts";
-import { fromMicros, parseTradablePrice, toMicros } from "../../domain/price.ts";
-import type { DropCounter } from "../../ports/venue.ts";
+import type { EventListing, MarketListing, MarketSnapshot, MarketStatus } from "../../domain/market.ts";
+import { parseTradablePrice } from "../../domain/price.ts";
 import type { ManifoldContext } from "./client.ts";
 import type { CachedContract } from "./contract-cache.ts";
 import { marketIdOf } from "./ids.ts";
+import { type AnswerProbabilities, answerOutcome, contractOutcome, hasResolution } from "./parse-outcome.ts";
 import { parseTime } from "./parse-values.ts";
-import { type AnswerWire, type ContractWire, isAnswer, isContract } from "./wire.ts";
+import { type ContractWire, isAnswer, isContract } from "./wire.ts";
 
 export interface ParseContext extends Pick<ManifoldContext, "venue" | "countDrop" | "driftDetectors"> {
   readonly receivedAt: number;
@@ -13,6 +13,8 @@ export interface ParseContext extends Pick<ManifoldContext, "venue" | "countDrop
   readonly sumsToOne: boolean | null;
   /** Data from an earlier request for the contract, which completes a listing row. */
   readonly cached: CachedContract | null;
+  /** The response of `/market/{id}/prob`, requested only if the row lacks payouts. */
+  readonly probabilities?: AnswerProbabilities | null;
 }
 
 export interface ParsedContract {
@@ -65,7 +67,7 @@ function parseBinary(row: ContractWire, context: ParseContext): ParsedContract {
     title: truncate(row.question, TITLE_LENGTH_MAX),
     outcomeLabel: null,
     status,
-    outcome: status === "finalized" ? parseOutcome(row.resolution, row.resolutionProbability, context.countDrop) : null,
+    outcome: status === "finalized" ? contractOutcome(row, context.countDrop) : null,
     resolvedAt: status === "finalized" ? parseTime(row.resolutionTime) : null,
     venueKeys: { contractId: row.id },
   };
@@ -75,7 +77,8 @@ function parseBinary(row: ContractWire, context: ParseContext): ParsedContract {
 
 function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract {
   const { cacheEntry, base } = parseShared(row, context);
-  const sumsToOne = row.shouldAnswersSumToOne ?? context.sumsToOne ?? false;
+  // Rows of 2022 do not include whether the answers are mutually exclusive; the answers of their mechanism are.
+  const sumsToOne = row.shouldAnswersSumToOne ?? context.sumsToOne ?? row.mechanism === "dpm-2";
   const question = truncate(row.question, TITLE_LENGTH_MAX);
   const markets: MarketSnapshot[] = [];
   const settledAnswerIds: string[] = [];
@@ -100,7 +103,8 @@ function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract
       title: `${question} — ${label}`,
       outcomeLabel: label,
       status,
-      outcome: status === "finalized" ? answerOutcome(row, answer, context.countDrop) : null,
+      outcome:
+        status === "finalized" ? answerOutcome(row, answer, context.probabilities ?? null, context.countDrop) : null,
       resolvedAt: status === "finalized" ? parseTime(answer.resolutionTime ?? row.resolutionTime) : null,
       venueKeys: { contractId: row.id, answerId: answer.id },
     };
@@ -176,50 +180,6 @@ function snapshot(listing: MarketListing, probability: unknown, context: ParseCo
 function contractStatus(row: ContractWire, now: number): MarketStatus {
   if (row.isResolved) return "finalized";
   return typeof row.closeTime === "number" && row.closeTime <= now ? "closed" : "active";
-}
-
-const hasResolution = (resolution: string | null | undefined): boolean =>
-  resolution !== undefined && resolution !== null && resolution !== "";
-
-/**
- * Returns the outcome from the answer's resolution, or from the contract's if the answer has none, as in contracts with
- * mutually exclusive answers.
- */
-function answerOutcome(row: ContractWire, answer: AnswerWire, countDrop: DropCounter): Outcome | null {
-  if (hasResolution(answer.resolution)) return parseOutcome(answer.resolution, answer.resolutionProbability, countDrop);
-  const { resolution } = row;
-  if (resolution === "CANCEL") return { kind: "void", value: null };
-  if (resolution === answer.id) return { kind: "yes" };
-  if (resolution === "CHOOSE_MULTIPLE" || resolution === "MKT") {
-    // In this case `resolutionProbability` is the probability before the resolution, not the payout.
-    const shares = row.resolutions;
-    if (!shares) return null;
-    const total = Object.values(shares).reduce((sum, share) => sum + share, 0);
-    return total > 0 ? payout((shares[answer.id] ?? 0) / total) : null;
-  }
-  if (row.answers?.some((other) => isAnswer(other) && other.id === resolution)) return { kind: "no" };
-  countDrop("unknown_resolution");
-  return null;
-}
-
-function parseOutcome(
-  resolution: string | null | undefined,
-  resolutionProbability: number | null | undefined,
-  countDrop: DropCounter,
-): Outcome | null {
-  if (resolution === "YES") return { kind: "yes" };
-  if (resolution === "NO") return { kind: "no" };
-  if (resolution === "CANCEL") return { kind: "void", value: null };
-  if (resolution === "MKT") return payout(resolutionProbability ?? Number.NaN);
-  countDrop("unknown_resolution");
-  return null;
-}
-
-function payout(value: number): Outcome | null {
-  if (!(value >= 0 && value <= 1)) return null;
-  const rounded = fromMicros(toMicros(value));
-  if (rounded === 0) return { kind: "no" };
-  return rounded === 1 ? { kind: "yes" } : { kind: "partial", value: rounded };
 }
 
 function parseCategory(topics: readonly string[]): string | null {

@@ -15,6 +15,7 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
   const harness = streamHarness(NOW);
   const { ports, sockets, handlers } = harness;
   const backfilledFrom: number[] = [];
+  let isBackfillFailing = false;
   const stream = openManifoldStream({
     ports: { ...ports, driftDetectors: detectManifoldDrift(() => {}) },
     wsUrl: "wss://venue.example/ws",
@@ -22,9 +23,13 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
     handlers,
     fetchBetsSince: async (sinceMs) => {
       backfilledFrom.push(sinceMs);
+      if (isBackfillFailing) throw new Error("no response");
       return { rows: options.missedBets ?? [], receivedAt: NOW };
     },
   });
+  const failBackfill = () => {
+    isBackfillFailing = true;
+  };
   const follow = (...ids: string[]) => stream.follow(ids.map(listingOf));
   const sent = () => sockets.last.sent.map((text): Record<string, unknown> => JSON.parse(text));
   /** Acknowledges the latest subscription. */
@@ -34,7 +39,7 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
   };
   const broadcast = (topic: string, data: unknown) =>
     sockets.last.receive(JSON.stringify({ type: "broadcast", topic, data }), NOW);
-  return { ...harness, backfilledFrom, stream, follow, sent, acknowledge, broadcast };
+  return { ...harness, backfilledFrom, stream, follow, sent, acknowledge, broadcast, failBackfill };
 }
 
 function listingOf(marketId: string): MarketListing {
@@ -185,6 +190,29 @@ test("after a reconnect, fetches the bets since the newest received bet once and
     quotes().map(({ indicativePrice }) => indicativePrice),
     [0.45, 0.46],
   );
+});
+
+test("counts invalid bets missed while disconnected, and a failed request for them", async () => {
+  const [bet] = JSON.parse(newBet).data.bets;
+  const missedBets = [{ ...bet, shares: "10" }, { ...bet, id: "later", probAfter: 0.46 }, { id: 1 }, null];
+  const { clock, sockets, drops, follow, acknowledge, quotes, failBackfill } = setUp({ missedBets });
+  const reconnect = async () => {
+    sockets.last.drop();
+    await clock.advance(1_000);
+    sockets.last.accept();
+    acknowledge();
+    await clock.settle();
+  };
+  follow("rainNYC12a");
+  sockets.last.accept();
+  acknowledge();
+  sockets.last.receive(newBet, NOW);
+  await reconnect();
+  assert.equal(quotes().at(-1)?.indicativePrice, 0.46);
+  assert.deepEqual(drops, { stream_connection_lost: 1, bad_bet: 3 });
+  failBackfill();
+  await reconnect();
+  assert.deepEqual(drops, { stream_connection_lost: 2, bad_bet: 3, backfill_failed: 1 });
 });
 
 test("follows at most the first `marketsMax` markets", () => {

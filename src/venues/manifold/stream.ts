@@ -51,6 +51,7 @@ export function openManifoldStream(options: StreamOptions): VenueStream {
     } catch (error) {
       if (closing.signal.aborted) return;
       // Only the missed trades are lost, because the next sweep reads the current prices.
+      countDrop("backfill_failed");
       log.warn({ error: String(error) }, "could not fetch the bets missed while disconnected");
     }
   };

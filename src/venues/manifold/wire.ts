@@ -18,6 +18,8 @@ export const ContractWire = Type.Object(
     BINARY MULTIPLE_CHOICE PSEUDO_NUMERIC NUMBER MULTI_NUMERIC DATE POLL BOUNTIED_QUESTION STONK PERP CERT
     QUADRATIC_FUNDING FREE_RESPONSE NUMERIC
   `),
+    /** `cpmm-1` with one pool, `cpmm-multi-1` with one pool per answer; `dpm-2` until 2023. */
+    mechanism: optional(Type.String()),
     isResolved: Type.Boolean(),
     createdTime: always(Type.Number()),
     closeTime: optional(Type.Number()),
@@ -27,13 +29,17 @@ export const ContractWire = Type.Object(
     /** Present for BINARY contracts; contracts with several answers have one per answer. */
     probability: optional(Probability),
     /**
-     * YES, NO, MKT or CANCEL. If the answers are mutually exclusive, the id of the winning answer or CHOOSE_MULTIPLE.
+     * YES, NO, MKT or CANCEL. If the answers are mutually exclusive: the id of the winning answer, CHOOSE_MULTIPLE or
+     * CANCEL. If they are independent and all resolved: MKT or CANCEL.
      */
     resolution: optional(Type.String()),
     resolutionTime: optional(Type.Number()),
     /** The payout of a MKT resolution; otherwise the last market probability. */
     resolutionProbability: optional(Probability),
-    /** Shares by answer id if several answers were chosen, on any positive scale. */
+    /**
+     * Shares by answer id if several answers were chosen, on any positive scale. Only responses of 2022 and broadcasts
+     * include them.
+     */
     resolutions: optional(Type.Record(Type.String(), Type.Number())),
     answers: optional(Type.Array(Type.Unknown())),
     shouldAnswersSumToOne: optional(Type.Boolean()),
@@ -41,10 +47,10 @@ export const ContractWire = Type.Object(
     groupSlugs: optional(Type.Array(Type.String())),
   },
   unused(`
-    creatorId creatorUsername creatorName creatorAvatarUrl slug mechanism pool p totalLiquidity volume volume24Hours
+    creatorId creatorUsername creatorName creatorAvatarUrl slug pool p totalLiquidity volume volume24Hours
     uniqueBettorCount lastBetTime lastCommentTime token siblingContractId value min max isLogScale
     resolverId marketTier description coverImageUrl addAnswersMode options totalBounty bountyLeft loverUserId1
-    loverUserId2 matchCreatorId isLove unit midpoints timezone
+    loverUserId2 matchCreatorId isLove unit midpoints timezone sportsStartTimestamp sportsEventId sportsLeague
   `),
 );
 export type ContractWire = Static<typeof ContractWire>;
@@ -56,12 +62,14 @@ export const AnswerWire = Type.Object(
     text: Type.String({ minLength: 1 }),
     probability: always(Probability),
     createdTime: optional(Type.Number()),
+    /** YES, NO, MKT or CANCEL of an independent answer. Mutually exclusive answers have none. */
     resolution: optional(Type.String()),
     resolutionTime: optional(Type.Number()),
+    /** The payout of a MKT resolution; otherwise the probability before the resolution. */
     resolutionProbability: optional(Probability),
   },
   unused(`
-    contractId index pool totalLiquidity volume isOther probChanges userId prob subsidyPool resolverId imageUrl
+    contractId index pool p totalLiquidity volume isOther probChanges userId prob subsidyPool resolverId imageUrl
     shortText color midpoint volume24Hours
   `),
 );
@@ -122,6 +130,34 @@ const BetPointWire = Type.Object(
   `),
 );
 
+/** The current probabilities of a contract: one, or one by answer id. */
+const ProbabilitiesWire = Type.Object({
+  prob: optional(Probability),
+  answerProbs: optional(Type.Record(Type.String(), Type.Number())),
+});
+
+/** The broadcast of a new contract, in the venue's internal format: no `url`, and `prob` instead of `probability`. */
+const NewContractWire = Type.Object(
+  {
+    id: Id,
+    question: Type.String({ minLength: 1 }),
+    outcomeType: ContractWire.properties.outcomeType,
+    answers: optional(Type.Array(Type.Unknown())),
+  },
+  unused(`
+    slug creatorId creatorUsername creatorName creatorAvatarUrl creatorCreatedTime description visibility mechanism
+    createdTime closeTime lastUpdatedTime lastBetTime lastCommentTime isResolved resolution resolutionTime
+    resolutionProbability resolutions resolverId pool p prob probChanges
+    initialProbability volume volume24Hours elasticity collectedFees totalLiquidity subsidyPool uniqueBettorCount
+    uniqueBettorCountDay dailyScore popularityScore importanceScore freshnessScore conversionScore viewCount boosted
+    token siblingContractId shouldAnswersSumToOne addAnswersMode sort unit timezone min max isLogScale options
+    voterVisibility pollType maxSelections totalBounty bountyLeft isAutoBounty groupSlugs coverImageUrl isRanked
+    gptCommentSummary marketTier takerAPIOrdersDisabled isSubsidized isPolitics deleted isLove loverUserId1
+    loverUserId2 matchCreatorId sportsStartTimestamp sportsEventId sportsLeague
+  `),
+);
+export type NewContractWire = Static<typeof NewContractWire>;
+
 /** The documented fields of both kinds of socket message. */
 const AnySocketMessage = Type.Object({
   type: enumeration("ack broadcast"),
@@ -136,6 +172,8 @@ export const isContract = compileCheck(ContractWire);
 export const isAnswer = compileCheck(AnswerWire);
 export const isBet = compileCheck(BetWire);
 export const isBetPoint = compileCheck(BetPointWire);
+export const isProbabilities = compileCheck(ProbabilitiesWire);
+export const isNewContract = compileCheck(NewContractWire);
 export const isSocketMessage = compileCheck(
   Type.Union([
     Type.Object({
@@ -157,6 +195,8 @@ export const detectManifoldDrift = driftDetectorsFor({
   answer: AnswerWire,
   bet: BetWire,
   bet_point: BetPointWire,
+  probabilities: ProbabilitiesWire,
+  new_contract: NewContractWire,
   stream: AnySocketMessage,
 });
 export type ManifoldDriftDetectors = ReturnType<typeof detectManifoldDrift>;
