@@ -53,7 +53,11 @@ const findBinaryMarket = (): ListedMarket => {
 const findMultipleChoiceMarket = (): ListedMarket => {
   const found = listWorldMarkets().find(
     ({ event, ...market }) =>
-      event.mutuallyExclusive && event.exhaustive && event.markets.length > 2 && market.closeAt > now + 86_400_000,
+      event.mutuallyExclusive &&
+      event.exhaustive &&
+      event.markets.length > 2 &&
+      event.markets.every(({ strike }) => strike === null) &&
+      market.closeAt > now + 86_400_000,
   );
   assert.ok(found !== undefined);
   return found;
@@ -247,6 +251,30 @@ test("bet points have only the time, the answer and the probabilities, and no or
   assert.equal((await get(`/bet-points?${range}&limit=3`)).length, 3);
 });
 
+test("numeric and date markets have one answer per bucket, each with a midpoint, and are searched by type", async () => {
+  for (const type of ["MULTI_NUMERIC", "DATE"]) {
+    const found = await get(`/search-markets?contractType=${type}&limit=1000&includeLiteAnswers=true`);
+    assert.ok(found.length > 0, type);
+    for (const { id, outcomeType, mechanism, probability, answers } of found) {
+      assert.deepEqual([outcomeType, mechanism, probability], [type, "cpmm-multi-1", undefined]);
+      const full = await get(`/market/${id}`);
+      assert.deepEqual(
+        full.answers.map(({ id, text, probability }: Json) => ({ id, text, probability })),
+        answers,
+      );
+      assert.equal(typeof full.shouldAnswersSumToOne, "boolean");
+      const midpoints = full.answers.map(({ midpoint }: Json) => midpoint);
+      assert.deepEqual(
+        midpoints,
+        midpoints.toSorted((a: number, b: number) => a - b),
+      );
+      assert.equal(midpoints.length, new Set(midpoints).size);
+    }
+  }
+  const choices = await get("/search-markets?contractType=MULTIPLE_CHOICE&limit=1000");
+  assert.ok(choices.length > 0 && choices.every(({ outcomeType }: Json) => outcomeType === "MULTIPLE_CHOICE"));
+});
+
 test("a resolved market with exclusive answers has its result in `resolution` and `/prob`, not in `resolutions`", async () => {
   const resolved = await get("/search-markets?filter=resolved&limit=1000");
   let winners = 0;
@@ -287,6 +315,7 @@ test("invalid requests return Manifold's status and a message", async () => {
     ["/markets?limit=1001", 400],
     ["/markets?before=unknown", 404],
     ["/search-markets?limit=1001", 400],
+    ["/search-markets?limit=0", 400],
     ["/search-markets?filter=maybe", 400],
     ["/search-markets?offset=5000", 400],
     ["/market/unknown", 404],

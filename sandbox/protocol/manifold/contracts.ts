@@ -10,10 +10,13 @@ const CREATOR_COUNT = 97;
 const ANTE_MANA = 1_000;
 const LIQUIDITY_MANA_PER_TRADER = 20;
 
+type OutcomeType = "BINARY" | "MULTIPLE_CHOICE" | "MULTI_NUMERIC" | "DATE";
+
 export interface Contract {
   readonly id: string;
   readonly slug: string;
   readonly event: ListedEvent;
+  readonly outcomeType: OutcomeType;
   /** Whether the contract has one answer per market of the event. */
   readonly isMultiple: boolean;
   /** Exactly one answer resolves YES. */
@@ -58,11 +61,13 @@ export class Contracts {
   getOrCreate(event: ListedEvent): Contract {
     const cached = this.#byEvent.get(event);
     if (cached !== undefined) return cached;
+    const isMultiple = event.recorded === undefined ? event.markets.length > 1 : event.recorded.eventId !== null;
     const contract: Contract = {
       id: manifoldContractId(event),
       slug: manifoldSlug(event),
       event,
-      isMultiple: event.recorded === undefined ? event.markets.length > 1 : event.recorded.eventId !== null,
+      outcomeType: isMultiple ? answerTypeOf(event) : "BINARY",
+      isMultiple,
       sumsToOne: event.mutuallyExclusive && event.exhaustive,
       groupSlugs: [...new Set([topicOf(event.category), ...event.tags.map(slugify)])],
       answerIds: new Map(event.markets.map((market) => [market, manifoldAnswerId(market)])),
@@ -88,6 +93,24 @@ export class Contracts {
     if (!this.#marketByIndex.has(index)) this.list();
     return this.#marketByIndex.get(index) ?? null;
   }
+}
+
+/** Buckets of a number are numeric answers. Every other event with thresholds or deadlines has numeric or date answers. */
+function answerTypeOf(event: ListedEvent): OutcomeType {
+  // The service reads the rules of numeric and date contracts before it lists them, and of choices later.
+  if (event.recorded !== undefined) return event.description === "" ? "MULTIPLE_CHOICE" : "MULTI_NUMERIC";
+  const isNumber = event.markets.every(({ strike }) => strike !== null);
+  if (!event.ladder) return isNumber ? "MULTI_NUMERIC" : "MULTIPLE_CHOICE";
+  if (event.underlying % 2 === 1) return "MULTIPLE_CHOICE";
+  return isNumber ? "MULTI_NUMERIC" : "DATE";
+}
+
+/** Returns the number or time (Unix milliseconds) that represents a numeric or date answer. */
+export function midpointOf({ outcomeType }: Contract, { strike, closeAt }: ListedMarket): number | undefined {
+  if (outcomeType === "DATE") return closeAt;
+  if (outcomeType !== "MULTI_NUMERIC" || strike === null) return undefined;
+  const { floor, cap } = strike;
+  return floor !== null && cap !== null ? (floor + cap) / 2 : (floor ?? cap ?? undefined);
 }
 
 /** Returns the number of the user who created the question. */

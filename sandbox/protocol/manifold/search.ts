@@ -58,7 +58,7 @@ export const SEARCH_PARAMS = {
     "PERP",
   ),
   offset: numberParam(0, OFFSET_MAX),
-  limit: numberParam(0, 1_000),
+  limit: numberParam(1, 1_000),
   beforeTime: numberParam(0, Number.MAX_SAFE_INTEGER),
   topicSlug: textParam,
   creatorId: textParam,
@@ -94,12 +94,12 @@ export function searchContracts(
   );
 }
 
-function isOfType(contract: Contract, type: NonNullable<SearchParams["contractType"]>): boolean {
+function isOfType({ outcomeType, sumsToOne }: Contract, type: NonNullable<SearchParams["contractType"]>): boolean {
   if (type === "ALL") return true;
-  if (type === "BINARY") return !contract.isMultiple;
-  if (type === "MULTIPLE_CHOICE") return contract.isMultiple;
-  if (type === "DEPENDENT_MULTIPLE_CHOICE") return contract.isMultiple && contract.sumsToOne;
-  return type === "INDEPENDENT_MULTIPLE_CHOICE" && contract.isMultiple && !contract.sumsToOne;
+  if (type === "DEPENDENT_MULTIPLE_CHOICE") return outcomeType === "MULTIPLE_CHOICE" && sumsToOne;
+  if (type === "INDEPENDENT_MULTIPLE_CHOICE") return outcomeType === "MULTIPLE_CHOICE" && !sumsToOne;
+  // The venue shows both kinds of numbers in one list.
+  return type === outcomeType || (type === "PSEUDO_NUMERIC" && outcomeType === "MULTI_NUMERIC");
 }
 
 const CLOSING_DAYS_BY_FILTER: Readonly<Record<string, number>> = {

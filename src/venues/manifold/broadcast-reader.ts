@@ -5,7 +5,7 @@ import { marketIdOf } from "./ids.ts";
 import { isConversion, parseTrade } from "./parse-trades.ts";
 import { parseTime } from "./parse-values.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
-import { type BetWire, isBet, isNewContract, type NewContractWire } from "./wire.ts";
+import { type BetWire, hasBinaryAnswers, isBet, isNewContract, type NewContractWire } from "./wire.ts";
 
 /** Contract fields whose change requires a new read. The venue broadcasts many other changes after each bet. */
 const LIFECYCLE_FIELDS = ["isResolved", "resolution", "resolutionTime", "closeTime", "question"] as const;
@@ -83,15 +83,17 @@ export class BroadcastReader {
   #readNewContract(contract: unknown, receivedAt: number) {
     const { onMessage, countDrop, driftDetectors } = this.#options;
     if (!driftDetectors.new_contract.check(contract, isNewContract)) return countDrop("bad_market");
-    for (const marketId of marketIdsOf(contract)) onMessage({ kind: "listed", marketId, receivedAt });
+    const marketIds = marketIdsOf(contract);
+    if (marketIds === null) return countDrop("not_binary");
+    for (const marketId of marketIds) onMessage({ kind: "listed", marketId, receivedAt });
   }
 }
 
-/** Returns the ids of a contract's markets; none if the contract is not a yes-or-no question. */
-function marketIdsOf(contract: NewContractWire): string[] {
+/** Returns the ids of a contract's markets, or null if it is neither a yes-or-no question nor has answers that are. */
+function marketIdsOf(contract: NewContractWire): string[] | null {
   if (contract.outcomeType === "BINARY") return [contract.id];
-  if (contract.outcomeType !== "MULTIPLE_CHOICE") return [];
-  return (contract.answers ?? []).flatMap((answer) => {
+  if (!hasBinaryAnswers(contract)) return null;
+  return contract.answers.flatMap((answer) => {
     const id = typeof answer === "object" && answer !== null && "id" in answer ? answer.id : null;
     return typeof id === "string" ? marketIdOf(contract.id, id) : [];
   });

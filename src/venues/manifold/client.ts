@@ -11,7 +11,13 @@ import type { ManifoldDriftDetectors } from "./wire.ts";
 const LIMITS = { perSecond: 7, burst: 60, concurrency: 6 } as const;
 export const BET_ROWS_MAX = 1_000;
 
-export type ContractType = "BINARY" | "DEPENDENT_MULTIPLE_CHOICE" | "INDEPENDENT_MULTIPLE_CHOICE";
+export type ContractType =
+  | "BINARY"
+  | "DEPENDENT_MULTIPLE_CHOICE"
+  | "INDEPENDENT_MULTIPLE_CHOICE"
+  | "NUMBER"
+  | "MULTI_NUMERIC"
+  | "DATE";
 
 /** Dependencies of all functions that read from Manifold. */
 export interface ManifoldContext {

@@ -4,6 +4,8 @@ export interface CachedContract {
   readonly category: string | null;
   /** Ids of resolved answers of an open contract, which listing rows do not mark as resolved. */
   readonly settledAnswerIds: readonly string[];
+  /** Whether the answers are mutually exclusive; null if unknown or if there are none. */
+  readonly sumsToOne: boolean | null;
 }
 
 const CONTRACTS_MAX = 5_000;

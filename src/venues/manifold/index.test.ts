@@ -42,7 +42,7 @@ test("listOpenMarkets requests open contracts by type, 1,000 per page, with the 
   await sweep();
   assert.deepEqual(
     urls().map((url) => `${url.pathname}${url.search}`),
-    ["BINARY", "DEPENDENT_MULTIPLE_CHOICE", "INDEPENDENT_MULTIPLE_CHOICE"].map(
+    ["BINARY", "DEPENDENT_MULTIPLE_CHOICE", "INDEPENDENT_MULTIPLE_CHOICE", "NUMBER", "MULTI_NUMERIC", "DATE"].map(
       (type) => `/v0/search-markets?filter=open&sort=newest&contractType=${type}&includeLiteAnswers=true&limit=1000`,
     ),
   );
@@ -64,7 +64,8 @@ test("a repeated page ends the listing and is counted as a loop", async () => {
   assert.equal(marketIdsOf(pages).length, PAGE_ROWS);
   const reasons = pages.flatMap(({ incompleteReason }) => incompleteReason ?? []);
   assert.deepEqual([drops, reasons], [{ page_loop: 1 }, ["page_loop"]]);
-  assert.ok(urls().length <= 6);
+  const binaryRequests = urls().filter((url) => url.searchParams.get("contractType") === "BINARY");
+  assert.ok(binaryRequests.length <= 4);
 });
 
 test("requests an empty page a second time, because a failed search returns an empty list", async () => {
@@ -72,7 +73,7 @@ test("requests an empty page a second time, because a failed search returns an e
     body(requestIndex === 0 || url.searchParams.get("contractType") !== "BINARY" ? [] : [contract("late", NOW)]),
   );
   assert.deepEqual(marketIdsOf(await sweep()), ["late"]);
-  assert.equal(urls().length, 6);
+  assert.equal(urls().length, 2 * 6);
 });
 
 test("lists changes by the time of the last update, page by page, until an earlier update", async () => {
@@ -95,7 +96,7 @@ test("lists changes by the time of the last update, page by page, until an earli
   const [first, second, ...others] = urls().map(({ search }) => search);
   assert.equal(first, "?filter=open&sort=last-updated&contractType=BINARY&includeLiteAnswers=true&limit=50&offset=0");
   assert.match(second ?? "", /contractType=BINARY.*offset=50$/);
-  assert.equal(others.length, 2);
+  assert.equal(others.length, 5);
   assert.deepEqual(drops, {});
 
   const bounded = await clock.until(list(0));
@@ -161,6 +162,72 @@ test("if a read of a contract found resolved answers, listings omit those answer
   assert.deepEqual(marketIdsOf(await sweep()), ["datesXyz12:ansB", "datesXyz12:ansC", "datesXyz12:ansD"]);
   await clock.until(venue.findMarket("datesXyz12:ansC", signal));
   assert.deepEqual(marketIdsOf(await sweep()), ["datesXyz12:ansB"]);
+});
+
+/** Serves one page of contracts of a type, and single contracts by id. */
+function serveContracts(type: string, rows: readonly object[], findContract: (id: string) => ScriptedResponse) {
+  return (url: URL): ScriptedResponse => {
+    const [, id] = /\/market\/([^/]+)$/.exec(url.pathname) ?? [];
+    if (id !== undefined) return findContract(id);
+    return body(url.searchParams.get("contractType") === type ? rows : []);
+  };
+}
+
+test("reads contracts with numeric answers once to find out whether the answers are mutually exclusive", async () => {
+  const { sweep, urls } = setUp(
+    serveContracts("MULTI_NUMERIC", fixture("search/number-buckets") as object[], () =>
+      body(fixture("market/number-buckets")),
+    ),
+  );
+  for (let count = 0; count < 2; count++) {
+    const pages = await sweep();
+    assert.deepEqual(marketIdsOf(pages), ["snowDepth8:cm0to9", "snowDepth8:cm10to19", "snowDepth8:cm20up"]);
+    assert.deepEqual(
+      pages.flatMap(({ events }) => events).map(({ mutuallyExclusive }) => mutuallyExclusive),
+      [true],
+    );
+  }
+  assert.equal(urls().filter(({ pathname }) => pathname.endsWith("/market/snowDepth8")).length, 1);
+});
+
+test("a sweep reads at most 100 contracts per page and lists the others as not mutually exclusive", async () => {
+  const [row] = fixture("search/number-buckets") as object[];
+  const rows = Array.from({ length: 130 }, (_, at) => ({ ...row, id: `snow${at}` }));
+  const { sweep } = setUp(
+    serveContracts("MULTI_NUMERIC", rows, (id) => body({ ...(fixture("market/number-buckets") as object), id })),
+  );
+  const countExclusive = async () =>
+    (await sweep()).flatMap(({ events }) => events).filter(({ mutuallyExclusive }) => mutuallyExclusive).length;
+  assert.deepEqual([await countExclusive(), await countExclusive()], [100, 130]);
+});
+
+test("a sweep lists contracts with date answers that cannot be read", async () => {
+  const rows = fixture("search/date-thresholds") as object[];
+  for (const response of [{ status: 404, body: "{}" }, body([]), { status: 400, body: "{}" }]) {
+    const { sweep } = setUp(serveContracts("DATE", rows, () => response));
+    assert.deepEqual(marketIdsOf(await sweep()), ["bridgeOpen4:byJune", "bridgeOpen4:byDec"]);
+  }
+});
+
+test("a read of the changes also finds out whether the answers are mutually exclusive", async () => {
+  const rows = fixture("search/number-buckets") as object[];
+  const { clock, venue } = setUp(serveContracts("MULTI_NUMERIC", rows, () => body(fixture("market/number-buckets"))));
+  const isExclusive: boolean[] = [];
+  const list = async () => {
+    for await (const { events } of venue.listChangedMarkets?.(NOW, signal) ?? [])
+      isExclusive.push(...events.map(({ mutuallyExclusive }) => mutuallyExclusive));
+  };
+  await clock.until(list());
+  assert.deepEqual(isExclusive, [true]);
+});
+
+test("a sweep does not read a contract again that could not be read", async () => {
+  const [row] = fixture("search/date-thresholds") as object[];
+  const rows = Array.from({ length: 130 }, (_, at) => ({ ...row, id: `bridge${at}` }));
+  const { sweep, urls } = setUp(serveContracts("DATE", rows, () => ({ status: 404, body: "{}" })));
+  for (let count = 0; count < 3; count++) await sweep();
+  const readIds = urls().flatMap(({ pathname }) => /\/market\/(.+)$/.exec(pathname)?.[1] ?? []);
+  assert.deepEqual(readIds.toSorted(), rows.map(({ id }) => id).toSorted());
 });
 
 test("a contract that pays several answers is read with the payouts from `/prob`, all others without", async () => {

@@ -3,11 +3,12 @@ import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/m
 import type { ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { ContractType, ManifoldClient, ManifoldContext, Rows } from "./client.ts";
+import type { CachedContract } from "./contract-cache.ts";
 import { parseMarketId } from "./ids.ts";
 import { type ParsedContract, parseContract } from "./parse-market.ts";
 import { type AnswerProbabilities, lacksPayouts } from "./parse-outcome.ts";
 import { parseTime } from "./parse-values.ts";
-import { isContract, isProbabilities } from "./wire.ts";
+import { hasBinaryAnswers, isContract, isProbabilities } from "./wire.ts";
 
 /** Rows per page, the venue's maximum. */
 const PAGE_ROWS = 1_000;
@@ -18,11 +19,23 @@ const CHANGES_PAGE_ROWS = 50;
 const CHANGES_PAGES_MAX = 20;
 /** Maximum concurrent requests for single contracts. */
 const CONTRACT_READERS_MAX = 6;
+/** Cached for a listed contract that cannot be read, so that each sweep reads other contracts. */
+const UNREADABLE_CONTRACT: CachedContract = { rules: null, category: null, settledAnswerIds: [], sumsToOne: null };
 /**
  * Searching by type excludes polls, bounties and similar contracts. Listing rows do not include whether answers are
- * mutually exclusive; only the searched type determines it.
+ * mutually exclusive. The searched type determines it; null for types with both kinds.
  */
-const CONTRACT_TYPES: readonly ContractType[] = ["BINARY", "DEPENDENT_MULTIPLE_CHOICE", "INDEPENDENT_MULTIPLE_CHOICE"];
+const SUMS_TO_ONE_BY_TYPE: Readonly<Record<ContractType, boolean | null>> = {
+  BINARY: null,
+  DEPENDENT_MULTIPLE_CHOICE: true,
+  INDEPENDENT_MULTIPLE_CHOICE: false,
+  NUMBER: true,
+  MULTI_NUMERIC: null,
+  DATE: null,
+};
+const CONTRACT_TYPES = Object.keys(SUMS_TO_ONE_BY_TYPE) as readonly ContractType[];
+/** Limit of contracts per page that are read to find out whether their answers are mutually exclusive. */
+const CONTRACTS_READ_MAX = 100;
 
 /** Yields every open market by contract type, newest first. */
 export async function* listOpenMarkets(context: ManifoldContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
@@ -41,6 +54,7 @@ export async function* listChangedMarkets(
       fetch: async (cursor) => {
         const offset = Number(cursor ?? 0);
         const response = await context.client.searchUpdated(contractType, { limit: CHANGES_PAGE_ROWS, offset }, signal);
+        await readExclusivity(context, contractType, response.rows, signal);
         return { offset, rows: response.rows, ...parsePage(context, contractType, response, seenIds) };
       },
       nextOf({ offset, rows }) {
@@ -136,6 +150,37 @@ async function fetchPayouts(
   return response.row.answerProbs ?? null;
 }
 
+/** Caches whether the answers of listed contracts are mutually exclusive, if their type does not determine it. */
+async function readExclusivity(
+  context: ManifoldContext,
+  contractType: ContractType,
+  rows: readonly unknown[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (SUMS_TO_ONE_BY_TYPE[contractType] !== null || contractType === "BINARY") return;
+  const unknownIds = rows
+    .filter(isContract)
+    .filter((row) => hasBinaryAnswers(row) && context.cache.find(row.id) === null)
+    .slice(0, CONTRACTS_READ_MAX)
+    .map(({ id }) => id);
+  const queue = unknownIds.values();
+  let hasFailed = false;
+  const readQueue = async () => {
+    for (const id of queue) {
+      if (hasFailed) return;
+      try {
+        const contract = await fetchContract(context, id, signal);
+        if (contract === null) context.cache.set(id, UNREADABLE_CONTRACT);
+      } catch (error) {
+        hasFailed = true;
+        // The client counts failed requests, and the next sweep reads the remaining contracts.
+        if (signal.aborted || !(error instanceof VenueError)) throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONTRACT_READERS_MAX, unknownIds.length) }, readQueue));
+}
+
 async function* listType(
   context: ManifoldContext,
   contractType: ContractType,
@@ -146,6 +191,7 @@ async function* listType(
     fetch: async (cursor) => {
       const beforeTime = cursor === null ? undefined : Number(cursor);
       const response = await searchWithRetry(context.client, contractType, beforeTime, signal);
+      await readExclusivity(context, contractType, response.rows, signal);
       return { rows: response.rows, ...parsePage(context, contractType, response, seenIds) };
     },
     nextOf({ rows, oldestAt }) {
@@ -184,7 +230,7 @@ function parsePage(context: ManifoldContext, contractType: ContractType, respons
   const { rows, receivedAt, requestedAt } = response;
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
-  const sumsToOne = contractType === "BINARY" ? null : contractType === "DEPENDENT_MULTIPLE_CHOICE";
+  const sumsToOne = SUMS_TO_ONE_BY_TYPE[contractType];
   let validRows = 0;
   let oldestAt: number | null = null;
   driftDetectors.contract.startPage(rows);

@@ -122,10 +122,50 @@ test("an answer with probability 0 or 1 has no price and is not counted as inval
   assert.deepEqual(drops, {});
 });
 
-test("ignores polls, bounties, stocks and numbers without counting them as invalid", () => {
+test("polls, bounties, stocks and scales are not listed and counted as `not_binary`", () => {
   const { parsed, drops } = parseList("search/other-types");
   assert.deepEqual(parsed, []);
-  assert.deepEqual(drops, {});
+  assert.deepEqual(drops, { not_binary: 4 });
+});
+
+test("a multiple-choice row without answers is not listed and counted as `not_binary`", () => {
+  const { drops, parse } = setUp();
+  const [row] = fixture("search/multiple-lite-answers") as object[];
+  assert.equal(parse({ ...row, answers: undefined }), null);
+  assert.deepEqual(drops, { not_binary: 1 });
+});
+
+test("the buckets of a number and the thresholds of a date are one market each", () => {
+  const read = (name: string) => {
+    const { markets, event, drops } = parseOne(name);
+    assert.deepEqual(drops, {});
+    assert.equal(event?.exhaustive, event?.mutuallyExclusive);
+    const prices = markets.map(({ listing, quote }) => [listing.marketId, listing.outcomeLabel, quote.indicativePrice]);
+    return { prices, isExclusive: event?.mutuallyExclusive };
+  };
+  assert.deepEqual(read("market/number-buckets"), {
+    prices: [
+      ["snowDepth8:cm0to9", "0 - 9", 0.2],
+      ["snowDepth8:cm10to19", "10 - 19", 0.5],
+      ["snowDepth8:cm20up", "20 - 60", 0.3],
+    ],
+    isExclusive: true,
+  });
+  assert.deepEqual(read("market/date-thresholds"), {
+    prices: [
+      ["bridgeOpen4:byJune", "Before Jun 2027", 0.35],
+      ["bridgeOpen4:byDec", "Before Dec 2027", 0.7],
+    ],
+    isExclusive: false,
+  });
+});
+
+test("a listing row of buckets is mutually exclusive only if an earlier request for the contract found it", () => {
+  const isExclusive = (sumsToOne: boolean | null) => {
+    const cached = { rules: null, category: null, settledAnswerIds: [], sumsToOne };
+    return parseList("search/number-buckets", { cached }).parsed[0]?.event?.mutuallyExclusive;
+  };
+  assert.deepEqual([isExclusive(null), isExclusive(false), isExclusive(true)], [false, false, true]);
 });
 
 test("drops and counts invalid rows and prices outside (0, 1), and keeps valid rows", () => {
@@ -145,11 +185,16 @@ test("a FullMarket has the rules and a category", () => {
   const { markets, cacheEntry } = parseOne("market/binary-full");
   assert.equal(markets[0]?.listing.rules, "Resolves YES if the station reports at least 0.1 mm.");
   assert.equal(markets[0]?.listing.category, "Weather");
-  assert.deepEqual(cacheEntry, { rules: markets[0]?.listing.rules, category: "Weather", settledAnswerIds: [] });
+  assert.deepEqual(cacheEntry, {
+    rules: markets[0]?.listing.rules,
+    category: "Weather",
+    settledAnswerIds: [],
+    sumsToOne: null,
+  });
 });
 
 test("a listing row gets its rules and category from the cache", () => {
-  const cached = { rules: "The rules.", category: "Weather", settledAnswerIds: [] };
+  const cached = { rules: "The rules.", category: "Weather", settledAnswerIds: [], sumsToOne: null };
   const { parsed } = parseList("search/binary-open", { cached });
   assert.equal(parsed[0]?.markets[0]?.listing.rules, "The rules.");
   assert.equal(parsed[0]?.markets[0]?.listing.category, "Weather");
@@ -296,7 +341,7 @@ test("arbitrary rows never throw or produce a price outside (0, 1)", () => {
     {
       id: fc.oneof(fc.constant("abc"), fc.string()),
       question: fc.oneof(fc.constant("Q?"), fc.anything()),
-      outcomeType: fc.constantFrom("BINARY", "MULTIPLE_CHOICE", "POLL"),
+      outcomeType: fc.constantFrom("BINARY", "MULTIPLE_CHOICE", "DATE", "POLL"),
       isResolved: fc.boolean(),
       probability: fc.oneof(fc.double(), fc.string()),
       closeTime: fc.double(),

@@ -5,7 +5,7 @@ import type { CachedContract } from "./contract-cache.ts";
 import { marketIdOf } from "./ids.ts";
 import { type AnswerProbabilities, answerOutcome, contractOutcome, hasResolution } from "./parse-outcome.ts";
 import { parseTime } from "./parse-values.ts";
-import { type ContractWire, isAnswer, isContract } from "./wire.ts";
+import { type ContractWire, hasBinaryAnswers, isAnswer, isContract } from "./wire.ts";
 
 export interface ParseContext extends Pick<ManifoldContext, "venue" | "countDrop" | "driftDetectors"> {
   readonly receivedAt: number;
@@ -43,9 +43,9 @@ const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses a LiteMarket or FullMarket: a BINARY contract is one market, a MULTIPLE_CHOICE contract one market per answer.
- * Returns null for contracts that are not yes-or-no questions (polls, bounties, numbers, stocks) and for invalid rows,
- * which are counted as `bad_market`.
+ * Parses a LiteMarket or FullMarket: a BINARY contract is one market, a contract with answers (choices, or buckets of a
+ * number or date) one market per answer. Returns null for other contracts (polls, bounties, stocks, scales), which are
+ * counted as `not_binary`, and for invalid rows, which are counted as `bad_market`.
  */
 export function parseContract(row: unknown, context: ParseContext): ParsedContract | null {
   if (!context.driftDetectors.contract.check(row, isContract)) {
@@ -53,7 +53,8 @@ export function parseContract(row: unknown, context: ParseContext): ParsedContra
     return null;
   }
   if (row.outcomeType === "BINARY") return parseBinary(row, context);
-  if (row.outcomeType === "MULTIPLE_CHOICE") return parseMultiple(row, context);
+  if (hasBinaryAnswers(row)) return parseMultiple(row, context);
+  context.countDrop("not_binary");
   return null;
 }
 
@@ -75,15 +76,17 @@ function parseBinary(row: ContractWire, context: ParseContext): ParsedContract {
   return { contractId: row.id, markets: [market], event: null, cacheEntry };
 }
 
-function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract {
+function parseMultiple(
+  row: ContractWire & { readonly answers: readonly unknown[] },
+  context: ParseContext,
+): ParsedContract {
   const { cacheEntry, base } = parseShared(row, context);
-  // Rows of 2022 do not include whether the answers are mutually exclusive; the answers of their mechanism are.
-  const sumsToOne = row.shouldAnswersSumToOne ?? context.sumsToOne ?? row.mechanism === "dpm-2";
+  const sumsToOne = findSumsToOne(row, context);
   const question = truncate(row.question, TITLE_LENGTH_MAX);
   const markets: MarketSnapshot[] = [];
   const settledAnswerIds: string[] = [];
   const seenIds = new Set<string>();
-  for (const answer of row.answers ?? []) {
+  for (const answer of row.answers) {
     if (
       !context.driftDetectors.answer.check(answer, isAnswer) ||
       seenIds.has(answer.id) ||
@@ -120,14 +123,20 @@ function parseMultiple(row: ContractWire, context: ParseContext): ParsedContract
     description: base.rules,
     category: base.category,
     url: base.url,
-    mutuallyExclusive: sumsToOne,
-    exhaustive: sumsToOne,
+    mutuallyExclusive: sumsToOne === true,
+    exhaustive: sumsToOne === true,
     featured: false,
     endAt: base.closeAt,
   };
   // Listings do not mark resolved answers, so the cached ones take precedence.
   const settledIds = context.cached?.settledAnswerIds ?? settledAnswerIds;
-  return { contractId: row.id, markets, event, cacheEntry: { ...cacheEntry, settledAnswerIds: settledIds } };
+  return { contractId: row.id, markets, event, cacheEntry: { ...cacheEntry, settledAnswerIds: settledIds, sumsToOne } };
+}
+
+/** Returns whether the answers are mutually exclusive and exhaustive, or null if unknown. */
+function findSumsToOne(row: ContractWire, { sumsToOne, cached }: ParseContext): boolean | null {
+  // Rows of 2022 do not include it; the answers of their mechanism share one pool.
+  return row.shouldAnswersSumToOne ?? sumsToOne ?? cached?.sumsToOne ?? (row.mechanism === "dpm-2" ? true : null);
 }
 
 function parseShared(row: ContractWire, context: ParseContext) {
@@ -146,7 +155,7 @@ function parseShared(row: ContractWire, context: ParseContext) {
     tickSize: null,
     takerFee: { kind: "none" },
   } as const;
-  const cacheEntry: CachedContract = { rules, category, settledAnswerIds: [] };
+  const cacheEntry: CachedContract = { rules, category, settledAnswerIds: [], sumsToOne: null };
   return { base, cacheEntry };
 }
 

@@ -136,7 +136,7 @@ test("reports lifecycle changes for each followed market of a contract and ignor
 });
 
 test("reports a new contract as its markets", () => {
-  const { sockets, broadcast, received } = setUp();
+  const { sockets, drops, broadcast, received } = setUp();
   sockets.last.accept();
   const row = { question: "Q?", isResolved: false };
   broadcast("global/new-contract", { contract: { ...row, id: "one", outcomeType: "BINARY" }, creator: {} });
@@ -144,7 +144,9 @@ test("reports a new contract as its markets", () => {
     contract: { ...row, id: "two", outcomeType: "MULTIPLE_CHOICE", answers: [{ id: "a" }, { id: "b" }] },
   });
   broadcast("global/new-contract", { contract: { ...row, id: "three", outcomeType: "POLL" } });
-  assert.deepEqual(received(), ["listed one", "listed two:a", "listed two:b"]);
+  broadcast("global/new-contract", { contract: { ...row, id: "four", outcomeType: "DATE", answers: [{ id: "c" }] } });
+  assert.deepEqual(received(), ["listed one", "listed two:a", "listed two:b", "listed four:c"]);
+  assert.deepEqual(drops, { not_binary: 1 });
 });
 
 test("counts invalid messages and rows, and keeps a valid bet in the same message", () => {

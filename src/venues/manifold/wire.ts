@@ -55,7 +55,7 @@ export const ContractWire = Type.Object(
 );
 export type ContractWire = Static<typeof ContractWire>;
 
-/** One answer. Lists include only id, text and probability. */
+/** One answer: a choice, or a bucket of a number or date. Lists include only id, text and probability. */
 export const AnswerWire = Type.Object(
   {
     id: Id,
@@ -200,3 +200,12 @@ export const detectManifoldDrift = driftDetectorsFor({
   stream: AnySocketMessage,
 });
 export type ManifoldDriftDetectors = ReturnType<typeof detectManifoldDrift>;
+
+/** Types whose answers are yes-or-no questions: choices, or buckets and thresholds of a number or date. */
+const ANSWER_TYPES: ReadonlySet<string> = new Set(["MULTIPLE_CHOICE", "NUMBER", "MULTI_NUMERIC", "DATE"]);
+
+export function hasBinaryAnswers<Contract extends Pick<ContractWire, "outcomeType" | "answers">>(
+  contract: Contract,
+): contract is Contract & { readonly answers: readonly unknown[] } {
+  return ANSWER_TYPES.has(contract.outcomeType) && Array.isArray(contract.answers);
+}
