@@ -65,7 +65,7 @@ test("retries a request that times out, with a longer timeout each time", async 
   await clock.until(fetch());
   assert.deepEqual(
     http.requests.map(({ request }) => request.deadlineMs),
-    [5_000, 10_000, 15_000],
+    [5_000, 10_000, 20_000],
   );
   assert.ok(clock.monotonic() - startedAt < 16_000);
 });
@@ -79,6 +79,35 @@ test("slow responses extend the timeout up to the deadline, and fast responses s
   );
   for (let call = 0; call < 100; call++) await clock.until(fetch());
   assert.equal(http.requests.at(-1)?.request.deadlineMs, 5_000);
+});
+
+test("reads a host whose responses all take 25 seconds, and does not open the circuit", async () => {
+  const { clock, http, drops, fetch } = setUp(() => ({ afterMs: 25_000 }));
+  await assert.rejects(clock.until(fetch()), failureOf("timeout"));
+  for (let call = 0; call < 20; call++) assert.equal((await clock.until(fetch())).status, 200);
+  assert.deepEqual(
+    http.requests.slice(0, 6).map(({ request }) => request.deadlineMs),
+    [5_000, 10_000, 20_000, 40_000, 60_000, 60_000],
+  );
+  assert.deepEqual(drops, { attempt_timeout: 3 });
+});
+
+test("simultaneous timeouts extend the timeout once, and a response ends the extension", async () => {
+  const { clock, http, fetch } = setUp((_, attempt) => ({ afterMs: attempt < 8 ? 9_000 : 100 }));
+  await clock.until(Promise.all(Array.from({ length: 8 }, () => fetch())));
+  const timeouts = http.requests.map(({ request }) => request.deadlineMs);
+  assert.deepEqual(timeouts, [...Array(8).fill(5_000), ...Array(8).fill(10_000)]);
+  await clock.until(fetch());
+  assert.equal(http.requests.at(-1)?.request.deadlineMs, 5_000);
+});
+
+test("opens the circuit of a host that does not respond within the maximum timeout", async () => {
+  const { clock, http, fetch } = setUp(() => ({ afterMs: Number.MAX_SAFE_INTEGER }));
+  for (let call = 0; call < 3; call++) await assert.rejects(clock.until(fetch()), failureOf("timeout"));
+  const requestsBefore = http.requests.length;
+  assert.equal(http.requests.at(-1)?.request.deadlineMs, 60_000);
+  await assert.rejects(clock.until(fetch()), failureOf("circuit_open"));
+  assert.equal(http.requests.length, requestsBefore);
 });
 
 test("never exceeds the maximum number of concurrent requests", async () => {

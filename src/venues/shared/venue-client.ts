@@ -34,7 +34,7 @@ export interface VenueClientOptions {
   readonly limits: RequestLimits;
   /** Counts each failed attempt as `attempt_<failure>`, even if its retry succeeds. */
   readonly countDrop: DropCounter;
-  /** Maximum duration of one attempt. The adaptive timeout is usually shorter. */
+  /** Maximum timeout of one attempt. The adaptive timeout is usually shorter. */
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
   /** Creates additional headers for each attempt, for example a signature over method and path. */
@@ -57,12 +57,16 @@ export interface VenueCall {
   readonly body?: unknown;
 }
 
-const DEADLINE_MS = 15_000;
-/** A request times out after this multiple of the slowest recent response time. The timeout doubles with each retry. */
+/**
+ * A request times out after this multiple of the slowest recent response time. The timeout doubles with each timeout
+ * until a response arrives.
+ */
 const TIMEOUT_FACTOR = 4;
 const TIMEOUT_MS_MIN = 5_000;
-/** Factor by which the timeout shrinks with each fast response. */
-const TIMEOUT_DECAY = 0.98;
+/** Default of `deadlineMs`. Some venues need 25 seconds for one page. */
+const DEADLINE_MS = 60_000;
+/** Factor by which the slowest recent response time shrinks with each faster response. */
+const SLOWEST_DECAY = 0.98;
 const RETRIES_MAX = 2;
 const BACKOFF_MS = 250;
 const RETRY_AFTER_MS_MAX = 5 * 60_000;
@@ -97,7 +101,10 @@ export class VenueClient {
   #waiting = 0;
   #pausedUntil = 0;
   #consecutiveForbidden = 0;
-  #timeoutMs = TIMEOUT_MS_MIN;
+  /** Duration of the slowest recent response in milliseconds. */
+  #slowestMs = 0;
+  /** Factor by which timeouts since the last response have increased the timeout. */
+  #timeoutBackoff = 1;
 
   constructor(options: VenueClientOptions) {
     this.#options = options;
@@ -111,7 +118,7 @@ export class VenueClient {
   async fetchJson(url: string, call: VenueCall): Promise<VenueResponse> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#attempt(new URL(url), call, attempt);
+        return await this.#attempt(new URL(url), call);
       } catch (error) {
         if (!(error instanceof VenueError) || !error.retryable || attempt >= RETRIES_MAX || call.signal.aborted)
           throw error;
@@ -121,16 +128,26 @@ export class VenueClient {
     }
   }
 
-  async #attempt(url: URL, call: VenueCall, attempt: number): Promise<VenueResponse> {
+  async #attempt(url: URL, call: VenueCall): Promise<VenueResponse> {
     await this.#waitForLimits(call.signal);
     try {
-      return await this.#send(url, call, attempt);
+      return await this.#send(url, call);
     } finally {
       this.#inFlight -= 1;
     }
   }
 
-  async #send(url: URL, call: VenueCall, attempt: number): Promise<VenueResponse> {
+  get #deadlineMs(): number {
+    return this.#options.deadlineMs ?? DEADLINE_MS;
+  }
+
+  /** Timeout of the next attempt. */
+  get #timeoutMs(): number {
+    const usualMs = Math.max(TIMEOUT_MS_MIN, Math.ceil(this.#slowestMs * TIMEOUT_FACTOR));
+    return Math.min(this.#deadlineMs, usualMs * this.#timeoutBackoff);
+  }
+
+  async #send(url: URL, call: VenueCall): Promise<VenueResponse> {
     const { clock, http } = this.#options;
     if (!this.#breaker.allows(clock.monotonic())) {
       throw new VenueError("circuit_open", `${url.host} keeps failing; requests to it are paused`, {
@@ -139,6 +156,7 @@ export class VenueClient {
     }
     const requestedAt = clock.now();
     const startedAt = clock.monotonic();
+    const timeoutMs = this.#timeoutMs;
     try {
       const method = call.body === undefined ? "GET" : "POST";
       const response = await http.send({
@@ -150,12 +168,12 @@ export class VenueClient {
           ...this.#options.headers?.(method, url),
         },
         body: call.body === undefined ? undefined : JSON.stringify(call.body),
-        deadlineMs: Math.min(this.#options.deadlineMs ?? DEADLINE_MS, Math.ceil(this.#timeoutMs) * 2 ** attempt),
+        deadlineMs: timeoutMs,
         maxBodyBytes: this.#options.maxBodyBytes ?? 32 * 1024 * 1024,
         signal: call.signal,
       });
-      const durationMs = clock.monotonic() - startedAt;
-      this.#timeoutMs = Math.max(TIMEOUT_MS_MIN, durationMs * TIMEOUT_FACTOR, this.#timeoutMs * TIMEOUT_DECAY);
+      this.#slowestMs = Math.max(clock.monotonic() - startedAt, this.#slowestMs * SLOWEST_DECAY);
+      this.#timeoutBackoff = 1;
       const json = this.#parseResponse(url, response, call.accept ?? []);
       this.#breaker.recordSuccess();
       // Yields between parsing and processing, because each of them blocks the event loop if the page is large.
@@ -165,11 +183,23 @@ export class VenueClient {
       if (call.signal.aborted) this.#breaker.cancelProbe();
       else if (error instanceof VenueError && error.failure === "client_error") this.#breaker.recordSuccess();
       else {
-        this.#breaker.recordFailure(clock.monotonic());
+        this.#recordFailure(error, timeoutMs);
         if (error instanceof VenueError) this.#options.countDrop(`attempt_${error.failure}`);
       }
       throw error;
     }
+  }
+
+  /**
+   * A timeout extends the following timeouts. It is a failure of the host only after the maximum timeout, because
+   * before that the host may only be slow.
+   */
+  #recordFailure(error: unknown, timeoutMs: number): void {
+    const mayBeSlow = error instanceof VenueError && error.failure === "timeout" && timeoutMs < this.#deadlineMs;
+    // Simultaneous requests that time out together extend the timeout once.
+    if (mayBeSlow && timeoutMs === this.#timeoutMs) this.#timeoutBackoff *= 2;
+    if (mayBeSlow) this.#breaker.cancelProbe();
+    else this.#breaker.recordFailure(this.#options.clock.monotonic());
   }
 
   #parseResponse(url: URL, response: IncomingResponse, accept: readonly number[]): unknown {
