@@ -85,7 +85,7 @@ export class StreamReader {
     else storeWriter.queueChange(change);
   }
 
-  #applyTrade({ marketId, trade }: Extract<StreamMessage, { kind: "trade" }>): void {
+  #applyTrade({ marketId, trade, lastPrice = trade.yesPrice }: Extract<StreamMessage, { kind: "trade" }>): void {
     const { venue, board, storeWriter, health } = this.#context;
     const market = board.find(venue.id, marketId);
     if (market === null) {
@@ -93,7 +93,7 @@ export class StreamReader {
       return;
     }
     storeWriter.queueTrades(market, [trade]);
-    const change = board.applyTrade(market, trade);
+    const change = board.applyTrade(market, { ...trade, yesPrice: lastPrice });
     if (change !== null) storeWriter.queueChange(change);
   }
 }

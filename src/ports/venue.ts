@@ -28,7 +28,15 @@ export type StreamMessage =
       readonly quote: Partial<Omit<Quote, "receivedAt">>;
       readonly receivedAt: number;
     }
-  | { readonly kind: "trade"; readonly marketId: string; readonly trade: Trade; readonly receivedAt: number }
+  | {
+      readonly kind: "trade";
+      readonly marketId: string;
+      /** May be emitted again with a larger size if more fills of the same trade arrive. */
+      readonly trade: Trade;
+      /** Price of the latest fill if `trade` has the average price of several fills; otherwise `trade.yesPrice`. */
+      readonly lastPrice?: number;
+      readonly receivedAt: number;
+    }
   /** The market's status or settings changed, so the market must be read again. */
   | { readonly kind: "changed"; readonly marketId: string; readonly receivedAt: number }
   /** The venue listed a new market. */

@@ -112,6 +112,20 @@ eachDatabase("stores a repeated trade once; the 24-hour volume is the sum of siz
   assert.deepEqual([...(await store.volume24hFromTrades(SAMPLE_AT))], [[1, 4]]);
 });
 
+eachDatabase("of several versions of a trade, stores the largest, in either order", async (database) => {
+  const store = createMarketStore(database);
+  const createTrade = (tradeId: string, size: number, yesPrice: number) => ({
+    marketKey: 1,
+    trade: { tradeId, executedAt: SAMPLE_AT - 1, yesPrice, size, takerSide: "yes" as const },
+  });
+  const [part, whole] = [createTrade("a", 75, 0.44), createTrade("a", 100, 0.445)];
+  assert.equal(await store.insertTrades([part]), 1);
+  assert.equal(await store.insertTrades([whole]), 0);
+  assert.equal(await store.insertTrades([part]), 0);
+  assert.equal(await store.insertTrades([createTrade("b", 1, 0.5), createTrade("b", 2, 0.25)]), 1);
+  assert.deepEqual([...(await store.volume24hFromTrades(SAMPLE_AT))], [[1, 45]]);
+});
+
 eachDatabase("stores a repeated status change with its outcome once", async (database) => {
   const store = createMarketStore(database);
   const change = {

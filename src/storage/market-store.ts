@@ -40,7 +40,10 @@ export interface MarketStore {
   /** Iterates over pages of all events. */
   loadEvents(): AsyncIterable<readonly EventListing[]>;
   recordStatusChange(change: StatusChange, fence?: VenueFence): Promise<void>;
-  /** Inserts trades, ignores trades that are already stored, and returns the number inserted. */
+  /**
+   * Inserts trades and returns the number inserted. Of a trade that is already stored, updates price and size if the
+   * size is larger.
+   */
   insertTrades(trades: readonly MarketTrade[]): Promise<number>;
   /** Returns the USD traded in the 24 hours before `now` by market key; markets without a trade are omitted. */
   volume24hFromTrades(now: number): Promise<Map<number, number>>;
@@ -61,15 +64,22 @@ insert into status_changes (market_key, changed_at, from_status, to_status, outc
 select $1::int4, to_timestamp($2::float8 / 1000), $3::text, $4::text, $5::jsonb
 ${isFenced ? "where exists (select 1 from held)" : ""} on conflict do nothing`;
 
+/**
+ * Of several versions of a trade, the largest is stored: a venue can report one trade in parts. `xmax` is 0 in rows that
+ * were inserted and not updated.
+ */
 const INSERT_TRADES = `
 with added as (
   insert into trades (market_key, trade_id, executed_at, yes_price, size, taker_side)
-  select market_key, trade_id, to_timestamp(executed_ms / 1000), yes_price, size, taker_side
+  select distinct on (market_key, trade_id)
+    market_key, trade_id, to_timestamp(executed_ms / 1000), yes_price, size, taker_side
   from unnest($1::int4[], $2::text[], $3::float8[], $4::int4[], $5::float8[], $6::text[])
     as trade (market_key, trade_id, executed_ms, yes_price, size, taker_side)
-  on conflict (market_key, trade_id) do nothing
-  returning 1
-) select count(*) as count from added`;
+  order by market_key, trade_id, size desc
+  on conflict (market_key, trade_id) do update set yes_price = excluded.yes_price, size = excluded.size
+  where excluded.size > trades.size
+  returning xmax = 0 as is_new
+) select count(*) filter (where is_new) as count from added`;
 
 function isStorableTrade({ tradeId, executedAt, yesPrice, size }: Trade): boolean {
   const figures = [toStorableTime(executedAt), toStorablePrice(yesPrice), toStorableAmount(size)];

@@ -46,7 +46,10 @@ export class MemoryMarketStore implements MarketStore {
   }
 
   async insertTrades(trades: readonly MarketTrade[]): Promise<number> {
-    for (const entry of trades) this.trades.set(`${entry.marketKey}/${entry.trade.tradeId}`, entry);
+    for (const entry of trades) {
+      const id = `${entry.marketKey}/${entry.trade.tradeId}`;
+      if ((this.trades.get(id)?.trade.size ?? 0) < entry.trade.size) this.trades.set(id, entry);
+    }
     return trades.length;
   }
 
