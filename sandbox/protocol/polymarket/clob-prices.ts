@@ -72,8 +72,8 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
   const lastTradeOf = ({ market, side }: TokenBookKey) => {
     const row = findLastTrade(world, market, context.now());
     if (row === null) return { price: "0.5", side: "" };
-    if (row.token === side) return { price: formatDecimal(row.price), side: row.side };
-    return { price: formatDecimal(1 - row.price), side: row.side === "BUY" ? "SELL" : "BUY" };
+    if (row.token === side) return { price: formatDecimal(row.lastPrice), side: row.side };
+    return { price: formatDecimal(1 - row.lastPrice), side: row.side === "BUY" ? "SELL" : "BUY" };
   };
 
   /** Registers a GET for one token. The response is 404 if the token has no book or `present` returns null. */

@@ -44,6 +44,14 @@ test("400: /v2/trades rejects an offset, a limit over 1,000 and a forged cursor;
   assert.equal((await get(data, `/trades?market=${condition}&offset=10001`)).status, 400);
 });
 
+test("a trade that takes several levels is one row with the average price", async () => {
+  const url = `/v2/trades?condition=${polymarketConditionId(busiestMarket())}&limit=200`;
+  const { data: rows }: { data: { price: number }[] } = (await get(data, url)).body;
+  const averages = rows.filter(({ price }) => Math.abs(price / 0.001 - Math.round(price / 0.001)) > 1e-6);
+  assert.ok(averages.length > 5 && averages.length < rows.length / 2, `${averages.length} of ${rows.length}`);
+  assert.ok(rows.every(({ price }) => price === Number(price.toFixed(10))));
+});
+
 test("takerOnly=false returns both sides of every match at the same YES price", async () => {
   const url = `/trades?market=${polymarketConditionId(busiestMarket())}&limit=50&takerOnly=false`;
   const rows: { transactionHash: string; price: number; outcomeIndex: number }[] = (await get(data, url)).body;

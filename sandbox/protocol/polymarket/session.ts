@@ -3,12 +3,13 @@ import type { FeedEvent, Level, ListedMarket, World } from "../../world/types.ts
 import type { Now } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { TokenSide } from "./ids.ts";
-import { readMarketState } from "./market-state.ts";
+import { type MarketState, readMarketState } from "./market-state.ts";
 import {
   createBestPriceMessages,
   createBookMessage,
+  createFirstBookMessage,
   createLastTradeMessages,
-  createPriceChangeMessage,
+  createPriceChangeMessages,
 } from "./socket-json.ts";
 
 /** Maximum number of subscribed token ids per connection; further ids are ignored. */
@@ -29,7 +30,7 @@ interface Subscription {
   /** Subscribed tokens of the market. */
   readonly sides: Set<TokenSide>;
   sentBook: SentBook;
-  /** True after a trade: the next book change is sent as a full book. */
+  /** True after a trade: full books follow the changed levels of the next book change. */
   needsFullBook: boolean;
 }
 
@@ -104,8 +105,8 @@ export class Session {
     const { sentBook } = subscription;
     if (at < sentBook.at || book.version === sentBook.version) return;
     const sides = [...subscription.sides];
-    if (subscription.needsFullBook) this.#send(sides.map((side) => createBookMessage(state, side, at)));
-    else this.#send(createPriceChangeMessage(state, sentBook, sides, at));
+    for (const message of createPriceChangeMessages(state, sentBook, sides, at)) this.#send(message);
+    if (subscription.needsFullBook) for (const side of sides) this.#send(createBookMessage(state, side, at));
     if (this.#hasCustomFeatures && isTopChanged(sentBook, book)) {
       for (const message of createBestPriceMessages(state, sides, at)) this.#send(message);
     }
@@ -115,8 +116,8 @@ export class Session {
 
   #subscribe(assets: readonly string[]): void {
     const { world, catalogue, now, socket } = this.#options;
-    const books: object[] = [];
-    let addedCount = 0;
+    /** Both tokens of a market share `sentBook`, so the book of a token that is already subscribed is sent again. */
+    const changed = new Map<Subscription, MarketState>();
     for (const asset of assets) {
       const found = catalogue.findMarketByToken(asset);
       if (found === null || this.#assetCount >= ASSETS_MAX) continue;
@@ -131,14 +132,14 @@ export class Session {
       subscription.sides.add(side);
       this.#subscriptions.set(market.index, subscription);
       this.#assetCount += 1;
-      addedCount += 1;
+      changed.set(subscription, state);
       this.#options.onSubscribe(this, market.index);
-      if (state.isClosed) continue;
-      // Both tokens share `sentBook`, so the book of a token that is already subscribed is sent again.
-      for (const subscribedSide of subscription.sides) books.push(createBookMessage(state, subscribedSide));
     }
-    if (addedCount === 0 && assets.length > 0) socket.send("NO NEW ASSETS");
-    else if (books.length > 0) this.#send(books);
+    if (changed.size === 0 && assets.length > 0) socket.send("NO NEW ASSETS");
+    const books = [...changed].flatMap(([{ sides }, state]) =>
+      state.isClosed ? [] : [...sides].map((side) => createFirstBookMessage(state, side)),
+    );
+    if (books.length > 0) this.#send(books);
   }
 
   #unsubscribe(assets: readonly string[]): void {

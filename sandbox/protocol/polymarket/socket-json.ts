@@ -8,17 +8,34 @@ import {
   sha256Hex,
   type TokenSide,
 } from "./ids.ts";
-import { feeRateOf, formatDecimal, type MarketState, outcomeNamesOf, toTokenBook } from "./market-state.ts";
-import { createTradeRows } from "./trades.ts";
+import {
+  feeRateOf,
+  formatDecimal,
+  type MarketState,
+  mirrorPrice,
+  outcomeNamesOf,
+  toTokenBook,
+} from "./market-state.ts";
+import { listFills, takerOf, transactionHashOf } from "./trades.ts";
 
 interface BookSides {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
 }
 
-/** Full book of one token. `timestamp` is in Unix milliseconds. */
+/** Full book of one token after a match. `timestamp` is in Unix milliseconds. */
 export function createBookMessage(state: MarketState, side: TokenSide, at: number = state.book.changedAt) {
-  return { event_type: "book", ...presentBook(state, side), timestamp: String(Math.floor(at)) };
+  const { market, asset_id, hash, bids, asks } = presentBook(state, side);
+  return { event_type: "book", market, asset_id, bids, asks, hash, timestamp: String(Math.floor(at)) };
+}
+
+/**
+ * Full book of one token at the start of a subscription. It also contains the tick size and the last price, which is
+ * the same for both tokens.
+ */
+export function createFirstBookMessage(state: MarketState, side: TokenSide) {
+  const { tick_size, last_trade_price } = presentBook(state, 0);
+  return { ...createBookMessage(state, side), tick_size, last_trade_price };
 }
 
 /** Returns the changed levels with their new size; removed levels have size 0. */
@@ -29,58 +46,62 @@ function findChangedLevels(before: readonly Level[], after: readonly Level[]): L
   return [...changed, ...before.filter(({ price }) => !prices.has(price)).map(({ price }) => ({ price, size: 0 }))];
 }
 
-/** Changes in the books of the given tokens since `previous`, in one message. */
-export function createPriceChangeMessage(
+/**
+ * Changes in the book since `previous`: one message for each changed level, with the entries of the given tokens. All
+ * messages have the same timestamp and the best prices after all changes.
+ */
+export function createPriceChangeMessages(
   state: MarketState,
   previous: BookSides,
   sides: readonly TokenSide[],
   at: number,
 ) {
   const tokens = polymarketTokenIds(state.market);
-  const changes = sides.flatMap((token) => {
-    const before = toTokenBook({ ...state.book, bids: previous.bids, asks: previous.asks }, token);
-    const after = toTokenBook(state.book, token);
-    const tops = {
-      best_bid: formatDecimal(after.bids[0]?.price ?? 0),
-      best_ask: formatDecimal(after.asks[0]?.price ?? 1),
-    };
+  const created = (levels: readonly Level[], side: "BUY" | "SELL") => levels.map((level) => ({ level, side }));
+  const { bids, asks } = state.book;
+  const changes = [
+    ...created(findChangedLevels(previous.asks, asks), "SELL"),
+    ...created(findChangedLevels(previous.bids, bids), "BUY"),
+  ];
+  const tokenFields = sides.map((token) => {
+    const book = toTokenBook(state.book, token);
     const hash = sha256Hex(`${state.market.index}:${state.book.version}:${token}`).slice(0, 40);
-    const entry = (side: "BUY" | "SELL") => (level: Level) => ({
-      asset_id: tokens[token],
-      price: formatDecimal(level.price),
-      size: formatDecimal(level.size),
-      side,
-      hash,
-      ...tops,
-    });
-    return [
-      ...findChangedLevels(before.bids, after.bids).map(entry("BUY")),
-      ...findChangedLevels(before.asks, after.asks).map(entry("SELL")),
-    ];
+    const best_bid = formatDecimal(book.bids[0]?.price ?? 0);
+    const best_ask = formatDecimal(book.asks[0]?.price ?? 1);
+    return { token, asset_id: tokens[token], hash, best_bid, best_ask };
   });
-  return {
+  return changes.map(({ level, side }) => ({
     event_type: "price_change",
     market: polymarketConditionId(state.market),
     timestamp: String(Math.floor(at)),
-    price_changes: changes,
-  };
+    price_changes: tokenFields.map(({ token, asset_id, hash, best_bid, best_ask }) => ({
+      asset_id,
+      price: formatDecimal(token === 0 ? level.price : mirrorPrice(level.price)),
+      size: formatDecimal(level.size),
+      side: (token === 0) === (side === "BUY") ? "BUY" : "SELL",
+      hash,
+      best_bid,
+      best_ask,
+    })),
+  }));
 }
 
-/** Creates the messages of a trade for the token that the taker traded. */
+/** Creates the messages of a trade for the token that the taker traded: one message for each price level. */
 export function createLastTradeMessages(market: ListedMarket, trade: WorldTrade) {
   const tokens = polymarketTokenIds(market);
-  return createTradeRows(market, trade, false).map((row) => ({
-    side: row.token,
+  const { token, side } = takerOf(trade);
+  return listFills(market, trade).map(({ yesPrice, size }) => ({
+    side: token,
     message: {
       event_type: "last_trade_price",
-      asset_id: tokens[row.token],
+      asset_id: tokens[token],
       market: polymarketConditionId(market),
-      price: formatDecimal(row.price),
-      size: formatDecimal(row.size),
-      side: row.side,
+      price: formatDecimal(token === 0 ? yesPrice : mirrorPrice(yesPrice)),
+      size: formatDecimal(size),
+      side,
       fee_rate_bps: feeRateOf(market.event) > 0 ? "1000" : "0",
-      timestamp: String(Math.floor(row.at)),
-      transaction_hash: row.transactionHash,
+      timestamp: String(Math.floor(trade.at)),
+      transaction_hash: transactionHashOf(trade),
     },
   }));
 }

@@ -15,6 +15,12 @@ const HOUR_MS = 3_600_000;
 const WINDOW_GROWTH = 4;
 /** About one trade in 32 is returned as two equal rows, because a transaction of the venue can have identical rows. */
 const SPLIT_TRADE_INTERVAL = 32;
+/** About one trade in three takes two price levels. */
+const TWO_LEVEL_INTERVAL = 3;
+/** Share of such a trade at the better price. */
+const BETTER_PRICE_SHARE = 0.3;
+/** The venue rounds average prices to this unit. */
+const AVERAGE_PRICE_UNITS = 1e10;
 
 /** One side of a match, with the side, token and price that this trader traded. */
 export interface TradeRow {
@@ -25,21 +31,56 @@ export interface TradeRow {
   readonly wallet: string;
   readonly side: "BUY" | "SELL";
   readonly token: TokenSide;
-  /** Price of that token, in [0, 1]. */
+  /** Average price of that token over the levels of the match, in [0, 1]. */
   readonly price: number;
+  /** Price of that token at the last level. */
+  readonly lastPrice: number;
   readonly size: number;
 }
 
+/** The part of a match at one level. */
+export interface Fill {
+  readonly yesPrice: number;
+  readonly size: number;
+}
+
+export const transactionHashOf = (trade: WorldTrade) => `0x${sha256Hex(`transaction:${trade.id}`)}`;
+const hashNumberOf = (transactionHash: string) => Number.parseInt(transactionHash.slice(2, 10), 16);
+
 /**
- * Creates the rows of one match. Buying YES and selling NO are equivalent, so the hash of the trade id determines which
- * of them the taker did. `withMakers` adds the maker's row: in the same token or, if shares were minted, in the other
- * token.
+ * Returns the levels that a match takes, best price first. The last one has the price of the trade. A recording has the
+ * prices of the recorded trades.
  */
-export function createTradeRows(market: ListedMarket, trade: WorldTrade, withMakers: boolean): TradeRow[] {
-  const transactionHash = `0x${sha256Hex(`transaction:${trade.id}`)}`;
-  const hashNumber = Number.parseInt(transactionHash.slice(2, 10), 16);
-  const isTakerBuy = hashNumber % 10 < 7;
-  const takerToken: TokenSide = (trade.takerSide === "yes") === isTakerBuy ? 0 : 1;
+export function listFills(market: ListedMarket, trade: WorldTrade): readonly Fill[] {
+  const whole = { yesPrice: trade.yesPrice, size: trade.size };
+  const step = trade.takerSide === "yes" ? -market.tick : market.tick;
+  const betterPrice = Math.round((trade.yesPrice + step) * MICROS) / MICROS;
+  const betterSize = Math.floor(trade.size * BETTER_PRICE_SHARE);
+  const hasTwoLevels = (hashNumberOf(transactionHashOf(trade)) >>> 16) % TWO_LEVEL_INTERVAL === 0;
+  if (!hasTwoLevels || market.recorded !== undefined || betterSize === 0 || betterPrice <= 0 || betterPrice >= 1)
+    return [whole];
+  return [
+    { yesPrice: betterPrice, size: betterSize },
+    { yesPrice: trade.yesPrice, size: trade.size - betterSize },
+  ];
+}
+
+/** Returns the taker's token and side. Buying YES and selling NO are equivalent, so the hash of the trade decides. */
+export function takerOf(trade: WorldTrade): { readonly token: TokenSide; readonly side: "BUY" | "SELL" } {
+  const isBuy = hashNumberOf(transactionHashOf(trade)) % 10 < 7;
+  return { token: (trade.takerSide === "yes") === isBuy ? 0 : 1, side: isBuy ? "BUY" : "SELL" };
+}
+
+/**
+ * Creates the rows of one match, at the average price of its levels. `withMakers` adds the maker's row: in the same
+ * token or, if shares were minted, in the other token.
+ */
+function createTradeRows(market: ListedMarket, trade: WorldTrade, withMakers: boolean): TradeRow[] {
+  const transactionHash = transactionHashOf(trade);
+  const hashNumber = hashNumberOf(transactionHash);
+  const taker = takerOf(trade);
+  const notional = listFills(market, trade).reduce((sum, { yesPrice, size }) => sum + yesPrice * size, 0);
+  const averagePrice = Math.round((notional / trade.size) * AVERAGE_PRICE_UNITS) / AVERAGE_PRICE_UNITS;
   const leg = (token: TokenSide, side: "BUY" | "SELL", wallet: string, size: number): TradeRow => ({
     market,
     at: trade.at,
@@ -47,18 +88,19 @@ export function createTradeRows(market: ListedMarket, trade: WorldTrade, withMak
     wallet,
     side,
     token,
-    price: token === 0 ? trade.yesPrice : mirrorPrice(trade.yesPrice),
+    price: token === 0 ? averagePrice : Math.round((1 - averagePrice) * AVERAGE_PRICE_UNITS) / AVERAGE_PRICE_UNITS,
+    lastPrice: token === 0 ? trade.yesPrice : mirrorPrice(trade.yesPrice),
     size,
   });
   const half = Math.floor((trade.size * MICROS) / 2) / MICROS;
   const sizes =
     hashNumber % SPLIT_TRADE_INTERVAL === 0 && half > 0 && half * 2 === trade.size ? [half, half] : [trade.size];
   return sizes.flatMap((size) => {
-    const takerLeg = leg(takerToken, isTakerBuy ? "BUY" : "SELL", walletOf(trade.taker), size);
+    const takerLeg = leg(taker.token, taker.side, walletOf(trade.taker), size);
     if (!withMakers) return [takerLeg];
     const isMint = (hashNumber >>> 8) % 2 === 0;
-    const makerToken: TokenSide = isMint ? (takerToken === 0 ? 1 : 0) : takerToken;
-    const makerSide = isMint === isTakerBuy ? "BUY" : "SELL";
+    const makerToken: TokenSide = isMint ? (taker.token === 0 ? 1 : 0) : taker.token;
+    const makerSide = isMint === (taker.side === "BUY") ? "BUY" : "SELL";
     return [takerLeg, leg(makerToken, makerSide, walletOf(`maker:${trade.id}`), size)];
   });
 }
@@ -185,7 +227,7 @@ export function presentClobActivity(world: World, market: ListedMarket, now: num
       side: row.side,
       size: formatDecimal(row.size),
       fee_rate_bps: "0",
-      price: formatDecimal(row.price),
+      price: formatDecimal(row.lastPrice),
       outcome: v1.outcome,
       outcome_index: row.token,
       transaction_hash: row.transactionHash,

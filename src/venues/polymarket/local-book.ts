@@ -4,9 +4,13 @@ import { toMicros } from "../../domain/price.ts";
 /** Maximum number of levels per side. A valid book has fewer, even at the smallest price increment. */
 const LEVELS_MAX = 10_000;
 
-export interface TopOfBook {
+export interface BestPrices {
   readonly bid: number | null;
   readonly ask: number | null;
+}
+
+/** Sizes in contracts; null if unknown or if the side is empty. */
+export interface TopOfBook extends BestPrices {
   readonly bidSize: number | null;
   readonly askSize: number | null;
 }
@@ -17,19 +21,20 @@ export class LocalBook {
   readonly #asks = new Map<number, BookLevel>();
   #isComplete = false;
 
-  /** Whether the book is complete: false before the first snapshot and after `discard`. */
+  /** Whether the book is complete: false before the first snapshot, after `discard` and after too many levels. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
+  /** Replaces the book. A snapshot with too many levels leaves it incomplete. */
   replace(bids: readonly BookLevel[], asks: readonly BookLevel[]): void {
     this.discard();
+    this.#isComplete = true;
     for (const level of bids) this.set("BUY", level);
     for (const level of asks) this.set("SELL", level);
-    this.#isComplete = true;
   }
 
-  /** Sets the size of a level; 0 removes the level. */
+  /** Sets the size of a level; 0 removes the level. A level above the limit makes the book incomplete. */
   set(side: "BUY" | "SELL", level: BookLevel): void {
     const levels = side === "BUY" ? this.#bids : this.#asks;
     const key = toMicros(level.price);
@@ -44,11 +49,24 @@ export class LocalBook {
     this.#isComplete = false;
   }
 
+  /** Removes the levels that are better than the best prices. Returns how many were removed. */
+  removeBetterThan({ bid, ask }: BestPrices): number {
+    const bidMax = bid === null ? Number.NEGATIVE_INFINITY : toMicros(bid);
+    const askMin = ask === null ? Number.POSITIVE_INFINITY : toMicros(ask);
+    return removeIf(this.#bids, (key) => key > bidMax) + removeIf(this.#asks, (key) => key < askMin);
+  }
+
   top(): TopOfBook {
     const bid = best(this.#bids, (a, b) => a > b);
     const ask = best(this.#asks, (a, b) => a < b);
     return { bid: bid?.price ?? null, ask: ask?.price ?? null, bidSize: bid?.size ?? null, askSize: ask?.size ?? null };
   }
+}
+
+function removeIf(levels: Map<number, BookLevel>, isRemoved: (key: number) => boolean): number {
+  let count = 0;
+  for (const key of levels.keys()) if (isRemoved(key) && levels.delete(key)) count += 1;
+  return count;
 }
 
 function best(levels: ReadonlyMap<number, BookLevel>, isBetter: (a: number, b: number) => boolean): BookLevel | null {

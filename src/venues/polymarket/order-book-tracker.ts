@@ -1,126 +1,240 @@
-import { type Quote, VENUE_CLOCK_AHEAD_MS_MAX } from "../../domain/market.ts";
+import { VENUE_CLOCK_AHEAD_MS_MAX } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { DropCounter, StreamMessage } from "../../ports/venue.ts";
-import { LocalBook, type TopOfBook } from "./local-book.ts";
+import { type BestPrices, LocalBook, type TopOfBook } from "./local-book.ts";
 import { parseLevels } from "./parse-book.ts";
-import { parseStreamTrade, type TokenPair } from "./parse-trades.ts";
-import { millisecondsOf, priceOf } from "./parse-values.ts";
-import { isBook, isPriceChangeMessage } from "./wire.ts";
+import { parseStreamFill, type TokenPair } from "./parse-trades.ts";
+import { millisecondsOf } from "./parse-values.ts";
+import { TransactionTotals } from "./transaction-totals.ts";
+import { isBook, isPriceChangeMessage, type PriceChange } from "./wire.ts";
 
 /** Why the local book is inconsistent and needs a new snapshot; null if it is consistent. */
 export type BookFault = "book_mismatch" | "crossed_book" | null;
 
-type Emit = (message: StreamMessage) => void;
+/** Maximum time between two frames of one burst; 270 ms have been observed. */
+export const BURST_PAUSE_MS_MAX = 500;
+
+interface TrackerPorts {
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly countDrop: DropCounter;
+  readonly emit: (message: StreamMessage) => void;
+}
+
+/**
+ * The frames of one match: one frame for each changed level, all with the same timestamp and with the best prices after
+ * the whole match.
+ */
+interface Burst {
+  readonly eventAt: number | null;
+  readonly best: BestPrices;
+  /** Size at the best price if the burst has set it. Another size may still change. */
+  readonly bidSize: number | null;
+  readonly askSize: number | null;
+  readonly receivedAt: number;
+  /** Monotonic time of the last frame. */
+  readonly lastFrameAt: number;
+}
 
 /**
  * Converts the stream's messages about one market into quotes and trades. Only the book of the YES token is maintained:
  * the NO book mirrors it. Trades are reported for the token that the taker traded, so both tokens are subscribed.
+ *
+ * The best prices in a frame are the venue's. The local book only provides their sizes, and is compared with the best
+ * prices when a burst has ended, because until then it contains levels that the match has removed.
  */
 export class OrderBookTracker {
   readonly marketId: string;
   readonly tokens: TokenPair;
+  readonly #ports: TrackerPorts;
   readonly #book = new LocalBook();
-  readonly #countDrop: DropCounter;
+  readonly #totals = new TransactionTotals();
   #latestEventAt = 0;
+  #burst: Burst | null = null;
   #emittedTop: TopOfBook | null = null;
 
-  constructor(marketId: string, tokens: TokenPair, countDrop: DropCounter) {
+  constructor(marketId: string, tokens: TokenPair, ports: TrackerPorts) {
     this.marketId = marketId;
     this.tokens = tokens;
-    this.#countDrop = countDrop;
+    this.#ports = ports;
+  }
+
+  /** Whether a burst may not have ended or trades are not reported, so `settle` must be called later. */
+  get isUnsettled(): boolean {
+    return this.#burst !== null || this.#totals.hasChanged;
+  }
+
+  /** Whether there is a book; false until the next snapshot after a fault. */
+  get hasBook(): boolean {
+    return this.#book.isComplete;
   }
 
   /** Discards the book, for example after a reconnect, until the next snapshot. */
   reset(): void {
     this.#book.discard();
     this.#latestEventAt = 0;
+    this.#burst = null;
     this.#emittedTop = null;
   }
 
   /** Reads a book snapshot of either token. */
-  readBook(message: unknown, receivedAt: number, emit: Emit): BookFault {
+  readBook(message: unknown, receivedAt: number): BookFault {
+    const { countDrop } = this.#ports;
     if (!isBook(message)) {
-      this.#countDrop("bad_message");
+      countDrop("bad_message");
       return null;
     }
     if (message.asset_id !== this.tokens.tokenYes) return null;
     const eventAt = millisecondsOf(message.timestamp);
-    if (this.#isOutOfOrder(eventAt, receivedAt)) return null;
-    this.#book.replace(parseLevels(message.bids, this.#countDrop), parseLevels(message.asks, this.#countDrop));
-    return this.#emitTop(eventAt, receivedAt, emit, priceOf(message.last_trade_price, this.#countDrop));
+    // A snapshot for an incomplete book may be older than the frames that arrived before it.
+    const isOlder = this.#isOutOfOrder(eventAt, receivedAt);
+    if (isOlder && this.#book.isComplete) {
+      countDrop("out_of_order");
+      return null;
+    }
+    this.#book.replace(parseLevels(message.bids, countDrop), parseLevels(message.asks, countDrop));
+    if (!this.#book.isComplete) {
+      this.#book.discard();
+      countDrop("book_too_large");
+      return null;
+    }
+    if (isOlder) return this.#endBurst();
+    this.#burst = null;
+    return this.#emitTop(this.#book.top(), eventAt, receivedAt);
   }
 
-  /** Applies changed levels of one or both tokens. The resulting top of book must equal the advertised top of book. */
-  readChanges(message: unknown, receivedAt: number, emit: Emit): BookFault {
+  /** Applies the changed levels of one or both tokens, and emits the best prices of the message. */
+  readChanges(message: unknown, receivedAt: number): BookFault {
+    const { countDrop, clock } = this.#ports;
     if (!isPriceChangeMessage(message)) {
-      this.#countDrop("bad_message");
+      countDrop("bad_message");
       return null;
     }
     const eventAt = millisecondsOf(message.timestamp);
-    if (!this.#book.isComplete || this.#isOutOfOrder(eventAt, receivedAt)) return null;
-    let advertised: { readonly bid: number | null; readonly ask: number | null } | null = null;
+    if (this.#isOutOfOrder(eventAt, receivedAt)) {
+      countDrop("out_of_order");
+      return null;
+    }
+    const fault = this.#burst !== null && this.#burst.eventAt !== eventAt ? this.#endBurst() : null;
     for (const change of message.price_changes) {
       if (change.asset_id !== this.tokens.tokenYes) continue;
       const price = parseTradablePrice(change.price);
       const size = parseDecimal(change.size);
       if (price === null || size === null || size < 0) {
-        this.#countDrop("price_out_of_range");
+        countDrop("price_out_of_range");
         continue;
       }
-      this.#book.set(change.side, { price, size });
-      if (change.best_bid !== undefined && change.best_ask !== undefined) {
-        advertised = { bid: parseTradablePrice(change.best_bid), ask: parseTradablePrice(change.best_ask) };
-      }
+      const level = { price, size };
+      if (this.#book.isComplete) this.#book.set(change.side, level);
+      const best = this.#bestPricesOf(change);
+      if (best === null) continue;
+      const previous = this.#burst;
+      const sizeOf = (side: "BUY" | "SELL", key: "bid" | "ask") => {
+        if (change.side === side && price === best[key] && size > 0) return size;
+        return previous?.best[key] === best[key] ? previous[`${key}Size`] : null;
+      };
+      const sizes = { bidSize: sizeOf("BUY", "bid"), askSize: sizeOf("SELL", "ask") };
+      this.#burst = { eventAt, best, ...sizes, receivedAt, lastFrameAt: clock.monotonic() };
     }
-    const { bid, ask } = this.#book.top();
-    const isMismatch = advertised !== null && (advertised.bid !== bid || advertised.ask !== ask);
-    if (this.#book.isComplete && !isMismatch) return this.#emitTop(eventAt, receivedAt, emit, null);
-    return this.#fault("book_mismatch");
+    if (this.#burst !== null) return this.#emitBurst(this.#burst) ?? fault;
+    // Without best prices, the local book is the only source.
+    return this.#book.isComplete ? this.#emitTop(this.#book.top(), eventAt, receivedAt) : fault;
   }
 
-  readTrade(message: unknown, receivedAt: number, emit: Emit): void {
-    const trade = parseStreamTrade(message, this.tokens, this.#countDrop);
-    if (trade === null) return;
+  /** Reads a fill of a trade. The trade is emitted by `settle`, when its other fills have arrived. */
+  readTrade(message: unknown, receivedAt: number): void {
+    const { countDrop, clock, emit } = this.#ports;
+    const fill = parseStreamFill(message, this.tokens, countDrop);
+    if (fill === null) return;
     const { marketId } = this;
-    emit({ kind: "trade", marketId, trade, receivedAt });
-    emit({ kind: "quote", marketId, quote: { lastPrice: trade.yesPrice, eventAt: trade.executedAt }, receivedAt });
+    const displaced = this.#totals.add(fill, clock.monotonic());
+    if (displaced !== null) emit({ kind: "trade", marketId, ...displaced, receivedAt });
+    // The quote has no timestamp, because trades and books are not sent in the order of their timestamps.
+    emit({ kind: "quote", marketId, quote: { lastPrice: fill.yesPrice }, receivedAt });
+  }
+
+  /** Emits the trades received since the last call, and checks the book if the burst has ended. */
+  settle(receivedAt: number): BookFault {
+    const now = this.#ports.clock.monotonic();
+    for (const total of this.#totals.takeChanged(now))
+      this.#ports.emit({ kind: "trade", marketId: this.marketId, ...total, receivedAt });
+    return this.#burst !== null && now - this.#burst.lastFrameAt >= BURST_PAUSE_MS_MAX ? this.#endBurst() : null;
+  }
+
+  /**
+   * Compares the local book with the best prices of the ended burst. Better levels no longer exist and are removed. If
+   * a best price has no level, a message is missing.
+   */
+  #endBurst(): BookFault {
+    const burst = this.#burst;
+    this.#burst = null;
+    if (burst === null || !this.#book.isComplete) return null;
+    const removed = this.#book.removeBetterThan(burst.best);
+    if (removed > 0) this.#ports.countDrop("stale_level", removed);
+    const top = this.#book.top();
+    if (top.bid !== burst.best.bid || top.ask !== burst.best.ask) return this.#fault("book_mismatch");
+    return this.#emitTop(top, burst.eventAt, burst.receivedAt);
+  }
+
+  /** The best prices of a change; null if they are absent or invalid. */
+  #bestPricesOf({ best_bid, best_ask }: PriceChange): BestPrices | null {
+    if (best_bid === undefined || best_ask === undefined) return null;
+    const bid = bestPriceOf(best_bid);
+    const ask = bestPriceOf(best_ask);
+    if (bid !== undefined && ask !== undefined) return { bid, ask };
+    this.#ports.countDrop("price_out_of_range");
+    return null;
   }
 
   #fault(fault: "book_mismatch" | "crossed_book"): BookFault {
-    this.reset();
-    this.#countDrop(fault);
+    this.#book.discard();
+    this.#burst = null;
+    // The next quote must not keep the sizes of the discarded book.
+    this.#emittedTop = null;
+    this.#ports.countDrop(fault);
     return fault;
   }
 
-  /** Returns true for messages older than the local book, which would overwrite newer sizes. */
+  /** Returns true for messages older than the latest message, which would overwrite newer sizes. */
   #isOutOfOrder(eventAt: number | null, receivedAt: number): boolean {
     // A timestamp in the future is not stored, because it would make the following messages appear old.
     if (eventAt === null || eventAt > receivedAt + VENUE_CLOCK_AHEAD_MS_MAX) return false;
-    if (eventAt >= this.#latestEventAt) {
-      this.#latestEventAt = eventAt;
-      return false;
-    }
-    this.#countDrop("out_of_order");
-    return true;
+    if (eventAt < this.#latestEventAt) return true;
+    this.#latestEventAt = eventAt;
+    return false;
   }
 
-  /** Emits a quote if the top of book changed or a last price is given. */
-  #emitTop(eventAt: number | null, receivedAt: number, emit: Emit, lastPrice: number | null): BookFault {
-    const top = this.#book.top();
+  /**
+   * Emits the best prices of a burst. A size that the burst has not set is omitted if the price is unchanged, otherwise
+   * null.
+   */
+  #emitBurst({ best, bidSize, askSize, eventAt, receivedAt }: Burst): BookFault {
+    const sizes = {
+      ...(bidSize === null && this.#emittedTop?.bid === best.bid ? {} : { bidSize }),
+      ...(askSize === null && this.#emittedTop?.ask === best.ask ? {} : { askSize }),
+    };
+    return this.#emitTop({ ...best, ...sizes }, eventAt, receivedAt);
+  }
+
+  /** Emits a quote if the top of book changed. Omitted sizes are unchanged. */
+  #emitTop(top: BestPrices & Partial<TopOfBook>, eventAt: number | null, receivedAt: number): BookFault {
     if (isCrossed(top.bid, top.ask)) return this.#fault("crossed_book");
-    const previous = this.#emittedTop;
-    const isUnchanged =
-      previous !== null &&
-      previous.bid === top.bid &&
-      previous.ask === top.ask &&
-      previous.bidSize === top.bidSize &&
-      previous.askSize === top.askSize;
-    if (isUnchanged && lastPrice === null) return null;
-    this.#emittedTop = top;
-    // If there is no last price, the key is omitted to keep the previous last price.
-    const quote: Partial<Omit<Quote, "receivedAt">> = { ...top, eventAt, ...(lastPrice === null ? {} : { lastPrice }) };
-    emit({ kind: "quote", marketId: this.marketId, quote, receivedAt });
+    const next = { ...(this.#emittedTop ?? { bidSize: null, askSize: null }), ...top };
+    if (this.#emittedTop !== null && isSameTop(next, this.#emittedTop)) return null;
+    this.#emittedTop = next;
+    this.#ports.emit({ kind: "quote", marketId: this.marketId, quote: { ...top, eventAt }, receivedAt });
     return null;
   }
+}
+
+function isSameTop(a: TopOfBook, b: TopOfBook): boolean {
+  return a.bid === b.bid && a.ask === b.ask && a.bidSize === b.bidSize && a.askSize === b.askSize;
+}
+
+/** Returns null for an empty side ("", 0 or 1) and undefined for an invalid price. */
+function bestPriceOf(value: unknown): number | null | undefined {
+  if (value === null || value === "") return null;
+  const parsed = parseDecimal(value);
+  return parsed === 0 || parsed === 1 ? null : (parseTradablePrice(value) ?? undefined);
 }

@@ -52,3 +52,9 @@ test("drops and counts invalid levels and keeps the others", () => {
   assert.deepEqual([book.lastPrice, book.eventAt], [null, null]);
   assert.deepEqual(drops, { price_out_of_range: 4, bad_row: 3 });
 });
+
+test("reads a last price of 0.5 as unknown, because the venue sends it for a market without trades", () => {
+  const row = { ...Object(readFixture("book/two-sided")), last_trade_price: "0.500" };
+  assert.ok(isBook(row));
+  assert.equal(parseBook(row, RECEIVED_AT, countDrops().countDrop).lastPrice, null);
+});

@@ -17,14 +17,18 @@ export function parseLevels(rows: readonly unknown[] | null, countDrop: DropCoun
   return levels;
 }
 
+/** The last price that the venue sends for a market without trades. */
+const NO_TRADE_PRICE = 0.5;
+
 /** Parses the book of the YES token, which the venue sends with the best levels last. A crossed book becomes empty. */
 export function parseBook(row: Book, receivedAt: number, countDrop: DropCounter): OrderBook {
   const book = normaliseBook(parseLevels(row.bids, countDrop), parseLevels(row.asks, countDrop));
   const isBookCrossed = isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null);
   if (isBookCrossed) countDrop("crossed_book");
+  const lastPrice = priceOf(row.last_trade_price, countDrop);
   return {
     ...(isBookCrossed ? { bids: [], asks: [] } : book),
-    lastPrice: priceOf(row.last_trade_price, countDrop),
+    lastPrice: lastPrice === NO_TRADE_PRICE ? null : lastPrice,
     eventAt: millisecondsOf(row.timestamp),
     receivedAt,
   };

@@ -16,7 +16,7 @@ export function parseHistory(
   const points: HistoryPoint[] = [];
   for (const row of rows) {
     const point = driftDetectors.history_point.check(row, isHistoryRow) ? row : null;
-    const endAt = point === null ? null : plausibleTime(Math.round(point.t * 1000));
+    const endAt = point === null ? null : plausibleTime(Math.round(Number(point.t) * 1000));
     const price = point === null ? null : parseTradablePrice(point.p);
     if (endAt === null) countDrop("bad_row");
     else if (price === null) countDrop("price_out_of_range");

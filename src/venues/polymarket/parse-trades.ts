@@ -3,6 +3,7 @@ import type { Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import type { PolymarketPorts } from "./client.ts";
 import { millisecondsOf, plausibleTime } from "./parse-values.ts";
+import { sumFills } from "./transaction-totals.ts";
 import { isLastTradeMessage, isTradeV1, isTradeV2 } from "./wire.ts";
 
 export interface TokenPair {
@@ -21,22 +22,20 @@ interface TokenTrade {
 }
 
 /**
- * Converts the taker's side to the YES side: NO at p is YES at 1 - p, and selling one token is buying the other. The
- * venue sends no trade id, so `key` is built from the fields. It contains the time only without a transaction, because
- * stream and REST report the same trade with different precision.
+ * Converts the taker's side to the YES side: NO at p is YES at 1 - p, and selling one token is buying the other.
+ *
+ * The venue sends no trade id. The id is the transaction and the taker's side, because the stream sends one message per
+ * price level and REST one row per transaction with the average price. Without a transaction, the id consists of the
+ * content, with the time in whole seconds, because REST times are not more precise.
  */
-function toYesTrade(
-  raw: TokenTrade,
-  tokens: TokenPair,
-  countDrop: DropCounter,
-): { readonly key: string; readonly trade: Omit<Trade, "tradeId"> } | null {
+function toFill(raw: TokenTrade, tokens: TokenPair, countDrop: DropCounter): Trade | null {
   const price = parseTradablePrice(raw.price);
   if (price === null) {
     countDrop("price_out_of_range");
     return null;
   }
   const size = parseDecimal(raw.size);
-  if (size === null || size <= 0 || raw.executedAt === null) {
+  if (size === null || toMicros(size) <= 0 || raw.executedAt === null) {
     countDrop("bad_trade");
     return null;
   }
@@ -45,43 +44,41 @@ function toYesTrade(
     countDrop("foreign_token");
     return null;
   }
-  const takerBuysYes = isYesToken === (raw.side === "BUY");
-  const origin = raw.transactionHash ?? String(Math.floor(raw.executedAt / 1000));
+  const takerSide = isYesToken === (raw.side === "BUY") ? "yes" : "no";
+  const yesPrice = isYesToken ? price : complement(price);
+  const content = `${Math.floor(raw.executedAt / 1000)}:${toMicros(yesPrice)}:${toMicros(size)}`;
   return {
-    key: `${origin}:${isYesToken ? "yes" : "no"}:${raw.side}:${toMicros(price)}:${toMicros(size)}`,
-    trade: {
-      executedAt: raw.executedAt,
-      yesPrice: isYesToken ? price : complement(price),
-      size,
-      takerSide: takerBuysYes ? "yes" : "no",
-    },
+    tradeId: `${raw.transactionHash ?? content}:${takerSide}`,
+    executedAt: raw.executedAt,
+    yesPrice,
+    size,
+    takerSide,
   };
 }
 
 /**
- * Parses trade rows (v1 or v2) in the given order. Equal rows of one transaction are separate trades; their ids differ
- * by a sequence number.
+ * Parses trade rows (v1 or v2) to trades in the order of their first rows. Sums up the rows of each transaction and
+ * side: equal rows are separate fills.
  */
 export function parseTrades(
   rows: readonly unknown[],
   tokens: TokenPair,
   { countDrop, driftDetectors }: Pick<PolymarketPorts, "countDrop" | "driftDetectors">,
 ): Trade[] {
-  const countByKey = new Map<string, number>();
-  const trades: Trade[] = [];
+  const fillsById = new Map<string, Trade[]>();
   for (const row of rows) {
     const raw = parseRow(row, driftDetectors);
     if (raw === null) {
       countDrop("bad_row");
       continue;
     }
-    const parsed = toYesTrade(raw, tokens, countDrop);
-    if (parsed === null) continue;
-    const sequence = countByKey.get(parsed.key) ?? 0;
-    countByKey.set(parsed.key, sequence + 1);
-    trades.push({ tradeId: `${parsed.key}#${sequence}`, ...parsed.trade });
+    const fill = toFill(raw, tokens, countDrop);
+    if (fill === null) continue;
+    const fills = fillsById.get(fill.tradeId);
+    if (fills === undefined) fillsById.set(fill.tradeId, [fill]);
+    else fills.push(fill);
   }
-  return trades;
+  return fillsById.values().map(sumFills).toArray();
 }
 
 function parseRow(row: unknown, driftDetectors: PolymarketPorts["driftDetectors"]): TokenTrade | null {
@@ -93,30 +90,23 @@ function parseRow(row: unknown, driftDetectors: PolymarketPorts["driftDetectors"
 }
 
 function toTokenTrade(
-  row: { readonly timestamp: number } & Pick<TokenTrade, "side" | "price" | "size">,
+  row: { readonly timestamp: number | string } & Pick<TokenTrade, "side" | "price" | "size">,
   token: string,
   transactionHash: string | null | undefined,
 ): TokenTrade {
   const { side, price, size, timestamp } = row;
-  const executedAt = plausibleTime(timestamp * 1000);
+  const executedAt = plausibleTime(Number(timestamp) * 1000);
   return { token, side, price, size, executedAt, transactionHash: transactionHash || null };
 }
 
-/**
- * Parses a trade of the stream. Its sequence number is always 0, because the stream may repeat a message. A second
- * equal trade of the same transaction is rare and is read over REST.
- */
-export function parseStreamTrade(message: unknown, tokens: TokenPair, countDrop: DropCounter): Trade | null {
+/** Parses a message of the stream to a fill of a trade: the part of a transaction at one price. */
+export function parseStreamFill(message: unknown, tokens: TokenPair, countDrop: DropCounter): Trade | null {
   if (!isLastTradeMessage(message)) return null;
   const { asset_id: token, side, price, size, transaction_hash, timestamp } = message;
-  const raw = {
-    token,
-    side,
-    price,
-    size,
-    executedAt: millisecondsOf(timestamp),
-    transactionHash: transaction_hash || null,
-  };
-  const parsed = toYesTrade(raw, tokens, countDrop);
-  return parsed === null ? null : { tradeId: `${parsed.key}#0`, ...parsed.trade };
+  const transactionHash = transaction_hash || null;
+  return toFill(
+    { token, side, price, size, executedAt: millisecondsOf(timestamp), transactionHash },
+    tokens,
+    countDrop,
+  );
 }

@@ -3,7 +3,7 @@ import type { StreamHandlers } from "../../ports/venue.ts";
 import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
 import type { PolymarketPorts } from "./client.ts";
-import { type BookFault, OrderBookTracker } from "./order-book-tracker.ts";
+import { type BookFault, BURST_PAUSE_MS_MAX, OrderBookTracker } from "./order-book-tracker.ts";
 import type { TokenPair } from "./parse-trades.ts";
 import {
   isAnyMessage,
@@ -17,8 +17,9 @@ import {
 const HEARTBEAT_MS = 10_000;
 /** Maximum silence: two unanswered heartbeats and a margin. */
 const SILENCE_MS_MAX = 25_000;
-/** Minimum time between two snapshot requests for a market with an inconsistent book. */
-const REFRESH_MS_MIN = 5_000;
+/** Minimum time between two snapshot requests for a market. It doubles with each request that yields no snapshot. */
+const SNAPSHOT_REQUEST_MS_MIN = 5_000;
+const SNAPSHOT_REQUEST_MS_MAX = 10 * 60_000;
 /** Maximum number of changes of an invalid message that are checked for drift. */
 const CHECKED_CHANGES_MAX = 100;
 /** Matches frames that are not JSON: upper-case text such as PONG or NO NEW ASSETS. */
@@ -28,6 +29,14 @@ export interface StreamOptions {
   readonly ports: Pick<PolymarketPorts, "sockets" | "clock" | "random" | "countDrop" | "driftDetectors">;
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
+}
+
+/** The latest request for a market's book. */
+interface SnapshotRequest {
+  /** Monotonic milliseconds. */
+  readonly at: number;
+  /** Consecutive requests without a snapshot, besides the first subscription. */
+  readonly repeats: number;
 }
 
 export function tokensOf({ venueKeys }: Pick<MarketListing, "venueKeys">): TokenPair | null {
@@ -40,8 +49,11 @@ export class StreamConnection {
   readonly #options: StreamOptions;
   readonly #trackers = new Map<string, OrderBookTracker>();
   readonly #trackerByToken = new Map<string, OrderBookTracker>();
-  readonly #refreshedAt = new Map<string, number>();
+  readonly #snapshotRequests = new Map<string, SnapshotRequest>();
+  /** Trackers to settle, with the monotonic time when it is due, in this order. */
+  readonly #unsettled = new Map<OrderBookTracker, number>();
   readonly #stallDetector: StallDetector;
+  #cancelSettle: (() => void) | null = null;
   #socket: ReconnectingSocket | null = null;
   #isUp = false;
 
@@ -60,12 +72,15 @@ export class StreamConnection {
   }
 
   add(markets: readonly MarketListing[]): void {
+    const { ports, handlers } = this.#options;
+    const trackerPorts = { ...ports, emit: handlers.onMessage };
     const tokens: string[] = [];
     for (const market of markets) {
       const pair = tokensOf(market);
       if (pair === null) continue;
-      const tracker = new OrderBookTracker(market.marketId, pair, this.#options.ports.countDrop);
+      const tracker = new OrderBookTracker(market.marketId, pair, trackerPorts);
       this.#trackers.set(market.marketId, tracker);
+      this.#snapshotRequests.set(market.marketId, { at: ports.clock.monotonic(), repeats: 0 });
       for (const token of [pair.tokenYes, pair.tokenNo]) {
         this.#trackerByToken.set(token, tracker);
         tokens.push(token);
@@ -78,8 +93,10 @@ export class StreamConnection {
     const tracker = this.#trackers.get(marketId);
     if (tracker === undefined) return;
     const tokens = [tracker.tokens.tokenYes, tracker.tokens.tokenNo];
+    tracker.settle(this.#options.ports.clock.now());
+    this.#unsettled.delete(tracker);
     this.#trackers.delete(marketId);
-    this.#refreshedAt.delete(marketId);
+    this.#snapshotRequests.delete(marketId);
     for (const token of tokens) this.#trackerByToken.delete(token);
     if (this.#isUp) this.#unsubscribe(tokens);
   }
@@ -97,7 +114,10 @@ export class StreamConnection {
       isStalled: () => this.#trackerByToken.size > 0 && this.#stallDetector.detectStall(),
       onOpen: (send) => {
         this.#stallDetector.restart();
-        for (const tracker of this.#trackers.values()) tracker.reset();
+        for (const [marketId, tracker] of this.#trackers) {
+          tracker.reset();
+          this.#snapshotRequests.set(marketId, { at: ports.clock.monotonic(), repeats: 0 });
+        }
         const tokens = [...this.#trackerByToken.keys()];
         send(JSON.stringify({ type: "market", assets_ids: tokens, custom_feature_enabled: true }));
         this.#isUp = true;
@@ -113,6 +133,9 @@ export class StreamConnection {
 
   close(): void {
     this.#isUp = false;
+    this.#cancelSettle?.();
+    for (const tracker of this.#unsettled.keys()) tracker.settle(this.#options.ports.clock.now());
+    this.#unsettled.clear();
     this.#socket?.close();
   }
 
@@ -142,11 +165,14 @@ export class StreamConnection {
     const emit = this.#options.handlers.onMessage;
     const type = driftDetectors.stream.check(message, isAnyMessage) ? message.event_type : null;
     if (type === "book") {
-      this.#update(this.#trackerOf(message), (tracker) => tracker.readBook(message, receivedAt, emit));
+      this.#update(this.#trackerOf(message), (tracker) => tracker.readBook(message, receivedAt));
     } else if (type === "price_change") {
-      this.#update(this.#trackerOfChanges(message), (tracker) => tracker.readChanges(message, receivedAt, emit));
+      this.#update(this.#trackerOfChanges(message), (tracker) => tracker.readChanges(message, receivedAt));
     } else if (type === "last_trade_price") {
-      this.#trackerOf(message)?.readTrade(message, receivedAt, emit);
+      this.#update(this.#trackerOf(message), (tracker) => {
+        tracker.readTrade(message, receivedAt);
+        return null;
+      });
     } else if (type === "tick_size_change") {
       const tracker = this.#trackerOf(message);
       if (tracker !== undefined) emit({ kind: "changed", marketId: tracker.marketId, receivedAt });
@@ -180,16 +206,56 @@ export class StreamConnection {
     return this.#trackerByToken.get(change.asset_id);
   }
 
-  /** Applies a message; if the book is inconsistent afterwards, renews the subscription to receive a snapshot. */
+  /** Applies a message, and renews the subscription if the book is inconsistent or still missing. */
   #update(tracker: OrderBookTracker | undefined, apply: (tracker: OrderBookTracker) => BookFault): void {
-    if (tracker === undefined || apply(tracker) === null) return;
+    if (tracker === undefined) return;
+    const fault = apply(tracker);
+    if (tracker.isUnsettled && !this.#unsettled.has(tracker)) {
+      this.#unsettled.set(tracker, this.#options.ports.clock.monotonic() + BURST_PAUSE_MS_MAX);
+      this.#scheduleSettle();
+    }
+    this.#requestSnapshot(tracker, fault !== null);
+  }
+
+  /** Renews the subscription of a market without a book, because the venue then sends a snapshot. */
+  #requestSnapshot({ marketId, tokens, hasBook }: OrderBookTracker, isFault: boolean): void {
+    if (!this.#isUp) return;
     const now = this.#options.ports.clock.monotonic();
-    const refreshedAt = this.#refreshedAt.get(tracker.marketId);
-    if (refreshedAt !== undefined && now - refreshedAt < REFRESH_MS_MIN) return;
-    this.#refreshedAt.set(tracker.marketId, now);
-    const tokens = [tracker.tokens.tokenYes, tracker.tokens.tokenNo];
-    this.#unsubscribe(tokens);
-    this.#subscribe(tokens);
+    const { at, repeats } = this.#snapshotRequests.get(marketId) ?? { at: now, repeats: 0 };
+    if (hasBook) {
+      if (repeats > 1) this.#snapshotRequests.set(marketId, { at, repeats: 1 });
+      return;
+    }
+    const waitMs = Math.min(SNAPSHOT_REQUEST_MS_MAX, SNAPSHOT_REQUEST_MS_MIN * 2 ** Math.max(0, repeats - 1));
+    const isFirstFault = isFault && repeats === 0;
+    if (!isFirstFault && now - at < waitMs) return;
+    this.#snapshotRequests.set(marketId, { at: now, repeats: repeats + 1 });
+    this.#unsubscribe([tokens.tokenYes, tokens.tokenNo]);
+    this.#subscribe([tokens.tokenYes, tokens.tokenNo]);
+  }
+
+  /** Schedules one timer for the tracker that is due first. */
+  #scheduleSettle(): void {
+    const [dueAt] = this.#unsettled.values();
+    if (dueAt === undefined || this.#cancelSettle !== null) return;
+    const { clock } = this.#options.ports;
+    this.#cancelSettle = clock.setTimeout(
+      () => {
+        this.#cancelSettle = null;
+        this.#settleDue();
+        this.#scheduleSettle();
+      },
+      Math.max(0, dueAt - clock.monotonic()),
+    );
+  }
+
+  #settleDue(): void {
+    const { clock } = this.#options.ports;
+    const due = this.#unsettled.entries().filter(([, dueAt]) => dueAt <= clock.monotonic());
+    for (const [tracker] of [...due]) {
+      this.#unsettled.delete(tracker);
+      this.#update(tracker, () => tracker.settle(clock.now()));
+    }
   }
 }
 

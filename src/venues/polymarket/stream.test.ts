@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { sampleMarket } from "../../../test/support/market-samples.ts";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import type { StreamMessage, VenueStream } from "../../ports/venue.ts";
 import { openMarketStream } from "./stream.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
@@ -47,6 +48,21 @@ const change = (fields: object, timestamp = "1795229999600") => ({
   ],
 });
 
+/** The book of the YES token in the fixture, with another timestamp. */
+const bookAt = (timestamp: string, fields: object = {}) => ({ ...yesBook, timestamp, ...fields });
+
+const trade = (fields: object, timestamp = "1795229999700") => ({
+  event_type: "last_trade_price",
+  asset_id: TOKEN_YES,
+  price: "0.44",
+  size: "10",
+  side: "BUY",
+  fee_rate_bps: "0",
+  timestamp,
+  transaction_hash: "0xab10",
+  ...fields,
+});
+
 describe("polymarket stream: connections and subscriptions", () => {
   test("subscribes both tokens on one connection, with the custom features", () => {
     const { sent, states } = setUpFollowing();
@@ -83,7 +99,7 @@ describe("polymarket stream: connections and subscriptions", () => {
     assert.equal(sent().filter((each) => each === "PING").length, 3);
   });
 
-  test("emits no quote after a reconnect before the next book snapshot", async () => {
+  test("after a reconnect, emits the venue's best prices, but no size of the previous book before the next one", async () => {
     const { clock, sockets, receive, states, quotes, sent } = setUpFollowing();
     sockets.last.drop("connection lost");
     await clock.advance(1_000);
@@ -91,10 +107,15 @@ describe("polymarket stream: connections and subscriptions", () => {
     sockets.last.accept();
     assert.deepEqual(states, ["up", "down: connection lost", "up"]);
     assert.equal(sent().length, 1);
-    receive(change({ size: "3" }));
-    assert.equal(quotes().length, 1);
-    receive(readFixture("stream/book-both-tokens"));
-    assert.equal(quotes().length, 2);
+    receive(change({ price: "0.41", size: "3" }));
+    await clock.advance(1_000);
+    assert.deepEqual(quotes().slice(1), [
+      { bid: 0.43, ask: 0.44, bidSize: null, askSize: null, eventAt: 1795229999600 },
+    ]);
+    receive(bookAt("1795229999700"));
+    assert.deepEqual(quotes().slice(2), [
+      { bid: 0.43, ask: 0.44, bidSize: 120.5, askSize: 75, eventAt: 1795229999700 },
+    ]);
   });
 
   test("opens a connection per 150 markets and calls `onUp` when all are connected", () => {
@@ -139,56 +160,44 @@ describe("polymarket stream: connections and subscriptions", () => {
 describe("polymarket stream: order books", () => {
   test("emits one quote with the venue's timestamp for an array frame with both books", () => {
     const { quotes } = setUpFollowing();
-    assert.deepEqual(quotes(), [
-      { bid: 0.43, ask: 0.44, bidSize: 120.5, askSize: 75, lastPrice: 0.43, eventAt: 1795229999000 },
-    ]);
+    assert.deepEqual(quotes(), [{ bid: 0.43, ask: 0.44, bidSize: 120.5, askSize: 75, eventAt: 1795229999000 }]);
   });
 
-  test("applies changed levels as absolute sizes and ignores those of the NO token", () => {
+  test("reads no last price from a book, because both tokens have the same value there, and 0.5 without trades", () => {
     const { receive, quotes, drops } = setUpFollowing();
-    receive(readFixture("stream/price-change"));
-    assert.deepEqual(quotes().at(-1), { bid: 0.42, ask: 0.44, bidSize: 80, askSize: 75, eventAt: 1795229999500 });
+    for (const price of ["0.500", "0.57", "1.43", ""])
+      receive(bookAt("1795229999700", { bids: [], last_trade_price: price }));
+    assert.ok(quotes().every((quote) => !("lastPrice" in quote)));
     assert.deepEqual(drops, {});
   });
 
-  test("emits nothing for a change below the top of book", () => {
-    const { receive, quotes } = setUpFollowing();
+  test("applies changed levels as absolute sizes and ignores those of the NO token", async () => {
+    const { clock, receive, quotes, drops } = setUpFollowing();
+    receive(readFixture("stream/price-change"));
+    assert.deepEqual(quotes().at(-1), { bid: 0.42, ask: 0.44, bidSize: 80, eventAt: 1795229999500 });
+    await clock.advance(1_000);
+    assert.deepEqual([quotes().length, drops], [2, {}]);
+  });
+
+  test("emits nothing for a change below the top of book", async () => {
+    const { clock, receive, quotes } = setUpFollowing();
     receive(change({ price: "0.30", size: "7" }));
+    await clock.advance(1_000);
     assert.equal(quotes().length, 1);
   });
 
-  test("discards the book and renews the subscription if the advertised top of book differs", () => {
-    const { receive, sent, quotes, drops } = setUpFollowing();
-    receive(change({ best_bid: "0.41" }));
-    assert.deepEqual(drops, { book_mismatch: 1 });
-    assert.deepEqual(sent().slice(1), [
-      { operation: "unsubscribe", assets_ids: [TOKEN_YES, TOKEN_NO] },
-      { operation: "subscribe", assets_ids: [TOKEN_YES, TOKEN_NO], custom_feature_enabled: true },
-    ]);
-    receive(change({ size: "99" }, "1795229999700"));
-    assert.equal(quotes().length, 1, "changes without a book emit no quote");
-    receive(readFixture("stream/book-both-tokens"));
-    assert.equal(quotes().length, 2);
-  });
-
-  test("requests a snapshot of an inconsistent book at most every 5 seconds", async () => {
-    const { receive, sent, clock } = setUpFollowing();
-    for (let round = 0; round < 5; round++) {
-      receive(change({ best_bid: "0.41" }));
-      receive(readFixture("stream/book-both-tokens"));
+  test("reads an empty advertised price, 0 and 1 as an empty side", async () => {
+    for (const [none, bestBid] of [
+      ["", "0.43"],
+      ["1", "0.43"],
+    ] as const) {
+      const { clock, receive, quotes, drops } = setUpFollowing();
+      receive(change({ price: "0.44", size: "0", side: "SELL", best_bid: bestBid, best_ask: "0.47" }));
+      receive(change({ price: "0.47", size: "0", side: "SELL", best_bid: bestBid, best_ask: none }, "1795229999601"));
+      await clock.advance(1_000);
+      const expected = { bid: 0.43, ask: null, askSize: null, eventAt: 1795229999601 };
+      assert.deepEqual([quotes().at(-1), drops], [expected, {}]);
     }
-    assert.equal(sent().length, 3);
-    await clock.advance(5_000);
-    receive(change({ best_bid: "0.41" }));
-    assert.equal(sent().filter((each) => each !== "PING").length, 5);
-  });
-
-  test("reads an empty advertised price as an empty side", () => {
-    const { receive, quotes, drops } = setUpFollowing();
-    receive(change({ price: "0.44", size: "0", side: "SELL", best_ask: "0.47" }));
-    receive(change({ price: "0.47", size: "0", side: "SELL", best_ask: "" }, "1795229999601"));
-    assert.deepEqual(quotes().at(-1), { bid: 0.43, ask: null, bidSize: 120.5, askSize: null, eventAt: 1795229999601 });
-    assert.deepEqual(drops, {});
   });
 
   test("drops and counts messages older than the book but not those with the same time", () => {
@@ -196,8 +205,9 @@ describe("polymarket stream: order books", () => {
     receive(change({ size: "5" }, "1795229999000"));
     assert.equal(quotes().at(-1)?.bidSize, 5);
     receive(change({ size: "6" }, "1795229998999"));
+    receive(bookAt("1795229998999", { bids: [] }));
     assert.equal(quotes().at(-1)?.bidSize, 5);
-    assert.deepEqual(drops, { out_of_order: 1 });
+    assert.deepEqual(drops, { out_of_order: 2 });
   });
 
   test("does not treat messages as old after a message with a timestamp in the future", () => {
@@ -208,31 +218,186 @@ describe("polymarket stream: order books", () => {
     assert.deepEqual(drops, {});
   });
 
-  test("discards and counts a crossed book", () => {
+  test("counts crossed best prices and emits no quote", () => {
     const { receive, quotes, drops } = setUpFollowing();
     receive(change({ price: "0.45", size: "5", best_bid: "0.45", best_ask: "0.44" }));
     assert.equal(quotes().length, 1);
     assert.deepEqual(drops, { crossed_book: 1 });
   });
 
-  test("omits and counts an invalid last price of a book", () => {
+  test("counts invalid best prices and uses the local book instead", () => {
     const { receive, quotes, drops } = setUpFollowing();
-    const [book] = readFixture("stream/book-both-tokens") as readonly object[];
-    receive({ ...book, timestamp: "1795229999700", bids: [], last_trade_price: "1.43" });
-    assert.deepEqual(
-      [quotes().length, "lastPrice" in (quotes()[1] ?? {}), drops],
-      [2, false, { price_out_of_range: 1 }],
-    );
+    receive(change({ size: "7", best_bid: "43" }));
+    assert.deepEqual(quotes().at(-1), { bid: 0.43, ask: 0.44, bidSize: 7, askSize: 75, eventAt: 1795229999600 });
+    assert.deepEqual(drops, { price_out_of_range: 1 });
+  });
+});
+
+describe("polymarket stream: bursts", () => {
+  const BURST_AT = "1795229999600";
+  /** A sale of 200 at 0.42 or better: it empties the bid at 0.43, and the rest is the new best ask at 0.42. */
+  const BURST = [
+    change({ price: "0.42", size: "79.5", side: "SELL", best_bid: "0.41", best_ask: "0.42" }),
+    change({ price: "0.43", size: "0", side: "BUY", best_bid: "0.41", best_ask: "0.42" }),
+    change({ price: "0.41", size: "350", side: "BUY", best_bid: "0.41", best_ask: "0.42" }),
+  ];
+  const AFTER = { bids: [{ price: "0.41", size: "350" }], asks: [{ price: "0.42", size: "79.5" }] };
+
+  test("every quote of a burst has the best prices after the match, and true sizes or none", () => {
+    const { receive, quotes, sent, drops } = setUpFollowing();
+    for (const frame of BURST) receive(frame);
+    receive(bookAt(BURST_AT, AFTER));
+    const eventAt = Number(BURST_AT);
+    assert.deepEqual(quotes().slice(1), [
+      { bid: 0.41, ask: 0.42, bidSize: null, askSize: 79.5, eventAt },
+      { bid: 0.41, ask: 0.42, bidSize: 350, askSize: 79.5, eventAt },
+    ]);
+    assert.deepEqual([sent().length, drops], [1, {}]);
+  });
+
+  test("completes the sizes when a burst without a book has ended", async () => {
+    for (const end of ["pause", "next frame"]) {
+      const { clock, receive, quotes, sent, drops } = setUpFollowing();
+      for (const frame of BURST.slice(0, 2)) receive(frame);
+      if (end === "pause") await clock.advance(500);
+      else receive(change({ price: "0.2", size: "1", best_bid: "0.41", best_ask: "0.42" }, "1795229999601"));
+      const expected = { bid: 0.41, ask: 0.42, bidSize: 500, askSize: 79.5, eventAt: Number(BURST_AT) };
+      assert.deepEqual([quotes().at(-1), sent().length, drops], [expected, 1, {}], end);
+    }
+  });
+
+  test("a burst lasts until no frame has arrived for 500 ms", async () => {
+    const { clock, receive, sent, drops } = setUpFollowing();
+    for (const frame of BURST) {
+      receive(frame);
+      await clock.advance(400);
+    }
+    await clock.advance(1_000);
+    assert.deepEqual([sent().length, drops], [1, {}]);
+  });
+
+  test("believes a frame whose bid is at a local ask, and removes that ask without a new subscription", async () => {
+    const { clock, receive, quotes, sent, drops } = setUpFollowing();
+    receive(change({ price: "0.44", size: "78.68", best_bid: "0.44", best_ask: "0.47" }));
+    const eventAt = Number(BURST_AT);
+    assert.deepEqual(quotes().at(-1), { bid: 0.44, ask: 0.47, bidSize: 78.68, askSize: null, eventAt });
+    await clock.advance(500);
+    assert.deepEqual(quotes().at(-1), { bid: 0.44, ask: 0.47, bidSize: 78.68, askSize: 300, eventAt });
+    assert.deepEqual([sent().length, drops], [1, { stale_level: 1 }]);
+  });
+
+  test("renews the subscription if the local book has no level at the advertised best price", async () => {
+    const { clock, receive, sent, quotes, drops } = setUpFollowing();
+    receive(change({ price: "0.2", size: "9", best_bid: "0.425" }));
+    assert.equal(sent().length, 1);
+    await clock.advance(500);
+    assert.deepEqual(drops, { stale_level: 1, book_mismatch: 1 });
+    assert.deepEqual(sent().slice(1), [
+      { operation: "unsubscribe", assets_ids: [TOKEN_YES, TOKEN_NO] },
+      { operation: "subscribe", assets_ids: [TOKEN_YES, TOKEN_NO], custom_feature_enabled: true },
+    ]);
+    assert.deepEqual(quotes().slice(1), [{ bid: 0.425, ask: 0.44, bidSize: null, eventAt: Number(BURST_AT) }]);
+    receive(change({ price: "0.2", size: "9", best_bid: "0.425" }, "1795229999650"));
+    assert.deepEqual(quotes().slice(2), [
+      { bid: 0.425, ask: 0.44, bidSize: null, askSize: null, eventAt: 1795229999650 },
+    ]);
+    // The snapshot may be older than frames that have arrived.
+    await clock.advance(500);
+    receive(bookAt("1795229999000"));
+    receive(change({ price: "0.43", size: "0", best_bid: "0.41" }, "1795229999700"));
+    await clock.advance(500);
+    assert.deepEqual(quotes().at(-1), { bid: 0.41, ask: 0.44, bidSize: 500, askSize: 75, eventAt: 1795229999700 });
+    assert.deepEqual([sent().length, drops.book_mismatch], [3, 1]);
+  });
+
+  /** Sends one frame and then a frame with another timestamp, which ends the burst of the first. */
+  const setUpFaults = () => {
+    const harness = setUpFollowing();
+    let at = 1795229999600;
+    const subscriptions = () => harness.sent().filter((each) => Object(each).operation === "subscribe").length;
+    const sendMismatch = () => {
+      for (const price of ["0.425", "0.426"]) harness.receive(change({ price: "0.2", best_bid: price }, String(++at)));
+    };
+    return { ...harness, subscriptions, sendMismatch, sendBook: () => harness.receive(bookAt(String(++at))) };
+  };
+
+  test("requests a snapshot of an inconsistent book at most every 5 seconds", async () => {
+    const { clock, sendBook, sendMismatch, subscriptions } = setUpFaults();
+    for (let round = 0; round < 5; round++) {
+      sendMismatch();
+      sendBook();
+    }
+    assert.equal(subscriptions(), 1);
+    await clock.advance(5_000);
+    sendMismatch();
+    assert.equal(subscriptions(), 2);
+  });
+
+  test("requests a snapshot that does not arrive again, each time after twice the wait", async () => {
+    const { clock, sockets, sendMismatch, subscriptions } = setUpFaults();
+    const requestedAt: number[] = [];
+    for (let second = 0; second <= 80; second++) {
+      const before = subscriptions();
+      sendMismatch();
+      if (subscriptions() > before) requestedAt.push(second);
+      await clock.advance(1_000);
+      sockets.last.receive("PONG", clock.now());
+    }
+    assert.deepEqual(requestedAt, [0, 5, 15, 35, 75]);
+  });
+
+  test("counts a book with more than 10,000 levels on one side and reads no sizes from it", async () => {
+    const { clock, receive, quotes, drops } = setUpFollowing();
+    const bids = Array.from({ length: 10_001 }, (_, index) => ({ price: String((index + 1) / 1e6), size: "5" }));
+    receive(bookAt("1795229999700", { bids }));
+    assert.deepEqual([quotes().length, drops], [1, { book_too_large: 1 }]);
+    receive(change({ price: "0.2", best_bid: "0.42" }, "1795229999800"));
+    await clock.advance(1_000);
+    assert.deepEqual(quotes().at(-1), { bid: 0.42, ask: 0.44, bidSize: null, eventAt: 1795229999800 });
   });
 });
 
 describe("polymarket stream: trades, lifecycle and invalid messages", () => {
-  test("converts a trade of the NO token to the YES side and updates the last price", () => {
-    const { receive, messages, quotes } = setUpFollowing();
+  const tradesOf = (messages: readonly StreamMessage[]) =>
+    messages.flatMap((message) => (message.kind === "trade" ? [message] : []));
+
+  test("converts a trade of the NO token to the YES side and updates the last price immediately", async () => {
+    const { clock, receive, messages, quotes } = setUpFollowing();
     receive(readFixture("stream/last-trade-no-token"));
-    const trade = messages.find((message) => message.kind === "trade");
-    assert.equal(trade?.marketId, "900123");
-    assert.deepEqual(quotes().at(-1), { lastPrice: 0.43, eventAt: 1795229999700 });
+    assert.deepEqual(quotes().at(-1), { lastPrice: 0.43 });
+    await clock.advance(500);
+    const [message] = tradesOf(messages);
+    assert.equal(message?.marketId, "900123");
+    assert.deepEqual(message?.trade, {
+      tradeId: "0xab05:no",
+      executedAt: 1795229999700,
+      yesPrice: 0.43,
+      size: 12.5,
+      takerSide: "no",
+    });
+  });
+
+  test("emits the trades of a market that is no longer followed, and of a closed stream", async () => {
+    for (const end of [({ follow }: VenueStream) => follow([]), ({ close }: VenueStream) => close()]) {
+      const { clock, stream, receive, messages } = setUpFollowing();
+      receive(trade({}));
+      end(stream);
+      assert.equal(tradesOf(messages).length, 1);
+      await clock.advance(1_000);
+      assert.deepEqual([tradesOf(messages).length, clock.pending], [1, 0]);
+    }
+  });
+
+  test("a trade with an earlier timestamp than the book does not make the next quote appear old, or the reverse", () => {
+    const { receive, quotes } = setUpFollowing();
+    receive(trade({}, "1795229999900"));
+    receive(change({ size: "5" }, "1795229999800"));
+    assert.deepEqual(
+      quotes()
+        .slice(1)
+        .map(({ eventAt }) => eventAt),
+      [undefined, 1795229999800],
+    );
   });
 
   test("reports tick size changes and resolutions as `changed`, and a new market once as `listed`", () => {

@@ -1,5 +1,6 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
+import { parseDecimal } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
 import { walkPages } from "../shared/page-walk.ts";
 import { badBody, type PolymarketContext, urlOf } from "./client.ts";
@@ -100,11 +101,7 @@ export class TradeReader {
 }
 
 function isBefore(row: unknown, seconds: number): boolean {
-  return (
-    typeof row === "object" &&
-    row !== null &&
-    "timestamp" in row &&
-    typeof row.timestamp === "number" &&
-    row.timestamp < seconds
-  );
+  if (typeof row !== "object" || row === null || !("timestamp" in row)) return false;
+  const timestamp = parseDecimal(row.timestamp);
+  return timestamp !== null && timestamp < seconds;
 }

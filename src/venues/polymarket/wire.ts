@@ -80,7 +80,7 @@ export const GammaMarket = Type.Object(
     customLiveness notificationsEnabled score categories markets creator ready funded pastSlugs readyTimestamp
     fundedTimestamp cyom competitive approved automaticallyActive clearBookOnStart chartColor seriesColor
     showGmpSeries showGmpOutcome manualActivation pendingDeployment deploying deployingTimestamp
-    scheduledDeploymentTimestamp rfqEnabled internalUsers pagerDutyNotificationEnabled requiresTranslation decimalized
+    scheduledDeploymentTimestamp rfqEnabled internalUsers pagerDutyNotificationEnabled requiresTranslation decimalized fpmmLive
   `),
 );
 export type GammaMarket = Type.Static<typeof GammaMarket>;
@@ -130,9 +130,12 @@ export const Book = Type.Object(
 );
 export type Book = Type.Static<typeof Book>;
 
-const HistoryRow = Type.Object({ t: Type.Number({ minimum: 0, maximum: 1e11 }), p: Price }, unused("resolution"));
+/** Unix seconds, at most 1e11. */
+const Seconds = Type.Union([Type.Number({ minimum: 0, maximum: 1e11 }), Type.String({ pattern: "^[0-9]{1,11}$" })], {
+  documented: { type: "decimal" },
+});
+const HistoryRow = Type.Object({ t: Seconds, p: Price }, unused("resolution"));
 
-const Seconds = Type.Number({ minimum: 1, maximum: 1e11 });
 const TradeV2 = Type.Object(
   {
     side: Side,
@@ -191,6 +194,7 @@ const PriceChange = Type.Object(
   },
   unused("hash"),
 );
+export type PriceChange = Type.Static<typeof PriceChange>;
 
 /** The documented fields of all messages. */
 const AnyMessage = Type.Object(
