@@ -60,9 +60,9 @@ const digestKalshiPages = (world: World, at: number) =>
  * Reference digests. Update them only in a change that intends to change the simulated data, never in an optimisation.
  */
 const REFERENCE_DIGESTS = [
-  { speed: 1, hours: 0, polymarket: "a8df2b31217e4029", kalshi: "f5bc4dc54598c280" },
-  { speed: 60, hours: 5, polymarket: "0e59ff2695b13691", kalshi: "b93a88551edcba6d" },
-  { speed: 60, hours: 31, polymarket: "bbbe989667858e5b", kalshi: "fbe6b5728306f0f1" },
+  { speed: 1, hours: 0, polymarket: "73b76645f67d05ad", kalshi: "f5bc4dc54598c280" },
+  { speed: 60, hours: 5, polymarket: "8ffd7aececbbedfb", kalshi: "b93a88551edcba6d" },
+  { speed: 60, hours: 31, polymarket: "fed6afe628d8fd65", kalshi: "fbe6b5728306f0f1" },
 ] as const;
 
 for (const { speed, hours, polymarket, kalshi } of REFERENCE_DIGESTS) {

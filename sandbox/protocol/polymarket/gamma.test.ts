@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
+import { createWorld } from "../../world/index.ts";
 import { polymarketEventId, polymarketMarketId, polymarketTokenIds } from "./index.ts";
 import { get, NOW, startHost, world } from "./test-server.ts";
 
@@ -65,6 +66,16 @@ test("ignores the parameter `cursor` and returns the first page", async () => {
 test("clamps the page size to 100 markets without an error", async () => {
   const page: Page = (await get(gamma, "/markets/keyset?limit=1000")).body;
   assert.equal(page.markets.length, 100);
+});
+
+test("clamps the page size to 100 events without an error", async (t) => {
+  const largeWorld = createWorld({ seed: 5, genesis: NOW, speed: 1, marketCount: 900 });
+  assert.ok(largeWorld.events("polymarket", NOW).length > 100);
+  const host = await startHost("gamma", { ofWorld: largeWorld });
+  t.after(() => host.close());
+  const page: Page = (await get(host, "/events/keyset?limit=500")).body;
+  assert.equal(page.events.length, 100);
+  assert.equal(typeof page.next_cursor, "string");
 });
 
 for (const url of [
@@ -152,7 +163,7 @@ test("finds a market by id, slug, condition id, token id and tag", async () => {
     const page: Page = (await get(gamma, `/markets/keyset?${filter}`)).body;
     assert.deepEqual(idsOf(page.markets), [row.id], filter);
   }
-  const tagged: Page = (await get(gamma, `/events/keyset?tag_id=${row.tags[0].id}&limit=500`)).body;
+  const tagged: Page = (await get(gamma, `/events/keyset?tag_id=${row.tags[0].id}&limit=100`)).body;
   assert.ok(tagged.events.some((event) => idsOf(event.markets).includes(row.id)));
 });
 

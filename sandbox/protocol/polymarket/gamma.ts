@@ -20,7 +20,7 @@ import {
 } from "./query.ts";
 
 const MARKETS_PAGE_MAX = 100;
-const EVENTS_PAGE_MAX = 500;
+const EVENTS_PAGE_MAX = 100;
 const LEGACY_PAGE_MAX = 100;
 const LEGACY_OFFSET_MAX = 2_000;
 const PAGE_DEFAULT = 20;

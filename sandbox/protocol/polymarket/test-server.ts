@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import Fastify, { type FastifyInstance } from "fastify";
 import { createWorld } from "../../world/index.ts";
-import type { Feed } from "../../world/types.ts";
+import type { Feed, World } from "../../world/types.ts";
 import { polymarketExchange } from "./index.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
@@ -18,10 +18,14 @@ export const activeMarkets = world
 
 export async function startHost(
   host: "gamma" | "clob" | "data",
-  { enforceLimits = false, now = () => NOW }: { enforceLimits?: boolean; now?: () => number } = {},
+  {
+    enforceLimits = false,
+    now = () => NOW,
+    ofWorld = world,
+  }: { enforceLimits?: boolean; now?: () => number; ofWorld?: World } = {},
 ): Promise<FastifyInstance> {
   const app = Fastify();
-  const service = polymarketExchange({ world, feed, now, enforceLimits }).find(({ name }) => name === host);
+  const service = polymarketExchange({ world: ofWorld, feed, now, enforceLimits }).find(({ name }) => name === host);
   assert.ok(service !== undefined);
   service.install(app);
   await app.ready();

@@ -37,7 +37,6 @@ export function createPolymarketClients(ports: VenuePorts): PolymarketClients {
     gamma: new VenueClient({
       ...shared,
       limits: limitsFor(ports, { perSecond: 15, burst: 15, concurrency: 4 }),
-      deadlineMs: 30_000,
       maxBodyBytes: GAMMA_BODY_BYTES_MAX,
     }),
     clob: new VenueClient({ ...shared, limits: limitsFor(ports, { perSecond: 50, burst: 50, concurrency: 8 }) }),

@@ -4,20 +4,28 @@ import { adapterHarness, marketIdsOf } from "../../../test/support/venues/adapte
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError } from "../../domain/errors.ts";
+import type { ListingPage, VenueAdapter } from "../../ports/venue.ts";
 import { createPolymarketVenue } from "./index.ts";
 
 const { signal } = new AbortController();
 const readFixture = fixtureReader(import.meta.url);
 const json = (value: unknown): ScriptedResponse => ({ body: JSON.stringify(value) });
 
+const URLS = {
+  gammaUrl: "http://gamma.test/",
+  clobUrl: "http://clob.test",
+  dataUrl: "http://data.test",
+  wsUrl: "ws://ws.test/ws/market",
+};
+
 function setUp(respond: (url: URL, attempt: number) => ScriptedResponse | Error) {
-  const urls = {
-    gammaUrl: "http://gamma.test/",
-    clobUrl: "http://clob.test",
-    dataUrl: "http://data.test",
-    wsUrl: "ws://ws.test/ws/market",
-  };
-  return adapterHarness((ports) => createPolymarketVenue({ ...ports, ...urls }), respond);
+  return adapterHarness((ports) => createPolymarketVenue({ ...ports, ...URLS }), respond);
+}
+
+async function collectPages(venue: VenueAdapter): Promise<ListingPage[]> {
+  const pages: ListingPage[] = [];
+  for await (const page of venue.listOpenMarkets(signal)) pages.push(page);
+  return pages;
 }
 
 const eventsPage = Object(readFixture("event/keyset-page"));
@@ -47,14 +55,51 @@ describe("polymarket: listing", () => {
     assert.deepEqual(harness.drops, { page_loop: 1 });
   });
 
-  test("requests fewer events if a page is too large", async () => {
+  const limits = (urls: readonly URL[]) => urls.map((url) => url.searchParams.get("limit"));
+  /** A page with one event. The cursor is the number of the next page. */
+  const pageOf = (url: URL, pages: number) => {
+    const number = Number(url.searchParams.get("after_cursor") ?? 0);
+    const event = { ...eventsPage.events[0], id: String(70_000 + number), markets: [] };
+    return { events: [event], ...(number + 1 < pages ? { next_cursor: String(number + 1) } : {}) };
+  };
+
+  test("requests fewer events if a page is too large, and tries 100 again after 20 pages", async () => {
     const tooLarge = new VenueError("bad_body", "too large", { retryable: false });
-    const harness = setUp((_url, attempt) => (attempt === 0 ? tooLarge : json(lastPage)));
-    assert.equal((await harness.sweep()).length, 1);
-    assert.deepEqual(
-      harness.urls().map((url) => url.searchParams.get("limit")),
-      ["200", "50"],
-    );
+    const harness = setUp((url, attempt) => (attempt === 0 ? tooLarge : json(pageOf(url, 22))));
+    assert.equal((await harness.sweep()).length, 22);
+    assert.deepEqual(limits(harness.urls()), ["100", ...Array(20).fill("50"), "100", "100"]);
+    assert.deepEqual(harness.drops, { attempt_bad_body: 1 });
+  });
+
+  test("completes a sweep whose pages all take 25 seconds", async () => {
+    const harness = setUp((url) => ({ ...json(pageOf(url, 40)), afterMs: 25_000 }));
+    const pages = await harness.clock.until(collectPages(harness.venue), 3_600_000);
+    assert.equal(pages.length, 40);
+    assert.ok(pages.every(({ incompleteReason }) => incompleteReason === undefined));
+    const sizes = limits(harness.urls());
+    assert.deepEqual(sizes.slice(0, 5), ["100", "100", "100", "50", "50"]);
+    assert.equal(sizes.at(-1), "100");
+    assert.deepEqual(harness.drops, { attempt_timeout: 3 });
+  });
+
+  test("continues with smaller pages if the response time grows with the page", async () => {
+    const harness = setUp((url) => {
+      const limit = Number(url.searchParams.get("limit"));
+      return { ...json(pageOf(url, 200)), afterMs: limit > 25 ? 200_000 : limit * 1_000 };
+    });
+    const sweep = () => harness.clock.until(collectPages(harness.venue), 24 * 3_600_000);
+    await assert.rejects(sweep(), { failure: "timeout" });
+    assert.equal((await sweep()).length, 200);
+    const sizes = limits(harness.urls());
+    assert.deepEqual([sizes[0], sizes[3], sizes[6]], ["100", "50", "25"]);
+    // 50 is tried after 20 pages, then after 40 pages and so on. Each try takes three attempts.
+    assert.equal(sizes.filter((size) => size === "50").length, 3 + 3 * 3);
+  });
+
+  test("ends a sweep of a venue that does not respond, with at most six attempts per page", async () => {
+    const harness = setUp(() => ({ afterMs: 24 * 3_600_000 }));
+    await assert.rejects(harness.clock.until(collectPages(harness.venue), 3_600_000), { failure: "timeout" });
+    assert.equal(harness.urls().length, 6);
   });
 
   test("does not retry a sweep from a blocked region", async () => {

@@ -10,6 +10,7 @@ import { createPolymarketClients, type PolymarketContext, type PolymarketUrls } 
 import { fetchHistory } from "./history.ts";
 import { listOpenEvents } from "./listing.ts";
 import { MarketReader } from "./markets.ts";
+import { PageSize } from "./page-size.ts";
 import { ResolutionReader } from "./resolutions.ts";
 import { openMarketStream, STREAM_MARKETS_MAX } from "./stream.ts";
 import { TradeReader } from "./trades.ts";
@@ -34,12 +35,13 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
   };
   const markets = new MarketReader(context, new ResolutionReader(context));
   const trades = new TradeReader(context);
+  const pageSize = new PageSize();
 
   return {
     id: options.id,
     playMoney: options.playMoney,
     profile: PROFILE,
-    listOpenMarkets: (signal) => listOpenEvents(context, signal),
+    listOpenMarkets: (signal) => listOpenEvents(context, pageSize, signal),
     getMarkets: (listings, signal) => markets.getMarkets(listings, signal),
     findMarket: (marketId, signal) => markets.findMarket(marketId, signal),
     getBook: (listing, signal) => fetchBook(context, listing, signal),

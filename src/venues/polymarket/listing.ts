@@ -4,29 +4,31 @@ import type { ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { VenueResponse } from "../shared/venue-client.ts";
 import { badBody, type PolymarketContext, urlOf } from "./client.ts";
+import type { PageSize } from "./page-size.ts";
 import { type ParseContext, parseEvent, parseMarket } from "./parse-market.ts";
 import { listOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
-/**
- * Events per request. The venue silently clamps to 500; a page of 200 is a few megabytes. The smaller sizes are tried
- * if a response is too large.
- */
-const PAGE_SIZES = [200, 50, 10] as const;
+/** Number of timeouts of one page after which the sweep still continues. */
+const TIMEOUTS_PER_PAGE_MAX = 1;
 /** Minimum number of markets in an event to report `usually` fields that no market has. */
 const MARKETS_PER_PAGE_MIN = 20;
-/** Limit of pages per sweep: 200,000 events at 200 per page. */
-const PAGES_MAX = 1_000;
+/** Limit of pages per sweep: 100,000 events at the smallest page size. */
+const PAGES_MAX = 10_000;
 
 /**
  * Lists every open event with its markets. This needs a fraction of the requests of the market listing (100 markets a
  * page) and includes the events. Closed markets of open events are omitted.
  */
-export async function* listOpenEvents(context: PolymarketContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
+export async function* listOpenEvents(
+  context: PolymarketContext,
+  pageSize: PageSize,
+  signal: AbortSignal,
+): AsyncGenerator<ListingPage> {
   const { id: venue, countDrop, driftDetectors } = context.ports;
   const walk = walkPages({
     fetch: async (cursor) => {
-      const { json, requestedAt, receivedAt } = await fetchPage(context, cursor, signal);
+      const { json, requestedAt, receivedAt } = await fetchPage(context, pageSize, cursor, signal);
       if (!driftDetectors.page.check(json, isEventsPage)) throw badBody("the event listing has an unknown shape");
       return { events: json.events, next: json.next_cursor ?? "", requestedAt, receivedAt };
     },
@@ -44,22 +46,30 @@ export async function* listOpenEvents(context: PolymarketContext, signal: AbortS
   }
 }
 
-/** Fetches a page. If the response is too large, requests fewer events with the same cursor. */
+/**
+ * Fetches a page. If the response is too large or too slow, requests fewer events with the same cursor: until the
+ * response is small enough, but only once for a slow response, because each slow request takes minutes.
+ */
 async function fetchPage(
   context: PolymarketContext,
+  pageSize: PageSize,
   cursor: string | null,
   signal: AbortSignal,
 ): Promise<VenueResponse> {
-  for (const [attempt, limit] of PAGE_SIZES.entries()) {
+  for (let timeouts = 0; ; ) {
+    const limit = pageSize.current;
     const url = urlOf(context.urls.gammaUrl, "/events/keyset", { closed: false, limit, after_cursor: cursor });
     try {
-      return await context.clients.gamma.fetchJson(url, { signal });
+      const response = await context.clients.gamma.fetchJson(url, { signal });
+      pageSize.recordSuccess();
+      return response;
     } catch (error) {
+      const isTooSlow = error instanceof VenueError && error.failure === "timeout";
       const isTooLarge = error instanceof VenueError && error.failure === "bad_body" && !error.retryable;
-      if (!isTooLarge || attempt === PAGE_SIZES.length - 1) throw error;
+      if (isTooSlow) timeouts += 1;
+      if (!(isTooSlow || isTooLarge) || !pageSize.shrink() || timeouts > TIMEOUTS_PER_PAGE_MAX) throw error;
     }
   }
-  throw badBody("no page size is left to try");
 }
 
 function parseEventsPage(rows: readonly unknown[], requestedAt: number, context: ParseContext): ListingPage {
