@@ -61,8 +61,8 @@ const digestKalshiPages = (world: World, at: number) =>
  */
 const REFERENCE_DIGESTS = [
   { speed: 1, hours: 0, polymarket: "73b76645f67d05ad", kalshi: "f5bc4dc54598c280" },
-  { speed: 60, hours: 5, polymarket: "8ffd7aececbbedfb", kalshi: "b93a88551edcba6d" },
-  { speed: 60, hours: 31, polymarket: "fed6afe628d8fd65", kalshi: "fbe6b5728306f0f1" },
+  { speed: 60, hours: 5, polymarket: "9eb5466187784a22", kalshi: "b93a88551edcba6d" },
+  { speed: 60, hours: 31, polymarket: "30b43aba6c0f012a", kalshi: "fbe6b5728306f0f1" },
 ] as const;
 
 for (const { speed, hours, polymarket, kalshi } of REFERENCE_DIGESTS) {

@@ -27,6 +27,8 @@ export interface ListedEvent {
   readonly category: string;
   readonly tags: readonly string[];
   readonly frequency: "fifteen_min" | "hourly" | "daily" | "weekly" | "monthly" | "annual" | "one_off";
+  /** Names of the YES and the NO side, if the event has one question between two parties. */
+  readonly sides?: readonly [yes: string, no: string];
   /** At most one of its markets resolves YES. */
   readonly mutuallyExclusive: boolean;
   /** One of its markets must resolve YES. */

@@ -303,6 +303,7 @@ export class Universe {
       category: definition.category,
       tags: definition.tags,
       frequency: definition.frequency,
+      ...(definition.sides === undefined ? {} : { sides: definition.sides }),
       mutuallyExclusive: definition.mutuallyExclusive,
       exhaustive: definition.exhaustive,
       ladder: definition.ladder,

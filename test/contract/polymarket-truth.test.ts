@@ -152,7 +152,10 @@ test("a sweep lists every open market once with the world's quote, volume and st
     const market = expected.get(snapshot.listing.marketId);
     assert.ok(market !== undefined);
     assertSnapshot(snapshot, market);
-    assert.equal(snapshot.listing.title, market.question);
+    const yesSide = market.event.sides === undefined ? null : `Match Winner: ${market.event.sides[0]}`;
+    const label = yesSide ?? (market.event.frequency === "fifteen_min" ? "Up" : null);
+    assert.equal(snapshot.listing.title, label === null ? market.question : `${market.question} — ${label}`);
+    if (label !== null) assert.equal(snapshot.listing.outcomeLabel, label);
     assert.equal(snapshot.listing.category, market.event.category);
     assert.equal(snapshot.listing.rules, market.rules.trim());
     assert.equal(snapshot.listing.tickSize, market.tick);

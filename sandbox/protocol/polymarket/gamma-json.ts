@@ -86,6 +86,7 @@ export function presentGammaMarket(
     clobTokenIds: tokenIds,
     positionIds: tokenIds,
     groupItemTitle: groupItemTitleOf(market),
+    ...(event.sides === undefined ? {} : { sportsMarketType: "moneyline" }),
     groupItemThreshold: String(market.strike?.floor ?? market.strike?.cap ?? market.position),
     active: true,
     closed: state.isClosed,
@@ -171,8 +172,10 @@ export function presentGammaMarket(
   };
 }
 
+/** The group title of a market between two parties is its kind; `outcomes` names the parties. */
 function groupItemTitleOf({ event, label, recorded }: ListedMarket): string {
   if (recorded !== undefined) return recorded.label ?? "";
+  if (event.sides !== undefined) return "Match Winner";
   return event.markets.length > 1 ? label : "";
 }
 

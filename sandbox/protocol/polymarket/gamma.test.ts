@@ -78,6 +78,15 @@ test("clamps the page size to 100 events without an error", async (t) => {
   assert.equal(typeof page.next_cursor, "string");
 });
 
+test("a market between two parties names them in `outcomes`, and its kind in `groupItemTitle`", async () => {
+  const game = markets.find((market) => market.event.sides !== undefined);
+  assert.ok(game !== undefined);
+  const row = Object((await get(gamma, `/markets/${polymarketMarketId(game)}`)).body);
+  assert.deepEqual(JSON.parse(row.outcomes), game.event.sides);
+  assert.deepEqual([row.groupItemTitle, row.sportsMarketType], ["Match Winner", "moneyline"]);
+  assert.ok(JSON.parse(row.outcomes).every((side: string) => row.question.includes(side)));
+});
+
 for (const url of [
   "/markets/keyset?offset=5",
   "/events/keyset?offset=0",

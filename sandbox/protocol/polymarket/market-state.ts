@@ -129,7 +129,8 @@ export function isAugmented(event: ListedEvent): boolean {
 }
 
 export function outcomeNamesOf(market: ListedMarket): readonly [string, string] {
-  return market.event.frequency === "fifteen_min" ? ["Up", "Down"] : ["Yes", "No"];
+  const { frequency, sides } = market.event;
+  return sides ?? (frequency === "fifteen_min" ? ["Up", "Down"] : ["Yes", "No"]);
 }
 
 /** Returns the recorded fee of the event's markets, or null if the fee is unknown or the world is simulated. */

@@ -14,6 +14,7 @@ export interface EventDefinition {
   readonly category: string;
   readonly tags: readonly string[];
   readonly frequency: ListedEvent["frequency"];
+  readonly sides?: ListedEvent["sides"];
   readonly mutuallyExclusive: boolean;
   readonly exhaustive: boolean;
   readonly ladder: boolean;

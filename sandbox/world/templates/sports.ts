@@ -32,9 +32,10 @@ export const createBasketballGameEvent: Template = (input, close) => {
     series: "NBAGAME",
     seriesTitle: "Professional basketball game",
     frequency: "daily",
+    sides: [home, away],
     titles: {
       kalshi: `${away} at ${home} (${close.shortDate}): ${home} winner?`,
-      polymarket: `Will the ${home} beat the ${away} on ${close.monthAndDay}?`,
+      polymarket: `${home} vs. ${away}, ${close.monthAndDay}`,
       limitless: `${home} to beat ${away}, ${close.shortDate}?`,
       manifold: `Will the ${home} win against the ${away} on ${close.longDate}?`,
     },

@@ -115,9 +115,27 @@ describe("polymarket: market of an event page", () => {
     assert.equal(parseEvent({ id: "1", title: "Short" }, "polymarket", true)?.mutuallyExclusive, false);
   });
 
-  test("uses the first outcome's name as label if it is not Yes, and a numeric id as text", () => {
+  test("names the YES side in title and label of a market with two named sides", () => {
+    const cases: readonly (readonly [string, string, string | null, string | null, string])[] = [
+      ["Owls vs Hawks (BO3)", '["Owls","Hawks"]', "Match Winner", "Match Winner: Owls", " — Match Winner: Owls"],
+      ["Handicap: Owls (-1.5)", '["Owls","Hawks"]', "Handicap: Owls (-1.5)", "Owls", " — Owls"],
+      ["Owls vs Hawks", '["Owls","Hawks"]', "Owls", "Owls", " — Owls"],
+      ["Owls vs Hawks: 2.5 maps", '["Over","Under"]', "O/U 2.5", "O/U 2.5: Over", " — O/U 2.5: Over"],
+      ["Bitcoin up or down?", '["Up","Down"]', null, "Up", " — Up"],
+      ["Will it stay dry?", '["No","Yes"]', "June", "June: No", " — June: No"],
+      ["Will A. Adler win?", '["Yes","No"]', "A. Adler", "A. Adler", ""],
+      ["Will it rain?", '["YES","NO"]', "", null, ""],
+      ["Will it rain?", "not JSON", " June ", "June", ""],
+    ];
+    for (const [question, outcomes, groupItemTitle, label, suffix] of cases) {
+      const row = { ...Object(nested(rain, 0)), question, outcomes, groupItemTitle };
+      const listing = parse(row, rain).market?.listing;
+      assert.deepEqual([listing?.outcomeLabel, listing?.title], [label, `${question}${suffix}`]);
+    }
+  });
+
+  test("reads a numeric id as text", () => {
     const { market } = parse(nested(bitcoin, 0), bitcoin);
-    assert.equal(market?.listing.outcomeLabel, "Up");
     assert.equal(market?.listing.category, "Crypto");
     assert.equal(market?.listing.eventId, "55003");
   });

@@ -54,8 +54,7 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
     venue: context.venue,
     marketId,
     eventId: event === null ? null : String(event.id),
-    title: row.question.trim(),
-    outcomeLabel: outcomeLabel(row),
+    ...namesOf(row),
     url: urlOfPage(eventSlug, slug),
     category: categoryOf(event?.tags ?? row.tags, row.category ?? event?.category),
     status,
@@ -87,11 +86,19 @@ function tokenPair(value: unknown): readonly [string, string] | null {
   return /^\d{1,80}$/.test(yes) && /^\d{1,80}$/.test(no) ? [yes, no] : null;
 }
 
-function outcomeLabel(row: GammaMarket): string | null {
-  const label = textOf(row.groupItemTitle);
-  if (label !== null) return label;
-  const first = textOf(listOf(row.outcomes)?.[0]);
-  return first === null || first.toLowerCase() === "yes" ? null : first;
+/**
+ * Returns title and label. The group title names the YES side of a yes/no question. Otherwise the YES side is the first
+ * outcome ("FaZe", "Up", "Over"), and the group title is the kind of the market ("Match Winner"). The title then ends
+ * with the YES side, because the question names both sides.
+ */
+function namesOf(row: GammaMarket): Pick<MarketListing, "title" | "outcomeLabel"> {
+  const question = row.question.trim();
+  const group = textOf(row.groupItemTitle);
+  const yesSide = textOf(listOf(row.outcomes)?.[0]);
+  if (yesSide === null || yesSide.toLowerCase() === "yes") return { title: question, outcomeLabel: group };
+  const isGroupNamed = group === null || group === yesSide || question.includes(group);
+  const label = isGroupNamed ? yesSide : `${group}: ${yesSide}`;
+  return { title: `${question} — ${label}`, outcomeLabel: label };
 }
 
 function urlOfPage(eventSlug: string | null, slug: string | null): string | null {
