@@ -1,6 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import { limitsFor, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
+import type { StreamSettlements } from "./stream-settlements.ts";
 import type { PolymarketDriftDetectors } from "./wire.ts";
 
 export interface PolymarketUrls {
@@ -16,7 +17,10 @@ export interface PolymarketClients {
   readonly data: VenueClient;
 }
 
-export type PolymarketPorts = VenuePorts & { readonly driftDetectors: PolymarketDriftDetectors };
+export type PolymarketPorts = VenuePorts & {
+  readonly driftDetectors: PolymarketDriftDetectors;
+  readonly settlements: StreamSettlements;
+};
 
 export interface PolymarketContext {
   readonly ports: PolymarketPorts;

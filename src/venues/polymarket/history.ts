@@ -8,6 +8,8 @@ const MINUTE_MS = 60_000;
 /** The venue refuses long windows of short intervals, so ranges are read in windows of two weeks. */
 const WINDOW_MS = 14 * 86_400_000;
 const WINDOWS_MAX = 60;
+/** A point up to this time after the end of a range belongs to the range, because `parseHistory` rounds to minutes. */
+const SAMPLE_DELAY_SECONDS = MINUTE_MS / 2 / 1000;
 
 /** Returns the displayed prices of the YES token, oldest first, at intervals of whole minutes (`fidelity`). */
 export async function fetchHistory(
@@ -26,7 +28,7 @@ export async function fetchHistory(
     const url = urlOf(urls.clobUrl, "/prices-history", {
       market: token,
       startTs: Math.floor(fromMs / 1000),
-      endTs: Math.ceil(toMs / 1000),
+      endTs: Math.ceil(toMs / 1000) + SAMPLE_DELAY_SECONDS,
       fidelity,
     });
     const { json } = await clients.clob.fetchJson(url, { signal });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { adapterHarness, marketIdsOf } from "../../../test/support/venues/adapter-harness.ts";
+import { adapterHarness, fakeVenuePorts, marketIdsOf } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError } from "../../domain/errors.ts";
@@ -155,6 +155,43 @@ describe("polymarket: markets by id", () => {
     assert.deepEqual(harness.drops, { resolutions_unavailable: 1 });
   });
 
+  test("settles a market by the stream's winning token while REST still shows it open, for 15 minutes", async () => {
+    const { ports, clock, sockets } = fakeVenuePorts(Date.UTC(2026, 10, 21, 3), (url) =>
+      json(url.pathname === "/events/keyset" ? lastPage : { markets: [rainRow] }),
+    );
+    const venue = createPolymarketVenue({ ...ports, ...URLS });
+    const read = async () => {
+      const page = await clock.until(venue.getMarkets(listings("900123"), signal));
+      return page.markets.map(({ listing: { status, outcome, resolvedAt } }) => ({ status, outcome, resolvedAt }))[0];
+    };
+    const open = { status: "active", outcome: null, resolvedAt: null };
+    assert.deepEqual(await read(), open);
+    const [listing] = (await clock.until(venue.getMarkets(listings("900123"), signal))).markets;
+    assert.ok(listing !== undefined);
+    const { tokenYes, tokenNo } = listing.listing.venueKeys;
+    venue.openStream({ onMessage() {}, onUp() {}, onDown() {} })?.follow([listing.listing]);
+    sockets.last.accept();
+    const receive = (winner: string) =>
+      sockets.last.receive(
+        JSON.stringify({
+          event_type: "market_resolved",
+          id: "900123",
+          assets_ids: [tokenYes, tokenNo],
+          winning_asset_id: winner,
+          timestamp: "1795230000000",
+        }),
+      );
+    receive("");
+    assert.deepEqual(await read(), open);
+    receive(tokenNo ?? "");
+    const settledAsNo = { status: "finalized", outcome: { kind: "no" }, resolvedAt: 1795230000000 };
+    assert.deepEqual(await read(), settledAsNo);
+    const [page] = await clock.until(collectPages(venue));
+    assert.equal(page?.markets.find((market) => market.listing.marketId === "900123")?.listing.status, "finalized");
+    await clock.advance(16 * 60_000);
+    assert.deepEqual(await read(), open);
+  });
+
   test("splits more than 100 ids into several requests, without duplicates", async () => {
     const harness = setUp(() => json({ markets: [] }));
     const ids = Array.from({ length: 230 }, (_, index) => String(1_000 + index));
@@ -246,7 +283,7 @@ describe("polymarket: trades, book and history", () => {
     assert.deepEqual(Object.fromEntries(first?.searchParams ?? []), {
       market: market.venueKeys.tokenYes,
       startTs: String(toMs / 1000 - 30 * 86_400),
-      endTs: String(toMs / 1000 - 16 * 86_400),
+      endTs: String(toMs / 1000 - 16 * 86_400 + 30),
       fidelity: "60",
     });
   });

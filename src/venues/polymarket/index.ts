@@ -13,6 +13,7 @@ import { MarketReader } from "./markets.ts";
 import { PageSize } from "./page-size.ts";
 import { ResolutionReader } from "./resolutions.ts";
 import { openMarketStream, STREAM_MARKETS_MAX } from "./stream.ts";
+import { StreamSettlements } from "./stream-settlements.ts";
 import { TradeReader } from "./trades.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
@@ -29,7 +30,11 @@ const PROFILE: VenueProfile = {
 
 export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): VenueAdapter {
   const context: PolymarketContext = {
-    ports: { ...options, driftDetectors: detectPolymarketDrift(options.drift) },
+    ports: {
+      ...options,
+      driftDetectors: detectPolymarketDrift(options.drift),
+      settlements: new StreamSettlements(options.clock),
+    },
     urls: options,
     clients: createPolymarketClients(options),
   };

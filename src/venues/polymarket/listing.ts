@@ -25,7 +25,7 @@ export async function* listOpenEvents(
   pageSize: PageSize,
   signal: AbortSignal,
 ): AsyncGenerator<ListingPage> {
-  const { id: venue, countDrop, driftDetectors } = context.ports;
+  const { id: venue, countDrop, driftDetectors, settlements } = context.ports;
   const walk = walkPages({
     fetch: async (cursor) => {
       const { json, requestedAt, receivedAt } = await fetchPage(context, pageSize, cursor, signal);
@@ -41,7 +41,13 @@ export async function* listOpenEvents(
   });
   for await (const { page, incompleteReason } of walk) {
     const { events, requestedAt, receivedAt } = page;
-    const listing = parseEventsPage(events, requestedAt, { venue, receivedAt, countDrop, driftDetectors });
+    const listing = parseEventsPage(events, requestedAt, {
+      venue,
+      receivedAt,
+      countDrop,
+      driftDetectors,
+      settlements,
+    });
     yield { ...listing, ...(incompleteReason === null ? {} : { incompleteReason }) };
   }
 }

@@ -112,7 +112,7 @@ export class MarketReader {
     receivedAt: number,
     signal: AbortSignal,
   ): Promise<ListingPage> {
-    const { id: venue, countDrop, driftDetectors } = this.#context.ports;
+    const { id: venue, countDrop, driftDetectors, settlements } = this.#context.ports;
     const conditionIds = rows
       .filter(({ market }) => mayBeResolving(market))
       .flatMap(({ market }) => textOf(market.conditionId) ?? []);
@@ -122,7 +122,8 @@ export class MarketReader {
     for (const row of rows) {
       const resolution = resolutions.get(textOf(row.market.conditionId) ?? "") ?? null;
       const related = { event: row.event, isSole: row.isSole, resolution };
-      const snapshot = parseMarket(row.market, related, { venue, receivedAt, countDrop, driftDetectors });
+      const context = { venue, receivedAt, countDrop, driftDetectors, settlements };
+      const snapshot = parseMarket(row.market, related, context);
       if (snapshot === null) continue;
       markets.push(snapshot);
       const event = row.event === null ? null : parseEvent(row.event, venue, row.isCompleteEvent);

@@ -24,3 +24,18 @@ test("converts each point (Unix seconds) to an interval that ends at its time, a
   assert.ok(points.every((point) => point.bid === null && point.ask === null && point.volumeUsd === null));
   assert.deepEqual(drops, { price_out_of_range: 1, bad_row: 1 });
 });
+
+test("assigns samples taken some seconds after the minute to the minute, also with numbers in texts", () => {
+  const { countDrop } = countDrops();
+  const seconds = [1795220404, 1795220478, 1795220523, 1795220529];
+  const rows = seconds.map((t, index) => ({ t: String(t), p: `0.41${index}` }));
+  const points = parseHistory(rows, 60_000, { countDrop, driftDetectors });
+  assert.deepEqual(
+    points.map(({ startAt, endAt, yesPrice }) => [startAt / 1000, endAt / 1000, yesPrice]),
+    [
+      [1795220340, 1795220400, 0.41],
+      [1795220400, 1795220460, 0.411],
+      [1795220460, 1795220520, 0.413],
+    ],
+  );
+});

@@ -4,23 +4,30 @@ import type { PolymarketPorts } from "./client.ts";
 import { plausibleTime } from "./parse-values.ts";
 import { isHistoryRow } from "./wire.ts";
 
+const MINUTE_MS = 60_000;
+
 /**
- * Parses price points to intervals that end at the time of the point (in seconds). The venue publishes only the
- * displayed price: no bid, ask or volume.
+ * Parses price points to intervals that end at the minute nearest to the time of the point (in seconds), because the
+ * venue takes its samples some seconds after the minute. Of several points of one minute, the last is used. The venue
+ * publishes only the displayed price: no bid, ask or volume.
  */
 export function parseHistory(
   rows: readonly unknown[],
   intervalMs: number,
   { countDrop, driftDetectors }: Pick<PolymarketPorts, "countDrop" | "driftDetectors">,
 ): HistoryPoint[] {
-  const points: HistoryPoint[] = [];
+  const samples: { readonly at: number; readonly price: number }[] = [];
   for (const row of rows) {
     const point = driftDetectors.history_point.check(row, isHistoryRow) ? row : null;
-    const endAt = point === null ? null : plausibleTime(Math.round(Number(point.t) * 1000));
+    const at = point === null ? null : plausibleTime(Number(point.t) * 1000);
     const price = point === null ? null : parseTradablePrice(point.p);
-    if (endAt === null) countDrop("bad_row");
+    if (at === null) countDrop("bad_row");
     else if (price === null) countDrop("price_out_of_range");
-    else points.push({ startAt: endAt - intervalMs, endAt, yesPrice: price, bid: null, ask: null, volumeUsd: null });
+    else samples.push({ at, price });
   }
-  return points.sort((a, b) => a.endAt - b.endAt);
+  samples.sort((a, b) => a.at - b.at);
+  const priceByMinute = new Map(samples.map(({ at, price }) => [Math.round(at / MINUTE_MS) * MINUTE_MS, price]));
+  return [...priceByMinute].map(([endAt, yesPrice]) => {
+    return { startAt: endAt - intervalMs, endAt, yesPrice, bid: null, ask: null, volumeUsd: null };
+  });
 }

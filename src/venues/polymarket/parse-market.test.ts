@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import type { MarketSnapshot } from "../../domain/market.ts";
+import { type MarketSnapshot, yesPrice } from "../../domain/market.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
 import type { ResolutionFacts } from "./parse-resolution.ts";
+import { StreamSettlements } from "./stream-settlements.ts";
 import { detectPolymarketDrift, type GammaEvent, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
@@ -21,6 +23,7 @@ function parse(row: unknown, event: GammaEvent | null = null, resolution: Resolu
       receivedAt: RECEIVED_AT,
       countDrop,
       driftDetectors: detectPolymarketDrift(() => {}),
+      settlements: new StreamSettlements(new FakeClock()),
     }),
     drops,
   };
@@ -132,6 +135,24 @@ describe("polymarket: market of an event page", () => {
       const listing = parse(row, rain).market?.listing;
       assert.deepEqual([listing?.outcomeLabel, listing?.title], [label, `${question}${suffix}`]);
     }
+  });
+
+  test("reads the category of a sports market without tags from the kind of the market", () => {
+    const row = { ...Object(nested(rain, 0)), tags: undefined, category: undefined, sportsMarketType: "moneyline" };
+    assert.equal(parse(row).market?.listing.category, "Sports");
+  });
+
+  test("reads an open interest of 0 as unknown", () => {
+    assert.ok(rain !== undefined);
+    const event = { ...rain, openInterest: 0 };
+    assert.equal(parse(nested(event, 0), event).market?.activity.openInterestUsd, null);
+  });
+
+  test("a market with stub quotes and no trade has no price, although the venue displays 0.5", () => {
+    const quotes = { bestBid: 0.001, bestAsk: 0.999, lastTradePrice: 0, outcomePrices: '["0.5","0.5"]' };
+    const { market } = parse({ ...Object(nested(rain, 0)), ...quotes }, rain);
+    assert.ok(market !== null);
+    assert.deepEqual([market.quote.bid, market.quote.ask, yesPrice(market.quote)], [0.001, 0.999, null]);
   });
 
   test("reads a numeric id as text", () => {

@@ -16,7 +16,7 @@ import { outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";
 
-export interface ParseContext extends Pick<PolymarketPorts, "countDrop" | "driftDetectors"> {
+export interface ParseContext extends Pick<PolymarketPorts, "countDrop" | "driftDetectors" | "settlements"> {
   readonly venue: VenueId;
   /** Unix milliseconds when the response began to arrive. */
   readonly receivedAt: number;
@@ -46,7 +46,9 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
   }
   const marketId = String(row.id);
   const { event } = related;
-  const status = statusOf(row, related.resolution, context.receivedAt);
+  const streamed = context.settlements.find(...tokens);
+  const resolution = related.resolution?.state === "settled" ? related.resolution : (streamed ?? related.resolution);
+  const status = statusOf(row, resolution, context.receivedAt);
   const slug = textOf(row.slug);
   const eventSlug = event === null ? null : textOf(event.slug);
   const endAt = timeOf(row.endDate);
@@ -56,15 +58,15 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
     eventId: event === null ? null : String(event.id),
     ...namesOf(row),
     url: urlOfPage(eventSlug, slug),
-    category: categoryOf(event?.tags ?? row.tags, row.category ?? event?.category),
+    category: marketCategoryOf(row, event),
     status,
     paused: false,
-    outcome: outcomeOf(row, status, related.resolution),
+    outcome: outcomeOf(row, status, resolution),
     rules: textOf(row.description),
     openAt: timeOf(row.acceptingOrdersTimestamp) ?? timeOf(row.startDate),
     closeAt: endAt,
     expectedResolutionAt: timeOf(row.umaEndDate) ?? endAt,
-    resolvedAt: status === "finalized" ? (related.resolution?.resolvedAt ?? timeOf(row.closedTime)) : null,
+    resolvedAt: status === "finalized" ? (resolution?.resolvedAt ?? timeOf(row.closedTime)) : null,
     tickSize: tickSizeOf(row.orderPriceMinTickSize),
     takerFee: takerFeeOf(row),
     venueKeys: {
@@ -101,6 +103,12 @@ function namesOf(row: GammaMarket): Pick<MarketListing, "title" | "outcomeLabel"
   return { title: `${question} — ${label}`, outcomeLabel: label };
 }
 
+/** Rows without the tags of their event still have the kind of a sports market. */
+function marketCategoryOf(row: GammaMarket, event: GammaEvent | null): string | null {
+  const category = categoryOf(event?.tags ?? row.tags, row.category ?? event?.category);
+  return category ?? (textOf(row.sportsMarketType) === null ? null : "Sports");
+}
+
 function urlOfPage(eventSlug: string | null, slug: string | null): string | null {
   const site = "https://polymarket.com";
   if (slug === null) return eventSlug === null ? null : `${site}/event/${encodeURIComponent(eventSlug)}`;
@@ -114,13 +122,9 @@ const PROPOSED_STATUSES: ReadonlySet<string> = new Set(["proposed", "disputed"])
 /** Applies the rules in order of precedence. An end date in the past does not end trading. */
 function statusOf(row: GammaMarket, resolution: ResolutionFacts | null, now: number): MarketStatus {
   const oracleStatus = textOf(row.umaResolutionStatus)?.toLowerCase() ?? "";
-  if (row.closed === true) {
-    const isSettled =
-      SETTLED_STATUSES.has(oracleStatus) ||
-      resolution?.state === "settled" ||
-      outcomeOfPrices(row.outcomePrices) !== null;
-    if (isSettled) return "finalized";
-  }
+  if (resolution?.state === "settled") return "finalized";
+  if (row.closed === true && (SETTLED_STATUSES.has(oracleStatus) || outcomeOfPrices(row.outcomePrices) !== null))
+    return "finalized";
   if (PROPOSED_STATUSES.has(oracleStatus) || resolution?.state === "proposed" || resolution?.state === "contested")
     return "determined";
   if (row.closed === true || row.archived === true) return "closed";
@@ -164,13 +168,17 @@ function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, countDrop
   return { ...top, bidSize: null, askSize: null, lastPrice, indicativePrice: null, eventAt: null, receivedAt };
 }
 
-/** Volumes and liquidity are the venue's USD notional. Open interest is published for events only. */
+/**
+ * Volumes and liquidity are the venue's USD notional. Open interest is published for events only; 0 means that the
+ * venue has not computed it.
+ */
 function activityOf(row: GammaMarket, related: RelatedData): Activity {
+  const openInterest = related.isSole ? amountOf(related.event?.openInterest) : null;
   return {
     volume24hUsd: amountOf(row.volume24hr),
     volumeTotalUsd: amountOf(row.volumeNum, row.volume),
     liquidityUsd: amountOf(row.liquidityNum, row.liquidity),
-    openInterestUsd: related.isSole ? amountOf(related.event?.openInterest) : null,
+    openInterestUsd: openInterest === 0 ? null : openInterest,
   };
 }
 

@@ -5,6 +5,7 @@ import { StallDetector } from "../shared/stall-detector.ts";
 import type { PolymarketPorts } from "./client.ts";
 import { type BookFault, BURST_PAUSE_MS_MAX, OrderBookTracker } from "./order-book-tracker.ts";
 import type { TokenPair } from "./parse-trades.ts";
+import { millisecondsOf } from "./parse-values.ts";
 import {
   isAnyMessage,
   isAssetMessage,
@@ -26,7 +27,10 @@ const CHECKED_CHANGES_MAX = 100;
 const PLAIN_TEXT_PATTERN = /^[A-Z\s]*$/;
 
 export interface StreamOptions {
-  readonly ports: Pick<PolymarketPorts, "sockets" | "clock" | "random" | "countDrop" | "driftDetectors">;
+  readonly ports: Pick<
+    PolymarketPorts,
+    "sockets" | "clock" | "random" | "countDrop" | "driftDetectors" | "settlements"
+  >;
   readonly wsUrl: string;
   readonly handlers: StreamHandlers;
 }
@@ -161,7 +165,7 @@ export class StreamConnection {
   }
 
   #readMessage(message: unknown, receivedAt: number): void {
-    const { driftDetectors, countDrop } = this.#options.ports;
+    const { driftDetectors, countDrop, settlements } = this.#options.ports;
     const emit = this.#options.handlers.onMessage;
     const type = driftDetectors.stream.check(message, isAnyMessage) ? message.event_type : null;
     if (type === "book") {
@@ -177,6 +181,7 @@ export class StreamConnection {
       const tracker = this.#trackerOf(message);
       if (tracker !== undefined) emit({ kind: "changed", marketId: tracker.marketId, receivedAt });
     } else if (isResolvedMessage(message)) {
+      if (message.winning_asset_id) settlements.add(message.winning_asset_id, millisecondsOf(message.timestamp));
       const trackers = new Set(message.assets_ids.flatMap((token) => this.#trackerByToken.get(token) ?? []));
       for (const { marketId } of trackers) emit({ kind: "changed", marketId, receivedAt });
     } else if (isNewMarketMessage(message)) {

@@ -5,6 +5,7 @@ import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { StreamMessage, VenueStream } from "../../ports/venue.ts";
 import { openMarketStream } from "./stream.ts";
+import { StreamSettlements } from "./stream-settlements.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
@@ -22,7 +23,7 @@ function setUp() {
   const harness = streamHarness(Date.UTC(2026, 10, 21, 3));
   const { ports, clock, sockets, handlers } = harness;
   const stream = openMarketStream({
-    ports: { ...ports, driftDetectors: detectPolymarketDrift(() => {}) },
+    ports: { ...ports, driftDetectors: detectPolymarketDrift(() => {}), settlements: new StreamSettlements(clock) },
     wsUrl: "ws://venue.test/ws/market",
     handlers,
   });

@@ -58,6 +58,7 @@ export const GammaMarket = Type.Object(
     liquidityNum: lenient("decimal", "usually"),
     orderPriceMinTickSize: lenient("price", "usually"),
     negRiskOther: lenient("boolean"),
+    sportsMarketType: lenient("string"),
     feesEnabled: lenient("boolean", "usually"),
     feeSchedule: lenient("object"),
     category: lenient("string"),
@@ -71,7 +72,7 @@ export const GammaMarket = Type.Object(
     oneYearPriceChange volume1wk volume1mo volume1yr volumeClob volume24hrClob volume1wkClob volume1moClob
     volume1yrClob liquidityClob volumeAmm volume24hrAmm volume1wkAmm volume1moAmm volume1yrAmm liquidityAmm
     orderMinSize feeType makerBaseFee takerBaseFee makerRebatesFeeShareBps secondsDelay rewardsMinSize
-    rewardsMaxSpread clobRewards holdingRewardsEnabled sportsMarketType line gameId teamAID teamBID eventStartTime
+    rewardsMaxSpread clobRewards holdingRewardsEnabled line gameId teamAID teamBID eventStartTime
     twitterCardImage twitterCardLocation twitterCardLastRefreshed twitterCardLastValidated sponsorName sponsorImage
     xAxisValue yAxisValue denominationToken fee feeRate feeExponent image icon imageOptimized iconOptimized lowerBound
     upperBound lowerBoundDate upperBoundDate marketType formatType createdBy updatedBy wideFormat new sentDiscord
@@ -277,6 +278,8 @@ export const isResolvedMessage = compileCheck(
   Type.Object({
     event_type: Type.Literal("market_resolved"),
     assets_ids: Type.Array(Type.String()),
+    winning_asset_id: optional(Type.String()),
+    timestamp: Type.Optional(Timestamp),
   }),
 );
 export const isNewMarketMessage = compileCheck(Type.Object({ event_type: Type.Literal("new_market"), id: Id }));

@@ -1,0 +1,36 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { ResolutionFacts } from "./parse-resolution.ts";
+
+const SETTLEMENTS_MAX = 10_000;
+/** How long a settlement is used. Afterwards, REST is expected to contain it. */
+const SETTLEMENT_MS_MAX = 15 * 60_000;
+
+/** The settlements that the stream has reported, because REST shows them up to several minutes later. */
+export class StreamSettlements {
+  readonly #clock: Pick<Clock, "monotonic">;
+  /** By the id of the winning token. */
+  readonly #settlements = new Map<string, { readonly resolvedAt: number | null; readonly expiresAt: number }>();
+
+  constructor(clock: Pick<Clock, "monotonic">) {
+    this.#clock = clock;
+  }
+
+  /** @param resolvedAt  Unix milliseconds */
+  add(winningToken: string, resolvedAt: number | null): void {
+    const oldest = this.#settlements.keys().next();
+    if (this.#settlements.size >= SETTLEMENTS_MAX && !oldest.done) this.#settlements.delete(oldest.value);
+    this.#settlements.set(winningToken, { resolvedAt, expiresAt: this.#clock.monotonic() + SETTLEMENT_MS_MAX });
+  }
+
+  find(tokenYes: string, tokenNo: string): ResolutionFacts | null {
+    for (const [token, kind] of [
+      [tokenYes, "yes"],
+      [tokenNo, "no"],
+    ] as const) {
+      const settlement = this.#settlements.get(token);
+      if (settlement === undefined || settlement.expiresAt < this.#clock.monotonic()) continue;
+      return { state: "settled", outcome: { kind }, resolvedAt: settlement.resolvedAt };
+    }
+    return null;
+  }
+}
