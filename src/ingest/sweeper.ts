@@ -9,8 +9,13 @@ import type { RefreshQueue } from "./refresh-queue.ts";
 const SWEEP_SHARE_MIN = 0.5;
 /** Number of markets from which `SWEEP_SHARE_MIN` applies: smaller listings may shrink by half. */
 const SWEEP_ROWS_MIN = 20;
-/** Number of consecutive complete sweeps without a market after which the market is read individually. */
+/**
+ * Number of consecutive complete sweeps without a market after which the market is read individually. A market can be
+ * missing from one sweep because its row moved to another page meanwhile.
+ */
 const MISSED_SWEEPS_MAX = 2;
+/** Interval between sweeps above which a market is read individually after the first sweep without it. */
+const RARE_SWEEPS_MS_MIN = 5 * 60_000;
 /** Shortest pause after a sweep, as a multiple of the sweep's load on the venue in milliseconds. */
 const REST_PER_SWEEP = 2;
 /** Number of complete sweeps whose shortest estimates the load. Longer sweeps include waits for slow responses. */
@@ -155,6 +160,6 @@ export class Sweeper {
     }
     const missed = (this.#missedSweeps.get(marketId) ?? 0) + 1;
     this.#missedSweeps.set(marketId, missed);
-    if (missed >= MISSED_SWEEPS_MAX) this.#refreshQueue.add(marketId);
+    if (missed >= MISSED_SWEEPS_MAX || this.intervalMs >= RARE_SWEEPS_MS_MIN) this.#refreshQueue.add(marketId);
   }
 }

@@ -120,6 +120,15 @@ test("reads a market individually after it is missing from two consecutive sweep
   assert.deepEqual(readsOf(venue), [["b"]]);
 });
 
+test("reads a market individually after it is missing from one sweep if sweeps are rare", async () => {
+  const { clock, venue, start } = openScriptedVenue({ profile: { sweepPauseMs: 10 * MINUTE_MS } });
+  venue.setMarkets(sampleMarket("a"), sampleMarket("b"));
+  await start();
+  venue.pages = [["a"]];
+  await clock.advance(10 * MINUTE_MS + 2_000);
+  assert.deepEqual(readsOf(venue), [["b"]]);
+});
+
 test("detects a market that settled between sweeps with one individual read", async () => {
   const { clock, venue, market, statusChanges, start } = openIngestWith("a", "b");
   await start();
