@@ -76,7 +76,7 @@ test("correct recordings of every venue and kind of data pass, and rows are left
   assert.deepEqual(drops["kalshi-trades.json"], { block_trade: 1 });
   assert.deepEqual(drops["polymarket-events.json"], { other_outcome: 1, not_binary: 1 });
   assert.deepEqual(drops["limitless-frames.json"], { control_frame: 1, repeated_message: 1 });
-  assert.deepEqual(drops["manifold-list.json"], { not_yes_or_no: 1 });
+  assert.deepEqual(drops["manifold-list.json"], { not_binary: 1 });
   assert.deepEqual(drops["manifold-bets.json"], { not_filled: 1, redemption: 1 });
   for (const { file, rows, parsed, dropped } of results) {
     const left = Object.values(dropped).reduce((sum, count) => sum + count, 0);

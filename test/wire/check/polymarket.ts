@@ -1,4 +1,5 @@
 /** Checks the recordings of Polymarket. */
+import { exactly } from "../expectation.ts";
 import type { ExpectedMarket } from "../expected/market.ts";
 import {
   conditionOf,
@@ -11,11 +12,12 @@ import {
   tokensOfTrades,
 } from "../expected/polymarket-data.ts";
 import { expectedPolymarketMarket, isGammaEvent, isGammaMarket, shortEventOf } from "../expected/polymarket-markets.ts";
-import { expectedPolymarketStream, marketsOfFrames } from "../expected/polymarket-stream.ts";
+import { expectedPolymarketStream, marketsOfFrames, type StreamMarket } from "../expected/polymarket-stream.ts";
+import { parseFrame, recordedFramesOf } from "../expected/stream.ts";
 import { collect, isObject, type JsonObject, listOf, numberOf, splitByRepeatedId, textOf } from "../json.ts";
 import type { AdapterSession } from "../replay/adapter-session.ts";
 import { compareBook, compareItems } from "../replay/compare-data.ts";
-import { historyFacts, tradeFacts } from "../replay/facts.ts";
+import { historyFacts, marketFacts, tradeFacts } from "../replay/facts.ts";
 import {
   eventsAround,
   PolymarketSocket,
@@ -178,7 +180,11 @@ async function checkHistory(context: CheckContext): Promise<void> {
   const stated = numberOf(recording.endpoint.query.get("fidelity"));
   const intervalMs = stated === null ? spacingMs(times, MINUTE_MS) : stated * MINUTE_MS;
   if (times.length > 0) {
-    const range = { fromMs: Math.min(...times) - intervalMs, toMs: Math.max(...times) + intervalMs, intervalMs };
+    const range = {
+      fromMs: (Math.floor(Math.min(...times) / intervalMs) - 1) * intervalMs,
+      toMs: (Math.ceil(Math.max(...times) / intervalMs) + 1) * intervalMs,
+      intervalMs,
+    };
     const actual = await session.adapter.getHistory(listingOf(listings, id), range, signal);
     const expected = expectedPolymarketHistory(points, intervalMs);
     compareItems("getHistory", (index) => `point ${index + 1}`, expected, actual.map(historyFacts), findings);
@@ -235,4 +241,28 @@ async function checkStream(context: CheckContext): Promise<void> {
   };
   const subscriptions = () => socket.subscriptions;
   await playStream({ session, open, expected, transmission, unsentReasons: new Set(), subscriptions }, findings);
+  await checkSettlements(context, session, streamed, markets);
+}
+
+/** The stream settles a market by its winning token, also while the market endpoint returns it without a result. */
+async function checkSettlements(
+  { recording, findings }: CheckContext,
+  { adapter }: AdapterSession,
+  markets: readonly StreamMarket[],
+  rows: JsonObject[],
+): Promise<void> {
+  const closed = { closed: true, acceptingOrders: false, outcomePrices: '["0.97", "0.03"]' };
+  rows.splice(0, rows.length, ...rows.map((row) => ({ ...row, ...closed })));
+  for (const [index, { frame }] of recordedFramesOf(recording.payload).entries()) {
+    for (const message of collect(parseFrame(frame), (each) => each.event_type === "market_resolved")) {
+      const winner = textOf(message.winning_asset_id);
+      const market = markets.find(({ tokens }) => tokens.yes === winner || tokens.no === winner);
+      if (winner === null || market === undefined) continue;
+      const { markets: read } = await adapter.getMarkets([{ marketId: market.marketId, venueKeys: {} }], signal);
+      const [snapshot] = read;
+      const expected = { status: exactly("finalized"), outcome: exactly(winner === market.tokens.yes ? "yes" : "no") };
+      const actual = snapshot === undefined ? {} : marketFacts(snapshot, null);
+      findings.compare(`frame ${index + 1}`, "getMarkets after market_resolved", expected, actual, message);
+    }
+  }
 }

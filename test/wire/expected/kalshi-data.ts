@@ -39,6 +39,7 @@ export function expectedCandles(candles: readonly JsonObject[]): ExpectedItem[] 
     return {
       raw: candle,
       leftOut: null,
+      at: (numberOf(candle.end_period_ts) ?? 0) * SECOND_MS,
       facts: {
         at: time((numberOf(candle.end_period_ts) ?? 0) * SECOND_MS),
         yes_price: price(displayedPrice({ bid, ask, last })),

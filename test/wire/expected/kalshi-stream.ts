@@ -98,7 +98,7 @@ function readTicker(message: JsonObject, states: QuoteStates): void {
 
 function readTrade(message: JsonObject, trades: ExpectedStreamTrade[]): string | null {
   const item = expectedKalshiTrade(message);
-  if (item.leftOut === null) trades.push({ marketId: String(message.market_ticker), facts: item.facts });
+  if (item.leftOut === null) trades.push({ marketId: String(message.market_ticker), item });
   return item.leftOut;
 }
 

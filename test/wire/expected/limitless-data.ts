@@ -1,9 +1,9 @@
 /** What Limitless' books, trades, price histories and frames mean. */
-import { exactly, oneOf, price, time } from "../expectation.ts";
+import { oneOf, price, time } from "../expectation.ts";
 import { collect, isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from "../json.ts";
 import { type ExpectedBook, type ExpectedItem, type Level, leftOutItem, orderedBook, tradeItem } from "./data.ts";
 import { limitlessTimeOf, PLACEHOLDER_ASK, PLACEHOLDER_BID } from "./limitless-markets.ts";
-import { complementOf, tradablePrice } from "./price.ts";
+import { complementOf, displayedPrice, tradablePrice } from "./price.ts";
 import {
   type ExpectedFrame,
   type ExpectedSignal,
@@ -117,7 +117,7 @@ export function expectedLimitlessHistory(points: readonly JsonObject[], interval
     const pointPrice = tradablePrice(number === null ? null : isPercent ? number / 100 : number);
     const at = limitlessTimeOf(point.timestamp);
     if (pointPrice === null || at === null) return leftOutItem(point, "price_out_of_range");
-    return { raw: point, leftOut: null, facts: { at: time(at, intervalMs - 1), yes_price: price(pointPrice) } };
+    return { raw: point, leftOut: null, at, facts: { at: time(at, intervalMs - 1), yes_price: price(pointPrice) } };
   });
 }
 
@@ -192,26 +192,26 @@ function readEvent(
   return null;
 }
 
-/** Every frame is a complete book. A stub gives no price; whether its orders are shown is open. */
+/** Every frame is a complete book. Orders at 0.001 and 0.999, and a stub, give no price and may be shown or not. */
 function readBook(body: JsonObject, states: QuoteStates): void {
   const book = expectedLimitlessBook(objectOf(body.orderbook));
   const [bid, ask] = [book.bids[0] ?? null, book.asks[0] ?? null];
-  const update = {
-    bid: bid?.price ?? null,
-    ask: ask?.price ?? null,
-    bidSize: bid?.size ?? null,
-    askSize: ask?.size ?? null,
-    ...(book.last === null ? {} : { last: book.last }),
+  const marketId = String(body.marketSlug);
+  const last = book.last ?? states.get(marketId).last;
+  const top = { bid: bid?.price ?? null, ask: ask?.price ?? null };
+  const sizes = { bidSize: bid?.size ?? null, askSize: ask?.size ?? null };
+  const isBidDoubtful = isStub(top.bid, top.ask) || top.bid === PLACEHOLDER_BID;
+  const isAskDoubtful = isStub(top.bid, top.ask) || top.ask === PLACEHOLDER_ASK;
+  const bids = isBidDoubtful ? [top.bid, null] : [top.bid];
+  const asks = isAskDoubtful ? [top.ask, null] : [top.ask];
+  const yesPrices = bids.flatMap((each) => asks.map((other) => displayedPrice({ bid: each, ask: other, last })));
+  const alternatives = {
+    bid: oneOf(...bids.map(price)),
+    ask: oneOf(...asks.map(price)),
+    yes_price: oneOf(...yesPrices.map(price)),
   };
-  const alternatives = isStub(update.bid, update.ask)
-    ? {
-        bid: oneOf(price(update.bid), exactly(null)),
-        ask: oneOf(price(update.ask), exactly(null)),
-        bid_size: oneOf(price(update.bidSize), exactly(null)),
-        ask_size: oneOf(price(update.askSize), exactly(null)),
-      }
-    : undefined;
-  states.update(String(body.marketSlug), { ...update, alternatives });
+  const mayLack = { mayLackBidSize: isBidDoubtful, mayLackAskSize: isAskDoubtful };
+  states.update(marketId, { ...top, ...sizes, ...mayLack, last, alternatives });
 }
 
 function readPrice(body: JsonObject, states: QuoteStates): string | null {

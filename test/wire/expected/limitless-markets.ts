@@ -135,9 +135,9 @@ function pairPrice(pair: unknown): number | null {
 }
 
 /**
- * The quotes of an order-book market. In a market that was never traded, 0.001 and 0.999 are placeholders, and a wide
- * quote may be the venue's own; neither gives a price. `prices` is the mid of these quotes, so it is no price either. A
- * market maker's price is `prices`.
+ * The quotes of an order-book market. In a market that was never traded, 0.001 with 0.999 are placeholders. 0.001 or
+ * 0.999 alone, and a wide quote of a market that was never traded, may be shown or not; neither gives a price. `prices`
+ * is the mid of the quotes, so it is no price. A market maker's price is `prices`.
  */
 function quoteOf(row: JsonObject, isAmm: boolean): { facts: Expected; yesPrice: number | null } {
   if (isAmm) {
@@ -149,23 +149,29 @@ function quoteOf(row: JsonObject, isAmm: boolean): { facts: Expected; yesPrice: 
   const rawAsk = pairPrice(objectOf(objectOf(row.tradePrices).buy).market);
   const crossed = isCrossed({ bid: rawBid, ask: rawAsk });
   const isUntraded = numberOf(row.volumeFormatted) === 0 || numberOf(row.volume) === 0;
-  const placeholder = { bid: rawBid === PLACEHOLDER_BID, ask: rawAsk === PLACEHOLDER_ASK };
-  const bid = crossed || (isUntraded && placeholder.bid) ? null : rawBid;
-  const ask = crossed || (isUntraded && placeholder.ask) ? null : rawAsk;
-  const mayBeIgnored = {
-    bid: placeholder.bid || (isUntraded && !isNarrow({ bid, ask })),
-    ask: placeholder.ask || (isUntraded && !isNarrow({ bid, ask })),
-  };
-  const sideFact = (value: number | null, isOptional: boolean) =>
-    isOptional ? oneOf(price(value), exactly(null)) : price(value);
-  const yesPrice = displayedPrice({ bid, ask });
-  const facts = {
-    bid: sideFact(bid, mayBeIgnored.bid),
-    ask: sideFact(ask, mayBeIgnored.ask),
+  if (crossed) return { facts: quoteFactsOf(null, null), yesPrice: null };
+  if (isUntraded && rawBid === PLACEHOLDER_BID && rawAsk === PLACEHOLDER_ASK) {
+    return { facts: quoteFactsOf(null, null), yesPrice: null };
+  }
+  const isDoubtful = isUntraded && !isNarrow({ bid: rawBid, ask: rawAsk });
+  const bids = isDoubtful || rawBid === PLACEHOLDER_BID ? [rawBid, null] : [rawBid];
+  const asks = isDoubtful || rawAsk === PLACEHOLDER_ASK ? [rawAsk, null] : [rawAsk];
+  return { facts: alternativeQuotes(bids, asks), yesPrice: displayedPrice({ bid: rawBid, ask: rawAsk }) };
+}
+
+function quoteFactsOf(bid: number | null, ask: number | null): Expected {
+  return alternativeQuotes([bid], [ask]);
+}
+
+/** Facts of a quote whose sides may each have several values. */
+export function alternativeQuotes(bids: readonly (number | null)[], asks: readonly (number | null)[]): Expected {
+  const yesPrices = bids.flatMap((bid) => asks.map((ask) => displayedPrice({ bid, ask })));
+  return {
+    bid: oneOf(...bids.map(price)),
+    ask: oneOf(...asks.map(price)),
     last_price: exactly(null),
-    yes_price: placeholder.bid || placeholder.ask ? oneOf(price(yesPrice), exactly(null)) : price(yesPrice),
+    yes_price: oneOf(...yesPrices.map(price)),
   };
-  return { facts, yesPrice };
 }
 
 /** One object contains raw integers with implied decimals (`volume`) and decimal text (`volumeFormatted`). */

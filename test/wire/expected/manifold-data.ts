@@ -1,5 +1,5 @@
 /** What Manifold's bets and broadcasts mean. */
-import { price, time } from "../expectation.ts";
+import { oneOf, price, time } from "../expectation.ts";
 import { isObject, type JsonObject, numberOf, objectOf, textOf } from "../json.ts";
 import { type ExpectedItem, leftOutItem, tradeItem } from "./data.ts";
 import { answersOf, isContract } from "./manifold-markets.ts";
@@ -77,7 +77,7 @@ export function expectedBins(
     const current = points.findLast(({ at }) => at < endAt)?.after ?? points[0]?.before ?? null;
     if (current === null) continue;
     const facts = { at: time(endAt), yes_price: price(current) };
-    items.push({ raw: { end: new Date(endAt).toISOString() }, leftOut: null, facts });
+    items.push({ raw: { end: new Date(endAt).toISOString() }, leftOut: null, at: endAt, facts });
   }
   return items;
 }
@@ -145,9 +145,14 @@ function readBets(bets: readonly JsonObject[], states: QuoteStates, trades: Expe
   for (const bet of bets) {
     const marketId = marketIdOfBet(bet);
     const item = expectedBet(bet);
-    if (item.leftOut === null) trades.push({ marketId, facts: item.facts });
+    if (item.leftOut === null) trades.push({ marketId, item });
     const indicative = tradablePrice(bet.probAfter);
-    if (indicative !== null) states.update(marketId, { indicative });
+    if (indicative === null) continue;
+    // A conversion of shares at an unchanged probability says nothing about the price.
+    const isUnchanged = bet.isRedemption === true && bet.probBefore === bet.probAfter;
+    const previous = states.get(marketId).indicative;
+    const alternatives = isUnchanged ? { yes_price: oneOf(price(previous), price(indicative)) } : undefined;
+    states.update(marketId, { indicative, alternatives });
   }
   return bets.length === 0 ? "message_not_used" : null;
 }
@@ -175,5 +180,5 @@ function readNewContract(message: JsonObject, signals: ExpectedSignal[]): string
         ? answersOf(contract).map((answer) => `${contract.id}:${answer.id}`)
         : [];
   for (const id of ids) signals.push({ text: `listed ${id}`, isRequired: true });
-  return ids.length === 0 ? "not_yes_or_no" : null;
+  return ids.length === 0 ? "not_binary" : null;
 }

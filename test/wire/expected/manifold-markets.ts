@@ -28,9 +28,7 @@ export function expectedManifoldMarkets(contract: JsonObject, capturedAt: number
   if (contract.outcomeType === "BINARY") return [expectedBinary(contract, capturedAt)];
   const answers = answersOf(contract);
   if (contract.outcomeType !== "MULTIPLE_CHOICE" || answers.length === 0) {
-    return [
-      leftOutMarket(id, contract, contract.outcomeType === "MULTIPLE_CHOICE" ? "without_answers" : "not_yes_or_no"),
-    ];
+    return [leftOutMarket(id, contract, "not_binary")];
   }
   return answers.map((answer) => expectedAnswer(contract, answer, capturedAt));
 }

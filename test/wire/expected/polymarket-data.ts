@@ -68,6 +68,7 @@ export function expectedPolymarketTrade(row: JsonObject, tokens: TokenPair): Exp
     yesPrice: isYes ? tokenPrice : complementOf(tokenPrice),
     size,
     takerSide: isYes === isBuy ? "yes" : "no",
+    transaction: textOf(row.transaction_hash) ?? textOf(row.transactionHash),
   });
 }
 
@@ -84,6 +85,6 @@ export function expectedPolymarketHistory(points: readonly JsonObject[], interva
     const seconds = numberOf(point.t);
     if (pointPrice === null || seconds === null) return leftOutItem(point, "price_out_of_range");
     const facts = { at: time(seconds * SECOND_MS, intervalMs), yes_price: price(pointPrice) };
-    return { raw: point, leftOut: null, facts };
+    return { raw: point, leftOut: null, at: seconds * SECOND_MS, facts };
   });
 }

@@ -12,6 +12,7 @@ import {
   parseFrame,
   QuoteStates,
   recordedFramesOf,
+  type StreamQuote,
 } from "./stream.ts";
 
 const MARKET_ID_PATTERN = /^[1-9]\d{0,18}$/;
@@ -158,7 +159,9 @@ class FrameReader {
       this.#books.delete(market.marketId);
       return "crossed_book";
     }
-    this.#updateTop(market, book, last === null ? {} : { last });
+    // The last price of a book may be older than the last trade, so an adapter may keep the one that it has.
+    const otherLast = this.states.get(market.marketId).last;
+    this.#updateTop(market, book, last === null ? {} : { last, otherLast });
     return null;
   }
 
@@ -183,7 +186,13 @@ class FrameReader {
     const [bid, ask] = [tradablePrice(stated.best_bid), tradablePrice(stated.best_ask)];
     book.believe(bid, ask);
     const isExplained = book.top.bid === bid && book.top.ask === ask;
-    this.#updateTop(market, book, { bid, ask });
+    const isSet = (side: string, best: number | null) =>
+      changes.some(
+        (change) => change.side === side && tradablePrice(change.price) === best && numberOf(change.size) !== 0,
+      );
+    // The size of a best level that the message does not set may be changed by a message still to come.
+    const sizes = { mayLackBidSize: !isSet("BUY", bid), mayLackAskSize: !isSet("SELL", ask) };
+    this.#updateTop(market, book, { bid, ask, ...sizes });
     if (isExplained) return null;
     // The best level was never sent, so the book is unknown until the next complete one.
     this.unexplainedTops += 1;
@@ -191,13 +200,11 @@ class FrameReader {
     return "book_mismatch";
   }
 
-  #updateTop(
-    market: StreamMarket,
-    book: Book,
-    fields: { bid?: number | null; ask?: number | null; last?: number },
-  ): void {
+  #updateTop(market: StreamMarket, book: Book, fields: Partial<StreamQuote>): void {
     const top = { ...book.top, ...fields };
     this.states.update(market.marketId, {
+      mayLackBidSize: false,
+      mayLackAskSize: false,
       ...top,
       bidSize: book.sizeOf("bid", top.bid),
       askSize: book.sizeOf("ask", top.ask),
@@ -209,7 +216,7 @@ class FrameReader {
     const row = { ...message, asset: message.asset_id, timestamp: milliseconds === null ? null : milliseconds / 1_000 };
     const item = expectedPolymarketTrade(row, market.tokens);
     if (item.leftOut !== null) return item.leftOut;
-    trades.push({ marketId: market.marketId, facts: item.facts });
+    trades.push({ marketId: market.marketId, item });
     const isYes = message.asset_id === market.tokens.yes;
     const tokenPrice = tradablePrice(message.price) ?? 0;
     this.states.update(market.marketId, { last: isYes ? tokenPrice : Math.round((1 - tokenPrice) * 1e6) / 1e6 });

@@ -1,6 +1,7 @@
 /** What the test oracle expects of the frames of a stream. */
-import { amount, type Expectation, type Expected, price } from "../expectation.ts";
+import { amount, type Expected, exactly, oneOf, price } from "../expectation.ts";
 import { isObject, type JsonObject, numberOf } from "../json.ts";
+import type { ExpectedItem } from "./data.ts";
 import { displayedPrice } from "./price.ts";
 
 /** A signal that a market changed or was listed, for example "changed KX-A". */
@@ -12,7 +13,7 @@ export interface ExpectedSignal {
 
 export interface ExpectedStreamTrade {
   readonly marketId: string;
-  readonly facts: Expected;
+  readonly item: ExpectedItem;
 }
 
 /** What one frame must cause. */
@@ -36,14 +37,19 @@ export interface ExpectedStream {
   readonly resubscriptionsMax: number;
 }
 
-/** A quote with the values that are known. A function replaces the comparison of a field. */
+/** The expected quote of a market. */
 export interface StreamQuote {
   readonly bid: number | null;
   readonly ask: number | null;
   /** undefined if the recording does not contain the level. */
   readonly bidSize?: number | null;
   readonly askSize?: number | null;
+  /** Whether the size may be unknown (null) until the next frame. */
+  readonly mayLackBidSize?: boolean;
+  readonly mayLackAskSize?: boolean;
   readonly last: number | null;
+  /** Another last price that an adapter may have kept. */
+  readonly otherLast?: number | null;
   readonly indicative: number | null;
   /** Fields whose values the documents do not decide. */
   readonly alternatives?: Expected;
@@ -59,9 +65,10 @@ export class QuoteStates {
     return this.#states.get(marketId) ?? EMPTY_STREAM_QUOTE;
   }
 
-  /** Replaces the named fields. Alternatives last until the next update. */
+  /** Replaces the named fields. Alternatives last until the next update. A stated last price has no other. */
   update(marketId: string, fields: Partial<StreamQuote>): void {
-    this.#states.set(marketId, { ...this.get(marketId), alternatives: undefined, ...fields });
+    const kept = fields.last === undefined ? {} : { otherLast: undefined };
+    this.#states.set(marketId, { ...this.get(marketId), alternatives: undefined, ...kept, ...fields });
   }
 
   /** Returns the expected fields of all markets; later updates do not change them. */
@@ -71,18 +78,21 @@ export class QuoteStates {
 }
 
 function factsOf(quote: StreamQuote): Expected {
-  const size = (value: number | null | undefined): Expectation | null =>
-    value === undefined ? null : amount(value, 1e-6);
-  const [bidSize, askSize] = [size(quote.bidSize), size(quote.askSize)];
+  const lastPrices = quote.otherLast === undefined ? [quote.last] : [quote.last, quote.otherLast];
   return {
     bid: price(quote.bid),
     ask: price(quote.ask),
-    ...(bidSize === null ? {} : { bid_size: bidSize }),
-    ...(askSize === null ? {} : { ask_size: askSize }),
-    last_price: price(quote.last),
-    yes_price: price(displayedPrice(quote)),
+    ...sizeFact("bid_size", quote.bidSize, quote.mayLackBidSize),
+    ...sizeFact("ask_size", quote.askSize, quote.mayLackAskSize),
+    last_price: oneOf(...lastPrices.map(price)),
+    yes_price: oneOf(...lastPrices.map((last) => price(displayedPrice({ ...quote, last })))),
     ...quote.alternatives,
   };
+}
+
+function sizeFact(name: string, size: number | null | undefined, mayLack: boolean | undefined): Expected {
+  if (size === undefined) return {};
+  return { [name]: mayLack === true ? oneOf(amount(size, 1e-6), exactly(null)) : amount(size, 1e-6) };
 }
 
 export interface RecordedFrame {

@@ -19,18 +19,45 @@ const FRAME_MS_MAX = 20_000;
 const BASE_PATHS: Readonly<Record<string, string>> = { kalshi: "/trade-api/v2", manifold: "/v0" };
 const RANDOM_BYTE = 7;
 
-/** A clock whose wall time is set by the replay; durations are real. */
+/** A clock whose wall time is set by the replay. Durations are real, and the replay can let time pass at once. */
 export interface ReplayClock extends Clock {
   set(now: number): void;
+  /** Lets `ms` pass and runs the timers that are due then, in order. */
+  advance(ms: number): void;
+}
+
+interface Timer {
+  readonly dueAt: number;
+  readonly run: () => void;
 }
 
 function replayClock(startAt: number): ReplayClock {
   let current = startAt;
+  let skippedMs = 0;
+  const timers = new Set<Timer>();
+  const monotonic = () => systemClock.monotonic() + skippedMs;
+  const runIfDue = (timer: Timer) => {
+    if (timer.dueAt <= monotonic() && timers.delete(timer)) timer.run();
+  };
   return {
     ...systemClock,
     now: () => current,
+    monotonic,
+    setTimeout(callback, delayMs) {
+      const timer = { dueAt: monotonic() + delayMs, run: callback };
+      timers.add(timer);
+      const cancel = systemClock.setTimeout(() => runIfDue(timer), delayMs + 1);
+      return () => {
+        timers.delete(timer);
+        cancel();
+      };
+    },
     set(now) {
       current = now;
+    },
+    advance(ms) {
+      skippedMs += ms;
+      for (const timer of [...timers].sort((a, b) => a.dueAt - b.dueAt)) runIfDue(timer);
     },
   };
 }
@@ -70,12 +97,12 @@ function privateKeyPem(): string {
 
 export async function openAdapterSession(options: SessionOptions): Promise<AdapterSession> {
   const { venue } = options;
+  const createVenue = await loadVenue({ id: venue, adapter: venue, referenceOnly: false });
   const loopback = await openLoopback(options);
   const clock = replayClock(options.now);
   const http = createUndiciHttp(clock);
   const { countDrop, drops } = countDrops();
   const gate = createFrameGate();
-  const createVenue = await loadVenue({ id: venue, adapter: venue, referenceOnly: false });
   const urls = Object.fromEntries(
     (VENUE_SERVICES[venue] ?? []).map((service) => [
       service,

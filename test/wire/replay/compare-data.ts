@@ -6,6 +6,7 @@ import {
   type ExpectedItem,
   bookTopFacts as expectedTopFacts,
   type Level,
+  mergeTransactions,
 } from "../expected/data.ts";
 import type { Findings } from "../findings.ts";
 import { bookTopFacts } from "./facts.ts";
@@ -54,32 +55,58 @@ function compareLevels(
   );
 }
 
+/** Items that were not paired with a fact, and facts that were not paired with an item. */
+interface Pairing {
+  readonly unpaired: readonly (readonly [index: number, item: ExpectedItem])[];
+  readonly remaining: Set<Facts>;
+}
+
+/** Pairs each item with the matching facts that are nearest in time. */
+function pairItems(items: readonly ExpectedItem[], actual: readonly Facts[]): Pairing {
+  const remaining = new Set(actual);
+  const unpaired: (readonly [number, ExpectedItem])[] = [];
+  for (const [index, item] of items.entries()) {
+    if (item.leftOut !== null) continue;
+    const found = takeNearest(remaining, item, (facts) => isMatching(item.facts, facts));
+    if (found === undefined) unpaired.push([index, item]);
+  }
+  return { unpaired, remaining };
+}
+
+function takeNearest(
+  remaining: Set<Facts>,
+  item: ExpectedItem,
+  isWanted: (facts: Facts) => boolean,
+): Facts | undefined {
+  const distance = (facts: Facts) => Math.abs(Date.parse(String(facts.at)) - item.at);
+  const [nearest] = [...remaining].filter(isWanted).sort((a, b) => distance(a) - distance(b));
+  if (nearest !== undefined) remaining.delete(nearest);
+  return nearest;
+}
+
 /**
  * Compares rows with what the adapter returned. Equal items are paired first, then items of the same time; the rest is
- * missing or unexpected.
+ * missing or unexpected. An adapter may report the trades of one transaction as one trade.
  */
 export function compareItems(
   method: string,
   rowOf: (index: number) => string,
-  expected: readonly ExpectedItem[],
+  items: readonly ExpectedItem[],
   actual: readonly Facts[],
   findings: Findings,
 ): void {
-  const remaining = new Set(actual);
-  const take = (isWanted: (facts: Facts) => boolean): Facts | undefined => {
-    const found = [...remaining].find(isWanted);
-    if (found !== undefined) remaining.delete(found);
-    return found;
-  };
-  const unpaired: { readonly row: string; readonly item: ExpectedItem }[] = [];
-  for (const [index, item] of expected.entries()) {
-    const row = rowOf(index);
-    findings.addRow(row);
-    if (item.leftOut !== null) findings.leaveOut(row, item.leftOut);
-    else if (take((facts) => isMatching(item.facts, facts)) === undefined) unpaired.push({ row, item });
+  for (const [index, { leftOut }] of items.entries()) {
+    findings.addRow(rowOf(index));
+    if (leftOut !== null) findings.leaveOut(rowOf(index), leftOut);
   }
-  for (const { row, item } of unpaired) {
-    const found = take((facts) => isSameTime(item.facts, facts));
+  const pairing = pairItems(items, actual);
+  const merged = faultsOf(pairing) === 0 ? [] : mergeTransactions(items);
+  const mergedPairing = merged.length === 0 ? pairing : pairItems(merged, actual);
+  const isMerged = faultsOf(mergedPairing) < faultsOf(pairing);
+  const { unpaired, remaining } = isMerged ? mergedPairing : pairing;
+  for (const [index, item] of unpaired) {
+    const row = rowOf(isMerged ? items.findIndex(({ raw }) => raw === item.raw) : index);
+    const found = takeNearest(remaining, item, (facts) => item.facts.at?.matches(facts.at) === true);
     if (found === undefined) findings.differ(row, method, describeItem(item.facts), "nothing", item.raw);
     else findings.compare(row, method, item.facts, found, item.raw);
   }
@@ -88,9 +115,7 @@ export function compareItems(
   }
 }
 
-function isSameTime(expected: Expected, actual: Facts): boolean {
-  return expected.at?.matches(actual.at) === true;
-}
+const faultsOf = ({ unpaired, remaining }: Pairing): number => unpaired.length + remaining.size;
 
 function describeItem(expected: Expected): string {
   return Object.entries(expected)

@@ -2,7 +2,7 @@
 
 import { isCombo } from "../expected/kalshi-markets.ts";
 import { KALSHI_CHANNELS } from "../expected/kalshi-stream.ts";
-import { isObject, type JsonObject, numberOf, objectOf, textOf } from "../json.ts";
+import { isObject, isoTimeOf, type JsonObject, numberOf, objectOf, textOf } from "../json.ts";
 import { type LoopbackReply, type LoopbackRequest, NOT_FOUND, type Respond } from "./loopback.ts";
 
 const BASE_PATH = "/trade-api/v2";
@@ -115,7 +115,8 @@ function isInQuery(row: JsonObject, query: URLSearchParams): boolean {
   const status = query.get("status");
   if (status !== null && STATUS_FILTERS[status]?.includes(String(row.status)) !== true) return false;
   if (query.get("mve_filter") === "exclude" && isCombo(row)) return false;
-  return isInTickers(row.ticker, query);
+  const updatedAt = isoTimeOf(row.updated_time) ?? isoTimeOf(row.created_time) ?? 0;
+  return updatedAt >= Number(query.get("min_updated_ts") ?? 0) * 1_000 && isInTickers(row.ticker, query);
 }
 
 function pageOf(field: string, rows: readonly unknown[], query: URLSearchParams): LoopbackReply {

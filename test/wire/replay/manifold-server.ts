@@ -1,6 +1,6 @@
 /** Manifold's REST paths and WebSocket over recorded rows. */
 import { isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from "../json.ts";
-import { type LoopbackRequest, NOT_FOUND, type Respond } from "./loopback.ts";
+import { type LoopbackReply, type LoopbackRequest, NOT_FOUND, type Respond } from "./loopback.ts";
 
 const BASE_PATH = "/v0";
 const BETS_MAX = 1_000;
@@ -66,6 +66,8 @@ export function manifoldRespond(world: ManifoldWorld): Respond {
     if (unknown !== undefined) return { status: 400, json: { message: `unknown parameter ${unknown}` } };
     if (path === "/search-markets") return { json: search(contracts, query, world.now) };
     if (path === "/bets" || path === "/bet-points") return { json: selectBets(bets, query) };
+    const [, contractId] = /^\/market\/([^/]+)\/prob$/.exec(path) ?? [];
+    if (contractId !== undefined) return probabilities(contracts.find((row) => row.id === contractId));
     const [, kind, id] = /^\/(market|slug)\/([^/]+)$/.exec(path) ?? [];
     if (kind === undefined) return null;
     const found = contracts.find((row) => row[kind === "market" ? "id" : "slug"] === id);
@@ -73,18 +75,29 @@ export function manifoldRespond(world: ManifoldWorld): Respond {
   };
 }
 
-/** Open contracts of one type, newest first. The old multiple-choice contracts have exclusive answers. */
+/** Current probabilities: of the contract, or of each answer. Not found if the recorded row lacks them. */
+function probabilities(contract: JsonObject | undefined): LoopbackReply {
+  const answers = listOf(contract?.answers).filter(isObject);
+  if (answers.length === 0)
+    return contract?.probability === undefined ? NOT_FOUND : { json: { prob: contract.probability } };
+  if (answers.some((answer) => answer.probability === undefined)) return NOT_FOUND;
+  return { json: { answerProbs: Object.fromEntries(answers.map(({ id, probability }) => [id, probability])) } };
+}
+
+/** Contracts of one type, newest or latest updated first. The old multiple-choice contracts have exclusive answers. */
 function search(contracts: readonly JsonObject[], query: URLSearchParams, now: number): JsonObject[] {
   const contractType = query.get("contractType") ?? "ALL";
   const before = numberOf(query.get("beforeTime")) ?? Number.POSITIVE_INFINITY;
+  const sortField = query.get("sort") === "last-updated" ? "lastUpdatedTime" : "createdTime";
+  const offset = Number(query.get("offset") ?? 0);
   return contracts
     .filter((row) => {
       const isOpen = row.isResolved !== true && (numberOf(row.closeTime) ?? Number.POSITIVE_INFINITY) > now;
       const isBefore = (numberOf(row.createdTime) ?? 0) < before;
       return isBefore && isTypeOf(row, contractType) && (query.get("filter") !== "open" || isOpen);
     })
-    .toSorted((a, b) => (numberOf(b.createdTime) ?? 0) - (numberOf(a.createdTime) ?? 0))
-    .slice(0, Number(query.get("limit") ?? 100));
+    .toSorted((a, b) => (numberOf(b[sortField]) ?? 0) - (numberOf(a[sortField]) ?? 0))
+    .slice(offset, offset + Number(query.get("limit") ?? 100));
 }
 
 function isTypeOf(row: JsonObject, contractType: string): boolean {

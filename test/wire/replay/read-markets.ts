@@ -13,25 +13,26 @@ interface ReadMarket {
 }
 type ReadMarkets = ReadonlyMap<string, ReadMarket>;
 
+/** Age of the changes that are read. */
+const CHANGES_MS = 3_600_000;
+
 const { signal } = new AbortController();
 
 /** @param rowPrefix distinguishes rows of the same market in one recording */
 export async function checkMarkets(
-  { adapter }: AdapterSession,
+  { adapter, clock }: AdapterSession,
   expected: readonly ExpectedMarket[],
   findings: Findings,
   rowPrefix = "",
 ): Promise<void> {
   const rowOf = (id: string) => `${rowPrefix}market ${id}`;
   for (const { id } of expected) findings.addRow(rowOf(id));
-  const listingPages: ListingPage[] = [];
-  for await (const page of adapter.listOpenMarkets(signal)) {
-    listingPages.push(page);
-    if (page.incompleteReason !== undefined) {
-      findings.differ("listing", "listOpenMarkets", "a complete listing", page.incompleteReason, undefined);
-    }
-  }
-  const listed = indexOf(listingPages);
+  const listed = await readPages("listOpenMarkets", adapter.listOpenMarkets(signal), findings);
+  const changed = await readPages(
+    "listChangedMarkets",
+    adapter.listChangedMarkets?.(clock.now() - CHANGES_MS, signal),
+    findings,
+  );
   const singlePages: ListingPage[] = [];
   for (const { id } of expected) {
     const page = await adapter.findMarket(id, signal);
@@ -50,6 +51,7 @@ export async function checkMarkets(
     ["listOpenMarkets", listed],
     ["findMarket", single],
     ["getMarkets", byId],
+    ["listChangedMarkets", changed],
   ];
   for (const market of expected) {
     for (const [method, markets] of methods) compareMarket(market, method, markets, rowOf(market.id), findings);
@@ -60,6 +62,20 @@ export async function checkMarkets(
   for (const id of listed.keys()) {
     if (!expectedIds.has(id)) findings.differ(rowOf(id), "listOpenMarkets", "no such market", "a market", undefined);
   }
+}
+
+async function readPages(
+  method: string,
+  pages: AsyncIterable<ListingPage> | undefined,
+  findings: Findings,
+): Promise<ReadMarkets> {
+  const read: ListingPage[] = [];
+  for await (const page of pages ?? []) {
+    read.push(page);
+    if (page.incompleteReason === undefined) continue;
+    findings.differ("listing", method, "a complete listing", page.incompleteReason, undefined);
+  }
+  return indexOf(read);
 }
 
 function indexOf(pages: readonly ListingPage[]): ReadMarkets {
@@ -82,7 +98,8 @@ function compareMarket(
   findings: Findings,
 ): void {
   const market = markets.get(id);
-  const isWanted = leftOut === null && (method !== "listOpenMarkets" || isListed === true);
+  const isOptional = method === "listChangedMarkets" || (method === "listOpenMarkets" && isListed !== true);
+  const isWanted = leftOut === null && !isOptional;
   if (market === undefined) {
     if (isWanted) findings.differ(row, method, "a market", "none", raw);
     return;

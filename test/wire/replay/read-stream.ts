@@ -1,13 +1,17 @@
 /** Plays recorded frames to an adapter's stream and compares its messages with the expected ones, frame by frame. */
 import type { MarketListing, Quote } from "../../../src/domain/market.ts";
+import type { Trade } from "../../../src/domain/trade.ts";
 import type { StreamMessage } from "../../../src/ports/venue.ts";
-import { type Expected, type Facts, isMatching, showValue } from "../expectation.ts";
+import { showValue } from "../expectation.ts";
 import type { ExpectedFrame, ExpectedStream, ExpectedStreamTrade } from "../expected/stream.ts";
 import type { Findings } from "../findings.ts";
 import type { AdapterSession } from "./adapter-session.ts";
+import { compareItems } from "./compare-data.ts";
 import { quoteFacts, tradeFacts } from "./facts.ts";
 
 const UP_MS_MAX = 20_000;
+/** Time that passes after the last frame. */
+const SETTLE_MS = 1_000;
 const NO_QUOTE = { bid: null, ask: null, bidSize: null, askSize: null, lastPrice: null, indicativePrice: null };
 /** Drops that mean that messages were lost. The recording must justify each of them. */
 const LOST_MESSAGE_REASONS = ["book_mismatch", "sequence_gap"] as const;
@@ -63,7 +67,7 @@ export interface StreamPlay {
 
 export async function playStream(play: StreamPlay, findings: Findings): Promise<void> {
   const { session, open, expected } = play;
-  const quotes = new Map<string, Omit<Quote, "receivedAt" | "eventAt">>();
+  const player = new FrameComparison(findings);
   const subscriptionsBefore = play.subscriptions();
   let number = 0;
   for (const frame of expected.frames) {
@@ -75,9 +79,12 @@ export async function playStream(play: StreamPlay, findings: Findings): Promise<
       const { key, send } = play.transmission(frame.frame);
       await session.deliver(send, key);
     }
-    compareFrame(row, frame, open.takeMessages(), quotes, findings);
+    player.compare(row, frame, open.takeMessages());
     if (frame.isRecorded && frame.ignoredBecause !== null) findings.leaveOut(row, frame.ignoredBecause);
   }
+  // An adapter may wait for further messages about the same match.
+  session.clock.advance(SETTLE_MS);
+  player.end(expected.frames.at(-1), open.takeMessages());
   const resubscriptions = play.subscriptions() - subscriptionsBefore;
   if (resubscriptions > expected.resubscriptionsMax) {
     const allowed = `at most ${expected.resubscriptionsMax} subscriptions after the first`;
@@ -90,76 +97,78 @@ export async function playStream(play: StreamPlay, findings: Findings): Promise<
   }
 }
 
-function compareFrame(
-  row: string,
-  frame: ExpectedFrame,
-  messages: readonly StreamMessage[],
-  quotes: Map<string, Omit<Quote, "receivedAt" | "eventAt">>,
-  findings: Findings,
-): void {
-  for (const message of messages) {
-    if (message.kind !== "quote") continue;
-    quotes.set(message.marketId, { ...(quotes.get(message.marketId) ?? NO_QUOTE), ...message.quote });
+type QuoteState = Omit<Quote, "receivedAt" | "eventAt">;
+
+/** Compares the messages of an adapter with the expected ones: quotes and signals per frame, trades at the end. */
+class FrameComparison {
+  readonly #findings: Findings;
+  readonly #quotes = new Map<string, QuoteState>();
+  readonly #expectedTrades: { readonly row: string; readonly trade: ExpectedStreamTrade }[] = [];
+  /** Trades by market and id. A trade may be reported again with a larger size. */
+  readonly #trades = new Map<string, { readonly marketId: string; readonly trade: Trade }>();
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
   }
-  for (const [marketId, expected] of frame.quotes) {
-    const actual = quoteFacts(quotes.get(marketId) ?? NO_QUOTE);
-    compareQuote(row, marketId, expected, actual, frame.frame, findings);
+
+  compare(row: string, frame: ExpectedFrame, messages: readonly StreamMessage[]): void {
+    this.#read(messages);
+    for (const trade of frame.trades) this.#expectedTrades.push({ row, trade });
+    for (const [marketId, expected] of frame.quotes) {
+      const actual = quoteFacts(this.#quotes.get(marketId) ?? NO_QUOTE);
+      this.#findings.compare(row, `openStream quote of ${marketId}`, expected, actual, frame.frame);
+    }
+    for (const message of messages) {
+      if (message.kind !== "quote" || frame.quotes.has(message.marketId)) continue;
+      const actual = showValue(message.quote);
+      this.#findings.differ(row, "openStream", `no quote of ${message.marketId}`, actual, frame.frame);
+    }
+    this.#compareSignals(row, frame, messages);
   }
-  for (const message of messages) {
-    if (message.kind === "quote" && !frame.quotes.has(message.marketId)) {
-      findings.differ(row, "openStream", `no quote of ${message.marketId}`, showValue(message.quote), frame.frame);
+
+  /** Compares what the adapter reports after it has waited for further messages. */
+  end(lastFrame: ExpectedFrame | undefined, messages: readonly StreamMessage[]): void {
+    if (lastFrame !== undefined) {
+      this.compare("after the last frame", { ...lastFrame, trades: [], signals: [] }, messages);
+    }
+    const marketIds = new Set([
+      ...this.#expectedTrades.map(({ trade }) => trade.marketId),
+      ...[...this.#trades.values()].map(({ marketId }) => marketId),
+    ]);
+    for (const marketId of marketIds) {
+      const expected = this.#expectedTrades.filter(({ trade }) => trade.marketId === marketId);
+      const actual = [...this.#trades.values()].filter((each) => each.marketId === marketId);
+      compareItems(
+        `openStream trade of ${marketId}`,
+        (index) => expected[index]?.row ?? "",
+        expected.map(({ trade }) => trade.item),
+        actual.map(({ trade }) => tradeFacts(trade)),
+        this.#findings,
+      );
     }
   }
-  compareTrades(row, frame.trades, messages, frame.frame, findings);
-  compareSignals(row, frame, messages, findings);
-}
 
-function compareQuote(
-  row: string,
-  marketId: string,
-  expected: Expected,
-  actual: Facts,
-  raw: unknown,
-  findings: Findings,
-): void {
-  findings.compare(row, `openStream quote of ${marketId}`, expected, actual, raw);
-}
+  #read(messages: readonly StreamMessage[]): void {
+    for (const message of messages) {
+      const { marketId } = message;
+      if (message.kind === "quote") {
+        this.#quotes.set(marketId, { ...(this.#quotes.get(marketId) ?? NO_QUOTE), ...message.quote });
+      } else if (message.kind === "trade") {
+        const { trade } = message;
+        this.#trades.set(`${marketId} ${trade.tradeId}`, { marketId, trade });
+      }
+    }
+  }
 
-function compareTrades(
-  row: string,
-  expected: readonly ExpectedStreamTrade[],
-  messages: readonly StreamMessage[],
-  raw: unknown,
-  findings: Findings,
-): void {
-  const remaining = messages.flatMap((message) =>
-    message.kind === "trade" ? [{ marketId: message.marketId, facts: tradeFacts(message.trade) }] : [],
-  );
-  for (const { marketId, facts } of expected) {
-    const exact = remaining.findIndex((trade) => trade.marketId === marketId && isMatching(facts, trade.facts));
-    const index = exact >= 0 ? exact : remaining.findIndex((trade) => trade.marketId === marketId);
-    const [found] = index < 0 ? [] : remaining.splice(index, 1);
-    if (found === undefined) findings.differ(row, "openStream", `a trade of ${marketId}`, "none", raw);
-    else findings.compare(row, `openStream trade of ${marketId}`, facts, found.facts, raw);
+  #compareSignals(row: string, { signals, frame }: ExpectedFrame, messages: readonly StreamMessage[]): void {
+    const actual = messages
+      .filter(({ kind }) => kind === "changed" || kind === "listed")
+      .map(({ kind, marketId }) => `${kind} ${marketId}`);
+    for (const { text, isRequired } of signals) {
+      const index = actual.indexOf(text);
+      if (index >= 0) actual.splice(index, 1);
+      else if (isRequired) this.#findings.differ(row, "openStream", `signal "${text}"`, "none", frame);
+    }
+    for (const text of actual) this.#findings.differ(row, "openStream", "no signal", `"${text}"`, frame);
   }
-  for (const { marketId, facts } of remaining) {
-    findings.differ(row, "openStream", `no trade of ${marketId}`, showValue(facts), raw);
-  }
-}
-
-function compareSignals(
-  row: string,
-  { signals, frame }: ExpectedFrame,
-  messages: readonly StreamMessage[],
-  findings: Findings,
-): void {
-  const actual = messages
-    .filter(({ kind }) => kind === "changed" || kind === "listed")
-    .map(({ kind, marketId }) => `${kind} ${marketId}`);
-  for (const { text, isRequired } of signals) {
-    const index = actual.indexOf(text);
-    if (index >= 0) actual.splice(index, 1);
-    else if (isRequired) findings.differ(row, "openStream", `signal "${text}"`, "none", frame);
-  }
-  for (const text of actual) findings.differ(row, "openStream", "no signal", `"${text}"`, frame);
 }

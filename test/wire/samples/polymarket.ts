@@ -154,8 +154,6 @@ export const POLYMARKET_SAMPLES: readonly SampleRecording[] = [
       id: "900123",
       market: "0xbb",
       assets_ids: ["31", "32"],
-      winning_asset_id: "32",
-      winning_outcome: "No",
       timestamp: String(NOW + 10),
     },
     "PONG",
