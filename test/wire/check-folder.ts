@@ -7,6 +7,7 @@ import { checkManifold } from "./check/manifold.ts";
 import { checkPolymarket } from "./check/polymarket.ts";
 import { readDocumentedDrops } from "./documented-drops.ts";
 import { Findings, type Summary } from "./findings.ts";
+import { isEmptyResponse } from "./json.ts";
 import { type Recording, readIndex, readRecording } from "./recording.ts";
 import { type AdapterSession, openAdapterSession } from "./replay/adapter-session.ts";
 
@@ -83,7 +84,8 @@ async function checkRecording(
       undefined,
     );
   }
-  if (problem === null && !findings.hasRows) problem = "not readable: no row of this endpoint was found in the file";
+  const isEmpty = !findings.hasRows && !isEmptyResponse(recording.payload);
+  if (problem === null && isEmpty) problem = "not readable: no row of this endpoint was found in the file";
   return { file: recording.file, problem, ...findings.summary() };
 }
 

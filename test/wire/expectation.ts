@@ -40,12 +40,13 @@ export function amount(value: number | null, tolerance = 0.005 + 1e-9): Expectat
   return near(value, Math.max(tolerance, Math.abs(value ?? 0) * 1e-12));
 }
 
-/** A time in ISO 8601, because differences are easier to read. */
+/** A time in ISO 8601, because differences are easier to read. Fractions of a millisecond may be rounded or cut. */
 export function time(at: number | null, toleranceMs = 0): Expectation {
   if (at === null) return exactly(null);
   return {
     text: showTime(at) ?? "",
-    matches: (actual) => typeof actual === "string" && Math.abs(Date.parse(actual) - at) <= toleranceMs,
+    matches: (actual) =>
+      typeof actual === "string" && Math.abs(Date.parse(actual) - at) <= Math.max(toleranceMs, at % 1 === 0 ? 0 : 1),
   };
 }
 

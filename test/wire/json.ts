@@ -73,6 +73,18 @@ export function collectUnrecognised(
   return members.flatMap(({ item, hasRow }) => (hasRow ? collectUnrecognised(item, isRow, depth + 1) : [item]));
 }
 
+/** Names of the lists of rows in the venues' responses. */
+const LIST_NAMES = ["markets", "events", "series", "trades", "data", "history", "prices", "candlesticks", "orderbooks"];
+
+/** Whether the response is an empty list of rows, or an object that contains one. */
+export function isEmptyResponse(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (!isObject(value)) return false;
+  return (
+    LIST_NAMES.some((name) => Array.isArray(value[name]) && value[name].length === 0) || isEmptyResponse(value.body)
+  );
+}
+
 /**
  * Splits rows into groups in which every id occurs once. A recording may contain a row before and after a change; each
  * group is served separately.

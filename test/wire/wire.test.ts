@@ -146,6 +146,14 @@ test("wrong trades, books, histories and stream messages are reported", async ()
   assert.deepEqual(await check("manifold-frames.json"), ["frame 3"]);
 });
 
+test("an empty response has no rows, and a response without the rows of its endpoint is not readable", async () => {
+  const recording = sampleOf("limitless-tape.json");
+  const empty = await checkOne({ ...recording, payload: { slug: "rain", body: { events: [], page: 1 } } });
+  assert.deepEqual([empty.rows, empty.problem], [0, null]);
+  const other = await checkOne({ ...recording, payload: { message: "Internal error" } });
+  assert.match(other.problem ?? "", /no row of this endpoint/);
+});
+
 test("a drop that README.md does not document fails the run", async () => {
   const recording = sampleOf("kalshi-trades.json");
   const payload = { trades: [{ trade_id: "x", yes_price_dollars: "0.5", count_fp: "1.00" }], cursor: "" };

@@ -66,7 +66,7 @@ export function expectedKalshiStream(
       receivedAt: at,
       isRecorded: true,
       ignoredBecause,
-      quotes: states.snapshot(),
+      quotes: states.takeUpdated(),
       trades,
       signals,
     };

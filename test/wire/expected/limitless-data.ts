@@ -161,7 +161,7 @@ export function expectedLimitlessStream(payload: unknown, capturedAt: number): E
     const signals: ExpectedSignal[] = [];
     const ignoredBecause = readEvent(socketEvent?.event ?? "", body, states, signals, resolvedSlugs);
     const at = receivedAt ?? Math.max(capturedAt, limitlessTimeOf(body.timestamp) ?? 0);
-    const quotes = states.snapshot();
+    const quotes = states.takeUpdated();
     return { frame: socketEvent, receivedAt: at, isRecorded: true, ignoredBecause, quotes, trades: [], signals };
   });
   return { frames, resubscriptionsMax: 0 };

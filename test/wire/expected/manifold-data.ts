@@ -2,7 +2,7 @@
 import { oneOf, price, time } from "../expectation.ts";
 import { isObject, type JsonObject, numberOf, objectOf, textOf } from "../json.ts";
 import { type ExpectedItem, leftOutItem, tradeItem } from "./data.ts";
-import { answersOf, isContract } from "./manifold-markets.ts";
+import { answersOf, hasAnswerMarkets, isContract } from "./manifold-markets.ts";
 import { tradablePrice } from "./price.ts";
 import {
   type ExpectedFrame,
@@ -133,7 +133,7 @@ export function expectedManifoldStream(
       receivedAt: at,
       isRecorded: true,
       ignoredBecause,
-      quotes: states.snapshot(),
+      quotes: states.takeUpdated(),
       trades,
       signals,
     };
@@ -173,12 +173,13 @@ function readUpdate(message: JsonObject, markets: readonly BetMarket[], signals:
 function readNewContract(message: JsonObject, signals: ExpectedSignal[]): string | null {
   const contract = objectOf(objectOf(message.data).contract);
   if (message.topic !== "global/new-contract" || !isContract(contract)) return "message_not_used";
-  const ids =
-    contract.outcomeType === "BINARY"
-      ? [String(contract.id)]
-      : contract.outcomeType === "MULTIPLE_CHOICE"
-        ? answersOf(contract).map((answer) => `${contract.id}:${answer.id}`)
-        : [];
-  for (const id of ids) signals.push({ text: `listed ${id}`, isRequired: true });
+  const isBinary = contract.outcomeType === "BINARY";
+  const ids = isBinary
+    ? [String(contract.id)]
+    : hasAnswerMarkets(contract)
+      ? answersOf(contract).map((answer) => `${contract.id}:${answer.id}`)
+      : [];
+  const isRequired = isBinary || contract.outcomeType === "MULTIPLE_CHOICE";
+  for (const id of ids) signals.push({ text: `listed ${id}`, isRequired });
   return ids.length === 0 ? "not_binary" : null;
 }

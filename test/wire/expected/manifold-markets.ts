@@ -22,15 +22,20 @@ export function answersOf(contract: JsonObject): JsonObject[] {
   return listOf(contract.answers).filter(isObject);
 }
 
-/** A yes-or-no contract is one market; a multiple-choice contract is an event with one market per answer. */
+/** Types whose answers are yes-or-no questions; only the first is required. */
+const ANSWER_TYPES: readonly unknown[] = ["MULTIPLE_CHOICE", "NUMBER", "MULTI_NUMERIC", "DATE"];
+
+/** Whether each answer of a contract is a market. The answers of numeric and date contracts are buckets. */
+export function hasAnswerMarkets(contract: JsonObject): boolean {
+  return ANSWER_TYPES.includes(contract.outcomeType) && answersOf(contract).length > 0;
+}
+
+/** A yes-or-no contract is one market; a contract with answers is an event with one market per answer. */
 export function expectedManifoldMarkets(contract: JsonObject, capturedAt: number): ExpectedMarket[] {
-  const id = String(contract.id);
   if (contract.outcomeType === "BINARY") return [expectedBinary(contract, capturedAt)];
-  const answers = answersOf(contract);
-  if (contract.outcomeType !== "MULTIPLE_CHOICE" || answers.length === 0) {
-    return [leftOutMarket(id, contract, "not_binary")];
-  }
-  return answers.map((answer) => expectedAnswer(contract, answer, capturedAt));
+  if (!hasAnswerMarkets(contract)) return [leftOutMarket(String(contract.id), contract, "not_binary")];
+  const isOptional = contract.outcomeType !== "MULTIPLE_CHOICE";
+  return answersOf(contract).map((answer) => ({ ...expectedAnswer(contract, answer, capturedAt), isOptional }));
 }
 
 function contractStatus(contract: JsonObject, capturedAt: number): ExpectedStatus {

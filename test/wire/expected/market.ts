@@ -12,6 +12,8 @@ export interface ExpectedMarket {
   readonly raw: JsonObject;
   /** Why the adapter must leave the row out; null if it must read it. Documented in README.md. */
   readonly leftOut: string | null;
+  /** Whether the adapter may leave the row out: the documents call the kind of market optional. */
+  readonly isOptional?: boolean;
   /** Whether the listing of open markets must contain the row; null if the documents do not decide. */
   readonly isListed: boolean | null;
   /** Whether the market has no price, so that the service does not list it. */

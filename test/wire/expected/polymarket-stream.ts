@@ -103,6 +103,7 @@ class FrameReader {
   readonly #books = new Map<string, Book>();
   readonly #latestAt = new Map<string, number>();
   readonly #listedIds = new Set<string>();
+  readonly #tradeKeys = new Set<string>();
 
   constructor(markets: readonly StreamMarket[]) {
     this.#marketByToken = new Map(
@@ -160,8 +161,9 @@ class FrameReader {
       return "crossed_book";
     }
     // The last price of a book may be older than the last trade, so an adapter may keep the one that it has.
-    const otherLast = this.states.get(market.marketId).last;
-    this.#updateTop(market, book, last === null ? {} : { last, otherLast });
+    const previous = this.states.get(market.marketId);
+    const otherLasts = [...new Set([previous.last, ...(previous.otherLasts ?? [])])];
+    this.#updateTop(market, book, last === null ? {} : { last, otherLasts });
     return null;
   }
 
@@ -216,6 +218,11 @@ class FrameReader {
     const row = { ...message, asset: message.asset_id, timestamp: milliseconds === null ? null : milliseconds / 1_000 };
     const item = expectedPolymarketTrade(row, market.tokens);
     if (item.leftOut !== null) return item.leftOut;
+    // An equal message of the same transaction cannot be told from a repetition.
+    const { asset_id, price: at, size, side, timestamp, transaction_hash } = message;
+    const key = JSON.stringify([asset_id, at, size, side, timestamp, transaction_hash]);
+    if (this.#tradeKeys.has(key)) return "repeated_message";
+    this.#tradeKeys.add(key);
     trades.push({ marketId: market.marketId, item });
     const isYes = message.asset_id === market.tokens.yes;
     const tokenPrice = tradablePrice(message.price) ?? 0;
@@ -310,7 +317,7 @@ export function expectedPolymarketStream(
       receivedAt: receivedAt ?? latestAt,
       isRecorded,
       ignoredBecause,
-      quotes: reader.states.snapshot(),
+      quotes: reader.states.takeUpdated(),
       trades,
       signals,
     });

@@ -25,7 +25,7 @@ export interface ExpectedFrame {
   readonly isRecorded: boolean;
   /** Why the frame has no effect; null if it has one. Documented in README.md. */
   readonly ignoredBecause: string | null;
-  /** Expected quote of each market after the frame, as the sum of all messages. */
+  /** Expected quotes after the frame of the markets that it quotes, as the sum of all messages. */
   readonly quotes: ReadonlyMap<string, Expected>;
   readonly trades: readonly ExpectedStreamTrade[];
   readonly signals: readonly ExpectedSignal[];
@@ -48,8 +48,8 @@ export interface StreamQuote {
   readonly mayLackBidSize?: boolean;
   readonly mayLackAskSize?: boolean;
   readonly last: number | null;
-  /** Another last price that an adapter may have kept. */
-  readonly otherLast?: number | null;
+  /** Other last prices that an adapter may have kept. */
+  readonly otherLasts?: readonly (number | null)[];
   readonly indicative: number | null;
   /** Fields whose values the documents do not decide. */
   readonly alternatives?: Expected;
@@ -60,6 +60,7 @@ export const EMPTY_STREAM_QUOTE: StreamQuote = { bid: null, ask: null, last: nul
 /** Keeps the expected quote of each market while frames are read. */
 export class QuoteStates {
   readonly #states = new Map<string, StreamQuote>();
+  #updatedIds = new Set<string>();
 
   get(marketId: string): StreamQuote {
     return this.#states.get(marketId) ?? EMPTY_STREAM_QUOTE;
@@ -67,18 +68,21 @@ export class QuoteStates {
 
   /** Replaces the named fields. Alternatives last until the next update. A stated last price has no other. */
   update(marketId: string, fields: Partial<StreamQuote>): void {
-    const kept = fields.last === undefined ? {} : { otherLast: undefined };
+    this.#updatedIds.add(marketId);
+    const kept = fields.last === undefined ? {} : { otherLasts: undefined };
     this.#states.set(marketId, { ...this.get(marketId), alternatives: undefined, ...kept, ...fields });
   }
 
-  /** Returns the expected fields of all markets; later updates do not change them. */
-  snapshot(): ReadonlyMap<string, Expected> {
-    return new Map([...this.#states].map(([marketId, quote]) => [marketId, factsOf(quote)]));
+  /** Returns the expected fields of the markets updated since the last call. */
+  takeUpdated(): ReadonlyMap<string, Expected> {
+    const updatedIds = this.#updatedIds;
+    this.#updatedIds = new Set();
+    return new Map([...updatedIds].map((marketId) => [marketId, factsOf(this.get(marketId))]));
   }
 }
 
 function factsOf(quote: StreamQuote): Expected {
-  const lastPrices = quote.otherLast === undefined ? [quote.last] : [quote.last, quote.otherLast];
+  const lastPrices = [quote.last, ...(quote.otherLasts ?? [])];
   return {
     bid: price(quote.bid),
     ask: price(quote.ask),

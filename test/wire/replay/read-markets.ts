@@ -55,7 +55,9 @@ export async function checkMarkets(
   ];
   for (const market of expected) {
     for (const [method, markets] of methods) compareMarket(market, method, markets, rowOf(market.id), findings);
+    const isAbsent = methods.every(([, markets]) => !markets.has(market.id));
     if (market.leftOut !== null) findings.leaveOut(rowOf(market.id), market.leftOut);
+    else if (market.isOptional === true && isAbsent) findings.leaveOut(rowOf(market.id), "not_binary");
     else if (market.isUnpriced) findings.leaveOut(rowOf(market.id), "no_price");
   }
   const expectedIds = new Set(expected.map(({ id }) => id));
@@ -91,15 +93,15 @@ function indexOf(pages: readonly ListingPage[]): ReadMarkets {
 }
 
 function compareMarket(
-  { id, raw, leftOut, isListed, facts }: ExpectedMarket,
+  { id, raw, leftOut, isOptional = false, isListed, facts }: ExpectedMarket,
   method: string,
   markets: ReadMarkets,
   row: string,
   findings: Findings,
 ): void {
   const market = markets.get(id);
-  const isOptional = method === "listChangedMarkets" || (method === "listOpenMarkets" && isListed !== true);
-  const isWanted = leftOut === null && !isOptional;
+  const mayBeAbsent = method === "listChangedMarkets" || (method === "listOpenMarkets" && isListed !== true);
+  const isWanted = leftOut === null && !isOptional && !mayBeAbsent;
   if (market === undefined) {
     if (isWanted) findings.differ(row, method, "a market", "none", raw);
     return;

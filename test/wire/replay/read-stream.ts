@@ -2,7 +2,7 @@
 import type { MarketListing, Quote } from "../../../src/domain/market.ts";
 import type { Trade } from "../../../src/domain/trade.ts";
 import type { StreamMessage } from "../../../src/ports/venue.ts";
-import { showValue } from "../expectation.ts";
+import { type Expected, showValue } from "../expectation.ts";
 import type { ExpectedFrame, ExpectedStream, ExpectedStreamTrade } from "../expected/stream.ts";
 import type { Findings } from "../findings.ts";
 import type { AdapterSession } from "./adapter-session.ts";
@@ -84,7 +84,7 @@ export async function playStream(play: StreamPlay, findings: Findings): Promise<
   }
   // An adapter may wait for further messages about the same match.
   session.clock.advance(SETTLE_MS);
-  player.end(expected.frames.at(-1), open.takeMessages());
+  player.end(open.takeMessages());
   const resubscriptions = play.subscriptions() - subscriptionsBefore;
   if (resubscriptions > expected.resubscriptionsMax) {
     const allowed = `at most ${expected.resubscriptionsMax} subscriptions after the first`;
@@ -103,6 +103,7 @@ type QuoteState = Omit<Quote, "receivedAt" | "eventAt">;
 class FrameComparison {
   readonly #findings: Findings;
   readonly #quotes = new Map<string, QuoteState>();
+  readonly #expectedQuotes = new Map<string, Expected>();
   readonly #expectedTrades: { readonly row: string; readonly trade: ExpectedStreamTrade }[] = [];
   /** Trades by market and id. A trade may be reported again with a larger size. */
   readonly #trades = new Map<string, { readonly marketId: string; readonly trade: Trade }>();
@@ -111,25 +112,23 @@ class FrameComparison {
     this.#findings = findings;
   }
 
+  /** Compares the quotes that the frame or the adapter states. A wrong quote is not repeated with later frames. */
   compare(row: string, frame: ExpectedFrame, messages: readonly StreamMessage[]): void {
     this.#read(messages);
     for (const trade of frame.trades) this.#expectedTrades.push({ row, trade });
-    for (const [marketId, expected] of frame.quotes) {
-      const actual = quoteFacts(this.#quotes.get(marketId) ?? NO_QUOTE);
-      this.#findings.compare(row, `openStream quote of ${marketId}`, expected, actual, frame.frame);
-    }
-    for (const message of messages) {
-      if (message.kind !== "quote" || frame.quotes.has(message.marketId)) continue;
-      const actual = showValue(message.quote);
-      this.#findings.differ(row, "openStream", `no quote of ${message.marketId}`, actual, frame.frame);
+    for (const [marketId, expected] of frame.quotes) this.#expectedQuotes.set(marketId, expected);
+    const emittedIds = messages.flatMap(({ kind, marketId }) => (kind === "quote" ? [marketId] : []));
+    for (const marketId of new Set([...frame.quotes.keys(), ...emittedIds])) {
+      this.#compareQuote(row, marketId, frame.frame);
     }
     this.#compareSignals(row, frame, messages);
   }
 
   /** Compares what the adapter reports after it has waited for further messages. */
-  end(lastFrame: ExpectedFrame | undefined, messages: readonly StreamMessage[]): void {
-    if (lastFrame !== undefined) {
-      this.compare("after the last frame", { ...lastFrame, trades: [], signals: [] }, messages);
+  end(messages: readonly StreamMessage[]): void {
+    this.#read(messages);
+    for (const marketId of this.#expectedQuotes.keys()) {
+      this.#compareQuote("after the last frame", marketId, undefined);
     }
     const marketIds = new Set([
       ...this.#expectedTrades.map(({ trade }) => trade.marketId),
@@ -146,6 +145,14 @@ class FrameComparison {
         this.#findings,
       );
     }
+  }
+
+  #compareQuote(row: string, marketId: string, raw: unknown): void {
+    const expected = this.#expectedQuotes.get(marketId);
+    const actual = quoteFacts(this.#quotes.get(marketId) ?? NO_QUOTE);
+    const method = `openStream quote of ${marketId}`;
+    if (expected === undefined) this.#findings.differ(row, method, "no quote", showValue(actual), raw);
+    else this.#findings.compare(row, method, expected, actual, raw);
   }
 
   #read(messages: readonly StreamMessage[]): void {
