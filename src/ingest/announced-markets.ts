@@ -10,7 +10,7 @@ const RETRY_FACTOR = 4;
 const READS_MAX = 4;
 
 interface Announcement {
-  /** When the market is read, Unix milliseconds. */
+  /** Monotonic time at which the market is read. */
   readonly dueAt: number;
   /** Number of reads that did not return the market. */
   readonly reads: number;
@@ -30,7 +30,7 @@ export class AnnouncedMarkets {
     const { venue, board, clock, health } = this.#context;
     if (this.#queue.has(marketId) || board.find(venue.id, marketId) !== null) return;
     if (this.#queue.size >= QUEUED_MARKETS_MAX) health.drop("announced_queue_full");
-    else this.#queue.set(marketId, { dueAt: clock.now() + COLLECT_MS, reads: 0 });
+    else this.#queue.set(marketId, { dueAt: clock.monotonic() + COLLECT_MS, reads: 0 });
   }
 
   /** Called for every market that is applied to the board, so that a market that was listed meanwhile is not requested. */
@@ -53,7 +53,7 @@ export class AnnouncedMarkets {
   }
 
   #listDue(): string[] {
-    const now = this.#context.clock.now();
+    const now = this.#context.clock.monotonic();
     const marketIds: string[] = [];
     for (const [marketId, { dueAt }] of this.#queue) {
       if (marketIds.length >= BATCH_MARKETS_MAX) break;
@@ -70,6 +70,9 @@ export class AnnouncedMarkets {
     const reads = announcement.reads + 1;
     if (reads >= READS_MAX) this.#context.health.drop("new_market_unread");
     else
-      this.#queue.set(marketId, { dueAt: this.#context.clock.now() + RETRY_MS * RETRY_FACTOR ** (reads - 1), reads });
+      this.#queue.set(marketId, {
+        dueAt: this.#context.clock.monotonic() + RETRY_MS * RETRY_FACTOR ** (reads - 1),
+        reads,
+      });
   }
 }

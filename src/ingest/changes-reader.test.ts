@@ -62,6 +62,16 @@ test("each read starts 30 s before the last complete read or sweep", async () =>
   assert.ok((reads().at(-1)?.sinceMs ?? 0) >= sweptAt - OVERLAP_MS);
 });
 
+test("after our clock is set back, a read starts 30 s before the current time", async () => {
+  const { clock, start, reads } = await startVenue();
+  await start();
+  await clock.advance(3 * PAUSE_MS);
+  clock.jumpWallClock(-60 * MINUTE_MS);
+  await clock.advance(PAUSE_MS);
+  const { at = 0, sinceMs } = reads().at(-1) ?? {};
+  assert.equal(sinceMs, at - OVERLAP_MS);
+});
+
 test("a failed read is repeated from the same time after the venue recovers", async () => {
   const { clock, venue, start, reads, market, change } = await startVenue();
   await start();

@@ -26,7 +26,8 @@ export class ChangesReader {
     const { venue, clock, health, signal } = this.#context;
     if (venue.listChangedMarkets === undefined) return;
     const startedAt = clock.now();
-    const sinceMs = Math.max(this.#readAt, sweptAt ?? 0) - OVERLAP_MS;
+    // Earlier times are in the future if our clock has been set back.
+    const sinceMs = Math.min(startedAt, Math.max(this.#readAt, sweptAt ?? 0)) - OVERLAP_MS;
     let isComplete = true;
     try {
       for await (const page of venue.listChangedMarkets(sinceMs, signal)) {

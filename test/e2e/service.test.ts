@@ -186,6 +186,11 @@ test("the metrics port serves metrics of ingest and storage only to clients with
   for (const venue of REAL_MONEY_VENUES) {
     assert.ok(readMetric(text, `parallax_venue_markets{venue="${venue}"}`) > 0, venue);
     assert.ok(readMetric(text, `parallax_venue_lag_seconds{venue="${venue}"}`) < 60, venue);
+    const [requests = 0, received = 0, decoded = 0] = ["requests", "received_bytes", "decoded_bytes"].map((name) =>
+      readMetric(text, `parallax_venue_${name}_total{venue="${venue}"}`),
+    );
+    // The simulated venues compress their responses.
+    assert.ok(requests > 0 && received > 0 && received < decoded, `${venue}: ${requests}, ${received}, ${decoded}`);
   }
   const requestCount = 'parallax_http_request_duration_seconds_count{method="GET",route="/v1/markets",status="200"}';
   assert.equal(readMetric(text, requestCount), 1);
