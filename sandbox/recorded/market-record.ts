@@ -34,7 +34,8 @@ export class MarketRecord {
   readonly #activityTimes: number[] = [];
   readonly #activityValues: number[] = [];
   #trades: WorldTrade[] = [];
-  readonly #tradeIds = new Set<string>();
+  /** Indexes in `#trades` by trade id. */
+  readonly #tradeIndexes = new Map<string, number>();
   /** Times at which the book or the last price may have changed, ascending, unique. */
   #changeTimes: number[] = [];
   /** Time of the first market line; on the wall clock after `finish`. */
@@ -76,11 +77,12 @@ export class MarketRecord {
     }
   }
 
-  /** Adds a trade; ignores a trade id that was already added. */
+  /** Adds a trade. Of several versions of a trade, keeps the largest. */
   addTrade(venue: string, { tradeId, executedAt, yesPrice, size, takerSide }: FactOf<"trade">["trade"]): void {
-    if (this.#tradeIds.has(tradeId)) return;
-    this.#tradeIds.add(tradeId);
-    this.#trades.push({
+    const index = this.#tradeIndexes.get(tradeId) ?? this.#trades.length;
+    if ((this.#trades[index]?.size ?? 0) >= size) return;
+    this.#tradeIndexes.set(tradeId, index);
+    this.#trades[index] = {
       id: `${venue}/${this.firstFact.marketId}/${tradeId}`,
       recordedId: tradeId,
       at: executedAt,
@@ -89,7 +91,7 @@ export class MarketRecord {
       // The venues' protocols require a side.
       takerSide: takerSide ?? "yes",
       taker: 0,
-    });
+    };
   }
 
   /** Converts all times to the wall clock, sorts trades and computes change times. Call once, after the last fact. */
@@ -109,7 +111,7 @@ export class MarketRecord {
     this.#trades = this.#trades
       .map((trade) => ({ ...trade, at: toWall(trade.at) }))
       .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
-    this.#tradeIds.clear();
+    this.#tradeIndexes.clear();
     const changeTimes = [...this.#quoteTimes, ...this.#bookTimes, ...this.#trades.map(({ at }) => at)].sort(
       (a, b) => a - b,
     );

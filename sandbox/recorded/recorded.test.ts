@@ -43,6 +43,25 @@ test("replays facts before the pivot at recorded speed and facts after it at the
   assert.equal(world.nextChangeAt(onlyMarket, GENESIS + 5_000), Number.POSITIVE_INFINITY);
 });
 
+test("replays the largest of several versions of a trade", async () => {
+  const fact = { ...factOf("trade"), at: STARTED_AT + 2, executed_at: STARTED_AT + 1, yes_price: 0.5 };
+  const world = await loadWorld([
+    { ...marketFact, at: STARTED_AT },
+    { ...fact, trade_id: "a", size: 3 },
+    { ...fact, trade_id: "b", size: 8 },
+    { ...fact, trade_id: "a", size: 7, yes_price: 0.6 },
+    { ...fact, trade_id: "a", size: 5 },
+  ]);
+  const trades = world.trades(getOnlyMarket(world), 0, GENESIS);
+  assert.deepEqual(
+    trades.map(({ yesPrice, size }) => [yesPrice, size]),
+    [
+      [0.6, 7],
+      [0.5, 8],
+    ],
+  );
+});
+
 test("a newer quote replaces the best levels of the last book, retains worse levels and marks an unknown size", async () => {
   const book = {
     ...factOf("book"),

@@ -35,7 +35,7 @@ export interface RecordingOptions {
 
 /**
  * Wraps an adapter and records the data it delivers: changed listings, events, quotes, activity and books, and each
- * trade once.
+ * trade once, or again if it has grown.
  */
 export function recordVenue(adapter: VenueAdapter, options: RecordingOptions): VenueAdapter {
   const recorder = new FactRecorder(options);
@@ -90,7 +90,8 @@ class FactRecorder {
   readonly #markets = new Map<string, RecordedMarket>();
   /** Digest of the latest recorded event, by event id. */
   readonly #eventDigests = new Map<string, string>();
-  readonly #tradeKeys = new Set<string>();
+  /** Largest recorded size of each trade, by market and trade id. */
+  readonly #tradeSizes = new Map<string, number>();
 
   constructor({ venue, clock, append }: RecordingOptions) {
     this.#venue = venue;
@@ -113,12 +114,12 @@ class FactRecorder {
 
   recordTrades(marketId: string, trades: readonly Trade[], at: number): void {
     if (!this.#markets.has(marketId)) return;
-    const keys = this.#tradeKeys;
+    const sizes = this.#tradeSizes;
     for (const trade of trades.toReversed()) {
       const key = `${marketId} ${trade.tradeId}`;
-      if (keys.has(key)) continue;
-      keys.add(key);
-      if (keys.size > TRADES_MAX) for (const oldest of keys.values().take(TRADES_MAX / 10)) keys.delete(oldest);
+      if ((sizes.get(key) ?? 0) >= trade.size) continue;
+      sizes.set(key, trade.size);
+      if (sizes.size > TRADES_MAX) for (const oldest of [...sizes.keys().take(TRADES_MAX / 10)]) sizes.delete(oldest);
       this.#append({ at, venue: this.#venue, kind: "trade", marketId, trade });
     }
   }

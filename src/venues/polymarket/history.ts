@@ -8,8 +8,8 @@ const MINUTE_MS = 60_000;
 /** The venue refuses long windows of short intervals, so ranges are read in windows of two weeks. */
 const WINDOW_MS = 14 * 86_400_000;
 const WINDOWS_MAX = 60;
-/** A point up to this time after the end of a range belongs to the range, because `parseHistory` rounds to minutes. */
-const SAMPLE_DELAY_SECONDS = MINUTE_MS / 2 / 1000;
+/** `parseHistory` moves points by up to this time, so points up to this time outside a range can belong to it. */
+const ROUNDING_MS_MAX = MINUTE_MS / 2;
 
 /** Returns the displayed prices of the YES token, oldest first, at intervals of whole minutes (`fidelity`). */
 export async function fetchHistory(
@@ -28,7 +28,7 @@ export async function fetchHistory(
     const url = urlOf(urls.clobUrl, "/prices-history", {
       market: token,
       startTs: Math.floor(fromMs / 1000),
-      endTs: Math.ceil(toMs / 1000) + SAMPLE_DELAY_SECONDS,
+      endTs: Math.ceil((toMs + ROUNDING_MS_MAX) / 1000),
       fidelity,
     });
     const { json } = await clients.clob.fetchJson(url, { signal });
@@ -36,7 +36,9 @@ export async function fetchHistory(
     points.push(...parseHistory(json.history, fidelity * MINUTE_MS, ports));
     fromMs = toMs;
   }
-  const inRange = points.filter((point) => point.startAt >= range.fromMs && point.endAt <= range.toMs);
+  const inRange = points
+    .filter(({ startAt, endAt }) => startAt >= range.fromMs - ROUNDING_MS_MAX && endAt <= range.toMs)
+    .map((point) => ({ ...point, startAt: Math.max(point.startAt, range.fromMs) }));
   // Adjacent windows may both include the point on their boundary.
   return inRange.filter((point, index) => point.endAt !== inRange[index - 1]?.endAt);
 }

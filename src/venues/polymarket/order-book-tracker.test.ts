@@ -26,15 +26,10 @@ function setUp() {
     };
     tracker.readTrade(message, clock.now());
   };
-  /** Returns id, price, size and last price of the trades that `settle` emits. */
-  const settle = () => {
-    messages.length = 0;
-    assert.equal(tracker.settle(clock.now()), null);
-    return tradesOf(messages);
-  };
-  return { clock, drops, messages, tracker, readTrade, settle };
+  return { clock, drops, messages, tracker, readTrade };
 }
 
+/** Returns id, price, size and last price of each trade. */
 const tradesOf = (messages: readonly StreamMessage[]) =>
   messages.flatMap((message) => {
     if (message.kind !== "trade") return [];
@@ -42,8 +37,8 @@ const tradesOf = (messages: readonly StreamMessage[]) =>
     return [[tradeId, yesPrice, size, message.lastPrice]];
   });
 
-test("sums up the fills of one transaction to one trade, and counts a repeated message once", () => {
-  const { tracker, readTrade, settle } = setUp();
+test("sums up the fills of one transaction to one growing trade, and ignores repeated messages", () => {
+  const { messages, readTrade } = setUp();
   const fills = [
     { price: "0.44", size: "75" },
     { price: "0.45", size: "0.1" },
@@ -51,34 +46,40 @@ test("sums up the fills of one transaction to one trade, and counts a repeated m
   ];
   for (const fill of [...fills, ...fills]) readTrade(fill);
   readTrade({ asset_id: TOKENS.tokenNo, price: "0.55", size: "4", transaction_hash: "0xab11" });
-  assert.equal(tracker.isUnsettled, true);
-  assert.deepEqual(settle(), [
+  assert.deepEqual(tradesOf(messages), [
+    ["0xab10:yes", 0.44, 75, 0.44],
+    ["0xab10:yes", 0.440013, 75.1, 0.45],
     ["0xab10:yes", 0.44004, 75.3, 0.45],
     ["0xab11:no", 0.45, 4, 0.45],
   ]);
-  assert.equal(tracker.isUnsettled, false);
-  assert.deepEqual(settle(), []);
-});
-
-test("emits the larger trade if another fill of the transaction arrives later", () => {
-  const { readTrade, settle } = setUp();
-  readTrade({ price: "0.44", size: "75" });
-  assert.deepEqual(settle(), [["0xab10:yes", 0.44, 75, 0.44]]);
-  readTrade({ price: "0.46", size: "25" });
-  assert.deepEqual(settle(), [["0xab10:yes", 0.445, 100, 0.46]]);
 });
 
 test("emits every trade, even of more transactions than it remembers", () => {
-  const { messages, readTrade, tracker, clock } = setUp();
+  const { messages, readTrade } = setUp();
   for (let index = 0; index < 200; index++) readTrade({ transaction_hash: `0xac${index}` });
-  tracker.settle(clock.now());
   assert.equal(new Set(tradesOf(messages).map(([tradeId]) => tradeId)).size, 200);
 });
 
 test("counts an invalid fill and emits nothing", () => {
-  const { drops, messages, readTrade, settle } = setUp();
+  const { drops, messages, readTrade } = setUp();
   for (const fields of [{ price: "1.2" }, { size: "0" }, { size: "0.0000001" }, { asset_id: "33" }, { timestamp: "x" }])
     readTrade(fields);
-  assert.deepEqual([messages, settle()], [[], []]);
+  assert.deepEqual(messages, []);
   assert.deepEqual(drops, { price_out_of_range: 1, bad_trade: 3, foreign_token: 1 });
+});
+
+test("uses the last price of a book only if it is certainly that of the YES token", () => {
+  const lastPriceOf = (bid: string, ask: string, last_trade_price: string) => {
+    const { tracker, messages } = setUp();
+    const bids = bid === "" ? [] : [{ price: bid, size: "5" }];
+    const book = { event_type: "book", asset_id: TOKENS.tokenYes, bids, asks: [{ price: ask, size: "5" }] };
+    tracker.readBook({ ...book, timestamp: "1795229999000", last_trade_price }, 1795229999000);
+    return messages.map((message) => (message.kind === "quote" ? message.quote.lastPrice : null));
+  };
+  assert.deepEqual(lastPriceOf("0.31", "0.38", "0.255"), [0.255]);
+  assert.deepEqual(lastPriceOf("0.31", "0.38", "0.745"), [undefined]);
+  assert.deepEqual(lastPriceOf("0.31", "0.38", "0.500"), [undefined]);
+  assert.deepEqual(lastPriceOf("0.49", "0.5", "0.500"), [undefined]);
+  assert.deepEqual(lastPriceOf("0.001", "0.999", "0.152"), [undefined]);
+  assert.deepEqual(lastPriceOf("", "0.999", "0.99"), [undefined]);
 });

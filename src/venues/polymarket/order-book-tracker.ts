@@ -1,12 +1,12 @@
-import { VENUE_CLOCK_AHEAD_MS_MAX } from "../../domain/market.ts";
+import { midOfBook, VENUE_CLOCK_AHEAD_MS_MAX } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
-import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import { complement, parseDecimal, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DropCounter, StreamMessage } from "../../ports/venue.ts";
 import { type BestPrices, LocalBook, type TopOfBook } from "./local-book.ts";
 import { parseLevels } from "./parse-book.ts";
 import { parseStreamFill, type TokenPair } from "./parse-trades.ts";
-import { millisecondsOf } from "./parse-values.ts";
+import { millisecondsOf, priceOf } from "./parse-values.ts";
 import { TransactionTotals } from "./transaction-totals.ts";
 import { isBook, isPriceChangeMessage, type PriceChange } from "./wire.ts";
 
@@ -60,9 +60,9 @@ export class OrderBookTracker {
     this.#ports = ports;
   }
 
-  /** Whether a burst may not have ended or trades are not reported, so `settle` must be called later. */
+  /** Whether a burst may not have ended, so `settle` must be called later. */
   get isUnsettled(): boolean {
-    return this.#burst !== null || this.#totals.hasChanged;
+    return this.#burst !== null;
   }
 
   /** Whether there is a book; false until the next snapshot after a fault. */
@@ -101,7 +101,9 @@ export class OrderBookTracker {
     }
     if (isOlder) return this.#endBurst();
     this.#burst = null;
-    return this.#emitTop(this.#book.top(), eventAt, receivedAt);
+    const top = this.#book.top();
+    const lastPrice = lastPriceOf(priceOf(message.last_trade_price, countDrop), top);
+    return this.#emitTop(top, eventAt, receivedAt, lastPrice);
   }
 
   /** Applies the changed levels of one or both tokens, and emits the best prices of the message. */
@@ -142,24 +144,24 @@ export class OrderBookTracker {
     return this.#book.isComplete ? this.#emitTop(this.#book.top(), eventAt, receivedAt) : fault;
   }
 
-  /** Reads a fill of a trade. The trade is emitted by `settle`, when its other fills have arrived. */
+  /** Reads a fill of a trade, and emits the trade with all its fills so far. */
   readTrade(message: unknown, receivedAt: number): void {
     const { countDrop, clock, emit } = this.#ports;
     const fill = parseStreamFill(message, this.tokens, countDrop);
-    if (fill === null) return;
+    const trade = fill === null ? null : this.#totals.add(fill, clock.monotonic());
+    if (fill === null || trade === null) return;
     const { marketId } = this;
-    const displaced = this.#totals.add(fill, clock.monotonic());
-    if (displaced !== null) emit({ kind: "trade", marketId, ...displaced, receivedAt });
+    const { yesPrice: lastPrice } = fill;
+    emit({ kind: "trade", marketId, trade, lastPrice, receivedAt });
     // The quote has no timestamp, because trades and books are not sent in the order of their timestamps.
-    emit({ kind: "quote", marketId, quote: { lastPrice: fill.yesPrice }, receivedAt });
+    emit({ kind: "quote", marketId, quote: { lastPrice }, receivedAt });
   }
 
-  /** Emits the trades received since the last call, and checks the book if the burst has ended. */
-  settle(receivedAt: number): BookFault {
-    const now = this.#ports.clock.monotonic();
-    for (const total of this.#totals.takeChanged(now))
-      this.#ports.emit({ kind: "trade", marketId: this.marketId, ...total, receivedAt });
-    return this.#burst !== null && now - this.#burst.lastFrameAt >= BURST_PAUSE_MS_MAX ? this.#endBurst() : null;
+  /** Checks the book if the burst has ended. */
+  settle(): BookFault {
+    const { clock } = this.#ports;
+    const hasEnded = this.#burst !== null && clock.monotonic() - this.#burst.lastFrameAt >= BURST_PAUSE_MS_MAX;
+    return hasEnded ? this.#endBurst() : null;
   }
 
   /**
@@ -217,15 +219,33 @@ export class OrderBookTracker {
     return this.#emitTop({ ...best, ...sizes }, eventAt, receivedAt);
   }
 
-  /** Emits a quote if the top of book changed. Omitted sizes are unchanged. */
-  #emitTop(top: BestPrices & Partial<TopOfBook>, eventAt: number | null, receivedAt: number): BookFault {
+  /** Emits a quote if the top of book changed or a last price is given. Omitted sizes are unchanged. */
+  #emitTop(
+    top: BestPrices & Partial<TopOfBook>,
+    eventAt: number | null,
+    receivedAt: number,
+    lastPrice: number | null = null,
+  ): BookFault {
     if (isCrossed(top.bid, top.ask)) return this.#fault("crossed_book");
     const next = { ...(this.#emittedTop ?? { bidSize: null, askSize: null }), ...top };
-    if (this.#emittedTop !== null && isSameTop(next, this.#emittedTop)) return null;
+    if (this.#emittedTop !== null && isSameTop(next, this.#emittedTop) && lastPrice === null) return null;
     this.#emittedTop = next;
-    this.#ports.emit({ kind: "quote", marketId: this.marketId, quote: { ...top, eventAt }, receivedAt });
+    // If there is no last price, the key is omitted to keep the previous last price.
+    const quote = { ...top, eventAt, ...(lastPrice === null ? {} : { lastPrice }) };
+    this.#ports.emit({ kind: "quote", marketId: this.marketId, quote, receivedAt });
     return null;
   }
+}
+
+/**
+ * Returns the last price of a book if it is certainly that of the YES token. The venue sends one value in the books of
+ * both tokens, and 0.5 if there is no trade, so a value is used only if it is nearer to the mid than its complement.
+ */
+function lastPriceOf(lastPrice: number | null, { bid, ask }: BestPrices): number | null {
+  const mid = midOfBook(bid, ask);
+  if (lastPrice === null || mid === null) return null;
+  const distanceOf = (price: number) => Math.abs(toMicros(price) - toMicros(mid));
+  return distanceOf(lastPrice) < distanceOf(complement(lastPrice)) ? lastPrice : null;
 }
 
 function isSameTop(a: TopOfBook, b: TopOfBook): boolean {

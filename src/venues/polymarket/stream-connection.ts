@@ -97,7 +97,6 @@ export class StreamConnection {
     const tracker = this.#trackers.get(marketId);
     if (tracker === undefined) return;
     const tokens = [tracker.tokens.tokenYes, tracker.tokens.tokenNo];
-    tracker.settle(this.#options.ports.clock.now());
     this.#unsettled.delete(tracker);
     this.#trackers.delete(marketId);
     this.#snapshotRequests.delete(marketId);
@@ -138,8 +137,6 @@ export class StreamConnection {
   close(): void {
     this.#isUp = false;
     this.#cancelSettle?.();
-    for (const tracker of this.#unsettled.keys()) tracker.settle(this.#options.ports.clock.now());
-    this.#unsettled.clear();
     this.#socket?.close();
   }
 
@@ -173,10 +170,7 @@ export class StreamConnection {
     } else if (type === "price_change") {
       this.#update(this.#trackerOfChanges(message), (tracker) => tracker.readChanges(message, receivedAt));
     } else if (type === "last_trade_price") {
-      this.#update(this.#trackerOf(message), (tracker) => {
-        tracker.readTrade(message, receivedAt);
-        return null;
-      });
+      this.#trackerOf(message)?.readTrade(message, receivedAt);
     } else if (type === "tick_size_change") {
       const tracker = this.#trackerOf(message);
       if (tracker !== undefined) emit({ kind: "changed", marketId: tracker.marketId, receivedAt });
@@ -259,7 +253,7 @@ export class StreamConnection {
     const due = this.#unsettled.entries().filter(([, dueAt]) => dueAt <= clock.monotonic());
     for (const [tracker] of [...due]) {
       this.#unsettled.delete(tracker);
-      this.#update(tracker, () => tracker.settle(clock.now()));
+      this.#update(tracker, () => tracker.settle());
     }
   }
 }

@@ -27,14 +27,16 @@ const TAPE = [
 
 const tradesOfStream = (fills: readonly (typeof FILLS)[number][]) => {
   const totals = new TransactionTotals();
+  const trades: Trade[] = [];
   for (const [asset_id, price, size, transaction_hash, side] of fills) {
     const timestamp = "1795229999120";
     const message = { event_type: "last_trade_price", asset_id, price, size, side, timestamp, transaction_hash };
     const fill = parseStreamFill(message, TOKENS, ports.countDrop);
     assert.ok(fill !== null);
-    assert.equal(totals.add(fill, 0), null);
+    const trade = totals.add(fill, 0);
+    if (trade !== null) trades.push(trade);
   }
-  return totals.takeChanged(0).map(({ trade }) => trade);
+  return trades;
 };
 const tradesOfTape = () => parseTrades(TAPE, TOKENS, ports);
 
@@ -69,17 +71,11 @@ for (const [name, deliveries] of cases) {
 test("forgets transactions after a minute and never remembers more than 64", () => {
   const totals = new TransactionTotals();
   const fill = { tradeId: "a", executedAt: 0, yesPrice: 0.4, size: 10, takerSide: "yes" } as const;
-  totals.add(fill, 0);
-  totals.takeChanged(60_001);
-  totals.add({ ...fill, size: 5 }, 60_002);
-  assert.deepEqual(
-    totals.takeChanged(60_002).map(({ trade }) => trade.size),
-    [5],
-  );
-  const displaced = Array.from({ length: 100 }, (_, index) => totals.add({ ...fill, tradeId: `b${index}` }, 60_003));
-  assert.deepEqual(
-    displaced.flatMap((total) => total?.trade.tradeId ?? []),
-    Array.from({ length: 36 }, (_, index) => `b${index}`),
-  );
-  assert.equal(totals.takeChanged(60_003).length, 64);
+  const sizeAfter = (fields: object, now: number) => totals.add({ ...fill, ...fields }, now)?.size ?? null;
+  assert.deepEqual([sizeAfter({}, 0), sizeAfter({}, 60_000), sizeAfter({ size: 5 }, 60_000)], [10, null, 15]);
+  assert.equal(sizeAfter({ size: 2 }, 60_001), 2);
+  for (let index = 0; index < 63; index++) sizeAfter({ tradeId: `b${index}` }, 60_001);
+  assert.equal(sizeAfter({ size: 3 }, 60_001), 5);
+  sizeAfter({ tradeId: "c" }, 60_001);
+  assert.equal(sizeAfter({ size: 4 }, 60_001), 4);
 });
