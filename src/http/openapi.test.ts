@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import Type from "typebox";
 import { KEY_ROUTE, PUBLIC_ROUTE, testServer } from "../../test/support/test-app.ts";
 import { METERING } from "../domain/metering.ts";
+import { compress, keepCompressed } from "./response/compression.ts";
 import { defineRoute, TAGS } from "./route.ts";
 import { commaList } from "./validation/index.ts";
 
@@ -102,8 +104,31 @@ test("/docs needs no key and loads no resources from other origins", async () =>
   assert.equal(page.statusCode, 200);
   assert.ok(!/https?:\/\//.test(page.body.replace(/<!--.*?-->/gs, "")), page.body);
   assert.ok(!/https:|upgrade-insecure|validator/.test(String(page.headers["content-security-policy"])));
-  const script = await app.inject("/docs/static/swagger-ui-bundle.js");
-  assert.deepEqual([script.statusCode, script.headers["x-parallax-data"]], [200, "sandbox"]);
+  const assetUrls = [...page.body.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map((match) => match[1] ?? "");
+  assert.equal(assetUrls.length, 3);
+  for (const url of assetUrls) {
+    const asset = await app.inject(url);
+    assert.deepEqual([asset.statusCode, asset.headers["x-parallax-data"]], [200, "sandbox"], url);
+    const headers = { "if-none-match": String(asset.headers.etag) };
+    assert.equal((await app.inject({ url, headers })).statusCode, 304, url);
+  }
+  assert.equal((await app.inject("/docs")).body, page.body);
+});
+
+test("the script of /docs is compressed once per encoding", async () => {
+  const app = await startDocumentedServer();
+  const url = "/docs/static/swagger-ui-bundle.js";
+  const plain = await app.inject(url);
+  const load = (encoding: string) => app.inject({ url, headers: { "accept-encoding": encoding } });
+  const replies = await Promise.all(["br", "br", "gzip"].map(load));
+  assert.deepEqual(
+    replies.map(({ headers }) => headers["content-encoding"]),
+    ["br", "br", "gzip"],
+  );
+  assert.deepEqual(brotliDecompressSync(replies[0]?.rawPayload ?? ""), plain.rawPayload);
+  assert.deepEqual(gunzipSync(replies[2]?.rawPayload ?? ""), plain.rawPayload);
+  const body = keepCompressed(Buffer.from("x".repeat(10_000)));
+  assert.equal(await compress(body, "br"), await compress(body, "br"));
 });
 
 test("a duplicate operation id aborts the start", async () => {

@@ -1,16 +1,16 @@
 import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyContextConfig, FastifyInstance, RouteOptions } from "fastify";
 import Type from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import { METERING, type Metering } from "../domain/metering.ts";
+import { installDocs } from "./docs.ts";
 import { ERROR_DESCRIPTIONS, ERROR_SCHEMAS, HEADERS, SUCCESS_DESCRIPTIONS } from "./openapi-components.ts";
 import { STATUS } from "./problem.ts";
+import { keepCompressed } from "./response/compression.ts";
 import { sendPreserialised } from "./response/preserialised.ts";
 import { defineRoute, TAGS } from "./route.ts";
 
 const API_VERSION = "1.0.0";
-export const DOCS_PREFIX = "/docs";
 const BEARER_SCHEME = "bearer";
 const PAYMENT_SCHEME = "payment";
 
@@ -109,25 +109,9 @@ function serveDocument(app: FastifyInstance): void {
     operationId: "get_openapi",
     responses: { 200: Type.Record(Type.String(), Type.Unknown()) },
     handler: ({ reply }) => {
-      bytes ??= Buffer.from(JSON.stringify(app.swagger()));
+      bytes ??= keepCompressed(Buffer.from(JSON.stringify(app.swagger())));
       return sendPreserialised(reply, bytes);
     },
-  });
-}
-
-/** Serves Swagger UI without resources from other origins. */
-async function installDocs(app: FastifyInstance): Promise<void> {
-  await app.register(swaggerUi, {
-    routePrefix: DOCS_PREFIX,
-    staticCSP: true,
-    transformStaticCSP: (policy) =>
-      policy
-        .replace(/ https:(?=[ ;])/g, "")
-        .replace(" validator.swagger.io", "")
-        .replace("frame-ancestors 'self'", "frame-ancestors 'none'")
-        .replace(/\s*upgrade-insecure-requests;?/, ""),
-    uiConfig: { validatorUrl: null, docExpansion: "list" } as never,
-    theme: { title: "Parallax", css: [{ filename: "parallax.css", content: ".swagger-ui .topbar { display: none }" }] },
   });
 }
 

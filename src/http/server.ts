@@ -1,5 +1,4 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { METERING } from "../domain/metering.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import type { AuthenticationOptions } from "./auth.ts";
@@ -8,7 +7,7 @@ import { respondToClientError, respondToExpectation } from "./client-errors.ts";
 import { installErrorHandlers, sendProblem } from "./error-handlers.ts";
 import type { ProblemPage } from "./html/problem-pages.ts";
 import { closeUnusedConnections, Lifecycle } from "./lifecycle.ts";
-import { DOCS_PREFIX, installOpenApi } from "./openapi.ts";
+import { installOpenApi } from "./openapi.ts";
 import type { PaymentGate } from "./payment-gate.ts";
 import { setCommonHeaders, toProblem } from "./problem.ts";
 import { createRequestLog, describeError, routeOf } from "./request-log.ts";
@@ -133,11 +132,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.setValidatorCompiler(() => () => true);
   installBodyParsers(app);
   installErrorHandlers(app, log, options.notFoundPage);
-  app.addHook("onRoute", (route) => {
-    if (route.url === DOCS_PREFIX || route.url.startsWith(`${DOCS_PREFIX}/`))
-      route.config = { ...route.config, access: "public", metering: METERING.FREE };
-    routes.add(route);
-  });
+  app.addHook("onRoute", (route) => routes.add(route));
   app.addHook("onRequest", createAuthenticationHook(options, routes));
   app.addHook("preHandler", createValidationHook(guards, options.paymentGate));
   const logRequest = createRequestLog(log, options.successLogSample);

@@ -37,8 +37,24 @@ export function isCompressible(contentType: string): boolean {
   return /^(?:application\/(?:json|javascript)|text\/(?!event-stream)|image\/svg)/.test(contentType);
 }
 
+/** Compressed forms of bodies that never change. Other bodies are compressed for every response. */
+const keptForms = new WeakMap<Buffer, Partial<Record<Encoding, Promise<Buffer>>>>();
+
+/** Marks a body that never changes, so that it is compressed once per encoding. Returns the body. */
+export function keepCompressed(body: Buffer): Buffer {
+  keptForms.set(body, {});
+  return body;
+}
+
 /** Compresses off the main thread. */
 export function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
+  const forms = keptForms.get(body);
+  if (forms === undefined) return compressOnce(body, encoding);
+  forms[encoding] ??= compressOnce(body, encoding);
+  return forms[encoding];
+}
+
+function compressOnce(body: Buffer, encoding: Encoding): Promise<Buffer> {
   return encoding === "gzip"
     ? gzipAsync(body, { level: GZIP_LEVEL })
     : brotliAsync(body, {
