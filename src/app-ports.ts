@@ -5,6 +5,7 @@ import type { Customers, SignUpSettings } from "./capabilities/customers/index.t
 import type { Metering } from "./capabilities/metering/index.ts";
 import type { PaymentPorts } from "./capabilities/payments/index.ts";
 import type { VenueId } from "./domain/market.ts";
+import type { ConnectionMaxima } from "./http/connection-limits.ts";
 import type { Ingest, NodeSettings } from "./ingest/index.ts";
 import type { Bus } from "./ports/bus.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -32,6 +33,8 @@ export interface AppPorts {
   readonly version: string;
   readonly publicUrl: string | null;
   readonly trustProxy: readonly string[] | null;
+  /** Limits of connections; omitted fields have the defaults of the HTTP server. */
+  readonly connections?: Partial<ConnectionMaxima>;
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
   /** Retention of stored data in days; omitted fields have defaults. */

@@ -26,6 +26,9 @@ import { readMarketWideTrend } from "./storage/index.ts";
 
 export type { App, AppPorts } from "./app-ports.ts";
 
+/** Open connections of the separate metrics port. */
+const METRICS_CONNECTIONS_MAX = 64;
+
 export async function buildApp(ports: AppPorts): Promise<App> {
   const { clock, random, log, database, bus, data, publicUrl, sharedLimits, journal, account: settings } = ports;
   const { board, ingest } = buildPipeline(ports);
@@ -69,18 +72,21 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           boardMarkets: () => board.size,
           failingJobs: () => ingest.failingJobs,
           payments: () => payments?.figures() ?? null,
+          connections: () => http.connectionLimits.figures,
         });
 
   const servesApi = ports.node?.serves !== false;
   const marketplace = createMarketplace({ secrets: ports.marketplaceSecrets, database, clock });
   const upgradeUrl = ({ headers }: FastifyRequest) => settings.upgradeUrl ?? plansUrl(publicUrl, headers.host);
   const http = await createHttpServer({
+    clock,
     log,
     random,
     data,
     guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses: addressLimits })],
     publicUrl,
     trustProxy: ports.trustProxy,
+    connections: ports.connections,
     notFoundPage: servesApi ? renderNotFoundPage : undefined,
     onResponse: metrics?.observeResponse,
     authentication: {
@@ -173,10 +179,12 @@ async function createMetricsServer(
   metrics: Metrics | null,
 ): Promise<FastifyInstance | null> {
   if (metrics === null || ports.metrics === null) return null;
-  const { log, random, data } = ports;
+  const { clock, log, random, data } = ports;
+  const connections = { total: METRICS_CONNECTIONS_MAX, perAddress: METRICS_CONNECTIONS_MAX };
+  const authentication = { authenticate: () => null };
   const { hasOwnPort, token } = ports.metrics;
   const metricsHttp = hasOwnPort
-    ? await createHttpServer({ log, random, data, docs: false, authentication: { authenticate: () => null } })
+    ? await createHttpServer({ clock, log, random, data, connections, docs: false, authentication })
     : null;
   metricsRoutes(metricsHttp ?? http, { metrics, token });
   return metricsHttp;

@@ -17,7 +17,7 @@ const server = createServer((_request, response) => {
   response.end(body);
 });
 // Same keep-alive time as the service: a connection closed between two rounds would count as a failed request.
-server.keepAliveTimeout = 72_000;
+server.keepAliveTimeout = 10_000;
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
 });

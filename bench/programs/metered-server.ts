@@ -55,6 +55,7 @@ const meteredApp = await openMeteredApp(false);
 const sharedLimitsApp = redisUrl === "" ? null : await openMeteredApp(true);
 
 const openServer = await createHttpServer({
+  clock: systemClock,
   log: quietLog,
   random: systemRandom,
   data: "sandbox",

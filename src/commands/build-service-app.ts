@@ -41,6 +41,7 @@ export async function buildServiceApp(
     publicUrl: config.publicUrl,
     payments: config.payments === null ? undefined : { ...config.payments, http },
     trustProxy: config.trustProxy,
+    connections: config.connections,
     marketplaceSecrets: config.marketplaceSecrets,
     eventDays: config.eventDays,
     ...(await loadSignUpSettings(config, { http, log, closers })),

@@ -28,6 +28,7 @@ test("an empty environment configures a sandbox on loopback with the documented 
     upgradeUrl: null,
     marketplaceSecrets: [],
     trustProxy: null,
+    connections: { total: 4_096, perAddress: 256 },
     sandbox: {
       seed: 1,
       speed: 60,
@@ -102,6 +103,8 @@ test("every setting is parsed", () => {
     PARALLAX_SANDBOX_RECORDING_PAST: "100",
     PARALLAX_PUBLIC_URL: "https://api.example.org//",
     PARALLAX_TRUST_PROXY: "10.0.0.0/8, ::1",
+    PARALLAX_CONNECTIONS_MAX: "12000",
+    PARALLAX_CONNECTIONS_PER_ADDRESS_MAX: "50",
     PARALLAX_UPGRADE_URL: "https://shop.example.org/plans?from=parallax",
     PARALLAX_SANDBOX_FAULTS: "kalshi:frozen=1",
   });
@@ -109,6 +112,7 @@ test("every setting is parsed", () => {
   assert.deepEqual([...config.roles].sort(), ["api", "ingest", "worker"]);
   assert.deepEqual([config.databaseUrl, config.publicUrl], ["postgres://db.example/p", "https://api.example.org"]);
   assert.equal(config.upgradeUrl, "https://shop.example.org/plans?from=parallax");
+  assert.deepEqual(config.connections, { total: 12_000, perAddress: 50 });
   assert.deepEqual(config.sandbox, {
     seed: 4_294_967_295,
     speed: 1,
@@ -191,6 +195,8 @@ test("accepts numbers at their bounds and rejects numbers beyond them", () => {
     PARALLAX_SANDBOX_PORT: [0, 65_500],
     PARALLAX_SANDBOX_RECORDING_PAST: [0, 100],
     PARALLAX_RAW_TICK_DAYS: [1, 3_650],
+    PARALLAX_CONNECTIONS_MAX: [1, 1_000_000],
+    PARALLAX_CONNECTIONS_PER_ADDRESS_MAX: [1, 1_000_000],
   };
   for (const [name, [min, max]] of Object.entries(bounds)) {
     for (const valid of [min, max]) parseEnvironment({ [name]: String(valid) });

@@ -26,6 +26,8 @@ export interface Config extends VenueOverrides {
   readonly upgradeUrl: string | null;
   /** Addresses or CIDR ranges of proxies whose forwarding headers are trusted; null trusts none. */
   readonly trustProxy: readonly string[] | null;
+  /** Maximum open connections to the API: in total, and per IPv4 address or IPv6 /64. */
+  readonly connections: { readonly total: number; readonly perAddress: number };
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
   readonly rawTickDays: number;
@@ -136,6 +138,10 @@ export function parseConfig(
     upgradeUrl: reader.url("PARALLAX_UPGRADE_URL", HTTP_SCHEMES),
     marketplaceSecrets: parseMarketplaceSecrets(reader),
     trustProxy: parseTrustProxy(reader),
+    connections: {
+      total: reader.integer("PARALLAX_CONNECTIONS_MAX", 1, 1_000_000),
+      perAddress: reader.integer("PARALLAX_CONNECTIONS_PER_ADDRESS_MAX", 1, 1_000_000),
+    },
     rawTickDays: reader.integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
     eventDays: reader.integer("PARALLAX_EVENT_DAYS", 1, 365),
     tradeDays: reader.integer("PARALLAX_TRADE_DAYS", 2, 3_650),

@@ -38,6 +38,11 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "",
     "addresses or CIDR ranges, comma-separated, of proxies whose forwarding headers are trusted",
   ],
+  PARALLAX_CONNECTIONS_MAX: ["4096", "open connections to the API; must be below the limit of open files (ulimit -n)"],
+  PARALLAX_CONNECTIONS_PER_ADDRESS_MAX: [
+    "256",
+    "open connections to the API from one IPv4 address or IPv6 /64; trusted proxies are not limited",
+  ],
   PARALLAX_MARKETPLACE_SECRET: [
     "",
     "proxy secret of the API marketplace, at least 32 characters; two, comma-separated, during a rotation",

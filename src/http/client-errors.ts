@@ -1,5 +1,8 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { RefusalReason } from "./connection-limits.ts";
+import { DEFAULT_RETRY_AFTER_SECONDS, STATUS } from "./problem.ts";
 
 interface Context {
   readonly data: string;
@@ -13,15 +16,35 @@ export function respondToClientError(error: { readonly code?: string }, socket: 
     return;
   }
   const [status, detail] = describeClientError(error.code);
-  const body = JSON.stringify({ detail, code: "bad_request" });
-  const head = Object.entries(headersOf(body, context)).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Bad Request"}\r\n${head.join("")}\r\n${body}`);
+  endWithResponse(socket, status, { detail, code: "bad_request" }, context);
+}
+
+/** Sends 503 and ends the server's side of a connection above a connection limit. */
+export function respondToRefusal(socket: Socket, reason: RefusalReason, context: Context): void {
+  const detail =
+    reason === "address" ? "Too many connections are open from this address" : "Too many connections are open";
+  const code = "too_many_connections";
+  const headers = { "retry-after": DEFAULT_RETRY_AFTER_SECONDS };
+  endWithResponse(socket, STATUS[code], { detail, code }, context, headers);
 }
 
 /** Rejects a request with an Expect header other than `100-continue`. */
 export function respondToExpectation(response: ServerResponse, context: Context): void {
   const body = JSON.stringify({ detail: "The only supported expectation is 100-continue", code: "bad_request" });
   response.writeHead(417, headersOf(body, context)).end(body);
+}
+
+function endWithResponse(
+  socket: Socket,
+  status: number,
+  problem: { readonly detail: string; readonly code: ErrorCode },
+  context: Context,
+  extraHeaders: Readonly<Record<string, number>> = {},
+): void {
+  const body = JSON.stringify(problem);
+  const headers = { ...headersOf(body, context), ...extraHeaders };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Bad Request"}\r\n${head.join("")}\r\n${body}`);
 }
 
 const headersOf = (body: string, { data, requestId }: Context) => ({

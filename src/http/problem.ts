@@ -35,12 +35,13 @@ export const STATUS: Record<ErrorCode, number> = {
   signup_not_configured: 503,
   bot_check_unavailable: 503,
   mail_unavailable: 503,
+  too_many_connections: 503,
   starting: 503,
   draining: 503,
 };
 
 /** Default Retry-After of 503 responses. */
-const DEFAULT_RETRY_AFTER_SECONDS = 2;
+export const DEFAULT_RETRY_AFTER_SECONDS = 2;
 
 /** Headers of every response. */
 export const COMMON_HEADERS: ReadonlySet<string> = new Set([

@@ -1,9 +1,12 @@
+import { createServer } from "node:http";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
 import type { AuthenticationOptions } from "./auth.ts";
 import { installBodyParsers } from "./body-parsers.ts";
-import { respondToClientError, respondToExpectation } from "./client-errors.ts";
+import { respondToClientError, respondToExpectation, respondToRefusal } from "./client-errors.ts";
+import { ConnectionLimits, type ConnectionMaxima } from "./connection-limits.ts";
 import { installErrorHandlers, sendProblem } from "./error-handlers.ts";
 import type { ProblemPage } from "./html/problem-pages.ts";
 import { closeUnusedConnections, Lifecycle } from "./lifecycle.ts";
@@ -27,6 +30,8 @@ const HEADER_BYTES_MAX = 16 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 8_000;
 const CONNECTION_CHECK_INTERVAL_MS = 2_000;
+/** Node closes an idle connection one second later, so that a client that waits exactly this long is not cut. */
+const KEEP_ALIVE_TIMEOUT_MS = 10_000;
 const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;
 /** A multiple of 3, so that each id of a batch starts at a base64 character boundary. */
 const REQUEST_ID_BYTES = 12;
@@ -36,12 +41,14 @@ const REQUEST_ID_BATCH_SIZE = 1_024;
 declare module "fastify" {
   interface FastifyInstance {
     readonly lifecycle: Lifecycle;
+    readonly connectionLimits: ConnectionLimits;
     /** The registered routes with their metering. */
     readonly routeTable: RouteTable;
   }
 }
 
 export interface HttpServerOptions {
+  readonly clock: Clock;
   readonly log: Log;
   readonly random: Random;
   /** Sent as `x-parallax-data` with every response. */
@@ -55,6 +62,8 @@ export interface HttpServerOptions {
   readonly publicUrl?: string | null;
   /** IP addresses or CIDR ranges of proxies whose forwarding headers are trusted; none by default. */
   readonly trustProxy?: readonly string[] | null;
+  /** Limits of connections; the defaults are in `connection-limits.ts`. */
+  readonly connections?: Partial<ConnectionMaxima>;
   /** HTML page that browsers receive for unknown paths. Other clients receive JSON. */
   readonly notFoundPage?: ProblemPage;
   /** Whether `/docs` is served. */
@@ -78,15 +87,30 @@ export interface HttpServerOptions {
 export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
   const { log, random, data, guards = [] } = options;
   const generateRequestId = createRequestIdGenerator(random);
+  const connectionLimits = new ConnectionLimits({
+    clock: options.clock,
+    log,
+    maxima: options.connections,
+    trustProxy: options.trustProxy ?? null,
+    respondToRefusal: (socket, reason) => respondToRefusal(socket, reason, { data, requestId: generateRequestId() }),
+  });
   const app = Fastify({
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    http: {
-      maxHeaderSize: HEADER_BYTES_MAX,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: CONNECTION_CHECK_INTERVAL_MS,
-      // The `onRequest` hook checks the Host header, because Node's error response has no body and no request id.
-      requireHostHeader: false,
+    serverFactory: (handle) => {
+      const server = createServer(
+        {
+          maxHeaderSize: HEADER_BYTES_MAX,
+          requestTimeout: REQUEST_TIMEOUT_MS,
+          headersTimeout: HEADERS_TIMEOUT_MS,
+          keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+          connectionsCheckingInterval: CONNECTION_CHECK_INTERVAL_MS,
+          // The `onRequest` hook checks the Host header, because Node's error response has no body and no request id.
+          requireHostHeader: false,
+        },
+        connectionLimits.handleInTurn(handle),
+      );
+      connectionLimits.attach(server);
+      return server;
     },
     // Longer than any request line, so that requests with long ids reach their handler, which returns 404.
     routerOptions: { maxParamLength: HEADER_BYTES_MAX, querystringParser: parseQuery },
@@ -117,8 +141,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
 
   const routes = new RouteTable();
   app.decorate("lifecycle", new Lifecycle());
+  app.decorate("connectionLimits", connectionLimits);
   app.decorate("routeTable", routes);
   closeUnusedConnections(app);
+  app.addHook("preClose", (done) => {
+    connectionLimits.closeRefused();
+    done();
+  });
   app.server.on("checkExpectation", (_request, response) =>
     respondToExpectation(response, { data, requestId: generateRequestId() }),
   );

@@ -1,6 +1,7 @@
 import { after } from "node:test";
 import type { FastifyInstance } from "fastify";
 import Type from "typebox";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { METERING } from "../../src/domain/metering.ts";
 import { PLAN_ALLOWANCES } from "../../src/domain/plan.ts";
 import type { Principal } from "../../src/http/auth.ts";
@@ -58,6 +59,7 @@ export async function testServer(
   const { log, lines } = recordingLog();
   let drawCount = 0;
   const app = await createHttpServer({
+    clock: systemClock,
     log,
     random: {
       uniform: () => 0.5,

@@ -293,6 +293,7 @@ test("403 account_required: marketplace callers have no account", async () => {
     throw new Error("unexpected call");
   };
   const http = await createHttpServer({
+    clock: systemClock,
     log: quietLog,
     random: systemRandom,
     data: "sandbox",

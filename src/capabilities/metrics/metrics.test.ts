@@ -48,6 +48,7 @@ function createSources(state: ReturnType<typeof createState>): MetricsSources {
     boardMarkets: () => 20,
     failingJobs: () => state.failingJobs,
     payments: () => state.payments,
+    connections: () => ({ open: 5, rejected: { total: 0, address: 2 } }),
   };
 }
 
@@ -65,6 +66,9 @@ test("each scrape returns the current values of the sources, for gauges and coun
     'parallax_venue_lag_seconds{venue="alpha"} 1.5',
     'parallax_payments_total{state="delivered"} 3',
     "parallax_payments_unknown 2",
+    "parallax_http_connections 5",
+    'parallax_http_connections_rejected_total{reason="total"} 0',
+    'parallax_http_connections_rejected_total{reason="address"} 2',
     'parallax_venue_markets{venue="alpha"} 12',
     'parallax_venue_stream_up{venue="alpha"} 1',
     'parallax_venue_sweeps_total{venue="alpha"} 4',

@@ -12,6 +12,8 @@ export interface MetricsSources {
   readonly boardMarkets: () => number;
   /** Names of the background jobs whose last run failed. */
   readonly failingJobs: () => readonly string[];
+  /** Number of open connections to the API, and of refused and closed connections by reason. */
+  readonly connections: () => { readonly open: number; readonly rejected: Readonly<Record<string, number>> };
   /** Number of payments that changed to each state, and of settlements with unknown result; null if payments are off. */
   readonly payments: () => { readonly counts: Readonly<Record<string, number>>; readonly unknown: number } | null;
 }
@@ -181,6 +183,17 @@ export function createMetrics(sources: MetricsSources): Metrics {
   addGauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], (set) => {
     for (const job of sources.failingJobs()) set({ job }, 1);
   });
+  addGauge("parallax_http_connections", "Open connections to the API.", [], (set) =>
+    set({}, sources.connections().open),
+  );
+  addCounter(
+    "parallax_http_connections_rejected_total",
+    "Connections that a limit refused or closed, by reason.",
+    ["reason"],
+    (set) => {
+      for (const [reason, count] of Object.entries(sources.connections().rejected)) set({ reason }, count);
+    },
+  );
   addGauge("parallax_payments_unknown", "Payments with an unknown settlement result.", [], (set) => {
     set({}, sources.payments()?.unknown ?? 0);
   });

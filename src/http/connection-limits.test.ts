@@ -1,0 +1,439 @@
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { readdir, readlink } from "node:fs/promises";
+import type { Server } from "node:http";
+import { type AddressInfo, connect, Socket } from "node:net";
+import { Readable } from "node:stream";
+import { type TestContext, test } from "node:test";
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
+import { PUBLIC_ROUTE, testServer } from "../../test/support/test-app.ts";
+import { ConnectionLimits } from "./connection-limits.ts";
+import { defineRoute } from "./route.ts";
+import type { HttpServerOptions } from "./server.ts";
+
+const KEEP_ALIVE_REQUEST = "GET /hello HTTP/1.1\r\nhost: x\r\n\r\n";
+/** More than the kernel stores for a connection whose client reads nothing. */
+const LARGE_BODY = Buffer.alloc(7 * 1024 * 1024, "x");
+const CHUNK = Buffer.alloc(64 * 1024, "x");
+/** Iterations of the event loop after which a client that reads nothing has received all that the kernel stores. */
+const SETTLED_ITERATIONS = 200;
+const WAIT_MS_MAX = 20_000;
+
+class Client {
+  readonly socket: Socket;
+  text = "";
+  #closed = false;
+  readonly closed: Promise<void>;
+  /** Resolves when the server has closed its side, or the whole connection. */
+  readonly ended: Promise<void>;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    this.closed = new Promise((resolve) => {
+      socket.once("close", () => {
+        this.#closed = true;
+        resolve();
+      });
+    });
+    this.ended = Promise.race([this.closed, new Promise<void>((resolve) => socket.once("end", resolve))]);
+    // The server may reset a connection.
+    socket.on("error", () => {});
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  readAll(): this {
+    this.socket.on("data", (chunk) => {
+      this.text += chunk.toString("latin1");
+    });
+    return this;
+  }
+
+  get statuses(): string[] {
+    return [...this.text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1] ?? "");
+  }
+
+  async request(count = 1): Promise<string[]> {
+    const expected = this.statuses.length + count;
+    this.socket.write(KEEP_ALIVE_REQUEST.repeat(count));
+    await waitUntil(() => this.statuses.length >= expected || this.isClosed);
+    return this.statuses.slice(expected - count);
+  }
+
+  async close(): Promise<void> {
+    this.socket.destroy();
+    await this.closed;
+  }
+}
+
+async function waitUntil(check: () => boolean): Promise<void> {
+  const deadline = performance.now() + WAIT_MS_MAX;
+  while (!check()) {
+    if (performance.now() > deadline) throw new Error(`timed out waiting for ${check}`);
+    await nextIteration();
+  }
+}
+
+async function startServer(t: TestContext, options: Partial<HttpServerOptions> = {}) {
+  const clock = new FakeClock();
+  const { app, lines } = await testServer({ clock, ...options });
+  const sockets: Socket[] = [];
+  app.server.on("connection", (socket) => sockets.push(socket));
+  let requests = 0;
+  app.server.on("request", () => {
+    requests += 1;
+  });
+  defineRoute(app, { ...PUBLIC_ROUTE, url: "/hello", operationId: "hello", handler: () => ({ hello: true }) });
+  const started: { readonly release: () => void }[] = [];
+  defineRoute(app, {
+    ...PUBLIC_ROUTE,
+    url: "/slow",
+    operationId: "slow",
+    handler: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      started.push({ release: resolve });
+      await promise;
+      return { number: started.length };
+    },
+  });
+  defineRoute(app, {
+    ...PUBLIC_ROUTE,
+    url: "/large",
+    operationId: "large",
+    handler: ({ reply }) => reply.type("application/octet-stream").send(LARGE_BODY),
+  });
+  defineRoute(app, {
+    ...PUBLIC_ROUTE,
+    url: "/stream",
+    operationId: "stream",
+    handler: ({ reply }) => {
+      const chunks = (function* () {
+        for (;;) yield CHUNK;
+      })();
+      return reply.type("application/octet-stream").send(Readable.from(chunks, { objectMode: false }));
+    },
+  });
+  defineRoute(app, {
+    ...PUBLIC_ROUTE,
+    url: "/quiet-stream",
+    operationId: "quiet_stream",
+    handler: ({ reply }) => {
+      reply.hijack();
+      reply.raw.writeHead(200, { "content-type": "text/event-stream" }).write(": started\n\n");
+    },
+  });
+  defineRoute(app, {
+    ...PUBLIC_ROUTE,
+    url: "/flood",
+    operationId: "flood",
+    handler: ({ reply }) => {
+      reply.hijack();
+      reply.raw.writeHead(200);
+      // Ignores backpressure, up to 12 MiB.
+      for (let written = 0; written < 192; written++) reply.raw.write(CHUNK);
+    },
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const open = async (localAddress = "127.0.0.1", { allowHalfOpen = false } = {}) => {
+    const count = sockets.length;
+    const client = new Client(connect({ port, host: "127.0.0.1", localAddress, allowHalfOpen }));
+    t.after(() => client.close());
+    await once(client.socket, "connect");
+    await waitUntil(() => sockets.length > count);
+    return { client, serverSocket: sockets.at(-1) as Socket };
+  };
+  const openReader = async (localAddress?: string) => (await open(localAddress)).client.readAll();
+  /** Waits until the kernel accepts no more bytes from the server. */
+  const settleWrites = async ({ serverSocket }: { readonly serverSocket: Socket }) => {
+    await waitUntil(() => serverSocket.writableLength > 0);
+    for (let count = 0; count < SETTLED_ITERATIONS; count++) await nextIteration();
+  };
+  return {
+    app,
+    clock,
+    lines,
+    started,
+    open,
+    openReader,
+    settleWrites,
+    limits: app.connectionLimits,
+    requests: () => requests,
+  };
+}
+
+test("503: connections above the total are refused with a response, and accepted again after others have closed", async (t) => {
+  const server = await startServer(t, { connections: { total: 3, perAddress: 2 } });
+  const accepted = [await server.openReader("127.0.0.2"), await server.openReader("127.0.0.3")];
+  accepted.push(await server.openReader("127.0.0.4"));
+  for (const client of accepted) assert.deepEqual(await client.request(), ["200"]);
+  const refused = await server.openReader("127.0.0.5");
+  await refused.closed;
+  assert.deepEqual(refused.statuses, ["503"]);
+  assert.match(refused.text, /^retry-after: \d+\r$/m);
+  assert.match(refused.text, /^x-request-id: \S+\r$/m);
+  assert.deepEqual(JSON.parse(refused.text.slice(refused.text.indexOf("{"))), {
+    detail: "Too many connections are open",
+    code: "too_many_connections",
+  });
+  for (const client of accepted) assert.deepEqual(await client.request(), ["200"]);
+  assert.equal(server.limits.figures.open, 3);
+  assert.equal(server.limits.figures.rejected.total, 1);
+  await accepted[0]?.close();
+  await waitUntil(() => server.limits.figures.open === 2);
+  assert.deepEqual(await (await server.openReader("127.0.0.2")).request(), ["200"]);
+});
+
+test("503: connections above the limit of an address are refused, and those of other addresses are accepted", async (t) => {
+  const server = await startServer(t, { connections: { total: 10, perAddress: 2 } });
+  const accepted = [await server.openReader("127.0.0.2"), await server.openReader("127.0.0.2")];
+  const refused = await server.openReader("127.0.0.2");
+  await refused.closed;
+  assert.deepEqual(refused.statuses, ["503"]);
+  assert.match(refused.text, /from this address/);
+  for (const client of [...accepted, await server.openReader("127.0.0.3")])
+    assert.deepEqual(await client.request(), ["200"]);
+  assert.deepEqual([server.limits.figures.open, server.limits.figures.rejected.address], [3, 1]);
+  await accepted[0]?.close();
+  await waitUntil(() => server.limits.figures.open === 2);
+  assert.deepEqual(await (await server.openReader("127.0.0.2")).request(), ["200"]);
+});
+
+test("trusted proxies count towards the total but have no limit per address", async (t) => {
+  const server = await startServer(t, { connections: { total: 5, perAddress: 1 }, trustProxy: ["127.0.0.4/31"] });
+  for (const address of ["127.0.0.4", "127.0.0.4", "127.0.0.5", "127.0.0.5"])
+    assert.deepEqual(await (await server.openReader(address)).request(), ["200"]);
+  assert.deepEqual(await (await server.openReader("127.0.0.6")).request(), ["200"]);
+  const refused = await server.openReader("127.0.0.4");
+  await refused.closed;
+  assert.deepEqual(server.limits.figures.rejected, { ...server.limits.figures.rejected, total: 1, address: 0 });
+});
+
+test("addresses of one IPv6 /64 share a limit, and an IPv4-mapped address has the limit of its IPv4 address", () => {
+  const refusals: string[] = [];
+  const limits = new ConnectionLimits({
+    clock: new FakeClock(),
+    log: quietLog,
+    maxima: { total: 100, perAddress: 1 },
+    trustProxy: ["2001:db8:ffff::/48", "10.0.0.0/8"],
+    respondToRefusal: (_socket, reason) => refusals.push(reason),
+  });
+  const server = new EventEmitter();
+  limits.attach(server as Server);
+  const isAccepted = (remoteAddress: string) => {
+    const refusalCount = refusals.length;
+    server.emit("connection", Object.defineProperty(new Socket(), "remoteAddress", { value: remoteAddress }));
+    return refusals.length === refusalCount;
+  };
+  assert.equal(isAccepted("2001:db8::1"), true);
+  assert.equal(isAccepted("2001:db8::ffff:1"), false);
+  assert.equal(isAccepted("2001:db8:0:1::1"), true);
+  assert.equal(isAccepted("192.0.2.1"), true);
+  assert.equal(isAccepted("::ffff:192.0.2.1"), false);
+  for (const proxy of ["2001:db8:ffff::1", "10.1.2.3", "::ffff:10.1.2.3"])
+    assert.deepEqual([isAccepted(proxy), isAccepted(proxy)], [true, true], proxy);
+});
+
+test("a refused connection is not served, and is closed after two sweeps even if the client does not close it", async (t) => {
+  const server = await startServer(t, { connections: { total: 1, perAddress: 1 } });
+  await server.open("127.0.0.2");
+  const { client: refused, serverSocket } = await server.open("127.0.0.3", { allowHalfOpen: true });
+  refused.readAll();
+  refused.socket.write("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n");
+  await refused.ended;
+  await waitUntil(() => server.requests() === 1);
+  assert.equal(server.started.length, 0);
+  await server.clock.advance(2_000);
+  assert.equal(serverSocket.destroyed, false);
+  await server.clock.advance(2_000);
+  assert.equal(serverSocket.destroyed, true);
+  assert.deepEqual(refused.statuses, ["503"]);
+});
+
+test("at most 256 refused connections stay open", async (t) => {
+  const server = await startServer(t, { connections: { total: 1, perAddress: 1 } });
+  await server.open("127.0.0.2");
+  const refused: Client[] = [];
+  for (let count = 0; count < 300; count++)
+    refused.push((await server.open("127.0.0.3", { allowHalfOpen: true })).client.readAll());
+  await Promise.all(refused.map(({ ended }) => ended));
+  assert.equal(refused.filter(({ statuses }) => statuses[0] === "503").length, 256);
+  assert.equal(server.limits.figures.open, 1);
+});
+
+test("a connection whose client stays connected after a 400 response is closed after two sweeps", async (t) => {
+  const server = await startServer(t);
+  const { client, serverSocket } = await server.open("127.0.0.2", { allowHalfOpen: true });
+  client.readAll().socket.write("NONSENSE\r\n\r\n");
+  await client.ended;
+  assert.deepEqual(client.statuses, ["400"]);
+  await server.clock.advance(4_000);
+  assert.equal(serverSocket.destroyed, true);
+  await client.close();
+});
+
+test("a connection is closed after its last request, and a new connection is served", async (t) => {
+  const server = await startServer(t, { connections: { requestsPerConnection: 3 } });
+  const client = await server.openReader();
+  assert.deepEqual(await client.request(), ["200"]);
+  assert.match(client.text, /^connection: keep-alive\r$/im);
+  assert.match(client.text, /^keep-alive: timeout=10\r$/im);
+  client.socket.write(KEEP_ALIVE_REQUEST.repeat(5));
+  await client.closed;
+  assert.deepEqual(client.statuses, ["200", "200", "200"]);
+  assert.match(client.text, /^connection: close\r$/im);
+  assert.deepEqual(await (await server.openReader()).request(), ["200"]);
+});
+
+test("pipelined requests are handled one at a time and answered in order", async (t) => {
+  const server = await startServer(t);
+  const client = await server.openReader();
+  client.socket.write("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n".repeat(17));
+  await waitUntil(() => server.requests() === 17);
+  for (let count = 1; count <= 17; count++) {
+    await waitUntil(() => server.started.length === count);
+    assert.equal(client.statuses.length, count - 1);
+    server.started[count - 1]?.release();
+    await waitUntil(() => client.statuses.length === count);
+  }
+  const numbers = [...client.text.matchAll(/\{"number":(\d+)\}/g)].map((match) => Number(match[1]));
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 17 }, (_, index) => index + 1),
+  );
+  assert.deepEqual(await client.request(), ["200"]);
+});
+
+test("a connection with more than 16 waiting requests is closed without parsing the rest", async (t) => {
+  const server = await startServer(t);
+  const client = await server.openReader();
+  client.socket.write("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n".repeat(590));
+  await client.closed;
+  assert.equal(server.started.length, 1);
+  assert.equal(server.requests(), 18);
+  assert.equal(server.limits.figures.rejected.waiting_requests, 1);
+  assert.deepEqual(await (await server.openReader()).request(), ["200"]);
+});
+
+test("clients that pipeline requests for an asset and read nothing hold no files and one response each", async (t) => {
+  const server = await startServer(t, { docs: true });
+  const opened = await Promise.all(Array.from({ length: 20 }, () => server.open()));
+  for (const { client } of opened)
+    client.socket.write("GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n".repeat(17));
+  await Promise.all(opened.map(server.settleWrites));
+  const bytes = opened.map(({ serverSocket }) => serverSocket.writableLength);
+  assert.ok(Math.max(...bytes) < 2 * 1024 * 1024, String(bytes));
+  assert.deepEqual(await listOpenFiles(/swagger/), []);
+  assert.equal(server.limits.figures.open, 20);
+});
+
+/** Returns the open files of this process whose path matches. Only Linux lists them. */
+async function listOpenFiles(pattern: RegExp): Promise<string[]> {
+  const descriptors = await readdir("/proc/self/fd").catch(() => []);
+  const paths = await Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")));
+  return paths.filter((path) => pattern.test(path));
+}
+
+test("a client that reads nothing for 20 s is cut, and one that reads slowly is not", async (t) => {
+  const server = await startServer(t);
+  const stalled = await server.open();
+  const slow = await server.open();
+  for (const { client } of [stalled, slow]) {
+    client.socket.pause();
+    client.socket.write("GET /stream HTTP/1.1\r\nhost: x\r\n\r\n");
+  }
+  await Promise.all([stalled, slow].map(server.settleWrites));
+  for (let second = 0; second < 60; second += 10) {
+    assert.ok(slow.serverSocket.writableLength > 0, "the server waits for the slow client");
+    await readBytes(slow, LARGE_BODY.length);
+    await server.settleWrites(slow);
+    await server.clock.advance(10_000);
+    assert.equal(stalled.serverSocket.destroyed, second >= 20, `after ${second + 10} s`);
+    assert.equal(slow.serverSocket.destroyed, false, `after ${second + 10} s`);
+  }
+  assert.equal(server.limits.figures.rejected.stalled_write, 1);
+  await slow.client.close();
+});
+
+/** Reads at least `count` bytes and stops reading. */
+async function readBytes({ client }: { readonly client: Client }, count: number): Promise<void> {
+  const start = client.socket.bytesRead;
+  client.socket.resume();
+  await waitUntil(() => client.socket.bytesRead - start >= count);
+  client.socket.pause();
+}
+
+test("a response that a slow client reads in steps arrives completely", async (t) => {
+  const server = await startServer(t);
+  const slow = await server.open();
+  slow.client.socket.pause();
+  slow.client.socket.write("GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+  await server.settleWrites(slow);
+  assert.ok(slow.serverSocket.writableLength > 0, "the server waits for the slow client");
+  await server.clock.advance(18_000);
+  await readBytes(slow, 1_800_000);
+  for (let count = 0; count < SETTLED_ITERATIONS; count++) await nextIteration();
+  await server.clock.advance(18_000);
+  slow.client.socket.resume();
+  await slow.client.closed;
+  assert.ok(slow.client.socket.bytesRead > LARGE_BODY.length);
+});
+
+test("a stream without waiting bytes and an idle connection are not cut", async (t) => {
+  const server = await startServer(t);
+  const idle = await server.openReader();
+  const stream = await server.openReader();
+  assert.deepEqual(await idle.request(), ["200"]);
+  stream.socket.write("GET /quiet-stream HTTP/1.1\r\nhost: x\r\n\r\n");
+  await waitUntil(() => stream.statuses.length === 1);
+  await server.clock.advance(3_600_000);
+  assert.deepEqual([idle.isClosed, stream.isClosed], [false, false]);
+  assert.equal(server.limits.figures.open, 2);
+});
+
+test("a stream that ignores backpressure is cut above 8 MiB of unsent bytes", async (t) => {
+  const server = await startServer(t);
+  const flooded = await server.open();
+  flooded.client.socket.pause();
+  flooded.client.socket.write("GET /flood HTTP/1.1\r\nhost: x\r\n\r\n");
+  await server.settleWrites(flooded);
+  await server.clock.advance(2_000);
+  assert.equal(flooded.serverSocket.destroyed, true);
+  assert.equal(server.limits.figures.rejected.unsent_bytes, 1);
+});
+
+test("rejected connections are logged once a minute per reason, with their number", async (t) => {
+  const server = await startServer(t, { connections: { total: 1, perAddress: 1 } });
+  await server.open("127.0.0.2");
+  const refuse = async (count: number) => {
+    for (let index = 0; index < count; index++) await (await server.openReader("127.0.0.3")).closed;
+  };
+  const listLogs = () => server.lines.filter(({ message }) => message.startsWith("connections"));
+  await refuse(3);
+  assert.deepEqual(listLogs(), [
+    { level: "warn", message: "connections refused: too many are open", count: 1, open: 1 },
+  ]);
+  await server.clock.advance(60_000);
+  await refuse(2);
+  assert.deepEqual(
+    listLogs().map(({ count }) => count),
+    [1, 3],
+  );
+});
+
+test("a draining server closes refused connections immediately", async (t) => {
+  const server = await startServer(t, { connections: { total: 1, perAddress: 1 } });
+  const { client: accepted } = await server.open("127.0.0.2");
+  const { client: refused, serverSocket } = await server.open("127.0.0.3", { allowHalfOpen: true });
+  refused.readAll().socket.write(KEEP_ALIVE_REQUEST);
+  await refused.ended;
+  await waitUntil(() => server.requests() === 1);
+  await accepted.close();
+  const stopped = server.app.close();
+  await waitUntil(() => serverSocket.destroyed);
+  await stopped;
+});
