@@ -7,6 +7,7 @@ import { formatRows } from "./harness/table.ts";
 import { boardScenario } from "./scenarios/board.ts";
 import { diskFullScenario } from "./scenarios/disk-full.ts";
 import { historyScenario } from "./scenarios/history.ts";
+import { hostileScenario } from "./scenarios/hostile.ts";
 import { httpScenario } from "./scenarios/http.ts";
 import { killScenario } from "./scenarios/kill.ts";
 import { latencyScenario } from "./scenarios/latency.ts";
@@ -24,6 +25,7 @@ const SCENARIOS: readonly Scenario[] = [
   httpScenario,
   meteringScenario,
   latencyScenario,
+  hostileScenario,
   storeScenario,
   historyScenario,
   sweepScenario,

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 
 /** Clock ticks per second in /proc/<pid>/stat, the same on every Linux that Node supports. */
 const CLOCK_TICKS_PER_SECOND = 100;
@@ -10,6 +10,12 @@ export async function cpuSecondsOf(pid: number): Promise<number | null> {
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [userTicks, systemTicks] = [Number(fields?.[11]), Number(fields?.[12])];
   return Number.isFinite(userTicks + systemTicks) ? (userTicks + systemTicks) / CLOCK_TICKS_PER_SECOND : null;
+}
+
+/** Returns the number of open file descriptors of a process, or null if the system is not Linux. */
+export async function descriptorsOf(pid: number): Promise<number | null> {
+  const names = await readdir(`/proc/${pid}/fd`).catch(() => null);
+  return names?.length ?? null;
 }
 
 /** Returns the resident memory of a process in MiB, or null if the system is not Linux. */
