@@ -25,7 +25,7 @@ export function createHealthReport(options: {
       data,
       uptime_seconds: Math.round((clock.monotonic() - startedAt) / 1000),
       checks: {
-        store: { status: probe.isUp ? "ok" : "down" },
+        store: probe.fault === null ? { status: "ok" } : { status: "down", detail: probe.fault },
         bus: bus.isConnected
           ? { status: "ok" }
           : { status: "degraded", detail: "not connected; changes are polled once a second" },

@@ -10,7 +10,10 @@ const COMMON_OPTIONS = { method: "GET", access: "public", tag: "Analytics" } as 
 
 const AliveResponse = Type.Object({ status: Type.Literal("ok") });
 
-/** Defines `/v1/health` and the orchestrators' probes `/livez` (always succeeds) and `/readyz` (needs start-up and store). */
+/**
+ * Defines `/v1/health` and the orchestrators' probes: `/livez` always succeeds, `/readyz` needs a completed start and a store
+ * that accepts writes.
+ */
 export function healthRoutes(
   app: FastifyInstance,
   options: { readonly report: () => HealthReport; readonly isStoreUp: () => boolean },
@@ -47,7 +50,7 @@ export function healthRoutes(
       if (app.lifecycle.state === "starting")
         throw new AppError("starting", "Starting: the first sweep of the venues is running");
       if (app.lifecycle.state === "draining") throw new AppError("draining", "Shutting down");
-      if (!options.isStoreUp()) throw new AppError("store_unavailable", "The store cannot be reached");
+      if (!options.isStoreUp()) throw new AppError("store_unavailable", "The store does not accept writes");
       return { status: "ok" as const };
     },
   });

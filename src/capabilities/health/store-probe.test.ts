@@ -30,7 +30,7 @@ async function createTestProbe() {
     await Promise.all(responses);
     await clock.settle();
   };
-  return { state, clock, probe: new StoreProbe(database, clock), advanceSecond };
+  return { store, state, clock, probe: new StoreProbe(database, clock), advanceSecond };
 }
 
 test("the store counts as up until the first query responds", async () => {
@@ -54,6 +54,30 @@ test("detects a failure or a recovery of the store within a second", async () =>
   state.isUp = true;
   await advanceSecond();
   assert.equal(probe.isUp, true);
+  probe.stop();
+});
+
+test("a store that answers reads but rejects writes counts as down until a write succeeds", async () => {
+  const { store, probe, advanceSecond } = await createTestProbe();
+  probe.start();
+  await advanceSecond();
+  assert.equal(probe.fault, null);
+  await store.query("set default_transaction_read_only = on");
+  await advanceSecond();
+  assert.deepEqual([probe.isUp, probe.fault], [false, "The store cannot be reached at the moment."]);
+  await store.query("set default_transaction_read_only = off");
+  await advanceSecond();
+  assert.deepEqual([probe.isUp, probe.fault], [true, null]);
+  probe.stop();
+});
+
+test("a failure that is not meant for callers is reported without its message", async () => {
+  const { store, probe, advanceSecond } = await createTestProbe();
+  await store.query("alter table meta add constraint broken check (key <> 'probed_at') not valid");
+  probe.start();
+  await advanceSecond();
+  assert.equal(probe.fault, "A write to the store failed.");
+  await store.query("alter table meta drop constraint broken");
   probe.stop();
 });
 
@@ -81,7 +105,7 @@ test("a store that stops responding counts as down until it responds", async () 
   await clock.advance(3_900);
   assert.equal(probe.isUp, true);
   await clock.advance(200);
-  assert.equal(probe.isUp, false);
+  assert.deepEqual([probe.isUp, probe.fault], [false, "The store does not respond."]);
   for (const respond of pendingResponses) respond();
   await clock.settle();
   assert.equal(probe.isUp, true);

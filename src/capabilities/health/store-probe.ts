@@ -1,14 +1,19 @@
+import { AppError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 
 const PROBE_PAUSE_MS = 1_000;
 const RESPONSE_MS_MAX = 3_000;
+/** A write, because a store can answer reads while it rejects writes. */
+const WRITE_PROBE = `
+insert into meta (key, value) values ('probed_at', now()::text)
+on conflict (key) do update set value = excluded.value`;
 
-/** Probes the store once a second, so that health and readiness requests do not query it. */
+/** Writes to the store once a second, so that health and readiness requests do not query it. */
 export class StoreProbe {
   readonly #database: Database;
   readonly #clock: Clock;
-  #isUp = true;
+  #fault: string | null = null;
   #cancelTimer: () => void = () => {};
   #isStopped = false;
 
@@ -18,7 +23,12 @@ export class StoreProbe {
   }
 
   get isUp(): boolean {
-    return this.#isUp;
+    return this.#fault === null;
+  }
+
+  /** Why writes fail; null if the store is up. */
+  get fault(): string | null {
+    return this.#fault;
   }
 
   start(): void {
@@ -30,14 +40,15 @@ export class StoreProbe {
     this.#cancelTimer();
   }
 
-  /** Marks the store as down if a query has no response after `RESPONSE_MS_MAX`, and as up when a response arrives. */
+  /** Marks the store as down if a write has no response after `RESPONSE_MS_MAX`, and as up when a write succeeds. */
   async #probe(): Promise<void> {
     const cancelDeadline = this.#clock.setTimeout(() => {
-      this.#isUp = false;
+      this.#fault = "The store does not respond.";
     }, RESPONSE_MS_MAX);
-    this.#isUp = await this.#database.query("select 1 as up").then(
-      () => true,
-      () => false,
+    this.#fault = await this.#database.query(WRITE_PROBE).then(
+      () => null,
+      // Other messages may contain private data.
+      (error: unknown) => (error instanceof AppError ? error.message : "A write to the store failed."),
     );
     cancelDeadline();
     if (!this.#isStopped) this.start();

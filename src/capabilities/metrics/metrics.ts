@@ -179,7 +179,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     set({ rows: "markets" }, markets.queued);
     set({ rows: "trades" }, trades.queued);
   });
-  addGauge("parallax_store_up", "1 while the store responds.", [], (set) => set({}, sources.isStoreUp() ? 1 : 0));
+  addGauge("parallax_store_up", "1 while the store accepts writes.", [], (set) => set({}, sources.isStoreUp() ? 1 : 0));
   addGauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], (set) => {
     for (const job of sources.failingJobs()) set({ job }, 1);
   });
