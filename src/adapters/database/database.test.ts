@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdir, readlink } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -207,6 +208,26 @@ test("a closed embedded store throws `store_unavailable` and releases its direct
 
 const WRITER_SCRIPT = fileURLToPath(new URL("../../../test/support/write-until-killed.ts", import.meta.url));
 const ACKNOWLEDGED_WRITES_MIN = 300;
+
+test("the embedded store keeps at most 128 files open", {
+  skip: process.platform === "linux" ? false : "counts open files in /proc",
+}, async () => {
+  const dataDir = await createDataDir();
+  const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
+  try {
+    const tables = await database.query<{ name: string }>(
+      "select oid::regclass::text as name from pg_class where relkind = 'r' and relpersistence = 'p'",
+    );
+    // Reading all tables and their indexes opens more than 128 files, unless others are closed.
+    for (const { name } of tables) await database.query(`select count(*) from ${name}`);
+    const descriptors = await readdir("/proc/self/fd");
+    const paths = await Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")));
+    const storeFiles = paths.filter((path) => path.startsWith(`${dataDir}/store/`));
+    assert.ok(storeFiles.length > 64 && storeFiles.length <= 128, `${storeFiles.length} open files`);
+  } finally {
+    await database.close();
+  }
+});
 
 test("the embedded store makes checkpoints between transactions to limit its write-ahead log", async () => {
   const dataDir = await createDataDir();

@@ -38,12 +38,18 @@ function describeFailure(error: unknown): PgliteFailure {
   };
 }
 
+/**
+ * Limit of the engine's open files. PostgreSQL's default of 1000 can use up the process's descriptors, and the engine
+ * can then create no files. The engine needs 43 after its start. The smallest accepted value is 64.
+ */
+const OPEN_FILES_MAX = 128;
 /** Lower priority than the API's thread, because most statements are background work. */
 const WORKER_NICENESS = 10;
 lowerThreadPriority(WORKER_NICENESS);
 
 const engine = await PGlite.create({
   ...(folder === null ? {} : { dataDir: folder }),
+  startParams: [...PGlite.defaultStartParams, "-c", `max_files_per_process=${OPEN_FILES_MAX}`],
   parsers: { [types.INT8]: Number },
 });
 await engine.exec("set timezone to 'UTC'");
