@@ -170,10 +170,12 @@ test("the embedded store restarts a failed engine without losing rows, and runni
   const database = await openEmbeddedDatabase({
     dataDir,
     log: quietLog,
-    spawn(workerData) {
-      const worker = new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData });
-      workers.push(worker);
-      return worker;
+    environment: {
+      spawn(workerData) {
+        const worker = new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData });
+        workers.push(worker);
+        return worker;
+      },
     },
   });
   try {
@@ -235,10 +237,12 @@ test("the embedded store makes checkpoints between transactions to limit its wri
   const database = await openEmbeddedDatabase({
     dataDir,
     log: quietLog,
-    spawn: (workerData) =>
-      new Worker(new URL("./pglite-worker.ts", import.meta.url), {
-        workerData: { ...workerData, logBytesMax, logCheckEveryMs: 0 },
-      }),
+    environment: {
+      spawn: (workerData) =>
+        new Worker(new URL("./pglite-worker.ts", import.meta.url), {
+          workerData: { ...workerData, logBytesMax, logCheckEveryMs: 0 },
+        }),
+    },
   });
   const readLogBytes = async ({ query }: Transaction) => {
     const [row] = await query<{ bytes: number }>(

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { acquireDataDirLock } from "../system/data-dir-lock.ts";
-import { createDiskSpaceGuard, type DiskSpaceGuard, readFreeBytes } from "./disk-space-guard.ts";
+import { createDiskSpaceGuard, type DiskSpaceGuard, needsDiskSpace, readFreeBytes } from "./disk-space-guard.ts";
 import { storeUnavailable } from "./errors.ts";
-import { type PgliteClient, startPgliteClient } from "./pglite-client.ts";
+import { type PgliteClient, type PgliteEnvironment, startPgliteClient } from "./pglite-client.ts";
+import type { PgliteEngine } from "./pglite-engine.ts";
 import { runTransaction, type SqlSession } from "./session.ts";
 import { createStatementQueue, type StatementQueue } from "./statement-queue.ts";
 
@@ -19,23 +20,19 @@ const DISK_RESERVE_BYTES = 64 * 2 ** 20;
 
 /** Opens a session that acquires the queue's lock for each statement, or once for a whole transaction. */
 function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpace: DiskSpaceGuard): SqlSession {
-  let releaseLock: (() => void) | null = null;
-  /** Generation of the engine in which the transaction began. */
-  let generation = 0;
-  const assertTransactionNotLost = () => {
-    if (client.generation !== generation)
-      throw storeUnavailable("The store was restarted and the transaction is lost.");
+  let transaction: { readonly engine: PgliteEngine; readonly unlock: () => void } | null = null;
+  const runStatement = async (engine: PgliteEngine, text: string, parameters: readonly unknown[]) => {
+    if (engine.hasDamagedFiles && needsDiskSpace(text))
+      throw storeUnavailable("The store cannot create files: it refuses writes until it is restarted.");
+    return engine.run(text, parameters);
   };
   return {
     async run(text, parameters) {
       await assertDiskSpace(text);
-      if (releaseLock !== null) {
-        assertTransactionNotLost();
-        return client.run(text, parameters);
-      }
+      if (transaction !== null) return runStatement(transaction.engine, text, parameters);
       const unlock = await queue.acquire();
       try {
-        return await client.run(text, parameters);
+        return await runStatement(await client.requireEngine(), text, parameters);
       } finally {
         unlock();
       }
@@ -43,21 +40,21 @@ function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpac
     async begin() {
       const unlock = await queue.acquire();
       try {
-        await client.run("start transaction", []);
+        const engine = await client.requireEngine();
+        await engine.run("start transaction", []);
+        transaction = { engine, unlock };
       } catch (error) {
         unlock();
         throw error;
       }
-      generation = client.generation;
-      releaseLock = unlock;
     },
     async end(statement) {
-      const unlock = releaseLock;
-      if (unlock === null) return;
-      releaseLock = null;
+      if (transaction === null) return;
+      const { engine, unlock } = transaction;
+      transaction = null;
       try {
-        if (client.generation === generation) await client.run(statement, []);
-        else if (statement === "commit") assertTransactionNotLost();
+        // The end of an engine rolls its transaction back. A commit must fail then.
+        if (statement === "commit" || !engine.hasEnded) await engine.run(statement, []);
       } finally {
         unlock();
       }
@@ -82,16 +79,15 @@ export async function openEmbeddedDatabase(options: {
   readonly reserveBytes?: number;
   /** For tests: free bytes on the disk of the data directory, null if unknown. */
   readonly freeBytes?: () => Promise<number | null>;
-  /** For tests: starts the store's worker thread. */
-  readonly spawn?: Parameters<typeof startPgliteClient>[0]["spawn"];
+  readonly environment?: Partial<PgliteEnvironment>;
 }): Promise<Database> {
-  const { dataDir, log, spawn } = options;
+  const { dataDir, log, environment } = options;
   if (dataDir !== null) await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = dataDir === null ? null : await acquireDataDirLock(dataDir);
   let client: PgliteClient;
   try {
     const folder = dataDir === null ? null : join(dataDir, STORE_FOLDER);
-    client = await startPgliteClient({ folder, log, spawn });
+    client = await startPgliteClient({ folder, log, environment });
   } catch (error) {
     await lock?.release();
     throw error;

@@ -21,6 +21,28 @@ const SYSTEM_FAILURE_CODES = new Set([
 const CONNECTION_MESSAGE_PATTERN =
   /connection (terminated|error|timeout)|timeout exceeded when trying to connect|query read timeout|cannot use a pool after|not queryable/i;
 
+/**
+ * Damage of the embedded engine that a restart repairs.
+ *
+ * - `memory`: the WebAssembly machine failed or PostgreSQL panicked. Further statements might never return.
+ * - `files`: the engine can no longer create some files. If the process has no free descriptor, the engine's file system
+ *   registers a new file before it fails to create it. Until a restart the file can be neither created nor opened.
+ */
+export type EngineDamage = "memory" | "files";
+
+const SQLSTATE_PATTERN = /^[0-9A-Z]{5}$/;
+/** SQLSTATE of `could not create file: File exists`. */
+const FILE_EXISTS_STATE = "58P02";
+
+/** Returns the damage of the embedded engine that threw `error`, or null if the engine still works. */
+export function findEngineDamage(error: unknown): EngineDamage | null {
+  const { code, severity } = (error ?? {}) as { readonly code?: unknown; readonly severity?: unknown };
+  // An error without a SQLSTATE is a failure of the WebAssembly machine.
+  if (typeof code !== "string" || !SQLSTATE_PATTERN.test(code)) return "memory";
+  if (severity === "PANIC" || severity === "FATAL") return "memory";
+  return code === FILE_EXISTS_STATE ? "files" : null;
+}
+
 /** Creates a `store_unavailable` error. The message is public; the cause is only logged. */
 export function storeUnavailable(message: string, cause?: unknown): AppError {
   return new AppError("store_unavailable", message, { cause });

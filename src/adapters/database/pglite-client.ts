@@ -1,133 +1,101 @@
 import { Worker } from "node:worker_threads";
 import type { Log } from "../../ports/log.ts";
-import { encodeArrayParameters } from "./array-parameters.ts";
-import { storeUnavailable, toStoreError } from "./errors.ts";
-import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
+import { storeUnavailable } from "./errors.ts";
+import { canOpenFiles } from "./free-descriptors.ts";
+import { connectEngine, type PgliteEngine } from "./pglite-engine.ts";
+import type { PgliteWorkerData } from "./pglite-protocol.ts";
 
-/** Shortest time between two restarts of a failed engine. */
-const RESTART_PAUSE_MS = 1_000;
-const CLOSE_MS_MAX = 5_000;
-/** A statement that takes longer means that the engine is stuck, so its thread is terminated. */
-const STATEMENT_MS_MAX = 120_000;
+/** Shortest time between two starts of the engine. It doubles with each failure, up to the maximum. */
+const RESTART_PAUSE_MS_MIN = 1_000;
+const RESTART_PAUSE_MS_MAX = 30_000;
+/** An engine that fails after this time is restarted immediately. */
+const STABLE_MS_MIN = 60_000;
+/**
+ * While the process can open fewer files than this, an engine that can still read is not restarted, because the restart
+ * could fail. The start needs 49 descriptors and gets at least 43 of them from the replaced engine.
+ */
+const SPARE_DESCRIPTORS_MIN = 8;
+/** Longest time without writes. After it the engine is restarted even if the process cannot open files. */
+const DAMAGED_MS_MAX = 60_000;
 
-/** The main thread's interface to the store's worker thread. */
+/** Keeps an engine of the embedded store running in a worker thread. */
 export interface PgliteClient {
-  /** Increases when the engine stops; statements and transactions of earlier generations are lost. */
-  readonly generation: number;
-  run(text: string, parameters: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  /**
+   * Returns an open engine. Replaces an engine that has ended, or that can no longer create files. The caller must ensure
+   * that no statement or transaction is running. Throws `store_unavailable` between two restarts.
+   */
+  requireEngine(): Promise<PgliteEngine>;
   close(): Promise<void>;
 }
 
-interface PendingStatement {
-  resolve(rows: Record<string, unknown>[]): void;
-  reject(error: unknown): void;
+/** Replaced in tests. */
+export interface PgliteEnvironment {
+  /** Starts the store's worker thread. */
+  readonly spawn: (data: PgliteWorkerData) => Worker;
+  /** Returns whether the process can open this many more files. */
+  readonly canOpenFiles: (count: number) => boolean;
+  readonly monotonic: () => number;
 }
 
-interface Engine {
-  readonly worker: Worker;
-  readonly ready: Promise<void>;
-  readonly exited: Promise<void>;
-}
+const realEnvironment: PgliteEnvironment = {
+  spawn: (workerData) => new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData }),
+  canOpenFiles,
+  monotonic: () => performance.now(),
+};
 
-function toError(failure: PgliteFailure): Error {
-  return Object.assign(new Error(failure.message), {
-    code: failure.code,
-    detail: failure.detail,
-    constraint: failure.constraint,
-  });
-}
-
-/** Starts the store's worker thread. Tests pass a `spawn` function to terminate the worker. */
+/** Starts the engine of the store in `folder`, or in memory if `folder` is null. */
 export async function startPgliteClient(options: {
   readonly folder: string | null;
   readonly log: Log;
-  readonly spawn?: (data: PgliteWorkerData) => Worker;
+  readonly environment?: Partial<PgliteEnvironment>;
 }): Promise<PgliteClient> {
   const { folder, log } = options;
-  const spawn =
-    options.spawn ?? ((data) => new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData: data }));
-  const pendingStatements = new Map<number, PendingStatement>();
-  let nextId = 0;
-  let generation = 0;
+  const { spawn, monotonic, ...environment } = { ...realEnvironment, ...options.environment };
+  const hasSpareDescriptors = () => environment.canOpenFiles(SPARE_DESCRIPTORS_MIN);
+  const startEngine = () => connectEngine(spawn({ folder }), log);
+  let engine = startEngine();
+  let startedAt = monotonic();
+  let restartPauseMs = 0;
+  /** When the engine was first seen to be unable to create files. */
+  let damagedAt: number | null = null;
   let isClosed = false;
-  let engine: Engine | null = null;
-  let restartedAt = Number.NEGATIVE_INFINITY;
 
-  const startEngine = (): Engine => {
-    const worker = spawn({ folder });
-    const ready = Promise.withResolvers<void>();
-    const exited = Promise.withResolvers<void>();
-    let reason: unknown = null;
-    worker.on("message", (message: PgliteReply) => {
-      if (message.kind === "ready") return ready.resolve();
-      const request = pendingStatements.get(message.id);
-      pendingStatements.delete(message.id);
-      if (message.kind === "rows") request?.resolve(message.rows);
-      else if (message.failure.isFatal) {
-        request?.reject(storeUnavailable("The store failed during this statement.", toError(message.failure)));
-      } else request?.reject(toStoreError(toError(message.failure)));
-    });
-    worker.on("error", (error) => {
-      reason = error;
-    });
-    worker.on("exit", (code) => {
-      if (engine?.worker === worker) {
-        engine = null;
-        generation += 1;
-      }
-      const error = storeUnavailable("The store stopped during this statement.", reason);
-      ready.reject(error);
-      for (const request of pendingStatements.values()) request.reject(error);
-      pendingStatements.clear();
-      exited.resolve();
-      if (!isClosed) log.error({ err: reason, exit_code: code }, "the embedded store stopped");
-    });
-    // If no statement waits for `ready`, its unhandled rejection would end the process.
-    ready.promise.catch(() => {});
-    return { worker, ready: ready.promise, exited: exited.promise };
-  };
-
-  const requireEngine = (): Engine => {
+  const restart = async () => {
+    const engineMs = monotonic() - startedAt;
+    restartPauseMs =
+      engineMs >= STABLE_MS_MIN
+        ? RESTART_PAUSE_MS_MIN
+        : Math.min(RESTART_PAUSE_MS_MAX, Math.max(RESTART_PAUSE_MS_MIN, 2 * restartPauseMs));
+    // Two engines on one folder would destroy the store.
+    await engine.terminate();
     if (isClosed) throw storeUnavailable("The store is closed.");
-    if (engine !== null) return engine;
-    if (folder === null) throw storeUnavailable("The in-memory store failed and cannot be restarted.");
-    if (performance.now() - restartedAt < RESTART_PAUSE_MS) throw storeUnavailable("The store is restarting.");
-    restartedAt = performance.now();
+    log.warn({ engine_ms: Math.round(engineMs) }, "restarting the embedded store");
+    startedAt = monotonic();
+    damagedAt = null;
     engine = startEngine();
-    return engine;
+  };
+  const mustReplaceDamaged = () => {
+    damagedAt ??= monotonic();
+    return monotonic() - damagedAt >= DAMAGED_MS_MAX || hasSpareDescriptors();
   };
 
-  const client: PgliteClient = {
-    get generation() {
-      return generation;
-    },
-    async run(text, parameters) {
-      const { worker, ready } = requireEngine();
-      await ready;
-      const id = nextId++;
-      const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>[]>();
-      pendingStatements.set(id, { resolve, reject });
-      const encoded = encodeArrayParameters(parameters);
-      worker.postMessage({ kind: "query", id, text, parameters: encoded } satisfies PgliteRequest);
-      const statementTimeout = setTimeout(() => void worker.terminate(), STATEMENT_MS_MAX);
-      try {
-        return await promise;
-      } finally {
-        clearTimeout(statementTimeout);
-      }
+  await engine.ready;
+  return {
+    async requireEngine() {
+      if (isClosed) throw storeUnavailable("The store is closed.");
+      const canRestart = folder !== null && monotonic() - startedAt >= restartPauseMs;
+      if (engine.hasEnded) {
+        if (folder === null) throw storeUnavailable("The in-memory store failed and cannot be restarted.");
+        if (!canRestart) throw storeUnavailable("The store is restarting.");
+        await restart();
+      } else if (engine.hasDamagedFiles && canRestart && mustReplaceDamaged()) await restart();
+      await engine.ready;
+      return engine;
     },
     async close() {
       if (isClosed) return;
       isClosed = true;
-      const closingEngine = engine;
-      if (closingEngine === null) return;
-      closingEngine.worker.postMessage({ kind: "close" } satisfies PgliteRequest);
-      const timeout = setTimeout(() => void closingEngine.worker.terminate(), CLOSE_MS_MAX);
-      await closingEngine.exited;
-      clearTimeout(timeout);
+      await engine.close();
     },
   };
-  engine = startEngine();
-  await engine.ready;
-  return client;
 }

@@ -1,3 +1,5 @@
+import type { EngineDamage } from "./errors.ts";
+
 /** Messages between the main thread and the store's worker thread. They are plain values, so they can be cloned. */
 export type PgliteRequest =
   | { readonly kind: "query"; readonly id: number; readonly text: string; readonly parameters: readonly unknown[] }
@@ -6,7 +8,8 @@ export type PgliteRequest =
 export type PgliteReply =
   | { readonly kind: "ready" }
   | { readonly kind: "rows"; readonly id: number; readonly rows: Record<string, unknown>[] }
-  | { readonly kind: "failed"; readonly id: number; readonly failure: PgliteFailure };
+  | { readonly kind: "failed"; readonly id: number; readonly failure: PgliteFailure }
+  | { readonly kind: "checkpoint_failed"; readonly failure: PgliteFailure };
 
 /** The fields of an error, because a structured clone of an `Error` loses them. */
 export interface PgliteFailure {
@@ -14,8 +17,8 @@ export interface PgliteFailure {
   readonly code: string | null;
   readonly detail: string | null;
   readonly constraint: string | null;
-  /** True if the engine failed and its thread ends. */
-  readonly isFatal: boolean;
+  /** Null if the engine still works. */
+  readonly damage: EngineDamage | null;
 }
 
 export interface PgliteWorkerData {

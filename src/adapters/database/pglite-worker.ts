@@ -1,10 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, types } from "@electric-sql/pglite";
 import { lowerThreadPriority } from "../system/process-priority.ts";
+import { findEngineDamage } from "./errors.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
 
-/** Worker thread of the embedded store. On the main thread, the engine would block the event loop of the API. */
-const SQLSTATE_PATTERN = /^[0-9A-Z]{5}$/;
+// Worker thread of the embedded store. On the main thread, the engine would block the event loop of the API.
 
 /**
  * PGlite makes no checkpoint until it is closed, so its write-ahead log would grow without limit and be replayed after
@@ -22,22 +22,6 @@ const port = parentPort;
 if (port === null) throw new Error("This file runs as a worker thread only.");
 const sendReply = (message: PgliteReply) => port.postMessage(message);
 
-function describeFailure(error: unknown): PgliteFailure {
-  const fields = error as Partial<Record<"message" | "code" | "detail" | "constraint" | "severity", unknown>>;
-  const text = (value: unknown) => (typeof value === "string" ? value : null);
-  const code = text(fields?.code);
-  return {
-    message: text(fields?.message) ?? String(error),
-    code,
-    detail: text(fields?.detail),
-    constraint: text(fields?.constraint),
-    // An error without a SQLSTATE is a failure of the WebAssembly machine. A panic, for example on a full disk, ends
-    // the engine. Its memory is corrupt, so further statements might never return. A restart replays the log.
-    isFatal:
-      code === null || !SQLSTATE_PATTERN.test(code) || fields.severity === "PANIC" || fields.severity === "FATAL",
-  };
-}
-
 /**
  * Limit of the engine's open files. PostgreSQL's default of 1000 can use up the process's descriptors, and the engine
  * can then create no files. The engine needs 43 after its start. The smallest accepted value is 64.
@@ -54,9 +38,24 @@ const engine = await PGlite.create({
 });
 await engine.exec("set timezone to 'UTC'");
 
+/** True after a failure that may have corrupted the engine's memory. The main thread then terminates this thread. */
 let isBroken = false;
 let isInTransaction = false;
 let logCheckedAt = performance.now();
+
+function recordFailure(error: unknown): PgliteFailure {
+  const fields = (error ?? {}) as Partial<Record<"message" | "code" | "detail" | "constraint", unknown>>;
+  const text = (value: unknown) => (typeof value === "string" ? value : null);
+  const damage = findEngineDamage(error);
+  isBroken ||= damage === "memory";
+  return {
+    message: text(fields.message) ?? String(error),
+    code: text(fields.code),
+    detail: text(fields.detail),
+    constraint: text(fields.constraint),
+    damage,
+  };
+}
 
 /** Makes a checkpoint if the log is long, but not in a transaction, because a failed checkpoint would abort it. */
 async function limitLog(): Promise<void> {
@@ -78,20 +77,15 @@ async function handleRequest(request: PgliteRequest): Promise<void> {
     else if (/^(commit|rollback)\s*$/i.test(request.text)) isInTransaction = false;
     sendReply({ kind: "rows", id: request.id, rows });
   } catch (error) {
-    const failure = describeFailure(error);
-    sendReply({ kind: "failed", id: request.id, failure });
-    if (failure.isFatal) exitAfterFailure();
+    sendReply({ kind: "failed", id: request.id, failure: recordFailure(error) });
     return;
   }
-  // If the checkpoint fails, for example on a full disk, the next check retries it.
-  await limitLog().catch((error: unknown) => {
-    if (describeFailure(error).isFatal) exitAfterFailure();
-  });
-}
-
-function exitAfterFailure(): void {
-  isBroken = true;
-  setImmediate(() => process.exit(1));
+  try {
+    await limitLog();
+  } catch (error) {
+    // The next check retries the checkpoint.
+    sendReply({ kind: "checkpoint_failed", failure: recordFailure(error) });
+  }
 }
 
 let lastRequest: Promise<void> = Promise.resolve();

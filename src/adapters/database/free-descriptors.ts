@@ -1,0 +1,16 @@
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
+
+/** Whether this process can open `count` more files. Opens and closes them synchronously. */
+export function canOpenFiles(count: number): boolean {
+  const descriptors: number[] = [];
+  try {
+    while (descriptors.length < count) descriptors.push(openSync(devNull, "r"));
+    return true;
+  } catch (error) {
+    // Any other error says nothing about the number of open files.
+    return !["EMFILE", "ENFILE"].includes((error as NodeJS.ErrnoException).code ?? "");
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor);
+  }
+}

@@ -1,0 +1,132 @@
+import type { Worker } from "node:worker_threads";
+import type { Log } from "../../ports/log.ts";
+import { encodeArrayParameters } from "./array-parameters.ts";
+import { storeUnavailable, toStoreError } from "./errors.ts";
+import type { PgliteFailure, PgliteReply, PgliteRequest } from "./pglite-protocol.ts";
+
+/** Opening the store takes seconds; after a crash it replays at most 128 MiB of its write-ahead log. */
+const START_MS_MAX = 120_000;
+/** A statement that takes longer means that the engine is stuck, so its thread is terminated. */
+const STATEMENT_MS_MAX = 120_000;
+const CLOSE_MS_MAX = 5_000;
+
+type Rows = Record<string, unknown>[];
+
+/** One worker thread with the engine of the embedded store. It ends once and is not restarted. */
+export interface PgliteEngine {
+  /** Resolves when the store is open. Rejects with `store_unavailable` if the thread ends before. */
+  readonly ready: Promise<void>;
+  /** True as soon as the engine can run no further statement. Its thread may still hold the store's files. */
+  readonly hasEnded: boolean;
+  /** True if the engine can no longer create some files. Reads still succeed. */
+  readonly hasDamagedFiles: boolean;
+  /** Runs a statement. Statements that have no reply when the engine ends fail with `store_unavailable`. */
+  run(text: string, parameters: readonly unknown[]): Promise<Rows>;
+  /** Ends the thread without a checkpoint, as a kill would. Resolves when its files are closed. */
+  terminate(): Promise<void>;
+  /** Makes a checkpoint and ends the thread. Terminates it if this takes too long. */
+  close(): Promise<void>;
+}
+
+function toError(failure: PgliteFailure): Error {
+  const { message, code, detail, constraint } = failure;
+  return Object.assign(new Error(message), { code, detail, constraint });
+}
+
+/** Connects to a worker thread that has just been started. */
+export function connectEngine(worker: Worker, log: Log): PgliteEngine {
+  const pendingStatements = new Map<number, PromiseWithResolvers<Rows>>();
+  const ready = Promise.withResolvers<void>();
+  const exited = Promise.withResolvers<void>();
+  let nextId = 0;
+  let hasEnded = false;
+  let hasDamagedFiles = false;
+  let isExpectedEnd = false;
+  let reason: unknown = null;
+  const send = (request: PgliteRequest) => worker.postMessage(request);
+
+  const terminate = () => {
+    hasEnded = true;
+    void worker.terminate();
+    return exited.promise;
+  };
+  const terminateAfter = (timeoutMs: number, task: string) =>
+    setTimeout(() => {
+      reason ??= new Error(`${task} took longer than ${timeoutMs} ms.`);
+      void terminate();
+    }, timeoutMs);
+  const recordDamage = ({ damage }: PgliteFailure, error: Error) => {
+    if (damage === "memory") {
+      reason = error;
+      void terminate();
+    } else if (damage === "files" && !hasDamagedFiles) {
+      hasDamagedFiles = true;
+      log.error({ err: error }, "the embedded store cannot create files: it refuses writes until it is restarted");
+    }
+  };
+  const toStatementError = ({ damage }: PgliteFailure, error: Error) =>
+    damage === null ? toStoreError(error) : storeUnavailable("The store failed during this statement.", error);
+
+  worker.on("message", (message: PgliteReply) => {
+    if (message.kind === "ready") return ready.resolve();
+    if (message.kind === "rows") {
+      pendingStatements.get(message.id)?.resolve(message.rows);
+      return;
+    }
+    const { failure } = message;
+    const error = toError(failure);
+    if (message.kind === "failed") pendingStatements.get(message.id)?.reject(toStatementError(failure, error));
+    else log.warn({ err: error }, "a checkpoint of the embedded store failed and will be retried");
+    recordDamage(failure, error);
+  });
+  worker.on("error", (error) => {
+    reason = error;
+  });
+  worker.on("exit", (code) => {
+    hasEnded = true;
+    const error = storeUnavailable("The store stopped during this statement.", reason);
+    ready.reject(error);
+    for (const { reject } of pendingStatements.values()) reject(error);
+    exited.resolve();
+    if (!isExpectedEnd) log.error({ err: reason, exit_code: code }, "the embedded store stopped");
+  });
+
+  const startTimeout = terminateAfter(START_MS_MAX, "Opening the store");
+  // If no statement waits for `ready`, its unhandled rejection would end the process.
+  ready.promise.catch(() => {}).finally(() => clearTimeout(startTimeout));
+
+  return {
+    ready: ready.promise,
+    get hasEnded() {
+      return hasEnded;
+    },
+    get hasDamagedFiles() {
+      return hasDamagedFiles;
+    },
+    async run(text, parameters) {
+      if (hasEnded) throw storeUnavailable("The store stopped before this statement.");
+      const id = nextId++;
+      const statement = Promise.withResolvers<Rows>();
+      pendingStatements.set(id, statement);
+      const timeout = terminateAfter(STATEMENT_MS_MAX, "A statement");
+      try {
+        send({ kind: "query", id, text, parameters: encodeArrayParameters(parameters) });
+        return await statement.promise;
+      } finally {
+        clearTimeout(timeout);
+        pendingStatements.delete(id);
+      }
+    },
+    terminate() {
+      isExpectedEnd = true;
+      return terminate();
+    },
+    async close() {
+      isExpectedEnd = true;
+      if (!hasEnded) send({ kind: "close" });
+      const timeout = terminateAfter(CLOSE_MS_MAX, "Closing the store");
+      await exited.promise;
+      clearTimeout(timeout);
+    },
+  };
+}
