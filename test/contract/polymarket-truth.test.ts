@@ -284,7 +284,7 @@ const assertTradesEqual = (trades: readonly Trade[], expected: readonly WorldTra
 test("trades of both tokens, with prices converted to YES, equal the world's trades", async () => {
   time.at = START;
   const { market, listing } = await readBusiestMarket();
-  const since = time.at - 6 * HOUR_MS;
+  const since = time.at - 4 * HOUR_MS;
   const expected = world.trades(market, since, time.at + 1);
   const trades = await venue.listTrades(listing, since, 10_000, signal);
   assert.ok(expected.length > 50 && expected.length < 10_000, `${expected.length} trades`);

@@ -271,6 +271,22 @@ describe("polymarket: trades, book and history", () => {
     assert.equal((await valid.clock.until(valid.venue.getBook(market, signal)))?.bids[0]?.price, 0.43);
   });
 
+  test("keeps the first point of a range that does not begin at a whole minute", async () => {
+    const fromMs = Date.UTC(2026, 10, 21) + 4_000;
+    const samples = [0, 74, 119].map((seconds) => ({ t: fromMs / 1000 + seconds, p: 0.4 }));
+    const harness = setUp(() => json({ history: samples }));
+    const range = { fromMs: fromMs - 60_000, toMs: fromMs + 180_000, intervalMs: 60_000 };
+    const points = await harness.clock.until(harness.venue.getHistory(await listing(), range, signal));
+    assert.deepEqual(
+      points.map(({ startAt, endAt }) => [startAt - range.fromMs, endAt - range.fromMs]),
+      [
+        [0, 56_000],
+        [56_000, 116_000],
+        [116_000, 176_000],
+      ],
+    );
+  });
+
   test("requests history by token, with seconds and minutes, two weeks per request", async () => {
     const harness = setUp(() => json({ history: [] }));
     const market = await listing();
