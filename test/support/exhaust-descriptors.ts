@@ -44,6 +44,7 @@ function closeAll(): void {
 async function main(dataDir: string): Promise<ExhaustionReport> {
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
   const http = await createHttpServer({
+    clock: systemClock,
     log: quietLog,
     random: systemRandom,
     data: "sandbox",
