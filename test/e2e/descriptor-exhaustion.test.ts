@@ -4,16 +4,16 @@ import { fileURLToPath } from "node:url";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { BATCH_ROWS, type ExhaustionReport } from "../support/exhaust-descriptors.ts";
 import { quietLog } from "../support/quiet-log.ts";
-import { run, temporaryFolder } from "../support/service-process.ts";
+import { run } from "../support/service-process.ts";
 import { makeStore } from "../support/store-template.ts";
+import { createTestFolder } from "../support/test-folder.ts";
 
 const PROGRAM = fileURLToPath(new URL("../support/exhaust-descriptors.ts", import.meta.url));
 /** The program needs about 150 descriptors. */
 const DESCRIPTORS_MAX = 256;
 
-test("the embedded store accepts writes again after the process ran out of file descriptors, and loses no acknowledged row", async (t) => {
-  const { path: dataDir, release } = await temporaryFolder();
-  t.after(release);
+test("the embedded store accepts writes again after the process ran out of file descriptors, and loses no acknowledged row", async () => {
+  const dataDir = await createTestFolder();
   await makeStore(dataDir);
   const limited = `ulimit -n ${DESCRIPTORS_MAX} && exec "$@"`;
   const { output, ended } = run("sh", ["-c", limited, "sh", process.execPath, PROGRAM, dataDir]);

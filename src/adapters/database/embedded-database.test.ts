@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { FakeEngineThread, FILE_FAILURE, MEMORY_FAILURE } from "../../../test/support/fake-engine.ts";
-import { temporaryFolder } from "../../../test/support/service-process.ts";
 import { recordingLog } from "../../../test/support/test-app.ts";
+import { createTestFolder } from "../../../test/support/test-folder.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
 
 const READ = "select 1";
@@ -12,8 +12,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Opens a store whose engines are scripted: `threads` in order of their start, then threads that work. */
 async function openTestStore(t: TestContext, threads: readonly FakeEngineThread[] = []) {
-  const { path: dataDir, release } = await temporaryFolder();
-  t.after(release);
+  const dataDir = await createTestFolder();
   const state = { now: 0, freeDescriptors: Number.POSITIVE_INFINITY };
   const started: FakeEngineThread[] = [];
   const { log, lines } = recordingLog();

@@ -46,6 +46,8 @@ export async function startPaidService(options: {
   const http = createUndiciHttp(systemClock);
   const venues = [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }];
   const app = await buildApp({
+    // A test sends 1,000 requests from one address.
+    connections: { perAddress: 1_000 },
     ...plainAppPorts({ database, log, venues, publicUrl: "https://api.example.org" }),
     payments: {
       asset: { network, chainId, asset: token, name, version, payTo },
