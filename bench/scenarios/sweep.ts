@@ -7,7 +7,12 @@ const MARKET_COUNT_QUICK = 2_000;
 interface SweepResult {
   readonly markets: number;
   readonly marketsPerSecond: number;
-  readonly venues: readonly { readonly venue: string; readonly markets: number; readonly seconds: number }[];
+  readonly venues: readonly {
+    readonly venue: string;
+    readonly markets: number;
+    readonly seconds: number;
+    readonly traffic: { readonly requests: number; readonly receivedBytes: number; readonly decodedBytes: number };
+  }[];
   readonly cpuSeconds: { readonly service: number; readonly sandbox: number };
   readonly rssMib: { readonly serviceLater: number };
 }
@@ -27,6 +32,12 @@ export const sweepScenario: Scenario = {
         samples: [result.marketsPerSecond],
         target: { of: "median", bound: "at_least", value: 5_000 },
         note: result.venues.map((venue) => `${venue.venue} ${Math.round(venue.markets / venue.seconds)}`).join(", "),
+      }),
+      createBenchRow({
+        figure: "bytes received by the first sweep",
+        unit: "bytes/market",
+        samples: [result.venues.reduce((sum, { traffic }) => sum + traffic.receivedBytes, 0) / markets],
+        note: `decoded ${Math.round(result.venues.reduce((sum, { traffic }) => sum + traffic.decodedBytes, 0) / markets)}`,
       }),
       createBenchRow({
         figure: "CPU time, service with its store",
