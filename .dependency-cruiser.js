@@ -14,11 +14,12 @@ export default {
   forbidden: [
     only("lib"),
     only("domain", "lib"),
+    only("quant", "domain", "lib"),
     only("ports", "domain"),
     ...["adapters", "venues", "http", "recording", "board", "event-log"].map((folder) => only(folder, ...base)),
     only("storage", "board", "event-log", ...base),
     only("ingest", "board", "storage", "event-log", ...base),
-    only("capabilities", "ingest", "board", "storage", "event-log", "http", ...base),
+    only("capabilities", "ingest", "board", "storage", "event-log", "http", "quant", ...base),
     only("config", "capabilities", "venues", "domain", "lib"),
     forbid(
       "the-sandbox-imports-only-lib-and-recordings",
@@ -30,7 +31,7 @@ export default {
       { path: "^src/", pathNot: ["^src/commands/", test] },
       { path: "^sandbox/" },
     ),
-    forbid("pure-folders-do-no-io", { path: inside("domain", "lib") }, { dependencyTypes: ["core", "npm"] }),
+    forbid("pure-folders-do-no-io", { path: inside("domain", "lib", "quant") }, { dependencyTypes: ["core", "npm"] }),
     // Config reads single files: an index loads its whole capability, and every command reads the config.
     forbid(
       "import-through-the-index",
@@ -44,7 +45,7 @@ export default {
       "only-http-files-of-a-capability-import-http",
       {
         path: inside("capabilities"),
-        pathNot: ["/(routes|schema|guards|authenticator|payment-gate|payments|index)\\.ts$", test],
+        pathNot: ["/([a-z-]*routes|schema|guards|authenticator|payment-gate|payments|index)\\.ts$", test],
       },
       { path: ["^src/http/(?!html/)", "/routes\\.ts$", "node_modules/fastify"] },
     ),

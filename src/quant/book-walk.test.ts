@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { slippagePercent, walkBook } from "./book-walk.ts";
+
+const BOOK = [
+  { price: 0.5, size: 100 },
+  { price: 0.6, size: 100 },
+];
+const level = fc.record({
+  price: fc.integer({ min: 1, max: 99 }).map((cents) => cents / 100),
+  size: fc.integer({ min: 1, max: 10_000 }),
+});
+const asks = fc.array(level, { maxLength: 20 }).map((levels) => levels.sort((a, b) => a.price - b.price));
+const value = fc.integer({ min: 1, max: 100_000 });
+const offeredUsd = (levels: typeof BOOK) => levels.reduce((sum, { price, size }) => sum + price * size, 0);
+
+test("known value: $80 buys 100 contracts at 50 cents and 50 at 60 cents", () => {
+  const { contracts, costUsd, averagePrice, worstPrice, isComplete } = walkBook(BOOK, 80);
+  assert.deepEqual(
+    { contracts, costUsd, worstPrice, isComplete },
+    { contracts: 150, costUsd: 80, worstPrice: 0.6, isComplete: true },
+  );
+  assert.equal(averagePrice, 80 / 150);
+  assert.ok(Math.abs((slippagePercent(BOOK, 80) ?? 0) - 20 / 3) < 1e-12);
+});
+
+test("an order within the best level has no slippage", () => {
+  fc.assert(
+    fc.property(level, fc.double({ min: 0.001, max: 1, noNaN: true }), (best, share) => {
+      const slippage = slippagePercent([best, { price: 0.99, size: 5 }], best.price * best.size * share);
+      return slippage !== null && slippage < 1e-9;
+    }),
+  );
+});
+
+test("an order spends its value or everything that the side offers, between best and worst price", () => {
+  fc.assert(
+    fc.property(asks, value, (levels, valueUsd) => {
+      const walk = walkBook(levels, valueUsd);
+      const offered = offeredUsd(levels);
+      assert.ok(Math.abs(walk.costUsd - Math.min(valueUsd, offered)) < 1e-6);
+      if (walk.averagePrice === null || walk.worstPrice === null) return levels.length === 0;
+      assert.ok(walk.averagePrice >= (levels[0]?.price ?? 0) - 1e-12);
+      assert.ok(walk.averagePrice <= walk.worstPrice + 1e-12);
+    }),
+  );
+});
+
+test("a larger order never has a better mean price, and more offers never make it worse", () => {
+  fc.assert(
+    fc.property(asks, level, value, value, (levels, extra, a, b) => {
+      const meanOf = (book: typeof levels, usd: number) => walkBook(book, usd).averagePrice ?? 0;
+      if (meanOf(levels, Math.max(a, b)) < meanOf(levels, Math.min(a, b)) - 1e-9) return false;
+      const more = [...levels, extra].sort((x, y) => x.price - y.price);
+      return !walkBook(levels, a).isComplete || meanOf(more, a) <= meanOf(levels, a) + 1e-9;
+    }),
+  );
+});
+
+test("a side that cannot fill the order has no slippage figure", () => {
+  assert.equal(slippagePercent([], 10), null);
+  assert.equal(slippagePercent(BOOK, 111), null);
+  assert.deepEqual(walkBook([], 10), {
+    contracts: 0,
+    costUsd: 0,
+    averagePrice: null,
+    worstPrice: null,
+    isComplete: false,
+  });
+});
+
+test("values, prices and sizes that are not above 0 are refused", () => {
+  for (const valueUsd of [0, -1, Number.NaN, Infinity]) assert.throws(() => walkBook(BOOK, valueUsd), RangeError);
+  assert.throws(() => walkBook([{ price: 0, size: 1 }], 1), RangeError);
+  assert.throws(() => walkBook([{ price: 0.5, size: -1 }], 1), RangeError);
+});

@@ -1,0 +1,19 @@
+import { assertProbability } from "./assert.ts";
+
+/** Prices closer to 0 or 1 are treated as this close: half a tick of one cent. */
+const PROBABILITY_MIN = 0.005;
+
+/**
+ * Log-odds of a probability: L = ln(p / (1 - p)). Probabilities outside [0.005, 0.995] are moved to the nearer bound, so
+ * that a step of one tick at the edge of the price range is not an unlimited move.
+ *
+ * @param p  probability, in [0, 1]
+ * @returns  log-odds, in [-5.293, 5.293]
+ * @throws RangeError when p is NaN or outside its range
+ * @example logOdds(0.75); // 1.0986 = ln 3
+ */
+export function logOdds(p: number): number {
+  assertProbability(p, "p");
+  const bounded = Math.min(Math.max(p, PROBABILITY_MIN), 1 - PROBABILITY_MIN);
+  return Math.log(bounded / (1 - bounded));
+}
