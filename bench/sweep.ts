@@ -15,7 +15,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { sweepPauseAfter } from "../src/ports/venue.ts";
 import { loadVenue } from "../src/venues/registry.ts";
-import { START_ARGUMENTS } from "../test/support/service-process.ts";
+import { START_ARGUMENTS, START_ENVIRONMENT } from "../test/support/service-process.ts";
 import { fakeVenuePorts } from "../test/support/venues/adapter-harness.ts";
 
 /** A health request counts all markets, so more frequent polling would distort the measurement. */
@@ -73,6 +73,7 @@ const service = spawn(process.execPath, START_ARGUMENTS, {
   cwd: new URL("..", import.meta.url).pathname,
   env: {
     ...process.env,
+    ...START_ENVIRONMENT,
     PARALLAX_PORT: "0",
     PARALLAX_DATA_DIR: folder,
     PARALLAX_SANDBOX_MARKETS: values.markets,

@@ -19,7 +19,7 @@ function openControl() {
   const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 20 });
   const app = Fastify();
   const feed = { subscribe: () => () => {}, close: () => {} };
-  createControl({ world, feed, faults, now: () => NOW, enforceLimits: true }, URLS).install(app);
+  createControl({ world, feed, faults, now: () => NOW, enforceLimits: true }, URLS, "sandbox.example").install(app);
   const request = async (method: "GET" | "PUT" | "POST" | "DELETE", url: string, payload?: object) => {
     const reply = await app.inject({ method, url, payload });
     return { status: reply.statusCode, json: reply.json() };
@@ -120,4 +120,37 @@ test("404 and 400: rejects unknown venues, switches and values, and changes no f
     assert.ok(json.error.length > 10);
   }
   assert.ok(SANDBOX_VENUES.every((venue) => faults[venue].isInactive));
+});
+
+test("403: a host other than loopback or the configured host, and the origin of another site, read and change nothing", async () => {
+  const { app, faults } = openControl();
+  const LOCAL = "127.0.0.1:8790";
+  const foreignHeaders: readonly Readonly<Record<string, string>>[] = [
+    { host: "evil.example" },
+    { host: "evil.example:8790", origin: "http://evil.example:8790" },
+    { host: "127.0.0.1.evil.example:8790" },
+    { host: "localhost.evil.example" },
+    { host: "192.0.2.7:8790" },
+    { host: "0.0.0.0:8790" },
+    { host: LOCAL, origin: "https://evil.example" },
+    { host: LOCAL, origin: "null" },
+    { host: LOCAL, origin: "http://127.0.0.1:3000" },
+    { host: LOCAL, origin: `https://${LOCAL}` },
+    { host: LOCAL, origin: `http://${LOCAL}, http://evil.example` },
+  ];
+  const requests = [
+    ...(["/", "/urls", "/faults", "/world", "/truth/kalshi", "/unknown"] as const).map((url) => ["GET", url] as const),
+    ...[["PUT", "/faults/all"] as const, ["POST", "/faults/all"] as const, ["DELETE", "/faults"] as const],
+  ];
+  for (const headers of foreignHeaders)
+    for (const [method, url] of requests) {
+      const payload = method === "GET" || method === "DELETE" ? undefined : { server_error: 1 };
+      const reply = await app.inject({ method, url, headers, payload });
+      assert.equal(reply.statusCode, 403, `${method} ${url} ${JSON.stringify(headers)}`);
+      assert.deepEqual(Object.keys(reply.json()), ["error"]);
+    }
+  assert.deepEqual(faults.kalshi.settings, {});
+  for (const host of [LOCAL, "localhost:8790", "LOCALHOST", "[::1]:8790", "127.1.2.3", "sandbox.example:8790"])
+    for (const headers of [{ host }, { host, origin: `http://${host}` }])
+      assert.equal((await app.inject({ url: "/faults", headers })).statusCode, 200, host);
 });

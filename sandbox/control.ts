@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { hostWithoutPort, isLoopbackHost } from "../src/lib/loopback.ts";
 import { FAULT_DEFINITIONS, FaultError, type FaultSettings, parseFaults } from "./faults/switches.ts";
 import type { ExchangeContext, ExchangeService } from "./protocol/exchange.ts";
 import { kalshiTicker } from "./protocol/kalshi/index.ts";
@@ -35,8 +37,12 @@ const presentRecording = (recording: ReplayedRecording) => ({
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** The control server: an overview page, the base URLs, the true state of the simulated markets, and the fault switches. */
-export function createControl(context: ExchangeContext, urls: ServiceUrls): ExchangeService {
+/**
+ * The control server: an overview page, the base URLs, the true state of the simulated markets, and the fault switches.
+ *
+ * @param host  address on which the server listens; the only name beside loopback names that requests may use for it
+ */
+export function createControl(context: ExchangeContext, urls: ServiceUrls, host: string): ExchangeService {
   const { world, now } = context;
   const truthOf = (market: ListedMarket, at: number) => ({
     venue: market.venue,
@@ -59,6 +65,10 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
     scheme: "http",
     listener: "control",
     install(app) {
+      app.addHook("onRequest", async ({ headers }, reply) => {
+        const error = findForeignHeader(headers, host);
+        if (error !== null) return reply.code(403).send({ error });
+      });
       app.get("/", (_request, reply) => {
         const at = now();
         const rows = SANDBOX_VENUES.map((venue) => {
@@ -101,6 +111,18 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls): Exch
       );
     },
   };
+}
+
+/**
+ * Returns why a request may come from another site's page, or null. A page can send requests to loopback, and under a
+ * name that it resolves to loopback (DNS rebinding) it can read the responses.
+ */
+function findForeignHeader({ host, origin }: IncomingHttpHeaders, configuredHost: string): string | null {
+  const hostname = hostWithoutPort(host);
+  if (!isLoopbackHost(hostname) && hostname !== configuredHost)
+    return `This server does not answer to the host ${hostname}: use localhost or a loopback address`;
+  if (origin !== undefined && origin !== `http://${host}`) return `Requests from pages of ${origin} are not allowed`;
+  return null;
 }
 
 const describeFaults = (settings: FaultSettings): string =>

@@ -67,7 +67,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     firstPort: firstPort === 0 ? 0 : firstPort + 1,
     faults: { byVenue: faults, now: options.now, wait },
   });
-  const control = await serveExchanges([createControl(context, exchanges.urls)], { host, firstPort });
+  const control = await serveExchanges([createControl(context, exchanges.urls, host)], { host, firstPort });
   return {
     urls: { ...exchanges.urls, ...control.urls },
     async close() {

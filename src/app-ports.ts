@@ -33,18 +33,24 @@ export interface AppPorts {
   readonly version: string;
   readonly publicUrl: string | null;
   readonly trustProxy: readonly string[] | null;
+  /** Origins whose scripts may use the API; none by default. */
+  readonly corsOrigins?: readonly string[];
   /** Limits of connections; omitted fields have the defaults of the HTTP server. */
   readonly connections?: Partial<ConnectionMaxima>;
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
   /** Retention of stored data in days; omitted fields have defaults. */
   readonly retention?: Partial<RetentionDays>;
+  /** Size of the embedded store's folder above which the oldest data is deleted early; null or omitted: unlimited. */
+  readonly storeBytesMax?: number | null;
   /** Days after which events are deleted. */
   readonly eventDays: number;
   /** Settings of sign-up; null rejects sign-ups with `signup_not_configured`. */
   readonly signUp: SignUpSettings | null;
   /** Bot check and e-mail delivery of the account page. */
   readonly account: AccountSettings;
+  /** The key in the examples of a sandbox's pages; null or omitted shows a placeholder. */
+  readonly demoKey?: string | null;
   /** Days after which audit log entries are deleted. */
   readonly auditDays: number;
   /** Roles of this process if several share the store; undefined for a single process with all roles. */

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { isArgumentError, print, reportFailure } from "./commands/terminal.ts";
 import { RECORD_USAGE, renderUsage } from "./commands/usage.ts";
 import { parseConfig } from "./config/config.ts";
+import { addEnvFile } from "./config/env-file.ts";
 import { UserFacingError } from "./lib/user-facing-error.ts";
 import { VENUE_SERVICES } from "./venues/registry.ts";
 
@@ -22,7 +23,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 async function run(argv: readonly string[]): Promise<void> {
   if (argv[0] === "customers") {
     const { runCustomersCommand } = await import("./commands/customers/run.ts");
-    return runCustomersCommand(argv.slice(1), process.env);
+    return runCustomersCommand(argv.slice(1), addEnvFile(process.env));
   }
   const { values, positionals } = parseArgs({
     args: [...argv],
@@ -45,7 +46,8 @@ async function run(argv: readonly string[]): Promise<void> {
   if (values.help === true) return print(command === "record" ? RECORD_USAGE : renderUsage(version));
   if (values.version === true) return print(`${version}\n`);
   if (rest.length > 0) return reportFailure(`Unexpected arguments: ${rest.join(" ")}. Try --help.`);
-  const environment = values.live === true ? { ...process.env, PARALLAX_MODE: "live" } : process.env;
+  const settings = addEnvFile(process.env);
+  const environment = values.live === true ? { ...settings, PARALLAX_MODE: "live" } : settings;
   if (command === "serve") {
     const { serve } = await import("./commands/serve.ts");
     return serve(parseConfig(environment, VENUE_SERVICES), version);

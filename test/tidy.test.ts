@@ -181,18 +181,3 @@ test("openapi.json equals the output of `parallax openapi`", async () => {
     "run `npm run openapi`",
   );
 });
-
-test("`npm ci` installs the native packages with the oldest supported Node version", async () => {
-  // npm silently skips an optional package if its `engines` exclude the Node that runs npm. The native packages of
-  // Biome and others are optional. If an update adds `engines` to one of them, remove that field from
-  // package-lock.json.
-  const lock = JSON.parse(await readFile(join(PROJECT, "package-lock.json"), "utf8"));
-  const entries = Object.entries(lock.packages) as [string, { os?: string[]; engines?: { node?: string } }][];
-  const skippedEntries = entries.filter(
-    ([, { os, engines }]) => os !== undefined && /^>=? ?(?:2[1-9]|[3-9]\d)/.test(engines?.node ?? ""),
-  );
-  assert.deepEqual(
-    skippedEntries.map(([name]) => name),
-    [],
-  );
-});

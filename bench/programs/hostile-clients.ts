@@ -18,16 +18,16 @@ const PIPELINED_REQUESTS = 590;
 const BODY_BYTES = 10_000;
 
 const HOST = `host: 127.0.0.1:${port}\r\n`;
-const ASSET_REQUEST = `GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\n${HOST}\r\n`;
+const PAGE_REQUEST = `GET /docs/errors HTTP/1.1\r\n${HOST}\r\n`;
 const FIRST_BYTES: Readonly<Record<HostileKind, string>> = {
-  pipelining: ASSET_REQUEST.repeat(PIPELINED_REQUESTS),
+  pipelining: PAGE_REQUEST.repeat(PIPELINED_REQUESTS),
   idle: `GET /livez HTTP/1.1\r\n${HOST}\r\n`,
   slow_headers: `GET /livez HTTP/1.1\r\n${HOST}x-slow: `,
   slow_body: `POST /v1/customers/signup HTTP/1.1\r\n${HOST}content-type: application/json\r\ncontent-length: ${BODY_BYTES}\r\n\r\n`,
 };
 /** Sent every second. A pipelining client notices only by writing that the server has closed its connection. */
 const NEXT_BYTES: Readonly<Record<HostileKind, string>> = {
-  pipelining: ASSET_REQUEST,
+  pipelining: PAGE_REQUEST,
   idle: "",
   slow_headers: "a",
   slow_body: " ",

@@ -59,7 +59,6 @@ const openServer = await createHttpServer({
   log: quietLog,
   random: systemRandom,
   data: "sandbox",
-  docs: false,
   authentication: { authenticate: () => null },
 });
 openServer.addHook("onRoute", (route) => {

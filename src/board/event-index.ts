@@ -1,3 +1,4 @@
+import { toCents } from "../domain/usd.ts";
 import { Bitmap } from "./bitmap.ts";
 import type { MarketIndex } from "./market-index.ts";
 import type { BoardEvent } from "./model.ts";
@@ -228,9 +229,4 @@ function resize(source: Int32Array, length: number): Int32Array<ArrayBuffer> {
   const target = new Int32Array(length).fill(-1);
   target.set(source);
   return target;
-}
-
-/** Rounds USD to cents. */
-export function toCents(usd: number): number {
-  return Math.round(usd * 100) / 100;
 }

@@ -23,7 +23,7 @@ export type Closers = (() => Promise<unknown> | unknown)[];
  */
 export async function buildServiceApp(
   config: Config,
-  dependencies: Pick<AppPorts, "database" | "bus" | "journal" | "sharedLimits" | "log" | "version"> & {
+  dependencies: Pick<AppPorts, "database" | "bus" | "journal" | "sharedLimits" | "log" | "version" | "demoKey"> & {
     readonly sandboxUrls: SandboxUrls;
   },
   closers: Closers,
@@ -41,6 +41,7 @@ export async function buildServiceApp(
     publicUrl: config.publicUrl,
     payments: config.payments === null ? undefined : { ...config.payments, http },
     trustProxy: config.trustProxy,
+    corsOrigins: config.corsOrigins,
     connections: config.connections,
     marketplaceSecrets: config.marketplaceSecrets,
     eventDays: config.eventDays,
@@ -52,6 +53,7 @@ export async function buildServiceApp(
       fiveMinuteBarDays: config.fiveMinuteBarDays,
       settledMarketDays: config.settledMarketDays,
     },
+    storeBytesMax: config.databaseUrl === null && config.storeMaxMib > 0 ? config.storeMaxMib * 2 ** 20 : null,
     // The embedded store is locked by this process, so there are no other nodes.
     node: config.databaseUrl === null ? undefined : createNodeSettings(config.roles),
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { type SandboxOptions, startSandbox } from "../../sandbox/main.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import type { Config } from "../config/config.ts";
-import { onSignal, parseWholeNumber, print } from "./terminal.ts";
+import { ignoreSignals, onSignal, parseWholeNumber, print } from "./terminal.ts";
 import { SANDBOX_PORT } from "./usage.ts";
 
 /** Largest timestamp that a `Date` can hold, in Unix milliseconds. */
@@ -20,6 +20,7 @@ export async function runSandbox(
   options: { readonly port?: string; readonly genesis?: string; readonly isChild: boolean },
 ): Promise<void> {
   const { isChild } = options;
+  if (isChild) ignoreSignals();
   const genesis = isChild
     ? await readGenesisFromParent()
     : parseWholeNumber("--genesis", options.genesis ?? String(systemClock.now()), GENESIS_MAX);
@@ -27,6 +28,7 @@ export async function runSandbox(
   const firstPort = parseWholeNumber("--port", options.port ?? String(defaultPort), FIRST_PORT_MAX);
   const sandbox = await startSandbox({ ...createSandboxOptions(config, genesis), firstPort });
   print(`${JSON.stringify(sandbox.urls)}\n`);
+  if (isChild) return;
   onSignal(async () => {
     await sandbox.close();
     process.exit(0);

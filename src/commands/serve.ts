@@ -9,12 +9,15 @@ import { onSignal, print } from "./terminal.ts";
  */
 const SIGTERM_GRACE_MS = 2_000;
 
-/** Starts the service, prints the banner and runs until a signal. */
+/** Starts the service, prints its progress and the banner, and runs until a signal. */
 export async function serve(config: Config, version: string): Promise<void> {
-  const service = await startService({ config, log: createPinoLog(config.logLevel), version });
+  const onProgress = (step: string) => print(`  ${step} …\n`);
+  const service = await startService({ config, log: createPinoLog(config.logLevel), version, onProgress });
   print(service.banner);
   onSignal(async (signal) => {
     await service.close({ graceMs: signal === "SIGTERM" ? SIGTERM_GRACE_MS : 0 });
     process.exit(0);
   });
+  onProgress("Reading the markets of the venues");
+  print(`  Ready: ${await service.ready} markets\n\n`);
 }

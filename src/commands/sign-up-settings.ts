@@ -13,6 +13,7 @@ import {
   TURNSTILE_DUMMY_TOKEN,
 } from "../capabilities/customers/index.ts";
 import type { Config } from "../config/config.ts";
+import { isLoopbackHost } from "../lib/loopback.ts";
 import type { HttpOut } from "../ports/http-out.ts";
 import type { Log } from "../ports/log.ts";
 import { StartupError } from "./startup-errors.ts";
@@ -27,7 +28,12 @@ export async function loadSignUpSettings(
   const emailDelivery = openEmailDelivery(config, dependencies.closers);
   return {
     signUp: await createSignUpSettings(config, dependencies, emailDelivery),
-    account: { botCheck: createBotCheckField(config), emailDelivery: emailDelivery, upgradeUrl: config.upgradeUrl },
+    account: {
+      botCheck: createBotCheckField(config),
+      emailDelivery,
+      displaysLinks: displaysSignInLinks(config),
+      upgradeUrl: config.upgradeUrl,
+    },
   };
 }
 
@@ -36,6 +42,12 @@ function openEmailDelivery({ mail, publicUrl }: Config, closers: (() => unknown)
   const mailer = createSmtpMail({ url: mail.smtpUrl, from: mail.from });
   closers.push(() => mailer.close());
   return { mail: mailer, publicUrl };
+}
+
+/** Whoever can open the pages can read the links, so only users of this machine may. A public URL implies a proxy. */
+function displaysSignInLinks({ mode, mail, sandbox, publicUrl }: Config): boolean {
+  const isLocal = !sandbox.isPublic && (publicUrl === null || isLoopbackHost(new URL(publicUrl).hostname));
+  return mode === "sandbox" && mail === null && isLocal;
 }
 
 function createBotCheckField({ turnstile, mode }: Config): AccountSettings["botCheck"] {

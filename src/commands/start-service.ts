@@ -1,13 +1,15 @@
 import { hash } from "node:crypto";
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { STORE_FOLDER } from "../adapters/database/embedded-database.ts";
 import { migrateDatabase } from "../adapters/database/migrations.ts";
 import { ensureStoreIdentity } from "../adapters/database/store-identity.ts";
 import { lockJournalDir } from "../adapters/metering/journal-dir.ts";
 import { openQuotaJournal } from "../adapters/metering/quota-journal-file.ts";
 import { openRedisLimitLog } from "../adapters/metering/redis-limit-log.ts";
 import { listenOnOperatorSocket } from "../adapters/network/operator-socket.ts";
+import { ensurePrivateDir } from "../adapters/system/private-dir.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import type { App } from "../app.ts";
@@ -20,9 +22,10 @@ import type { Log } from "../ports/log.ts";
 import { recordingFingerprint } from "../recording/index.ts";
 import { renderBanner } from "./banner.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
+import { assertPortsFree, metricsHost } from "./check-ports.ts";
 import { runForwardedCommand } from "./customers/run.ts";
 import { openBus, openDatabase } from "./open-store.ts";
-import { spawnSandbox } from "./sandbox-process.ts";
+import { type SandboxProcess, spawnSandbox } from "./sandbox-process.ts";
 import { describeListenError, StartupError } from "./startup-errors.ts";
 
 const READY_WAIT_MS_MAX = 8_000;
@@ -43,6 +46,8 @@ export interface RunningService {
   readonly url: string;
   /** URLs, demo keys and an example request. */
   readonly banner: string;
+  /** Resolves with the number of markets when the service is ready. */
+  readonly ready: Promise<number>;
   /**
    * Finishes open requests, writes queued data to the store and releases all resources.
    *
@@ -53,28 +58,37 @@ export interface RunningService {
 }
 
 /** Starts the configured service: store, simulated venues, HTTP server, ingest. */
-export async function startService(options: { config: Config; log: Log; version: string }): Promise<RunningService> {
-  const { config, log, version } = options;
+export async function startService(options: {
+  config: Config;
+  log: Log;
+  version: string;
+  /** Receives a sentence at the start of each step that takes seconds. */
+  onProgress: (step: string) => void;
+}): Promise<RunningService> {
+  const { config, log, version, onProgress } = options;
   const closers: Closers = [];
   const closeAll = async () => {
     for (const close of closers.reverse()) await close();
   };
   try {
-    await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+    await assertPortsFree(config);
+    if (config.databaseUrl === null && !existsSync(join(config.dataDir, STORE_FOLDER)))
+      onProgress(`Creating the store in ${config.dataDir} (first start only)`);
+    await ensurePrivateDir(config.dataDir, log);
     const isSandbox = config.mode === "sandbox";
     // Spawned before the store opens: loading the sandbox takes about as long.
-    const sandboxTimeoutMs = config.sandbox.recording === null ? SANDBOX_START_TIMEOUT_MS : REPLAY_START_TIMEOUT_MS;
-    const sandbox = isSandbox && !hasAllVenueUrls(config) ? spawnSandbox(log, sandboxTimeoutMs) : null;
+    const sandbox = isSandbox && !hasAllVenueUrls(config) ? startSimulatedVenues(config, log) : null;
     if (sandbox !== null) closers.push(() => sandbox.close());
     const database = await openDatabase(config, log);
     closers.push(() => database.close());
-    await migrateDatabase(database);
+    for (const migration of await migrateDatabase(database)) log.info({ ...migration }, "migration applied");
     const identity = await ensureStoreIdentity(database, {
       data: config.mode,
       seed: isSandbox ? await readWorldSeed(config) : null,
       genesisAt: isSandbox ? systemClock.now() : null,
     });
     log.info({ ms: readUptimeMs() }, "store opened");
+    if (sandbox !== null) onProgress("Starting the simulated venues");
     const sandboxUrls = (await sandbox?.begin(identity.genesisAt ?? systemClock.now())) ?? {};
     if (sandbox !== null) log.info({ ms: readUptimeMs() }, "simulated venues started");
     const keys = isSandbox ? await openDemoKeys(config, database) : null;
@@ -89,7 +103,8 @@ export async function startService(options: { config: Config; log: Log; version:
     const journal = openQuotaJournal(journalDir.path);
     const app = await buildServiceApp(
       config,
-      { database, bus, journal, sharedLimits, log, version, sandboxUrls },
+      // The enterprise demo key, because its limits are too high to reach in a sandbox.
+      { database, bus, journal, sharedLimits, log, version, demoKey: keys?.enterprise ?? null, sandboxUrls },
       closers,
     );
     await app.metering.start();
@@ -104,9 +119,10 @@ export async function startService(options: { config: Config; log: Log; version:
       throw new StartupError(describeListenError(config, error));
     });
     app.start();
-    void markReady(app, restoredMarkets > 0 ? READY_WAIT_RESTORED_MS_MAX : READY_WAIT_MS_MAX, log);
+    const ready = markReady(app, restoredMarkets > 0 ? READY_WAIT_RESTORED_MS_MAX : READY_WAIT_MS_MAX, log);
     return {
       url,
+      ready,
       banner: renderBanner({ url, data: config.mode, keys, sandboxUrl: sandboxUrls.control?.rest ?? null }),
       async close({ graceMs = 0 } = {}) {
         log.info({}, "shutting down");
@@ -120,6 +136,15 @@ export async function startService(options: { config: Config; log: Log; version:
     await closeAll();
     throw error;
   }
+}
+
+function startSimulatedVenues({ sandbox }: Config, log: Log): SandboxProcess {
+  const isReplay = sandbox.recording !== null;
+  return spawnSandbox(log, {
+    timeoutMs: isReplay ? REPLAY_START_TIMEOUT_MS : SANDBOX_START_TIMEOUT_MS,
+    // A recording may be of any size.
+    markets: isReplay ? Number.POSITIVE_INFINITY : sandbox.markets,
+  });
 }
 
 /** Identifies a simulated world: its seed, or the fingerprint of the replayed recording. */
@@ -139,7 +164,7 @@ function openDemoKeys({ dataDir, databaseUrl }: Config, database: Database): Pro
 
 async function listenForMetrics({ metricsHttp }: App, config: Config, closers: Closers, log: Log): Promise<void> {
   if (metricsHttp === null) return;
-  const address = { host: config.host, port: config.metrics?.port ?? 0 };
+  const address = { host: metricsHost(config), port: config.metrics?.port ?? 0 };
   closers.push(() => metricsHttp.close());
   const url = await metricsHttp.listen(address).catch((error: unknown) => {
     throw new StartupError(describeListenError(address, error, "PARALLAX_METRICS_PORT"));
@@ -148,10 +173,11 @@ async function listenForMetrics({ metricsHttp }: App, config: Config, closers: C
 }
 
 /** Marks the service ready when every venue's first sweep has ended, whether it succeeded or failed, or after `waitMs`. */
-async function markReady(app: App, waitMs: number, log: Log): Promise<void> {
+async function markReady(app: App, waitMs: number, log: Log): Promise<number> {
   const startedAt = systemClock.monotonic();
   while (!app.ingest.isSettled && systemClock.monotonic() - startedAt < waitMs)
     await systemClock.sleep(READY_POLL_INTERVAL_MS);
   app.http.lifecycle.markReady();
   log.info({ ms: readUptimeMs(), markets: app.board.size }, "ready");
+  return app.board.size;
 }

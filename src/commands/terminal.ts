@@ -1,6 +1,12 @@
+import { systemClock } from "../adapters/system/system-clock.ts";
 import { ConfigError } from "../config/config.ts";
 
 const FORCED_EXIT_MS = 10_000;
+/**
+ * A terminal sends Ctrl-C to the whole process group, and npm forwards the signal that it receives itself. A repeated
+ * signal within this time is therefore the same one.
+ */
+const REPEATED_SIGNAL_MS_MAX = 2_000;
 
 export function print(text: string): void {
   process.stdout.write(text);
@@ -19,17 +25,47 @@ export function parseWholeNumber(name: string, text: string, max: number): numbe
   return value;
 }
 
-/** The first SIGTERM or SIGINT calls `close`, which has 10 s to finish. The second signal exits immediately. */
-export function onSignal(close: (signal: "SIGTERM" | "SIGINT") => Promise<void>): void {
-  let isStopping = false;
+type StopSignal = "SIGTERM" | "SIGINT";
+
+/** Replaced in tests. */
+export interface SignalEnvironment {
+  readonly on: (signal: StopSignal, listener: () => void) => unknown;
+  readonly exit: (code: number) => void;
+  /** Milliseconds of a monotonic clock. */
+  readonly monotonic: () => number;
+}
+
+const realEnvironment: SignalEnvironment = {
+  on: (signal, listener) => process.on(signal, listener),
+  exit: (code) => process.exit(code),
+  monotonic: () => systemClock.monotonic(),
+};
+
+/**
+ * The first SIGTERM or SIGINT calls `close`, which has 10 s to finish. Further signals are ignored for 2 s. After that, a
+ * signal exits immediately.
+ */
+export function onSignal(
+  close: (signal: StopSignal) => Promise<void>,
+  { on, exit, monotonic } = realEnvironment,
+): void {
+  let stoppingAt: number | null = null;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => {
-      if (isStopping) process.exit(1);
-      isStopping = true;
-      setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
+    on(signal, () => {
+      if (stoppingAt !== null) {
+        if (monotonic() - stoppingAt > REPEATED_SIGNAL_MS_MAX) exit(1);
+        return;
+      }
+      stoppingAt = monotonic();
+      setTimeout(() => exit(1), FORCED_EXIT_MS).unref();
       close(signal).catch((error: unknown) => reportFailure(String(error)));
     });
   }
+}
+
+/** For a child process that ends with its parent: the parent receives the same signals and closes the child itself. */
+export function ignoreSignals(): void {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => {});
 }
 
 /** Whether `parseArgs` threw this error for an unknown or incomplete option. */

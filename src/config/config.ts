@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { isTestSecret, TURNSTILE_URL } from "../capabilities/customers/turnstile.ts";
 import type { PaymentSettings } from "../capabilities/payments/model.ts";
+import { isLoopbackHost } from "../lib/loopback.ts";
 import { UserFacingError } from "../lib/user-facing-error.ts";
 import { parseVenues, VENUE_SERVICES, type VenueSetting } from "../venues/registry.ts";
 import { parsePaymentSettings } from "./payment-settings.ts";
@@ -15,6 +16,8 @@ export interface Config extends VenueOverrides {
   readonly dataDir: string;
   /** Free disk space in MiB below which the embedded store rejects writes; 0 disables the check. */
   readonly diskReserveMib: number;
+  /** Size in MiB of the embedded store above which the oldest data is deleted early; 0 is unlimited. */
+  readonly storeMaxMib: number;
   readonly venues: readonly VenueSetting[];
   readonly roles: ReadonlySet<Role>;
   readonly databaseUrl: string | null;
@@ -26,6 +29,8 @@ export interface Config extends VenueOverrides {
   readonly upgradeUrl: string | null;
   /** Addresses or CIDR ranges of proxies whose forwarding headers are trusted; null trusts none. */
   readonly trustProxy: readonly string[] | null;
+  /** Origins whose scripts may use the API. */
+  readonly corsOrigins: readonly string[];
   /** Maximum open connections to the API: in total, and per IPv4 address or IPv6 /64. */
   readonly connections: { readonly total: number; readonly perAddress: number };
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
@@ -62,6 +67,8 @@ export interface SandboxSettings {
   readonly speed: number;
   readonly markets: number;
   readonly limits: boolean;
+  /** Whether the service may listen beyond loopback. It then displays no sign-in links. */
+  readonly isPublic: boolean;
   /** First port of the sandbox's listeners; 0 picks free ports. */
   readonly port: number;
   /** Faults to inject from the start; parsed by the sandbox. */
@@ -78,8 +85,8 @@ export class ConfigError extends UserFacingError {
   readonly errors: readonly string[];
 
   constructor(errors: readonly string[]) {
-    const heading = errors.length === 1 ? "Invalid setting:" : `${errors.length} invalid settings:`;
-    super([heading, ...errors.map((error) => `  - ${error}`)].join("\n"));
+    const list = errors.map((error) => `\n  - ${error}`).join("");
+    super(errors.length === 1 ? `Invalid setting ${errors[0]}` : `${errors.length} invalid settings:${list}`);
     this.errors = errors;
   }
 }
@@ -87,6 +94,10 @@ export class ConfigError extends UserFacingError {
 const ROLES: readonly Role[] = ["api", "ingest", "worker"];
 /** The board shows settled markets for 30 days; the store must keep them at least that long. */
 const SETTLED_MARKET_DAYS_MIN = 31;
+/** A store with simulated data stays below 1 GB. */
+const SANDBOX_STORE_MAX_MIB = 900;
+/** A new store and its write-ahead log need 200 MiB. */
+const STORE_MAX_MIB_MIN = 256;
 /** 32 base64 characters encode 24 random bytes. Commas are excluded because they separate two secrets. */
 const MARKETPLACE_SECRET_PATTERN = /^[\x21-\x2b\x2d-\x7e]{32,200}$/;
 const MARKETPLACE_SECRETS_MAX = 2;
@@ -115,10 +126,11 @@ export function parseConfig(
   errors.push(...parsedVenues.faults.map((error) => `PARALLAX_VENUES: ${error}`));
   const config: Config = {
     mode,
-    host: reader.text("PARALLAX_HOST"),
+    host: parseHost(reader, mode),
     port: reader.integer("PARALLAX_PORT", 0, 65_535),
     dataDir: reader.text("PARALLAX_DATA_DIR"),
     diskReserveMib: reader.integer("PARALLAX_DISK_RESERVE_MIB", 0, 1_048_576),
+    storeMaxMib: parseStoreMaxMib(reader, mode),
     venues: parsedVenues.venues,
     roles: parseRoles(reader),
     databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
@@ -128,6 +140,7 @@ export function parseConfig(
       speed: reader.integer("PARALLAX_SANDBOX_SPEED", 1, 3_600),
       markets: reader.integer("PARALLAX_SANDBOX_MARKETS", 10, 500_000),
       limits: reader.oneOf("PARALLAX_SANDBOX_LIMITS", ["on", "off"]) === "on",
+      isPublic: reader.oneOf("PARALLAX_SANDBOX_PUBLIC", ["0", "1"]) === "1",
       port: reader.integer("PARALLAX_SANDBOX_PORT", 0, 65_500),
       faults: reader.text("PARALLAX_SANDBOX_FAULTS"),
       recording: reader.textOrNull("PARALLAX_SANDBOX_RECORDING"),
@@ -138,6 +151,7 @@ export function parseConfig(
     upgradeUrl: reader.url("PARALLAX_UPGRADE_URL", HTTP_SCHEMES),
     marketplaceSecrets: parseMarketplaceSecrets(reader),
     trustProxy: parseTrustProxy(reader),
+    corsOrigins: parseCorsOrigins(reader),
     connections: {
       total: reader.integer("PARALLAX_CONNECTIONS_MAX", 1, 1_000_000),
       perAddress: reader.integer("PARALLAX_CONNECTIONS_PER_ADDRESS_MAX", 1, 1_000_000),
@@ -159,6 +173,12 @@ export function parseConfig(
   return Object.freeze(config);
 }
 
+function parseStoreMaxMib(reader: SettingsReader, mode: Config["mode"]): number {
+  const name = "PARALLAX_STORE_MAX_MIB";
+  if (reader.text(name) === "") return mode === "sandbox" ? SANDBOX_STORE_MAX_MIB : 0;
+  return reader.text(name) === "0" ? 0 : reader.integer(name, STORE_MAX_MIB_MIN, 16_777_216);
+}
+
 function parsePublicUrl(reader: SettingsReader): string | null {
   const text = reader.url("PARALLAX_PUBLIC_URL", HTTP_SCHEMES);
   if (text === null) return null;
@@ -166,6 +186,16 @@ function parsePublicUrl(reader: SettingsReader): string | null {
   if (href !== `${origin}/`)
     reader.errors.push("PARALLAX_PUBLIC_URL: give scheme, host and port only, for example https://api.example.org");
   return origin;
+}
+
+/** A sandbox displays sign-in links to every visitor, so it listens on loopback unless it is declared public. */
+function parseHost(reader: SettingsReader, mode: Config["mode"]): string {
+  const host = reader.text("PARALLAX_HOST");
+  if (mode === "sandbox" && !isLoopbackHost(host) && reader.text("PARALLAX_SANDBOX_PUBLIC") !== "1")
+    reader.errors.push(
+      `PARALLAX_HOST=${host}: a sandbox listens on loopback only, because it shows sign-in links to every visitor; set PARALLAX_SANDBOX_PUBLIC=1 to listen on this address without showing links`,
+    );
+  return host;
 }
 
 function parseRoles(reader: SettingsReader): ReadonlySet<Role> {
@@ -193,6 +223,16 @@ function parseTrustProxy(reader: SettingsReader): readonly string[] | null {
       );
   }
   return proxies.length === 0 ? null : proxies;
+}
+
+function parseCorsOrigins(reader: SettingsReader): readonly string[] {
+  const origins = reader.list("PARALLAX_CORS_ORIGINS");
+  for (const origin of origins)
+    if (!URL.canParse(origin) || !HTTP_SCHEMES.includes(new URL(origin).protocol) || new URL(origin).origin !== origin)
+      reader.errors.push(
+        `PARALLAX_CORS_ORIGINS: ${origin} is not an origin; give scheme and host in lower case, without a path, such as https://app.example.org`,
+      );
+  return origins;
 }
 
 function parseSettledMarketDays(reader: SettingsReader): number | null {
@@ -256,8 +296,7 @@ function parseMail(reader: SettingsReader, publicUrl: string | null): Config["ma
 }
 
 /** Whether browsers accept a `Secure` cookie from this origin. */
-const isSecureOrLoopback = ({ protocol, hostname }: URL): boolean =>
-  protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+const isSecureOrLoopback = ({ protocol, hostname }: URL): boolean => protocol === "https:" || isLoopbackHost(hostname);
 
 /** Whether the settings give a base URL for every service of every venue, which makes the sandbox unnecessary. */
 export function hasAllVenueUrls(config: Config): boolean {

@@ -1,10 +1,10 @@
 import type { Hex, PaymentAsset, PaymentSettings } from "../capabilities/payments/model.ts";
 import { KNOWN_ASSETS } from "../capabilities/payments/requirements.ts";
+import { isLoopbackHost } from "../lib/loopback.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 
 const WALLET_ADDRESS_PATTERN = /^0x[0-9a-fA-F]{40}$/;
 const NETWORK_PATTERN = /^eip155:([1-9]\d{0,14})$/;
-const LOOPBACK_HOST_PATTERN = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 /** Networks whose tokens have real value. */
 const MAINNETS: ReadonlySet<string> = new Set(["eip155:8453"]);
 
@@ -30,7 +30,7 @@ export function parsePaymentSettings(
   const readSecureUrl = (name: string): string => {
     const text = reader.text(name);
     const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: "", hostname: "" };
-    if (protocol !== "https:" && !(protocol === "http:" && LOOPBACK_HOST_PATTERN.test(hostname)))
+    if (protocol !== "https:" && !(protocol === "http:" && isLoopbackHost(hostname)))
       errors.push(`${name}: give an https:// URL (http:// is allowed on loopback only)`);
     return text.replace(/\/+$/, "");
   };

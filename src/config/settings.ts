@@ -3,6 +3,7 @@ import { DEFAULT_VENUES } from "../venues/registry.ts";
 
 /** Default and help text of every setting. `--help` prints this list; a test compares it with `.env.example`. */
 const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: string]>> = {
+  PARALLAX_ENV_FILE: [".env", "file with settings; variables of the environment take precedence over it"],
   PARALLAX_MODE: ["sandbox", "sandbox (simulated venues on this machine) or live (the real venues)"],
   PARALLAX_HOST: ["127.0.0.1", "address on which the API listens"],
   PARALLAX_PORT: ["8787", "port on which the API listens; 0 picks a free port"],
@@ -10,6 +11,10 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
   PARALLAX_DISK_RESERVE_MIB: [
     "64",
     "free disk space in MiB below which the embedded store rejects writes; reads continue; 0 disables the check",
+  ],
+  PARALLAX_STORE_MAX_MIB: [
+    "",
+    "size of the embedded store in MiB above which the oldest ticks, trades and bars are deleted early; 0: unlimited (default: 900 in sandbox mode, else 0)",
   ],
   PARALLAX_VENUES: [
     DEFAULT_VENUES,
@@ -25,6 +30,10 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
   PARALLAX_SANDBOX_SPEED: ["60", "trading activity or replay speed relative to real time, 1 to 3600"],
   PARALLAX_SANDBOX_MARKETS: ["400", "open markets on the simulated real-money venues, 10 to 500000"],
   PARALLAX_SANDBOX_LIMITS: ["on", "on: the simulated venues enforce their published rate limits; off"],
+  PARALLAX_SANDBOX_PUBLIC: [
+    "0",
+    "1: with simulated data, allow a PARALLAX_HOST beyond loopback, and show no sign-in links; 0",
+  ],
   PARALLAX_SANDBOX_PORT: ["0", "first port of the simulated venues; 0 picks free ports (npm run sandbox: 8790)"],
   PARALLAX_SANDBOX_FAULTS: ["", "faults to inject into the simulated venues, venue:switch=rate,...;venue:..."],
   PARALLAX_SANDBOX_RECORDING: [
@@ -38,6 +47,7 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "",
     "addresses or CIDR ranges, comma-separated, of proxies whose forwarding headers are trusted",
   ],
+  PARALLAX_CORS_ORIGINS: ["", "origins, comma-separated, whose browser scripts may use the API"],
   PARALLAX_CONNECTIONS_MAX: ["4096", "open connections to the API; must be below the limit of open files (ulimit -n)"],
   PARALLAX_CONNECTIONS_PER_ADDRESS_MAX: [
     "256",

@@ -20,6 +20,12 @@ export type Outcome =
   | { readonly kind: "partial"; readonly value: number }
   | { readonly kind: "void"; readonly value: number | null };
 
+/** Returns the payout of one YES contract, in [0, 1], or null if the venue does not report it. */
+export function settlementValueOf(outcome: Outcome): number | null {
+  if (outcome.kind === "yes") return 1;
+  return outcome.kind === "no" ? 0 : outcome.value;
+}
+
 /** A taker's fee in USD per contract. p is the price of the side bought. */
 export type TakerFee =
   | { readonly kind: "none" }

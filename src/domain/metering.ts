@@ -1,5 +1,10 @@
 import type { Plan, RateClass, Tier } from "./plan.ts";
 
+/** Reads of one's own account have a limit of their own: a caller over its other limits can see when they reset. */
+export type MinuteClass = RateClass | "account";
+/** Reads of the own account per caller and minute, on every plan. */
+export const ACCOUNT_READS_PER_MINUTE = 60;
+
 /** Whether a request is allowed, and the state of its limit. */
 export interface LimitDecision {
   readonly isAllowed: boolean;
@@ -18,7 +23,7 @@ export interface Metering {
   /** The smallest plan that includes this route. */
   readonly minimumPlan: Plan;
   /** The limit per minute that a call counts towards; null for none. */
-  readonly rateClass: RateClass | null;
+  readonly rateClass: MinuteClass | null;
   /**
    * When the payment of a pay-per-request call is settled: after the handler and before the response is sent (default),
    * or before the handler if it is slow or streams.
@@ -67,6 +72,8 @@ export const METERING = {
   UNCOUNTED: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: "general" },
   /** `UNCOUNTED`, restricted to customers with an account here. */
   ACCOUNT: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: "general", needsAccount: true },
+  /** `ACCOUNT` with the limit of account reads. */
+  ACCOUNT_READ: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: "account", needsAccount: true },
   LISTING,
   INSIGHT: createTierMetering("INSIGHT", "free"),
   STRATEGY,
@@ -78,7 +85,7 @@ export const METERING = {
 } as const satisfies Readonly<Record<string, Metering>>;
 
 /** What a limit per minute counts: a caller's requests of one class, or the 401 responses to an IP address. */
-export type LimitClass = RateClass | "unauthorized";
+export type LimitClass = MinuteClass | "unauthorized";
 
 /** A call that was counted in the monthly quota. */
 export interface Charge {
@@ -87,6 +94,8 @@ export interface Charge {
   readonly remaining: number;
   /** Milliseconds until the quota resets. */
   readonly resetsInMs: number;
+  /** First day of the month whose quota counts the call, for example "2026-11-01". */
+  readonly month: string;
   /** Cancels the count of this call; idempotent. */
   release(): void;
 }

@@ -21,23 +21,18 @@ type Authentication = Promise<Principal | null> | Principal | null;
 
 export interface AuthenticationOptions {
   /** Returns the owner of a Bearer key, or null if the key is unknown, revoked or malformed. */
-  readonly authenticate: (bearer: string, assertMayLookUp: AssertMayLookUp) => Authentication;
+  readonly authenticate: (bearer: string, request: FastifyRequest) => Authentication;
   /**
    * Other authentication methods (marketplace, payment), tried in this order if no Authorization header was sent. Each
    * returns null if it does not apply, and throws if it applies and fails.
    */
   readonly authenticateOtherwise?: readonly Authenticator[];
+  /** Returns a URL where the caller can get a key, for the 401 response to a request without one. */
+  readonly signUpUrl?: (request: FastifyRequest) => string;
 }
 
 /** Returns a promise only if authentication needs I/O. */
-export type Authenticator = (request: FastifyRequest, assertMayLookUp: AssertMayLookUp) => Authentication;
-
-/**
- * Called before a credential that is not cached is looked up.
- *
- * @throws AppError `rate_limited` if the caller's IP address has received too many 401 responses
- */
-export type AssertMayLookUp = () => void;
+export type Authenticator = (request: FastifyRequest) => Authentication;
 
 const AUTHORIZATION_LENGTH_MAX = 512;
 /** RFC 6750: case-insensitive scheme, exactly one space, then b64token. */
@@ -52,28 +47,27 @@ const BEARER_PATTERN = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
 export function authenticateRequest(
   request: FastifyRequest,
   options: AuthenticationOptions,
-  assertMayLookUp: AssertMayLookUp,
 ): Promise<Principal> | Principal {
   const headers = readAuthorizationHeaders(request);
   const principal =
     headers.length === 0
-      ? authenticateOtherwise(options.authenticateOtherwise ?? [], request, assertMayLookUp, 0)
-      : authenticateBearer(headers, options, assertMayLookUp);
-  return principal instanceof Promise ? principal.then(requirePrincipal) : requirePrincipal(principal);
+      ? authenticateOtherwise(options.authenticateOtherwise ?? [], request, 0)
+      : authenticateBearer(headers, request, options);
+  const reject = (): never => {
+    throw createUnauthorizedError(request, headers, options);
+  };
+  return principal instanceof Promise ? principal.then((resolved) => resolved ?? reject()) : (principal ?? reject());
 }
 
 function authenticateOtherwise(
   authenticators: readonly Authenticator[],
   request: FastifyRequest,
-  assertMayLookUp: AssertMayLookUp,
   firstIndex: number,
 ): Authentication {
   for (let index = firstIndex; index < authenticators.length; index++) {
-    const principal = authenticators[index]?.(request, assertMayLookUp) ?? null;
+    const principal = authenticators[index]?.(request) ?? null;
     if (principal instanceof Promise)
-      return principal.then(
-        (resolved) => resolved ?? authenticateOtherwise(authenticators, request, assertMayLookUp, index + 1),
-      );
+      return principal.then((resolved) => resolved ?? authenticateOtherwise(authenticators, request, index + 1));
     if (principal !== null) return principal;
   }
   return null;
@@ -82,18 +76,26 @@ function authenticateOtherwise(
 /** Returns the owner of the key, or null unless exactly one header of the form `Bearer <token>` was sent. */
 function authenticateBearer(
   headers: readonly string[],
+  request: FastifyRequest,
   options: AuthenticationOptions,
-  assertMayLookUp: AssertMayLookUp,
 ): Authentication {
   const header = headers[0] ?? "";
   if (headers.length > 1 || header.length > AUTHORIZATION_LENGTH_MAX) return null;
   const bearer = BEARER_PATTERN.exec(header)?.[1];
-  return bearer === undefined ? null : options.authenticate(bearer, assertMayLookUp);
+  return bearer === undefined ? null : options.authenticate(bearer, request);
 }
 
-function requirePrincipal(principal: Principal | null): Principal {
-  if (principal === null) throw new AppError("unauthorized", "Invalid or expired API key");
-  return principal;
+/** The message says how to send a key if the request has none in the right form. */
+function createUnauthorizedError(
+  request: FastifyRequest,
+  headers: readonly string[],
+  { signUpUrl }: AuthenticationOptions,
+): AppError {
+  if (headers.length === 1 && BEARER_PATTERN.test(headers[0] ?? ""))
+    return new AppError("unauthorized", "Invalid or expired API key");
+  const problem = headers.length === 0 ? "API key missing." : "The Authorization header has the wrong form.";
+  const source = signUpUrl === undefined ? "" : ` Get a key: ${signUpUrl(request)}`;
+  return new AppError("unauthorized", `${problem} Send the header "Authorization: Bearer YOUR_API_KEY".${source}`);
 }
 
 /** Returns all Authorization headers. Node's parsed headers contain only the first, which would hide a second header. */

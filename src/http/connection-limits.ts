@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from "node:http";
 import { BlockList, isIP, type Socket } from "node:net";
-import { addressBlock, plainAddress } from "../lib/address-block.ts";
+import { type LimitedBlock, limitedBlocks, plainAddress } from "../lib/address-block.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 
@@ -22,7 +22,7 @@ const LOG_INTERVAL_MS = 60_000;
 export interface ConnectionMaxima {
   /** Open connections of the process. */
   readonly total: number;
-  /** Open connections of one IPv4 address or IPv6 /64. Trusted proxies have no such limit. */
+  /** Open connections of one IPv4 address or IPv6 /64; an IPv6 /48 may have four times as many. Trusted proxies have no such limit. */
   readonly perAddress: number;
   /** Requests after which a connection is closed. */
   readonly requestsPerConnection: number;
@@ -47,8 +47,6 @@ export interface ConnectionFigures {
 }
 
 interface Connection {
-  /** The address block whose limit counts the connection; null for trusted proxies and refused connections. */
-  readonly block: string | null;
   readonly isRefused: boolean;
   requests: number;
   waitingRequests: number;
@@ -146,10 +144,10 @@ export class ConnectionLimits {
 
   #admit(socket: Socket): void {
     const address = socket.remoteAddress ?? "";
-    const block = this.#isTrustedProxy(address) ? null : addressBlock(address);
-    const reason = this.#findRefusalReason(block);
+    const blocks = this.#isTrustedProxy(address) ? [] : limitedBlocks(address);
+    const reason = this.#findRefusalReason(blocks);
     if (reason === null) {
-      this.#track(socket, { block, isRefused: false });
+      this.#track(socket, { blocks, isRefused: false });
       return;
     }
     this.#record(reason);
@@ -157,20 +155,22 @@ export class ConnectionLimits {
       socket.destroy();
       return;
     }
-    this.#track(socket, { block: null, isRefused: true });
+    this.#track(socket, { blocks: [], isRefused: true });
     this.#respondToRefusal(socket, reason);
   }
 
-  #findRefusalReason(block: string | null): RefusalReason | null {
+  #findRefusalReason(blocks: readonly LimitedBlock[]): RefusalReason | null {
     if (this.#connections.size - this.#refusedConnections >= this.#maxima.total) return "total";
-    if (block !== null && (this.#countsByBlock.get(block) ?? 0) >= this.#maxima.perAddress) return "address";
-    return null;
+    const isFull = ({ block, factor }: LimitedBlock) =>
+      (this.#countsByBlock.get(block) ?? 0) >= factor * this.#maxima.perAddress;
+    return blocks.some(isFull) ? "address" : null;
   }
 
-  #track(socket: Socket, { block, isRefused }: Pick<Connection, "block" | "isRefused">): void {
+  /** @param options.blocks  the blocks whose limits count the connection */
+  #track(socket: Socket, options: { readonly blocks: readonly LimitedBlock[]; readonly isRefused: boolean }): void {
+    const { blocks, isRefused } = options;
     const progressAt = this.#clock.monotonic();
     this.#connections.set(socket, {
-      block,
       isRefused,
       requests: 0,
       waitingRequests: 0,
@@ -179,16 +179,21 @@ export class ConnectionLimits {
       hasEnded: false,
     });
     if (isRefused) this.#refusedConnections += 1;
-    if (block !== null) this.#countsByBlock.set(block, (this.#countsByBlock.get(block) ?? 0) + 1);
+    this.#count(blocks, 1);
     socket.once("close", () => {
       this.#connections.delete(socket);
       if (isRefused) this.#refusedConnections -= 1;
-      if (block === null) return;
-      const count = (this.#countsByBlock.get(block) ?? 0) - 1;
-      if (count > 0) this.#countsByBlock.set(block, count);
-      else this.#countsByBlock.delete(block);
+      this.#count(blocks, -1);
     });
     this.#scheduleSweep();
+  }
+
+  #count(blocks: readonly LimitedBlock[], change: 1 | -1): void {
+    for (const { block } of blocks) {
+      const count = (this.#countsByBlock.get(block) ?? 0) + change;
+      if (count > 0) this.#countsByBlock.set(block, count);
+      else this.#countsByBlock.delete(block);
+    }
   }
 
   #scheduleSweep(): void {

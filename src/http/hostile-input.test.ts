@@ -210,7 +210,8 @@ test("401: rejects any credential other than exactly one valid Bearer key, befor
     });
     assert.equal(reply.statusCode, 401, JSON.stringify(authorization));
     assert.equal(reply.headers["www-authenticate"], "Bearer");
-    assert.deepEqual(reply.json(), { detail: "Invalid or expired API key", code: "unauthorized" });
+    assert.equal(reply.json().code, "unauthorized");
+    assert.match(reply.json().detail, /^(Invalid or expired API key$|API key missing|The Authorization header has)/);
   }
   for (const scheme of ["Bearer", "bearer", "BEARER"]) {
     const headers = { authorization: `${scheme} ${VALID_KEY}` };

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import Type from "typebox";
 import { KEY_ROUTE, PUBLIC_ROUTE, testServer } from "../../test/support/test-app.ts";
 import { METERING } from "../domain/metering.ts";
-import { compress, keepCompressed } from "./response/compression.ts";
+import { extractNamedSchemas, SCHEMA_NAME } from "./named-schemas.ts";
 import { defineRoute, TAGS } from "./route.ts";
 import { commaList } from "./validation/index.ts";
 
 async function startDocumentedServer() {
-  const { app } = await testServer({ docs: true, publicUrl: "https://api.example.com" });
+  const { app } = await testServer({ publicUrl: "https://api.example.com" });
   defineRoute(app, {
     ...KEY_ROUTE,
     url: "/v1/markets/:platform/:market_id",
@@ -65,6 +64,28 @@ test("/openapi.json is an OpenAPI 3.1.0 document of version 1.0.0 with every API
   }
 });
 
+test("a named schema is one component that operations refer to, and a name has one definition", async () => {
+  const { app } = await testServer();
+  const Item = Type.Object({ id: Type.String() }, { [SCHEMA_NAME]: "Item" });
+  const List = Type.Object({ items: Type.Array(Item) }, { [SCHEMA_NAME]: "List" });
+  const handler = () => ({ id: "a", items: [] });
+  defineRoute(app, { ...PUBLIC_ROUTE, url: "/item", operationId: "item", responses: { 200: Item }, handler });
+  defineRoute(app, { ...PUBLIC_ROUTE, url: "/list", operationId: "list", responses: { 200: List }, handler });
+  await app.ready();
+  const { paths, components } = (await app.inject("/openapi.json")).json();
+  const schemaOf = (path: string) => paths[path].get.responses["200"].content["application/json"].schema;
+  assert.deepEqual(schemaOf("/item"), { $ref: "#/components/schemas/Item" });
+  assert.deepEqual(schemaOf("/list"), { $ref: "#/components/schemas/List" });
+  assert.deepEqual(components.schemas.List.properties.items.items, { $ref: "#/components/schemas/Item" });
+  assert.deepEqual(components.schemas.Item, {
+    type: "object",
+    properties: { id: { type: "string" } },
+    required: ["id"],
+  });
+  const Other = { type: "object", [SCHEMA_NAME]: "Item" };
+  assert.throws(() => extractNamedSchemas([Item, Other]), /Two schemas have the name "Item"/);
+});
+
 test("each operation documents its errors, its parameter styles and its security", async () => {
   const app = await startDocumentedServer();
   const { paths, components } = (await app.inject("/openapi.json")).json();
@@ -96,39 +117,6 @@ test("each operation documents its errors, its parameter styles and its security
   assert.deepEqual(post.requestBody.content["application/json"].schema.required, ["text"]);
   assert.deepEqual(components.schemas.ValidationError.required, ["loc", "msg", "type"]);
   assert.equal(components.securitySchemes.bearer.scheme, "bearer");
-});
-
-test("/docs needs no key and loads no resources from other origins", async () => {
-  const app = await startDocumentedServer();
-  const page = await app.inject("/docs/");
-  assert.equal(page.statusCode, 200);
-  assert.ok(!/https?:\/\//.test(page.body.replace(/<!--.*?-->/gs, "")), page.body);
-  assert.ok(!/https:|upgrade-insecure|validator/.test(String(page.headers["content-security-policy"])));
-  const assetUrls = [...page.body.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map((match) => match[1] ?? "");
-  assert.equal(assetUrls.length, 3);
-  for (const url of assetUrls) {
-    const asset = await app.inject(url);
-    assert.deepEqual([asset.statusCode, asset.headers["x-parallax-data"]], [200, "sandbox"], url);
-    const headers = { "if-none-match": String(asset.headers.etag) };
-    assert.equal((await app.inject({ url, headers })).statusCode, 304, url);
-  }
-  assert.equal((await app.inject("/docs")).body, page.body);
-});
-
-test("the script of /docs is compressed once per encoding", async () => {
-  const app = await startDocumentedServer();
-  const url = "/docs/static/swagger-ui-bundle.js";
-  const plain = await app.inject(url);
-  const load = (encoding: string) => app.inject({ url, headers: { "accept-encoding": encoding } });
-  const replies = await Promise.all(["br", "br", "gzip"].map(load));
-  assert.deepEqual(
-    replies.map(({ headers }) => headers["content-encoding"]),
-    ["br", "br", "gzip"],
-  );
-  assert.deepEqual(brotliDecompressSync(replies[0]?.rawPayload ?? ""), plain.rawPayload);
-  assert.deepEqual(gunzipSync(replies[2]?.rawPayload ?? ""), plain.rawPayload);
-  const body = keepCompressed(Buffer.from("x".repeat(10_000)));
-  assert.equal(await compress(body, "br"), await compress(body, "br"));
 });
 
 test("a duplicate operation id aborts the start", async () => {

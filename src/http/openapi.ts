@@ -3,7 +3,7 @@ import type { FastifyContextConfig, FastifyInstance, RouteOptions } from "fastif
 import Type from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import { METERING, type Metering } from "../domain/metering.ts";
-import { installDocs } from "./docs.ts";
+import { extractNamedSchemas } from "./named-schemas.ts";
 import { ERROR_DESCRIPTIONS, ERROR_SCHEMAS, HEADERS, SUCCESS_DESCRIPTIONS } from "./openapi-components.ts";
 import { STATUS } from "./problem.ts";
 import { keepCompressed } from "./response/compression.ts";
@@ -18,6 +18,8 @@ interface Response {
   description?: string;
   content?: unknown;
   headers?: Record<string, unknown>;
+  /** The error codes with this status. */
+  "x-codes"?: readonly ErrorCode[];
 }
 
 interface Operation {
@@ -27,10 +29,10 @@ interface Operation {
   requestBody?: { required?: boolean; content: Record<string, { schema: unknown }> };
 }
 
-/** Serves `/openapi.json` and optionally `/docs`. Must be called before the routes are registered. */
+/** Serves `/openapi.json`. Must be called before the routes are registered. */
 export async function installOpenApi(
   app: FastifyInstance,
-  options: { readonly publicUrl: string | null; readonly docs: boolean },
+  options: { readonly publicUrl: string | null },
 ): Promise<void> {
   const errorsByOperationId = new Map<string, readonly ErrorCode[]>();
   const optionalBodies = new Set<string>();
@@ -77,12 +79,17 @@ export async function installOpenApi(
     }),
     transformObject: (documents) => {
       const document = "openapiObject" in documents ? documents.openapiObject : documents.swaggerObject;
-      addErrorResponses(document as never, errorsByOperationId, optionalBodies);
-      return document;
+      const { document: paths, schemas } = extractNamedSchemas(document.paths);
+      const named = {
+        ...document,
+        paths,
+        components: { ...("components" in document && document.components), schemas },
+      };
+      addErrorResponses(named as never, errorsByOperationId, optionalBodies);
+      return named as typeof document;
     },
   });
   serveDocument(app);
-  if (options.docs) await installDocs(app);
 }
 
 /** Returns tier, plan and rate class as extension fields; an empty object for free routes. */
@@ -256,5 +263,6 @@ function createErrorResponse(status: number, schema: string, codes: readonly Err
   return {
     description: codes.length === 0 ? text : `${text} Codes: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
     content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } },
+    ...(codes.length === 0 ? {} : { "x-codes": codes }),
   };
 }

@@ -1,35 +1,72 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 
-/** One of this many successful requests is logged. Failed requests are always logged. */
-const SUCCESS_SAMPLE_INTERVAL = 1_000;
+/** Successful requests logged per second. Further ones are counted in one line. Failed requests are always logged. */
+const SUCCESSES_PER_SECOND = 50;
+const WINDOW_MS = 1_000;
+const PATH_LENGTH_MAX = 256;
 const CAUSES_MAX = 4;
 const TEXT_LENGTH_MAX = 2_000;
 
-/** Returns a function that logs method, route pattern, status and duration of a request, but no URL, header or body. */
+/**
+ * Returns a function that logs one line per request: customer, method, route, path, status and duration in
+ * milliseconds, but no query, header or body. Above `successesPerSecond`, successful requests are only counted.
+ */
 export function createRequestLog(
   log: Log,
-  successSample = SUCCESS_SAMPLE_INTERVAL,
-): (request: FastifyRequest, reply: FastifyReply) => void {
-  let successes = 0;
-  return (request, reply) => {
-    const status = reply.statusCode;
-    if (status < 400) {
-      successes += 1;
-      if (successes % successSample !== 0) return;
+  clock: Clock,
+  successesPerSecond = SUCCESSES_PER_SECOND,
+): (request: FastifyRequest, reply: FastifyReply, durationMs: number) => void {
+  let windowEndsAt = 0;
+  let logged = 0;
+  let omitted = 0;
+  const logOmitted = () => {
+    log.info({ omitted, loggedPerSecondMax: successesPerSecond }, "successful requests not logged");
+    omitted = 0;
+  };
+  const mayLogSuccess = (): boolean => {
+    const now = clock.monotonic();
+    if (now >= windowEndsAt) {
+      windowEndsAt = now + WINDOW_MS;
+      logged = 0;
     }
+    if (logged < successesPerSecond) {
+      logged += 1;
+      return true;
+    }
+    if (omitted === 0) clock.setTimeout(logOmitted, WINDOW_MS);
+    omitted += 1;
+    return false;
+  };
+  return (request, reply, durationMs) => {
+    const status = reply.statusCode;
+    if (status < 400 && !mayLogSuccess()) return;
     log.info(
       {
         requestId: request.id,
+        customerId: request.principal?.customerId,
         method: request.method,
         route: routeOf(request),
+        path: pathOf(request),
         status,
-        durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
-        ...(status < 400 && successSample > 1 ? { sampledOneIn: successSample } : {}),
+        ms: Math.round(durationMs * 1000) / 1000,
       },
       "request",
     );
   };
+}
+
+/**
+ * Returns the path without its query, which may contain tokens, and with masked keys. Undefined for an unknown path: it
+ * can be any text, such as a URL of another service with a token in it.
+ */
+function pathOf({ raw, is404 }: FastifyRequest): string | undefined {
+  if (is404) return undefined;
+  const { url = "" } = raw;
+  const queryStart = url.search(/[?#]/);
+  const path = queryStart === -1 ? url : url.slice(0, queryStart);
+  return maskCredentials(path.slice(0, PATH_LENGTH_MAX));
 }
 
 /** Returns the route's pattern, because raw paths have unbounded cardinality and contain client data. */

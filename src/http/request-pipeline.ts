@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
+import type { Clock } from "../ports/clock.ts";
 import { type AuthenticationOptions, authenticateRequest } from "./auth.ts";
+import { createCors } from "./cors.ts";
 import { isPaid, type PaymentGate } from "./payment-gate.ts";
 import { setCommonHeaders, toProblem } from "./problem.ts";
 import type { RouteTable } from "./route-table.ts";
@@ -13,8 +15,6 @@ type Guard = (request: FastifyRequest, reply: FastifyReply) => unknown;
 export interface Guards {
   /** Runs before authentication, for example a limit per IP address. */
   readonly beforeAuthentication?: Guard;
-  /** Runs before an uncached credential is looked up in the store. */
-  readonly beforeLookup?: (request: FastifyRequest) => void;
   /** Runs for requests rejected before or during authentication. A thrown error replaces the original error. */
   readonly onUnauthenticated?: (request: FastifyRequest, error: unknown) => Promise<void> | void;
   /** Runs after `request.principal` is set (null on public routes): minute limits and plan. */
@@ -33,26 +33,35 @@ export function createAuthenticationHook(
     readonly guards?: readonly Guards[];
     readonly authentication: AuthenticationOptions;
     readonly data: "sandbox" | "live";
+    readonly clock: Pick<Clock, "monotonic">;
+    readonly corsOrigins?: readonly string[];
   },
   routes: RouteTable,
 ): Hook {
-  const { guards = [], authentication, data } = options;
+  const { guards = [], authentication, data, clock, corsOrigins = [] } = options;
+  const cors = createCors(corsOrigins, routes);
   const reject = async (request: FastifyRequest, error: unknown): Promise<never> => {
     throw await resolveUnauthenticatedError(request, error, guards);
   };
+  /** A preflight has no credential, so it counts as an anonymous request. */
+  const sendPreflight = async (request: FastifyRequest, reply: FastifyReply): Promise<true> => {
+    for (const { onUnauthenticated } of guards) await onUnauthenticated?.(request, null);
+    reply.code(204).header("cache-control", "no-store").send();
+    return true;
+  };
   const checkRequestForm: Guard = (request, reply) => {
+    request.startedAt = clock.monotonic();
     request.routeConfig = request.routeOptions.config;
     setCommonHeaders(request.id, reply, data);
+    if (request.is404 && cors.acceptPreflight(request, reply)) return sendPreflight(request, reply);
     const error = findRequestFormError(request, routes);
     if (error !== null) return reject(request, error);
+    cors.setHeaders(request, reply);
   };
   const authenticate: Guard = (request) => {
     if (request.routeConfig.access === "public") return;
-    const assertMayLookUp = () => {
-      for (const { beforeLookup } of guards) beforeLookup?.(request);
-    };
     try {
-      const principal = authenticateRequest(request, authentication, assertMayLookUp);
+      const principal = authenticateRequest(request, authentication);
       if (!(principal instanceof Promise)) {
         request.principal = principal;
         return;

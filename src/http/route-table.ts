@@ -1,5 +1,6 @@
 import type { RouteOptions } from "fastify";
 import type { RouteEntry } from "../domain/metering.ts";
+import type { Access } from "./auth.ts";
 
 /** Minimum time between the deprecation of a route and its sunset. */
 const SUNSET_NOTICE_MONTHS = 6;
@@ -8,20 +9,34 @@ const SUNSET_NOTICE_MONTHS = 6;
 export class RouteTable {
   /** Routes in the OpenAPI document, in order of definition. HEAD routes are omitted. */
   readonly entries: RouteEntry[] = [];
-  readonly #routes: { readonly methods: readonly string[]; readonly segments: readonly string[] }[] = [];
+  readonly #routes: {
+    readonly methods: readonly string[];
+    readonly url: string;
+    readonly segments: readonly string[];
+    readonly access: Access | undefined;
+  }[] = [];
 
   /** @throws Error, which aborts the start, if the access or metering of the route is missing or inconsistent */
   add(route: RouteOptions): void {
     const entry = entryOf(route);
     if (entry !== null) this.entries.push(entry);
-    this.#routes.push({ methods: [route.method].flat(), segments: route.url.split("/") });
+    const { method, url, config } = route;
+    this.#routes.push({ methods: [method].flat(), url, segments: url.split("/"), access: config?.access });
   }
 
   /** Returns the sorted methods of all routes that match the URL; empty for an unknown path. */
   methodsOf(url: string): readonly string[] {
+    return [...new Set(this.#matching(url).flatMap((route) => route.methods))].sort();
+  }
+
+  /** Returns the pattern and the permitted callers of the route that handles the request; null if there is none. */
+  find(method: string, url: string): { readonly url: string; readonly access: Access | undefined } | null {
+    return this.#matching(url).find((route) => route.methods.includes(method)) ?? null;
+  }
+
+  #matching(url: string) {
     const segments = (url.split(/[?#]/, 1)[0] ?? "").split("/");
-    const matchingRoutes = this.#routes.filter((route) => matchesPattern(route.segments, segments));
-    return [...new Set(matchingRoutes.flatMap((route) => route.methods))].sort();
+    return this.#routes.filter((route) => matchesPattern(route.segments, segments));
   }
 }
 

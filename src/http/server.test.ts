@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { FastifyContextConfig, FastifyInstance } from "fastify";
 import Type from "typebox";
+import { FakeClock } from "../../test/support/fake-clock.ts";
 import { CUSTOMER, KEY_ROUTE, PUBLIC_ROUTE, testServer, VALID_KEY } from "../../test/support/test-app.ts";
 import { AppError, InvalidRequestError, VenueError } from "../domain/errors.ts";
 import { METERING } from "../domain/metering.ts";
@@ -94,6 +95,24 @@ test("a request schema with an unsupported keyword aborts the start", () => {
   assert.throws(() => compileRequestValidator({ query }), /uniqueItems/);
   const union = Type.Object({ either: Type.Union([Type.String(), Type.Number()]) });
   assert.throws(() => compileRequestValidator({ body: union }), /only unions of literals/);
+});
+
+test("401: a request without a key in the right form is told how to send one and where to get one", async () => {
+  const authentication = { authenticate: () => null, signUpUrl: () => "https://api.example.com/account" };
+  const { app } = await testServer({ authentication });
+  defineRoute(app, { ...KEY_ROUTE, url: "/priced", operationId: "priced", handler: () => ({}) });
+  const detailOf = async (headers: Record<string, string>) => {
+    const response = await app.inject({ url: "/priced", headers });
+    assert.equal(response.statusCode, 401);
+    assert.equal(response.headers["www-authenticate"], "Bearer");
+    return response.json().detail;
+  };
+  const help = 'Send the header "Authorization: Bearer YOUR_API_KEY". Get a key: https://api.example.com/account';
+  assert.equal(await detailOf({}), `API key missing. ${help}`);
+  assert.equal(await detailOf({ "x-api-key": VALID_KEY }), `API key missing. ${help}`);
+  for (const authorization of [VALID_KEY, `Bearer  ${VALID_KEY}`, "Bearer", "Basic YTpi"])
+    assert.equal(await detailOf({ authorization }), `The Authorization header has the wrong form. ${help}`);
+  assert.equal(await detailOf({ authorization: `Bearer ${VALID_KEY}` }), "Invalid or expired API key");
 });
 
 test("errors are converted to their documented responses and headers", async () => {
@@ -324,14 +343,30 @@ test("logs one line per request with method, route pattern, status and duration,
   await app.inject("/quiet?token=canary");
   const [line] = lines;
   assert.deepEqual(
-    [line?.method, line?.route, line?.status, typeof line?.durationMs],
-    ["GET", "/quiet", 200, "number"],
+    [line?.level, line?.method, line?.route, line?.path, line?.status, typeof line?.ms],
+    ["info", "GET", "/quiet", "/quiet", 200, "number"],
   );
   assert.ok(!JSON.stringify(lines).includes("canary"));
 });
 
-test("logs a sample of successful requests and every failed request", async () => {
-  const { app, lines } = await testServer({ successLogSample: 10 });
+test("logs the customer and the path of a request, with masked keys", async () => {
+  const { app, lines } = await testServer();
+  defineRoute(app, { ...KEY_ROUTE, url: "/items/:id", operationId: "item", handler: () => ({}) });
+  await app.inject({ url: `/items/${VALID_KEY}?key=canary`, headers: KEY });
+  assert.deepEqual(
+    [lines[0]?.customerId, lines[0]?.route, lines[0]?.path],
+    [CUSTOMER.customerId, "/items/:id", "/items/plx_free_***"],
+  );
+  await app.inject({ url: `/items/${"x".repeat(10_000)}?canary`, headers: KEY });
+  assert.equal(String(lines[1]?.path).length, 256);
+  await app.inject("/unknown/canary");
+  assert.equal(lines[2]?.path, undefined, "an unknown path can contain any secret");
+  assert.ok(!JSON.stringify(lines).includes("canary") && !JSON.stringify(lines).includes(VALID_KEY));
+});
+
+test("above a rate, counts successful requests in one line, and logs every failed request", async () => {
+  const clock = new FakeClock();
+  const { app, lines } = await testServer({ clock, successLogsPerSecond: 2 });
   registerGet(app, "/often", () => ({}));
   for (let call = 0; call < 20; call++) await app.inject("/often");
   for (let call = 0; call < 3; call++) await app.inject("/nowhere");
@@ -339,6 +374,15 @@ test("logs a sample of successful requests and every failed request", async () =
     lines.map((line) => line.status),
     [200, 200, 404, 404, 404],
   );
+  await clock.advance(1_000);
+  assert.deepEqual(lines.at(-1), {
+    level: "info",
+    message: "successful requests not logged",
+    omitted: 18,
+    loggedPerSecondMax: 2,
+  });
+  await app.inject("/often");
+  assert.equal(lines.at(-1)?.status, 200);
 });
 
 test("a failure while sending a paid response is logged and closes only that connection", async () => {

@@ -29,7 +29,8 @@ const HEADER_BYTES_MAX = 16 * 1024;
 /** Maximum time to receive a complete request. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 8_000;
-const CONNECTION_CHECK_INTERVAL_MS = 2_000;
+/** Short, because Node closes all connections that have timed out since the last check in one turn of the event loop. */
+const CONNECTION_CHECK_INTERVAL_MS = 250;
 /** Node closes an idle connection one second later, so that a client that waits exactly this long is not cut. */
 const KEEP_ALIVE_TIMEOUT_MS = 10_000;
 const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;
@@ -39,12 +40,32 @@ const REQUEST_ID_LENGTH = 16;
 const REQUEST_ID_BATCH_SIZE = 1_024;
 
 declare module "fastify" {
+  interface FastifyRequest {
+    /** When the headers of the request were parsed, in monotonic milliseconds; null for requests rejected before. */
+    startedAt: number | null;
+  }
   interface FastifyInstance {
     readonly lifecycle: Lifecycle;
     readonly connectionLimits: ConnectionLimits;
+    /** Whether the data is simulated; sent as `x-parallax-data` with every response. */
+    readonly data: "sandbox" | "live";
+    /** Public base URL of the service; null if not configured. */
+    readonly publicUrl: string | null;
     /** The registered routes with their metering. */
     readonly routeTable: RouteTable;
   }
+}
+
+/** A response and its request, for statistics. */
+export interface ObservedResponse {
+  readonly request: FastifyRequest;
+  /** The route's pattern. */
+  readonly route: string;
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+  /** The error code of the response; null if it is successful. */
+  readonly code: string | null;
 }
 
 export interface HttpServerOptions {
@@ -62,22 +83,16 @@ export interface HttpServerOptions {
   readonly publicUrl?: string | null;
   /** IP addresses or CIDR ranges of proxies whose forwarding headers are trusted; none by default. */
   readonly trustProxy?: readonly string[] | null;
+  /** Origins whose scripts may use all API routes. Public GET routes permit every origin. */
+  readonly corsOrigins?: readonly string[];
   /** Limits of connections; the defaults are in `connection-limits.ts`. */
   readonly connections?: Partial<ConnectionMaxima>;
   /** HTML page that browsers receive for unknown paths. Other clients receive JSON. */
   readonly notFoundPage?: ProblemPage;
-  /** Whether `/docs` is served. */
-  readonly docs?: boolean;
-  /** One of this many successful requests is logged. */
-  readonly successLogSample?: number;
-  /** Called for every response; used by the metrics. `route` is the route's pattern. */
-  readonly onResponse?: (request: {
-    route: string;
-    method: string;
-    status: number;
-    seconds: number;
-    code: string | null;
-  }) => void;
+  /** Successful requests logged per second; above it they are only counted. */
+  readonly successLogsPerSecond?: number;
+  /** Called for every response, before its body is sent; used by the metrics and the usage of customers. */
+  readonly onResponse?: (response: ObservedResponse) => void;
 }
 
 /**
@@ -142,6 +157,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const routes = new RouteTable();
   app.decorate("lifecycle", new Lifecycle());
   app.decorate("connectionLimits", connectionLimits);
+  app.decorate("data", data);
+  app.decorate("publicUrl", options.publicUrl ?? null);
   app.decorate("routeTable", routes);
   closeUnusedConnections(app);
   app.addHook("preClose", (done) => {
@@ -153,6 +170,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   );
   app.decorateRequest("principal", null);
   app.decorateRequest("checkedHeaders", null);
+  app.decorateRequest("startedAt", null);
   app.decorateRequest("metered", null);
   app.decorateReply("problemCode", null);
   // The `onRequest` hook sets the value before other code reads it.
@@ -164,14 +182,17 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.addHook("onRoute", (route) => routes.add(route));
   app.addHook("onRequest", createAuthenticationHook(options, routes));
   app.addHook("preHandler", createValidationHook(guards, options.paymentGate));
-  const logRequest = createRequestLog(log, options.successLogSample);
+  const logRequest = createRequestLog(log, options.clock, options.successLogsPerSecond);
   const onSent = (request: FastifyRequest, reply: FastifyReply): void => {
-    logRequest(request, reply);
+    // Fastify's `reply.elapsedTime` is always 0 without its logger and without an `onResponse` hook.
+    const durationMs = request.startedAt === null ? 0 : options.clock.monotonic() - request.startedAt;
+    logRequest(request, reply, durationMs);
     options.onResponse?.({
+      request,
       route: routeOf(request),
       method: request.method,
       status: reply.statusCode,
-      seconds: reply.elapsedTime / 1000,
+      seconds: durationMs / 1000,
       code: reply.problemCode,
     });
   };
@@ -179,7 +200,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const onSendError = ({ id: requestId }: FastifyRequest, error: unknown) =>
     log.error({ requestId, ...describeError(error) }, "failed to send the response");
   app.addHook("onSend", createSendHook(app.lifecycle, { beforeSend, onSent, onSendError }, options.paymentGate));
-  await installOpenApi(app, { publicUrl: options.publicUrl ?? null, docs: options.docs ?? true });
+  await installOpenApi(app, { publicUrl: options.publicUrl ?? null });
   return app;
 }
 

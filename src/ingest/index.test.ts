@@ -93,11 +93,17 @@ eachDatabase("`failingJobs` lists a failing job until it succeeds", async (realD
   };
   state.isUp = false;
   ingest.start();
-  await until(() => ingest.failingJobs.length === 4);
-  assert.deepEqual([...ingest.failingJobs].sort(), ["event_retention", "price_day_ago", "retention", "roll_up"]);
+  await until(() => ingest.failingJobs.length === 5);
+  assert.deepEqual([...ingest.failingJobs].sort(), [
+    "event_retention",
+    "price_day_ago",
+    "reclaim_space",
+    "retention",
+    "roll_up",
+  ]);
   state.isUp = true;
   await clock.advance(121_000);
-  await until(() => [...ingest.failingJobs].sort().join() === "event_retention,retention");
+  await until(() => [...ingest.failingJobs].sort().join() === "event_retention,reclaim_space,retention");
 });
 
 eachDatabase(

@@ -14,7 +14,9 @@ import {
   createTickWriter,
   DEFAULT_RETENTION,
   type PastPrices,
+  planRetention,
   type RetentionDays,
+  reclaimSpace,
   StoredPastPrices,
 } from "../storage/index.ts";
 import {
@@ -37,6 +39,7 @@ const FINALIZED_ON_BOARD_MS = 30 * 86_400_000;
 const ROLL_UP_PAUSE_MS = 60_000;
 const DAY_AGO_PAUSE_MS = 2 * 60_000;
 const RETENTION_PAUSE_MS = 3_600_000;
+const RECLAIM_SPACE_PAUSE_MS = 5 * 60_000;
 
 export interface IngestOptions {
   readonly venues: readonly IngestVenue[];
@@ -49,6 +52,8 @@ export interface IngestOptions {
   readonly eventDays: number;
   /** Overrides of the default retention. */
   readonly retention?: Partial<RetentionDays>;
+  /** Size of the embedded store's folder above which the oldest data is deleted early; unlimited by default. */
+  readonly storeBytesMax?: number | null;
   /** Set if several processes share the store. By default this process has all roles. */
   readonly node?: NodeSettings;
   /** Announces stored changes to the other processes. Without a bus they poll twice a second. */
@@ -75,13 +80,14 @@ export function createIngest(options: IngestOptions): Ingest {
   const { board, database, clock, log, node, eventLog } = options;
   const venues = new Map(options.venues.map((venue) => [venue.adapter.id, venue]));
   const hasBoard = node === undefined || node.serves || node.ingests;
-  const retention = { ...DEFAULT_RETENTION, ...options.retention };
+  const { storeBytesMax = null } = options;
+  const { retention, partitionMs } = planRetention({ ...DEFAULT_RETENTION, ...options.retention }, storeBytesMax);
   const finalizedSinceMs = () => clock.now() - FINALIZED_ON_BOARD_MS;
 
   const store = createMarketStore(database, undefined, () => eventLog.announce());
   const changes = createChangeStore(database);
   const history = createHistoryStore(database);
-  const ticks = createTickWriter({ database, clock, log });
+  const ticks = createTickWriter({ database, clock, log, partitionMs });
   const storeWriter = new StoreWriter({
     board,
     store,
@@ -124,7 +130,18 @@ export function createIngest(options: IngestOptions): Ingest {
     if (node?.maintains === false) return;
     const isOurs = () => cluster === null || cluster.isMaintainer;
     jobs.start("roll_up", ROLL_UP_PAUSE_MS, () => history.rollUp(clock.now()), isOurs);
-    jobs.start("retention", RETENTION_PAUSE_MS, () => history.applyRetention(clock.now(), retention), isOurs);
+    jobs.start(
+      "retention",
+      RETENTION_PAUSE_MS,
+      () => history.applyRetention(clock.now(), retention, partitionMs),
+      isOurs,
+    );
+    jobs.start(
+      "reclaim_space",
+      RECLAIM_SPACE_PAUSE_MS,
+      () => reclaimSpace(database, clock.now(), storeBytesMax),
+      isOurs,
+    );
     jobs.start("event_retention", RETENTION_PAUSE_MS, () => eventLog.applyRetention(options.eventDays), isOurs);
   };
 

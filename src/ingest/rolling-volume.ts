@@ -1,4 +1,5 @@
 import type { Trade } from "../domain/trade.ts";
+import { toCents } from "../domain/usd.ts";
 
 const BUCKET_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
@@ -54,6 +55,6 @@ export class RollingVolume {
       if (bucket * BUCKET_MS < since - BUCKET_MS) this.#buckets.delete(bucket);
       else if (bucket * BUCKET_MS >= since) total += usd;
     }
-    return Math.round(total * 100) / 100;
+    return toCents(total);
   }
 }

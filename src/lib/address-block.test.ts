@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { BlockList, isIP } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
-import { addressBlock, plainAddress } from "./address-block.ts";
+import { addressBlock, limitedBlocks, plainAddress } from "./address-block.ts";
 
 test("the block of an IPv4 address is the address itself, for IPv4-mapped IPv6 addresses too", () => {
   assert.equal(addressBlock("192.0.2.7"), "192.0.2.7");
@@ -62,6 +62,18 @@ test("returns the /64 of an IPv6 address in any notation", () => {
   assert.equal(addressBlock("64:ff9b::192.0.2.33"), "64:ff9b:0:0");
   assert.equal(addressBlock("1:2:3:4:5:6:7::"), "1:2:3:4");
   assert.equal(addressBlock("fe80::1%eth0"), "fe80:0:0:0");
+});
+
+test("an IPv6 address has the limit of its /64 and four times the limit for its /48; an IPv4 address has one limit", () => {
+  assert.deepEqual(limitedBlocks("2001:DB8:1:2::7"), [
+    { block: "2001:db8:1:2", factor: 1 },
+    { block: "2001:db8:1::/48", factor: 4 },
+  ]);
+  assert.deepEqual(limitedBlocks("2001:db8:1:3::1")[1], limitedBlocks("2001:db8:1:2::7")[1]);
+  assert.notDeepEqual(limitedBlocks("2001:db8:2:2::1")[1], limitedBlocks("2001:db8:1:2::7")[1]);
+  for (const address of ["192.0.2.7", "::ffff:192.0.2.7"])
+    assert.deepEqual(limitedBlocks(address), [{ block: "192.0.2.7", factor: 1 }]);
+  assert.deepEqual(limitedBlocks("unknown"), [{ block: "unknown", factor: 1 }]);
 });
 
 test("two IPv6 addresses have the same block if and only if they share a /64", () => {

@@ -4,14 +4,12 @@ const BRACKETED_PATTERN = /^\[(.*)\](?::\d{1,5})?$/;
 const IPV6_CHARACTERS_PATTERN = /^[0-9a-f:.]+$/i;
 const GROUP_COUNT = 8;
 const BLOCK_GROUP_COUNT = 4;
+const SITE_GROUP_COUNT = 3;
+/** A /48 may use this multiple of the limit of a /64. */
+const SITE_LIMIT_FACTOR = 4;
 /** The first six groups of an IPv4-mapped IPv6 address. */
 const MAPPED_PREFIX = "0:0:0:0:0:ffff";
 const UNKNOWN_BLOCK = "unknown";
-
-const LOOPBACK_PATTERN = /^(?:::1|(?:::ffff:)?127(?:\.\d+){3})$/i;
-
-/** Returns whether an IP address is a loopback address. */
-export const isLoopback = (address: string): boolean => LOOPBACK_PATTERN.test(address);
 
 /**
  * Returns the block that rate limits apply to: an IPv4 address itself, or the /64 of an IPv6 address, because one
@@ -23,6 +21,28 @@ export function addressBlock(text: string): string {
   const address = plainAddress(text);
   if (address === null) return UNKNOWN_BLOCK;
   return address.includes(":") ? address.split(":").slice(0, BLOCK_GROUP_COUNT).join(":") : address;
+}
+
+export interface LimitedBlock {
+  readonly block: string;
+  /** Multiple of the limit that the block may use. */
+  readonly factor: number;
+}
+
+/**
+ * Returns the blocks of an IP address that have a limit, smallest first. An IPv6 address has two: its /64, and its /48 with
+ * four times the limit, because a site may have a /48 and could otherwise use 65,536 times the limit.
+ *
+ * @example limitedBlocks("2001:db8::1"); // [{ block: "2001:db8:0:0", factor: 1 }, { block: "2001:db8:0::/48", factor: 4 }]
+ */
+export function limitedBlocks(text: string): readonly LimitedBlock[] {
+  const block = addressBlock(text);
+  const narrow = { block, factor: 1 };
+  if (!block.includes(":")) return [narrow];
+  return [
+    narrow,
+    { block: `${block.split(":").slice(0, SITE_GROUP_COUNT).join(":")}::/48`, factor: SITE_LIMIT_FACTOR },
+  ];
 }
 
 /**

@@ -55,6 +55,11 @@ const toPoints = (list: { slot: number; yesPrice: number | null; volumeUsd: numb
     samplePoint(slot * FIVE_MINUTES_MS, (slot + 1) * FIVE_MINUTES_MS, yesPrice, { volumeUsd }),
   );
 
+test("the volume of a bin is rounded to cents", () => {
+  const volumes = toPoints([0.1, 0.2].map((volumeUsd, slot) => ({ slot, yesPrice: 0.5, volumeUsd })));
+  assert.equal(binHistory(grid, volumes)[0]?.volumeUsd, 0.3);
+});
+
 test("a bin has the last price at or before its end, and bins before the first known price are omitted", () => {
   fc.assert(
     fc.property(samplesArbitrary, (list) => {

@@ -1,4 +1,5 @@
 import type { HistoryPoint } from "../domain/trade.ts";
+import { toCents } from "../domain/usd.ts";
 import { DAY_MS, FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS } from "./model.ts";
 
 export const PERIOD_MS: Readonly<Record<HistoryPeriod, number>> = {
@@ -40,7 +41,7 @@ const sumVolumes = (samples: readonly HistoryPoint[]): number | null => {
     if (volumeUsd === null) return null;
     sum += volumeUsd;
   }
-  return samples.length === 0 ? null : sum;
+  return samples.length === 0 ? null : toCents(sum);
 };
 
 /**

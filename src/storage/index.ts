@@ -15,5 +15,6 @@ export {
   venueLeaseName,
 } from "./model.ts";
 export { StoredPastPrices } from "./past-prices.ts";
-export { DEFAULT_RETENTION, type RetentionDays } from "./retention.ts";
+export { DEFAULT_RETENTION, planRetention, type RetentionDays } from "./retention.ts";
+export { reclaimSpace } from "./store-size.ts";
 export { createTickWriter, type TickWriter } from "./tick-writer.ts";

@@ -1,4 +1,4 @@
-import type { MarketSnapshot, Outcome } from "../domain/market.ts";
+import { type MarketSnapshot, type Outcome, settlementValueOf } from "../domain/market.ts";
 import type { NewEvent } from "../event-log/index.ts";
 import { toStorableText, toStorableTime } from "./storable.ts";
 
@@ -32,10 +32,4 @@ export function createMarketResolvedEvent({ listing, quote }: MarketSnapshot, ou
       model_probability: null,
     },
   };
-}
-
-/** Returns the payout of one YES contract, in [0, 1], or null if the venue does not report it. */
-function settlementValueOf(outcome: Outcome): number | null {
-  if (outcome.kind === "yes") return 1;
-  return outcome.kind === "no" ? 0 : outcome.value;
 }

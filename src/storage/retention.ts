@@ -19,11 +19,31 @@ export const DEFAULT_RETENTION: RetentionDays = {
   settledMarketDays: null,
 };
 
+/** Days of ticks in a store of limited size. Their partitions are hours, and the roll-up's queries read all of them. */
+const LIMITED_TICK_DAYS_MAX = 2;
+/** The board shows settled markets for 30 days. */
+const LIMITED_SETTLED_MARKET_DAYS = 31;
+
+/**
+ * Returns the retention and the length of tick partitions. In a store of limited size, ticks are deleted by the hour, and
+ * settled markets are not kept permanently.
+ */
+export function planRetention(days: RetentionDays, storeBytesMax: number | null) {
+  if (storeBytesMax === null) return { retention: days, partitionMs: DAY_MS };
+  const retention: RetentionDays = {
+    ...days,
+    tickDays: Math.min(days.tickDays, LIMITED_TICK_DAYS_MAX),
+    settledMarketDays: days.settledMarketDays ?? LIMITED_SETTLED_MARKET_DAYS,
+  };
+  return { retention, partitionMs: HOUR_MS };
+}
+
 const DELETE_ROWS_MAX = 20_000;
 /** Per table and run. */
 const DELETE_BATCHES_MAX = 100;
 
-function deleteOldRows(database: Database, table: string, column: string, beforeMs: number, condition = "") {
+/** Deletes rows of a table whose time in `column` is before `beforeMs`, in batches. Returns the number of rows. */
+export function deleteOldRows(database: Database, table: string, column: string, beforeMs: number, condition = "") {
   return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
     const [row] = await database.query<{ count: number }>(
       `with old as (
@@ -57,34 +77,32 @@ function deleteSettledMarkets(database: Database, beforeMs: number): Promise<num
   });
 }
 
-/** Vacuums and analyses tables if there is no autovacuum daemon, as in the embedded database. */
-async function vacuumIfNoDaemon(database: Database): Promise<void> {
-  const daemons = await database.query(
-    "select 1 from pg_stat_activity where backend_type = 'autovacuum launcher' limit 1",
-  );
-  if (daemons.length > 0) return;
-  for (const table of ["markets", "events", "trades", "bars_5m", "bars_1h", "event_log", "event_log_head"]) {
-    await database.query(`vacuum (analyze) ${table}`);
-  }
+/** Deletes five-minute bars that start before `beforeMs`, and their coverage, so that the range can be fetched again. */
+export async function deleteFiveMinuteBars(database: Database, beforeMs: number) {
+  const fiveMinuteBars = await deleteOldRows(database, "bars_5m", "start_at", beforeMs);
+  const shorterThanHourCondition = `and interval_seconds < ${HOUR_MS / 1_000}`;
+  const coverage = await deleteOldRows(database, "history_coverage", "to_at", beforeMs, shorterThanHourCondition);
+  return { fiveMinuteBars, coverage };
 }
 
 /**
- * Creates the tick partitions of the next days and deletes data older than the retention periods. Run it once a day.
- * Idempotent, even if two nodes run it simultaneously.
+ * Creates the next tick partitions and deletes data older than the retention periods. Run it once an hour. Idempotent,
+ * even if two nodes run it simultaneously.
  *
+ * @param partitionMs  length of new tick partitions: a day or an hour
  * @returns how many rows or partitions were deleted
  */
-export async function applyRetention(database: Database, now: number, days: RetentionDays = DEFAULT_RETENTION) {
-  await createNextPartitions(database, now);
+export async function applyRetention(
+  database: Database,
+  now: number,
+  days: RetentionDays = DEFAULT_RETENTION,
+  partitionMs = DAY_MS,
+) {
+  await createNextPartitions(database, now, partitionMs);
   const tickPartitions = await dropTickPartitions(database, now - days.tickDays * DAY_MS);
   const trades = await deleteOldRows(database, "trades", "executed_at", now - days.tradeDays * DAY_MS);
-  const barsBeforeMs = now - days.fiveMinuteBarDays * DAY_MS;
-  const fiveMinuteBars = await deleteOldRows(database, "bars_5m", "start_at", barsBeforeMs);
-  // Delete the coverage of deleted bars, so that their range can be fetched from the venue again.
-  const shorterThanHourCondition = `and interval_seconds < ${HOUR_MS / 1_000}`;
-  const coverage = await deleteOldRows(database, "history_coverage", "to_at", barsBeforeMs, shorterThanHourCondition);
+  const { fiveMinuteBars, coverage } = await deleteFiveMinuteBars(database, now - days.fiveMinuteBarDays * DAY_MS);
   const settledMarkets =
     days.settledMarketDays === null ? 0 : await deleteSettledMarkets(database, now - days.settledMarketDays * DAY_MS);
-  await vacuumIfNoDaemon(database);
   return { tickPartitions, trades, fiveMinuteBars, coverage, settledMarkets };
 }

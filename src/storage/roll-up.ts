@@ -128,7 +128,8 @@ export async function rollUp(database: Database, now: number): Promise<{ bars5m:
     startMs = Math.floor((firstTick.at.getTime() - 1) / FIVE_MINUTES_MS) * FIVE_MINUTES_MS;
   }
   if (untilMs <= (state.rolledUpUntil ?? startMs)) return changedCounts;
-  await database.query(SUMMARISE_TICKS, [[startMs, untilMs].map(tickPartitionName)]);
+  const partitionNames = [startMs, untilMs].flatMap((at) => [tickPartitionName(at), tickPartitionName(at, HOUR_MS)]);
+  await database.query(SUMMARISE_TICKS, [partitionNames]);
   while (startMs < untilMs) {
     const endMs = Math.min(untilMs, startMs + (untilMs - startMs > 2 * BACKLOG_CHUNK_MS ? BACKLOG_CHUNK_MS : CHUNK_MS));
     await database.transaction(async (transaction) => {

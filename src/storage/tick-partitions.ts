@@ -1,73 +1,104 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
-import { DAY_MS } from "./model.ts";
+import { DAY_MS, HOUR_MS } from "./model.ts";
 
-const PARTITION_NAME_PATTERN = /^ticks_(\d{4})(\d{2})(\d{2})$/;
+const PARTITION_NAME_PATTERN = /^ticks_(\d{4})(\d{2})(\d{2})(?:_(\d{2}))?$/;
 /** SQLSTATEs that occur when two nodes create the same partition simultaneously: duplicate table, unique violation. */
 const ALREADY_EXISTS_STATES = new Set(["42P07", "23505"]);
+/** SQLSTATE of a partition that overlaps another one. */
+const OVERLAP_STATE = "42P17";
 
-const DAYS_AHEAD = 2;
+const PARTITIONS_AHEAD = 2;
 
-const formatIsoDay = (dayMs: number) => new Date(dayMs).toISOString().slice(0, 10);
+/**
+ * Name of the partition of the UTC day or hour that contains a timestamp.
+ *
+ * @param lengthMs  `DAY_MS`, or `HOUR_MS` in a store whose size is limited
+ */
+export function tickPartitionName(at: number, lengthMs = DAY_MS): string {
+  const [date = "", time = ""] = new Date(at).toISOString().split("T");
+  return `ticks_${date.replaceAll("-", "")}${lengthMs === HOUR_MS ? `_${time.slice(0, 2)}` : ""}`;
+}
 
-/** Name of the partition of the UTC day that contains a timestamp. */
-export const tickPartitionName = (at: number) => `ticks_${formatIsoDay(at).replaceAll("-", "")}`;
-
-async function createPartition(database: Database, dayMs: number): Promise<void> {
-  const name = tickPartitionName(dayMs);
+/** Creates the partition that starts at `startMs` unless it exists, also if the length of partitions has changed. */
+async function createPartition(database: Database, startMs: number, lengthMs: number): Promise<void> {
+  const [from, to] = [startMs, startMs + lengthMs].map((at) => new Date(at).toISOString());
   try {
     await database.query(
-      `create table if not exists ${name} partition of ticks
-       for values from ('${formatIsoDay(dayMs)} 00:00:00+00') to ('${formatIsoDay(dayMs + DAY_MS)} 00:00:00+00')`,
+      `create table if not exists ${tickPartitionName(startMs, lengthMs)} partition of ticks
+       for values from ('${from}') to ('${to}')`,
     );
   } catch (error) {
     const state = error instanceof Error && "code" in error ? error.code : null;
-    if (typeof state !== "string" || !ALREADY_EXISTS_STATES.has(state)) throw error;
+    // An hour within an existing day needs no partition. A day with existing hours needs the other hours.
+    if (state === OVERLAP_STATE && lengthMs === HOUR_MS) return;
+    if (state === OVERLAP_STATE) {
+      for (let at = startMs; at < startMs + DAY_MS; at += HOUR_MS) await createPartition(database, at, HOUR_MS);
+    } else if (typeof state !== "string" || !ALREADY_EXISTS_STATES.has(state)) throw error;
   }
 }
 
-/** Creates daily tick partitions on demand and one day ahead, so that writes at midnight do not wait for it. */
-export function createTickPartitions(database: Database, clock: Clock) {
-  let createdDays = new Set<number>();
+/** Creates tick partitions on demand and one ahead, so that writes at midnight do not wait for it. */
+export function createTickPartitions(database: Database, clock: Clock, lengthMs = DAY_MS) {
+  let createdStarts = new Set<number>();
   return {
-    /** Creates the partitions of these rows and of tomorrow if they are missing. */
+    /** Creates the partitions of these rows and the next one if they are missing. */
     async ensure(rows: readonly { readonly eventAt: number }[]): Promise<void> {
-      const days = new Set(rows.map((row) => Math.floor(row.eventAt / DAY_MS) * DAY_MS));
-      days.add((Math.floor(clock.now() / DAY_MS) + 1) * DAY_MS);
-      for (const day of days) {
-        if (createdDays.has(day)) continue;
-        await createPartition(database, day);
-        createdDays.add(day);
+      const starts = new Set(rows.map((row) => Math.floor(row.eventAt / lengthMs) * lengthMs));
+      starts.add((Math.floor(clock.now() / lengthMs) + 1) * lengthMs);
+      for (const start of starts) {
+        if (createdStarts.has(start)) continue;
+        await createPartition(database, start, lengthMs);
+        createdStarts.add(start);
       }
       // Bounds the set in a process that runs for months.
-      if (createdDays.size > 64) createdDays = days;
+      if (createdStarts.size > 64) createdStarts = starts;
     },
     /** Makes the next `ensure` check all partitions. Call it after a write has failed. */
     invalidate() {
-      createdDays = new Set();
+      createdStarts = new Set();
     },
   };
 }
 
-/** Creates the partitions of today and the next two days, even if no ticks are written. */
-export async function createNextPartitions(database: Database, now: number): Promise<void> {
-  const today = Math.floor(now / DAY_MS) * DAY_MS;
-  for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) await createPartition(database, today + ahead * DAY_MS);
+/** Creates the partitions of now and of the next two days or hours, even if no ticks are written. */
+export async function createNextPartitions(database: Database, now: number, lengthMs = DAY_MS): Promise<void> {
+  const current = Math.floor(now / lengthMs) * lengthMs;
+  for (let ahead = 0; ahead <= PARTITIONS_AHEAD; ahead++)
+    await createPartition(database, current + ahead * lengthMs, lengthMs);
 }
 
-/** Drops the partitions of days that ended at or before `beforeMs`. Returns the number of dropped partitions. */
-export async function dropTickPartitions(database: Database, beforeMs: number): Promise<number> {
-  const partitions = await database.query<{ name: string }>(
-    `select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid
+/** A tick partition and the bytes of its files. */
+export interface TickPartition {
+  readonly name: string;
+  /** End of its day or hour, Unix milliseconds. */
+  readonly endMs: number;
+  readonly bytes: number;
+}
+
+/** Returns all tick partitions, oldest first. */
+export async function listTickPartitions(database: Database): Promise<TickPartition[]> {
+  const rows = await database.query<{ name: string; bytes: number }>(
+    `select child.relname as name, pg_total_relation_size(child.oid)::float8 as bytes
+     from pg_inherits join pg_class child on child.oid = inhrelid
      where inhparent = 'ticks'::regclass`,
   );
-  let count = 0;
-  for (const { name } of partitions) {
-    const [, year, month, day] = PARTITION_NAME_PATTERN.exec(name) ?? [];
-    if (day === undefined) continue;
-    if (Date.UTC(Number(year), Number(month) - 1, Number(day)) + DAY_MS > beforeMs) continue;
-    await database.query(`drop table ${name}`);
-    count += 1;
-  }
-  return count;
+  return rows
+    .flatMap(({ name, bytes }) => {
+      const [, year, month, day, hour] = PARTITION_NAME_PATTERN.exec(name) ?? [];
+      if (day === undefined) return [];
+      const startMs = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour ?? 0));
+      return [{ name, endMs: startMs + (hour === undefined ? DAY_MS : HOUR_MS), bytes }];
+    })
+    .sort((a, b) => a.endMs - b.endMs);
+}
+
+export const dropTickPartition = (database: Database, { name }: TickPartition) =>
+  database.query(`drop table if exists ${name}`);
+
+/** Drops the partitions that ended at or before `beforeMs`. Returns the number of dropped partitions. */
+export async function dropTickPartitions(database: Database, beforeMs: number): Promise<number> {
+  const expired = (await listTickPartitions(database)).filter(({ endMs }) => endMs <= beforeMs);
+  for (const partition of expired) await dropTickPartition(database, partition);
+  return expired.length;
 }

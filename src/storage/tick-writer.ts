@@ -69,9 +69,11 @@ export function createTickWriter(options: {
   readonly clock: Clock;
   readonly log: Log;
   readonly queueMax?: number;
+  /** Length of the partitions: a day by default, or an hour. */
+  readonly partitionMs?: number;
 }): TickWriter {
   const { database, clock, log, queueMax = TICK_QUEUE_MAX } = options;
-  const partitions = createTickPartitions(database, clock);
+  const partitions = createTickPartitions(database, clock, options.partitionMs);
   /** A Set removes its oldest element in constant time. */
   const queue = new Set<TickRow>();
   let inFlightRows: readonly TickRow[] = [];

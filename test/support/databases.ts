@@ -74,15 +74,20 @@ export function onPostgres(name: string, fn: (database: Database) => Promise<voi
   });
 }
 
-/**
- * Runs a test on the embedded store, and on PostgreSQL if `TEST_DATABASE_URL` is set. Before each test all tables exist
- * and are empty.
- */
-export function eachDatabase(name: string, fn: (database: Database) => Promise<void>): void {
+/** Runs a test only on the embedded store. Before the test all tables exist and are empty. */
+export function onEmbedded(name: string, fn: (database: Database) => Promise<void>): void {
   test(`${name} [embedded]`, async () => {
     const database = await embeddedDatabase();
     await clearTables(database);
     await fn(database);
   });
+}
+
+/**
+ * Runs a test on the embedded store, and on PostgreSQL if `TEST_DATABASE_URL` is set. Before each test all tables exist
+ * and are empty.
+ */
+export function eachDatabase(name: string, fn: (database: Database) => Promise<void>): void {
+  onEmbedded(name, fn);
   onPostgres(name, fn);
 }

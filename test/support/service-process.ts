@@ -7,10 +7,17 @@ import { createInterface } from "node:readline";
 import { copyStoreTemplate } from "./store-template.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
-/** The arguments that `npm start` passes to Node. */
-export const START_ARGUMENTS: readonly string[] = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8"))
-  .scripts.start.split(" ")
-  .slice(2);
+const START_WORDS: readonly string[] = JSON.parse(
+  readFileSync(join(PROJECT, "package.json"), "utf8"),
+).scripts.start.split(" ");
+const NODE_POSITION = START_WORDS.indexOf("node");
+/** The arguments and environment variables that `npm start` passes to Node. */
+export const START_ARGUMENTS = START_WORDS.slice(NODE_POSITION + 1);
+export const START_ENVIRONMENT: Readonly<Record<string, string>> = Object.fromEntries(
+  START_WORDS.slice(0, NODE_POSITION)
+    .map((word) => word.split("="))
+    .filter(([, value]) => value !== undefined),
+);
 const START_MS_MAX = 60_000;
 const POLL_MS = 50;
 
@@ -44,11 +51,15 @@ export async function temporaryFolder(): Promise<{ path: string; release(): Prom
   return { path, release: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Runs a command in the project directory without `PARALLAX_*` settings of this process, and collects its output. */
+/**
+ * Runs a command in the project directory without `PARALLAX_*` settings of this process and of a `.env` file, and collects
+ * its output.
+ */
 export function run(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  stdin: "ignore" | "pipe" = "ignore",
 ): { child: ChildProcess; output(): string; ended: Promise<number | null> } {
   const inheritedEnv = Object.fromEntries(
     Object.entries(process.env).filter(
@@ -57,8 +68,8 @@ export function run(
   );
   const child = spawn(command, [...args], {
     cwd: PROJECT,
-    env: { ...inheritedEnv, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...inheritedEnv, PARALLAX_ENV_FILE: "/dev/null", ...env },
+    stdio: [stdin, "pipe", "pipe"],
   });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -104,6 +115,7 @@ export async function startServiceProcess(options: {
   const program = run(process.execPath, [...START_ARGUMENTS, ...(options.args ?? [])], {
     PARALLAX_PORT: "0",
     PARALLAX_DATA_DIR: dataDir,
+    ...START_ENVIRONMENT,
     ...options.env,
   });
   const exited = program.ended.then(() => true);

@@ -1,4 +1,4 @@
-import { cpSync } from "node:fs";
+import { chmodSync, cpSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
@@ -42,5 +42,7 @@ export async function copyStoreTemplate(dataDir: string): Promise<boolean> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // The store has a thousand small files. Copying them asynchronously takes three times as long.
   cpSync(join(template, STORE_DIR), join(dataDir, STORE_DIR), { recursive: true });
+  // The service logs a warning if it has to remove permissions.
+  chmodSync(join(dataDir, STORE_DIR), 0o700);
   return true;
 }

@@ -50,7 +50,7 @@ const openServers: FastifyInstance[] = [];
 after(() => Promise.all(openServers.map((server) => server.close())));
 
 /**
- * Creates a server with deterministic request ids, one valid key, a log line for every request, and no `/docs`. The
+ * Creates a server with deterministic request ids, one valid key, and a log line for every request. The
  * server is closed after the last test of the file.
  */
 export async function testServer(
@@ -70,8 +70,7 @@ export async function testServer(
     },
     data: "sandbox",
     authentication: { authenticate: (bearer) => (bearer === VALID_KEY ? CUSTOMER : null) },
-    docs: false,
-    successLogSample: 1,
+    successLogsPerSecond: 1_000_000,
     ...options,
   });
   openServers.push(app);

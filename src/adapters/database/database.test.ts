@@ -129,7 +129,10 @@ eachDatabase("a second migration run applies no migration", async (database) => 
 eachDatabase("refuses to migrate a store that a newer version has migrated", async (database) => {
   await database.query("insert into kysely_migration (name, timestamp) values ('9999-newer', 'now')");
   try {
-    await assert.rejects(migrateDatabase(database), /9999-newer is applied but unknown/);
+    await assert.rejects(
+      migrateDatabase(database),
+      /^NewerStoreError: A newer version .*9999-newer.*PARALLAX_DATA_DIR/,
+    );
   } finally {
     await database.query("delete from kysely_migration where name = '9999-newer'");
   }
@@ -162,6 +165,19 @@ test("splits a migration at semicolons that end a line and removes comments", ()
 test("opening a database on an unreachable server throws `store_unavailable`", async () => {
   const opening = openPostgresDatabase({ url: "postgres://nobody@127.0.0.1:1/none", log: quietLog });
   await assert.rejects(opening, isUnavailable);
+});
+
+test("migrating an empty store returns the applied migrations with their durations, and a second time nothing", async () => {
+  // Not `createDataDir`, whose store may be a copy with all migrations applied.
+  const database = await openEmbeddedDatabase({ dataDir: await createTestFolder(), log: quietLog });
+  try {
+    const applied = await migrateDatabase(database);
+    assert.equal(applied[0]?.name, "0001-markets");
+    assert.ok(applied.every(({ ms }) => Number.isInteger(ms) && ms >= 0));
+    assert.deepEqual(await migrateDatabase(database), []);
+  } finally {
+    await database.close();
+  }
 });
 
 test("the embedded store restarts a failed engine without losing rows, and running statements fail with `store_unavailable`", async () => {
@@ -226,6 +242,31 @@ test("the embedded store keeps at most 128 files open", {
     const paths = await Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")));
     const storeFiles = paths.filter((path) => path.startsWith(`${dataDir}/store/`));
     assert.ok(storeFiles.length > 64 && storeFiles.length <= 128, `${storeFiles.length} open files`);
+  } finally {
+    await database.close();
+  }
+});
+
+/** Allocates short-lived objects in a worker thread and returns the size of its young generation in MiB. */
+const MEASURE_YOUNG_GENERATION = `
+  const { getHeapSpaceStatistics } = require("node:v8");
+  let kept = [];
+  for (let index = 0; index < 2_000_000; index++) {
+    const object = { index, list: [index] };
+    if (index % 50 === 0) kept.push(object);
+    if (kept.length > 10_000) kept = [];
+  }
+  const youngSpace = getHeapSpaceStatistics().find((space) => space.space_name === "new_space");
+  require("node:worker_threads").parentPort.postMessage(youngSpace.physical_space_size / 2 ** 20);`;
+
+test("the embedded store limits its buffers, and its thread the young generation", async () => {
+  const dataDir = await createDataDir();
+  const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
+  try {
+    assert.deepEqual(await database.query("show shared_buffers"), [{ shared_buffers: "16MB" }]);
+    // The limit applies to all threads that start after the store's thread.
+    const [youngMib] = await once(new Worker(MEASURE_YOUNG_GENERATION, { eval: true }), "message");
+    assert.ok(youngMib <= 8, `${youngMib} MiB`);
   } finally {
     await database.close();
   }

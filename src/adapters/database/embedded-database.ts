@@ -1,8 +1,8 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { acquireDataDirLock } from "../system/data-dir-lock.ts";
+import { ensurePrivateDir } from "../system/private-dir.ts";
 import { createDiskSpaceGuard, type DiskSpaceGuard, needsDiskSpace, readFreeBytes } from "./disk-space-guard.ts";
 import { storeUnavailable } from "./errors.ts";
 import { type PgliteClient, type PgliteEnvironment, startPgliteClient } from "./pglite-client.ts";
@@ -14,7 +14,8 @@ import { createStatementQueue, type StatementQueue } from "./statement-queue.ts"
 const QUEUED_STATEMENTS_MAX = 4_096;
 /** Longest time in the queue. It ends the deadlock of a caller that awaits a query outside its own open transaction. */
 const QUEUED_MS_MAX = 30_000;
-const STORE_FOLDER = "store";
+/** Folder of the store in the data directory. */
+export const STORE_FOLDER = "store";
 /** Space for two segments of the write-ahead log (16 MiB each) and for a checkpoint of the same size. */
 const DISK_RESERVE_BYTES = 64 * 2 ** 20;
 
@@ -82,11 +83,12 @@ export async function openEmbeddedDatabase(options: {
   readonly environment?: Partial<PgliteEnvironment>;
 }): Promise<Database> {
   const { dataDir, log, environment } = options;
-  if (dataDir !== null) await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  if (dataDir !== null) await ensurePrivateDir(dataDir, log);
   const lock = dataDir === null ? null : await acquireDataDirLock(dataDir);
   let client: PgliteClient;
   try {
     const folder = dataDir === null ? null : join(dataDir, STORE_FOLDER);
+    if (folder !== null) await ensurePrivateDir(folder, log);
     client = await startPgliteClient({ folder, log, environment });
   } catch (error) {
     await lock?.release();

@@ -1,10 +1,16 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { UserFacingError } from "../../lib/user-facing-error.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("../../../migrations/", import.meta.url));
 const MIGRATION_FILE_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
+/** A newer version has migrated the store. This version cannot use it. */
+class NewerStoreError extends UserFacingError {
+  override readonly name = "NewerStoreError";
+}
+
 /** The table's name and the lock's id are those of the Kysely migrator, which created the existing stores. */
 const CREATE_MIGRATION_TABLE =
   "create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)";
@@ -39,26 +45,36 @@ export async function findVersionFault(database: Database): Promise<"missing" | 
   return applied.length < knownNames.length ? "older" : null;
 }
 
+export interface AppliedMigration {
+  readonly name: string;
+  /** Duration in milliseconds. */
+  readonly ms: number;
+}
+
 /**
  * Applies all pending files of `migrations/` in one transaction. A lock ensures that nodes which start simultaneously
- * apply them once. Returns the names of the applied migrations. Throws if a newer version created the store or
- * if a migration fails; then none is applied.
+ * apply them once. Returns the applied migrations. Throws
+ * `NewerStoreError`, or an error if a migration fails; then none is applied.
  */
-export async function migrateDatabase(database: Database): Promise<readonly string[]> {
+export async function migrateDatabase(database: Database): Promise<readonly AppliedMigration[]> {
   const knownNames = await listMigrations();
   let runningMigration: string | null = null;
   try {
     return await database.transaction(async (transaction) => {
       await acquireLock(transaction);
       const pending = knownNames.slice(await countApplied(transaction, knownNames));
+      const applied: AppliedMigration[] = [];
       for (const name of pending) {
         runningMigration = name;
+        const startedAt = performance.now();
         await applyMigration(transaction, name);
+        applied.push({ name, ms: Math.round(performance.now() - startedAt) });
       }
       runningMigration = null;
-      return pending;
+      return applied;
     });
   } catch (error) {
+    if (error instanceof NewerStoreError) throw error;
     const problem =
       runningMigration === null ? "The store could not be brought up to date" : `Migration ${runningMigration} failed`;
     throw new Error(`${problem}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
@@ -81,7 +97,9 @@ async function countApplied(transaction: Transaction, known: readonly string[]):
   const applied = rows.map(({ name }) => name).sort();
   const unknown = applied.find((name, index) => name !== known[index]);
   if (unknown !== undefined) {
-    throw new Error(`migration ${unknown} is applied but unknown to this version; a newer version created the store`);
+    throw new NewerStoreError(
+      `A newer version of Parallax has changed this store (migration ${unknown}): start that version again, or choose another store with PARALLAX_DATA_DIR or DATABASE_URL.`,
+    );
   }
   return applied.length;
 }

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import type { Log } from "../../ports/log.ts";
 import { storeUnavailable } from "./errors.ts";
@@ -17,6 +18,9 @@ const STABLE_MS_MIN = 60_000;
 const SPARE_DESCRIPTORS_MIN = 8;
 /** Longest time without writes. After it the engine is restarted even if the process cannot open files. */
 const DAMAGED_MS_MAX = 60_000;
+
+/** Young generation of the worker thread; its objects are the parameters and rows of one statement. */
+const WORKER_SEMI_SPACE_MIB = 4;
 
 /** Keeps an engine of the embedded store running in a worker thread. */
 export interface PgliteClient {
@@ -38,7 +42,11 @@ export interface PgliteEnvironment {
 }
 
 const realEnvironment: PgliteEnvironment = {
-  spawn: (workerData) => new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData }),
+  spawn(workerData) {
+    // `resourceLimits` cannot set it: the flag of the process has precedence. The heap of this thread keeps its size.
+    setFlagsFromString(`--max-semi-space-size=${WORKER_SEMI_SPACE_MIB}`);
+    return new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData });
+  },
   canOpenFiles,
   monotonic: () => performance.now(),
 };

@@ -4,7 +4,7 @@ import { encodeArrayParameters } from "./array-parameters.ts";
 import { storeUnavailable, toStoreError } from "./errors.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest } from "./pglite-protocol.ts";
 
-/** Opening the store takes seconds; after a crash it replays at most 128 MiB of its write-ahead log. */
+/** Opening the store takes seconds; after a crash it replays at most 64 MiB of its write-ahead log. */
 const START_MS_MAX = 120_000;
 /** A statement that takes longer means that the engine is stuck, so its thread is terminated. */
 const STATEMENT_MS_MAX = 120_000;

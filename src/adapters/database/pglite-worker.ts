@@ -10,7 +10,7 @@ import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from
  * PGlite makes no checkpoint until it is closed, so its write-ahead log would grow without limit and be replayed after
  * a kill. This thread makes a checkpoint when the log exceeds this size.
  */
-const LOG_BYTES_MAX = 128 * 2 ** 20;
+const LOG_BYTES_MAX = 64 * 2 ** 20;
 /** Shortest time between two checks of the log's size. The check runs after a statement. */
 const LOG_CHECK_EVERY_MS = 5_000;
 const SELECT_LOG_BYTES =
@@ -22,18 +22,28 @@ const port = parentPort;
 if (port === null) throw new Error("This file runs as a worker thread only.");
 const sendReply = (message: PgliteReply) => port.postMessage(message);
 
-/**
- * Limit of the engine's open files. PostgreSQL's default of 1000 can use up the process's descriptors, and the engine
- * can then create no files. The engine needs 43 after its start. The smallest accepted value is 64.
- */
-const OPEN_FILES_MAX = 128;
+/** Settings of the engine, which is part of the service's process. */
+const ENGINE_SETTINGS = {
+  // The default of 1000 can use up the process's descriptors, and the engine can then create no files. It needs 43 after
+  // its start. The smallest accepted value is 64.
+  max_files_per_process: 128,
+  // The default of 128 MB stays resident as soon as the store is larger. The operating system caches the files as well.
+  shared_buffers: "16MB",
+  wal_buffers: "1MB",
+  maintenance_work_mem: "16MB",
+  // The number of segments that are kept for reuse after a checkpoint.
+  min_wal_size: "32MB",
+};
 /** Lower priority than the API's thread, because most statements are background work. */
 const WORKER_NICENESS = 10;
 lowerThreadPriority(WORKER_NICENESS);
 
 const engine = await PGlite.create({
   ...(folder === null ? {} : { dataDir: folder }),
-  startParams: [...PGlite.defaultStartParams, "-c", `max_files_per_process=${OPEN_FILES_MAX}`],
+  startParams: [
+    ...PGlite.defaultStartParams,
+    ...Object.entries(ENGINE_SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+  ],
   parsers: { [types.INT8]: Number },
 });
 await engine.exec("set timezone to 'UTC'");

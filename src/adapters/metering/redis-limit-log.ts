@@ -1,4 +1,5 @@
 import { Redis } from "ioredis";
+import type { LimitDecision } from "../../domain/metering.ts";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
 
 /** Timeout of a call. When a call rejects, the caller applies its local limit. */
@@ -27,6 +28,10 @@ while oldest and tonumber(oldest) <= now - window do
   oldest = redis.call('LINDEX', KEYS[1], -1)
 end
 local count = redis.call('LLEN', KEYS[1])
+local isPeek = ARGV[3] == '1'
+if isPeek and count < limit then
+  return {1, limit - count, tonumber(oldest or now - window) + window - now}
+end
 if count >= limit then
   return {0, 0, tonumber(redis.call('LINDEX', KEYS[1], limit - 1)) + window - now}
 end
@@ -36,7 +41,7 @@ return {1, limit - count - 1, tonumber(oldest or now) + window - now}
 `;
 
 interface LimitingRedis extends Redis {
-  takeRequest(key: string, windowMicroseconds: number, limit: number): Promise<[number, number, number]>;
+  takeRequest(key: string, windowMicroseconds: number, limit: number, isPeek: 0 | 1): Promise<[number, number, number]>;
 }
 
 /**
@@ -67,11 +72,14 @@ export function openRedisLimitLog(options: {
   // The errors are ignored here, because calls reject with them.
   redis.on("error", () => {});
   const limitingRedis = redis as LimitingRedis;
+  const run = async (caller: string, limit: number, isPeek: 0 | 1): Promise<LimitDecision> => {
+    const window = windowMs * 1_000;
+    const [isAllowed, remaining, wait] = await limitingRedis.takeRequest(caller, window, limit, isPeek);
+    return { isAllowed: isAllowed === 1, remaining, waitMs: wait / 1_000 };
+  };
   return {
-    async take(caller, limit) {
-      const [isAllowed, remaining, waitMicroseconds] = await limitingRedis.takeRequest(caller, windowMs * 1_000, limit);
-      return { isAllowed: isAllowed === 1, remaining, waitMs: waitMicroseconds / 1_000 };
-    },
+    take: (caller, limit) => run(caller, limit, 0),
+    peek: (caller, limit) => run(caller, limit, 1),
     close: () => redis.disconnect(),
   };
 }

@@ -1,6 +1,6 @@
-import { isIP } from "node:net";
 import { createTransport } from "nodemailer";
 import { MailError } from "../../domain/errors.ts";
+import { isLoopbackHost } from "../../lib/loopback.ts";
 import type { MailOut } from "../../ports/mail-out.ts";
 
 const CONNECTIONS_MAX = 4;
@@ -57,10 +57,6 @@ export function createSmtpMail(options: { readonly url: string; readonly from: s
       transport.close();
     },
   };
-}
-
-function isLoopbackHost(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
 /** Includes only the codes, because the server's text may contain the recipient or the e-mail. */

@@ -1,5 +1,7 @@
-/** The account pages: sign-up, sign-in, usage, plans, sessions and keys. They work without JavaScript. */
+/** The account pages: sign-up, sign-in, usage, sessions and keys. They work without JavaScript. */
 export type { AccountSettings } from "./model.ts";
 export { accountRoutes } from "./routes.ts";
 export { createAccountPage } from "./service.ts";
-export { buildPlansUrl as plansUrl } from "./site.ts";
+export { createBrowserSignIn } from "./session-routes.ts";
+export { ACCOUNT_PATH, buildPageUrl, PLANS_PATH } from "./site.ts";
+export { ACCOUNT_STYLES } from "./styles.ts";

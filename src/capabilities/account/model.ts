@@ -6,8 +6,13 @@ export type BotCheckField = { readonly siteKey: string } | { readonly token: str
 /** The operator's settings for the account page. */
 export interface AccountSettings {
   readonly botCheck: BotCheckField;
-  /** Null without a mail server. A sandbox then displays the sign-in link, and a live server has no sign-in. */
+  /** Null without a mail server. */
   readonly emailDelivery: EmailDelivery | null;
+  /**
+   * Whether pages display sign-in links instead of e-mailing them: only in a sandbox that listens on loopback and has no
+   * mail server. Without a mail server and displayed links there is no sign-in. Default false.
+   */
+  readonly displaysLinks?: boolean;
   /** URL of the operator's page where customers upgrade. */
   readonly upgradeUrl?: string | null;
 }

@@ -5,8 +5,19 @@ import { accountHarness, keyIn, TEST_TOKEN } from "../../../test/support/custome
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { hostileTexts } from "../../../test/support/hostile-texts.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
-import { renderAccountPage } from "./account-page.ts";
-import type { AccountSettings } from "./model.ts";
+import { renderDocument } from "../../http/html/index.ts";
+import { createKeyChangePage, createKeysPage, createRejectedKeyPage } from "./keys-page.ts";
+import { createOverviewPage } from "./overview-page.ts";
+import { createEmailSentPage, createLinkSentPage, renderProofSection } from "./pages.ts";
+import { createRequestsPage } from "./requests-page.ts";
+import {
+  createConfirmEmailPage,
+  createDeleteAccountPage,
+  createEmailChangeSentPage,
+  createRejectedEmailPage,
+  createSettingsPage,
+} from "./settings-page.ts";
+import { createUsagePage } from "./usage-page.ts";
 
 const NOTHING_USED = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
 
@@ -26,35 +37,66 @@ const describeOutline = (html: string): string =>
     .map(({ tagName, attrs }) => `${tagName} ${attrs.map(({ name }) => name).join(" ")}`)
     .join("\n");
 
-const createView = (text: string) => ({
-  account: {
+/** Renders all signed-in pages with this text in every field that users or clients choose. */
+function renderPages(text: string, proof: boolean): string {
+  const form = { token: text, id: text };
+  const at = new Date(0);
+  const key = { keyId: text, name: text, prefix: text, createdAt: at, lastUsedAt: null, revokedAt: null };
+  const keys = [key, { ...key, revokedAt: at }];
+  const account = {
     customerId: "cus-a",
     email: text,
     name: text,
     plan: "free" as const,
     status: "active" as const,
-    createdAt: new Date(0),
+    createdAt: at,
     allowance: PLAN_ALLOWANCES.free,
     customLimits: { quotas: {}, rateLimits: {} },
-    keys: [{ keyId: text, name: text, prefix: text, createdAt: new Date(0), lastUsedAt: null, revokedAt: null }],
-  },
-  month: { usage: NOTHING_USED, quotas: PLAN_ALLOWANCES.free.quotas, resetsOn: text },
-  form: { token: text, id: text },
-  isProven: true,
-  canSignIn: true,
-  routes: [],
-  sessionId: text,
-  sessions: [{ sessionId: text, startedAt: new Date(0), lastSeenAt: new Date(0) }],
-});
+    keys,
+  };
+  const month = { usage: NOTHING_USED, quotas: PLAN_ALLOWANCES.free.quotas, resetsOn: "1970-02-01" };
+  const fields = { method: text, route: text, code: text, requestId: text, keyId: text };
+  const requests = [{ ...fields, occurredAt: at, status: 404, durationMs: 1 }];
+  const usage = [{ day: "1970-01-01", keyId: text, requests: 1, failed: 1, counted: { ...NOTHING_USED, LISTING: 1 } }];
+  const proofSection = proof ? renderProofSection({ email: text, form, canSignIn: true, next: text }) : null;
+  const sessions = [{ sessionId: text, startedAt: at, lastSeenAt: at }];
+  const pendingEmail = { email: text, expiresAt: at };
+  const rejected = { error: { field: "confirmation", message: text }, values: { confirmation: text } };
+  const settings = {
+    account,
+    form,
+    proof: proofSection,
+    canChangeEmail: true,
+    pendingEmail,
+    sessions,
+    sessionId: text,
+  };
+  const pages = [
+    createOverviewPage({ account, month, form, requests, routes: [], upgradeUrl: text, origin: text }),
+    createOverviewPage({ account, month, form, requests: [], routes: [], upgradeUrl: null, origin: text }),
+    createKeysPage({ form, keys, proof: proofSection }),
+    createKeyChangePage("revoke", key, form),
+    createRejectedKeyPage(form, { error: { field: "name", message: text }, values: { name: text } }),
+    createUsagePage({ form, keys, month, usage, now: 0 }),
+    createRequestsPage({ form, keys, requests, onlyFailed: false }),
+    createSettingsPage(settings),
+    createDeleteAccountPage(form, text, rejected),
+    createRejectedEmailPage(form, { error: { field: "email", message: text }, values: { email: text } }),
+    createEmailChangeSentPage(form, text),
+    createConfirmEmailPage(form, text, text),
+    createEmailSentPage(text, text),
+    createLinkSentPage(text, text),
+  ];
+  return pages.map((page) => renderDocument(page, { isSandbox: false, publicUrl: null })).join("");
+}
 
-test("hostile text in any account field adds no element and no attribute to the page", () => {
+test("hostile text in any field adds no element and no attribute to a page", () => {
   assert.equal(hostileTexts.length, 100);
-  for (const isProven of [true, false]) {
-    const plainOutline = describeOutline(renderAccountPage({ ...createView("plain"), isProven }));
+  for (const proof of [true, false]) {
+    const plainOutline = describeOutline(renderPages("plain", proof));
     for (const text of hostileTexts) {
-      const html = renderAccountPage({ ...createView(text), isProven });
+      const html = renderPages(text, proof);
       assert.equal(describeOutline(html), plainOutline, text);
-      assert.equal(parseElements(html).filter(({ tagName }) => tagName === "script").length, 0);
     }
   }
 });
@@ -77,11 +119,19 @@ eachDatabase("if a hostile name is accepted, pages display it as text", async (d
       { cookie: browser.cookie },
     );
     const page = await harness.visit("/account", { cookie: browser.cookie });
-    for (const { text: html } of [signUpResponse, createResponse, page]) {
+    const keysPage = await harness.visit("/account/keys", { cookie: browser.cookie });
+    for (const { text: html } of [signUpResponse, createResponse, page, keysPage]) {
       const pageElements = parseElements(html);
       assert.deepEqual(
+        pageElements.filter(
+          ({ tagName, attrs }) =>
+            tagName === "script" && !/^\/assets\/(?:copy|key)-[0-9a-f]{16}\.js$/.test(attrs[0]?.value ?? ""),
+        ),
+        [],
+      );
+      assert.deepEqual(
         pageElements.filter(({ tagName }) =>
-          ["script", "img", "svg", "iframe", "object", "embed", "style", "base"].includes(tagName),
+          ["img", "svg", "iframe", "object", "embed", "style", "base"].includes(tagName),
         ),
         [],
       );
@@ -94,7 +144,7 @@ eachDatabase("if a hostile name is accepted, pages display it as text", async (d
   assert.ok(acceptedCount > 80, `${acceptedCount} names were accepted`);
 });
 
-test("every page forbids scripts, external resources and framing", async () => {
+test("every page forbids inline and external scripts, external resources and framing", async () => {
   const harness = await accountHarness(await embeddedDatabase());
   const { keyId } = await harness.createAccount("headers@example.org");
   const { cookie, fields } = await harness.signIn("headers@example.org");
@@ -108,10 +158,13 @@ test("every page forbids scripts, external resources and framing", async () => {
     await harness.submit("/account/sign-out", {}, { headers: {} }),
     await harness.submit(`/account/keys/${keyId}/rotate`, fields, { cookie }),
   ];
-  for (const { headers, text } of responses) {
+  for (const [index, { headers, text }] of responses.entries()) {
+    // Only the page with the new key and the overview without requests have a copy button.
+    const hasCopyButton = index === 1 || index === responses.length - 1;
+    const scriptPolicy = hasCopyButton ? " script-src 'self'; connect-src 'self';" : "";
     assert.equal(
       headers["content-security-policy"],
-      "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      `default-src 'none'; style-src 'self'; img-src 'self';${scriptPolicy} form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     );
     assert.equal(headers["x-content-type-options"], "nosniff");
     assert.equal(headers["cross-origin-opener-policy"], "same-origin");
@@ -120,14 +173,16 @@ test("every page forbids scripts, external resources and framing", async () => {
     assert.equal(headers["cache-control"], "no-store");
     assert.equal(headers["content-type"], "text/html; charset=utf-8");
     for (const { tagName, attrs } of parseElements(text)) {
-      assert.notEqual(tagName, "script");
+      if (!hasCopyButton) assert.notEqual(tagName, "script");
+      if (tagName === "script") assert.ok(attrs.some(({ name }) => name === "src"));
       assert.notEqual(tagName, "style");
       for (const { name, value } of attrs)
-        if (["href", "src", "action"].includes(name)) assert.match(value, /^\/(?!\/)/, `${tagName} ${name}=${value}`);
+        if (["href", "src", "action"].includes(name))
+          assert.match(value, /^(?:\/(?!\/)|#)/, `${tagName} ${name}=${value}`);
     }
   }
   assert.notEqual(keyIn(responses.at(-1)?.text ?? ""), "");
-  const stylesheetPath = /href="(\/account\/style-[0-9a-f]{16}\.css)"/.exec(responses[0]?.text ?? "")?.[1] ?? "";
+  const stylesheetPath = /href="(\/assets\/style-[0-9a-f]{16}\.css)"/.exec(responses[0]?.text ?? "")?.[1] ?? "";
   const stylesheet = await harness.visit(stylesheetPath);
   assert.equal(stylesheet.status, 200);
   assert.equal(stylesheet.headers["content-type"], "text/css; charset=utf-8");
@@ -136,7 +191,7 @@ test("every page forbids scripts, external resources and framing", async () => {
 });
 
 test("only the sign-up page with a site key allows Turnstile's script and frame", async () => {
-  const account: AccountSettings = { botCheck: { siteKey: "0x4AAAAAAA-site" }, emailDelivery: null };
+  const account = { botCheck: { siteKey: "0x4AAAAAAA-site" }, emailDelivery: null, displaysLinks: true };
   const harness = await accountHarness(await embeddedDatabase(), { account });
   const home = await harness.visit("/account");
   assert.match(
@@ -152,21 +207,23 @@ test("only the sign-up page with a site key allows Turnstile's script and frame"
   assert.match(home.text, /class="cf-turnstile" data-sitekey="0x4AAAAAAA-site" data-action="signup"/);
   await harness.createAccount("turnstile@example.org");
   const { cookie } = await harness.signIn("turnstile@example.org");
-  for (const page of [await harness.visit("/account", { cookie }), await harness.visit("/account/enter?token=x")]) {
+  for (const page of [
+    await harness.visit("/account/keys", { cookie }),
+    await harness.visit("/account/enter?token=x"),
+  ]) {
     assert.doesNotMatch(page.text, /<script|cloudflare/);
     assert.doesNotMatch(String(page.headers["content-security-policy"]), /script-src|cloudflare/);
   }
 });
 
-test("the labels of key buttons contain the key's name, and tables have ARIA roles", () => {
-  const pageElements = parseElements(renderAccountPage(createView("robot")));
+test("the labels of key links contain the key's name, and tables have ARIA roles", () => {
+  const pageElements = parseElements(renderPages("robot", false));
   const readAttributes = (tag: string) =>
     pageElements
       .filter(({ tagName }) => tagName === tag)
       .map(({ attrs }) => Object.fromEntries(attrs.map(({ name, value }) => [name, value])));
-  const labels = [...readAttributes("summary"), ...readAttributes("button")].map((attrs) => attrs["aria-label"]);
-  for (const name of ["Rotate robot", "Revoke robot", "Rotate now: robot", "Revoke now: robot"])
-    assert.ok(labels.includes(name), name);
+  const labels = readAttributes("a").map((attrs) => attrs["aria-label"]);
+  for (const name of ["Rotate robot", "Revoke robot"]) assert.ok(labels.includes(name), name);
   for (const [tag, role] of [
     ["table", "table"],
     ["thead", "rowgroup"],

@@ -1,42 +1,55 @@
-import { type Html, html, renderKeySection, renderNoticePage, renderPage } from "../../http/html/index.ts";
-import { CUSTOMER_NAME_LENGTH_MAX, type IssuedKey, KEY_NAME_LENGTH_MAX, TURNSTILE_ACTION } from "../customers/index.ts";
-import { LINK_MS } from "../sessions/index.ts";
+import { createNoticePage, type Html, html, KEY_SCRIPTS, type Page, renderKeySection } from "../../http/html/index.ts";
+import {
+  CUSTOMER_NAME_LENGTH_MAX,
+  EMAIL_CHANGE_MS,
+  type IssuedKey,
+  maskEmail,
+  TURNSTILE_ACTION,
+} from "../customers/index.ts";
+import { LINK_MS, PROOF_MS } from "../sessions/index.ts";
+import { renderStyles } from "./account-layout.ts";
+import {
+  type FormSecrets,
+  type RejectedForm,
+  renderField,
+  renderFormError,
+  renderFormIdField,
+  renderHiddenFields,
+} from "./fields.ts";
 import type { BotCheckField } from "./model.ts";
 import { PLANS_PATH } from "./site.ts";
 
 export const LINK_MINUTES = LINK_MS / 60_000;
 
 /** Origin of Turnstile's script and frame. */
-export const WIDGET_ORIGIN = "https://challenges.cloudflare.com";
+const WIDGET_ORIGIN = "https://challenges.cloudflare.com";
 
-export const hasWidget = (botCheck: BotCheckField): boolean => botCheck !== null && "siteKey" in botCheck;
+const hasWidget = (botCheck: BotCheckField): boolean => botCheck !== null && "siteKey" in botCheck;
 
-/** A rejected form submission: the error message and the submitted values. */
-export interface RejectedForm {
+/** A rejected form of the signed-out page. */
+export interface RejectedSignIn extends RejectedForm {
   readonly form: "sign-in" | "sign-up";
-  readonly message: string;
-  readonly email: string;
-  readonly name: string;
 }
 
 /**
  * Renders the page for users who are not signed in. If `showsLinks`, the next page displays the sign-in link instead of
  * e-mailing it.
  */
-export function renderSignedOutPage(options: {
+export function createSignedOutPage(options: {
   readonly botCheck: BotCheckField;
   readonly canSignIn: boolean;
   readonly showsLinks: boolean;
   readonly formId: string;
-  readonly rejected?: RejectedForm;
-}): string {
+  readonly rejected?: RejectedSignIn;
+}): Page {
   const { botCheck, canSignIn, showsLinks, formId, rejected: rejectedForm } = options;
-  const findRejectedForm = (form: RejectedForm["form"]) => (rejectedForm?.form === form ? rejectedForm : null);
-  return renderPage({
+  const findRejectedForm = (form: RejectedSignIn["form"]) => (rejectedForm?.form === form ? rejectedForm : null);
+  return {
     title: "Your account",
-    head: hasWidget(botCheck)
-      ? html`<script src="${WIDGET_ORIGIN}/turnstile/v0/api.js" async defer></script>`
-      : undefined,
+    section: "account",
+    scriptOrigin: hasWidget(botCheck) ? WIDGET_ORIGIN : undefined,
+    head: html`${renderStyles()}
+${hasWidget(botCheck) ? html`<script src="${WIDGET_ORIGIN}/turnstile/v0/api.js" async defer></script>` : null}`,
     body: html`<div class="columns">
 <section>
 <h2>Sign in</h2>
@@ -47,26 +60,21 @@ ${canSignIn ? renderSignInForm(showsLinks, formId, findRejectedForm("sign-in")) 
 ${botCheck === null ? html`<p>Sign-up isn’t available on this server.</p>` : renderSignUpForm(botCheck, formId, findRejectedForm("sign-up"))}
 </section>
 </div>`,
-  });
+  };
 }
 
-const renderEmailField = (id: string, value: string): Html => html`<label for="${id}">E-mail address</label>
-<input id="${id}" name="email" type="email" autocomplete="email" maxlength="254" value="${value}" required>`;
-
-const renderFormIdField = (formId: string): Html => html`<input type="hidden" name="form" value="${formId}">`;
-
-const renderWarning = (rejectedForm: RejectedForm | null): Html | null =>
-  rejectedForm === null ? null : html`<p class="warn" role="alert">${rejectedForm.message}</p>`;
+const renderEmailField = (id: string, rejected: RejectedForm | null): Html =>
+  renderField({ id, name: "email", label: "E-mail", type: "email", autocomplete: "email", lengthMax: 254, rejected });
 
 const renderSignInForm = (showsLinks: boolean, formId: string, rejectedForm: RejectedForm | null): Html => html`<p>${
   showsLinks
     ? "This sandbox has no mail server, so the sign-in link is shown on the next page."
     : "We’ll e-mail you a sign-in link. You don’t need a password."
 }</p>
-${renderWarning(rejectedForm)}
+${renderFormError(rejectedForm, ["email"])}
 <form method="post" action="/account/sign-in">
 ${renderFormIdField(formId)}
-${renderEmailField("sign-in-email", rejectedForm?.email ?? "")}
+${renderEmailField("sign-in-email", rejectedForm)}
 <button type="submit">${showsLinks ? "Show sign-in link" : "Send sign-in link"}</button>
 </form>`;
 
@@ -75,33 +83,51 @@ const renderSignUpForm = (
   formId: string,
   rejectedForm: RejectedForm | null,
 ): Html => html`<p>The free plan costs nothing. <a href="${PLANS_PATH}">Compare plans</a></p>
-  ${renderWarning(rejectedForm)}
+${renderFormError(rejectedForm, ["name", "email"])}
 <form method="post" action="/account/sign-up">
 ${renderFormIdField(formId)}
-<label for="name">Name <span class="faint">(optional)</span></label>
-<input id="name" name="name" autocomplete="name" maxlength="${CUSTOMER_NAME_LENGTH_MAX}" value="${rejectedForm?.name ?? ""}">
-${renderEmailField("sign-up-email", rejectedForm?.email ?? "")}
+${renderField({ id: "name", name: "name", label: "Name", autocomplete: "name", lengthMax: CUSTOMER_NAME_LENGTH_MAX, isOptional: true, rejected: rejectedForm })}
+${renderEmailField("sign-up-email", rejectedForm)}
 ${
   "siteKey" in botCheck
     ? html`<div class="cf-turnstile" data-sitekey="${botCheck.siteKey}" data-action="${TURNSTILE_ACTION}"></div>
 <noscript><p class="warn">The bot check needs JavaScript. Everything else on this page works without it.</p></noscript>`
     : html`<input type="hidden" name="cf-turnstile-response" value="${botCheck.token}">`
 }
-<button type="submit">Create a free account</button>
+<button type="submit">Create account</button>
 </form>`;
 
 /** Identical for every e-mail address, so that it does not reveal whether an account exists. */
-export const renderLinkSentPage = (): string =>
-  renderNoticePage(
+export const createLinkSentPage = (email: string, formId: string): Page =>
+  createNoticePage(
     "Check your e-mail",
-    `If there is an account with this address, we’ve sent it a sign-in link. The link works once and expires after ${LINK_MINUTES} minutes. We send at most one link per minute and, after three in a day, one every half hour. An earlier link works until we send a newer one.`,
+    `If ${email} has an account, we’ve sent it a sign-in link. The link works once and expires after ${LINK_MINUTES} minutes. We send at most one link per minute and, after three in a day, one every half hour. An earlier link works until we send a newer one.`,
+    renderResendForm("/account/sign-in", email, formId),
   );
 
+/** Identical whether the e-mail was sent or suppressed by the rate limit. */
+export const createEmailSentPage = (email: string, formId: string): Page =>
+  createNoticePage(
+    "Check your e-mail",
+    `We’ve sent an e-mail to ${email}. Open its link to confirm your e-mail and get your API key. The link expires after 24 hours. We send at most one e-mail per minute and three per day.`,
+    renderResendForm("/account/resend", email, formId),
+  );
+
+const renderResendForm = (
+  action: string,
+  email: string,
+  formId: string,
+): Html => html`<form method="post" action="${action}">
+${renderFormIdField(formId)}
+<input type="hidden" name="email" value="${email}">
+<p class="actions"><button class="quiet" type="submit">Resend e-mail</button> <a href="/account">Use another e-mail</a></p>
+</form>`;
+
 /** Displays the sign-in link in a sandbox without a mail server. @param token  null if no account has the e-mail address */
-export const renderDisplayedLinkPage = (token: string | null): string =>
+export const createDisplayedLinkPage = (token: string | null): Page =>
   token === null
-    ? renderNoticePage("Account not found", "This sandbox has no account with this address. Please sign up first.")
-    : renderNoticePage(
+    ? createNoticePage("Account not found", "This sandbox has no account with this address. Please sign up first.")
+    : createNoticePage(
         "Your sign-in link",
         "This sandbox has no mail server, so the link is shown here instead of being e-mailed. A live server never shows it.",
         html`<p><a href="/account/enter?token=${token}">Sign in to your account</a></p>`,
@@ -111,10 +137,10 @@ export const renderDisplayedLinkPage = (token: string | null): string =>
  * Requires a click, because mail scanners follow links. Displays part of the account's e-mail address, so that users
  * notice if they received another user's link.
  */
-export const renderConfirmSignInPage = (token: string, formId: string, email: string): string =>
-  renderPage({
-    title: "Sign in",
-    body: html`<section class="narrow">
+export const createConfirmSignInPage = (token: string, formId: string, email: string): Page => ({
+  title: "Sign in",
+  section: "account",
+  body: html`<section class="narrow">
 <p>Sign in to the account of <strong>${maskEmail(email)}</strong> in this browser.</p>
 <form method="post" action="/account/enter">
 <input type="hidden" name="token" value="${token}">
@@ -122,72 +148,95 @@ ${renderFormIdField(formId)}
 <button type="submit">Sign in</button>
 </form>
 </section>`,
-  });
-
-/** Keeps the first character and the domain, so that the owner recognises the address. */
-const maskEmail = (email: string): string => email.replace(/^(.)[^@]*/u, "$1…");
+});
 
 /** Identical for unknown, used, replaced and expired links. */
-export const renderExpiredLinkPage = (): string =>
-  renderNoticePage(
+export const createExpiredLinkPage = (): Page =>
+  createNoticePage(
     "This link does not work",
     `It may have been used already, been replaced by a newer link, or be older than ${LINK_MINUTES} minutes.`,
     html`<p><a href="/account">Get a new link</a></p>`,
   );
 
-export const renderEmailSentPage = (): string =>
-  renderNoticePage(
-    "Check your e-mail",
-    "We’ve sent you an e-mail with a link. Open the link to confirm your address and get your API key.",
+export const createExpiredEmailLinkPage = (): Page =>
+  createNoticePage(
+    "This link does not work",
+    `It may have been used already, been replaced by a newer link, belong to another account, or be older than ${EMAIL_CHANGE_MS / 60_000} minutes.`,
+    html`<p><a href="/account/settings">Back to settings</a></p>`,
   );
 
-/** The page after a sign-up without e-mail verification. */
-export const renderAccountCreatedPage = (newAccount: {
+export const createSignInFirstPage = (): Page =>
+  createNoticePage(
+    "Sign in first",
+    "To change your e-mail, sign in with your current e-mail in this browser, then open the link again.",
+    html`<p><a href="/account">Sign in</a></p>`,
+  );
+
+/** The page after a sign-up without e-mail verification. The browser is signed in if `isSignedIn`. */
+export const createAccountCreatedPage = (newAccount: {
   readonly apiKey: string;
-  readonly email: string;
-  readonly formId: string;
-  readonly canSignIn: boolean;
-}): string =>
-  renderPage({
-    title: "Your account is ready",
-    body: html`${renderKeySection(newAccount.apiKey, "This is your API key:")}
-<section class="narrow">
+  readonly origin: string;
+  readonly isSignedIn: boolean;
+}): Page => ({
+  title: "Your account is ready",
+  section: "account",
+  scripts: KEY_SCRIPTS,
+  body: html`${renderKeySection(newAccount.apiKey, newAccount.origin, "This is your API key:")}
 ${
-  newAccount.canSignIn
-    ? html`<p>Sign in to see your usage and manage your keys.</p>
-<form method="post" action="/account/sign-in">
-${renderFormIdField(newAccount.formId)}
-<input type="hidden" name="email" value="${newAccount.email}">
-<button type="submit">Sign in</button>
-</form>`
-    : html`<p>To get your usage and quotas, use the key with <code>GET /v1/customers/me</code>.</p>`
+  newAccount.isSignedIn
+    ? html`<p><a class="button" href="/account">Go to your account</a></p>`
+    : html`<p><a href="/account">Sign in</a> to see your usage and manage your keys, or use the key with <code>GET /v1/customers/me</code>.</p>`
+}`,
+});
+
+export const createNewKeyPage = (key: IssuedKey, origin: string, intro: string): Page => ({
+  title: `New API key: ${key.name}`,
+  section: "account",
+  scripts: KEY_SCRIPTS,
+  body: html`${renderKeySection(key.apiKey, origin, intro)}
+<p><a href="/account/keys">Back to API keys</a></p>`,
+});
+
+interface ProofView {
+  readonly email: string | null;
+  readonly form: FormSecrets;
+  readonly canSignIn: boolean;
+  /** Path of the page to return to. */
+  readonly next: string;
+  readonly rejected?: RejectedForm;
 }
-</section>`,
-  });
 
-export const renderNewKeyPage = (key: IssuedKey, intro: string): string =>
-  renderPage({
-    title: `New key: ${key.name}`,
-    body: html`${renderKeySection(key.apiKey, intro)}
+/** The page that confirms the customer's identity before a destructive action. */
+export const createProofPage = (proof: ProofView): Page => ({
+  title: "Confirm your identity",
+  section: "account",
+  head: renderStyles(),
+  body: html`${renderProofSection(proof)}
 <p><a href="/account">Back to your account</a></p>`,
-  });
+});
 
-/** Renders the key form with the submitted name and the error message. */
-export const renderRejectedKeyPage = (
-  title: string,
-  rejectedForm: { readonly message: string; readonly csrf: string; readonly form: string; readonly name: string },
-): string =>
-  renderNoticePage(
-    title,
-    rejectedForm.message,
-    html`<form method="post" action="/account/keys">
-<input type="hidden" name="csrf" value="${rejectedForm.csrf}">
-${renderFormIdField(rejectedForm.form)}
-${renderKeyNameField(rejectedForm.name)}
-<button type="submit">Create key</button>
+/** Renders the form that confirms the customer's identity. */
+export function renderProofSection(proof: ProofView): Html {
+  const { email, form, canSignIn, next, rejected = null } = proof;
+  const hasLinkForm = canSignIn && email !== null;
+  return html`<section class="notice">
+<h2>Confirm that it’s you</h2>
+<p>You signed in more than ${PROOF_MS / 60_000} minutes ago. To make changes, ${hasLinkForm ? "sign in with a new link or enter" : "enter"} one of your API keys.</p>
+${
+  hasLinkForm
+    ? html`<form method="post" action="/account/sign-in">
+${renderHiddenFields(form)}
+<input type="hidden" name="email" value="${email}">
+<p><button class="quiet" type="submit">Get a new link</button></p>
+</form>`
+    : null
+}
+${renderFormError(rejected, ["api_key"])}
+<form method="post" action="/account/prove" class="inline">
+${renderHiddenFields(form)}
+<input type="hidden" name="next" value="${next}">
+<div>${renderField({ id: "api-key", name: "api_key", label: "API key", type: "password", lengthMax: 64, rejected })}</div>
+<button type="submit">Confirm</button>
 </form>
-<p><a href="/account">Back to your account</a></p>`,
-  );
-
-export const renderKeyNameField = (value: string): Html => html`<label for="key-name">Name of the new key</label>
-<input id="key-name" name="name" maxlength="${KEY_NAME_LENGTH_MAX}" autocomplete="off" value="${value}" required>`;
+</section>`;
+}

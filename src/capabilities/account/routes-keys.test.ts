@@ -25,7 +25,7 @@ eachDatabase(
     const revokeResponse = await harness.submit(`/account/keys/${robotId}/revoke`, fields, { cookie });
     assert.equal(revokeResponse.status, 303);
     assert.equal(await readStatus(robotKey), 401);
-    const readPage = await harness.visit("/account", { cookie });
+    const readPage = await harness.visit("/account/keys", { cookie });
     assert.match(readPage.text, /Revoked keys \(2\)/);
     for (const key of [apiKey, nextKey, robotKey]) assert.ok(!readPage.text.includes(key.slice(-20)));
     const log = await harness.app.customers.auditLog({ customerId, limit: 10 });
@@ -65,6 +65,12 @@ eachDatabase(
       ["/account/keys", { ...fields, name: "robot" }],
       ["/account/prove", { csrf: fields.csrf, api_key: apiKey }],
       ["/account/sign-out", { csrf: fields.csrf }],
+      ["/account/sign-out-everywhere", { csrf: fields.csrf }],
+      ["/account/email", { ...fields, email: "eve@example.org" }],
+      ["/account/email/cancel", { csrf: fields.csrf }],
+      ["/account/email/confirm", { ...fields, token: "a".repeat(26) }],
+      ["/account/delete", { ...fields, confirmation: "ada@example.org" }],
+      ["/account/resend", { email: "ada@example.org" }],
       ["/account/sign-in", { email: "ada@example.org" }],
       ["/account/enter", { token: "a".repeat(26) }],
       ["/account/sign-up", { name: "", email: "eve@example.org", "cf-turnstile-response": "XXXX.DUMMY.TOKEN.XXXX" }],
@@ -154,15 +160,24 @@ eachDatabase(
     const { harness, keyId, apiKey, cookie, fields } = await signedInHarness(database);
     const { apiKey: otherCustomersKey } = await harness.createAccount("eve@example.org");
     const keysBefore = await database.query("select * from api_keys order by key_id");
-    const readPage = async () => (await harness.visit("/account", { cookie })).text;
-    assert.match(await readPage(), /Rotate now/);
+    const readPages = () =>
+      Promise.all(
+        ["/account/keys", `/account/keys/${keyId}/rotate`, `/account/keys/${keyId}/revoke`, "/account/delete"].map(
+          async (path) => (await harness.visit(path, { cookie })).text,
+        ),
+      );
+    for (const text of await readPages()) assert.doesNotMatch(text, /Confirm that it’s you/);
     await harness.clock.advance(10 * MINUTE_MS);
-    assert.doesNotMatch(await readPage(), /Rotate now/);
-    assert.match(await readPage(), /Confirm that it’s you/);
+    for (const text of await readPages()) {
+      assert.match(text, /Confirm that it’s you/);
+      assert.doesNotMatch(text, /<button[^>]*>(?:Rotate key|Revoke key|Create API key|Delete account)</);
+    }
     const keyChanges: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
       [`/account/keys/${keyId}/rotate`, fields],
       [`/account/keys/${keyId}/revoke`, fields],
       ["/account/keys", { ...fields, name: "robot" }],
+      ["/account/email", { ...fields, email: "new@example.org" }],
+      ["/account/delete", { ...fields, confirmation: "ada@example.org" }],
     ];
     for (const [path, formFields] of keyChanges)
       assert.equal((await harness.submit(path, formFields, { cookie })).status, 403);
@@ -223,7 +238,7 @@ eachDatabase("409 and 422: a customer has at most ten active keys, with unique p
   assert.equal(await createKey("default"), 409);
   for (let key = 0; key < 9; key++) assert.equal(await createKey(`robot ${key}`), 200);
   assert.equal(await createKey("one too many"), 409);
-  assert.match((await harness.visit("/account", { cookie })).text, /up to 10 active keys/);
+  assert.match((await harness.visit("/account/keys", { cookie })).text, /up to 10 active keys/);
 });
 
 eachDatabase(

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accountHarness, inputIn, TEST_TOKEN } from "../../../test/support/customers/account-harness.ts";
+import {
+  accountHarness,
+  cookieIn,
+  inputIn,
+  keyIn,
+  TEST_TOKEN,
+} from "../../../test/support/customers/account-harness.ts";
 import { useSignUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
 import { PLAN_ALLOWANCES, TIERS } from "../../domain/plan.ts";
@@ -22,7 +28,7 @@ test("303: a GET request for a form target redirects to the account page", async
     "keys/x/rotate",
     "keys/x/revoke",
   ];
-  for (const path of ["/", "/account/", ...forms.map((form) => `/account/${form}`)]) {
+  for (const path of ["/account/", ...forms.map((form) => `/account/${form}`)]) {
     const response = await harness.visit(path, { headers: BROWSER });
     assert.deepEqual([response.status, response.headers.location], [303, "/account"], path);
   }
@@ -34,7 +40,7 @@ test("404 and 405: browsers receive an error page; other clients, and all client
   const notFoundResponse = await harness.visit("/acount", { headers: BROWSER });
   assert.equal(notFoundResponse.status, 404);
   assert.match(notFoundResponse.text, /<h1>Not found<\/h1>/);
-  const wrongMethodResponse = await harness.submit("/account/plans", {}, { headers: BROWSER });
+  const wrongMethodResponse = await harness.submit("/pricing", {}, { headers: BROWSER });
   assert.equal(wrongMethodResponse.status, 405);
   assert.equal(wrongMethodResponse.headers.allow, "GET, HEAD");
   assert.match(String(wrongMethodResponse.headers["content-type"]), /^text\/html/);
@@ -53,7 +59,7 @@ test("400, 404, 422 and 429: the verification endpoint returns pages to browsers
   const verify = (body: string, accept: string, from = "192.0.2.250") =>
     harness.call("POST", "/v1/customers/verify", {
       ...{ body, from },
-      headers: { accept, "content-type": "application/x-www-form-urlencoded" },
+      headers: { accept, "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
     });
   const assertPageAndJson = async (status: number, body: string) => {
     const page = await verify(body, BROWSER.accept);
@@ -80,21 +86,19 @@ test("422, 403 and 409: the response to a rejected form contains the form with t
   const hostileText = '"><script>ada';
   const submitSignUp = (fields: Readonly<Record<string, string>>) =>
     harness.submit("/account/sign-up", { ...TEST_TOKEN, name: "Ada", email: "ada@example.org", ...fields });
-  for (const [status, fields, reason] of [
-    [422, { email: hostileText }, /not a valid e-mail address/],
-    [422, { name: "Ada\u202e" }, /control or invisible characters/],
-    [422, { email: "ada@tempmail.example" }, /disposable/],
-    [403, { "cf-turnstile-response": "" }, /Wait for the bot check below to finish/],
-    [409, { email: "taken@example.org" }, /exists/],
+  for (const [status, fields, reason, field] of [
+    [422, { email: hostileText }, /not a valid e-mail address/, "sign-up-email"],
+    [422, { name: "Ada\u202e" }, /control or invisible characters/, "name"],
+    [422, { email: "ada@tempmail.example" }, /Disposable/, "sign-up-email"],
+    [403, { "cf-turnstile-response": "" }, /Wait for the bot check below to finish/, undefined],
+    [409, { email: "taken@example.org" }, /exists/, "sign-up-email"],
   ] as const) {
     const { status: sentStatus, text } = await submitSignUp(fields);
     assert.equal(sentStatus, status);
-    assert.match(
-      text,
-      new RegExp(
-        `<p class="warn" role="alert">[^<]*${reason.source}[^<]*</p>\\s*<form method="post" action="/account/sign-up">`,
-      ),
-    );
+    assert.match(text, new RegExp(`<p class="error"[^>]*>[^<]*${reason.source}[^<]*</p>`));
+    const invalidField = /id="([^"]+)"[^>]* aria-invalid="true" aria-describedby="\1-error" autofocus>/.exec(text)?.[1];
+    assert.equal(invalidField, field);
+    if (field !== undefined) assert.match(text, new RegExp(`<p class="error" id="${field}-error">`));
     const escapeHtml = (value: string) =>
       value.replace(/["<>]/g, (c) => ({ '"': "&quot;", "<": "&lt;", ">": "&gt;" })[c] ?? c);
     const sentFields: Readonly<Record<string, string>> = { name: "Ada", email: "ada@example.org", ...fields };
@@ -108,7 +112,10 @@ test("422, 403 and 409: the response to a rejected form contains the form with t
   const { cookie, fields } = await harness.signIn("taken@example.org");
   const keyResponse = await harness.submit("/account/keys", { ...fields, name: "default" }, { cookie });
   assert.equal(keyResponse.status, 409);
-  assert.match(keyResponse.text, /active key already has this name[\s\S]*name="name"[^>]* value="default"/);
+  assert.match(
+    keyResponse.text,
+    /name="name"[^>]* value="default"[^>]* aria-invalid="true"[\s\S]*active key already has this name/,
+  );
   const resubmission = {
     csrf: inputIn(keyResponse.text, "csrf"),
     form: inputIn(keyResponse.text, "form"),
@@ -137,32 +144,46 @@ test("403: a form without a bot check token is rejected without a request to Tur
   assert.equal((await submitSignUp(services.turnstile.issue())).status, 200);
 });
 
-test("the page after sign-up offers sign-in only if sign-in is available", async () => {
-  for (const data of ["live", "sandbox"] as const) {
-    const harness = await accountHarness(await embeddedDatabase(), { data });
+test("after sign-up the browser is signed in, and the page shows the key and a request with it", async () => {
+  for (const displaysLinks of [true, false]) {
+    const account: AccountSettings = { botCheck: null, emailDelivery: null, displaysLinks };
+    const harness = await accountHarness(await embeddedDatabase(), { account });
     const signUpResponse = await harness.submit("/account/sign-up", {
       ...TEST_TOKEN,
       name: "",
-      email: `${data}@example.org`,
+      email: `ada-${displaysLinks}@example.org`,
     });
     assert.equal(signUpResponse.status, 200);
-    assert.equal(/action="\/account\/sign-in"/.test(signUpResponse.text), data === "sandbox");
-    assert.equal(signUpResponse.text.includes("GET /v1/customers/me"), data === "live");
+    const key = keyIn(signUpResponse.text);
+    assert.ok(signUpResponse.text.includes(`<code id="api-key-text">${key}</code>`));
+    assert.ok(
+      signUpResponse.text.includes(
+        `curl &quot;http://localhost:80/v1/markets?limit=1&quot; \\\n  -H &quot;Authorization: Bearer ${key}&quot;`,
+      ),
+      signUpResponse.text,
+    );
+    const cookie = cookieIn(signUpResponse);
+    assert.equal(await harness.isSignedIn(cookie), true);
+    const { text } = await harness.visit("/account/keys", { cookie });
+    assert.doesNotMatch(text, /Confirm that it’s you/);
+    assert.ok(!text.includes(key));
   }
 });
 
-test("the plans page shows all limits, all endpoints and how to upgrade", async () => {
+test("the pricing page shows all limits, all endpoints and how to upgrade", async () => {
   const database = await embeddedDatabase();
   const sandboxHarness = await accountHarness(database);
-  const { text } = await sandboxHarness.visit("/account/plans");
+  const { text } = await sandboxHarness.visit("/pricing");
   for (const plan of ["free", "pro"] as const)
     for (const number of Object.values(PLAN_ALLOWANCES[plan].quotas))
       assert.ok(
-        text.includes(`data-label="${plan}">${number === 0 ? "not included" : number.toLocaleString("en-US")}<`),
+        text.includes(
+          `data-label="${plan === "free" ? "Free" : "Pro"}">${number === 0 ? "not included" : number.toLocaleString("en-US")}<`,
+        ),
       );
   const { tiers } = (await sandboxHarness.visit("/v1/pricing")).json;
   for (const endpoint of tiers.flatMap(({ endpoints }: { endpoints: string[] }) => endpoints))
-    assert.ok(text.includes(`>${endpoint}<`), endpoint);
+    assert.ok(text.replaceAll("<wbr>", "").includes(`>${endpoint}<`), endpoint);
   for (const tier of TIERS) assert.ok(text.includes(`<dt>${tier}</dt>`));
   assert.match(text, /npx parallax customers set-plan/);
   const upgradeUrl = "https://shop.example/plans";
@@ -172,7 +193,7 @@ test("the plans page shows all limits, all endpoints and how to upgrade", async 
     ["live", {}],
   ] as const) {
     const harness = await accountHarness(database, { data, ...ports });
-    const page = (await harness.visit("/account/plans")).text;
+    const page = (await harness.visit("/pricing")).text;
     assert.equal(page.includes(`href="${upgradeUrl}"`), "account" in ports);
     assert.doesNotMatch(page, /set-plan/);
   }
@@ -194,10 +215,10 @@ eachDatabase("an error response that requires a larger plan contains the URL of 
     return url;
   };
   const account: AccountSettings = { botCheck: null, emailDelivery: null, upgradeUrl: "https://shop.example/plans" };
-  assert.equal(await readUpgradeUrl({}, "127.0.0.1:8787"), "http://127.0.0.1:8787/account/plans");
-  assert.equal(await readUpgradeUrl({}, "evil.example"), "/account/plans", "an unknown Host header is ignored");
+  assert.equal(await readUpgradeUrl({}, "127.0.0.1:8787"), "http://127.0.0.1:8787/pricing");
+  assert.equal(await readUpgradeUrl({}, "evil.example"), "/pricing", "an unknown Host header is ignored");
   const publicUrl = "https://parallax.example";
-  assert.equal(await readUpgradeUrl({ publicUrl }, "localhost:1"), `${publicUrl}/account/plans`);
+  assert.equal(await readUpgradeUrl({ publicUrl }, "localhost:1"), `${publicUrl}/pricing`);
   assert.equal(await readUpgradeUrl({ publicUrl, account }, "x.example"), "https://shop.example/plans");
 });
 

@@ -51,7 +51,7 @@ eachDatabase(
     const browsers = [await harness.signIn("ada@example.org"), await harness.signIn("ada@example.org")];
     const [firstSession] = browsers;
     const token = await harness.requestLink("ada@example.org");
-    const page = await harness.visit("/account", { cookie: firstSession?.cookie ?? "" });
+    const page = await harness.visit("/account/settings", { cookie: firstSession?.cookie ?? "" });
     assert.equal(page.text.match(/>Another browser</g)?.length, 1);
     assert.equal(page.text.match(/>This browser</g)?.length, 1);
     const signOutEverywhere = (fields: Readonly<Record<string, string>>) =>

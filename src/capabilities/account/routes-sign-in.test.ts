@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accountHarness, cookieIn, keyIn, tokenIn } from "../../../test/support/customers/account-harness.ts";
+import { accountHarness, cookieIn, inputIn, keyIn, tokenIn } from "../../../test/support/customers/account-harness.ts";
 import { PUBLIC_URL, useSignUpServices } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import type { Database } from "../../ports/database.ts";
@@ -34,8 +34,9 @@ eachDatabase(
     assert.match(page.text, /<h1>Ada<\/h1>/);
     assert.match(page.text, /0 of 100/);
     assert.match(page.text, /2026-12-01/);
-    assert.ok(page.text.includes(`<code>${apiKey.slice(0, 13)}…</code>`));
-    assert.ok(!page.text.includes(apiKey));
+    const keysPage = await harness.visit("/account/keys", { cookie });
+    assert.ok(keysPage.text.includes(`<code class="id">${apiKey.slice(0, 13)}…</code>`));
+    assert.ok(!page.text.includes(apiKey) && !keysPage.text.includes(apiKey));
     assert.equal((await harness.submit("/account/sign-up", fields)).status, 409);
     assert.equal((await harness.submit("/account/sign-up", { ...fields, "cf-turnstile-response": "" })).status, 403);
     assert.equal((await harness.submit("/account/sign-up", { ...fields, email: "ada" })).status, 422);
@@ -56,7 +57,7 @@ eachDatabase(
     for (const email of ["ada@example.org", "unknown@example.org", "disabled@example.org", "ada@example.org"]) {
       const response = await harness.submit("/account/sign-in", { email });
       assert.equal(response.status, 200);
-      responses.add(response.text);
+      responses.add(response.text.replaceAll(email, "").replace(inputIn(response.text, "form"), ""));
     }
     assert.equal(responses.size, 1);
     const [mail] = await services.receivedMails(1);
@@ -231,18 +232,58 @@ eachDatabase("the page that a sign-in link opens masks the account's e-mail addr
   assert.equal((await harness.visit(`/account/enter?token=${"a".repeat(26)}`)).status, 404);
 });
 
-eachDatabase("503: a live server without a mail server displays an error and no sign-in link", async (database) => {
-  const harness = await accountHarness(database, { data: "live", account: { botCheck: null, emailDelivery: null } });
+for (const data of ["live", "sandbox"] as const)
+  eachDatabase(
+    `503: without a mail server and displayed links, a ${data} server displays an error and no sign-in link`,
+    async (database) => {
+      const harness = await accountHarness(database, { data, account: { botCheck: null, emailDelivery: null } });
+      await harness.createAccount("ada@example.org");
+      const homePage = await harness.visit("/account");
+      assert.match(homePage.text, /Sign-in isn’t available/);
+      assert.match(homePage.text, /Sign-up isn’t available/);
+      assert.doesNotMatch(homePage.text, /<form/);
+      const response = await harness.submit("/account/sign-in", { email: "ada@example.org" });
+      assert.equal(response.status, 503);
+      assert.match(String(response.headers["content-type"]), /^text\/html/);
+      assert.doesNotMatch(response.text, /enter/);
+      assert.deepEqual(await database.query("select 1 from sign_in_links"), []);
+    },
+  );
+
+eachDatabase("403: a page that displays sign-in links opens only under a loopback host", async (database) => {
+  const harness = await accountHarness(database);
   await harness.createAccount("ada@example.org");
-  const homePage = await harness.visit("/account");
-  assert.match(homePage.text, /Sign-in isn’t available/);
-  assert.match(homePage.text, /Sign-up isn’t available/);
-  assert.doesNotMatch(homePage.text, /<form/);
-  const response = await harness.submit("/account/sign-in", { email: "ada@example.org" });
-  assert.equal(response.status, 503);
-  assert.match(String(response.headers["content-type"]), /^text\/html/);
-  assert.doesNotMatch(response.text, /enter/);
+  for (const host of [
+    "evil.example",
+    "evil.example:8787",
+    "127.0.0.1.evil.example",
+    "192.0.2.7:8787",
+    "0.0.0.0:8787",
+  ]) {
+    const origin = `http://${host}`;
+    const headerSets: readonly Readonly<Record<string, string>>[] = [
+      { host },
+      { host, origin },
+      { host, "sec-fetch-site": "same-origin", origin: `https://${host}` },
+    ];
+    for (const headers of headerSets) {
+      const responses = [
+        await harness.visit("/account", { headers }),
+        await harness.visit("/account/enter?token=x", { headers }),
+        await harness.submit("/account/sign-in", { email: "ada@example.org" }, { headers }),
+      ];
+      for (const { status, text } of responses) {
+        assert.equal(status, 403, host);
+        assert.doesNotMatch(text, /enter\?token|<form/);
+      }
+    }
+  }
   assert.deepEqual(await database.query("select 1 from sign_in_links"), []);
+  for (const host of ["localhost:8787", "127.0.0.1:8787", "[::1]:8787"]) {
+    const headers = { host, origin: `http://${host}` };
+    const { text } = await harness.submit("/account/sign-in", { email: "ada@example.org" }, { headers });
+    assert.notEqual(tokenIn(text), "", host);
+  }
 });
 
 eachDatabase(

@@ -26,7 +26,24 @@ export const LinkForm = Type.Object({ ...formIdFields, token: textField });
 
 export const SessionForm = Type.Object(csrfFields);
 
-export const ProofForm = Type.Object({ ...csrfFields, api_key: textField });
+/** A path below the account page, to return to after a form. */
+const AccountPath = Type.String({ default: "/account", pattern: "^/account(?:/[a-z0-9-]{1,64}){0,3}$" });
+
+export const ProofForm = Type.Object({ ...csrfFields, ...formIdFields, api_key: textField, next: AccountPath });
+
+export const EmailForm = Type.Object({ ...csrfFields, ...formIdFields, email: textField });
+
+export const EmailLinkForm = Type.Object({ ...csrfFields, ...formIdFields, token: textField });
+
+export const DeletionForm = Type.Object({
+  ...csrfFields,
+  ...formIdFields,
+  confirmation: textField,
+  /** What the page asked for; displayed again if the confirmation is wrong. */
+  expected: Type.String({ maxLength: FIELD_LENGTH_MAX, default: "" }),
+});
+
+export const RequestsQuery = Type.Object({ only: Type.Optional(Type.String({ maxLength: FIELD_LENGTH_MAX })) });
 
 export const NewKeyForm = Type.Object({
   ...csrfFields,

@@ -1,5 +1,6 @@
 import { AppError, InvalidRequestError, rateLimited } from "../../domain/errors.ts";
-import { addressBlock, isLoopback } from "../../lib/address-block.ts";
+import { addressBlock } from "../../lib/address-block.ts";
+import { isLoopbackAddress } from "../../lib/loopback.ts";
 import { createOnce } from "../../lib/once.ts";
 import type { OutgoingMail } from "../../ports/mail-out.ts";
 import {
@@ -7,6 +8,7 @@ import {
   type Actor,
   type AttemptRule,
   type CustomerPorts,
+  type Customers,
   createMailQueue,
   EMAIL_RULES,
   type IssuedKey,
@@ -41,12 +43,12 @@ export function createAccountPage(
     readonly data: "sandbox" | "live";
     readonly settings: AccountSettings;
     readonly sessions: Sessions;
-    readonly accounts: Accounts;
+    readonly accounts: Accounts & Pick<Customers, "emailChanges">;
     readonly keys: Pick<KeyDirectory, "find">;
   },
 ) {
   const { database, clock, data, sessions, accounts } = dependencies;
-  const { emailDelivery } = dependencies.settings;
+  const { emailDelivery, displaysLinks = false } = dependencies.settings;
   // Separate from the sign-up queue, so that many sign-ups cannot block sign-ins.
   const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
   const once = createOnce<IssuedKey>(clock);
@@ -81,9 +83,13 @@ export function createAccountPage(
     throw new AppError("proof_required", "This is not an active key of your account");
   };
 
+  const assertLinksAvailable = (subject: string) => {
+    if (emailDelivery === null && !displaysLinks)
+      throw new AppError("mail_unavailable", `${subject} not available because this server sends no e-mail`);
+  };
+
   const requireReauthentication = (session: Session): Actor => {
-    if (!session.isProven)
-      throw new AppError("proof_required", "Confirm that it is you before you change keys, then try again");
+    if (!session.isProven) throw new AppError("proof_required", "Confirm that it is you, then try again");
     return { kind: "session", id: session.sessionId };
   };
 
@@ -93,17 +99,15 @@ export function createAccountPage(
      * whether the e-mail was suppressed by the rate limit.
      *
      * @param address  the caller's IP address
-     * @returns the link's token if the page displays it: only in a sandbox without a mail server, and only for an existing
-     *   account
+     * @returns the link's token if the page displays it: only if the settings say so, and only for an existing account
      * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`
      */
     async requestLink(text: string, address: string): Promise<{ readonly displayedToken: string | null }> {
       const email = parseEmail(text);
       if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
-      if (emailDelivery === null && data === "live")
-        throw new AppError("mail_unavailable", "Sign-in is not available because this server sends no e-mail");
+      assertLinksAvailable("Sign-in is");
       // A sandbox does not limit requests from the same machine.
-      if (data === "live" || !isLoopback(address)) {
+      if (data === "live" || !isLoopbackAddress(address)) {
         const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, NETWORK_RULES, clock.now());
         if (waitMs > 0) throw rateLimited("Too many sign-in links requested from this address", waitMs);
       }
@@ -113,7 +117,8 @@ export function createAccountPage(
     },
     /** Reauthenticates the session with an API key of the account. @throws AppError `proof_required`, `rate_limited` */
     async prove(session: Session, apiKey: string) {
-      const owner = await dependencies.keys.find(apiKey.trim());
+      // The caller has signed in, and failed attempts are limited.
+      const owner = await dependencies.keys.find(apiKey.trim(), null);
       if (owner?.customerId !== session.customerId) return recordFailedProof(session);
       await sessions.prove(session);
     },
@@ -148,6 +153,31 @@ export function createAccountPage(
         if (!keys.some((key) => key.keyId === keyId)) throw error;
       }
     },
+    /**
+     * Sends a link that confirms a new e-mail address.
+     *
+     * @returns the link's token if the page displays it
+     * @throws AppError `proof_required`, `mail_unavailable`, and as `EmailChanges.request`
+     */
+    async requestEmailChange(session: Session, email: string) {
+      requireReauthentication(session);
+      assertLinksAvailable("E-mail changes are");
+      return accounts.emailChanges.request(session.customerId, email);
+    },
+    /**
+     * Deletes the account of the session.
+     *
+     * @param confirmation  the account's e-mail address, or its id if it has none
+     * @throws InvalidRequestError if the confirmation is another text; AppError `proof_required`
+     */
+    async deleteAccount(session: Session, confirmation: string) {
+      const actor = requireReauthentication(session);
+      const { email, customerId } = await accounts.account(session.customerId);
+      const isConfirmed =
+        email === null ? confirmation.trim() === customerId : parseEmail(confirmation)?.address === email;
+      if (!isConfirmed) throw createInvalidConfirmationError(email ?? customerId);
+      await accounts.delete(customerId, actor);
+    },
     /** Tries once more to send the queued e-mails. */
     async stop() {
       once.clear();
@@ -159,6 +189,12 @@ export function createAccountPage(
 function createInvalidKeyNameError(): InvalidRequestError {
   const msg = `must have 1 to ${KEY_NAME_LENGTH_MAX} characters, none of them control or invisible characters`;
   return new InvalidRequestError([{ type: "value_error", loc: ["body", "name"], msg }]);
+}
+
+function createInvalidConfirmationError(expected: string): InvalidRequestError {
+  return new InvalidRequestError([
+    { type: "value_error", loc: ["body", "confirmation"], msg: `enter ${expected} to confirm` },
+  ]);
 }
 
 const createSignInEmail = (to: string, link: string): OutgoingMail =>

@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  createFormToken,
-  createSessionCookie,
-  isFormToken,
-  isFromSite,
-  readSessionCookie,
-  resolveSite,
-} from "./site.ts";
+import { isFromSite, resolveSite } from "../../http/html/site.ts";
+import { createFormToken, createSessionCookie, isFormToken, readSessionCookie } from "./site.ts";
 
 const LOCAL_SITE = resolveSite(null, "127.0.0.1:8787");
 const PUBLIC_SITE = resolveSite("https://parallax.example", "127.0.0.1:8787");

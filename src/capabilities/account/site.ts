@@ -1,47 +1,17 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { isLoopbackHeader, type Site } from "../../http/html/site.ts";
 import { SESSION_MS_MAX } from "../sessions/index.ts";
 
-const LOOPBACK_HOST_PATTERN = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
-
-export const PLANS_PATH = "/account/plans";
-
-/** The origin that the browser displays. */
-export interface Site {
-  readonly origin: string;
-  /** Whether cookies require TLS. False on loopback, which is served without TLS. */
-  readonly isSecure: boolean;
-}
+export const ACCOUNT_PATH = "/account";
+/** Path of the page with plans and prices. */
+export const PLANS_PATH = "/pricing";
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/**
- * Returns the site of the public URL or, without one, of the Host header. Only a loopback Host header permits cookies
- * without TLS, so a forged header cannot weaken the cookies of other hosts.
- */
-export function resolveSite(publicUrl: string | null, host: string | undefined): Site {
-  if (publicUrl !== null) {
-    const { origin, protocol, host: publicHost } = new URL(publicUrl);
-    return { origin, isSecure: protocol === "https:" || !LOOPBACK_HOST_PATTERN.test(publicHost) };
-  }
-  const isLocal = LOOPBACK_HOST_PATTERN.test(host ?? "");
-  return { origin: `${isLocal ? "http" : "https"}://${(host ?? "").toLowerCase()}`, isSecure: !isLocal };
-}
-
-/** Returns the URL of the plans page, or only its path if the public host is unknown. */
-export function buildPlansUrl(publicUrl: string | null, host: string | undefined): string {
-  if (publicUrl !== null) return `${publicUrl}${PLANS_PATH}`;
-  return LOOPBACK_HOST_PATTERN.test(host ?? "") ? `http://${host}${PLANS_PATH}` : PLANS_PATH;
-}
-
-/**
- * Whether a form was submitted from this site, by `Sec-Fetch-Site` and `Origin`. If both headers are present,
- * both must match. If privacy settings set `Origin` to `null`, `Sec-Fetch-Site` alone decides.
- */
-export function isFromSite(headers: Headers, site: Site): boolean {
-  const { origin, "sec-fetch-site": fetchSite } = headers;
-  if (fetchSite !== undefined && fetchSite !== "same-origin") return false;
-  if (origin !== undefined && origin !== "null") return origin === site.origin;
-  return fetchSite === "same-origin";
+/** Returns the URL of a page, or only its path if the public host is unknown. */
+export function buildPageUrl(path: string, publicUrl: string | null, host: string | undefined): string {
+  if (publicUrl !== null) return `${publicUrl}${path}`;
+  return isLoopbackHeader(host) ? `http://${host}${path}` : path;
 }
 
 /** With `__Host-`, browsers accept the cookie only over TLS and only from this host, not from sibling subdomains. */

@@ -36,7 +36,7 @@ eachDatabase("a new account has one key, which works immediately", async (databa
   const { customerId, key } = await createAccount();
   assert.match(customerId, /^cus-[a-z2-7]{26}$/);
   assert.match(key.keyId, /^key-[a-z2-7]{26}$/);
-  assert.equal((await directory.find(key.apiKey))?.customerId, customerId);
+  assert.equal((await directory.find(key.apiKey, null))?.customerId, customerId);
   const account = await accounts.account(customerId);
   const { apiKey: _, ...view } = key;
   assert.deepEqual(
@@ -76,8 +76,8 @@ eachDatabase(
       activeKeys.map(({ keyId, name }) => ({ keyId, name })),
       [{ keyId: results[0]?.keyId, name: "default" }],
     );
-    assert.equal(await directory.find(key.apiKey), null);
-    assert.equal((await directory.find(results[0]?.apiKey ?? ""))?.keyId, results[0]?.keyId);
+    assert.equal(await directory.find(key.apiKey, null), null);
+    assert.equal((await directory.find(results[0]?.apiKey ?? "", null))?.keyId, results[0]?.keyId);
   },
 );
 
@@ -169,7 +169,7 @@ eachDatabase(
       await assert.rejects(accounts.revokeKey(eveAccount.customerId, keyId, OPERATOR), hasErrorCode("key_not_found"));
       await assert.rejects(accounts.rotateKey(eveAccount.customerId, keyId, OPERATOR), hasErrorCode("key_not_found"));
     }
-    assert.equal((await directory.find(adaAccount.key.apiKey))?.customerId, adaAccount.customerId);
+    assert.equal((await directory.find(adaAccount.key.apiKey, null))?.customerId, adaAccount.customerId);
     assert.equal((await accounts.auditLog({ limit: 100 })).length, 2, "rejected calls change nothing");
   },
 );
@@ -196,9 +196,9 @@ eachDatabase(
   async (database) => {
     const { accounts, createAccount, directory } = setUp(database);
     const { customerId, key } = await createAccount();
-    const readAllowance = async () => (await directory.find(key.apiKey))?.allowance;
+    const readAllowance = async () => (await directory.find(key.apiKey, null))?.allowance;
     await accounts.setPlan(customerId, "pro", OPERATOR);
-    assert.equal((await directory.find(key.apiKey))?.plan, "pro", "a key created on another plan still works");
+    assert.equal((await directory.find(key.apiKey, null))?.plan, "pro", "a key created on another plan still works");
     await accounts.setPlan(customerId, "enterprise", OPERATOR);
     await accounts.setQuota(customerId, "DEEP", 7, OPERATOR);
     await accounts.setQuota(customerId, "LISTING", 0, OPERATOR);
@@ -214,9 +214,9 @@ eachDatabase(
       rateLimits: { general: 600, strategy: 5 },
     });
     await accounts.disable(customerId, OPERATOR);
-    assert.equal(await directory.find(key.apiKey), null);
+    assert.equal(await directory.find(key.apiKey, null), null);
     await accounts.enable(customerId, OPERATOR);
-    assert.equal((await directory.find(key.apiKey))?.customerId, customerId);
+    assert.equal((await directory.find(key.apiKey, null))?.customerId, customerId);
     assert.equal((await accounts.find("ADA@example.org"))?.customLimits.quotas.DEEP, 7);
   },
 );
@@ -226,7 +226,7 @@ eachDatabase(
   async (database) => {
     const { accounts, createAccount, directory } = setUp(database);
     const { customerId, key } = await createAccount();
-    const readAllowance = async () => (await directory.find(key.apiKey))?.allowance;
+    const readAllowance = async () => (await directory.find(key.apiKey, null))?.allowance;
     for (const plan of ["free", "pro"] as const) {
       await accounts.setPlan(customerId, "enterprise", OPERATOR);
       assert.deepEqual(await readAllowance(), PLAN_ALLOWANCES.enterprise, "earlier custom limits are not restored");

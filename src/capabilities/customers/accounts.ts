@@ -5,6 +5,7 @@ import type { Random } from "../../ports/random.ts";
 import { createKey as generateKey, insertKey, randomBase32 } from "../keys/index.ts";
 import { endSessions } from "../sessions/index.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
+import { deleteAccount } from "./deletion.ts";
 import { parseEmail } from "./email-address.ts";
 import {
   ACTIVE_KEYS_MAX,
@@ -101,8 +102,7 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
     customerId: string,
     actor: Actor,
   ): Promise<CustomerRow> => {
-    const row = await lockCustomer(transaction, customerId);
-    if (row === null) throw createCustomerNotFoundError();
+    const row = requireFound(await lockCustomer(transaction, customerId));
     const isAuthorized =
       actor.kind !== "key" || (row.status !== "canceled" && (await lockActiveKey(transaction, customerId, actor.id)));
     if (!isAuthorized) throw new AppError("unauthorized", "Invalid or expired API key");
@@ -150,19 +150,14 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
     });
 
   return {
-    async account(customerId) {
-      const account = await selectAccount(database, { customerId });
-      if (account === null) throw createCustomerNotFoundError();
-      return account;
-    },
+    account: async (customerId) => requireFound(await selectAccount(database, { customerId })),
     async find(idOrEmail) {
       const email = idOrEmail.includes("@") ? parseEmail(idOrEmail) : null;
       if (idOrEmail.includes("@")) return email === null ? null : selectAccount(database, { email: email.address });
       return selectAccount(database, { customerId: idOrEmail });
     },
-    list({ limit, after = "", plan = null, status = null }) {
-      return selectCustomers(database, { limit: requireListLimit(limit), after, plan, status });
-    },
+    list: ({ limit, after = "", plan = null, status = null }) =>
+      selectCustomers(database, { limit: requireListLimit(limit), after, plan, status }),
     async create({ email, name, plan }, actor) {
       const customerId = newCustomerId(random);
       const key = await database.transaction((transaction) =>
@@ -222,6 +217,8 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
     disable: (customerId, actor) =>
       changeCustomer(customerId, actor, "customer.disabled", () => ({ status: "canceled" }), endSessions),
     enable: (customerId, actor) => changeCustomer(customerId, actor, "customer.enabled", () => ({ status: "active" })),
+    delete: (customerId, actor) =>
+      transactAndNotify((transaction) => deleteAccount(transaction, customerId, actor, clock.now())),
     auditLog: ({ customerId = null, before = null, limit }) =>
       selectAudit(database, { customerId, before, limit: requireListLimit(limit) }),
   };
@@ -239,7 +236,10 @@ function assertKeyAllowed({ total, withName }: Awaited<ReturnType<typeof countAc
 
 export const createEmailTakenError = () => new AppError("email_taken", "An account with this e-mail address exists");
 
-const createCustomerNotFoundError = () => new AppError("customer_not_found", "There is no such customer");
+function requireFound<Found>(customer: Found | null): Found {
+  if (customer === null) throw new AppError("customer_not_found", "There is no such customer");
+  return customer;
+}
 
 const requireListLimit = (limit: number): number => {
   if (!Number.isInteger(limit) || limit < 1 || limit > LIST_LIMIT_MAX)

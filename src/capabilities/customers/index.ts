@@ -2,7 +2,7 @@
 export { createAccounts } from "./accounts.ts";
 export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
-export { createLinkEmail as linkEmail } from "./emails.ts";
+export { createLinkEmail as linkEmail, maskEmail } from "./emails.ts";
 export { createMailQueue } from "./mail-queue.ts";
 export {
   ACTIVE_KEYS_MAX,
@@ -13,6 +13,7 @@ export {
   CUSTOMER_STATUSES,
   type CustomerPorts,
   type Customers,
+  EMAIL_CHANGE_MS,
   type EmailDelivery,
   type IssuedKey,
   KEY_NAME_LENGTH_MAX,

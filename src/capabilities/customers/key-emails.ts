@@ -1,5 +1,5 @@
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
-import { createKeyEmail, type KeyChange } from "./emails.ts";
+import { createDeletionEmail, createKeyEmail, type KeyChange } from "./emails.ts";
 import { createMailQueue, type MailQueue } from "./mail-queue.ts";
 import type { Accounts, Actor, CustomerPorts, EmailDelivery } from "./model.ts";
 
@@ -7,8 +7,8 @@ import type { Accounts, Actor, CustomerPorts, EmailDelivery } from "./model.ts";
 const KEY_EMAIL_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * 3_600_000 }];
 
 /**
- * Wraps `accounts` to e-mail the owner about every key created, replaced or revoked. The e-mail is sent in the
- * background: it neither delays the change nor undoes it on failure.
+ * Wraps `accounts` to e-mail the owner about every key created, replaced or revoked, and about the deletion of the
+ * account. The e-mail is sent in the background: it neither delays the change nor undoes it on failure.
  */
 export function withKeyEmails(
   accounts: Accounts,
@@ -56,6 +56,16 @@ export function withKeyEmails(
     async revokeKey(customerId, keyId, actor) {
       await accounts.revokeKey(customerId, keyId, actor);
       sendEmailInBackground(customerId, keyId, "revoked", actor);
+    },
+    async delete(customerId, actor) {
+      const deletedAccount = await accounts.delete(customerId, actor);
+      const { email } = deletedAccount;
+      const mail =
+        email === null
+          ? null
+          : createDeletionEmail(email, actor, new Date(clock.now()), `${emailDelivery.publicUrl}/account`);
+      if (mail !== null) mailQueue.reserve()?.send(mail);
+      return deletedAccount;
     },
     async stop() {
       await Promise.all(pendingEmails);

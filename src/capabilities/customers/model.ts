@@ -168,6 +168,13 @@ export interface Accounts {
   disable(customerId: string, actor: Actor): Promise<void>;
   /** @throws AppError `customer_not_found` */
   enable(customerId: string, actor: Actor): Promise<void>;
+  /**
+   * Erases the account: its keys stop working on every node, and its sessions end. The e-mail address can sign up again.
+   * Does nothing if the account was already deleted. Returns the e-mail address that the account had.
+   *
+   * @throws AppError `customer_not_found`
+   */
+  delete(customerId: string, actor: Actor): Promise<{ readonly email: string | null }>;
   /** Lists audit entries of one customer or of all, newest first, with ids below `before`. */
   auditLog(options: {
     readonly customerId?: string;
@@ -208,10 +215,52 @@ export interface SignUps {
    * replaced or expired.
    */
   verify(token: string): Promise<{ readonly customerId: string; readonly apiKey: string } | null>;
+  /**
+   * Sends the verification e-mail of a pending sign-up again, with a new link that replaces the previous one. The result
+   * does not reveal whether there is a pending sign-up, or whether the e-mail was suppressed by the rate limit.
+   *
+   * @param address  the caller's IP address
+   * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`
+   */
+  resend(email: string, address: string): Promise<void>;
+}
+
+/** How long the link to confirm a new e-mail address is valid. */
+export const EMAIL_CHANGE_MS = 3_600_000;
+
+/** A session, as far as a change of the e-mail address needs it. */
+interface ChangingSession {
+  readonly customerId: string;
+  readonly sessionId: string;
+}
+
+/** Changes of the e-mail address of an account. */
+export interface EmailChanges {
+  /**
+   * Sends a link to the new address. The result does not reveal whether another account has the address: its owner gets
+   * an e-mail without a link.
+   *
+   * @returns the link's token if the page displays it, because there is no mail server; null for an address that another
+   *   account has
+   * @throws InvalidRequestError for an invalid, disposable or unchanged address; AppError `rate_limited`, `mail_unavailable`
+   */
+  request(customerId: string, email: string): Promise<{ readonly displayedToken: string | null }>;
+  /** The change that awaits confirmation. */
+  find(customerId: string): Promise<{ readonly email: string; readonly expiresAt: Date } | null>;
+  cancel(customerId: string): Promise<void>;
+  /**
+   * Consumes a link, sets the e-mail address, ends the customer's other sessions and invalidates its sign-in link. Notifies
+   * the old address. Returns null if the link is unknown, used, replaced, expired or of another customer, or if another
+   * account has the address.
+   *
+   * @throws AppError `mail_unavailable`
+   */
+  confirm(session: ChangingSession, token: string): Promise<{ readonly email: string } | null>;
 }
 
 /** All operations on customers. */
 export interface Customers extends Accounts, SignUps {
+  readonly emailChanges: EmailChanges;
   /** Starts the periodic deletion of expired records. */
   start(): void;
   /** Tries once more to send the queued e-mails, and stops the deletion. */

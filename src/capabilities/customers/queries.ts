@@ -244,6 +244,62 @@ export async function takePendingSignup(
   return row ?? null;
 }
 
+/** Stores the only pending change of the customer's e-mail address. */
+export async function upsertEmailChange(
+  transaction: Transaction,
+  change: {
+    readonly customerId: string;
+    readonly email: string;
+    readonly tokenHash: Uint8Array;
+    readonly expiresAt: number;
+  },
+): Promise<void> {
+  await transaction.query(
+    `insert into email_changes (customer_id, email, token_hash, expires_at)
+     values ($1, $2, $3, to_timestamp($4::float8 / 1000))
+     on conflict (customer_id) do update set
+       email = excluded.email, token_hash = excluded.token_hash, expires_at = excluded.expires_at`,
+    [change.customerId, change.email, change.tokenHash, change.expiresAt],
+  );
+}
+
+/** Deletes the customer's pending change with this token and returns its e-mail address, or returns null. */
+export async function takeEmailChange(
+  transaction: Transaction,
+  change: { readonly customerId: string; readonly tokenHash: Uint8Array; readonly now: number },
+): Promise<string | null> {
+  const [row] = await transaction.query<{ email: string }>(
+    `delete from email_changes where customer_id = $1 and token_hash = $2 and expires_at > to_timestamp($3::float8 / 1000)
+     returning email`,
+    [change.customerId, change.tokenHash, change.now],
+  );
+  return row?.email ?? null;
+}
+
+export async function deleteEmailChange(queryRunner: QueryRunner, customerId: string): Promise<void> {
+  await queryRunner.query("delete from email_changes where customer_id = $1", [customerId]);
+}
+
+/** Replaces the token of a pending sign-up. Returns whether there is one. */
+export async function renewPendingSignup(
+  transaction: Transaction,
+  signup: { readonly email: string; readonly tokenHash: Uint8Array; readonly expiresAt: number },
+): Promise<boolean> {
+  const rows = await transaction.query(
+    "update pending_signups set token_hash = $2, expires_at = to_timestamp($3::float8 / 1000) where email = $1 returning email",
+    [signup.email, signup.tokenHash, signup.expiresAt],
+  );
+  return rows.length > 0;
+}
+
+export async function hasPendingSignup(transaction: Transaction, email: string, now: number): Promise<boolean> {
+  const rows = await transaction.query(
+    "select 1 from pending_signups where email = $1 and expires_at > to_timestamp($2::float8 / 1000)",
+    [email, now],
+  );
+  return rows.length > 0;
+}
+
 const ROWS_PER_BATCH_MAX = 5_000;
 /** Limit of batches per run: 500,000 rows at 5,000 per batch. The next run deletes the remaining rows. */
 const DELETE_BATCHES_MAX = 100;
@@ -254,6 +310,10 @@ const AGE_COLUMNS = {
   attempts: "last_at",
   audit_log: "occurred_at",
   api_keys: "revoked_at",
+  usage_days: "day",
+  recent_requests: "occurred_at",
+  activity_batches: "written_at",
+  email_changes: "expires_at",
 };
 
 /** Deletes rows older than `before` in batches, until none is left or `shouldStop` returns true. Idempotent. */

@@ -39,6 +39,23 @@ const ENDPOINTS: readonly (readonly ["GET" | "POST" | "DELETE", string, Call?])[
 ];
 
 eachDatabase(
+  "200: a caller over its rate limit can read its account and when the limit resets, up to 60 times a minute",
+  async (database) => {
+    const harness = await customerHarness(database);
+    const { api_key: key } = (await harness.signUpAs("ada@example.org")).json;
+    while ((await harness.call("GET", KEYS_PATH, { key })).status !== 429);
+    const first = await harness.call("GET", ME_PATH, { key });
+    assert.equal(first.status, 200);
+    assert.equal(first.headers["ratelimit-policy"], '"account";q=60;w=60, "general";q=30;w=60');
+    assert.match(String(first.headers.ratelimit), /^"account";r=59;t=60, "general";r=0;t=60$/);
+    for (let read = 1; read < 60; read++) assert.equal((await harness.call("GET", ME_PATH, { key })).status, 200);
+    const rejected = await harness.call("GET", ME_PATH, { key });
+    assert.equal(rejected.status, 429);
+    assert.ok(Number(rejected.headers["retry-after"]) <= 66);
+  },
+);
+
+eachDatabase(
   "401: account routes require an active key, and a key with a wrong checksum causes no database query",
   async (database) => {
     let queries = 0;
@@ -297,7 +314,6 @@ test("403 account_required: marketplace callers have no account", async () => {
     log: quietLog,
     random: systemRandom,
     data: "sandbox",
-    docs: false,
     authentication: {
       authenticate: () => null,
       authenticateOtherwise: [
@@ -307,10 +323,12 @@ test("403 account_required: marketplace callers have no account", async () => {
   });
   const customers = new Proxy({} as never, { get: () => throwUnexpectedCall });
   customerRoutes(http, {
+    publicUrl: null,
     customers,
     usage: async () => throwUnexpectedCall(),
     clock: systemClock,
     random: systemRandom,
+    signIn: { start: async () => throwUnexpectedCall() },
   });
   for (const [method, url, call] of ENDPOINTS) {
     const reply = await http.inject({ method, url, payload: call?.body as object | undefined });

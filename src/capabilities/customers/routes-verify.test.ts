@@ -6,7 +6,11 @@ import type { Database } from "../../ports/database.ts";
 const services = await useSignUpServices();
 
 const VERIFY_PATH = "/v1/customers/verify";
-const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded", accept: "text/html,*/*;q=0.8" };
+const FORM_HEADERS = {
+  "content-type": "application/x-www-form-urlencoded",
+  accept: "text/html,*/*;q=0.8",
+  "sec-fetch-site": "same-origin",
+};
 
 async function openEmailHarness(database: Database) {
   const harness = await customerHarness(database, { signUp: services.withEmail });
@@ -60,7 +64,7 @@ eachDatabase("a GET request does not consume the verification token; submitting 
     assert.equal(page.headers["referrer-policy"], "strict-origin");
     assert.match(
       String(page.headers["content-security-policy"]),
-      /^default-src 'none'; style-src 'self'; form-action 'self'; /,
+      /^default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; /,
     );
     assert.match(String(page.headers["content-security-policy"]), /frame-ancestors 'none'/);
   }
@@ -203,3 +207,27 @@ eachDatabase(
     assert.deepEqual(await database.query("select customer_id from customers"), [{ customer_id: "cus-a" }]);
   },
 );
+
+eachDatabase("403: a verification form submitted from another site creates no account", async (database) => {
+  const harness = await openEmailHarness(database);
+  const token = await harness.tokenFor("ada@example.org");
+  const { "sec-fetch-site": _site, ...crossSiteForm } = FORM_HEADERS;
+  const headerSets: readonly Readonly<Record<string, string>>[] = [
+    crossSiteForm,
+    { ...crossSiteForm, origin: "https://evil.example" },
+    { ...crossSiteForm, origin: "null" },
+    { ...crossSiteForm, "sec-fetch-site": "cross-site" },
+    {
+      ...crossSiteForm,
+      "content-type": "Application/X-WWW-Form-Urlencoded; charset=utf-8",
+      "sec-fetch-site": "cross-site",
+    },
+    { ...crossSiteForm, "content-type": "text/plain", "sec-fetch-site": "cross-site" },
+  ];
+  for (const headers of headerSets) {
+    const response = await harness.call("POST", VERIFY_PATH, { body: `token=${token}`, headers });
+    assert.equal(response.status, 403, JSON.stringify(headers));
+    assert.doesNotMatch(response.text, /plx_/);
+  }
+  assert.equal((await harness.verify(token)).status, 200, "the token is still valid, and JSON needs no Origin");
+});

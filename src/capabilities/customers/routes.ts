@@ -1,25 +1,26 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import Type from "typebox";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
-import { METERING } from "../../domain/metering.ts";
+import { ACCOUNT_READS_PER_MINUTE, METERING } from "../../domain/metering.ts";
 import type { Principal } from "../../http/auth.ts";
 import {
   acceptForms,
+  createBrowserProblemPage,
   createFormId,
   createFormSubmissions,
   FORM_CONTENT_TYPE,
   type ProblemPage,
   prefersHtml,
-  renderBrowserProblemPage,
   sendPage,
   setPrivateHeaders,
 } from "../../http/html/index.ts";
+import { assertSameSite, resolveSite } from "../../http/html/site.ts";
 import { defineRoute } from "../../http/route.ts";
 import { valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import { type Customers, KEY_NAME_LENGTH_MAX, type ReadUsage } from "./model.ts";
-import { renderConfirmPage, renderExpiredLinkPage, renderIssuedKeyPage } from "./pages.ts";
+import { createConfirmPage, createExpiredLinkPage, createIssuedKeyPage } from "./pages.ts";
 import { isPlainName } from "./plain-text.ts";
 import { presentIssuedKey, presentKey, toTierCounts } from "./present.ts";
 import * as schema from "./schema.ts";
@@ -36,6 +37,15 @@ export interface CustomerRouteOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly usage: ReadUsage;
+  /** Public base URL of the service; null if not configured. */
+  readonly publicUrl: string | null;
+  readonly signIn: BrowserSignIn;
+}
+
+/** Signs in a browser after the verification of the e-mail address. */
+interface BrowserSignIn {
+  /** Starts a session. Returns the `Set-Cookie` header, or null if the browser cannot be signed in. */
+  start(request: FastifyRequest, customerId: string): Promise<string | null>;
 }
 
 /** Registers the routes for sign-up, e-mail verification, the caller's account and its API keys. */
@@ -85,15 +95,29 @@ const createInvalidLinkError = () =>
   new AppError("verification_not_found", "This link is invalid: it has been used or replaced, or it has expired");
 
 const renderVerificationProblem: ProblemPage = (status, error, request) => {
-  const page = renderBrowserProblemPage(status, error, request);
+  const page = createBrowserProblemPage(status, error, request);
   const isInvalidLink = error instanceof AppError && error.code === "verification_not_found";
-  return page !== null && isInvalidLink ? { html: renderExpiredLinkPage() } : page;
+  return page !== null && isInvalidLink ? createExpiredLinkPage() : page;
 };
 
-function defineVerificationRoutes(app: FastifyInstance, { customers, clock, random }: CustomerRouteOptions): void {
-  const verifyOnce = createFormSubmissions<Awaited<ReturnType<Customers["verify"]>>>(app, clock);
+/** Browsers send JSON to another site only after a preflight request, so only other bodies can be cross-site forms. */
+const isForm = (contentType: string | undefined): boolean =>
+  contentType !== undefined && !/^application\/json\s*(?:;|$)/i.test(contentType);
+
+function defineVerificationRoutes(app: FastifyInstance, options: CustomerRouteOptions): void {
+  const { customers, clock, random, publicUrl, signIn } = options;
+  const verifyOnce = createFormSubmissions<Awaited<ReturnType<typeof verify>>>(app, clock);
+  /** Verifies the address and signs in the browser; other clients get no session. */
+  const verify = async (token: string, request: FastifyRequest) => {
+    const account = await customers.verify(token);
+    const isBrowser = account !== null && prefersHtml(request.headers.accept);
+    return account && { ...account, cookie: isBrowser ? await signIn.start(request, account.customerId) : null };
+  };
   app.register(async (scope) => {
     acceptForms(scope);
+    scope.addHook("onRequest", async (request) => {
+      if (request.method === "POST" && isForm(request.headers["content-type"])) assertSameSite(request, publicUrl);
+    });
     defineRoute(scope, {
       method: "GET",
       url: "/v1/customers/verify",
@@ -109,7 +133,7 @@ function defineVerificationRoutes(app: FastifyInstance, { customers, clock, rand
       problemPage: renderVerificationProblem,
       handler({ query, reply }) {
         if (!isVerificationToken(query.token)) throw createInvalidLinkError();
-        return sendPage(reply, 200, renderConfirmPage(query.token, createFormId(random)));
+        return sendPage(reply, 200, createConfirmPage(query.token, createFormId(random)));
       },
     });
     defineRoute(scope, {
@@ -123,14 +147,18 @@ function defineVerificationRoutes(app: FastifyInstance, { customers, clock, rand
       body: schema.VerifyBody,
       responses: { 200: schema.VerifyResponse },
       consumes: ["application/json", FORM_CONTENT_TYPE],
-      errors: ["verification_not_found", "store_unavailable"],
+      errors: ["cross_site_refused", "verification_not_found", "store_unavailable"],
       problemPage: renderVerificationProblem,
       async handler({ body: { token, form }, request, reply }) {
-        const verifiedAccount = await verifyOnce(form, token, () => customers.verify(token));
+        const verifiedAccount = await verifyOnce(form, token, () => verify(token, request));
         if (verifiedAccount === null) throw createInvalidLinkError();
         setPrivateHeaders(reply);
-        if (prefersHtml(request.headers.accept))
-          return sendPage(reply, 200, renderIssuedKeyPage(verifiedAccount.apiKey));
+        if (prefersHtml(request.headers.accept)) {
+          const { apiKey, cookie } = verifiedAccount;
+          const { origin } = resolveSite(publicUrl, request.headers.host);
+          if (cookie !== null) reply.header("set-cookie", cookie);
+          return sendPage(reply, 200, createIssuedKeyPage(apiKey, origin, cookie !== null));
+        }
         return {
           message: ACCOUNT_READY_MESSAGE,
           customer_id: verifiedAccount.customerId,
@@ -146,8 +174,9 @@ function defineMeRoute(app: FastifyInstance, { customers, usage }: CustomerRoute
     method: "GET",
     url: "/v1/customers/me",
     ...ACCOUNT_ROUTE,
+    metering: METERING.ACCOUNT_READ,
     summary: "Retrieve your account",
-    description: "Returns your plan, usage and quotas. This call does not count towards any quota.",
+    description: `Returns your plan, usage and quotas. This call does not count towards any quota or your rate limit, but towards a limit of its own (${ACCOUNT_READS_PER_MINUTE} per minute). The header RateLimit also contains your general rate limit.`,
     operationId: "get_me",
     cacheControl: "no-store",
     responses: { 200: schema.Me },

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import type { Plan } from "../../domain/plan.ts";
 import { FormId } from "../../http/html/index.ts";
+import { SCHEMA_NAME } from "../../http/named-schemas.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, CUSTOMER_STATUSES, type CustomerStatus, KEY_NAME_LENGTH_MAX } from "./model.ts";
 import { PLAIN_TEXT_PATTERN } from "./plain-text.ts";
 import { TOKEN_LENGTH_MAX } from "./turnstile.ts";
@@ -68,19 +69,22 @@ const createTierCountsSchema = (description: string) =>
     { description },
   );
 
-export const Me = Type.Object({
-  customer_id: Type.String(),
-  email: createNullableString({ format: "email" }),
-  plan: Type.Unsafe<Plan>({ type: "string", enum: ["free", "pro", "enterprise"] }),
-  status: Type.Unsafe<CustomerStatus>({ type: "string", enum: [...CUSTOMER_STATUSES] }),
-  key_prefix: Type.String({ description: "The first characters of the key that authenticates this request." }),
-  usage: createTierCountsSchema("Calls in the current calendar month (UTC)."),
-  quotas: createTierCountsSchema("Calls allowed per month, by the plan or by custom limits."),
-  resets_on: Type.String({
-    format: "date",
-    description: "First day of the next month, when usage resets at 00:00 UTC.",
-  }),
-});
+export const Me = Type.Object(
+  {
+    customer_id: Type.String(),
+    email: createNullableString({ format: "email" }),
+    plan: Type.Unsafe<Plan>({ type: "string", enum: ["free", "pro", "enterprise"] }),
+    status: Type.Unsafe<CustomerStatus>({ type: "string", enum: [...CUSTOMER_STATUSES] }),
+    key_prefix: Type.String({ description: "The first characters of the key that authenticates this request." }),
+    usage: createTierCountsSchema("Calls in the current calendar month (UTC)."),
+    quotas: createTierCountsSchema("Calls allowed per month, by the plan or by custom limits."),
+    resets_on: Type.String({
+      format: "date",
+      description: "First day of the next month, when usage resets at 00:00 UTC.",
+    }),
+  },
+  { [SCHEMA_NAME]: "Account" },
+);
 
 const keyFields = {
   key_id: Type.String(),
@@ -94,9 +98,12 @@ const keyFields = {
   revoked_at: createNullableString({ format: "date-time" }),
 };
 
-export const Key = Type.Object(keyFields);
+export const Key = Type.Object(keyFields, { [SCHEMA_NAME]: "ApiKey" });
 
-export const NewKey = Type.Object({ ...keyFields, api_key: Type.String({ description: "Shown only once." }) });
+export const NewKey = Type.Object(
+  { ...keyFields, api_key: Type.String({ description: "Shown only once." }) },
+  { [SCHEMA_NAME]: "NewApiKey" },
+);
 
 export const NewKeyBody = Type.Object({
   name: Type.String({

@@ -1,5 +1,7 @@
+import { REQUEST_RETENTION_DAYS, USAGE_RETENTION_DAYS } from "../activity/index.ts";
 import { type AccountDependencies, createAccounts } from "./accounts.ts";
 import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
+import { createEmailChanges } from "./email-changes.ts";
 import { withKeyEmails } from "./key-emails.ts";
 import type { CustomerPorts, Customers, EmailDelivery } from "./model.ts";
 import { deleteOlder } from "./queries.ts";
@@ -9,6 +11,8 @@ import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
 const FIRST_CLEANUP_DELAY_MS = 60_000;
 const CLEANUP_INTERVAL_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** A node never repeats a batch of usage after this time. */
+const BATCH_SERIAL_DAYS = 31;
 
 export function createCustomers(
   options: CustomerPorts &
@@ -23,6 +27,8 @@ export function createCustomers(
 ): Customers {
   const { database, clock, log, emailDelivery, auditDays } = options;
   const { stop: stopSignUps, ...signUps } = createSignUps({ ...options, settings: options.signUp });
+  const disposableDomains = options.signUp?.disposableDomains ?? new Set<string>();
+  const { stop: stopEmailChanges, ...emailChanges } = createEmailChanges({ ...options, disposableDomains });
   const accountsWithoutEmails = { ...createAccounts(options), stop: async () => {} };
   const { stop: stopKeyEmails, ...accounts } =
     emailDelivery === null
@@ -36,11 +42,17 @@ export function createCustomers(
   const deleteExpired = async () => {
     const now = clock.now();
     const auditStart = now - auditDays * DAY_MS;
+    const deleteBefore = (table: Parameters<typeof deleteOlder>[1], before: number) =>
+      deleteOlder(database, table, before, () => isStopping);
     try {
-      await deleteOlder(database, "pending_signups", now, () => isStopping);
-      await deleteOlder(database, "attempts", now - ATTEMPT_WINDOW_MS_MAX, () => isStopping);
-      await deleteOlder(database, "audit_log", auditStart, () => isStopping);
-      await deleteOlder(database, "api_keys", auditStart, () => isStopping);
+      await deleteBefore("pending_signups", now);
+      await deleteBefore("email_changes", now);
+      await deleteBefore("attempts", now - ATTEMPT_WINDOW_MS_MAX);
+      await deleteBefore("audit_log", auditStart);
+      await deleteBefore("api_keys", auditStart);
+      await deleteBefore("usage_days", now - USAGE_RETENTION_DAYS * DAY_MS);
+      await deleteBefore("recent_requests", now - REQUEST_RETENTION_DAYS * DAY_MS);
+      await deleteBefore("activity_batches", now - BATCH_SERIAL_DAYS * DAY_MS);
     } catch (error) {
       log.warn({ err: error }, "could not delete expired customer records; retrying in an hour");
     }
@@ -55,11 +67,12 @@ export function createCustomers(
   return {
     ...accounts,
     ...signUps,
+    emailChanges,
     start: () => scheduleCleanup(FIRST_CLEANUP_DELAY_MS),
     async stop() {
       isStopping = true;
       cancelTimer();
-      await Promise.all([runningCleanup, stopSignUps(), stopKeyEmails()]);
+      await Promise.all([runningCleanup, stopSignUps(), stopEmailChanges(), stopKeyEmails()]);
     },
   };
 }

@@ -10,7 +10,7 @@ import { type EmailAddress, invalidEmail, isDisposable, parseEmail } from "./ema
 import { createVerificationEmail } from "./emails.ts";
 import { createMailQueue, type MailQueue } from "./mail-queue.ts";
 import type { CustomerPorts, EmailDelivery, SignUpRequest, SignUpResult, SignUps } from "./model.ts";
-import { hasAccount, takePendingSignup, upsertPendingSignup } from "./queries.ts";
+import { hasAccount, hasPendingSignup, renewPendingSignup, takePendingSignup, upsertPendingSignup } from "./queries.ts";
 import type { BotCheck } from "./turnstile.ts";
 
 const HOUR_MS = 3_600_000;
@@ -98,6 +98,25 @@ export function createSignUps(
     }
   };
 
+  const resendVerification = async (email: string, publicUrl: string) => {
+    const slot = mailQueue?.reserve() ?? null;
+    if (slot === null) throw createMailUnavailableError();
+    try {
+      const token = randomBase32(random, TOKEN_LENGTH);
+      const isRenewed = await database.transaction(async (transaction) => {
+        const now = clock.now();
+        // Another subject, so that requests for any address do not use up the e-mails of its next sign-up.
+        const subject = (await hasPendingSignup(transaction, email, now)) ? `mail:${email}` : `resend-mail:${email}`;
+        const isAllowed = (await takeAttempt(transaction, subject, EMAIL_RULES, now)) === 0;
+        const renewedSignup = { email, tokenHash: hashToken(token), expiresAt: now + VERIFICATION_LINK_MS };
+        return isAllowed && renewPendingSignup(transaction, renewedSignup);
+      });
+      if (isRenewed) slot.send(createVerificationEmail(email, `${publicUrl}/v1/customers/verify?token=${token}`));
+    } finally {
+      slot.release();
+    }
+  };
+
   return {
     async signUp({ email: text, name, turnstileToken, address }: SignUpRequest): Promise<SignUpResult> {
       if (settings === null) throw new AppError("signup_not_configured", "Sign-up is not configured on this server");
@@ -130,6 +149,13 @@ export function createSignUps(
         throw error;
       }
     },
+    async resend(text, address) {
+      const email = parseEmail(text);
+      if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
+      const waitMs = await takeAttempt(database, `resend:${addressBlock(address)}`, NETWORK_RULES, clock.now());
+      if (waitMs > 0) throw rateLimited("Too many e-mails requested from this address", waitMs);
+      if (emailDelivery !== null) await resendVerification(email.address, emailDelivery.publicUrl);
+    },
     stop: async () => mailQueue?.stop(),
   };
 }
@@ -137,9 +163,13 @@ export function createSignUps(
 function parseAcceptedEmail(text: string, disposableDomains: ReadonlySet<string>): EmailAddress {
   const email = parseEmail(text);
   if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
-  if (isDisposable(email.domain, disposableDomains))
-    throw invalidEmail("disposable e-mail addresses are not accepted", text);
+  rejectDisposable(email, disposableDomains, text);
   return email;
+}
+
+/** @throws InvalidRequestError if the domain is disposable */
+export function rejectDisposable({ domain }: EmailAddress, disposableDomains: ReadonlySet<string>, text: string): void {
+  if (isDisposable(domain, disposableDomains)) throw invalidEmail("disposable e-mail addresses are not accepted", text);
 }
 
 /** The mail queue is full or stopping. */

@@ -1,4 +1,5 @@
 /** Health report, liveness and readiness. Free, without a key. */
 export { createHealthReport } from "./report.ts";
 export { healthRoutes } from "./routes.ts";
+export type { HealthReport } from "./schema.ts";
 export { StoreProbe } from "./store-probe.ts";

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { SCHEMA_NAME } from "../../http/named-schemas.ts";
 
 const oneOf = <const Value extends string>(values: readonly Value[], description?: string) =>
   Type.Unsafe<Value>({ type: "string", enum: values, ...(description === undefined ? {} : { description }) });
@@ -50,12 +51,15 @@ const Venue = Type.Object({
   }),
 });
 
-export const Health = Type.Object({
-  status: Status,
-  version: Type.String(),
-  data: oneOf(["live", "sandbox"], "Whether prices are real or simulated"),
-  uptime_seconds: Type.Number(),
-  checks: Type.Object({ store: Check, bus: Check, jobs: Check, venues: Type.Record(Type.String(), Venue) }),
-});
+export const Health = Type.Object(
+  {
+    status: Status,
+    version: Type.String(),
+    data: oneOf(["live", "sandbox"], "Whether prices are real or simulated"),
+    uptime_seconds: Type.Number(),
+    checks: Type.Object({ store: Check, bus: Check, jobs: Check, venues: Type.Record(Type.String(), Venue) }),
+  },
+  { [SCHEMA_NAME]: "Health" },
+);
 
 export type HealthReport = Type.Static<typeof Health>;

@@ -5,8 +5,8 @@ import type { KeyOwner } from "./queries.ts";
 /** Resolves a Bearer key to the customer that owns it. Synchronous if the directory has the key in memory. */
 export const createKeyAuthenticator =
   (keys: KeyDirectory): AuthenticationOptions["authenticate"] =>
-  (bearer, assertMayLookUp) => {
-    const owner = keys.find(bearer, assertMayLookUp);
+  (bearer, request) => {
+    const owner = keys.find(bearer, request);
     return owner instanceof Promise ? owner.then(toPrincipal) : toPrincipal(owner);
   };
 

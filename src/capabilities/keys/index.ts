@@ -4,4 +4,5 @@ export { type DemoKeys, ensureDemoKeys } from "./demo-keys.ts";
 export { createKeyDirectory, KEYS_TOPIC, type KeyDirectory } from "./key-directory.ts";
 export { createKey, randomBase32 } from "./key-format.ts";
 export { createKeyUsage } from "./key-usage.ts";
+export { createLookUpQueue } from "./look-up-queue.ts";
 export { insertKey } from "./queries.ts";

@@ -1,7 +1,9 @@
+import { addressBlock } from "../../lib/address-block.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import { hashOfKey, type ParsedKey, parseKey } from "./key-format.ts";
-import { findKeyOwner, type KeyOwner } from "./queries.ts";
+import { hashOfKey, planOfKey } from "./key-format.ts";
+import { createLookUpQueue } from "./look-up-queue.ts";
+import { findKeyOwners, type KeyDigest, type KeyOwner } from "./queries.ts";
 
 /** Bus topic for key changes; on a message, every node clears its cache. */
 export const KEYS_TOPIC = "keys";
@@ -16,23 +18,24 @@ export interface KeyDirectory {
    * Returns the owner of a key, or null if the key is malformed, unknown or revoked or the customer is canceled.
    * Returns cached results synchronously. Throws `store_unavailable` if the database cannot be queried.
    *
-   * @param assertMayLookUp  called before the database is queried for a key that was not valid at its last look-up; may
-   *   throw
+   * @param caller  its address decides the turn of a look-up among those of other addresses; null for a caller that is
+   *   already authenticated, whose look-up goes first
    */
-  find(key: string, assertMayLookUp?: () => void): Promise<KeyOwner | null> | KeyOwner | null;
+  find(key: string, caller: { readonly ip: string } | null): Promise<KeyOwner | null> | KeyOwner | null;
   /** Clears the cache after a change of any key. */
   clear(): void;
 }
 
 interface Lookup {
-  /** When the query was sent, in monotonic milliseconds; the result is at least as recent. */
+  /** When the look-up was requested, in monotonic milliseconds; the result is at least as recent. */
   readonly asOf: number;
-  /** The result, or its promise while the query is pending. */
+  /** The result, or its promise while the look-up is pending. */
   owner: Promise<KeyOwner | null> | KeyOwner | null;
-  /** Whether the query failed. A failed refresh is stored so that not every request repeats it. */
+  /** Whether the look-up failed. A failed refresh is stored so that not every request repeats it. */
   hasFailed: boolean;
 }
 
+/** A key that was valid at its first look-up. */
 interface Entry {
   current: Lookup;
   /** The background refresh, if one has been started. */
@@ -40,7 +43,8 @@ interface Entry {
 }
 
 /**
- * A cache of key look-ups by hash, with at most two queries per key and second and LRU eviction.
+ * A cache of key look-ups by hash, with at most two look-ups per key and second. Keys that were never valid have a cache
+ * of their own, so that a flood of them evicts no valid key.
  *
  * Hashing dominates the cost of a cached look-up, so entries are also indexed by the text of the key. All texts are
  * cleared together at most `ENTRY_MS_MAX` after the first one is added; only hashes stay in memory longer.
@@ -53,12 +57,20 @@ export function createKeyDirectory(options: {
   readonly onUsed?: (keyId: string) => void;
 }): KeyDirectory {
   const { database, clock, entriesMax = KEY_ENTRIES_MAX, onUsed } = options;
+  const lookUps = createLookUpQueue({
+    clock,
+    readBatch: (keys: readonly KeyDigest[]) => findKeyOwners(database, keys),
+  });
   /** Entries by key hash in hex, least recently used first. */
   const entries = new Map<string, Entry>();
-  /** Hashes of keys that were valid at their last look-up; `assertMayLookUp` is not called for them. */
-  const validHashes = new Set<string>();
   /** The entries of `entries`, by the text of the key. */
   const entriesByText = new Map<string, Entry>();
+  /** Pending look-ups of keys without an entry, by hash. The queue bounds their number. */
+  const pendingLookups = new Map<string, Lookup>();
+  /** The look-ups of unknown keys by hash, oldest first. */
+  const unknownKeys = new Map<string, Lookup>();
+
+  const isUsable = ({ asOf, hasFailed }: Lookup) => !hasFailed && clock.monotonic() - asOf < ENTRY_MS_MAX;
 
   const indexText = (key: string, entry: Entry) => {
     if (entriesByText.size >= entriesMax) return;
@@ -66,18 +78,13 @@ export function createKeyDirectory(options: {
     entriesByText.set(key, entry);
   };
 
-  const lookUp = (parsed: ParsedKey): Lookup => {
-    const owner = findKeyOwner(database, parsed);
+  const startLookup = (key: KeyDigest, lane: string | null): Lookup => {
+    const owner = lookUps.find(key, lane);
     const lookup: Lookup = { owner, asOf: clock.monotonic(), hasFailed: false };
     owner.then(
       (foundOwner) => {
         lookup.owner = foundOwner;
-        const keyHash = Buffer.from(parsed.hash).toString("hex");
-        validHashes.delete(keyHash);
-        if (foundOwner === null) return;
-        validHashes.add(keyHash);
-        if (validHashes.size > entriesMax) validHashes.delete(validHashes.keys().next().value ?? "");
-        onUsed?.(foundOwner.keyId);
+        if (foundOwner !== null) onUsed?.(foundOwner.keyId);
       },
       () => {
         lookup.hasFailed = true;
@@ -86,64 +93,93 @@ export function createKeyDirectory(options: {
     return lookup;
   };
 
+  /** Caches the result of a key's first look-up. */
+  const cache = (hash: string, lookup: Lookup) => {
+    if (lookup.owner !== null) {
+      entries.set(hash, { current: lookup, next: null });
+      if (entries.size <= entriesMax) return;
+      entries.delete(entries.keys().next().value ?? "");
+      // The text of the evicted entry is unknown.
+      entriesByText.clear();
+    } else {
+      unknownKeys.delete(hash);
+      unknownKeys.set(hash, lookup);
+      if (unknownKeys.size > entriesMax) unknownKeys.delete(unknownKeys.keys().next().value ?? "");
+    }
+  };
+
+  const lookUpFirst = (key: KeyDigest, lane: string | null): Lookup => {
+    const lookup = startLookup(key, lane);
+    pendingLookups.set(key.hash, lookup);
+    const end = () => {
+      // `clear` may have run since: the query may have read the old state.
+      if (pendingLookups.get(key.hash) !== lookup) return;
+      pendingLookups.delete(key.hash);
+      if (!lookup.hasFailed) cache(key.hash, lookup);
+    };
+    (lookup.owner as Promise<unknown>).then(end, end);
+    return lookup;
+  };
+
   /** Returns the cached owner, or undefined if it is too old. Starts a refresh after `REFRESH_FROM_MS`. */
   const readCached = (key: string, entry: Entry): Lookup["owner"] | undefined => {
     const { next: nextLookup } = entry;
-    const now = clock.monotonic();
-    const isUsable = ({ asOf, hasFailed }: Lookup) => !hasFailed && now - asOf < ENTRY_MS_MAX;
     const hasArrived = nextLookup !== null && !(nextLookup.owner instanceof Promise);
     if (nextLookup !== null && (hasArrived || (!isUsable(entry.current) && isUsable(nextLookup)))) {
       entry.current = nextLookup;
       entry.next = null;
     }
     if (!isUsable(entry.current)) return undefined;
-    if (entry.next === null && now - entry.current.asOf >= REFRESH_FROM_MS) {
-      const parsed = parseKey(key);
-      if (parsed !== null) entry.next = lookUp(parsed);
+    if (entry.next === null && clock.monotonic() - entry.current.asOf >= REFRESH_FROM_MS) {
+      const digest = createDigest(key, hashOfKey(key));
+      if (digest !== null) entry.next = startLookup(digest, null);
     }
     return entry.current.owner;
   };
 
   return {
-    find(key, assertMayLookUp) {
+    find(key, caller) {
       const recentEntry = entriesByText.get(key);
       if (recentEntry !== undefined) {
         const owner = readCached(key, recentEntry);
         if (owner !== undefined) return owner;
         entriesByText.delete(key);
       }
-      const keyHash = hashOfKey(key);
-      if (keyHash === null) return null;
-      const cachedEntry = entries.get(keyHash);
-      entries.delete(keyHash);
-      if (cachedEntry !== undefined) {
-        const owner = readCached(key, cachedEntry);
-        if (owner !== undefined) {
-          entries.set(keyHash, cachedEntry);
-          indexText(key, cachedEntry);
-          return owner;
+      const hash = hashOfKey(key);
+      if (hash === null) return null;
+      const entry = entries.get(hash);
+      if (entry !== undefined) {
+        let owner = readCached(key, entry);
+        if (owner === undefined) {
+          const digest = createDigest(key, hash);
+          if (digest === null) return null;
+          entry.current = startLookup(digest, null);
+          entry.next = null;
+          owner = entry.current.owner;
         }
+        entries.delete(hash);
+        entries.set(hash, entry);
+        indexText(key, entry);
+        return owner;
       }
-      const parsed = parseKey(key);
-      if (parsed === null) return null;
-      if (!validHashes.has(keyHash)) assertMayLookUp?.();
-      const current = lookUp(parsed);
-      const entry: Entry = { current, next: null };
-      entries.set(keyHash, entry);
-      if (entries.size > entriesMax) {
-        const [oldest] = entries.keys();
-        if (oldest !== undefined) entries.delete(oldest);
-        // The text of the evicted entry is unknown.
-        entriesByText.clear();
-      }
-      indexText(key, entry);
-      return current.owner;
+      const lookup = pendingLookups.get(hash) ?? unknownKeys.get(hash);
+      if (lookup !== undefined && isUsable(lookup)) return lookup.owner;
+      const digest = createDigest(key, hash);
+      return digest === null ? null : lookUpFirst(digest, caller && addressBlock(caller.ip)).owner;
     },
     clear() {
       // Pending queries may have read the old state, so only the callers that already wait for them receive their
       // results.
       entries.clear();
       entriesByText.clear();
+      pendingLookups.clear();
+      unknownKeys.clear();
     },
   };
+}
+
+/** Returns null if the format or checksum of the key is wrong. */
+function createDigest(key: string, hash: string | null): KeyDigest | null {
+  const plan = planOfKey(key);
+  return plan === null || hash === null ? null : { hash, plan };
 }

@@ -57,15 +57,20 @@ export function createKey(random: Random, plan: Plan): NewKey {
 }
 
 /**
- * Returns the parsed key, or null if its format or checksum is wrong. The checksum saves database look-ups for mistyped
- * keys; it is not a security feature.
+ * Returns the plan in the prefix of a key, or null if the key's format or checksum is wrong. The checksum saves database
+ * look-ups for mistyped keys; it is not a security feature.
  */
-export function parseKey(text: string): ParsedKey | null {
+export function planOfKey(text: string): Plan | null {
   const label = KEY_PATTERN.exec(text)?.[1];
-  const plan = label === undefined ? undefined : PLANS_BY_LABEL[label];
-  if (plan === undefined) return null;
   const body = text.slice(0, -CHECKSUM_LENGTH);
-  return computeChecksum(body) === text.slice(-CHECKSUM_LENGTH) ? { plan, hash: hashKey(text) } : null;
+  if (label === undefined || computeChecksum(body) !== text.slice(-CHECKSUM_LENGTH)) return null;
+  return PLANS_BY_LABEL[label] ?? null;
+}
+
+/** Returns the parsed key, or null if its format or checksum is wrong. */
+export function parseKey(text: string): ParsedKey | null {
+  const plan = planOfKey(text);
+  return plan === null ? null : { plan, hash: hashKey(text) };
 }
 
 /** Returns the hash of a key in hex for use as cache key, or null if the format is wrong. Does not verify the checksum. */

@@ -25,14 +25,14 @@ eachDatabase("the last use of a key is stored once a minute and when the service
   const readLastUse = async () =>
     (await database.query<{ at: Date | null }>("select last_used_at as at from api_keys"))[0];
   usage.start();
-  await directory.find(createdKey.key);
+  await directory.find(createdKey.key, null);
   await clock.settle();
   assert.equal((await readLastUse())?.at, null, "not written during the request");
   await clock.advance(60_000);
   // The statement takes real time, which the fake clock does not include.
   await usage.stop();
   assert.deepEqual((await readLastUse())?.at, new Date("2026-11-21T00:00:00.000Z"));
-  await directory.find(createdKey.key);
+  await directory.find(createdKey.key, null);
   await clock.settle();
   await usage.stop();
   assert.deepEqual((await readLastUse())?.at, new Date("2026-11-21T00:01:00.000Z"));

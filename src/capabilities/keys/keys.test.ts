@@ -12,7 +12,7 @@ import { PLAN_ALLOWANCES, type Plan } from "../../domain/plan.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
 import { DEMO_CUSTOMER_IDS, ensureDemoKeys } from "./demo-keys.ts";
-import { createKeyDirectory } from "./key-directory.ts";
+import { createKeyDirectory, type KeyDirectory } from "./key-directory.ts";
 import { createKey, parseKey } from "./key-format.ts";
 import { replaceKey } from "./queries.ts";
 
@@ -25,6 +25,8 @@ function seededRandom(seed: number): Random {
   };
   return { uniform: () => nextKey() / 2 ** 32, bytes: (length) => Uint8Array.from({ length }, () => nextKey() >>> 24) };
 }
+
+const find = (directory: KeyDirectory, key: string, ip = "192.0.2.1") => directory.find(key, { ip });
 
 const planArbitrary = fc.constantFrom<Plan>("free", "pro", "enterprise");
 
@@ -79,7 +81,7 @@ eachDatabase(
   async (database) => {
     const { key } = await storeKey(database, "pro");
     const directory = createKeyDirectory({ database, clock: new FakeClock() });
-    assert.deepEqual(await directory.find(key), {
+    assert.deepEqual(await find(directory, key), {
       customerId: "cus-a",
       plan: "pro",
       keyId: "key-1",
@@ -92,11 +94,11 @@ eachDatabase(
 
 eachDatabase("an unknown key, or a key with a different plan in its prefix, is not found", async (database) => {
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
-  assert.equal(await directory.find(createKey(seededRandom(2), "pro").key), null);
+  assert.equal(await find(directory, createKey(seededRandom(2), "pro").key), null);
   const createdKey = createKey(seededRandom(3), "pro");
   const customer = { customerId: "cus-a", plan: "free" as const };
   await replaceKey(database, customer, { ...createdKey, plan: "free", keyId: "key-3", name: "test" }, 0);
-  assert.equal(await directory.find(createdKey.key), null);
+  assert.equal(await find(directory, createdKey.key), null);
 });
 
 test("a hundred thousand keys are unique, and their characters are uniformly distributed", () => {
@@ -127,7 +129,7 @@ test("a hundred thousand keys are unique, and their characters are uniformly dis
 eachDatabase("custom limits override the plan's limits; limits without a custom value stay", async (database) => {
   const { key } = await storeKey(database, "enterprise");
   await database.query(`update customers set quotas = '{"DEEP": 7}' where customer_id = 'cus-a'`);
-  const owner = await createKeyDirectory({ database, clock: new FakeClock() }).find(key);
+  const owner = await find(createKeyDirectory({ database, clock: new FakeClock() }), key);
   const standardAllowance = PLAN_ALLOWANCES.enterprise;
   assert.deepEqual(owner?.allowance, { ...standardAllowance, quotas: { ...standardAllowance.quotas, DEEP: 7 } });
 });
@@ -136,27 +138,27 @@ eachDatabase("a replaced key is rejected within a second, even if it is cached",
   const clock = new FakeClock();
   const directory = createKeyDirectory({ database, clock });
   const oldKey = await storeKey(database, "pro", 1);
-  assert.notEqual(await directory.find(oldKey.key), null);
+  assert.notEqual(await find(directory, oldKey.key), null);
   const nextKey = await storeKey(database, "pro", 2);
   await clock.advance(1_000);
-  assert.equal(await directory.find(oldKey.key), null);
-  assert.equal((await directory.find(nextKey.key))?.keyId, "key-2");
+  assert.equal(await find(directory, oldKey.key), null);
+  assert.equal((await find(directory, nextKey.key))?.keyId, "key-2");
 });
 
 eachDatabase("a replaced key is rejected immediately after the cache has been cleared", async (database) => {
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   const oldKey = await storeKey(database, "pro", 1);
-  assert.notEqual(await directory.find(oldKey.key), null);
+  assert.notEqual(await find(directory, oldKey.key), null);
   await storeKey(database, "pro", 2);
-  assert.notEqual(directory.find(oldKey.key), null);
+  assert.notEqual(find(directory, oldKey.key), null);
   directory.clear();
-  assert.equal(await directory.find(oldKey.key), null);
+  assert.equal(await find(directory, oldKey.key), null);
 });
 
 eachDatabase("the key of a canceled customer is not found", async (database) => {
   const { key } = await storeKey(database, "pro");
   await database.query("update customers set status = 'canceled'");
-  assert.equal(await createKeyDirectory({ database, clock: new FakeClock() }).find(key), null);
+  assert.equal(await find(createKeyDirectory({ database, clock: new FakeClock() }), key), null);
 });
 
 /** A database that counts its queries. */
@@ -177,42 +179,38 @@ test("concurrent look-ups share one query, malformed keys cause no query, and ca
   const database = createCountingDatabase(async () => []);
   const directory = createKeyDirectory({ database, clock, entriesMax: 2 });
   const keys = [1, 2, 3].map((seed) => createKey(seededRandom(seed), "free").key);
-  await Promise.all([directory.find(keys[0] ?? ""), directory.find(keys[0] ?? ""), directory.find("plx_free_no")]);
+  await Promise.all([find(directory, keys[0] ?? ""), find(directory, keys[0] ?? ""), find(directory, "plx_free_no")]);
   assert.equal(database.queries, 1);
   await clock.advance(1_000);
-  await directory.find(keys[0] ?? "");
+  await find(directory, keys[0] ?? "");
   assert.equal(database.queries, 2);
-  await directory.find(keys[1] ?? "");
-  await directory.find(keys[2] ?? "");
-  await directory.find(keys[0] ?? "");
+  await find(directory, keys[1] ?? "");
+  await find(directory, keys[2] ?? "");
+  await find(directory, keys[0] ?? "");
   assert.equal(database.queries, 5);
 });
 
-eachDatabase("assertMayLookUp is called only for keys that were not valid at their last look-up", async (database) => {
-  const clock = new FakeClock();
-  const directory = createKeyDirectory({ database, clock });
-  const { key } = await storeKey(database, "free");
-  const unknownKey = createKey(seededRandom(77), "free").key;
-  const failIfCalled = () => assert.fail("assertMayLookUp was called");
-  const rejectLookUp = () => {
-    throw new AppError("rate_limited", "Too often");
+eachDatabase("a flood of unknown keys evicts no valid key and is itself cached for a second", async (database) => {
+  let queryCount = 0;
+  const countingDatabase = {
+    ...database,
+    query: ((...parameters) => {
+      queryCount += 1;
+      return database.query(...parameters);
+    }) satisfies Database["query"],
   };
-  assert.throws(() => directory.find(key, rejectLookUp), isRateLimited);
-  assert.throws(() => directory.find(unknownKey, rejectLookUp), isRateLimited);
-  assert.notEqual(await directory.find(key), null);
-  // A valid key stays known as valid after its cache entry has expired or been cleared.
-  assert.notEqual(await directory.find(key, failIfCalled), null);
-  await clock.advance(60_000);
-  directory.clear();
-  assert.notEqual(await directory.find(key, failIfCalled), null);
-  await database.query("update customers set status = 'canceled'");
-  await clock.advance(1_000);
-  assert.equal(await directory.find(key, failIfCalled), null);
-  await clock.advance(1_000);
-  assert.throws(() => directory.find(key, rejectLookUp), isRateLimited);
+  const directory = createKeyDirectory({ database: countingDatabase, clock: new FakeClock(), entriesMax: 3 });
+  const { key } = await storeKey(database, "pro");
+  assert.notEqual(await find(directory, key), null);
+  const unknownKeys = Array.from({ length: 10 }, (_, index) => createKey(seededRandom(100 + index), "pro").key);
+  for (const unknownKey of unknownKeys) assert.equal(await find(directory, unknownKey), null);
+  const queriesBefore = queryCount;
+  assert.equal((find(directory, key) as { keyId: string }).keyId, "key-1");
+  for (const unknownKey of unknownKeys.slice(-3)) assert.equal(find(directory, unknownKey), null);
+  assert.equal(queryCount, queriesBefore);
+  await find(directory, unknownKeys[0] ?? "");
+  assert.equal(queryCount, queriesBefore + 1, "the oldest unknown keys are forgotten");
 });
-
-const isRateLimited = (error: unknown) => error instanceof AppError && error.code === "rate_limited";
 
 test("if the query fails, `find` rejects and does not cache the failure", async () => {
   let isUnavailable = true;
@@ -222,15 +220,19 @@ test("if the query fails, `find` rejects and does not cache the failure", async 
   });
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   const { key } = createKey(seededRandom(1), "free");
-  await assert.rejects(async () => directory.find(key), /unavailable/);
+  await assert.rejects(async () => find(directory, key), /unavailable/);
   isUnavailable = false;
-  assert.equal(await directory.find(key), null);
+  assert.equal(await find(directory, key), null);
 });
 
 /** A database whose queries stay pending until the test resolves them. */
 function createPendingDatabase() {
   const queries: { resolve(rows: readonly object[]): void; reject(error: Error): void }[] = [];
-  const query = () => new Promise((resolve, reject) => queries.push({ resolve, reject }));
+  const query = (_text: string, [hashes]: readonly [readonly string[]]) =>
+    new Promise((resolve, reject) => {
+      const addHashes = (rows: readonly object[]) => rows.map((row, index) => ({ ...row, hash: hashes[index] }));
+      queries.push({ resolve: (rows) => resolve(addHashes(rows)), reject });
+    });
   return { queries, database: { query, close: async () => {} } as unknown as Database };
 }
 
@@ -248,7 +250,7 @@ async function setUpCachedKey() {
   const { queries, database } = createPendingDatabase();
   const directory = createKeyDirectory({ database, clock });
   const { key } = createKey(seededRandom(1), "free");
-  const first = directory.find(key);
+  const first = find(directory, key);
   queries[0]?.resolve([createOwnerRow("first")]);
   assert.equal((await first)?.keyId, "first");
   return { clock, queries, directory, key };
@@ -257,7 +259,7 @@ async function setUpCachedKey() {
 test("after half a second, `find` returns the cached result synchronously while one query refreshes it", async () => {
   const { clock, queries, directory, key } = await setUpCachedKey();
   await clock.advance(499);
-  assert.deepEqual(directory.find(key), {
+  assert.deepEqual(find(directory, key), {
     keyId: "first",
     customerId: "cus-a",
     plan: "free",
@@ -265,45 +267,45 @@ test("after half a second, `find` returns the cached result synchronously while 
   });
   assert.equal(queries.length, 1);
   await clock.advance(1);
-  for (let i = 0; i < 3; i++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
+  for (let i = 0; i < 3; i++) assert.equal((find(directory, key) as { keyId: string }).keyId, "first");
   assert.equal(queries.length, 2);
   queries[1]?.resolve([createOwnerRow("second")]);
   await settle();
-  assert.equal((directory.find(key) as { keyId: string }).keyId, "second");
+  assert.equal((find(directory, key) as { keyId: string }).keyId, "second");
   await clock.advance(499);
   // A second after the first query, half a second after the second one.
-  assert.equal((directory.find(key) as { keyId: string }).keyId, "second");
+  assert.equal((find(directory, key) as { keyId: string }).keyId, "second");
   assert.equal(queries.length, 2);
 });
 
 test("a result is not used more than a second after its query was sent, even if the refresh is slow", async () => {
   const { clock, queries, directory, key } = await setUpCachedKey();
   await clock.advance(600);
-  directory.find(key);
+  find(directory, key);
   await clock.advance(399);
-  assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
+  assert.equal((find(directory, key) as { keyId: string }).keyId, "first");
   await clock.advance(1);
-  const pendingResults = [directory.find(key), directory.find(key)];
+  const pendingResults = [find(directory, key), find(directory, key)];
   assert.ok(pendingResults.every((owner) => owner instanceof Promise));
   assert.equal(queries.length, 2, "waits for the pending query instead of sending another");
   queries[1]?.resolve([]);
   assert.deepEqual(await Promise.all(pendingResults), [null, null]);
   // The age of a result counts from its query, here at 600 ms.
   await clock.advance(600);
-  assert.ok(directory.find(key) instanceof Promise);
+  assert.ok(find(directory, key) instanceof Promise);
   assert.equal(queries.length, 3);
 });
 
 test("after a failed refresh the old result is used until it expires, without further queries", async () => {
   const { clock, queries, directory, key } = await setUpCachedKey();
   await clock.advance(500);
-  directory.find(key);
+  find(directory, key);
   queries[1]?.reject(new AppError("store_unavailable", "unavailable"));
   await settle();
-  for (let i = 0; i < 3; i++) assert.equal((directory.find(key) as { keyId: string }).keyId, "first");
+  for (let i = 0; i < 3; i++) assert.equal((find(directory, key) as { keyId: string }).keyId, "first");
   assert.equal(queries.length, 2);
   await clock.advance(500);
-  const nextResult = directory.find(key);
+  const nextResult = find(directory, key);
   assert.equal(queries.length, 3);
   queries[2]?.reject(new AppError("store_unavailable", "unavailable"));
   await assert.rejects(async () => nextResult, /unavailable/);
@@ -312,12 +314,12 @@ test("after a failed refresh the old result is used until it expires, without fu
 test("if a query fails while callers wait, their calls reject, and the next call sends a new query", async () => {
   const { clock, queries, directory, key } = await setUpCachedKey();
   await clock.advance(999);
-  directory.find(key);
+  find(directory, key);
   await clock.advance(1);
-  const pendingResults = directory.find(key);
+  const pendingResults = find(directory, key);
   queries[1]?.reject(new AppError("store_unavailable", "unavailable"));
   await assert.rejects(async () => pendingResults, /unavailable/);
-  const retriedResult = directory.find(key);
+  const retriedResult = find(directory, key);
   assert.equal(queries.length, 3);
   queries[2]?.resolve([createOwnerRow("third")]);
   assert.equal((await retriedResult)?.keyId, "third");
@@ -326,11 +328,11 @@ test("if a query fails while callers wait, their calls reject, and the next call
 test("after the cache is cleared, the result of an earlier query is not used", async () => {
   const { clock, queries, directory, key } = await setUpCachedKey();
   await clock.advance(500);
-  directory.find(key);
+  find(directory, key);
   directory.clear();
   queries[1]?.resolve([createOwnerRow("stale")]);
   await settle();
-  const nextResult = directory.find(key);
+  const nextResult = find(directory, key);
   assert.equal(queries.length, 3);
   queries[2]?.resolve([]);
   assert.equal(await nextResult, null);
@@ -338,11 +340,11 @@ test("after the cache is cleared, the result of an earlier query is not used", a
 
 test("key texts are cleared from memory after a second, even without further requests", async () => {
   const { clock, directory, key } = await setUpCachedKey();
-  directory.find(createKey(seededRandom(2), "free").key);
+  find(directory, key);
   assert.equal(clock.pending, 1);
   await clock.advance(1_000);
   assert.equal(clock.pending, 0);
-  directory.find(key);
+  find(directory, key);
   // Only the first text starts the timer, so the texts had been cleared.
   assert.equal(clock.pending, 1);
 });
@@ -362,10 +364,10 @@ eachDatabase(
     const second = await ensureDemoKeys(database, dataDir, dependencies);
     assert.notEqual(second.pro, first.pro);
     const directory = createKeyDirectory({ database, clock: dependencies.clock });
-    assert.equal(await directory.find(first.pro), null);
-    assert.equal((await directory.find(second.enterprise))?.customerId, DEMO_CUSTOMER_IDS.enterprise);
+    assert.equal(await find(directory, first.pro), null);
+    assert.equal((await find(directory, second.enterprise))?.customerId, DEMO_CUSTOMER_IDS.enterprise);
 
-    const readAllowance = async () => (await directory.find(second.enterprise))?.allowance;
+    const readAllowance = async () => (await find(directory, second.enterprise))?.allowance;
     assert.deepEqual((await readAllowance())?.rateLimits, { general: 6_000, strategy: 6_000 });
     assert.equal((await readAllowance())?.quotas.DEEP, 1_000_000);
     await database.query(`update customers set rate_limits = '{"general": 1}' where plan = 'enterprise'`);
@@ -396,6 +398,6 @@ eachDatabase(
 
     await writeFile(path, '{"free": 5, "pro": "plx_pro_x"');
     const fourth = await ensureDemoKeys(database, dataDir, dependencies);
-    assert.equal((await directory.find(fourth.free))?.plan, "free");
+    assert.equal((await find(directory, fourth.free))?.plan, "free");
   },
 );

@@ -11,18 +11,35 @@ export interface KeyOwner {
   readonly keyId: string;
 }
 
-/** Returns the owner of an active key, or null if the key is not active or the customer is canceled. */
-export async function findKeyOwner(database: Database, key: ParsedKey): Promise<KeyOwner | null> {
-  const [row] = await database.query<Omit<KeyOwner, "allowance"> & Parameters<typeof allowanceOf>[1]>(
-    `select key_id as "keyId", customer_id as "customerId", customers.plan, quotas, rate_limits as "rateLimits"
-     from api_keys join customers using (customer_id)
-     where key_hash = $1 and api_keys.plan = $2 and revoked_at is null and customers.status <> 'canceled'`,
-    [key.hash, key.plan],
+/** A key to look up. */
+export interface KeyDigest {
+  /** SHA-256 of the key in hex. */
+  readonly hash: string;
+  /** The plan in the prefix of the key. */
+  readonly plan: Plan;
+}
+
+/** Returns the owners of keys in one query; null for a key that is not active or whose customer is canceled. */
+export async function findKeyOwners(
+  database: Database,
+  keys: readonly KeyDigest[],
+): Promise<readonly (KeyOwner | null)[]> {
+  const rows = await database.query<
+    Omit<KeyOwner, "allowance"> & Parameters<typeof allowanceOf>[1] & { readonly hash: string }
+  >(
+    `select wanted.hash, key_id as "keyId", customer_id as "customerId", customers.plan, quotas,
+       rate_limits as "rateLimits"
+     from unnest($1::text[], $2::text[]) as wanted (hash, plan)
+     join api_keys on key_hash = decode(wanted.hash, 'hex') and api_keys.plan = wanted.plan
+     join customers using (customer_id)
+     where revoked_at is null and customers.status <> 'canceled'`,
+    [keys.map(({ hash }) => hash), keys.map(({ plan }) => plan)],
     "request",
   );
-  if (row === undefined) return null;
-  const { quotas, rateLimits, ...owner } = row;
-  return { ...owner, allowance: allowanceOf(owner.plan, { quotas, rateLimits }) };
+  const owners = new Map<string, KeyOwner>();
+  for (const { hash, quotas, rateLimits, ...owner } of rows)
+    owners.set(hash, { ...owner, allowance: allowanceOf(owner.plan, { quotas, rateLimits }) });
+  return keys.map(({ hash }) => owners.get(hash) ?? null);
 }
 
 /** Whether the key is active and belongs to this customer on this plan, even if the customer is canceled. */

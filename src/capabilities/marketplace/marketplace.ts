@@ -3,7 +3,8 @@ import { AppError } from "../../domain/errors.ts";
 import { type Allowance, PLAN_ALLOWANCES, type Plan } from "../../domain/plan.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import { findUserAccount, type UserAccount } from "./queries.ts";
+import { createLookUpQueue } from "../keys/index.ts";
+import { findUserAccounts, type UserAccount } from "./queries.ts";
 
 /** The plan of each marketplace subscription; unknown subscriptions get the free plan. */
 const PLANS_BY_SUBSCRIPTION: ReadonlyMap<string, Plan> = new Map([
@@ -55,6 +56,10 @@ export function createMarketplace(options: {
   const { database, clock } = options;
   const secretDigests = options.secrets.map(hashText);
   const accounts = new Map<string, Entry>();
+  const lookUps = createLookUpQueue({
+    clock,
+    readBatch: (customerIds: readonly string[]) => findUserAccounts(database, customerIds),
+  });
 
   const isValidSecret = (secret: string): boolean => {
     const secretDigest = hashText(secret);
@@ -67,7 +72,8 @@ export function createMarketplace(options: {
     const now = clock.monotonic();
     const cachedEntry = accounts.get(customerId);
     if (cachedEntry !== undefined && now - cachedEntry.asOf < CACHED_ACCOUNT_MS_MAX) return cachedEntry.account;
-    const pendingAccount = findUserAccount(database, customerId);
+    // The marketplace's secret has authenticated the caller.
+    const pendingAccount = lookUps.find(customerId, null);
     const entry: Entry = { asOf: now, account: pendingAccount };
     accounts.delete(customerId);
     accounts.set(customerId, entry);

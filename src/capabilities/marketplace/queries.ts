@@ -8,16 +8,27 @@ export interface UserAccount {
   readonly customAllowance: Allowance | null;
 }
 
-export async function findUserAccount(database: Database, customerId: string): Promise<UserAccount> {
-  const [row] = await database.query<
-    Parameters<typeof allowanceOf>[1] & { isCanceled: boolean; hasCustomLimits: boolean }
+/** Returns the settings of marketplace users in one query, in the order of `customerIds`. */
+export async function findUserAccounts(
+  database: Database,
+  customerIds: readonly string[],
+): Promise<readonly UserAccount[]> {
+  const rows = await database.query<
+    Parameters<typeof allowanceOf>[1] & { customerId: string; isCanceled: boolean; hasCustomLimits: boolean }
   >(
-    `select status = 'canceled' as "isCanceled", quotas, rate_limits as "rateLimits",
+    `select customer_id as "customerId", status = 'canceled' as "isCanceled", quotas, rate_limits as "rateLimits",
        plan = 'enterprise' and (quotas is not null or rate_limits is not null) as "hasCustomLimits"
-     from customers where customer_id = $1`,
-    [customerId],
+     from customers where customer_id = any($1::text[])`,
+    [customerIds],
     "request",
   );
-  if (row === undefined) return { isCanceled: false, customAllowance: null };
-  return { isCanceled: row.isCanceled, customAllowance: row.hasCustomLimits ? allowanceOf("enterprise", row) : null };
+  const accounts = new Map(
+    rows.map(({ customerId, isCanceled, hasCustomLimits, ...custom }) => [
+      customerId,
+      { isCanceled, customAllowance: hasCustomLimits ? allowanceOf("enterprise", custom) : null },
+    ]),
+  );
+  return customerIds.map((customerId) => accounts.get(customerId) ?? NO_SETTINGS);
 }
+
+const NO_SETTINGS: UserAccount = { isCanceled: false, customAllowance: null };

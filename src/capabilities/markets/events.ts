@@ -1,4 +1,5 @@
-import { type BoardEvent, type BoardMarket, type EventQuery, type MarketBoard, toCents } from "../../board/index.ts";
+import type { BoardEvent, BoardMarket, EventQuery, MarketBoard } from "../../board/index.ts";
+import { toCents } from "../../domain/usd.ts";
 import { formatIsoTime } from "./present.ts";
 
 /** A market that has a price. */

@@ -53,6 +53,28 @@ test("the Market object contains all known fields under their API names", () => 
   });
 });
 
+test("a finalized market shows its outcome, payout and settlement time, and null for each that is unknown", () => {
+  const settlementOf = (listing: SampleParts["listing"]) => {
+    const { market } = createBoardMarket({ listing: { status: "finalized", ...listing } });
+    const { outcome, settlement_value, resolved_at } = presentMarket(market, null);
+    return [outcome, settlement_value, resolved_at];
+  };
+  assert.deepEqual(settlementOf({ outcome: { kind: "yes" }, resolvedAt: SAMPLE_AT }), ["yes", 1, SAMPLE_TIME]);
+  assert.deepEqual(settlementOf({ outcome: { kind: "no" }, resolvedAt: SAMPLE_AT }), ["no", 0, SAMPLE_TIME]);
+  assert.deepEqual(settlementOf({ outcome: { kind: "partial", value: 0.25 } }), ["partial", 0.25, null]);
+  assert.deepEqual(settlementOf({ outcome: { kind: "void", value: 0.5 } }), ["void", 0.5, null]);
+  assert.deepEqual(settlementOf({ outcome: { kind: "void", value: null } }), ["void", null, null]);
+  assert.deepEqual(settlementOf({ outcome: null, resolvedAt: SAMPLE_AT }), [null, null, SAMPLE_TIME]);
+});
+
+test("a market shows no outcome before it is finalized, because a proposed result can change", () => {
+  for (const status of ["active", "closed", "determined"] as const) {
+    const { market } = createBoardMarket({ listing: { status, outcome: { kind: "yes" }, resolvedAt: SAMPLE_AT } });
+    for (const field of ["outcome", "settlement_value", "resolved_at"])
+      assert.equal(field in presentMarket(market, null), false, `${field} of a ${status} market`);
+  }
+});
+
 test("`price_change_24h` is 0 if the price is unchanged and omitted if it is unknown", () => {
   const { board, market } = createBoardMarket();
   assert.equal("price_change_24h" in presentMarket(market, null), false);

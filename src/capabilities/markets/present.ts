@@ -1,4 +1,5 @@
 import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "../../board/index.ts";
+import { type MarketListing, settlementValueOf } from "../../domain/market.ts";
 import type { HistoryReading } from "../../storage/index.ts";
 
 /** Formats Unix milliseconds as ISO 8601 in UTC. */
@@ -37,6 +38,16 @@ export function presentMarket(market: BoardMarket, event: BoardEvent | null): Re
       event_slug: listing.eventId === null ? null : eventSlug(listing.venue, listing.eventId),
       event_title: event?.listing.title,
     }),
+    ...(listing.status === "finalized" ? presentSettlement(listing) : null),
+  };
+}
+
+/** Creates the fields of a settled market. They are null if the venue does not report them. */
+function presentSettlement({ outcome, resolvedAt }: MarketListing) {
+  return {
+    outcome: outcome?.kind ?? null,
+    settlement_value: outcome === null ? null : settlementValueOf(outcome),
+    resolved_at: resolvedAt === null ? null : formatIsoTime(resolvedAt),
   };
 }
 

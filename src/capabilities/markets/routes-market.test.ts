@@ -32,6 +32,27 @@ test("200: returns a market with the slug and title of its event", async () => {
   });
 });
 
+test("200: the list and the single market show the settlement of a finalized market, with null for unknown values", async () => {
+  const { board, get } = await openMarketApi();
+  const settled = { status: "finalized", outcome: { kind: "partial", value: 0.25 }, resolvedAt: SAMPLE_AT } as const;
+  board.apply(sampleMarket("settled", { listing: settled }), SAMPLE_AT);
+  board.apply(sampleMarket("unknown", { listing: { status: "finalized" } }), SAMPLE_AT);
+  const settlementOf = ({ outcome, settlement_value, resolved_at }: Record<string, unknown>) => [
+    outcome,
+    settlement_value,
+    resolved_at,
+  ];
+  const list = (await get("/v1/markets?status=finalized")).json();
+  for (const [id, expected] of [
+    ["settled", ["partial", 0.25, AT]],
+    ["unknown", [null, null, null]],
+  ] as const) {
+    assert.deepEqual(settlementOf((await get(`/v1/markets/alpha/${id}`)).json()), expected);
+    assert.deepEqual(settlementOf((await get(`/v1/markets/alpha/${id}?expand=history`)).json()), expected);
+    assert.deepEqual(settlementOf(list.find((market: { market_id: string }) => market.market_id === id)), expected);
+  }
+});
+
 test("200: finds a market id with special characters by its percent-encoded form, decoded once", async () => {
   const { board, get } = await openMarketApi();
   for (const id of ["a/b", "c:d", "50%", "%41", "ü ?#&", "x".repeat(512)]) {

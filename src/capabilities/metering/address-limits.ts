@@ -1,6 +1,6 @@
 import { rateLimited } from "../../domain/errors.ts";
 import type { LimitDecision } from "../../domain/metering.ts";
-import { addressBlock } from "../../lib/address-block.ts";
+import { type LimitedBlock, limitedBlocks } from "../../lib/address-block.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import { SlidingLog } from "./sliding-log.ts";
@@ -8,7 +8,7 @@ import { SlidingLog } from "./sliding-log.ts";
 const WINDOW_MS = 60_000;
 /** Anonymous requests per IP address: requests to public routes and requests rejected before authentication. */
 const ANONYMOUS_REQUESTS_PER_MINUTE = 600;
-/** 401 responses per IP address. */
+/** 401 responses per IP address. Only requests without a valid credential count, and only they are rejected. */
 const UNAUTHORIZED_RESPONSES_PER_MINUTE = 60;
 const BLOCKED_ADDRESSES_MAX = 100_000;
 /** Rejected payments per IP address. Each costs a signature check; some also cost a facilitator call and a database row. */
@@ -17,7 +17,7 @@ const REJECTED_PAYMENTS_PER_MINUTE = 60;
 export type AddressLimits = ReturnType<typeof createAddressLimits>;
 
 /**
- * Limits per IP address (an IPv6 /64) for unauthenticated requests. Authenticated callers are limited by their plan
+ * Limits per IP address (an IPv6 /64, and four times the limit per /48) for unauthenticated requests. Authenticated callers are limited by their plan
  * instead, because many customers may share one IP address behind a marketplace, a proxy or a company network.
  *
  * @param options.meter  counts 401 responses, across all nodes if they share a limiter
@@ -33,13 +33,16 @@ export function createAddressLimits(options: {
   const createRejection = (waitMs: number) => createRateLimitError(addJitter(waitMs, random));
   const anonymousRequests = new SlidingLog({ windowMs: WINDOW_MS });
   const rejectedPayments = new SlidingLog({ windowMs: WINDOW_MS });
-  /** Monotonic time until which key look-ups for an IP address are rejected without a query to the shared limiter. */
+  /** Monotonic time until which 401 responses to an IP address are replaced without a query to the shared limiter. */
   const blockedUntil = new Map<string, number>();
 
   /** Counts one anonymous request. @throws AppError `rate_limited` if the IP address is over its limit */
   const takeAnonymous = (address: string): void => {
-    const decision = anonymousRequests.take(addressBlock(address), ANONYMOUS_REQUESTS_PER_MINUTE, clock.monotonic());
-    if (!decision.isAllowed) throw createRejection(decision.waitMs);
+    const now = clock.monotonic();
+    for (const { block, factor } of limitedBlocks(address)) {
+      const decision = anonymousRequests.take(block, factor * ANONYMOUS_REQUESTS_PER_MINUTE, now);
+      if (!decision.isAllowed) throw createRejection(decision.waitMs);
+    }
   };
   const assertNotBlocked = (block: string) => {
     const blockedUntilMs = blockedUntil.get(block);
@@ -53,18 +56,25 @@ export function createAddressLimits(options: {
     if (blockedUntil.size > BLOCKED_ADDRESSES_MAX) blockedUntil.delete(blockedUntil.keys().next().value ?? "");
     if (!isAllowed) throw createRejection(waitMs);
   };
+  /** Counts for one block after the other, so that a block is not counted if a smaller one is over its limit. */
+  const takeUnauthorized = ([first, ...others]: readonly LimitedBlock[]): Promise<void> | void => {
+    if (first === undefined) return;
+    const { block, factor } = first;
+    const decision = meter.takeMinute("unauthorized", block, factor * UNAUTHORIZED_RESPONSES_PER_MINUTE);
+    const apply = (resolved: LimitDecision) => {
+      applyUnauthorizedLimit(block, resolved);
+      return takeUnauthorized(others);
+    };
+    return decision instanceof Promise ? decision.then(apply) : apply(decision);
+  };
   return {
     takeAnonymous,
-    /** @throws AppError `rate_limited` if the IP address has received too many 401 responses, to prevent further key look-ups */
-    assertMayLookUp: (address: string) => assertNotBlocked(addressBlock(address)),
     /** Counts one 401 response. Throws, or rejects with, `rate_limited` if the client must receive a 429 instead. */
     takeUnauthorized(address: string): Promise<void> | void {
-      const block = addressBlock(address);
-      assertNotBlocked(block);
+      const blocks = limitedBlocks(address);
+      for (const { block } of blocks) assertNotBlocked(block);
       takeAnonymous(address);
-      const decision = meter.takeMinute("unauthorized", block, UNAUTHORIZED_RESPONSES_PER_MINUTE);
-      if (decision instanceof Promise) return decision.then((resolved) => applyUnauthorizedLimit(block, resolved));
-      applyUnauthorizedLimit(block, decision);
+      return takeUnauthorized(blocks);
     },
     /**
      * Counts one anonymous request. Called before a payment is checked, because any client can send payments.
@@ -72,12 +82,15 @@ export function createAddressLimits(options: {
      * @throws AppError `rate_limited` if the IP address is over its limit of anonymous requests or rejected payments
      */
     takePayment(address: string): void {
-      const waitMs = rejectedPayments.waitMs(addressBlock(address), REJECTED_PAYMENTS_PER_MINUTE, clock.monotonic());
-      if (waitMs > 0) throw createRejection(waitMs);
+      for (const { block, factor } of limitedBlocks(address)) {
+        const waitMs = rejectedPayments.waitMs(block, factor * REJECTED_PAYMENTS_PER_MINUTE, clock.monotonic());
+        if (waitMs > 0) throw createRejection(waitMs);
+      }
       takeAnonymous(address);
     },
     countRejectedPayment(address: string): void {
-      rejectedPayments.take(addressBlock(address), REJECTED_PAYMENTS_PER_MINUTE, clock.monotonic());
+      for (const { block, factor } of limitedBlocks(address))
+        rejectedPayments.take(block, factor * REJECTED_PAYMENTS_PER_MINUTE, clock.monotonic());
     },
   };
 }

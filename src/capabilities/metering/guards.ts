@@ -1,7 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
-import type { Charge, LimitDecision, QuotaRefusal } from "../../domain/metering.ts";
-import { PLANS, type RateClass, type Tier } from "../../domain/plan.ts";
+import {
+  ACCOUNT_READS_PER_MINUTE,
+  type Charge,
+  type LimitDecision,
+  type MinuteClass,
+  type QuotaRefusal,
+} from "../../domain/metering.ts";
+import { PLANS, type Tier } from "../../domain/plan.ts";
 import type { Principal } from "../../http/auth.ts";
 import type { Guards } from "../../http/request-pipeline.ts";
 import type { Random } from "../../ports/random.ts";
@@ -18,19 +24,32 @@ declare module "fastify" {
 /** Besides 5xx, the statuses of responses that do not count towards the quota. */
 const UNCOUNTED_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 422, 429]);
 
+/** The state of the general limit, for responses that do not count towards it. */
+interface GeneralState extends LimitDecision {
+  readonly limit: number;
+}
+
 /** The limits that count one request. Writes its RateLimit headers and releases its quota unit. */
 class Metered {
-  readonly #rateClass: RateClass;
+  readonly #rateClass: MinuteClass;
   readonly #limit: number;
   readonly #minuteDecision: LimitDecision;
+  readonly #general: GeneralState | null;
   #tier: Tier | null = null;
   #quota = 0;
   #decision: Charge | QuotaRefusal | null = null;
+  #isReleased = false;
 
-  constructor(rateClass: RateClass, limit: number, minuteDecision: LimitDecision) {
+  constructor(
+    rateClass: MinuteClass,
+    limit: number,
+    minuteDecision: LimitDecision,
+    general: GeneralState | null = null,
+  ) {
     this.#rateClass = rateClass;
     this.#limit = limit;
     this.#minuteDecision = minuteDecision;
+    this.#general = general;
   }
 
   setQuota(tier: Tier, quota: number, decision: Charge | QuotaRefusal): void {
@@ -42,6 +61,13 @@ class Metered {
   /** Removes this call from the month's quota. Handlers call it if the response only refers to work in progress. */
   release(): void {
     if (this.#decision?.isAllowed === true) this.#decision.release();
+    this.#isReleased = true;
+  }
+
+  /** The tier and the month whose quota counts this call; null if no quota counts it. Final once the response is sent. */
+  get counted(): { readonly tier: Tier; readonly month: string } | null {
+    if (this.#tier === null || this.#decision?.isAllowed !== true || this.#isReleased) return null;
+    return { tier: this.#tier, month: this.#decision.month };
   }
 
   /** RateLimit-Policy and RateLimit (IETF draft): the minute limit, and the month's quota if the route has one. */
@@ -49,6 +75,10 @@ class Metered {
     const decision = this.#decision;
     let policy = `"${this.#rateClass}";q=${this.#limit};w=60`;
     let state = `"${this.#rateClass}";r=${this.#minuteDecision.remaining};t=${toSeconds(this.#minuteDecision.waitMs)}`;
+    if (this.#general !== null) {
+      policy += `, "general";q=${this.#general.limit};w=60`;
+      state += `, "general";r=${this.#general.remaining};t=${toSeconds(this.#general.waitMs)}`;
+    }
     if (this.#tier !== null && decision !== null) {
       const name = this.#tier.toLowerCase();
       // No `w` parameter: the length of months varies.
@@ -67,7 +97,7 @@ class Metered {
  * @param options.upgradeUrl  URL where the caller of a request can upgrade the plan
  */
 export function createMeteringGuards(options: {
-  readonly meter: Pick<Metering, "takeMinute" | "takeQuota">;
+  readonly meter: Pick<Metering, "takeMinute" | "peekMinute" | "takeQuota">;
   readonly random: Random;
   readonly upgradeUrl: (request: FastifyRequest) => string;
   /** The same instance as in the payment gate, which checks these limits before a payment. */
@@ -78,20 +108,32 @@ export function createMeteringGuards(options: {
   const applyMinuteLimit = (
     request: FastifyRequest,
     principal: Principal,
-    rateClass: RateClass,
+    rateClass: MinuteClass,
     decision: LimitDecision,
+    general: GeneralState | null = null,
   ) => {
     const minuteDecision = decision.isAllowed ? decision : { ...decision, waitMs: addJitter(decision.waitMs, random) };
-    request.metered = new Metered(rateClass, principal.allowance.rateLimits[rateClass], minuteDecision);
+    request.metered = new Metered(rateClass, limitOf(principal, rateClass), minuteDecision, general);
     if (!minuteDecision.isAllowed) throw createRateLimitError(minuteDecision.waitMs);
     assertPlan(request, principal);
   };
 
-  const assertPlan = (request: FastifyRequest, { kind, plan, allowance }: Principal) => {
+  const takeAccountRead = async (request: FastifyRequest, principal: Principal) => {
+    const { customerId } = principal;
+    const limit = limitOf(principal, "general");
+    const [decision, general] = await Promise.all([
+      meter.takeMinute("account", customerId, ACCOUNT_READS_PER_MINUTE),
+      meter.peekMinute("general", customerId, limit),
+    ]);
+    applyMinuteLimit(request, principal, "account", decision, { ...general, limit });
+  };
+
+  const assertPlan = (request: FastifyRequest, principal: Principal) => {
+    const { kind, plan } = principal;
     const { metering } = request.routeConfig;
     if (metering === undefined || metering.rateClass === null || kind === "payer") return;
     const { minimumPlan, rateClass } = metering;
-    const isAllowed = PLANS.indexOf(plan) >= PLANS.indexOf(minimumPlan) && allowance.rateLimits[rateClass] > 0;
+    const isAllowed = PLANS.indexOf(plan) >= PLANS.indexOf(minimumPlan) && limitOf(principal, rateClass) > 0;
     if (isAllowed) return;
     const requiredPlan = minimumPlan === "free" ? "another plan" : `the ${minimumPlan} plan`;
     throw new AppError("plan_required", `This endpoint needs ${requiredPlan}. Upgrade: ${upgradeUrl(request)}`);
@@ -112,10 +154,6 @@ export function createMeteringGuards(options: {
       if (access === "public" && metering?.isProbe !== true) addresses.takeAnonymous(request.ip);
     },
 
-    beforeLookup({ ip }) {
-      addresses.assertMayLookUp(ip);
-    },
-
     onUnauthenticated({ ip }, error) {
       const code = error instanceof AppError ? error.code : null;
       if (code === "unauthorized") return addresses.takeUnauthorized(ip);
@@ -126,6 +164,7 @@ export function createMeteringGuards(options: {
       const { principal, routeConfig } = request;
       const rateClass = routeConfig.metering?.rateClass ?? null;
       if (principal === null || rateClass === null) return;
+      if (rateClass === "account") return takeAccountRead(request, principal);
       const { customerId, allowance } = principal;
       // A caller without access to the rate class is counted in the general class and rejected with 403.
       const countedClass = allowance.rateLimits[rateClass] > 0 ? rateClass : "general";
@@ -154,5 +193,8 @@ export function createMeteringGuards(options: {
     },
   };
 }
+
+const limitOf = ({ allowance }: Principal, rateClass: MinuteClass): number =>
+  rateClass === "account" ? ACCOUNT_READS_PER_MINUTE : allowance.rateLimits[rateClass];
 
 const toSeconds = (milliseconds: number): number => Math.max(0, Math.ceil(milliseconds / 1000));

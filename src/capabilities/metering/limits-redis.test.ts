@@ -177,3 +177,17 @@ test(
     await proxy.close();
   },
 );
+
+test("`peek` returns the decision of the next request without counting it", options, async () => {
+  const shared = await openShared(60_000);
+  const caller = randomUUID();
+  assert.deepEqual(await shared.peek(caller, 2), { isAllowed: true, remaining: 2, waitMs: 0 });
+  await shared.take(caller, 2);
+  for (let peek = 0; peek < 3; peek++) {
+    const { isAllowed, remaining, waitMs } = await shared.peek(caller, 2);
+    assert.deepEqual([isAllowed, remaining, waitMs > 0 && waitMs <= 60_000], [true, 1, true]);
+  }
+  await shared.take(caller, 2);
+  const { isAllowed, remaining, waitMs } = await shared.peek(caller, 2);
+  assert.deepEqual([isAllowed, remaining, waitMs > 0 && waitMs <= 60_000], [false, 0, true]);
+});

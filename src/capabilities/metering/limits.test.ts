@@ -20,6 +20,7 @@ test("a request rejected by the shared limiter is not counted locally", async ()
   let isFull = true;
   const shared: SharedLimitLog = {
     take: async () => (isFull ? rejection : { isAllowed: true, remaining: 0, waitMs: 1 }),
+    peek: async () => rejection,
     close() {},
   };
   const limits = createRequestLimits({ clock, log, shared });
@@ -37,6 +38,7 @@ test("after a failure, skips the shared limiter for one second and applies local
       requestCount += 1;
       return Promise.reject(new Error("unavailable"));
     },
+    peek: () => Promise.reject(new Error("unavailable")),
     close() {},
   };
   const limits = createRequestLimits({ clock, log, shared });

@@ -25,6 +25,7 @@ export function createRequestLimits(options: {
   const localCounters: Readonly<Record<LimitClass, SlidingLog>> = {
     general: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
     strategy: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
+    account: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
     unauthorized: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
   };
   let retrySharedAt = 0;
@@ -57,6 +58,16 @@ export function createRequestLimits(options: {
           return decision;
         },
       );
+    },
+    /** Returns the decision that `take` would make, without counting a request. Never throws or rejects. */
+    peek(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision {
+      const now = clock.monotonic();
+      const decision = localCounters[limitClass].peek(caller, limit, now);
+      if (shared === null || !decision.isAllowed || now < retrySharedAt) return decision;
+      return shared.peek(`${limitClass}:${caller}`, limit).catch((error: unknown) => {
+        setSharedError(error);
+        return decision;
+      });
     },
   };
 }

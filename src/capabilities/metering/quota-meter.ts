@@ -37,6 +37,10 @@ export class QuotaCharge implements Charge {
     this.resetsInMs = resetsInMs;
   }
 
+  get month(): string {
+    return this.block.month;
+  }
+
   release(): void {
     if (this.#blocks === null) return;
     this.#blocks.release(this.#account, this.block);

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import {
+  ACCOUNT,
+  startQuotaNode,
+  startQuotaNodes,
+  takeAll,
+  waitForUsage,
+} from "../../../test/support/customers/quota-nodes.ts";
 import { eachDatabase, embeddedDatabase } from "../../../test/support/databases.ts";
-import { ACCOUNT, startQuotaNode, startQuotaNodes, takeAll, waitForUsage } from "../../../test/support/quota-nodes.ts";
 import type { QuotaCharge, QuotaMeter } from "./quota-meter.ts";
 
 eachDatabase("64 concurrent callers on each of three nodes take exactly the limit", async (database) => {

@@ -26,6 +26,7 @@ export function createMetering(options: {
   const meter = new QuotaMeter({ store: createQuotaStore(database), journal, clock, log, nodeId });
   return {
     takeMinute: limits.take,
+    peekMinute: limits.peek,
     /** Counts one call in the month's quota. Throws, or rejects with, `store_unavailable` if it cannot be counted. */
     takeQuota: (account: QuotaAccount, limit: number) => meter.take(account, limit),
     /** Exact number of calls counted since the month began (UTC). */

@@ -62,6 +62,17 @@ export class SlidingLog {
     return window.count < limit ? 0 : this.#nthNewestTimestamp(window, limit) + this.#windowMs - now;
   }
 
+  /** Returns the decision that `take` would make, without counting a request. */
+  peek(caller: string, limit: number, now: number): LimitDecision {
+    const window = this.#windows.get(caller);
+    if (limit <= 0) return { isAllowed: false, remaining: 0, waitMs: this.#windowMs };
+    if (window !== undefined) this.#dropExpired(window, now);
+    if (window === undefined || window.count === 0) return { isAllowed: true, remaining: limit, waitMs: 0 };
+    const remaining = Math.max(0, limit - window.count);
+    const blocking = this.#nthNewestTimestamp(window, Math.min(window.count, limit));
+    return { isAllowed: remaining > 0, remaining, waitMs: blocking + this.#windowMs - now };
+  }
+
   /** Removes the newest request of `caller`, because the shared limiter has rejected it. */
   removeNewest(caller: string): void {
     const window = this.#windows.get(caller);

@@ -1,3 +1,3 @@
 /** Metrics for Prometheus. Off unless a port or a token is configured. */
-export { createMetrics, type Metrics } from "./metrics.ts";
-export { metricsRoutes } from "./routes.ts";
+export { createMetrics } from "./metrics.ts";
+export { openMetricsServer } from "./routes.ts";

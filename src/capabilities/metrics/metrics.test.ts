@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { testServer } from "../../../test/support/test-app.ts";
 import { METERING } from "../../domain/metering.ts";
 import type { VenueStatusReport } from "../../ingest/index.ts";
@@ -135,6 +136,21 @@ test("counts requests by route pattern, with one count for all unknown paths", a
   ]);
   const problems = listSamples(await metrics.text()).filter((line) => line.includes("problems_total"));
   assert.deepEqual(problems, ['parallax_http_problems_total{code="not_found"} 2']);
+});
+
+test("measures the time from a request's headers until its response is ready", async () => {
+  const metrics = createMetrics(createSources(createState()));
+  const clock = new FakeClock();
+  const { app, lines } = await testServer({ clock, onResponse: metrics.observeResponse });
+  const config = { access: "public", metering: METERING.FREE } as const;
+  app.get("/slow", { config }, async () => {
+    await clock.advance(30);
+    return { ok: true };
+  });
+  await app.inject({ url: "/slow" });
+  const sums = listSamples(await metrics.text()).filter((line) => line.includes("duration_seconds_sum"));
+  assert.deepEqual(sums, ['parallax_http_request_duration_seconds_sum{method="GET",route="/slow",status="200"} 0.03']);
+  assert.equal(lines.find(({ message }) => message === "request")?.ms, 30);
 });
 
 test("401: a missing or wrong token is rejected without revealing the token or metrics", async () => {

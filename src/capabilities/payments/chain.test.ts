@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import fc from "fast-check";
 import { parseSignature, serializeSignature } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { startLocalChain } from "../../../test/support/evm/local-chain.ts";
-import { signPayment } from "../../../test/support/evm/payer.ts";
+import { signPayment, TRANSFER_TYPES } from "../../../test/support/evm/payer.ts";
 import { createUndiciHttp } from "../../adapters/network/undici-http.ts";
 import { systemClock } from "../../adapters/system/system-clock.ts";
 import { createChainReader } from "./chain.ts";
@@ -103,11 +105,34 @@ test("the signature check accepts exactly the signatures that the token accepts"
     ["zeros", { ...valid, signature: `0x${"0".repeat(128)}1b` }],
   ];
   for (const [name, payment] of cases) {
-    assert.equal(await isSignedByPayer(payment), false, name);
+    assert.equal(isSignedByPayer(payment), false, name);
     await assert.rejects(submit(payment), /revert|Signature|signature|Execution/, name);
   }
-  assert.equal(await isSignedByPayer(valid), true);
+  assert.equal(isSignedByPayer(valid), true);
   await submit(valid);
+});
+
+test("the signature check agrees with viem for every domain, amount, time and nonce", async () => {
+  const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+  const text = fc.string({ unit: "binary", minLength: 1 });
+  const account = privateKeyToAccount(generatePrivateKey());
+  const from = account.address.toLowerCase() as Hex;
+  const to = payTo.toLowerCase() as Hex;
+  const values = fc.tuple(fc.tuple(text, text), fc.tuple(uint256, uint256, uint256), fc.bigInt({ min: 1n, max: 255n }));
+  const property = fc.asyncProperty(values, async ([[name, version], [value, validAfter, validBefore], nonceByte]) => {
+    const other = { ...asset, name, version };
+    const nonce: Hex = `0x${nonceByte.toString(16).padStart(64, "0")}`;
+    const message = { from, to, value, validAfter, validBefore, nonce };
+    const domain = { name, version, chainId, verifyingContract: token };
+    const primaryType = "TransferWithAuthorization";
+    const signature = await account.signTypedData({ domain, types: TRANSFER_TYPES, primaryType, message });
+    const numbers = { value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` };
+    const authorization = { from, to, nonce, ...numbers };
+    const isSignedByPayer = await createSignatureCheck(other);
+    assert.equal(isSignedByPayer({ signature, authorization }), true);
+    assert.equal(isSignedByPayer({ signature, authorization: { ...authorization, value: `${value ^ 1n}` } }), false);
+  });
+  await fc.assert(property, { numRuns: 30 });
 });
 
 test("finds a configured address with a wrong checksum", async () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { AFTER, ASSET } from "../../../test/support/customers/payment-ledger.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { AFTER, ASSET } from "../../../test/support/payment-ledger.ts";
 import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { CONNECTIONS_PER_HOST_MAX } from "../../ports/http-out.ts";
 import { createFacilitator } from "./facilitator.ts";

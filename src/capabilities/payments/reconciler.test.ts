@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { eachDatabase } from "../../../test/support/databases.ts";
 import {
   AFTER,
   beginRun,
@@ -9,7 +8,8 @@ import {
   REQUEST,
   RESPONSE,
   UNKNOWN,
-} from "../../../test/support/payment-ledger.ts";
+} from "../../../test/support/customers/payment-ledger.ts";
+import { eachDatabase } from "../../../test/support/databases.ts";
 import { recordingLog } from "../../../test/support/test-app.ts";
 import { deleteOldPayments } from "./queries.ts";
 

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import {
   AFTER,
   BEFORE,
@@ -9,7 +8,8 @@ import {
   openLedger,
   REQUEST,
   RESPONSE,
-} from "../../../test/support/payment-ledger.ts";
+} from "../../../test/support/customers/payment-ledger.ts";
+import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import type { Payment } from "./model.ts";
 
 onPostgres("of 1,000 concurrent identical payments on three nodes, exactly one begins a run", async (database) => {

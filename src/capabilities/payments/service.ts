@@ -87,8 +87,7 @@ export class PaymentService {
   async check(payment: Payment, requirements: PaymentRequirements): Promise<void> {
     const reason = validatePayment(payment, requirements);
     if (reason !== null) throw new PaymentRejectedError(reason);
-    if (!(await this.#options.isSignedByPayer(payment)))
-      throw new PaymentRejectedError("invalid_exact_evm_payload_signature");
+    if (!this.#options.isSignedByPayer(payment)) throw new PaymentRejectedError("invalid_exact_evm_payload_signature");
   }
 
   /**

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { eachDatabase } from "../../../test/support/databases.ts";
 import {
   AFTER,
   BEFORE,
@@ -11,7 +10,8 @@ import {
   RESPONSE,
   transactionOf,
   UNKNOWN,
-} from "../../../test/support/payment-ledger.ts";
+} from "../../../test/support/customers/payment-ledger.ts";
+import { eachDatabase } from "../../../test/support/databases.ts";
 import type { Payment } from "./model.ts";
 
 eachDatabase(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ASSET } from "../../../test/support/customers/payment-ledger.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { ASSET } from "../../../test/support/payment-ledger.ts";
 import { ScriptedHttp, type ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { findConfigurationErrors } from "./startup-check.ts";
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Hex, Payment, PaymentAsset, PaymentRequirements, Settles, SignedAuthorization } from "./model.ts";
+import type { Payment, PaymentAsset, PaymentRequirements, Settles, SignedAuthorization } from "./model.ts";
 import { networkNameV1 } from "./requirements.ts";
 
 /**
@@ -9,12 +9,13 @@ import { networkNameV1 } from "./requirements.ts";
 const REMAINING_SECONDS_MIN: Readonly<Record<Settles, number>> = { after: 90, before: 45 };
 /** Maximum remaining validity: an expired unused authorization can certainly not be charged, so it should expire soon. */
 const REMAINING_SECONDS_MAX = 86_400;
-/**
- * Half of the curve order. Tokens reject larger values of s, because every signature has an equivalent signature with a
- * larger s.
- */
-const SIGNATURE_S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-const TRANSFER_TYPES = {
+const SIGNED_TYPES = {
+  EIP712Domain: [
+    { name: "name", type: "string" },
+    { name: "version", type: "string" },
+    { name: "chainId", type: "uint256" },
+    { name: "verifyingContract", type: "address" },
+  ],
   TransferWithAuthorization: [
     { name: "from", type: "address" },
     { name: "to", type: "address" },
@@ -64,48 +65,40 @@ export function validateAuthorizationTime(
 }
 
 /** Whether the payer has signed exactly this transfer of exactly this token. Makes no network request. */
-export type SignatureCheck = (payment: SignedAuthorization) => Promise<boolean>;
+export type SignatureCheck = (payment: SignedAuthorization) => boolean;
 
-/** Imports viem lazily, so that a service without payments starts without it. */
+/** Imports the library lazily, so that a service without payments starts without it. */
 export async function createSignatureCheck(asset: PaymentAsset): Promise<SignatureCheck> {
-  const { recoverTypedDataAddress } = await import("viem/utils");
+  const { recoverAddressTyped } = await import("micro-eth-signer");
   const { name, version, chainId } = asset;
-  const domain = { name, version, chainId, verifyingContract: asset.asset };
-  return async ({ signature, authorization }) => {
-    if (!isCanonical(signature)) return false;
+  const domain = { name, version, chainId: BigInt(chainId), verifyingContract: asset.asset.toLowerCase() };
+  const recoverSigner = ({ signature, authorization }: SignedAuthorization) => {
     const { from, to, value, validAfter, validBefore, nonce } = authorization;
-    // Throws for values that are not a point of the curve.
-    const signer = await recoverTypedDataAddress({
+    const times = { validAfter: BigInt(validAfter), validBefore: BigInt(validBefore) };
+    return recoverAddressTyped(signature, {
       domain,
-      types: TRANSFER_TYPES,
+      types: SIGNED_TYPES,
       primaryType: "TransferWithAuthorization",
-      message: {
-        from,
-        to,
-        nonce,
-        value: BigInt(value),
-        validAfter: BigInt(validAfter),
-        validBefore: BigInt(validBefore),
-      },
-      signature,
-    }).catch(() => null);
-    return signer?.toLowerCase() === from;
+      message: { from, to, value: BigInt(value), ...times, nonce: Buffer.from(nonce.slice(2), "hex") },
+    });
+  };
+  return (payment) => {
+    try {
+      return recoverSigner(payment).toLowerCase() === payment.authorization.from;
+    } catch {
+      // Throws for signatures that tokens reject: s in the upper half of the order, v other than 27 and 28, no point of
+      // the curve.
+      return false;
+    }
   };
 }
 
 /** Returns the first configured address with a wrong EIP-55 checksum, or null if all are correct. */
 export async function findInvalidChecksum({ asset, payTo }: PaymentAsset) {
-  const { isAddress } = await import("viem/utils");
+  const { addr } = await import("micro-eth-signer");
   const addresses = [
     { setting: "PARALLAX_X402_PAY_TO", address: payTo },
     { setting: "PARALLAX_X402_ASSET", address: asset },
   ];
-  return addresses.find(({ address }) => !isAddress(address)) ?? null;
-}
-
-/** The only form that tokens accept: s in the lower half, v 27 or 28. */
-function isCanonical(signature: Hex): boolean {
-  const s = BigInt(`0x${signature.slice(66, 130)}`);
-  const v = signature.slice(130);
-  return s <= SIGNATURE_S_MAX && (v === "1b" || v === "1c");
+  return addresses.find(({ address }) => !addr.isValid(address)) ?? null;
 }

@@ -1,5 +1,5 @@
 /** Sign-in links and sessions. Requesting and delivering links is the responsibility of `account`. */
-export { endSessions } from "./queries.ts";
+export { endOtherSessions, endSessions } from "./queries.ts";
 export {
   createSessions,
   LINK_MS,

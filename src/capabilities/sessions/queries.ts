@@ -143,6 +143,33 @@ export async function deleteSession(
   return row ?? null;
 }
 
+/** Locks an active customer until the end of the transaction, so that it cannot be disabled or deleted meanwhile. */
+export async function lockActiveCustomer(transaction: Transaction, customerId: string): Promise<boolean> {
+  const rows = await transaction.query(
+    "select 1 from customers where customer_id = $1 and status <> 'canceled' for share",
+    [customerId],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Deletes the sign-in link and all sessions of a customer except one. Returns the number of deleted sessions, or null if
+ * that one session has ended.
+ */
+export async function endOtherSessions(
+  transaction: Transaction,
+  { customerId, sessionId }: { readonly customerId: string; readonly sessionId: string },
+): Promise<number | null> {
+  const ownSession = await transaction.query("select 1 from sessions where session_id = $1 for update", [sessionId]);
+  if (ownSession.length === 0) return null;
+  await transaction.query("delete from sign_in_links where customer_id = $1", [customerId]);
+  const deletedSessions = await transaction.query(
+    "delete from sessions where customer_id = $1 and session_id <> $2 returning session_id",
+    [customerId, sessionId],
+  );
+  return deletedSessions.length;
+}
+
 /** Deletes all sessions and the sign-in link of a customer. Returns the number of sessions. */
 export async function endSessions(transaction: Transaction, customerId: string): Promise<number> {
   await transaction.query("delete from sign_in_links where customer_id = $1", [customerId]);

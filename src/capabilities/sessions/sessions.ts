@@ -8,6 +8,7 @@ import {
   deleteSession,
   endSessions,
   insertSession,
+  lockActiveCustomer,
   markReauthenticated,
   selectLinkEmail,
   selectSession,
@@ -83,6 +84,17 @@ export function createSessions(dependencies: {
     await recordAudit(transaction, { ...entry, action: "session.ended" });
   };
 
+  const startSession = async (transaction: Transaction, customerId: string, previousToken: string | null) => {
+    const token = randomBase32(random, TOKEN_LENGTH);
+    const sessionId = `ses-${randomBase32(random, TOKEN_LENGTH)}`;
+    const now = clock.now();
+    if (previousToken !== null) await endSession(transaction, previousToken, "replaced");
+    await insertSession(transaction, { sessionId, tokenHash: hashToken(token), customerId }, now);
+    await recordAudit(transaction, { actor: createActor(sessionId), action: "session.started", customerId, now });
+    await deleteExpiredSessions(transaction, now - IDLE_MS_MAX);
+    return { token };
+  };
+
   return {
     /**
      * Creates a sign-in link for the customer with this address and invalidates the previous link. Returns its token;
@@ -103,19 +115,22 @@ export function createSessions(dependencies: {
      */
     async begin(linkToken: string, previousToken: string | null): Promise<{ readonly token: string } | null> {
       if (!TOKEN_PATTERN.test(linkToken)) return null;
-      const token = randomBase32(random, TOKEN_LENGTH);
-      const sessionId = `ses-${randomBase32(random, TOKEN_LENGTH)}`;
-      const now = clock.now();
       return database.transaction(async (transaction) => {
-        const customerId = await takeLink(transaction, hashToken(linkToken), now);
-        if (customerId === null) return null;
-        if (previousToken !== null) await endSession(transaction, previousToken, "replaced");
-        await insertSession(transaction, { sessionId, tokenHash: hashToken(token), customerId }, now);
-        await recordAudit(transaction, { actor: createActor(sessionId), action: "session.started", customerId, now });
-        await deleteExpiredSessions(transaction, now - IDLE_MS_MAX);
-        return { token };
+        const customerId = await takeLink(transaction, hashToken(linkToken), clock.now());
+        return customerId === null ? null : startSession(transaction, customerId, previousToken);
       });
     },
+    /**
+     * Starts a session of a customer who has just signed up. Returns null if the customer is not active.
+     *
+     * @param previousToken  as for `begin`
+     */
+    beginAfterSignUp: (customerId: string, previousToken: string | null) =>
+      database.transaction(async (transaction) =>
+        (await lockActiveCustomer(transaction, customerId))
+          ? startSession(transaction, customerId, previousToken)
+          : null,
+      ),
     /** Returns the e-mail address of a link's customer; null in the same cases as `begin`. */
     emailOfLink: async (linkToken: string) =>
       TOKEN_PATTERN.test(linkToken) ? selectLinkEmail(database, hashToken(linkToken), clock.now()) : null,

@@ -47,7 +47,7 @@ function setUp(database: Database) {
 test("without a database, `--help` exits with 0 and invalid usage exits with 2 and a hint", async () => {
   const help = await runCommand(["--help"], null);
   assert.equal(help.code, 0);
-  const names = "list show create set-plan set-quota set-rate-limit rotate disable audit";
+  const names = "list show create set-plan set-quota set-rate-limit rotate disable delete audit";
   for (const name of names.split(" ")) assert.match(help.out, new RegExp(`^  .*\\b${name}\\b`, "m"));
   const invalidCases = [
     [[], /Missing command/],
@@ -200,3 +200,27 @@ eachDatabase("a customer name cannot inject terminal escape sequences", async (d
   );
   assert.match((await runCustomers("list")).out, /Eve\?\[2J/);
 });
+
+eachDatabase(
+  "`delete` erases an account by e-mail address or id, needs confirmation, and can be repeated by id",
+  async (database) => {
+    const { runCustomers } = setUp(database);
+    const { customer_id: customerId } = (await runCustomers("create", "ada@example.org", "--json")).json;
+    const confirmation = (...args: readonly string[]) => {
+      const command = parseCustomersCommand(args);
+      return typeof command === "function" ? command.confirmation : assert.fail(command.err);
+    };
+    assert.match(confirmation("delete", "ada@example.org") ?? "", /Delete the account ada@example\.org\?/);
+    assert.equal(confirmation("delete", "ada@example.org", "--yes"), null);
+    assert.equal(confirmation("disable", "ada@example.org"), null);
+    const output = await runCustomers("delete", "Ada@Example.org", "--yes", "--json");
+    assert.deepEqual([output.code, output.json], [0, { customer_id: customerId, deleted: true }]);
+    assert.equal((await runCustomers("delete", customerId, "--yes")).code, 0);
+    const unknown = await runCustomers("delete", "ada@example.org", "--yes");
+    assert.deepEqual([unknown.code, unknown.err], [1, 'There is no customer "ada@example.org".\n']);
+    assert.equal((await runCustomers("delete", "cus-unknown", "--yes")).code, 1);
+    assert.equal((await runCustomers("delete", "marketplace:someone", "--yes")).code, 2);
+    assert.equal((await runCustomers("enable", "ada@example.org", "--yes")).code, 2);
+    assert.deepEqual((await runCustomers("list", "--json")).json, []);
+  },
+);

@@ -17,7 +17,7 @@ import { marketplaceCustomerId } from "../../capabilities/marketplace/index.ts";
 import { AppError } from "../../domain/errors.ts";
 import { PLANS, type Plan, type RateClass, TIERS } from "../../domain/plan.ts";
 import { isArgumentError } from "../terminal.ts";
-import { formatAccount, formatAudit, formatCustomerTable, formatIssuedKey } from "./format.ts";
+import { formatAccount, formatAudit, formatCustomerTable, formatDeletion, formatIssuedKey } from "./format.ts";
 import { CUSTOMERS_USAGE } from "./usage.ts";
 
 const RATE_CLASSES: readonly RateClass[] = ["general", "strategy"];
@@ -33,7 +33,11 @@ export interface CommandResult {
 }
 
 /** A parsed command, ready to run. */
-export type CustomersCommand = (accounts: Accounts, actor: Actor) => Promise<CommandResult>;
+export interface CustomersCommand {
+  (accounts: Accounts, actor: Actor): Promise<CommandResult>;
+  /** What the operator must confirm before the command runs; null if it needs no confirmation. */
+  readonly confirmation: string | null;
+}
 
 /** An invalid command line. The message is shown to the user. */
 class UsageError extends Error {}
@@ -46,6 +50,7 @@ interface Options {
   readonly after?: string;
   readonly before?: string;
   readonly name?: string;
+  readonly yes?: boolean;
 }
 
 interface CommandOutput {
@@ -66,6 +71,8 @@ interface Subcommand {
   readonly argumentCount: readonly [number, number];
   readonly options: readonly (keyof Options)[];
   parse(args: Arguments): (accounts: Accounts, actor: Actor) => Promise<CommandOutput>;
+  /** What the operator must confirm unless the option `yes` is set. */
+  confirmation?(args: Arguments): string;
 }
 
 /** Parses the arguments after `customers`. Returns a result for `--help` and for invalid usage (exit code 2). */
@@ -83,13 +90,15 @@ export function parseCustomersCommand(argv: readonly string[]): CommandResult | 
         after: { type: "string" },
         before: { type: "string" },
         name: { type: "string" },
+        yes: { type: "boolean", short: "y" },
       },
     });
     const { help, ...options } = values;
     if (help === true) return { code: 0, out: CUSTOMERS_USAGE, err: "" };
     const [name = "", ...args] = positionals;
-    const run = parseSubcommand(name, args, options);
-    return (accounts, actor) => runCommand(() => run(accounts, actor), options.json === true);
+    const { run, confirmation } = parseSubcommand(name, args, options);
+    const command = (accounts: Accounts, actor: Actor) => runCommand(() => run(accounts, actor), options.json === true);
+    return Object.assign(command, { confirmation });
   } catch (error) {
     if (error instanceof UsageError || isArgumentError(error)) return createUsageFailure(error.message);
     throw error;
@@ -110,7 +119,9 @@ function parseSubcommand(name: string, args: readonly string[], options: Options
     if (argument === undefined && index < min) throw new UsageError(`"customers ${name}" needs ${description}.`);
     return argument ?? "";
   };
-  return subcommand.parse({ at, options });
+  const parsedArguments = { at, options };
+  const confirmation = options.yes === true ? null : (subcommand.confirmation?.(parsedArguments) ?? null);
+  return { run: subcommand.parse(parsedArguments), confirmation };
 }
 
 async function runCommand(run: () => Promise<CommandOutput>, asJson: boolean): Promise<CommandResult> {
@@ -195,6 +206,23 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     findAccount,
     () => (accounts, customerId, actor) => accounts.enable(customerId, actor),
   ),
+  delete: {
+    argumentCount: [1, 1],
+    options: ["yes"],
+    confirmation: (args) =>
+      `Delete the account ${args.at(0, "a customer")}? Its API keys stop working and its data is erased. This cannot be undone.`,
+    parse(args) {
+      const who = args.at(0, "a customer");
+      if (parseMarketplaceUser(who) !== null)
+        throw new UsageError('The account of a marketplace user cannot be deleted; use "customers disable".');
+      return async (accounts, actor) => {
+        // An id also identifies an account that was already deleted.
+        const customerId = who.includes("@") ? (await findAccount(accounts, who)).customerId : who;
+        await accounts.delete(customerId, actor);
+        return { json: { customer_id: customerId, deleted: true }, text: formatDeletion(customerId) };
+      };
+    },
+  },
   "create-key": {
     argumentCount: [2, 2],
     options: [],

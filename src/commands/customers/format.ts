@@ -77,6 +77,9 @@ export function formatIssuedKey(key: ReturnType<typeof presentIssuedKey> & { rea
   ).concat("\nCopy the API key now: it is not stored and cannot be shown again.\n");
 }
 
+export const formatDeletion = (customerId: string): string =>
+  `Deleted ${replaceControlCharacters(customerId)}. Its API keys no longer work. The calls per month and the audit log are kept under this id.\n`;
+
 export function formatAudit(entries: readonly ReturnType<typeof presentAudit>[]): string {
   return formatColumns(
     ["time", "actor", "action", "customer", "details"],

@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
 import { findVersionFault } from "../../adapters/database/migrations.ts";
 import {
   type OperatorFailure,
@@ -24,6 +26,11 @@ import { StartupError } from "../startup-errors.ts";
 import { type CommandResult, parseCustomersCommand } from "./commands.ts";
 
 const OPERATOR_LENGTH_MAX = 64;
+const CONFIRMATION_REQUIRED: CommandResult = {
+  code: 2,
+  out: "",
+  err: "This command needs confirmation: run it in a terminal, or add --yes.\n",
+};
 
 /** The command never creates or migrates tables; only the service does. */
 const VERSION_FAULT_MESSAGES = {
@@ -60,6 +67,10 @@ export async function runCustomersCommand(argv: readonly string[], environment: 
 async function runOnDatabase(argv: readonly string[], environment: Environment): Promise<CommandResult> {
   const command = parseCustomersCommand(argv);
   if (typeof command !== "function") return command;
+  if (command.confirmation !== null) {
+    const refusal = await requestConfirmation(command.confirmation, process.stdin);
+    if (refusal !== null) return refusal;
+  }
   const config = parseConfig(environment, VENUE_SERVICES);
   const log = createPinoLog("error");
   const operator = readOperatorName();
@@ -74,8 +85,20 @@ async function runOnDatabase(argv: readonly string[], environment: Environment):
     }
   } catch (error) {
     if (!(error instanceof DataDirLockedError)) throw error;
-    return forwardCommand(argv, operator, config, error);
+    const confirmedArgv = command.confirmation === null ? argv : [...argv, "--yes"];
+    return forwardCommand(confirmedArgv, operator, config, error);
   }
+}
+
+/** Asks on the terminal. Returns null if the operator confirmed, else the result of the command. */
+async function requestConfirmation(question: string, input: NodeJS.ReadStream): Promise<CommandResult | null> {
+  if (!input.isTTY) return CONFIRMATION_REQUIRED;
+  // Standard output holds only the result.
+  const terminal = createInterface({ input, output: process.stderr });
+  const closed = once(terminal, "close").then(() => "");
+  const answer = await Promise.race([terminal.question(`${question}\nType "yes" to confirm: `), closed]);
+  terminal.close();
+  return answer.trim().toLowerCase() === "yes" ? null : { code: 1, out: "", err: "Nothing was changed.\n" };
 }
 
 /** Returns the operator's user name, or the user id if it has no name, as in many containers. */
@@ -94,6 +117,7 @@ export async function runForwardedCommand(request: unknown, accounts: Accounts):
     throw new TypeError("invalid operator command");
   const command = parseCustomersCommand(argv);
   if (typeof command !== "function") return command;
+  if (command.confirmation !== null) return CONFIRMATION_REQUIRED;
   return command(accounts, { kind: "operator", id: operator.slice(0, OPERATOR_LENGTH_MAX) });
 }
 

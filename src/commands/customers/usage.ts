@@ -15,6 +15,7 @@ export const CUSTOMERS_USAGE = `Manage customers, their API keys and their limit
   rotate WHO [KEY]                             revoke a key and show its replacement once
   revoke WHO KEY                               revoke a key
   disable WHO, enable WHO                      reject all keys of a customer, or accept them again
+  delete WHO [--yes]                           erase an account and its keys; asks for confirmation without --yes
   audit [WHO] [--limit N] [--before ID]        show who changed what, newest first
 
   WHO      customer id, e-mail address, or marketplace:USER (set-* and disable also create the marketplace user)

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { METERING } from "../../domain/metering.ts";
 import { compileRequestValidator } from "../validation/index.ts";
-import { type HtmlPage, type ProblemPage, renderProblemPage } from "./problem-pages.ts";
+import { createPagePolicy, type Page, renderDocument } from "./page.ts";
+import { createProblemPage, type ProblemPage } from "./problem-pages.ts";
 
 type EmptyObject = TObject<Record<never, TSchema>>;
 
@@ -13,7 +14,7 @@ interface PageDefinition<Params extends TSchema, Query extends TSchema, Body ext
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** The default is `renderProblemPage`. */
+  /** The default is `createProblemPage`. */
   readonly problemPage?: ProblemPage;
   readonly handler: (context: {
     readonly params: Static<Params>;
@@ -33,7 +34,7 @@ export function definePage<
   Query extends TSchema = EmptyObject,
   Body extends TSchema = EmptyObject,
 >(app: FastifyInstance, definition: PageDefinition<Params, Query, Body>): void {
-  const { method, url, params, query, body, problemPage = renderProblemPage, handler } = definition;
+  const { method, url, params, query, body, problemPage = createProblemPage, handler } = definition;
   const empty = Type.Object({});
   const validate = compileRequestValidator({ params: params ?? empty, query: query ?? empty, body });
   app.route({
@@ -51,25 +52,26 @@ function createContext<Params, Query, Body>(request: FastifyRequest, reply: Fast
   return { params, query, body, request, reply };
 }
 
-/** Content-Security-Policy: same-origin stylesheet and form targets, nothing inline, no framing. */
-function createPagePolicy({ scriptOrigin }: Pick<HtmlPage, "scriptOrigin">): string {
-  const scripts = scriptOrigin === undefined ? [] : [`script-src ${scriptOrigin}`, `frame-src ${scriptOrigin}`];
-  const restrictions = ["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
-  return ["default-src 'none'", "style-src 'self'", ...scripts, ...restrictions].join("; ");
+/** Sends a page with private content: it is not cached, and only the site's origin is sent as referrer. */
+export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
+  return sendDocument(reply.header("cache-control", "no-store"), status, page);
 }
 
-/** Sends a page with private content: it is not cached, and only the site's origin is sent as referrer. */
-export function sendPage(reply: FastifyReply, status: number, page: string | HtmlPage): FastifyReply {
-  const response: HtmlPage = typeof page === "string" ? { html: page } : page;
-  setPrivateHeaders(reply);
+/** Sends a page that is the same for everybody. Caches may store it but must revalidate it with its entity tag. */
+export function sendPublicPage(reply: FastifyReply, page: Page): FastifyReply {
+  return sendDocument(reply.header("cache-control", "public, no-cache"), 200, page);
+}
+
+function sendDocument(reply: FastifyReply, status: number, page: Page): FastifyReply {
+  const { data, publicUrl } = reply.server;
   return (
     reply
       .code(status)
       // With `no-referrer`, browsers would submit forms with `Origin: null`, like cross-site forms.
       .header("referrer-policy", "strict-origin")
-      .header("content-security-policy", createPagePolicy(response))
+      .header("content-security-policy", createPagePolicy(page))
       .header("content-type", "text/html; charset=utf-8")
-      .send(response.html)
+      .send(renderDocument(page, { isSandbox: data === "sandbox", publicUrl }))
   );
 }
 

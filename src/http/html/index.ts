@@ -1,15 +1,31 @@
-/** HTML pages: templates, the shared layout, forms and error pages. Each capability renders its own content. */
-export { definePage, sendPage, setPrivateHeaders } from "./define-page.ts";
+/** HTML pages: templates, the shared layout, assets, forms and error pages. Each capability renders its own content. */
+export { assetRoutes, defineAsset } from "./assets.ts";
+export {
+  COPY_SCRIPTS,
+  createNoticePage,
+  KEY_SCRIPTS,
+  renderCode,
+  renderKeySection,
+  renderTable,
+} from "./components.ts";
+export { definePage, sendPage, sendPublicPage, setPrivateHeaders } from "./define-page.ts";
+export { resolveExampleSite } from "./example-site.ts";
+export { faviconRoutes } from "./favicon.ts";
 export { acceptForms, createFormId, createFormSubmissions, FORM_CONTENT_TYPE, FormId, prefersHtml } from "./forms.ts";
 export { type Html, html } from "./html.ts";
-export { renderKeySection, renderNoticePage, renderPage, renderTable } from "./layout.ts";
 export {
+  COPY_SCRIPT_ASSET,
+  createPagePolicy,
+  KEY_SCRIPT_ASSET,
+  type Page,
+  renderDocument,
+  STYLESHEET_ASSET,
+} from "./page.ts";
+export {
+  createBrowserProblemPage,
+  createNotFoundPage,
+  createProblemPage,
   describeProblem,
-  type HtmlPage,
   type ProblemPage,
-  renderBrowserProblemPage,
-  renderNotFoundPage,
-  renderProblemPage,
   selectProblemTitle,
 } from "./problem-pages.ts";
-export { stylesheetRoute } from "./stylesheet.ts";

@@ -1,16 +1,11 @@
 import type { FastifyRequest } from "fastify";
 import { AppError, type ErrorCode, InvalidRequestError } from "../../domain/errors.ts";
+import { createNoticePage } from "./components.ts";
 import { prefersHtml } from "./forms.ts";
-import { renderNoticePage } from "./layout.ts";
+import type { Page } from "./page.ts";
 
-export interface HtmlPage {
-  readonly html: string;
-  /** The only external origin whose scripts and frames the page may load; none by default. */
-  readonly scriptOrigin?: string;
-}
-
-/** Renders an error as a page. Returns null to send the error as JSON. */
-export type ProblemPage = (status: number, error: unknown, request: FastifyRequest) => HtmlPage | null;
+/** The page for an error. Returns null to send the error as JSON. */
+export type ProblemPage = (status: number, error: unknown, request: FastifyRequest) => Page | null;
 
 const TITLES_BY_STATUS: Readonly<Record<number, string>> = {
   401: "You’re signed out",
@@ -40,15 +35,14 @@ export function describeProblem(status: number, error: unknown): string {
   return status < 500 ? "The form is invalid." : "Please try again in a moment.";
 }
 
-/** Renders the page for errors that are not displayed in a form. */
-export const renderProblemPage = (status: number, error: unknown): HtmlPage => ({
-  html: renderNoticePage(selectProblemTitle(status), describeProblem(status, error)),
-});
+/** The page for errors that are not displayed in a form. */
+export const createProblemPage = (status: number, error: unknown): Page =>
+  createNoticePage(selectProblemTitle(status), describeProblem(status, error));
 
-/** Renders an error page for browsers. Returns null for other clients, which receive JSON. */
-export const renderBrowserProblemPage: ProblemPage = (status, error, { headers }) =>
-  prefersHtml(headers.accept) ? renderProblemPage(status, error) : null;
+/** The error page for browsers; null for other clients, which receive JSON. */
+export const createBrowserProblemPage: ProblemPage = (status, error, { headers }) =>
+  prefersHtml(headers.accept) ? createProblemPage(status, error) : null;
 
-/** Renders the not-found page. Returns null for paths under `/v1/`, which always return JSON. */
-export const renderNotFoundPage: ProblemPage = (status, error, request) =>
-  request.url.startsWith("/v1/") ? null : renderBrowserProblemPage(status, error, request);
+/** The not-found page; null for paths under `/v1/`, which always return JSON. */
+export const createNotFoundPage: ProblemPage = (status, error, request) =>
+  request.url.startsWith("/v1/") ? null : createBrowserProblemPage(status, error, request);

@@ -1,46 +1,73 @@
-import { hash } from "node:crypto";
-import type { FastifyInstance } from "fastify";
-import { METERING } from "../../domain/metering.ts";
-
 /** Shared by all pages: follows the system's light or dark theme, and uses one column on narrow screens. */
-const STYLESHEET = `
+export const STYLESHEET = `
 :root {
   color-scheme: light dark;
-  --ground: #f6f7f9;
+  --ground: #f7f8fa;
   --paper: #ffffff;
-  --ink: #17202b;
-  --faint: #5b6775;
-  --line: #dde2e8;
-  --accent: #0b5fc0;
+  --ink: #19212c;
+  --faint: #566272;
+  --line: #e1e6ec;
+  --accent: #0b5cbf;
   --on-accent: #ffffff;
+  --up: #08743f;
+  --down: #b3261e;
   --warn: #a3260f;
-  --tint: #eaf2fc;
+  --tint: #eef4fc;
   --bar: #e3e8ee;
+  --badge: #7a4b00;
+  --on-badge: #ffffff;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --ground: #10151b;
-    --paper: #182029;
+    --ground: #0f1419;
+    --paper: #161c24;
     --ink: #e6ebf1;
-    --faint: #9aa7b5;
-    --line: #2b3642;
-    --accent: #6cb0ff;
+    --faint: #9ba8b6;
+    --line: #28323d;
+    --accent: #74b4ff;
     --on-accent: #0a1420;
+    --up: #4cc78a;
+    --down: #ff9a92;
     --warn: #ff9a85;
-    --tint: #1b2c40;
+    --tint: #18263a;
     --bar: #2b3642;
+    --badge: #f2b84b;
+    --on-badge: #241700;
   }
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
-header, main, footer { max-width: 60rem; margin: 0 auto; padding: 0 1.25rem; }
-header { display: flex; align-items: center; justify-content: space-between; gap: 1rem; padding-top: 1.25rem; padding-bottom: 1.25rem; }
-footer { padding-top: 1rem; padding-bottom: 2.5rem; color: var(--faint); font-size: .875rem; }
-.brand { font-weight: 700; letter-spacing: .01em; color: var(--ink); text-decoration: none; }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body { margin: 0; min-height: 100vh; display: flex; flex-direction: column; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+.site > div, main, .with-sidebar { width: 100%; max-width: 72rem; margin: 0 auto; padding: 0 1.5rem; }
+body > main, body > .with-sidebar { flex: 1; padding-top: 2rem; padding-bottom: 2rem; }
+main:focus { outline: none; }
+header.site { background: var(--paper); border-bottom: 1px solid var(--line); }
+header.site > div { display: flex; align-items: center; gap: .75rem; min-height: 3.5rem; }
+header.site nav { display: flex; align-self: stretch; gap: 1.5rem; margin-left: auto; }
+header.site nav a { display: flex; align-items: center; color: var(--faint); text-decoration: none; font-size: .9375rem; font-weight: 500; border-bottom: 2px solid transparent; border-top: 2px solid transparent; }
+header.site nav a:hover { color: var(--ink); }
+header.site nav a[aria-current] { color: var(--ink); border-bottom-color: var(--accent); }
+.corner { display: flex; align-items: center; margin-left: .75rem; }
+.corner form, .corner button { margin: 0; }
+.corner button { padding: .3125rem .75rem; font-size: .875rem; }
+footer.site { border-top: 1px solid var(--line); color: var(--faint); font-size: .875rem; }
+footer.site > div { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .5rem 1.5rem; padding-top: 1.25rem; padding-bottom: 1.25rem; }
+footer.site nav { display: flex; gap: 1.5rem; }
+footer.site a { color: var(--faint); }
+.skip, .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.skip:focus { left: 1rem; top: .5rem; width: auto; height: auto; clip-path: none; padding: .375rem .75rem; background: var(--paper); z-index: 1; }
+.brand { display: inline-flex; align-items: center; gap: .5rem; font-weight: 650; font-size: 1.0625rem; color: var(--ink); text-decoration: none; }
+.brand::before { content: ""; width: 1.5rem; height: 1.5rem; background: url("/favicon.svg") center / contain no-repeat; }
+.badge { font-size: .6875rem; font-weight: 600; letter-spacing: .02em; color: var(--on-badge); background: var(--badge); border-radius: 1rem; padding: .125rem .5rem; }
+.with-sidebar { display: grid; grid-template-columns: 15rem minmax(0, 1fr); gap: 2rem; align-items: start; }
+.with-sidebar > main { margin: 0; padding: 0; max-width: none; }
 a { color: var(--accent); }
-h1 { font-size: 1.625rem; line-height: 1.25; margin: .5rem 0 1.25rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.125rem; line-height: 1.35; margin: 0 0 .75rem; }
-p { margin: 0 0 .75rem; }
+a:hover { text-decoration-thickness: 2px; }
+h1, h2, h3 { text-wrap: balance; }
+h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.015em; margin: 0 0 1.25rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.125rem; line-height: 1.35; margin: 0 0 .75rem; overflow-wrap: anywhere; }
+h3 { font-size: 1rem; line-height: 1.4; margin: 0 0 .25rem; }
+p { margin: 0 0 .75rem; overflow-wrap: anywhere; }
 section { background: var(--paper); border: 1px solid var(--line); border-radius: .75rem; padding: 1.25rem; margin: 0 0 1.25rem; min-width: 0; }
 section > :last-child { margin-bottom: 0; }
 dl + p, form + details, form + p { margin-top: 1rem; }
@@ -51,15 +78,24 @@ dl + p, form + details, form + p { margin-top: 1rem; }
 .small { font-size: .875rem; }
 .notice { background: var(--tint); }
 .warn { color: var(--warn); }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+.up { color: var(--up); }
+.down { color: var(--down); }
 label { display: block; font-weight: 600; margin: 0 0 .25rem; }
 label .faint { font-weight: 400; }
-input { width: 100%; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .5rem; padding: .5rem .75rem; margin: 0 0 1rem; }
+input, select { width: 100%; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .5rem; padding: .5rem .75rem; margin: 0 0 1rem; }
 button, a.button { font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: .5rem; padding: .5rem 1rem; cursor: pointer; }
 a.button { display: inline-block; text-decoration: none; }
-button.quiet { color: var(--ink); background: transparent; border-color: var(--faint); font-weight: 500; }
+button:hover, a.button:hover { filter: brightness(1.08); }
+button.quiet, a.button.quiet { color: var(--ink); background: transparent; border-color: var(--faint); font-weight: 500; }
+button.quiet:hover, a.button.quiet:hover { background: var(--tint); filter: none; }
 button.danger { color: var(--warn); background: transparent; border-color: var(--warn); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 code { font: .9375em/1.5 ui-monospace, "SF Mono", Menlo, "Liberation Mono", monospace; overflow-wrap: anywhere; }
+.code { position: relative; margin: 0 0 .75rem; }
+.code pre { margin: 0; padding: .75rem 5.5rem .75rem 1rem; background: var(--tint); border: 1px solid var(--line); border-radius: .5rem; overflow-x: auto; }
+.code code { white-space: pre; overflow-wrap: normal; user-select: all; }
+.code .copy { position: absolute; top: .375rem; right: .375rem; padding: .25rem .75rem; background: var(--paper); font-size: .875rem; }
 code.key { display: block; padding: .75rem 1rem; margin: 0 0 .75rem; background: var(--tint); border: 1px solid var(--line); border-radius: .5rem; user-select: all; }
 code.key:last-child { margin-bottom: 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.25rem; margin: 0; }
@@ -91,8 +127,20 @@ details form { margin: .5rem 0; }
 .inline div { flex: 1; min-width: 0; }
 .inline input { margin: 0; }
 .inline button { white-space: nowrap; }
+@media (prefers-reduced-motion: no-preference) {
+  a, button { transition: color .12s, background-color .12s, filter .12s; }
+}
 @media (max-width: 40rem) {
-  header, main, footer { padding-left: 1rem; padding-right: 1rem; }
+  .site > div, main, .with-sidebar { padding-left: 1rem; padding-right: 1rem; }
+  body > main, body > .with-sidebar { padding-top: 1.25rem; }
+  header.site > div { flex-wrap: wrap; row-gap: 0; min-height: 0; padding-top: .625rem; }
+  header.site nav { order: 1; width: 100%; margin: .25rem 0 0; justify-content: space-between; }
+  header.site nav a { min-height: 2.5rem; }
+  .corner { margin-left: auto; }
+  h1 { font-size: 1.5rem; }
+  .with-sidebar { display: block; }
+  .code pre { padding-right: 1rem; }
+  .code .copy { position: static; margin-top: .5rem; }
   section { padding: 1rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, tr, td { display: block; }
@@ -106,18 +154,3 @@ details form { margin: .5rem 0; }
   .inline input { margin-bottom: .75rem; }
 }
 `.trimStart();
-
-/** Contains a hash of the content, because browsers may cache the file indefinitely. */
-export const STYLESHEET_URL = `/account/style-${hash("sha256", STYLESHEET, "hex").slice(0, 16)}.css`;
-
-/** Serves the stylesheet. */
-export function stylesheetRoute(app: FastifyInstance): void {
-  app.get(
-    STYLESHEET_URL,
-    {
-      config: { access: "public", metering: METERING.FREE, cacheControl: "public, max-age=31536000, immutable" },
-      schema: { hide: true },
-    },
-    (_request, reply) => reply.type("text/css; charset=utf-8").send(STYLESHEET),
-  );
-}

@@ -60,7 +60,7 @@ export function createSendHook(
     }
     const mayCompress = isLarge(payload) && isCompressible(contentType) && !reply.hasHeader("content-encoding");
     // A 304 response must have the same Vary header as the 200 response.
-    if (mayCompress) reply.header("vary", "accept-encoding");
+    if (mayCompress) reply.header("vary", [reply.getHeader("vary") ?? [], "accept-encoding"].flat().join(", "));
     if (isUnchanged(request, reply, payload)) {
       reply.code(304).removeHeader("content-type").removeHeader("content-length");
       done(null, "");

@@ -7,7 +7,8 @@ const INTEGER_DIGITS_MAX = 4_300;
 const TRUE_TEXTS: ReadonlySet<string> = new Set(["1", "true", "t", "yes", "y", "on"]);
 const FALSE_TEXTS: ReadonlySet<string> = new Set(["0", "false", "f", "no", "n", "off"]);
 const BOOLEAN_LENGTH_MAX = 5;
-const FLOAT_PATTERN = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf|infinity|nan)$/i;
+/** Matches in linear time: a run of digits is matched by one quantifier only, because `.` or `e` separates the next. */
+const FLOAT_PATTERN = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)$/i;
 
 /**
  * Parses an integer. Allows surrounding whitespace, one sign, leading zeros, single underscores between digits and a

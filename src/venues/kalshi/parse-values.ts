@@ -1,4 +1,5 @@
 import { parseDecimal } from "../../domain/price.ts";
+import { toCents } from "../../domain/usd.ts";
 
 const TIME_MIN = Date.UTC(2015, 0);
 const TIME_MAX = Date.UTC(2200, 0);
@@ -31,5 +32,5 @@ const USD_PER_CONTRACT = 0.5;
 export function contractsToUsd(contracts: string | number | null | undefined): number | null {
   const count = parseDecimal(contracts);
   if (count === null || count < 0 || count > CONTRACTS_MAX) return null;
-  return Math.round(count * USD_PER_CONTRACT * 100) / 100;
+  return toCents(count * USD_PER_CONTRACT);
 }

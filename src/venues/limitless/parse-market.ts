@@ -8,7 +8,8 @@ import type {
   TakerFee,
 } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
-import { parseDecimal } from "../../domain/price.ts";
+import { fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
+import { toCents } from "../../domain/usd.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import type { LimitlessContext } from "./client.ts";
 import { htmlToText } from "./html-text.ts";
@@ -184,7 +185,7 @@ function parseOutcome(row: MarketRow): Outcome | null {
   ) {
     if (no === 0) return { kind: "yes" };
     if (yes === 0) return { kind: "no" };
-    const value = yes / (yes + no);
+    const value = fromMicros(toMicros(yes / (yes + no)));
     return yes === no ? { kind: "void", value } : { kind: "partial", value };
   }
   const index = parseDecimal(row.winningOutcomeIndex);
@@ -222,7 +223,7 @@ function parseActivity(row: MarketRow, parent: Parent | null): MarketSnapshot["a
     if (!isInDollars) return null;
     const rawNumber = parseDecimal(raw);
     const value = parseDecimal(formatted) ?? (rawNumber === null ? null : rawNumber / 10 ** decimals);
-    return value !== null && value >= 0 ? value : null;
+    return value !== null && value >= 0 ? toCents(value) : null;
   };
   return {
     volume24hUsd: null,

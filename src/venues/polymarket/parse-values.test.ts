@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { timeOf } from "./parse-values.ts";
+import { amountOf, timeOf } from "./parse-values.ts";
 
 test("reads times with T and Z, with a space and a short offset, and dates; returns null for others", () => {
   assert.equal(timeOf("2026-11-20T15:00:00Z"), Date.UTC(2026, 10, 20, 15));
@@ -9,4 +9,10 @@ test("reads times with T and Z, with a space and a short offset, and dates; retu
   assert.equal(timeOf("2026-11-20 15:00:00"), Date.UTC(2026, 10, 20, 15));
   assert.equal(timeOf("2026-11-20"), Date.UTC(2026, 10, 20));
   for (const invalid of ["", null, undefined, "soon", "0001-01-01T00:00:00Z", 5]) assert.equal(timeOf(invalid), null);
+});
+
+test("a USD amount is the first valid value, rounded to cents", () => {
+  assert.equal(amountOf(1234.5600000001), 1234.56);
+  assert.equal(amountOf(undefined, "-1", "12.345678"), 12.35);
+  assert.equal(amountOf(null, "x"), null);
 });

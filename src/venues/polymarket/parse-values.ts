@@ -1,4 +1,5 @@
 import { parseDecimal } from "../../domain/price.ts";
+import { toCents } from "../../domain/usd.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-price.ts";
 
@@ -45,11 +46,11 @@ export function millisecondsOf(value: unknown): number | null {
   return parsed === null ? null : plausibleTime(parsed);
 }
 
-/** Returns the first valid USD amount (at least 0), or null. */
+/** Returns the first valid USD amount (at least 0) in cents, or null. */
 export function amountOf(...values: readonly unknown[]): number | null {
   for (const value of values) {
     const parsed = parseDecimal(value);
-    if (parsed !== null && parsed >= 0) return parsed;
+    if (parsed !== null && parsed >= 0) return toCents(parsed);
   }
   return null;
 }

@@ -13,7 +13,7 @@ export const SAME_SITE = { "sec-fetch-site": "same-origin", origin: "null" };
 export interface Browser {
   /** The session cookie as the browser sends it; empty without a session. */
   readonly cookie: string;
-  /** The hidden fields of every form of the account page. */
+  /** The hidden fields of every form of the signed-in pages. */
   readonly fields: { readonly csrf: string; readonly form: string };
 }
 
@@ -31,7 +31,11 @@ export const inputIn = (text: string, name: string): string =>
 
 /** Drives the account pages like a browser without JavaScript. By default, the server is a sandbox without a mail server. */
 export async function accountHarness(database: Database, ports: Partial<AppPorts> = {}) {
-  const account: AccountSettings = { botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" }, emailDelivery: null };
+  const account: AccountSettings = {
+    botCheck: { token: "XXXX.DUMMY.TOKEN.XXXX" },
+    emailDelivery: null,
+    displaysLinks: true,
+  };
   const harness = await customerHarness(database, { account, ...ports });
   let addressCount = 0;
   /** Returns a new IP address for each request, so that limits per IP address do not apply. */
@@ -53,7 +57,7 @@ export async function accountHarness(database: Database, ports: Partial<AppPorts
     });
   };
   const readFields = async (cookie: string): Promise<Browser["fields"]> => {
-    const { text } = await visit("/account", { cookie });
+    const { text } = await visit("/account/keys", { cookie });
     return { csrf: inputIn(text, "csrf"), form: inputIn(text, "form") };
   };
   const requestLink = async (email: string) => tokenIn((await submit("/account/sign-in", { email })).text);

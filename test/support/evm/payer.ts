@@ -75,7 +75,7 @@ export async function signPayment(
       verifyingContract: accepted.asset as Hex,
       ...changes.domain,
     },
-    types: TYPES,
+    types: TRANSFER_TYPES,
     primaryType: "TransferWithAuthorization",
     message: authorization,
   });
@@ -83,7 +83,7 @@ export async function signPayment(
   return { header: Buffer.from(JSON.stringify(payload)).toString("base64"), nonce };
 }
 
-const TYPES = {
+export const TRANSFER_TYPES = {
   TransferWithAuthorization: [
     { name: "from", type: "address" },
     { name: "to", type: "address" },

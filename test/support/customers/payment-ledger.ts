@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { systemRandom } from "../../src/adapters/system/system-random.ts";
-import type { ChainFinding } from "../../src/capabilities/payments/chain.ts";
-import type { Facilitator, SettleOutcome, Verdict } from "../../src/capabilities/payments/facilitator.ts";
+import { systemRandom } from "../../../src/adapters/system/system-random.ts";
+import type { ChainFinding } from "../../../src/capabilities/payments/chain.ts";
+import type { Facilitator, SettleOutcome, Verdict } from "../../../src/capabilities/payments/facilitator.ts";
 import {
   type Payment,
   type PaymentAsset,
   PaymentRejectedError,
   type RoutePrice,
   type StoredResponse,
-} from "../../src/capabilities/payments/model.ts";
-import { createPaymentReconciler } from "../../src/capabilities/payments/reconciler.ts";
-import { requirementsFor } from "../../src/capabilities/payments/requirements.ts";
-import { PaymentService } from "../../src/capabilities/payments/service.ts";
-import type { Database } from "../../src/ports/database.ts";
-import type { Log } from "../../src/ports/log.ts";
-import { Cluster } from "./cluster.ts";
-import { quietLog } from "./quiet-log.ts";
+} from "../../../src/capabilities/payments/model.ts";
+import { createPaymentReconciler } from "../../../src/capabilities/payments/reconciler.ts";
+import { requirementsFor } from "../../../src/capabilities/payments/requirements.ts";
+import { PaymentService } from "../../../src/capabilities/payments/service.ts";
+import type { Database } from "../../../src/ports/database.ts";
+import type { Log } from "../../../src/ports/log.ts";
+import { Cluster } from "../cluster.ts";
+import { quietLog } from "../quiet-log.ts";
 
 export const ASSET: PaymentAsset = {
   network: "eip155:84532",
@@ -93,7 +93,7 @@ export function openLedger(database: Database, options: { readonly hasChain?: bo
       log: quietLog,
       facilitator,
       chain: options.hasChain === true ? facilitator : null,
-      isSignedByPayer: async () => true,
+      isSignedByPayer: () => true,
     });
     return { node, service, reconciler: createPaymentReconciler({ ...common, log, service }) };
   };

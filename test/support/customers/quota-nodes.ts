@@ -1,14 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { openQuotaJournal } from "../../src/adapters/metering/quota-journal-file.ts";
-import { type QuotaCharge, QuotaMeter } from "../../src/capabilities/metering/quota-meter.ts";
-import { createQuotaStore, type QuotaAccount, type QuotaStore } from "../../src/capabilities/metering/quota-store.ts";
-import type { Database } from "../../src/ports/database.ts";
-import type { QuotaJournal } from "../../src/ports/quota-journal.ts";
-import { ClusterNode } from "./cluster.ts";
-import { FakeClock } from "./fake-clock.ts";
-import { quietLog } from "./quiet-log.ts";
-import { createTestFolder } from "./test-folder.ts";
+import { openQuotaJournal } from "../../../src/adapters/metering/quota-journal-file.ts";
+import { type QuotaCharge, QuotaMeter } from "../../../src/capabilities/metering/quota-meter.ts";
+import {
+  createQuotaStore,
+  type QuotaAccount,
+  type QuotaStore,
+} from "../../../src/capabilities/metering/quota-store.ts";
+import type { Database } from "../../../src/ports/database.ts";
+import type { QuotaJournal } from "../../../src/ports/quota-journal.ts";
+import { ClusterNode } from "../cluster.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { quietLog } from "../quiet-log.ts";
+import { createTestFolder } from "../test-folder.ts";
 
 export const ACCOUNT: QuotaAccount = { customerId: "cus-a", tier: "INSIGHT" };
 

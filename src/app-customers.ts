@@ -1,0 +1,42 @@
+import type { AppPorts } from "./app-ports.ts";
+import { createAccountPage } from "./capabilities/account/index.ts";
+import { createActivity } from "./capabilities/activity/index.ts";
+import { createCustomers, insertAudit } from "./capabilities/customers/index.ts";
+import { createKeyDirectory, createKeyUsage, KEYS_TOPIC } from "./capabilities/keys/index.ts";
+import { createSessions } from "./capabilities/sessions/index.ts";
+
+/** Connects the services of customers, their keys, their sessions and their activity. */
+export function buildCustomers(ports: AppPorts, nodeId: string) {
+  const { clock, random, log, database, bus, data, account: settings, auditDays } = ports;
+  const { emailDelivery } = settings;
+  const keyUsage = createKeyUsage({ database, clock, log });
+  const keys = createKeyDirectory({ database, clock, onUsed: keyUsage.recordUse });
+  const onKeysChanged = () => {
+    // Clears this node's cache immediately; the bus message clears the caches of the other nodes.
+    keys.clear();
+    bus.publish(KEYS_TOPIC);
+  };
+  const shared = { database, clock, random, log, emailDelivery };
+  const customers = createCustomers({ ...shared, signUp: ports.signUp, auditDays, onKeysChanged });
+  const sessions = createSessions({ database, clock, random, record: insertAudit });
+  const page = createAccountPage({ ...shared, data, sessions, accounts: customers, settings, keys });
+  const activity = createActivity({ database, clock, log, nodeId });
+  let unsubscribe = () => {};
+  return {
+    keys,
+    customers,
+    sessions,
+    page,
+    activity,
+    start() {
+      unsubscribe = bus.subscribe(KEYS_TOPIC, () => keys.clear());
+      keyUsage.start();
+      activity.start();
+      customers.start();
+    },
+    async stop() {
+      unsubscribe();
+      await Promise.all([customers.stop(), page.stop(), keyUsage.stop(), activity.stop()]);
+    },
+  };
+}

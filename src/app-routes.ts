@@ -1,0 +1,42 @@
+import type { FastifyInstance } from "fastify";
+import type { AppPorts } from "./app-ports.ts";
+import type { MarketBoard } from "./board/index.ts";
+import { docsRoutes } from "./capabilities/docs/index.ts";
+import type { HealthReport } from "./capabilities/health/index.ts";
+import { createMarketsService, marketRoutes } from "./capabilities/markets/index.ts";
+import { websiteRoutes } from "./capabilities/website/index.ts";
+import type { VenueId } from "./domain/market.ts";
+import type { Ingest } from "./ingest/index.ts";
+import { readMarketWideTrend } from "./storage/index.ts";
+
+/** Registers the market endpoints, the public pages, which show the same data, and the documentation. */
+export function registerMarketRoutes(
+  http: FastifyInstance,
+  options: {
+    readonly ports: AppPorts;
+    readonly board: MarketBoard;
+    readonly ingest: Ingest;
+    readonly health: () => HealthReport;
+  },
+): void {
+  const { ports, board, ingest, health } = options;
+  const { clock, database, publicUrl, data } = ports;
+  const listIds = (venues: AppPorts["venues"]): readonly VenueId[] => venues.map(({ id }) => id);
+  const venues = { trading: listIds(ports.venues.filter((venue) => !venue.referenceOnly)), all: listIds(ports.venues) };
+  const service = createMarketsService({
+    board,
+    clock,
+    venues: venues.trading,
+    fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
+    pastPrices: ingest.pastPrices,
+    readTrend: () => readMarketWideTrend(database, clock.now()),
+  });
+  marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
+  websiteRoutes(http, {
+    ...{ service, board, clock, venues: venues.trading, health, publicUrl, data },
+    demoKey: ports.demoKey ?? null,
+    upgradeUrl: ports.account.upgradeUrl ?? null,
+    acceptsPayments: ports.payments !== undefined,
+  });
+  docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
+}

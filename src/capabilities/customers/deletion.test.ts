@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { customerHarness, PUBLIC_URL, useSignUpServices } from "../../../test/support/customers/customer-harness.ts";
+import { eachDatabase } from "../../../test/support/databases.ts";
+import { quietLog } from "../../../test/support/quiet-log.ts";
+import { createInProcessBus } from "../../adapters/bus/in-process-bus.ts";
+import type { Database } from "../../ports/database.ts";
+
+const OPERATOR = { kind: "operator", id: "test" } as const;
+const EMAIL = "ada@example.org";
+
+const services = await useSignUpServices();
+
+async function createAda(database: Database, ports: Parameters<typeof customerHarness>[1] = {}) {
+  const harness = await customerHarness(database, ports);
+  const { customerId, key } = await harness.app.customers.create(
+    { email: EMAIL, name: "Ada Lovelace", plan: "free" },
+    OPERATOR,
+  );
+  return { harness, customerId, apiKey: key.apiKey };
+}
+
+/** All text in the database. */
+async function dump(database: Database): Promise<string> {
+  const tables = await database.query<{ name: string }>(
+    "select quote_ident(tablename) as name from pg_tables where schemaname = current_schema()",
+  );
+  const rows = await Promise.all(tables.map(({ name }) => database.query(`select to_jsonb(t) as row from ${name} t`)));
+  return JSON.stringify(rows);
+}
+
+eachDatabase("a deleted account leaves no e-mail address, name, key or request in the store", async (database) => {
+  const { harness, customerId, apiKey } = await createAda(database);
+  await harness.app.customers.createKey(customerId, "lovelace-laptop", OPERATOR);
+  await harness.call("GET", "/v1/markets", { key: apiKey });
+  await harness.call("GET", "/v1/markets/venue_a/none", { key: apiKey });
+  await harness.app.stop();
+  const before = await dump(database);
+  for (const text of [EMAIL, "Lovelace", "lovelace-laptop", "market_not_found"]) assert.ok(before.includes(text), text);
+  assert.deepEqual(await harness.app.customers.delete(customerId, OPERATOR), { email: EMAIL });
+  const after = await dump(database);
+  for (const text of ["ada@", "ovelace", "market_not_found", "plx_free"]) assert.ok(!after.includes(text), text);
+  assert.deepEqual(
+    (await database.query("select customer_id, tier, taken from quota_months")).length,
+    1,
+    "the calls of the month are kept",
+  );
+  const [entry] = await harness.app.customers.auditLog({ customerId, limit: 1 });
+  assert.deepEqual([entry?.action, entry?.details], ["customer.deleted", { keys: 2, sessions: 0 }]);
+});
+
+eachDatabase(
+  "401: a deleted account's key is rejected on every node, at the latest after a second",
+  async (database) => {
+    const bus = createInProcessBus(quietLog);
+    const { harness, customerId, apiKey } = await createAda(database, { bus });
+    const other = await customerHarness(database, { bus });
+    const isolated = await customerHarness(database);
+    other.app.start();
+    const nodes = [harness, other, isolated];
+    const readStatuses = () =>
+      Promise.all(nodes.map(async (node) => (await node.call("GET", "/v1/markets", { key: apiKey })).status));
+    assert.deepEqual(await readStatuses(), [200, 200, 200]);
+    await harness.app.customers.delete(customerId, OPERATOR);
+    await other.clock.settle();
+    assert.deepEqual(await readStatuses(), [401, 401, 200], "the isolated node misses the bus message");
+    await isolated.clock.advance(1_000);
+    assert.deepEqual(await readStatuses(), [401, 401, 401]);
+    await other.app.stop();
+  },
+);
+
+eachDatabase("a deletion can be repeated by id, and an unknown customer is not found", async (database) => {
+  const { harness, customerId } = await createAda(database);
+  const results = await Promise.all([1, 2].map(() => harness.app.customers.delete(customerId, OPERATOR)));
+  assert.deepEqual(results.map(({ email }) => email).sort(), [EMAIL, null]);
+  assert.deepEqual(await harness.app.customers.delete(customerId, OPERATOR), { email: null });
+  const entries = await harness.app.customers.auditLog({ customerId, limit: 10 });
+  assert.deepEqual(
+    entries.map(({ action }) => action),
+    ["customer.deleted", "customer.created"],
+  );
+  await assert.rejects(harness.app.customers.delete("cus-unknown", OPERATOR), { code: "customer_not_found" });
+  await assert.rejects(harness.app.customers.enable(customerId, OPERATOR), { code: "customer_not_found" });
+});
+
+eachDatabase("the e-mail address of a deleted account can sign up again, as a new customer", async (database) => {
+  const { harness, customerId } = await createAda(database);
+  assert.equal((await harness.signUpAs(EMAIL)).status, 409);
+  await harness.app.customers.delete(customerId, OPERATOR);
+  const response = await harness.signUpAs(EMAIL);
+  assert.equal(response.status, 200);
+  assert.notEqual(response.json.customer_id, customerId);
+});
+
+eachDatabase("the owner receives one e-mail about the deletion", async (database) => {
+  const { harness, customerId } = await createAda(database, {
+    account: { botCheck: null, emailDelivery: services.withEmail.emailDelivery },
+    publicUrl: PUBLIC_URL,
+  });
+  await harness.app.customers.delete(customerId, OPERATOR);
+  await harness.app.customers.delete(customerId, OPERATOR);
+  await harness.app.customers.stop();
+  const [mail, ...others] = services.currentMails();
+  assert.equal(others.length, 0);
+  assert.deepEqual(mail?.recipients, [EMAIL]);
+  assert.match(mail?.text ?? "", /was deleted on 2026-11-21 12:00 UTC, by an operator/);
+});

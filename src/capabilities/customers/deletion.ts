@@ -1,0 +1,48 @@
+import { AppError } from "../../domain/errors.ts";
+import type { Transaction } from "../../ports/database.ts";
+import { deleteActivity } from "../activity/index.ts";
+import { endSessions } from "../sessions/index.ts";
+import type { Actor } from "./model.ts";
+import { deleteEmailChange, insertAudit, lockCustomer } from "./queries.ts";
+
+const DELETED_ACTION = "customer.deleted";
+
+/**
+ * Deletes a customer with its keys, sessions, usage and requests, and returns its e-mail address. These remain, without
+ * e-mail address and name: the audit log, the calls per month, and the payments ledger, which has no customers. Does
+ * nothing if the customer was already deleted, as far as the audit log reaches.
+ *
+ * @throws AppError `customer_not_found`
+ */
+export async function deleteAccount(
+  transaction: Transaction,
+  customerId: string,
+  actor: Actor,
+  now: number,
+): Promise<{ readonly email: string | null }> {
+  const row = await lockCustomer(transaction, customerId);
+  if (row === null) {
+    if (await wasDeleted(transaction, customerId)) return { email: null };
+    throw new AppError("customer_not_found", "There is no such customer");
+  }
+  const { email } = row;
+  const sessions = await endSessions(transaction, customerId);
+  await deleteEmailChange(transaction, customerId);
+  await transaction.query("delete from pending_signups where email = $1", [email]);
+  await deleteActivity(transaction, customerId);
+  const keys = await transaction.query("delete from api_keys where customer_id = $1 returning key_id", [customerId]);
+  // Users choose the names of keys.
+  await transaction.query("update audit_log set details = details - 'name' where customer_id = $1", [customerId]);
+  await transaction.query("delete from customers where customer_id = $1", [customerId]);
+  const details = { keys: keys.length, sessions };
+  await insertAudit(transaction, { actor, action: DELETED_ACTION, customerId, details, now });
+  return { email };
+}
+
+async function wasDeleted(transaction: Transaction, customerId: string): Promise<boolean> {
+  const rows = await transaction.query("select 1 from audit_log where customer_id = $1 and action = $2 limit 1", [
+    customerId,
+    DELETED_ACTION,
+  ]);
+  return rows.length > 0;
+}

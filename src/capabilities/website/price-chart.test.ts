@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SAMPLE_AT } from "../../../test/support/market-samples.ts";
+import { samplePoint } from "../../../test/support/storage-samples.ts";
+import { renderPriceChart } from "./price-chart.ts";
+
+const HOUR_MS = 3_600_000;
+const pointsOf = (prices: readonly (number | null)[]) =>
+  prices.map((price, index) => samplePoint(SAMPLE_AT + index * HOUR_MS, SAMPLE_AT + (index + 1) * HOUR_MS, price));
+const draw = (prices: readonly (number | null)[]) => String(renderPriceChart(pointsOf(prices), "7 days"));
+const readLine = (svg: string) => /<path class="line" d="([^"]*)"/.exec(svg)?.[1];
+const readPriceLabels = (svg: string) =>
+  [...(/<div class="prices"[^>]*>([\s\S]*?)<\/div>/.exec(svg)?.[1] ?? "").matchAll(/>([^<]+)</g)]
+    .map((label) => label[1]?.trim())
+    .filter(Boolean);
+
+test("the line starts at the left, ends at the right, and its heights are the prices on a round scale", () => {
+  const svg = draw([0.4, 0.6, 0.5]);
+  assert.equal(readLine(svg), "M0 200L300 0L600 100H600");
+  assert.deepEqual(readPriceLabels(svg), ["60.0¢", "55.0¢", "50.0¢", "45.0¢", "40.0¢"]);
+});
+
+test("points without a price are skipped, and without any price there is no chart", () => {
+  assert.equal(readLine(draw([null, 0.4, 0.6, 0.5])), "M0 200L300 0L600 100H600");
+  assert.equal(renderPriceChart(pointsOf([null]), "7 days"), null);
+  assert.equal(renderPriceChart([], "7 days"), null);
+});
+
+test("a constant price is drawn between two round prices, also at the ends of the range", () => {
+  assert.equal(readLine(draw([0.5])), "M0 100H600");
+  assert.deepEqual(readPriceLabels(draw([0, 0])), ["0.1¢", "0.0¢"]);
+  assert.deepEqual(readPriceLabels(draw([1, 1])), ["100.0¢", "99.9¢"]);
+});
+
+test("every range has two to five labels, and all coordinates are inside the drawing", () => {
+  for (let low = 0; low < 1; low += 0.037)
+    for (let high = low; high <= 1; high += 0.041) {
+      const svg = draw([low, high]);
+      const labels = readPriceLabels(svg);
+      assert.ok(labels.length >= 2 && labels.length <= 5, `${low} to ${high}: ${labels.join()}`);
+      for (const [, x = "", y = ""] of (readLine(svg) ?? "").matchAll(/[ML]([\d.e-]+) ([\d.e-]+)/g))
+        assert.ok(Number(x) >= 0 && Number(x) <= 600 && Number(y) >= 0 && Number(y) <= 200, `${x} ${y}`);
+    }
+});
+
+test("the text alternative names the first, last, lowest and highest price", () => {
+  assert.match(
+    draw([0.4, 0.35, 0.6, 0.5]),
+    /aria-label="Yes price over 7 days: from 40\.0¢ to 50\.0¢ \(\+10\.0¢\), lowest 35\.0¢, highest 60\.0¢\."/,
+  );
+});

@@ -1,0 +1,33 @@
+import Type from "typebox";
+import { emptyIsAbsent } from "../../http/validation/index.ts";
+
+const oneOf = <const Value extends string>(values: readonly Value[]) =>
+  Type.Unsafe<Value>({ type: "string", enum: [...values] });
+
+/** The sort orders of the market list, with their names on the page. */
+export const SORT_NAMES = {
+  volume_24h: "24 h volume",
+  resolution_date: "Closing soon",
+  price_change_24h: "Rising price",
+  updated_at: "Recently updated",
+} as const;
+export type MarketSort = keyof typeof SORT_NAMES;
+
+export const SEARCH_LENGTH_MAX = 200;
+export const CATEGORY_LENGTH_MAX = 50;
+
+/** @param venues  public ids of the venues that clients can query */
+export const createListQuery = (venues: readonly string[]) =>
+  Type.Object({
+    q: Type.Optional(emptyIsAbsent(Type.String({ maxLength: SEARCH_LENGTH_MAX }))),
+    venue: Type.Optional(emptyIsAbsent(oneOf(venues))),
+    category: Type.Optional(emptyIsAbsent(Type.String({ maxLength: CATEGORY_LENGTH_MAX }))),
+    sort: Type.Optional(emptyIsAbsent(oneOf(Object.keys(SORT_NAMES) as MarketSort[]))),
+    cursor: Type.Optional(emptyIsAbsent(Type.String({ maxLength: 2_048 }))),
+  });
+
+export const MarketPath = Type.Object({ platform: Type.String(), market_id: Type.String() });
+
+export const PERIODS = ["48h", "7d", "30d"] as const;
+export type Period = (typeof PERIODS)[number];
+export const MarketQuery = Type.Object({ period: Type.Optional(emptyIsAbsent(oneOf(PERIODS))) });

@@ -1,0 +1,25 @@
+import type { FastifyRequest } from "fastify";
+import { hostWithoutPort, isLoopbackAddress, isLoopbackHost } from "../../lib/loopback.ts";
+
+const UNKNOWN_ORIGIN = "https://YOUR_HOST";
+
+/** Where the example requests of a page go. */
+interface ExampleSite {
+  /** Origin of the API, for example `https://api.example.org`. */
+  readonly origin: string;
+  /** The demo key; null if the reader has to insert a key. */
+  readonly demoKey: string | null;
+}
+
+/**
+ * Returns origin and key of example requests. Without a public URL only a loopback Host header is used, because a client
+ * can send any other. The demo key is only shown to users of this machine: other visitors could replace it.
+ */
+export function resolveExampleSite(
+  { ip, headers: { host = "" } }: Pick<FastifyRequest, "ip" | "headers">,
+  { publicUrl, demoKey }: { readonly publicUrl: string | null; readonly demoKey: string | null },
+): ExampleSite {
+  if (publicUrl !== null) return { origin: new URL(publicUrl).origin, demoKey: null };
+  if (!isLoopbackHost(hostWithoutPort(host))) return { origin: UNKNOWN_ORIGIN, demoKey: null };
+  return { origin: `http://${host.toLowerCase()}`, demoKey: isLoopbackAddress(ip) ? demoKey : null };
+}

@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+
+/** Without `TEST_CHROMIUM`, the tests are skipped if there is no browser; with it, a missing browser is a failure. */
+const CHROMIUM = process.env.TEST_CHROMIUM ?? "/usr/bin/chromium";
+const skip = process.env.TEST_CHROMIUM === undefined && !existsSync(CHROMIUM) ? `${CHROMIUM} does not exist` : false;
+const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+/** One page of each kind. */
+const PAGES = [
+  ...["/docs", "/docs/first-call", "/docs/plans-and-quotas", "/docs/errors", "/docs/search?q=quota"],
+  ...["/docs/api/list-markets", "/docs/api/create-key", "/docs/api/get-health"],
+];
+const WIDE = { width: 1280, height: 900 };
+const NARROW = { width: 390, height: 844 };
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let service: ServiceProcess;
+let browser: Browser;
+before(async () => {
+  if (skip !== false) return;
+  folder = await temporaryFolder();
+  service = await startServiceProcess({ dataDir: folder.path });
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+});
+after(async () => {
+  if (skip !== false) return;
+  await browser.close();
+  await service.end();
+  await folder.release();
+});
+
+/** Opens a separate browser context. `problems` collects console messages, script errors and requests to other hosts. */
+async function openPage(options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ viewport: WIDE, ...options });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("console", (message) => problems.push(message.text()));
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("response", (response) => {
+    const { pathname } = new URL(response.url());
+    if (response.status() >= 400 && !pathname.startsWith("/v1")) problems.push(`${response.status()} ${pathname}`);
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(service.url)) problems.push(`external request: ${request.url()}`);
+  });
+  return { page, problems, close: () => context.close() };
+}
+
+const open = (page: Page, path: string) => page.goto(`${service.url}${path}`);
+
+async function findViolations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE);
+  const violations: { id: string; nodes: { html: string }[] }[] = await page.evaluate(
+    "axe.run().then((result) => result.violations)",
+  );
+  return violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .map(({ html }) => html)
+        .join(" ")
+        .slice(0, 500)}`,
+  );
+}
+
+/** Waits for a text in the status line. A script in the page could not wait, because the policy forbids `eval`. */
+const waitForStatus = (page: Page, text: string) => page.waitForSelector(`[data-status]:has-text("${text}")`);
+
+for (const colorScheme of ["light", "dark"] as const)
+  test(`pages have no accessibility violation in the ${colorScheme} theme`, { skip }, async () => {
+    const { page, problems, close } = await openPage({ colorScheme });
+    for (const path of PAGES) {
+      await open(page, path);
+      // Collapsed content is checked, too.
+      await page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true");
+      assert.deepEqual(await findViolations(page), [], path);
+    }
+    assert.deepEqual(problems, []);
+    await close();
+  });
+
+test("an accessibility violation is found", { skip }, async () => {
+  const { page, close } = await openPage();
+  await open(page, "/docs");
+  await page.evaluate("document.body.append(document.createElement('button'))");
+  assert.match((await findViolations(page)).join(), /button-name/);
+  await close();
+});
+
+test("no page scrolls horizontally or writes to the console, on wide and narrow screens", { skip }, async () => {
+  const paths = [...(await service.get("/llms.txt", {})).text.matchAll(/\(http:[^)]*?(\/docs[^)]*)\.md\)/g)];
+  assert.ok(paths.length > 25);
+  for (const viewport of [WIDE, NARROW]) {
+    const { page, problems, close } = await openPage({ viewport });
+    for (const [, path = ""] of paths) {
+      await open(page, path);
+      const overflow: number = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      assert.ok(overflow <= 0, `${path} is ${overflow} px too wide at ${viewport.width} px`);
+    }
+    assert.deepEqual(problems, []);
+    await close();
+  }
+});
+
+test("on a wide screen the navigation stays visible while the page scrolls", { skip }, async () => {
+  const { page, close } = await openPage();
+  await open(page, "/docs/api/list-markets");
+  await page.evaluate("scrollTo(0, document.body.scrollHeight / 2)");
+  const box = await page.locator(".sidebar").boundingBox();
+  assert.ok(box !== null && box.y >= 0 && box.y < 100, JSON.stringify(box));
+  await close();
+});
+
+test("the form runs a call and shows status, limits and the formatted body", { skip }, async () => {
+  const { page, problems, close } = await openPage();
+  await open(page, "/docs/api/list-markets");
+  await page.click("[data-send]");
+  await page.waitForSelector("[data-output]:visible");
+  assert.match((await page.textContent("[data-status]")) ?? "", /^200 OK · \d+ ms · ratelimit: "general"/);
+  const body = (await page.textContent("[data-output]")) ?? "";
+  assert.match(body, /^\[\n {2}\{\n {4}"platform"/);
+  assert.equal(JSON.parse(body).length, 2);
+  await page.fill("[name=limit]", "9999");
+  await page.click("[data-send]");
+  await waitForStatus(page, "422");
+  assert.match((await page.textContent("[data-output]")) ?? "", /less than or equal to 100/);
+  // The browser reports the 422 itself.
+  assert.deepEqual(
+    problems.filter((problem) => !problem.includes("422")),
+    [],
+  );
+  await close();
+});
+
+test("the form sends a body, and a call can be cancelled", { skip }, async () => {
+  const { page, close } = await openPage();
+  await open(page, "/docs/api/create-key");
+  await page.fill("[data-body]", '{"name": "from the page"}');
+  await page.click("[data-send]");
+  await page.waitForSelector("[data-output]:visible");
+  assert.match((await page.textContent("[data-output]")) ?? "", /"name": "from the page"/);
+  await page.route("**/v1/**", () => {});
+  await page.click("[data-send]");
+  await page.click("[data-cancel]");
+  await waitForStatus(page, "Cancelled.");
+  await close();
+});
+
+test("a large response is shown up to 256 KiB", { skip }, async () => {
+  const { page, close } = await openPage();
+  await open(page, "/docs/api/get-livez");
+  await page.route("**/livez", (route) => route.fulfill({ body: "x".repeat(1_000_000) }));
+  await page.click("[data-send]");
+  await page.waitForSelector("[data-output]:visible");
+  assert.match((await page.textContent("[data-status]")) ?? "", /only the first 256 KiB are shown/);
+  assert.equal((await page.textContent("[data-output]"))?.length, 256 * 1024);
+  await close();
+});
+
+test("samples contain the demo key, or the key that the user has used in this tab", { skip }, async () => {
+  const { page, close } = await openPage();
+  const readSample = async () => (await page.textContent(".tabs .panel code")) ?? "";
+  await open(page, "/docs/api/list-markets");
+  assert.ok((await readSample()).includes(service.keys.enterprise));
+  await page.fill("[data-key]", service.keys.free);
+  await page.press("[data-key]", "Tab");
+  assert.ok((await readSample()).includes(service.keys.free));
+  await open(page, "/docs/first-call");
+  assert.ok((await readSample()).includes(service.keys.free));
+  assert.ok(!(await readSample()).includes(service.keys.enterprise));
+  await page.click("label:has-text('Python') >> nth=0");
+  await open(page, "/docs/api/get-market");
+  assert.equal(await page.isVisible("code:has-text('urllib')"), true, "the language is remembered");
+  await close();
+});
+
+test("without JavaScript, samples, search and public calls work, and other forms say what to use", {
+  skip,
+}, async () => {
+  const { page, problems, close } = await openPage({ javaScriptEnabled: false });
+  await open(page, "/docs/api/list-markets");
+  assert.equal(await page.isVisible("code:has-text('curl')"), true);
+  await page.click("label:has-text('TypeScript')");
+  assert.equal(await page.isVisible("code:has-text('await fetch')"), true);
+  assert.equal(await page.isVisible("code:has-text('curl')"), false);
+  assert.equal(await page.isDisabled("[data-send]"), true);
+  assert.equal(await page.isVisible("noscript .notice"), true);
+  await page.fill("#docs-search", "pagination");
+  await page.press("#docs-search", "Enter");
+  await page.click(".results a >> nth=0");
+  assert.equal(await page.textContent("h1"), "Pagination");
+  await open(page, "/docs/api/get-pricing");
+  await page.click("[data-send]");
+  await page.waitForURL(`${service.url}/v1/pricing**`);
+  assert.deepEqual(problems, []);
+  await close();
+});

@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdtemp, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { EXAMPLES_FOLDER, listExampleIds, readLiveValues, send } from "../examples/requests.ts";
+import { compareShapes } from "../support/compare-shapes.ts";
+import { run, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+
+const PROJECT = new URL("../..", import.meta.url).pathname;
+/** Ends the account key of the sample, so it runs last. */
+const ENDS_KEY = "rotate_key";
+/** A sandbox sends no e-mail, so the token of the sample does not exist. */
+const NOT_FOUND = "verify_email";
+const PROCESSES_MAX = 3;
+const GUIDES = ["get-a-key", "first-call", "pagination", "events", "prices"];
+
+/** Each language uses another account, because two calls cannot create the same key. */
+const LANGUAGES = [
+  { name: "sh", file: "sample.sh", command: "sh", plan: "free" },
+  { name: "ts", file: "sample.ts", command: process.execPath, plan: "pro" },
+  { name: "python", file: "sample.py", command: "python3", plan: "enterprise" },
+] as const;
+type Language = (typeof LANGUAGES)[number];
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let service: ServiceProcess;
+// biome-ignore lint/suspicious/noExplicitAny: untyped JSON
+let document: any;
+/** Ids of an open market and its event. Read before the samples rotate the demo keys. */
+let live: Readonly<Record<string, string>>;
+before(async () => {
+  folder = await temporaryFolder();
+  service = await startServiceProcess({ dataDir: join(folder.path, "data") });
+  document = (await service.get("/openapi.json", {})).json;
+  live = await readLiveValues(service);
+  // curl prints the status after the body.
+  await writeFile(join(folder.path, ".curlrc"), 'silent\nwrite-out = "\\n%{http_code}"\n');
+});
+after(async () => {
+  await service.end();
+  await folder.release();
+});
+
+/** Returns the operations in an order in which their samples can run. */
+function listOperations(): readonly { readonly id: string; readonly status: number }[] {
+  const operations = Object.values(
+    document.paths as Record<string, Record<string, { operationId: string; responses: object }>>,
+  )
+    .flatMap((methods) => Object.values(methods))
+    .map(({ operationId: id, responses }) => ({
+      id,
+      status: id === NOT_FOUND ? 404 : Number(Object.keys(responses)[0]),
+    }));
+  return operations.sort((a, b) => Number(a.id === ENDS_KEY) - Number(b.id === ENDS_KEY));
+}
+
+/** Returns the code blocks of a page in a language. */
+async function readSamples(page: string, language: Language): Promise<readonly string[]> {
+  const { status, text } = await service.get(`/docs/${page}.md`, {});
+  assert.equal(status, 200, page);
+  return [...text.matchAll(new RegExp(`^\`\`\`${language.name}\\n(.*?)\\n\`\`\`$`, "gms"))].map(
+    (match) => match[1] ?? "",
+  );
+}
+
+/** Replaces the values of a sample that differ between accounts. */
+async function adapt(sample: string, language: Language): Promise<string> {
+  const key = service.keys[language.plan];
+  const adapted = sample
+    .replaceAll(service.keys.enterprise, key)
+    .replaceAll("ada@example.org", `ada.${language.name}.${samplesRun}@example.org`);
+  samplesRun += 1;
+  const storedKeyId = JSON.parse(readFileSync(new URL("revoke_key.json", EXAMPLES_FOLDER), "utf8")).request.path.key_id;
+  if (!sample.includes(storedKeyId)) return adapted;
+  const response = await fetch(`${service.url}/v1/customers/me/keys`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "to revoke" }),
+  });
+  return adapted.replaceAll(storedKeyId, ((await response.json()) as { key_id: string }).key_id);
+}
+let samplesRun = 0;
+
+/** Runs a sample and asserts that it gets the status: a program reports a status of 400 or above as an error. */
+async function assertRuns(sample: string, language: Language, status: number, name: string): Promise<void> {
+  const runFolder = await mkdtemp(join(folder.path, "sample-"));
+  await writeFile(join(runFolder, language.file), await adapt(sample, language));
+  const program = run(language.command, [join(runFolder, language.file)], {
+    CURL_HOME: folder.path,
+    HOME: folder.path,
+  });
+  const exitCode = await program.ended;
+  const message = `${name} in ${language.name}:\n${sample}\n${program.output()}`;
+  assert.equal(exitCode, language.name === "sh" || status < 400 ? 0 : 1, message);
+  if (language.name === "sh") assert.equal(program.output().split("\n").at(-1), String(status), message);
+  else if (status >= 400) assert.match(program.output(), new RegExp(`\\b${status}\\b`), message);
+  assert.notEqual(program.output().trim(), "", message);
+}
+
+/** Runs the samples of every operation, some at a time, and returns how many there are. */
+async function runSamples(language: Language): Promise<number> {
+  const operations = listOperations();
+  const last = operations.filter(({ id }) => id === ENDS_KEY);
+  const queue = operations.filter(({ id }) => id !== ENDS_KEY);
+  const runOne = async ({ id, status }: (typeof operations)[number]) => {
+    const samples = await readSamples(`api/${id.replaceAll("_", "-")}`, language);
+    assert.equal(samples.length, 1, `${id} has no sample in ${language.name}`);
+    await assertRuns(samples[0] ?? "", language, status, id);
+  };
+  const worker = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await runOne(next);
+  };
+  await Promise.all(Array.from({ length: PROCESSES_MAX }, worker));
+  for (const guide of GUIDES)
+    for (const sample of await readSamples(guide, language)) await assertRuns(sample, language, 200, guide);
+  for (const operation of last) await runOne(operation);
+  return operations.length;
+}
+
+for (const language of LANGUAGES)
+  test(`every ${language.name} sample gets the documented status from a sandbox`, {
+    skip: language.name === "python" && !hasPython ? "python3 is not installed" : false,
+  }, async () => {
+    const count = await runSamples(language);
+    assert.equal(count, listExampleIds().length);
+  });
+
+test("the TypeScript samples compile in strict mode", async () => {
+  const typescript = LANGUAGES[1];
+  const compileFolder = await mkdtemp(join(folder.path, "types-"));
+  await writeFile(join(compileFolder, "package.json"), '{ "type": "module" }');
+  await symlink(join(PROJECT, "node_modules"), join(compileFolder, "node_modules"));
+  const pages = [...listOperations().map(({ id }) => `api/${id.replaceAll("_", "-")}`), ...GUIDES];
+  const files: string[] = [];
+  for (const page of pages)
+    for (const sample of await readSamples(page, typescript)) {
+      files.push(`sample-${files.length}.ts`);
+      await writeFile(join(compileFolder, files.at(-1) ?? ""), `${sample}\nexport {};\n`);
+    }
+  const options = ["--noEmit", "--strict", "--target", "esnext", "--module", "nodenext", "--types", "node"];
+  const paths = files.map((file) => join(compileFolder, file));
+  const compiler = run(join(PROJECT, "node_modules/.bin/tsc"), ["--ignoreConfig", ...options, ...paths]);
+  assert.equal(await compiler.ended, 0, compiler.output());
+});
+
+test("every example has the shape of a real response", async () => {
+  const signUp = { email: "grace@example.org", name: "Grace Hopper", turnstile_token: "XXXX.DUMMY.TOKEN.XXXX" };
+  const account = await fetch(`${service.url}/v1/customers/signup`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(signUp),
+  });
+  const { api_key: key } = (await account.json()) as { api_key: string };
+  let keyId = "";
+  const ids = [
+    ...listExampleIds().filter((id) => id !== "revoke_key" && id !== ENDS_KEY && id !== NOT_FOUND),
+    "revoke_key",
+    ENDS_KEY,
+  ];
+  for (const id of ids) {
+    const example = JSON.parse(readFileSync(new URL(`${id}.json`, EXAMPLES_FOLDER), "utf8"));
+    if (id === "sign_up") example.request.body.email = "hedy@example.org";
+    if (id === "create_key") example.request.body.name = "shape";
+    const values = { ...live, key_id: keyId };
+    const { status, body } = await send(service, document.paths, id, example.request, { values, key });
+    assert.equal(status, 200, `${id}: ${JSON.stringify(body)}`);
+    if (id === "create_key") keyId = (body as { key_id: string }).key_id;
+    if (typeof body === "string") assert.equal(example.response.split("\n")[0], body.split("\n")[0]);
+    else assert.deepEqual(compareShapes(example.response, body, schemaOf(id), resolve), [], id);
+  }
+});
+
+function schemaOf(operationId: string) {
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods as object));
+  const { responses } = operations.find((operation) => operation.operationId === operationId);
+  return responses[200].content["application/json"].schema;
+}
+
+const resolve = (reference: string) => document.components.schemas[reference.split("/").at(-1) ?? ""];
+
+test("a difference in shape is found", () => {
+  const schema = {
+    properties: { a: {}, list: { items: { properties: { b: {} }, required: ["b"] } } },
+    required: ["a"],
+  };
+  const compare = (example: unknown, real: unknown) => compareShapes(example, real, schema, resolve).length;
+  assert.equal(compare({ a: 1, list: [{ b: 1 }] }, { a: 2, list: [{ b: 3 }, { b: 4 }] }), 0);
+  assert.equal(compare({ a: 1 }, { a: 1, list: [] }), 0);
+  assert.equal(compare({ a: 1 }, { a: "1" }), 1);
+  assert.equal(compare({}, { a: 1 }), 1);
+  assert.equal(compare({ a: 1, other: 1 }, { a: 1 }), 1);
+  assert.equal(compare({ a: 1, list: [{}] }, { a: 1, list: [{ b: 1 }] }), 1);
+});

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { chmod, readdir, stat, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { quietLog } from "../support/quiet-log.ts";
+import { eventually, run, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+import { makeStore } from "../support/store-template.ts";
+
+const CTRL_C = "\x03";
+/** Not installed everywhere, and other systems have a different command of this name. */
+const HAS_SCRIPT = /util-linux/.test(spawnSync("script", ["--version"], { encoding: "utf8" }).stdout ?? "");
+const FEW_MARKETS = { PARALLAX_SANDBOX_MARKETS: "20" };
+
+let folder: { path: string; release(): Promise<void> };
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => folder.release());
+
+const serve = (env: Readonly<Record<string, string>>) =>
+  run(process.execPath, ["bin/parallax.mjs", "serve"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path, ...env });
+
+/** Asserts that the service exits with 1 and prints one line, and returns the line. */
+async function readFailureLine(env: Readonly<Record<string, string>>): Promise<string> {
+  const { ended, output } = serve(env);
+  assert.equal(await ended, 1, output());
+  assert.equal(output().trim().split("\n").length, 1, output());
+  return output();
+}
+
+test("a taken port is reported in one line before the store is opened", async () => {
+  const server = createServer().listen(0, "127.0.0.1").unref();
+  await once(server, "listening");
+  const PARALLAX_PORT = String((server.address() as AddressInfo).port);
+  const line = await readFailureLine({ PARALLAX_PORT });
+  assert.ok(line.startsWith(`127.0.0.1:${PARALLAX_PORT} is in use by another process.`), line);
+  assert.match(line, /PARALLAX_PORT/);
+  assert.match(await readFailureLine({ PARALLAX_METRICS_PORT: PARALLAX_PORT }), /PARALLAX_METRICS_PORT/);
+  assert.deepEqual(await readdir(folder.path), []);
+});
+
+test("a store that a newer version has migrated is refused in one line with the next step", async () => {
+  await makeStore(folder.path);
+  const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
+  await database.query("insert into kysely_migration (name, timestamp) values ('9999-newer', 'now')");
+  await database.close();
+  const line = await readFailureLine(FEW_MARKETS);
+  assert.match(
+    line,
+    /^A newer version of Parallax has changed this store \(migration 9999-newer\): start that version/,
+  );
+});
+
+test("an invalid setting in the settings file is reported like one of the environment", async () => {
+  const file = join(folder.path, "settings");
+  await writeFile(file, "PARALLAX_LOG_LEVEL=loud\n");
+  assert.match(await readFailureLine({ PARALLAX_ENV_FILE: file }), /^Invalid setting PARALLAX_LOG_LEVEL=loud/);
+  await writeFile(file, "PARALLAX_LOG_LEVEL = info\n");
+  assert.match(await readFailureLine({ PARALLAX_ENV_FILE: file }), /settings, line 1: write NAME=value/);
+});
+
+test("the first start prints its progress, the URLs and a request to try, and later starts keep the directories private", async () => {
+  const service = await startServiceProcess({ dataDir: folder.path, createsStore: true, env: FEW_MARKETS });
+  await eventually(() => (/^ {2}Ready: \d+ markets$/m.test(service.output()) ? true : null), "the last line");
+  const plainLines = service
+    .output()
+    .split("\n")
+    .filter((line) => line.startsWith("  "));
+  const expectedLines = [
+    /^ {2}Creating the store in \S+ \(first start only\) …$/,
+    /^ {2}Starting the simulated venues …$/,
+    /^ {2}Parallax {2}http:/,
+    /^ {2}Docs {6}http:.*\/docs$/,
+    /^ {2}Try: curl -H "Authorization: Bearer plx_ent_/,
+    /^ {2}Reading the markets of the venues …$/,
+    /^ {2}Ready: \d+ markets$/,
+  ];
+  const positions = expectedLines.map((pattern) => plainLines.findIndex((line) => pattern.test(line)));
+  assert.ok(!positions.includes(-1), service.output());
+  assert.deepEqual(
+    positions,
+    positions.toSorted((a, b) => a - b),
+  );
+  assert.equal(service.output().includes("\x1b"), false);
+  const directories = [folder.path, join(folder.path, "store")];
+  for (const path of directories) assert.equal((await stat(path)).mode & 0o777, 0o700, path);
+  assert.equal(await service.end(), 0);
+
+  for (const path of directories) await chmod(path, 0o755);
+  const restarted = await startServiceProcess({ dataDir: folder.path, env: FEW_MARKETS, isReady: false });
+  for (const path of directories) assert.equal((await stat(path)).mode & 0o777, 0o700, path);
+  assert.equal(restarted.output().match(/its permissions are now 0700/g)?.length, 2);
+  assert.doesNotMatch(restarted.output(), /Creating the store/);
+  await restarted.end();
+});
+
+/** Returns the ids and command lines of all live descendants of a process. */
+function listDescendants(pid: number): Map<number, string> {
+  const children = new Map<number, number[]>();
+  for (const id of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const parent = Number(/\) \S (\d+) /.exec(readProcFile(id, "stat"))?.[1]);
+    children.set(parent, [...(children.get(parent) ?? []), Number(id)]);
+  }
+  const found = new Map<number, string>();
+  const pending = [pid];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop())
+    for (const child of children.get(id) ?? []) {
+      found.set(child, readProcFile(String(child), "cmdline").replaceAll("\0", " "));
+      pending.push(child);
+    }
+  return found;
+}
+
+/** Empty if the process has ended meanwhile. */
+function readProcFile(id: string, name: string): string {
+  try {
+    return readFileSync(`/proc/${id}/${name}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+test("Ctrl-C in a terminal under `npm start` shuts down gracefully with exit code 0 and leaves no process", {
+  skip: HAS_SCRIPT ? false : "util-linux script is not installed",
+}, async () => {
+  const env = { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path, ...FEW_MARKETS };
+  await makeStore(folder.path);
+  // `script` runs npm in a pseudo-terminal: Ctrl-C becomes a SIGINT to npm, the service and the simulated venues.
+  const terminal = run("script", ["-qefc", "npm start", "/dev/null"], env, "pipe");
+  await eventually(() => (/Ready: \d+ markets/.test(terminal.output()) ? true : null), "readiness");
+  const processes = listDescendants(terminal.child.pid ?? 0);
+  const commands = [...processes.values()].join("\n");
+  for (const command of [/^npm start/m, /parallax\.mjs serve/, /parallax\.mjs sandbox/])
+    assert.match(commands, command);
+  terminal.child.stdin?.write(CTRL_C);
+  assert.equal(await terminal.ended, 0, terminal.output());
+  assert.match(terminal.output(), /"message":"stopped"/);
+  assert.doesNotMatch(terminal.output(), /simulated venues exited|"level":"(warn|error)"/);
+  for (const [pid, command] of processes) assert.equal(readProcFile(String(pid), "cmdline"), "", command);
+});

@@ -1,0 +1,79 @@
+import type { FastifyInstance, LightMyRequestResponse } from "fastify";
+import { MarketBoard } from "../../../src/board/index.ts";
+import type { HealthReport } from "../../../src/capabilities/health/index.ts";
+import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/service.ts";
+import { type WebsiteOptions, websiteRoutes } from "../../../src/capabilities/website/routes.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { SAMPLE_AT } from "../market-samples.ts";
+import { samplePoint } from "../storage-samples.ts";
+import { testServer } from "../test-app.ts";
+
+const HOUR_MS = 3_600_000;
+const BROWSER = { accept: "text/html,application/xhtml+xml", host: "127.0.0.1:8787" };
+
+export interface Website {
+  readonly app: FastifyInstance;
+  readonly board: MarketBoard;
+  readonly clock: FakeClock;
+  /** Requests a page like a browser, each time from another IP address unless `from` is set. */
+  visit(
+    path: string,
+    options?: { readonly headers?: Readonly<Record<string, string>>; readonly from?: string; readonly method?: "HEAD" },
+  ): Promise<LightMyRequestResponse>;
+}
+
+/** Opens the public pages on a real server with an empty board. The venues are alpha and beta; it is a sandbox. */
+export async function openWebsite(
+  options: Partial<WebsiteOptions> & { readonly readHistory?: MarketsPorts["pastPrices"]["read"] } = {},
+): Promise<Website> {
+  const { readHistory, data = "sandbox", publicUrl = null, ...others } = options;
+  const clock = new FakeClock(SAMPLE_AT);
+  const board = new MarketBoard(() => clock.now());
+  const { app } = await testServer({ data, publicUrl, clock });
+  const service = createMarketsService({
+    board,
+    clock,
+    venues: ["alpha", "beta"],
+    fetchMarket: async () => {
+      throw new Error("A page must not request a market from its venue");
+    },
+    pastPrices: {
+      read:
+        readHistory ??
+        (async (_market, period) => ({
+          period,
+          intervalSeconds: 3_600,
+          generatedAt: clock.now(),
+          points: [0.35, 0.5, 0.41].map((price, index) =>
+            samplePoint(SAMPLE_AT - (3 - index) * HOUR_MS, SAMPLE_AT - (2 - index) * HOUR_MS, price),
+          ),
+        })),
+    },
+    readTrend: async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null }),
+  });
+  const describeVenue = (status: "ok" | "down", markets: number) => ({
+    ...{ status, markets, role: "ingest" as const, stream: "up" as const, last_success_at: null, lag_seconds: 1 },
+    ...{ drops: {}, drift: [], sweep: { rows: 0, total: null, completed: 1, incomplete: 0 } },
+  });
+  const health: HealthReport = {
+    ...{ status: "degraded", version: "1", data, uptime_seconds: 1 },
+    checks: {
+      ...{ store: { status: "ok" }, bus: { status: "ok" }, jobs: { status: "ok" } },
+      venues: { alpha: describeVenue("ok", 1_234), beta: describeVenue("down", 0) },
+    },
+  };
+  websiteRoutes(app, {
+    ...{ service, board, clock, venues: ["alpha", "beta"], publicUrl, data, demoKey: "plx_ent_demo" },
+    ...{ upgradeUrl: null, acceptsPayments: false },
+    health: () => health,
+    ...others,
+  });
+  let addressCount = 0;
+  const createAddress = () => {
+    addressCount += 1;
+    return `127.1.${addressCount >> 8}.${addressCount & 255}`;
+  };
+  const visit: Website["visit"] = (url, { headers = {}, from = createAddress(), method = "GET" as const } = {}) =>
+    app.inject({ method, url, headers: { ...BROWSER, ...headers }, remoteAddress: from });
+  return { app, board, clock, visit };
+}
