@@ -1,35 +1,30 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import {
+  expandAll,
+  launchBrowser,
+  listLayoutDefects,
+  listViolations,
+  openBrowserPage,
+  browserSkipReason as skip,
+} from "../support/pages/browser.ts";
 import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
-
-/** Without `TEST_CHROMIUM`, the tests are skipped if there is no browser; with it, a missing browser is a failure. */
-const CHROMIUM = process.env.TEST_CHROMIUM ?? "/usr/bin/chromium";
-const skipReason =
-  process.env.TEST_CHROMIUM === undefined && !existsSync(CHROMIUM) ? `${CHROMIUM} does not exist` : false;
-const BROWSER_FLAGS = [
-  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
-  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
-];
-
-const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: ServiceProcess;
 let browser: Browser;
 before(async () => {
-  if (skipReason !== false) return;
+  if (skip !== false) return;
   folder = await temporaryFolder();
   const env = { PARALLAX_SANDBOX_MARKETS: "10" };
   service = await startServiceProcess({ dataDir: folder.path, env });
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: BROWSER_FLAGS });
+  browser = await launchBrowser();
 });
 after(async () => {
-  if (skipReason !== false) return;
+  if (skip !== false) return;
   await browser.close();
   await service.end();
   await folder.release();
@@ -40,24 +35,7 @@ const readStatus = async (path: string, key: string): Promise<number> =>
 
 const readText = async (page: Page, selector: string): Promise<string> => (await page.textContent(selector)) ?? "";
 
-/** Opens a separate browser context without JavaScript. `problems` collects failed and external requests and console messages. */
-async function openPage(): Promise<{ page: Page; problems: string[]; close(): Promise<void> }> {
-  const context = await browser.newContext({ javaScriptEnabled: false });
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on("requestfailed", (request) => {
-    const error = request.failure()?.errorText;
-    // After a double click, the browser aborts the first submission, or the files of its page, if they are still pending.
-    if (error !== "net::ERR_ABORTED") problems.push(`${request.url()}: ${error}`);
-  });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(service.url)) problems.push(`external request: ${request.url()}`);
-  });
-  page.on("console", (message) => {
-    if (!message.text().startsWith("Clear-Site-Data header on")) problems.push(message.text());
-  });
-  return { page, problems, close: () => context.close() };
-}
+const openPage = () => openBrowserPage(browser, service.url, { javaScriptEnabled: false });
 
 /** Submits twice, because some users double-click buttons. */
 const clickTwice = (page: Page, button: string) => page.click(button, { clickCount: 2 });
@@ -80,7 +58,7 @@ async function signIn(page: Page, email: string): Promise<void> {
 }
 
 test("without JavaScript, a user signs up, is signed in, sees the usage and manages keys", {
-  skip: skipReason,
+  skip,
 }, async () => {
   const { page, problems, close } = await openPage();
   const key = await signUp(page, "ada@example.org");
@@ -123,7 +101,7 @@ test("without JavaScript, a user signs up, is signed in, sees the usage and mana
   await close();
 });
 
-test("without JavaScript, a user changes the e-mail and deletes the account", { skip: skipReason }, async () => {
+test("without JavaScript, a user changes the e-mail and deletes the account", { skip }, async () => {
   const { page, problems, close } = await openPage();
   const key = await signUp(page, "bob@example.org");
   await page.click("text=Go to your account");
@@ -145,27 +123,18 @@ test("without JavaScript, a user changes the e-mail and deletes the account", { 
 });
 
 test("no account page overflows, breaks a key or an id, or has an accessibility violation in either theme", {
-  skip: skipReason,
+  skip,
 }, async () => {
   const context = await browser.newContext({ reducedMotion: "reduce" });
   const page = await context.newPage();
   const checkPage = async (name: string) => {
-    // Collapsed content is checked, too.
-    await page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true");
+    await expandAll(page);
     for (const width of [390, 1280])
       for (const colorScheme of ["light", "dark"] as const) {
         await page.setViewportSize({ width, height: 844 });
         await page.emulateMedia({ colorScheme });
-        const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-        assert.equal(await page.evaluate(overflow), 0, `${name} at ${width} px`);
-        const isBroken =
-          "[...document.querySelectorAll('.code code, code.id')].some((code) => code.getClientRects().length > 1)";
-        assert.equal(await page.evaluate(isBroken), false, `${name} at ${width} px`);
-        await page.evaluate(AXE);
-        const violations = await page.evaluate(
-          "axe.run().then((result) => result.violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))",
-        );
-        assert.deepEqual(violations, [], `${name} at ${width} px, ${colorScheme}`);
+        assert.deepEqual(await listLayoutDefects(page), [], `${name} at ${width} px`);
+        assert.deepEqual(await listViolations(page), [], `${name} at ${width} px, ${colorScheme}`);
       }
   };
   const open = async (path: string) => {
@@ -208,7 +177,7 @@ test("no account page overflows, breaks a key or an id, or has an accessibility 
 });
 
 test("every form submission sends the site's origin, and no referrer contains a path or token", {
-  skip: skipReason,
+  skip,
 }, async () => {
   const { page, close } = await openPage();
   const sentHeaders: Promise<readonly [path: string, origin: string | undefined, referer: string | undefined]>[] = [];
@@ -237,7 +206,7 @@ test("every form submission sends the site's origin, and no referrer contains a 
 });
 
 test("if another site submits the rotation form, the request is rejected and the key still works", {
-  skip: skipReason,
+  skip,
 }, async () => {
   const { page, close } = await openPage();
   const key = await signUp(page, "eve@example.org");

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import {
+  expandAll,
+  launchBrowser,
+  listViolations,
+  openBrowserPage,
+  browserSkipReason as skip,
+} from "../support/pages/browser.ts";
 import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 
-/** Without `TEST_CHROMIUM`, the tests are skipped if there is no browser; with it, a missing browser is a failure. */
-const CHROMIUM = process.env.TEST_CHROMIUM ?? "/usr/bin/chromium";
-const skip = process.env.TEST_CHROMIUM === undefined && !existsSync(CHROMIUM) ? `${CHROMIUM} does not exist` : false;
-const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 /** One page of each kind. */
 const PAGES = [
   ...["/docs", "/docs/first-call", "/docs/plans-and-quotas", "/docs/errors", "/docs/search?q=quota"],
@@ -24,7 +25,7 @@ before(async () => {
   if (skip !== false) return;
   folder = await temporaryFolder();
   service = await startServiceProcess({ dataDir: folder.path });
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+  browser = await launchBrowser();
 });
 after(async () => {
   if (skip !== false) return;
@@ -33,38 +34,10 @@ after(async () => {
   await folder.release();
 });
 
-/** Opens a separate browser context. `problems` collects console messages, script errors and requests to other hosts. */
-async function openPage(options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({ viewport: WIDE, ...options });
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on("console", (message) => problems.push(message.text()));
-  page.on("pageerror", (error) => problems.push(error.message));
-  page.on("response", (response) => {
-    const { pathname } = new URL(response.url());
-    if (response.status() >= 400 && !pathname.startsWith("/v1")) problems.push(`${response.status()} ${pathname}`);
-  });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(service.url)) problems.push(`external request: ${request.url()}`);
-  });
-  return { page, problems, close: () => context.close() };
-}
+const openPage = (options: BrowserContextOptions = {}) =>
+  openBrowserPage(browser, service.url, { viewport: WIDE, ...options });
 
 const open = (page: Page, path: string) => page.goto(`${service.url}${path}`);
-
-async function findViolations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
-  const violations: { id: string; nodes: { html: string }[] }[] = await page.evaluate(
-    "axe.run().then((result) => result.violations)",
-  );
-  return violations.map(
-    ({ id, nodes }) =>
-      `${id}: ${nodes
-        .map(({ html }) => html)
-        .join(" ")
-        .slice(0, 500)}`,
-  );
-}
 
 /** Waits for a text in the status line. A script in the page could not wait, because the policy forbids `eval`. */
 const waitForStatus = (page: Page, text: string) => page.waitForSelector(`[data-status]:has-text("${text}")`);
@@ -74,9 +47,8 @@ for (const colorScheme of ["light", "dark"] as const)
     const { page, problems, close } = await openPage({ colorScheme });
     for (const path of PAGES) {
       await open(page, path);
-      // Collapsed content is checked, too.
-      await page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true");
-      assert.deepEqual(await findViolations(page), [], path);
+      await expandAll(page);
+      assert.deepEqual(await listViolations(page), [], path);
     }
     assert.deepEqual(problems, []);
     await close();
@@ -86,7 +58,7 @@ test("an accessibility violation is found", { skip }, async () => {
   const { page, close } = await openPage();
   await open(page, "/docs");
   await page.evaluate("document.body.append(document.createElement('button'))");
-  assert.match((await findViolations(page)).join(), /button-name/);
+  assert.match((await listViolations(page)).join(), /button-name/);
   await close();
 });
 

@@ -148,16 +148,12 @@ test("the TypeScript samples compile in strict mode", async () => {
 });
 
 test("every example has the shape of a real response", async () => {
-  const signUp = { email: "grace@example.org", name: "Grace Hopper", turnstile_token: "XXXX.DUMMY.TOKEN.XXXX" };
-  const account = await fetch(`${service.url}/v1/customers/signup`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(signUp),
-  });
-  const { api_key: key } = (await account.json()) as { api_key: string };
+  // The examples use the account of the first one, because an address may sign up only five times an hour.
+  let key = "";
   let keyId = "";
   const ids = [
-    ...listExampleIds().filter((id) => id !== "revoke_key" && id !== ENDS_KEY && id !== NOT_FOUND),
+    "sign_up",
+    ...listExampleIds().filter((id) => !["sign_up", "revoke_key", ENDS_KEY, NOT_FOUND].includes(id)),
     "revoke_key",
     ENDS_KEY,
   ];
@@ -168,6 +164,7 @@ test("every example has the shape of a real response", async () => {
     const values = { ...live, key_id: keyId };
     const { status, body } = await send(service, document.paths, id, example.request, { values, key });
     assert.equal(status, 200, `${id}: ${JSON.stringify(body)}`);
+    if (id === "sign_up") key = (body as { api_key: string }).api_key;
     if (id === "create_key") keyId = (body as { key_id: string }).key_id;
     if (typeof body === "string") assert.equal(example.response.split("\n")[0], body.split("\n")[0]);
     else assert.deepEqual(compareShapes(example.response, body, schemaOf(id), resolve), [], id);

@@ -131,7 +131,7 @@ test("Ctrl-C in a terminal under `npm start` shuts down gracefully with exit cod
   const env = { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path, ...FEW_MARKETS };
   await makeStore(folder.path);
   // `script` runs npm in a pseudo-terminal: Ctrl-C becomes a SIGINT to npm, the service and the simulated venues.
-  const terminal = run("script", ["-qefc", "npm start", "/dev/null"], env, "pipe");
+  const terminal = run("script", ["-qefc", "exec npm start", "/dev/null"], env, "pipe");
   await eventually(() => (/Ready: \d+ markets/.test(terminal.output()) ? true : null), "readiness");
   const processes = listDescendants(terminal.child.pid ?? 0);
   const commands = [...processes.values()].join("\n");

@@ -39,6 +39,7 @@ before(async () => {
     plainAppPorts({
       database,
       log: quietLog,
+      account: { botCheck: null, emailDelivery: null, displaysLinks: true },
       venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
     }),
   );
@@ -128,7 +129,9 @@ test("503: the account page responds within 8 seconds if the database does not r
   const signInPage = await submit("/account/sign-in", { email: "ada@example.org" });
   const token = /enter\?token=([a-z2-7]+)/.exec(signInPage.payload)?.[1] ?? "";
   const cookie = String((await submit("/account/enter", { token })).headers["set-cookie"]).split(";")[0] ?? "";
-  const visitAccountPage = async () => (await app.http.inject({ url: "/account", headers: { cookie } })).statusCode;
+  const openAccountPage = () => app.http.inject({ url: "/account", headers: { cookie } });
+  const visitAccountPage = async () => (await openAccountPage()).statusCode;
+  assert.match((await openAccountPage()).payload, /ada@example\.org/);
   // Two parallel requests open two connections.
   assert.deepEqual(await Promise.all([visitAccountPage(), visitAccountPage()]), [200, 200]);
   proxy.blackhole();

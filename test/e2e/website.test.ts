@@ -1,17 +1,13 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import {
+  launchBrowser,
+  listLayoutDefects,
+  openBrowserPage,
+  browserSkipReason as skip,
+} from "../support/pages/browser.ts";
 import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
-
-/** Without `TEST_CHROMIUM`, the tests are skipped if there is no browser; with it, a missing browser is a failure. */
-const CHROMIUM = process.env.TEST_CHROMIUM ?? "/usr/bin/chromium";
-const skipReason =
-  process.env.TEST_CHROMIUM === undefined && !existsSync(CHROMIUM) ? `${CHROMIUM} does not exist` : false;
-const BROWSER_FLAGS = [
-  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
-  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
-];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: ServiceProcess;
@@ -19,66 +15,39 @@ let browser: Browser;
 /** Path of the page of one market. */
 let marketPath: string;
 before(async () => {
-  if (skipReason !== false) return;
+  if (skip !== false) return;
   folder = await temporaryFolder();
   service = await startServiceProcess({ dataDir: folder.path, env: { PARALLAX_SANDBOX_MARKETS: "60" } });
   const { text } = await service.get("/markets", { accept: "text/html" });
   marketPath = /href="(\/markets\/[^"?]+)"/.exec(text)?.[1] ?? "";
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: BROWSER_FLAGS });
+  browser = await launchBrowser();
 });
 after(async () => {
-  if (skipReason !== false) return;
+  if (skip !== false) return;
   await browser.close();
   await service.end();
   await folder.release();
 });
 
-/** Opens a separate browser context. `problems` collects failed and external requests and console messages. */
-async function openPage(
-  options: BrowserContextOptions,
-): Promise<{ page: Page; problems: string[]; close(): Promise<void> }> {
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on("requestfailed", (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
-  page.on("request", (request) => {
-    if (!request.url().startsWith(service.url)) problems.push(`external request: ${request.url()}`);
-  });
-  page.on("console", (message) => problems.push(message.text()));
-  page.on("pageerror", (error) => problems.push(error.message));
-  return { page, problems, close: () => context.close() };
-}
-
-/** Lists, in the browser, what extends the page beyond the window, and code that is broken into more lines. */
-const LIST_DEFECTS = `(() => {
-  const { clientWidth, scrollWidth } = document.documentElement;
-  const isTooWide = (element) => element.getBoundingClientRect().right > clientWidth && !element.closest("pre");
-  const countLines = (code) => new Set([...code.getClientRects()].map(({ top }) => Math.round(top))).size;
-  const isBroken = (code) => countLines(code) > code.textContent.split("\\n").length;
-  const elements = [
-    ...(scrollWidth > clientWidth ? [...document.body.querySelectorAll("*")].filter(isTooWide) : []),
-    ...[...document.querySelectorAll(".code code")].filter(isBroken),
-  ];
-  return [...(scrollWidth > clientWidth ? [scrollWidth] : []), ...elements.map(({ outerHTML }) => outerHTML)];
-})()`;
+const openPage = (options: BrowserContextOptions) => openBrowserPage(browser, service.url, options);
 
 const listPages = () => ["/", "/markets", "/markets?q=zzz", marketPath, `${marketPath}?period=30d`, "/pricing"];
 
 test("at 320, 390 and 1280 px, no public page overflows, breaks a key or reports an error", {
-  skip: skipReason,
+  skip,
 }, async () => {
   for (const width of [320, 390, 1280]) {
     const { page, problems, close } = await openPage({ viewport: { width, height: 844 } });
     for (const path of listPages()) {
       await page.goto(service.url + path);
-      assert.deepEqual(await page.evaluate(LIST_DEFECTS), [], `${path} at ${width} px`);
+      assert.deepEqual(await listLayoutDefects(page), [], `${path} at ${width} px`);
     }
     assert.deepEqual(problems, []);
     await close();
   }
 });
 
-test("every link of the public pages leads to an existing page", { skip: skipReason }, async () => {
+test("every link of the public pages leads to an existing page", { skip }, async () => {
   const paths = new Set<string>();
   for (const path of listPages()) {
     const { text } = await service.get(path, { accept: "text/html" });
@@ -91,7 +60,7 @@ test("every link of the public pages leads to an existing page", { skip: skipRea
 });
 
 test("the request on the start page and on a market's page works as pasted, and its button copies it", {
-  skip: skipReason,
+  skip,
 }, async () => {
   const { page, problems, close } = await openPage({ permissions: ["clipboard-read", "clipboard-write"] });
   for (const path of ["/", marketPath]) {
@@ -108,7 +77,7 @@ test("the request on the start page and on a market's page works as pasted, and 
   await close();
 });
 
-test("without JavaScript, a visitor searches markets and opens one with its chart", { skip: skipReason }, async () => {
+test("without JavaScript, a visitor searches markets and opens one with its chart", { skip }, async () => {
   const { page, problems, close } = await openPage({ javaScriptEnabled: false });
   await page.goto(service.url);
   await page.click("nav >> text=Markets");
