@@ -30,7 +30,7 @@ const HEADER_BYTES_MAX = 16 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 8_000;
 /** Short, because Node closes all connections that have timed out since the last check in one turn of the event loop. */
-const CONNECTION_CHECK_INTERVAL_MS = 250;
+const CONNECTION_CHECK_INTERVAL_MS = 25;
 /** Node closes an idle connection one second later, so that a client that waits exactly this long is not cut. */
 const KEEP_ALIVE_TIMEOUT_MS = 10_000;
 const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;

@@ -194,14 +194,15 @@ test("every form submission sends the site's origin, and no referrer contains a 
   await signIn(page, "grace@example.org");
   await page.click("text=Sign out");
   await page.waitForSelector("text=Show sign-in link");
+  const sent = await Promise.all(sentHeaders);
+  // On a slow machine, both clicks of a double click submit the form.
+  const forms = sent.map(([path]) => path).filter((path, index, paths) => path !== paths[index - 1]);
   assert.deepEqual(
-    await Promise.all(sentHeaders),
-    ["sign-up", "sign-out", "sign-in", "enter", "sign-out"].map((form) => [
-      `/account/${form}`,
-      service.url,
-      `${service.url}/`,
-    ]),
+    forms,
+    ["sign-up", "sign-out", "sign-in", "enter", "sign-out"].map((form) => `/account/${form}`),
   );
+  for (const [path, origin, referrer] of sent)
+    assert.deepEqual([origin, referrer], [service.url, `${service.url}/`], path);
   await close();
 });
 
