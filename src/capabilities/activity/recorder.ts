@@ -1,5 +1,5 @@
 import type { Tier } from "../../domain/plan.ts";
-import { type Batch, REQUESTS_MAX, type UnwrittenRequest, type UnwrittenUsage } from "./model.ts";
+import { type Batch, REQUESTS_MAX, type UnwrittenUsage } from "./model.ts";
 
 const DAY_MS = 86_400_000;
 /** Maximum number of days and keys in one batch. Requests of further keys in the same interval are not recorded. */
@@ -23,20 +23,33 @@ export interface CustomerRequest {
 
 interface KeyUsage {
   readonly customerId: string;
+  readonly keyId: string;
   readonly day: string;
   requests: number;
   failed: number;
   readonly counted: Record<Tier, number>;
 }
 
+/** The last requests of one key, at most `REQUESTS_MAX`: newer ones replace the oldest. */
+interface LastRequests {
+  readonly list: { request: CustomerRequest; occurredAt: number }[];
+  /** Position of the oldest request once the list is full. */
+  oldest: number;
+}
+
+interface KeyActivity {
+  /** By day; usually one. */
+  readonly usage: KeyUsage[];
+  readonly successful: LastRequests;
+  readonly failed: LastRequests;
+}
+
 /** Collects usage and requests in memory until they are taken as a batch. Bounded. */
 export class Recorder {
   readonly #usageRowsMax: number;
   readonly #requestsMax: number;
-  /** By key id and day. */
-  #usage = new Map<string, KeyUsage & { readonly keyId: string }>();
-  /** The last requests by key: successful and failed. */
-  #requests = new Map<string, readonly [UnwrittenRequest[], UnwrittenRequest[]]>();
+  #keys = new Map<string, KeyActivity>();
+  #usageRows = 0;
   #requestCount = 0;
   #dropped = 0;
   #dayStart = 0;
@@ -50,57 +63,62 @@ export class Recorder {
   /** @param now  when the response was ready, Unix milliseconds */
   add(request: CustomerRequest, now: number): void {
     const { keyId, counted, status } = request;
-    const day = counted === null ? this.#dayOf(now) : dayInMonth(this.#dayOf(now), counted.month);
-    const usageKey = `${keyId} ${day}`;
-    let usage = this.#usage.get(usageKey);
-    if (usage === undefined) {
-      if (this.#usage.size >= this.#usageRowsMax) {
+    const today = this.#dayOf(now);
+    const day = counted === null ? today : dayInMonth(today, counted.month);
+    let key = this.#keys.get(keyId);
+    let usage = key?.usage.find((row) => row.day === day);
+    if (key === undefined || usage === undefined) {
+      if (this.#usageRows >= this.#usageRowsMax) {
         this.#dropped += 1;
         return;
       }
+      if (key === undefined) {
+        key = { usage: [], successful: { list: [], oldest: 0 }, failed: { list: [], oldest: 0 } };
+        this.#keys.set(keyId, key);
+      }
       const counts = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
       usage = { customerId: request.customerId, keyId, day, requests: 0, failed: 0, counted: counts };
-      this.#usage.set(usageKey, usage);
+      key.usage.push(usage);
+      this.#usageRows += 1;
     }
     usage.requests += 1;
     if (status >= 400) usage.failed += 1;
     if (counted !== null) usage.counted[counted.tier] += 1;
-    this.#list(request, now);
+    this.#list(status < 400 ? key.successful : key.failed, request, now);
   }
 
   /** Removes and returns everything recorded, and the number of requests that exceeded a bound. */
   take(): { readonly batch: Batch; readonly dropped: number } {
-    const usage: UnwrittenUsage[] = [...this.#usage.values()];
-    const requests = [...this.#requests.values()].flatMap(([successful, failed]) => [...successful, ...failed]);
-    requests.sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime());
+    const keys = [...this.#keys.values()];
+    const usage: UnwrittenUsage[] = keys.flatMap((key) => key.usage);
+    const requests = keys
+      .flatMap(({ successful, failed }) => [...successful.list, ...failed.list])
+      .sort((a, b) => a.occurredAt - b.occurredAt)
+      .map(({ request: { counted: _counted, ...request }, occurredAt }) => ({
+        ...request,
+        occurredAt: new Date(occurredAt),
+      }));
     const dropped = this.#dropped;
-    this.#usage = new Map();
-    this.#requests = new Map();
+    this.#keys = new Map();
+    this.#usageRows = 0;
     this.#requestCount = 0;
     this.#dropped = 0;
     return { batch: { usage, requests }, dropped };
   }
 
   get isEmpty(): boolean {
-    return this.#usage.size === 0;
+    return this.#keys.size === 0;
   }
 
-  /** Keeps the last `REQUESTS_MAX` requests of the key, and as many failed ones. */
-  #list(request: CustomerRequest, now: number): void {
-    const { customerId, keyId, requestId, method, route, status, code, durationMs } = request;
-    let lists = this.#requests.get(keyId);
-    if (lists === undefined) {
-      lists = [[], []];
-      this.#requests.set(keyId, lists);
-    }
-    const list = lists[status < 400 ? 0 : 1];
+  #list(requests: LastRequests, request: CustomerRequest, occurredAt: number): void {
+    const { list, oldest } = requests;
     if (list.length >= REQUESTS_MAX) {
-      list.shift();
-      this.#requestCount -= 1;
-    } else if (this.#requestCount >= this.#requestsMax) return;
-    const occurredAt = new Date(now);
-    list.push({ customerId, keyId, occurredAt, requestId, method, route, status, code, durationMs });
-    this.#requestCount += 1;
+      list[oldest] = { request, occurredAt };
+      requests.oldest = (oldest + 1) % REQUESTS_MAX;
+    } else if (this.#requestCount < this.#requestsMax) {
+      list.push({ request, occurredAt });
+      this.#requestCount += 1;
+    }
   }
 
   /** Formats a date only once per day, because every request needs it. */
