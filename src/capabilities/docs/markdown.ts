@@ -5,7 +5,7 @@ import { type Html, html, renderCode, renderTable } from "../../http/html/index.
 const TAB_NAMES: Readonly<Record<string, string>> = { sh: "curl", ts: "TypeScript", python: "Python" };
 const LINK_PATTERN = /^(?:\/|#|https:\/\/)/;
 
-/** A heading, or a table row that starts with code: what links can point to. */
+/** A target of links: a heading, or a table row that starts with code. */
 export interface Heading {
   readonly id: string;
   readonly text: string;
@@ -155,7 +155,7 @@ class Renderer {
           : html`<input type="radio" name="${name}" id="${id}" value="${lang}">`;
       return html`${control}<label for="${id}">${TAB_NAMES[lang] ?? lang}</label><div class="panel">${this.#renderCode(code)}</div>`;
     });
-    return html`<fieldset class="tabs"><legend class="hidden">Language</legend>${tabs}</fieldset>`;
+    return html`<fieldset class="tabs"><legend class="visually-hidden">Language</legend>${tabs}</fieldset>`;
   }
 
   #renderInline(token: MarkedToken): Html {

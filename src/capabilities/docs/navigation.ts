@@ -12,7 +12,7 @@ export function renderNavigation(pages: readonly DocPage[], currentPath: string 
   };
   return html`<div class="sidebar" id="pages">
 <form class="search" action="/docs/search" role="search">
-<label class="hidden" for="docs-search">Search the documentation</label>
+<label class="visually-hidden" for="docs-search">Search the documentation</label>
 <input id="docs-search" type="search" name="q" placeholder="Search" value="${query}" maxlength="${SEARCH_LENGTH_MAX}">
 </form>
 <nav class="pages" aria-label="Documentation">

@@ -1,8 +1,10 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
-/** Minimum size of compressed bodies. Compressing smaller bodies costs more than it saves. */
-export const COMPRESS_FROM_BYTES = 8 * 1024;
+/** Minimum size of bodies that are compressed for each response. Compressing smaller bodies costs more than it saves. */
+const COMPRESS_FROM_BYTES = 8 * 1024;
+/** Minimum size of bodies that are compressed once. */
+const COMPRESS_ONCE_FROM_BYTES = 512;
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 5;
 const ACCEPT_ENCODING_LENGTH_MAX = 512;
@@ -44,6 +46,14 @@ const keptForms = new WeakMap<Buffer, Partial<Record<Encoding, Promise<Buffer>>>
 export function keepCompressed(body: Buffer): Buffer {
   keptForms.set(body, {});
   return body;
+}
+
+/** Whether a body is large enough to be compressed. */
+export function isWorthCompressing(body: string | Buffer): boolean {
+  if (typeof body !== "string" && keptForms.has(body)) return body.length >= COMPRESS_ONCE_FROM_BYTES;
+  // A UTF-16 code unit takes at most three bytes, so the length decides for most strings without a byte count.
+  if (body.length >= COMPRESS_FROM_BYTES) return true;
+  return body.length * 3 >= COMPRESS_FROM_BYTES && Buffer.byteLength(body) >= COMPRESS_FROM_BYTES;
 }
 
 /** Compresses off the main thread. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Deprecation } from "../../domain/metering.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { isPaid, type PaymentGate } from "../payment-gate.ts";
-import { COMPRESS_FROM_BYTES, chooseEncoding, compress, type Encoding, isCompressible } from "./compression.ts";
+import { chooseEncoding, compress, type Encoding, isCompressible, isWorthCompressing } from "./compression.ts";
 import { matchesEntityTag, weakEntityTag } from "./conditional.ts";
 
 type Done = (error: Error | null, payload?: unknown) => void;
@@ -58,7 +58,8 @@ export function createSendHook(
       done(null, payload);
       return;
     }
-    const mayCompress = isLarge(payload) && isCompressible(contentType) && !reply.hasHeader("content-encoding");
+    const mayCompress =
+      isWorthCompressing(payload) && isCompressible(contentType) && !reply.hasHeader("content-encoding");
     // A 304 response must have the same Vary header as the 200 response.
     if (mayCompress) reply.header("vary", [reply.getHeader("vary") ?? [], "accept-encoding"].flat().join(", "));
     if (isUnchanged(request, reply, payload)) {
@@ -97,12 +98,6 @@ function sendCompressed(reply: FastifyReply, payload: string | Buffer, encoding:
     },
     () => done(null, payload),
   );
-}
-
-function isLarge(payload: string | Buffer): boolean {
-  // A UTF-16 code unit takes at most three bytes, so the length decides for most strings without a byte count.
-  if (payload.length >= COMPRESS_FROM_BYTES) return true;
-  return payload.length * 3 >= COMPRESS_FROM_BYTES && Buffer.byteLength(payload) >= COMPRESS_FROM_BYTES;
 }
 
 function setCacheControl(request: FastifyRequest, reply: FastifyReply): void {
