@@ -152,7 +152,7 @@ function renderPayments(routes: readonly RouteEntry[]): Html {
   const tiers = TIERS.filter((tier) => routes.some(({ metering }) => metering.priceTier === tier));
   return html`<section>
 <h2>Pay per request</h2>
-<p>Callers without a key can pay for a single request with USDC over <a href="https://www.x402.org" rel="noopener noreferrer">x402</a>. A request without credentials gets a 402 response with the exact price; a failed request is not charged.</p>
+<p>Callers without a key can pay for a single request with a stablecoin over <a href="https://www.x402.org" rel="noopener noreferrer">x402</a>. A request without credentials gets a 402 response with the exact price; a failed request is not charged.</p>
 ${renderTable(
   ["Tier", "Price per request"],
   tiers.map((tier) => ({ cells: [html`<strong>${tier}</strong>`, `$${TIER_PRICES_USD[tier].toFixed(2)}`] })),

@@ -197,6 +197,14 @@ test("429: an IP address gets at most 60 pages with markets per minute; other ad
   assert.equal((await website.visit("/markets", { from })).statusCode, 200);
 });
 
+test("429: an IPv6 /48 gets four times the pages of a /64", async () => {
+  const website = await openWebsite();
+  const visitFrom = async (network: number) =>
+    (await website.visit("/markets", { from: `2001:db8:0:${network}::1` })).statusCode;
+  for (let visit = 0; visit < 240; visit++) assert.equal(await visitFrom(visit % 4), 200);
+  assert.equal(await visitFrom(4), 429);
+});
+
 test("texts of venues add no element, no link and no attribute to any page", async () => {
   const show = async (text: string, url: string) => {
     const website = await openWebsite();

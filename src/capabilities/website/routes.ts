@@ -17,7 +17,7 @@ import {
   sendPublicPage,
 } from "../../http/html/index.ts";
 import { decodeCursor, encodeCursor, type ListingKey } from "../../http/pagination.ts";
-import { addressBlock } from "../../lib/address-block.ts";
+import { limitedBlocks } from "../../lib/address-block.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HistoryReading } from "../../storage/index.ts";
 import { PLANS_PATH } from "../account/index.ts";
@@ -104,8 +104,10 @@ function createReaders({ board, clock, service }: WebsiteOptions) {
     listMostTraded,
     /** @throws AppError `rate_limited` if the IP address has requested too many pages with market data */
     takeVisit({ ip }: FastifyRequest): void {
-      const { isAllowed, waitMs } = visits.take(addressBlock(ip), MARKET_PAGES_PER_MINUTE, clock.monotonic());
-      if (!isAllowed) throw rateLimited("Too many pages", waitMs);
+      for (const { block, factor } of limitedBlocks(ip)) {
+        const { isAllowed, waitMs } = visits.take(block, factor * MARKET_PAGES_PER_MINUTE, clock.monotonic());
+        if (!isAllowed) throw rateLimited("Too many pages", waitMs);
+      }
     },
     readCategories(): readonly string[] {
       const now = clock.monotonic();
@@ -144,7 +146,7 @@ function defineLandingRoute(app: FastifyInstance, website: Website): void {
   });
 }
 
-/** What clients that do not ask for HTML receive at `/`. */
+/** The response at `/` for clients that do not ask for HTML. */
 const createIndex = (base: string, data: "sandbox" | "live") => ({
   name: "Parallax",
   data,
