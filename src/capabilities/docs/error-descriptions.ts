@@ -14,7 +14,7 @@ const describe = (
   { meaning, action, detail, ...fields }: Omit<ErrorDescription, "body"> & Readonly<Record<string, unknown>>,
 ): ErrorDescription => ({ meaning, action, body: { detail, code, ...fields } });
 
-/** Shared by all errors that a repeated request solves. */
+/** The action for temporary errors. */
 const RETRY_SOON = "Retry after the number of seconds in `Retry-After`.";
 const RETRY_SAME_PAYMENT = "Send the same payment again. Never sign a new one for this call.";
 
@@ -65,7 +65,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
   plan_required: describe("plan_required", {
     meaning: "The key is valid, but its plan does not include the endpoint.",
     action: "Upgrade the plan. `detail` contains the link.",
-    detail: "This endpoint needs the pro plan. Upgrade: https://api.example.org/account/plans",
+    detail: "This endpoint needs the pro plan. Upgrade: https://api.example.org/pricing",
   }),
   bot_check_failed: describe("bot_check_failed", {
     meaning: "The bot check of the sign-up failed.",
@@ -170,7 +170,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
   quota_exceeded: describe("quota_exceeded", {
     meaning: "The monthly quota of the tier is used up.",
     action: "Wait for the date in `resets_on`, or upgrade the plan. `Retry-After` contains the same date.",
-    detail: "LISTING quota used: 100/100. Resets 2026-12-01. Upgrade: https://api.example.org/account/plans",
+    detail: "LISTING quota used: 100/100. Resets 2026-12-01. Upgrade: https://api.example.org/pricing",
     resets_on: "2026-12-01",
     retry_after_seconds: 691_200,
   }),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Example, ExampleRequest, Examples, Operation } from "./model.ts";
 
 const EXAMPLES_FOLDER = new URL("../../../docs/examples/", import.meta.url);
-/** The ids under which the stored examples name the venues, in the order of the default configuration. */
+/** Lists the venue ids in the stored examples, in the order of the default configuration. */
 const VENUES_FILE = "venues.json";
 
 /** Values of an open market, which replace the stored ones in samples and forms, so that these calls succeed. */
@@ -45,7 +45,7 @@ export function withLiveValues({ request, response }: Example, live: LiveValues 
   return { request: { ...request, path: Object.fromEntries(path) }, response };
 }
 
-/** The request of an operation without an example: its required parameters, named after themselves. */
+/** The request of an operation without an example. The value of each required parameter is its name. */
 export function createEmptyRequest({ parameters }: Operation): ExampleRequest {
   const valuesIn = (place: string) =>
     Object.fromEntries(

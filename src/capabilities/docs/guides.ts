@@ -23,7 +23,7 @@ export const GUIDES = [
 
 export type Guide = (typeof GUIDES)[number];
 
-/** What the placeholders of guides refer to. */
+/** The data that replaces the placeholders of a guide. */
 export interface GuideContext {
   readonly api: ApiDescription;
   readonly exampleOf: (operation: Operation) => Example | null;

@@ -1,4 +1,4 @@
-import { createPagePolicy, html, type Page, renderDocument } from "../../http/html/index.ts";
+import { createPagePolicy, html, type Page, renderDocument, UNKNOWN_ORIGIN } from "../../http/html/index.ts";
 import { DOCS_SCRIPTS, DOCS_STYLESHEET } from "./assets.ts";
 import { renderNavigation } from "./navigation.ts";
 import {
@@ -13,7 +13,10 @@ import {
 import { renderRunForm } from "./run-form.ts";
 import { SearchIndex, type SearchResult } from "./search.ts";
 
-/** Sites whose rendered pages are kept: without a public URL, each loopback Host header is a site. */
+/**
+ * Maximum number of sites whose rendered pages are kept. Without a public URL, a client chooses the port in the Host
+ * header, so it could create any number of sites.
+ */
 const SITES_MAX = 4;
 
 export interface RenderedPage {
@@ -28,7 +31,7 @@ export class Library {
   readonly pages: readonly DocPage[];
   readonly #sources: PageSources;
   readonly #site: Parameters<typeof renderDocument>[1];
-  /** Prepares a body that never changes for sending. */
+  /** Marks a body that never changes, so that it is compressed once. */
   readonly #keep: (body: Buffer) => Buffer;
   readonly #rendered = new Map<string, Map<string, RenderedPage>>();
   #searchIndex: SearchIndex | null = null;
@@ -53,7 +56,9 @@ export class Library {
     return rendered;
   }
 
-  search(query: string, context: PageContext): readonly SearchResult[] {
+  /** The index is shared by all visitors, so its text does not depend on the request. */
+  search(query: string): readonly SearchResult[] {
+    const context = { site: { origin: this.#site.publicUrl ?? UNKNOWN_ORIGIN, key: "" }, live: null };
     this.#searchIndex ??= new SearchIndex(
       this.pages.map((page) => ({ page, document: renderPageContent(page, context) })),
     );
@@ -115,8 +120,8 @@ ${sections.map(({ id, content }) => (id === REQUEST_SECTION ? html`${content}${f
   }
 
   /** Returns the page with the results of a search. */
-  createSearchPage(query: string, context: PageContext): Page {
-    const results = this.search(query, context);
+  createSearchPage(query: string): Page {
+    const results = this.search(query);
     return {
       ...DOCS_PAGE,
       title: "Search",

@@ -2,11 +2,11 @@ import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index
 import type { VenueId } from "../../domain/market.ts";
 import type { LiveValues } from "./examples.ts";
 
-/** Markets among which the first with an event is chosen. */
+/** Maximum number of markets that are searched for one with an event. */
 const CANDIDATES_MAX = 50;
 
 /**
- * Returns a function that returns the ids of an open market with an event, or null if there is none. The market stays
+ * Creates a function that returns the ids of an open market with an event, or null if there is none. The market stays
  * the same until it closes, so that pages change rarely.
  */
 export function createLiveValues(board: MarketBoard, venues: readonly VenueId[]): () => LiveValues | null {

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../../domain/errors.ts";
-import type { Plan, RateClass, Tier } from "../../domain/plan.ts";
+import type { MinuteClass } from "../../domain/metering.ts";
+import type { Plan, Tier } from "../../domain/plan.ts";
 
 /** The keywords of JSON Schema that this API uses. */
 export interface Schema {
@@ -68,7 +69,7 @@ export interface Operation {
   readonly quotaTier: Tier | null;
   readonly priceTier: Tier | null;
   readonly minimumPlan: Plan;
-  readonly rateClass: RateClass | null;
+  readonly rateClass: MinuteClass | null;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly isRequired: boolean; readonly schema: Schema } | null;
   readonly success: SuccessResponse;
@@ -100,7 +101,7 @@ export interface Example {
 
 export type Examples = ReadonlyMap<string, Example>;
 
-/** What samples and links depend on. */
+/** The origin and the key that samples and links contain. */
 export interface Site {
   /** Origin of the API, for example `https://api.example.org`. */
   readonly origin: string;

@@ -1,3 +1,4 @@
+import { ACCOUNT_READS_PER_MINUTE } from "../../domain/metering.ts";
 import { PLAN_ALLOWANCES, PLANS, TIER_PRICES_USD } from "../../domain/plan.ts";
 import { ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
 import { formatUsd } from "./facts.ts";
@@ -42,23 +43,26 @@ const fence = (language: string, text: string): string => `\`\`\`${language}\n${
 
 const joinBlocks = (blocks: readonly string[]): string => `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 
-/** Who may call the operation, what it costs, and which limits apply. */
+/** Writes a table with the access, plan, quota, price and limit of an operation. */
 function writeFacts(operation: Operation): string {
-  const { needsKey, minimumPlan, quotaTier, priceTier, acceptsPayment, rateClass } = operation;
+  const { needsKey, minimumPlan, quotaTier, priceTier, acceptsPayment } = operation;
   const access = needsKey ? "API key" : "no key";
   const plans = `${minimumPlan}${minimumPlan === PLANS.at(-1) ? "" : " and above"}`;
   const price = acceptsPayment && priceTier !== null ? formatUsd(TIER_PRICES_USD[priceTier]) : "not sold per request";
-  const limits =
-    rateClass === null
-      ? "per network address"
-      : PLANS.filter((plan) => PLAN_ALLOWANCES[plan].rateLimits[rateClass] > 0 && plan !== "enterprise")
-          .map((plan) => `${PLAN_ALLOWANCES[plan].rateLimits[rateClass]} (${plan})`)
-          .join(", ");
   return [
     "| Access | Plan | Monthly quota | Pay per request | Requests per minute |",
     "|---|---|---|---|---|",
-    `| ${access} | ${needsKey ? plans : "any"} | ${quotaTier ?? "not counted"} | ${price} | ${limits} |`,
+    `| ${access} | ${needsKey ? plans : "any"} | ${quotaTier ?? "not counted"} | ${price} | ${describeMinuteLimit(operation)} |`,
   ].join("\n");
+}
+
+function describeMinuteLimit({ rateClass, errors }: Operation): string {
+  if (rateClass === "account") return String(ACCOUNT_READS_PER_MINUTE);
+  if (rateClass === null)
+    return errors.some(({ codes }) => codes.includes("rate_limited")) ? "per network address" : "not limited";
+  return PLANS.filter((plan) => PLAN_ALLOWANCES[plan].rateLimits[rateClass] > 0 && plan !== "enterprise")
+    .map((plan) => `${PLAN_ALLOWANCES[plan].rateLimits[rateClass]} (${plan})`)
+    .join(", ");
 }
 
 const PLACES = [

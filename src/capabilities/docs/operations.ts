@@ -1,4 +1,5 @@
-import type { Plan, RateClass, Tier } from "../../domain/plan.ts";
+import type { MinuteClass } from "../../domain/metering.ts";
+import type { Plan, Tier } from "../../domain/plan.ts";
 import type { ApiDescription, DocumentedCode, Operation, Parameter, ResponseHeader, Schema } from "./model.ts";
 
 const JSON_TYPE = "application/json";
@@ -33,7 +34,7 @@ interface OperationObject {
   readonly "x-quota-tier"?: Tier | null;
   readonly "x-price-tier"?: Tier | null;
   readonly "x-minimum-plan"?: Plan;
-  readonly "x-rate-class"?: RateClass | null;
+  readonly "x-rate-class"?: MinuteClass | null;
 }
 
 /** The parts of the OpenAPI document that the reference shows. */

@@ -18,7 +18,7 @@ export interface DocPage {
   readonly write: (context: PageContext) => string;
 }
 
-/** What the content of pages depends on besides the API. */
+/** The parts of a page's content that differ between requests. */
 export interface PageContext {
   readonly site: Site;
   /** Values of an open market for samples; null shows the stored ones. */

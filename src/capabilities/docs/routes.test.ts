@@ -92,6 +92,9 @@ test("an operation page shows access, price, limits, parameters with bounds, and
   for (const [status, response] of Object.entries<{ "x-codes"?: string[] }>(responses))
     for (const code of response["x-codes"] ?? []) assert.ok(body.includes(`- \`${status} ${code}\` `), code);
   assert.match(body, /- `422 invalid_request` /);
+  assert.match((await get("/docs/api/get-me.md")).body, /\| API key \| .* \| 60 \|/);
+  assert.match((await get("/docs/api/get-health.md")).body, /\| no key \| .* \| per network address \|/);
+  assert.match((await get("/docs/api/get-livez.md")).body, /\| no key \| .* \| not limited \|/);
   const page = (await get("/docs/api/get-market-history")).body;
   assert.match(page, /<summary>Fields<\/summary><ul class="fields"><li>(?:<p>)?<code>timestamp<\/code>/);
 });
@@ -105,6 +108,17 @@ test("pages are revalidated with their entity tag and compressed once", async ()
   assert.equal(compressed.headers["content-encoding"], "br");
   assert.equal(brotliDecompressSync(compressed.rawPayload).toString(), page.body);
   assert.equal((await get("/docs/")).body, (await get("/docs")).body);
+});
+
+test("the styles that block the first paint are compressed", async () => {
+  const { body } = await get("/docs");
+  const urls = [...body.matchAll(/rel="stylesheet" href="([^"]+)"/g)].map(([, url = ""]) => url);
+  assert.equal(urls.length, 2);
+  for (const url of urls) {
+    const { headers, rawPayload } = await get(url, { "accept-encoding": "br" });
+    assert.equal(headers["content-encoding"], "br", url);
+    assert.ok(rawPayload.length < 3_500, `${url}: ${rawPayload.length} bytes`);
+  }
 });
 
 test("pages load scripts and styles of this site only, and nothing inline", async () => {
@@ -160,6 +174,14 @@ test("examples and guides name the configured venues", async () => {
   }
   assert.match(await read("/docs/api/get-market.md"), /"platform": "venue_a"/);
   await renamed.http.close();
+});
+
+test("search results do not contain the Host header of any visitor", async () => {
+  for (const host of ["localhost:1", "localhost:2"]) {
+    const { body } = await get("/docs/search?q=base+url", { host });
+    assert.match(body, /https:\/\/YOUR_HOST/);
+    assert.doesNotMatch(body, /localhost/);
+  }
 });
 
 test("the search finds operations, parameters, fields and error codes, and escapes the words", async () => {

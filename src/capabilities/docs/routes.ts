@@ -61,8 +61,7 @@ export function docsRoutes(app: FastifyInstance, options: DocsRoutesOptions): vo
     method: "GET",
     url: "/docs/search",
     query: Type.Object({ q: Type.String({ default: "", maxLength: SEARCH_LENGTH_MAX }) }),
-    handler: ({ query, request, reply }) =>
-      sendPage(reply, 200, openLibrary().createSearchPage(query.q, contextOf(request))),
+    handler: ({ query, reply }) => sendPage(reply, 200, openLibrary().createSearchPage(query.q)),
   });
 }
 

@@ -5,7 +5,7 @@ import { listValues } from "./schema-fields.ts";
 const BODY_ROWS_MAX = 12;
 
 /**
- * Renders the form that calls an operation from the page. `run.js` sends the call and shows the response. Without a
+ * Renders the form that calls an operation from the page. `docs.js` sends the call and shows the response. Without a
  * script, only calls that a plain form can make are available: GET without a key and without path parameters.
  */
 export function renderRunForm(operation: Operation, request: ExampleRequest, site: Site): Html {

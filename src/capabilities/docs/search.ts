@@ -30,7 +30,7 @@ export class SearchIndex {
     }));
   }
 
-  /** Returns the pages that contain all words, the best first. A word also matches longer words that it starts. */
+  /** Returns the pages that contain all words, the best first. A word also matches longer words with this prefix. */
   find(query: string): readonly SearchResult[] {
     const words = fold(query)
       .split(/[^\p{L}\p{N}_]+/u)

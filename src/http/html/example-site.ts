@@ -1,7 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { hostWithoutPort, isLoopbackAddress, isLoopbackHost } from "../../lib/loopback.ts";
 
-const UNKNOWN_ORIGIN = "https://YOUR_HOST";
+/** Shown if the origin of the API is not known. `docs.js` replaces it in samples. */
+export const UNKNOWN_ORIGIN = "https://YOUR_HOST";
 
 /** Where the example requests of a page go. */
 interface ExampleSite {

@@ -9,7 +9,7 @@ export {
   renderTable,
 } from "./components.ts";
 export { definePage, sendPage, sendPublicPage, setPrivateHeaders } from "./define-page.ts";
-export { resolveExampleSite } from "./example-site.ts";
+export { resolveExampleSite, UNKNOWN_ORIGIN } from "./example-site.ts";
 export { faviconRoutes } from "./favicon.ts";
 export { acceptForms, createFormId, createFormSubmissions, FORM_CONTENT_TYPE, FormId, prefersHtml } from "./forms.ts";
 export { type Html, html } from "./html.ts";

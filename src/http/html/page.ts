@@ -5,7 +5,7 @@ import { type Html, html } from "./html.ts";
 import { STYLESHEET } from "./stylesheet.ts";
 
 export const STYLESHEET_ASSET = defineAsset("style", "css", STYLESHEET);
-/** The script of the copy buttons (`renderCode`, `renderCopyButton`). */
+/** The script of the copy buttons (`renderCode`). */
 export const COPY_SCRIPT_ASSET = defineAsset(
   "copy",
   "js",
