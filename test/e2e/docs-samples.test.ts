@@ -9,7 +9,7 @@ import { compareShapes } from "../support/compare-shapes.ts";
 import { run, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
-/** Ends the account key of the sample, so it runs last. */
+/** Revokes the key that the other samples use, so it runs last. */
 const ENDS_KEY = "rotate_key";
 /** A sandbox sends no e-mail, so the token of the sample does not exist. */
 const NOT_FOUND = "verify_email";
