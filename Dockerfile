@@ -5,10 +5,14 @@ COPY package.json package-lock.json ./
 # The optional packages are the Node runtime, which this image already has.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
 COPY bin bin
+# The pages below /docs are made of these files.
+COPY docs/examples docs/examples
+COPY docs/guides docs/guides
 COPY migrations migrations
 COPY sandbox sandbox
 COPY src src
-RUN mkdir /data && chown node:node /data
+# Private from the start, because the service removes the permissions of others with a warning.
+RUN install -d -o node -g node -m 0700 /data
 USER node
 # As in `npm start`: glibc returns freed memory to the system.
 ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
