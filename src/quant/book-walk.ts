@@ -11,7 +11,7 @@ interface Level {
 export interface BookWalk {
   /** Number of contracts, at least 0. */
   readonly contracts: number;
-  /** USD, at least 0. */
+  /** Value of the contracts in USD, at least 0: what a buyer pays or a seller receives. */
   readonly costUsd: number;
   /** Mean price of a contract; null if the side is empty. */
   readonly averagePrice: number | null;
@@ -22,11 +22,11 @@ export interface BookWalk {
 }
 
 /**
- * Walks one side of an order book with a market order of a given value: buys at the best price first until the value is
- * spent or the side is empty. Fees are not included.
+ * Walks one side of an order book with a market order: trades at the best price first until the contracts are worth
+ * `valueUsd` or the side is empty. Fees are not included.
  *
- * @param levels  best first; to sell, the bids
- * @param valueUsd  USD to spend (or to receive), above 0
+ * @param levels  best first: the asks for a buy order, the bids for a sell order
+ * @param valueUsd  USD that a buyer spends or a seller receives, above 0
  * @throws RangeError when the value, a price or a size is not above 0
  * @example walkBook([{ price: 0.5, size: 100 }, { price: 0.6, size: 100 }], 80).averagePrice; // 80 / 150 = 0.5333
  */
@@ -55,7 +55,9 @@ export function walkBook(levels: readonly Level[], valueUsd: number): BookWalk {
  *
  * slippage = 100 * |average price - best price| / best price
  *
+ * @param levels, valueUsd  as for `walkBook`
  * @returns  percent, at least 0; null if the side cannot fill the whole order
+ * @throws RangeError when the value, a price or a size is not above 0
  * @example slippagePercent([{ price: 0.5, size: 100 }, { price: 0.6, size: 100 }], 80); // 6.667
  */
 export function slippagePercent(levels: readonly Level[], valueUsd: number): number | null {

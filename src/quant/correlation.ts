@@ -126,6 +126,7 @@ function countBits(word: number): number {
  * `neutral`, above -0.7 `negative`, else `strong_negative`.
  *
  * @param correlation  in [-1, 1]; null if the data is insufficient
+ * @throws RangeError when the coefficient is NaN or outside its range
  */
 export function relationshipOf(correlation: number | null): Relationship {
   if (correlation === null) return "insufficient_data";
@@ -142,6 +143,7 @@ export function relationshipOf(correlation: number | null): Relationship {
  * with no other one are in no group.
  *
  * @param count  number of series
+ * @param threshold  in [-1, 1]; a pair is connected if its coefficient is above it
  * @returns  groups of at least 2 indexes in increasing order, ordered by their first index
  * @throws RangeError when a pair names an index outside [0, count)
  */

@@ -13,15 +13,15 @@ export interface PriceSeries {
 export interface TimeGrid {
   /** First instant, in milliseconds since 1970. */
   readonly start: number;
-  /** Distance of the instants in milliseconds. */
+  /** Distance of the instants in milliseconds, above 0. */
   readonly step: number;
-  /** Number of instants. */
+  /** Number of instants, at least 2. */
   readonly count: number;
 }
 
 /** Changes of a market's log-odds between the instants of a grid. */
 export interface LogOddsMoves {
-  /** Move k is that from instant k to instant k + 1. Moves before `first` are 0 and mean nothing. */
+  /** Move k is that from instant k to instant k + 1. Moves before `first` are unknown and stored as 0. */
   readonly values: Float64Array;
   /** Index of the first known move; equal to the number of moves if none is known. */
   readonly first: number;
@@ -30,6 +30,8 @@ export interface LogOddsMoves {
 /**
  * Samples a price series on a grid and returns the moves of its log-odds. The price at an instant is the last price at or
  * before it (previous-tick sampling), so no move uses a later price. A move is known if the price at its start is known.
+ *
+ * Times and prices that the grid does not use are not checked.
  *
  * @throws RangeError when the lists differ in length, the times decrease, a price is outside [0, 1], or the grid has fewer
  *   than 2 instants or a step that is not above 0

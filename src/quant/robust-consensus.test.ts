@@ -86,7 +86,7 @@ test("the figure lies within the range of the agents and does not depend on thei
       assert.ok(result.probability >= Math.min(...probabilities) - 1e-9);
       assert.ok(result.probability <= Math.max(...probabilities) + 1e-9);
       assert.ok(Math.abs(result.probability - estimate(views.toReversed())) < 1e-9);
-      assert.ok(result.effectiveAgents >= 3 && result.effectiveAgents <= views.length + 1e-9);
+      assert.ok(result.effectiveAgents >= 5 - 1e-9 && result.effectiveAgents <= views.length + 1e-9);
     }),
   );
 });
@@ -102,6 +102,12 @@ test("the figure does not depend on the unit of volume, and NO mirrors YES", () 
       assert.ok(Math.abs(mirrored - (1 - result.probability)) < 1e-6);
     }),
   );
+});
+
+test("5 agents have equal weights, whatever their volumes", () => {
+  const views = [10, 1e6, 3, 500, 77].map((usd, index) => view(0.5 + 0.02 * index, usd));
+  assert.ok(Math.abs(estimate(views) - 0.54) < 1e-12);
+  assert.equal(robustConsensus(views)?.effectiveAgents, 5);
 });
 
 test("fewer than 5 agents have no robust figure", () => {

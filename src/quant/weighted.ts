@@ -24,8 +24,9 @@ export function weightedMean(values: readonly number[], weights: readonly number
  * Percentile rank of a value among weighted values: the share of the weight below it, plus half of the weight equal to
  * it, in percent.
  *
+ * @param values  in any unit and order
  * @param weights  at least 0
- * @returns  in [0, 100]; null if the weights sum to 0
+ * @returns  percent, in [0, 100]; null if the weights sum to 0
  * @throws RangeError when the lists differ in length, or a weight is negative or not finite
  * @see Roscoe (1975), "Fundamental Research Statistics", on the mid-rank definition
  * @example percentileRank(3, [1, 2, 3, 4], [1, 1, 1, 1]); // 62.5
