@@ -3,7 +3,7 @@
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(
-    `Parallax needs Node 22.18 or newer and this is Node ${process.versions.node}. Run "npm ci", which installs Node for Linux and macOS (x64, arm64) and Windows (x64), and then "npm start". On other systems, install Node 24.\n`,
+    `Parallax needs Node 22.18 or newer and this is Node ${process.versions.node}. On Linux and macOS (x64, arm64), run "npm ci", which installs Node, and then "npm start". On other systems, install Node 24.\n`,
   );
   process.exit(1);
 }

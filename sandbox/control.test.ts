@@ -122,7 +122,7 @@ test("404 and 400: rejects unknown venues, switches and values, and changes no f
   assert.ok(SANDBOX_VENUES.every((venue) => faults[venue].isInactive));
 });
 
-test("403: a host other than loopback or the configured host, and the origin of another site, read and change nothing", async () => {
+test("403: a request with the `Host` or `Origin` of another site reads and changes nothing", async () => {
   const { app, faults } = openControl();
   const LOCAL = "127.0.0.1:8790";
   const foreignHeaders: readonly Readonly<Record<string, string>>[] = [

@@ -40,7 +40,7 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character
 /**
  * The control server: an overview page, the base URLs, the true state of the simulated markets, and the fault switches.
  *
- * @param host  address on which the server listens; the only name beside loopback names that requests may use for it
+ * @param host  address on which the server listens; requests may use only this and loopback names as `Host`
  */
 export function createControl(context: ExchangeContext, urls: ServiceUrls, host: string): ExchangeService {
   const { world, now } = context;
@@ -114,8 +114,8 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls, host:
 }
 
 /**
- * Returns why a request may come from another site's page, or null. A page can send requests to loopback, and under a
- * name that it resolves to loopback (DNS rebinding) it can read the responses.
+ * Returns why a request may come from a page of another site, or null. Any page can send requests to loopback. If the
+ * name of its site resolves to loopback (DNS rebinding), it can also read the responses; `Host` is then that name.
  */
 function findForeignHeader({ host, origin }: IncomingHttpHeaders, configuredHost: string): string | null {
   const hostname = hostWithoutPort(host);

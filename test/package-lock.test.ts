@@ -55,9 +55,8 @@ test("the service needs at most 120 packages", () => {
 });
 
 test("`npm ci` installs the native packages with the oldest supported Node version", () => {
-  // npm silently skips an optional package if its `engines` exclude the Node that runs npm. The native packages of
-  // Biome and others are optional. If an update adds `engines` to one of them, remove that field from
-  // package-lock.json.
+  // Native packages, for example Biome's, are optional, and npm silently skips an optional package if its `engines`
+  // exclude the Node that runs npm. If this test fails after an update, remove `engines` from package-lock.json.
   const skipped = namesOf(
     ({ os, engines }) => os !== undefined && /^>=? ?(?:2[1-9]|[3-9]\d)/.test(engines?.node ?? ""),
   );

@@ -1,6 +1,6 @@
 import type { TestEvent } from "node:test/reporters";
 
-/** What makes a test run, by a pattern of the reason for which it was skipped. */
+/** The environment variable that enables a skipped test, by a pattern of the skip reason. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/TEST_DATABASE_URL/, "TEST_DATABASE_URL=postgres://postgres@127.0.0.1:5432/test"],
   [/TEST_REDIS_URL/, "TEST_REDIS_URL=redis://127.0.0.1:6379"],

@@ -44,7 +44,7 @@ function openEmailDelivery({ mail, publicUrl }: Config, closers: (() => unknown)
   return { mail: mailer, publicUrl };
 }
 
-/** Whoever can open the pages can read the links, so only users of this machine may. A public URL implies a proxy. */
+/** Every visitor could use the links, so only pages on loopback display them. A public URL implies a proxy. */
 function displaysSignInLinks({ mode, mail, sandbox, publicUrl }: Config): boolean {
   const isLocal = !sandbox.isPublic && (publicUrl === null || isLoopbackHost(new URL(publicUrl).hostname));
   return mode === "sandbox" && mail === null && isLocal;

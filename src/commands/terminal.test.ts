@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import { onSignal } from "./terminal.ts";
 
-test("signals within two seconds of the first are the same Ctrl-C, and a later one forces the exit", () => {
+test("signals within two seconds after the first are ignored, and a later one exits immediately", () => {
   const signals = new EventEmitter();
   const closes: string[] = [];
   const exits: number[] = [];

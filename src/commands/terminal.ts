@@ -3,8 +3,8 @@ import { ConfigError } from "../config/config.ts";
 
 const FORCED_EXIT_MS = 10_000;
 /**
- * A terminal sends Ctrl-C to the whole process group, and npm forwards the signal that it receives itself. A repeated
- * signal within this time is therefore the same one.
+ * Ctrl-C in a terminal can cause several signals: the terminal sends one to every process of the group, and npm
+ * forwards its own. Further signals within this time are therefore ignored.
  */
 const REPEATED_SIGNAL_MS_MAX = 2_000;
 

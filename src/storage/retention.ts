@@ -3,7 +3,7 @@ import type { Database } from "../ports/database.ts";
 import { DAY_MS, HOUR_MS } from "./model.ts";
 import { createNextPartitions, dropTickPartitions } from "./tick-partitions.ts";
 
-/** Retention periods. Hourly bars and status changes are deleted with their market. */
+/** Retention periods. Status changes and, unless the store's size is limited, hourly bars are deleted with their market. */
 export interface RetentionDays {
   readonly tickDays: number;
   readonly tradeDays: number;
@@ -19,7 +19,7 @@ export const DEFAULT_RETENTION: RetentionDays = {
   settledMarketDays: null,
 };
 
-/** Days of ticks in a store of limited size. Their partitions are hours, and the roll-up's queries read all of them. */
+/** In a store of limited size. It has a partition per hour, and each query of the roll-up opens all partitions. */
 const LIMITED_TICK_DAYS_MAX = 2;
 /** The board shows settled markets for 30 days. */
 const LIMITED_SETTLED_MARKET_DAYS = 31;

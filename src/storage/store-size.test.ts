@@ -16,7 +16,7 @@ const FOLDER_BYTES_MAX = (128 + 16) * MIB;
 const TICKS_PER_HOUR = 4_000;
 const TRADES_PER_HOUR = 3_000;
 
-/** Writes one simulated hour with the production writers, and does what the background jobs do in that hour. */
+/** Writes one simulated hour with the production writers and runs the background jobs of that hour. */
 async function simulateHour(database: Database, startMs: number, folderBytesMax: number | null): Promise<void> {
   const clock = new FakeClock(startMs);
   const history = createHistoryStore(database);
@@ -97,7 +97,7 @@ onEmbedded("vacuum frees the space of updated rows for new ones", async (databas
   assert.ok((await readTableBytes()) < 2.5 * bytesBefore);
 });
 
-eachDatabase("tick partitions of a day and of an hour can follow each other", async (database) => {
+eachDatabase("partitions of days and of hours can be in one store", async (database) => {
   const write = async (at: number, partitionMs: number) => {
     const writer = createTickWriter({ database, clock: new FakeClock(at), log: quietLog, partitionMs });
     const quote = { bid: 0.4, ask: 0.5, lastPrice: 0.4, yesPrice: 0.4, volumeUsd: null };

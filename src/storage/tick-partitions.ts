@@ -20,7 +20,7 @@ export function tickPartitionName(at: number, lengthMs = DAY_MS): string {
   return `ticks_${date.replaceAll("-", "")}${lengthMs === HOUR_MS ? `_${time.slice(0, 2)}` : ""}`;
 }
 
-/** Creates the partition that starts at `startMs` unless it exists, also if the length of partitions has changed. */
+/** Ensures that partitions exist for the range. It may have partitions of the other length. */
 async function createPartition(database: Database, startMs: number, lengthMs: number): Promise<void> {
   const [from, to] = [startMs, startMs + lengthMs].map((at) => new Date(at).toISOString());
   try {
@@ -30,7 +30,7 @@ async function createPartition(database: Database, startMs: number, lengthMs: nu
     );
   } catch (error) {
     const state = error instanceof Error && "code" in error ? error.code : null;
-    // An hour within an existing day needs no partition. A day with existing hours needs the other hours.
+    // The partition of the day already contains the hour. If some hours of a day exist, the others are created.
     if (state === OVERLAP_STATE && lengthMs === HOUR_MS) return;
     if (state === OVERLAP_STATE) {
       for (let at = startMs; at < startMs + DAY_MS; at += HOUR_MS) await createPartition(database, at, HOUR_MS);

@@ -1,6 +1,6 @@
 import type { Database } from "../ports/database.ts";
 
-/** As autovacuum does, vacuums a table with this many dead rows plus this share of its rows. */
+/** A table with more dead rows than this number plus this share of its rows is vacuumed, as by autovacuum. */
 const DEAD_ROWS_MIN = 1_000;
 const DEAD_SHARE_MIN = 0.1;
 

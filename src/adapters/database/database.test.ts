@@ -167,7 +167,7 @@ test("opening a database on an unreachable server throws `store_unavailable`", a
   await assert.rejects(opening, isUnavailable);
 });
 
-test("migrating an empty store returns the applied migrations with their durations, and a second time nothing", async () => {
+test("the first migration run returns every migration with its duration, and a second run returns none", async () => {
   // Not `createDataDir`, whose store may be a copy with all migrations applied.
   const database = await openEmbeddedDatabase({ dataDir: await createTestFolder(), log: quietLog });
   try {
@@ -259,7 +259,7 @@ const MEASURE_YOUNG_GENERATION = `
   const youngSpace = getHeapSpaceStatistics().find((space) => space.space_name === "new_space");
   require("node:worker_threads").parentPort.postMessage(youngSpace.physical_space_size / 2 ** 20);`;
 
-test("the embedded store limits its buffers, and its thread the young generation", async () => {
+test("the embedded store limits its shared buffers and the young generation of its thread", async () => {
   const dataDir = await createDataDir();
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
   try {

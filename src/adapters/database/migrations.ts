@@ -52,9 +52,11 @@ export interface AppliedMigration {
 }
 
 /**
- * Applies all pending files of `migrations/` in one transaction. A lock ensures that nodes which start simultaneously
- * apply them once. Returns the applied migrations. Throws
- * `NewerStoreError`, or an error if a migration fails; then none is applied.
+ * Applies all pending files of `migrations/` in one transaction and returns them. A lock ensures that nodes which start
+ * simultaneously apply them once.
+ *
+ * @throws NewerStoreError if the store has a migration that this version does not know
+ * @throws Error if a migration fails; the store is then unchanged
  */
 export async function migrateDatabase(database: Database): Promise<readonly AppliedMigration[]> {
   const knownNames = await listMigrations();

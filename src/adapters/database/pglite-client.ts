@@ -43,7 +43,7 @@ export interface PgliteEnvironment {
 
 const realEnvironment: PgliteEnvironment = {
   spawn(workerData) {
-    // `resourceLimits` cannot set it: the flag of the process has precedence. The heap of this thread keeps its size.
+    // The flag of the process takes precedence over `resourceLimits`. Setting it does not resize this thread's heap.
     setFlagsFromString(`--max-semi-space-size=${WORKER_SEMI_SPACE_MIB}`);
     return new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData });
   },

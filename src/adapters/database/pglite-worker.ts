@@ -27,11 +27,11 @@ const ENGINE_SETTINGS = {
   // The default of 1000 can use up the process's descriptors, and the engine can then create no files. It needs 43 after
   // its start. The smallest accepted value is 64.
   max_files_per_process: 128,
-  // The default of 128 MB stays resident as soon as the store is larger. The operating system caches the files as well.
+  // A store larger than the default of 128 MB would fill that cache, although the operating system caches its files, too.
   shared_buffers: "16MB",
   wal_buffers: "1MB",
   maintenance_work_mem: "16MB",
-  // The number of segments that are kept for reuse after a checkpoint.
+  // Size of the log's files that a checkpoint keeps for reuse.
   min_wal_size: "32MB",
 };
 /** Lower priority than the API's thread, because most statements are background work. */

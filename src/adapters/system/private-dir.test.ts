@@ -8,7 +8,7 @@ import { ensurePrivateDir } from "./private-dir.ts";
 
 const readMode = async (path: string) => (await stat(path)).mode & 0o7777;
 
-test("creates a directory that only its owner can access, and tightens an existing one with a log line", async () => {
+test("creates a directory with mode 0700, and removes and logs the other permissions of an existing one", async () => {
   const folder = await temporaryFolder();
   const path = join(folder.path, "data", "store");
   const { log, lines } = recordingLog();
@@ -27,7 +27,7 @@ test("creates a directory that only its owner can access, and tightens an existi
   await folder.release();
 });
 
-test("a directory that several users share keeps its permissions, with a warning", async () => {
+test("a directory with the sticky bit keeps its permissions, and a warning is logged", async () => {
   const folder = await temporaryFolder();
   const path = join(folder.path, "shared");
   await mkdir(path);

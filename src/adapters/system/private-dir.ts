@@ -7,8 +7,8 @@ const OTHERS = 0o077;
 const STICKY = 0o1000;
 
 /**
- * Creates the directory, or removes the permissions of group and others from an existing one. A directory of another
- * user or with the sticky bit keeps its permissions, with a warning. The log names each changed directory.
+ * Creates the directory, or removes the permissions of group and others from an existing one and logs this. Logs a
+ * warning instead if the directory has the sticky bit or this process may not change its permissions.
  */
 export async function ensurePrivateDir(path: string, log: Log): Promise<void> {
   await mkdir(path, { recursive: true, mode: OWNER_ONLY });
