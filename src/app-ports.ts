@@ -49,7 +49,7 @@ export interface AppPorts {
   readonly signUp: SignUpSettings | null;
   /** Bot check and e-mail delivery of the account page. */
   readonly account: AccountSettings;
-  /** The key in the examples of a sandbox's pages; null or omitted shows a placeholder. */
+  /** API key for the example requests on a sandbox's pages. If null or omitted, they contain a placeholder. */
   readonly demoKey?: string | null;
   /** Days after which audit log entries are deleted. */
   readonly auditDays: number;

@@ -15,7 +15,7 @@ type AccountPath = (typeof TABS)[number]["url"];
 /** The link to the stylesheet of the account pages. */
 export const renderStyles = (): Html => html`<link rel="stylesheet" href="${ACCOUNT_STYLES.url}">`;
 
-/** A page of a signed-in customer, with the navigation of the account. */
+/** A page for a signed-in customer, with the account navigation. */
 export function createSignedInPage(page: {
   readonly title: string;
   readonly current: AccountPath;

@@ -22,7 +22,7 @@ export interface RejectedForm {
 
 const FIELDS_BY_CODE: Partial<Record<ErrorCode, string>> = { email_taken: "email", key_name_taken: "name" };
 
-/** Returns the error of a form; of several, the first. */
+/** Converts an error to the message of a form. Of several validation errors, returns the first. */
 export function toFormError(status: number, error: unknown): FormError {
   if (error instanceof InvalidRequestError) {
     const [item] = error.errors;
@@ -43,8 +43,8 @@ ${renderFormIdField(form.id)}`;
 export const renderFormIdField = (formId: string): Html => html`<input type="hidden" name="form" value="${formId}">`;
 
 /**
- * Renders an input with its label. An invalid field has the focus, because browsers scroll to it and screen readers read
- * its label and its error.
+ * Renders an input with its label. An invalid field gets the focus: browsers scroll to it, and screen readers read its
+ * label and error.
  */
 export function renderField(field: {
   /** Unique in the document. */

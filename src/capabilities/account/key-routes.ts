@@ -15,7 +15,7 @@ const createKeyNameProblem: ProblemPage = (status, error, { body }) => {
   return createRejectedKeyPage(readSubmittedSecrets(body), { error: toFormError(status, error), values });
 };
 
-/** Defines the list of keys and the forms that create, rotate and revoke them. */
+/** Registers the pages that list, create, rotate and revoke API keys. */
 export function defineKeyRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, customers } = routes;
   definePage(scope, {
@@ -64,7 +64,7 @@ export function defineKeyRoutes(scope: FastifyInstance, routes: Routes): void {
   });
 }
 
-/** Defines the page that asks for confirmation. */
+/** Registers the page that asks for confirmation before a key is rotated or revoked. */
 function defineKeyChangePage(scope: FastifyInstance, routes: Routes, change: "rotate" | "revoke"): void {
   definePage(scope, {
     method: "GET",
@@ -76,7 +76,7 @@ function defineKeyChangePage(scope: FastifyInstance, routes: Routes, change: "ro
       const { keys } = await routes.customers.account(session.customerId);
       const key = keys.find(({ keyId }) => keyId === params.key_id);
       if (key === undefined) throw new AppError("key_not_found", "There is no such API key");
-      // After a reload of a submitted form: the key was changed, and the list shows it.
+      // The key was already changed, for example if the user reloads the page after submitting the form.
       if (key.revokedAt !== null) return redirectTo(reply, KEYS_PATH);
       const form = routes.secretsOf(session);
       if (!session.isProven) {

@@ -6,7 +6,7 @@ import { formatDay, formatMinute } from "./format.ts";
 
 const KEYS_PATH = "/account/keys";
 
-/** @param proof  the form that confirms the customer's identity; null if it is not needed */
+/** @param view.proof  the reauthentication form; null if the customer signed in or reauthenticated recently */
 export function createKeysPage(view: {
   readonly form: FormSecrets;
   readonly keys: readonly KeyView[];

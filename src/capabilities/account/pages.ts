@@ -206,7 +206,7 @@ interface ProofView {
   readonly rejected?: RejectedForm;
 }
 
-/** The page that confirms the customer's identity before a destructive action. */
+/** The page that requires reauthentication before a destructive action. */
 export const createProofPage = (proof: ProofView): Page => ({
   title: "Confirm your identity",
   section: "account",
@@ -215,7 +215,7 @@ export const createProofPage = (proof: ProofView): Page => ({
 <p><a href="/account">Back to your account</a></p>`,
 });
 
-/** Renders the form that confirms the customer's identity. */
+/** Renders the reauthentication form. */
 export function renderProofSection(proof: ProofView): Html {
   const { email, form, canSignIn, next, rejected = null } = proof;
   const hasLinkForm = canSignIn && email !== null;

@@ -28,7 +28,7 @@ ${
     ? html`<p>${onlyFailed ? "No errors" : "No requests"} in the last ${REQUEST_RETENTION_DAYS} days.</p>`
     : renderRequestTable(requests, keys)
 }
-<p class="faint small">Shows the last ${REQUESTS_MAX} requests ${onlyFailed ? "that failed " : null}of the last ${REQUEST_RETENTION_DAYS} days with your API keys; times are in UTC. We store the endpoint, but not its parameters: neither which market you read nor your IP address. Include the request ID when you contact support.</p>
+<p class="faint small">Your last ${REQUESTS_MAX} ${onlyFailed ? "failed " : null}requests with an API key in the last ${REQUEST_RETENTION_DAYS} days. Times are in UTC. This list contains neither parameters, such as market IDs, nor IP addresses. Include the request ID when you contact support.</p>
 </section>`,
   });
 }

@@ -37,6 +37,7 @@ eachDatabase("a sign-out ends the session on the server, so that a retained cook
   const response = await harness.submit("/account/sign-out", { csrf: fields.csrf }, { cookie });
   assert.equal(response.status, 303);
   assert.match(String(response.headers["set-cookie"]), /^parallax=; Path=\/; Max-Age=0/);
+  assert.equal(response.headers["clear-site-data"], '"storage"', "the browser tab may contain an API key");
   assert.deepEqual(await database.query("select 1 from sessions"), []);
   assert.equal(await harness.isSignedIn(cookie), false);
 });

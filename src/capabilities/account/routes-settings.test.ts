@@ -175,6 +175,9 @@ eachDatabase("calls that are missing from usage by day are shown as not assigned
   const { harness, apiKey, cookie } = await signedInHarness(database);
   for (let call = 0; call < 3; call++) await harness.call("GET", "/v1/markets?limit=1", { key: apiKey });
   await harness.visit("/account/usage", { cookie });
+  await database.query("update usage_days set listing = 5");
+  const newer = await harness.visit("/account/usage", { cookie });
+  assert.doesNotMatch(newer.text, /Not assigned to a key|>-\d/, "usage by day is newer than the month's usage");
   await database.query("delete from usage_days");
   const { text } = await harness.visit("/account/usage", { cookie });
   assert.match(text, /Not assigned to a key<\/td>\s*<td[^>]*>3</);

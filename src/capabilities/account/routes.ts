@@ -38,7 +38,7 @@ export function accountRoutes(app: FastifyInstance, options: AccountRouteOptions
   });
 }
 
-/** A name that resolves to this machine (DNS rebinding) or a proxy would show sign-in links to others. */
+/** Rejects other hosts, because others could read the sign-in links by DNS rebinding or through a proxy. */
 function assertLoopbackHost({ headers: { host } }: FastifyRequest): void {
   if (isLoopbackHeader(host)) return;
   throw new AppError(
@@ -47,7 +47,7 @@ function assertLoopbackHost({ headers: { host } }: FastifyRequest): void {
   );
 }
 
-/** Form targets that a browser may request with GET (by reload or a typed URL); they redirect to the account page. */
+/** Form targets. GET requests to them, by a reload or a typed URL, redirect to the account page. */
 const HOME_REDIRECTS = [
   ...["/account/", "/account/sign-in", "/account/sign-up", "/account/resend", "/account/sign-out"],
   ...["/account/prove", "/account/email", "/account/email/cancel"],
@@ -91,7 +91,7 @@ function defineActivityRoutes(scope: FastifyInstance, routes: Routes): void {
       if (session === null) return redirectTo(reply, "/account");
       const account = await customers.account(session.customerId);
       const now = clock.now();
-      // Read first: a call that is counted meanwhile is then in the days, but not yet in the month.
+      // Read before the usage by key, so that new calls do not appear as not assigned to a key.
       const month = await usage(account);
       const page = createUsagePage({
         form: routes.secretsOf(session),

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { FormId } from "../../http/html/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, KEY_NAME_LENGTH_MAX } from "../customers/index.ts";
 
-/** Exceeds the length of every valid e-mail address, key, token and id, so that the service reports format errors. */
+/** Longer than every valid e-mail address, key, token and id, so that the service reports format errors. */
 export const FIELD_LENGTH_MAX = 320;
 const WIDGET_TOKEN_LENGTH_MAX = 2_048;
 
@@ -26,7 +26,7 @@ export const LinkForm = Type.Object({ ...formIdFields, token: textField });
 
 export const SessionForm = Type.Object(csrfFields);
 
-/** A path below the account page, to return to after a form. */
+/** Path of the account page to which a form redirects. */
 const AccountPath = Type.String({ default: "/account", pattern: "^/account(?:/[a-z0-9-]{1,64}){0,3}$" });
 
 export const ProofForm = Type.Object({ ...csrfFields, ...formIdFields, api_key: textField, next: AccountPath });
@@ -39,7 +39,7 @@ export const DeletionForm = Type.Object({
   ...csrfFields,
   ...formIdFields,
   confirmation: textField,
-  /** What the page asked for; displayed again if the confirmation is wrong. */
+  /** The text that the customer must enter; the page shows it again after a wrong confirmation. */
   expected: Type.String({ maxLength: FIELD_LENGTH_MAX, default: "" }),
 });
 

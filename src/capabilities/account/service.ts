@@ -154,7 +154,7 @@ export function createAccountPage(
       }
     },
     /**
-     * Sends a link that confirms a new e-mail address.
+     * Sends a confirmation link to the new e-mail address.
      *
      * @returns the link's token if the page displays it
      * @throws AppError `proof_required`, `mail_unavailable`, and as `EmailChanges.request`

@@ -53,7 +53,7 @@ export const readSubmittedSecrets = (body: unknown): FormSecrets => ({
   id: readSubmittedField(body, "form"),
 });
 
-/** Whether the error can be fixed in the form. Cross-site submissions and lost sessions receive an error page without a form. */
+/** Whether the user can fix the error in the form. Cross-site submissions and ended sessions get an error page instead. */
 export function isFormProblem(status: number, error: unknown): boolean {
   const code = error instanceof AppError ? error.code : null;
   return [409, 422, 429, 503].includes(status) || (status === 403 && code === "bot_check_failed");
@@ -85,16 +85,16 @@ export function createSessionReader({ sessions, publicUrl, random, settings, cus
     setCookie(request: FastifyRequest, reply: FastifyReply, token: string): FastifyReply {
       return reply.header("set-cookie", createSessionCookie(token, readSite(request)));
     },
-    /** Removes the session cookie, and the API key that the page of a new key keeps in the tab. */
+    /** Removes the session cookie and the API key that `key.js` stored in the browser tab. */
     clearCookie(request: FastifyRequest, reply: FastifyReply): FastifyReply {
       return reply
         .header("set-cookie", createSessionCookie(null, readSite(request)))
         .header("clear-site-data", '"storage"');
     },
-    /** Creates the secrets of the forms of one page. */
+    /** Creates the hidden fields for the forms of one page. */
     secretsOf: ({ token }: ActiveSession): FormSecrets => ({ token: createFormToken(token), id: createFormId(random) }),
     readProof,
-    /** Renders the form that confirms the customer's identity; null if it is not needed. */
+    /** Renders the reauthentication form; null if the customer signed in or reauthenticated recently. */
     renderProof: async (session: ActiveSession, form: FormSecrets, next: string) =>
       session.isProven ? null : renderProofSection(await readProof(session, form, next)),
   };
@@ -132,7 +132,7 @@ const createProofProblem: ProblemPage = (status, error, { body }) => {
   return createProofPage({ email: null, form: readSubmittedSecrets(body), canSignIn: false, next, rejected });
 };
 
-/** Defines sign-out and the confirmation of the identity. */
+/** Registers the form targets for sign-out and reauthentication. */
 export function defineSessionRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, sessions } = routes;
   const defineSignOutRoute = (url: string, signOut: (session: ActiveSession) => Promise<void>) =>
@@ -141,7 +141,7 @@ export function defineSessionRoutes(scope: FastifyInstance, routes: Routes): voi
       url,
       body: schema.SessionForm,
       async handler({ body, request, reply }) {
-        // Without a session, an earlier submission of this form has already signed the user out.
+        // Without a session the user is already signed out, for example after a double click.
         if ((await routes.findSession(request)) !== null) await signOut(await routes.sessionOf(request, body));
         return redirectTo(routes.clearCookie(request, reply), "/account");
       },

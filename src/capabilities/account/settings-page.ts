@@ -11,7 +11,7 @@ const EMAIL_LENGTH_MAX = 254;
 export interface SettingsView {
   readonly account: Account;
   readonly form: FormSecrets;
-  /** The form that confirms the customer's identity; null if it is not needed. */
+  /** The reauthentication form; null if the customer signed in or reauthenticated recently. */
   readonly proof: Html | null;
   /** Whether links can be sent or displayed. */
   readonly canChangeEmail: boolean;
@@ -183,7 +183,7 @@ export const createDeleteAccountPage = (form: FormSecrets, confirmation: string,
     form,
     action: "/account/delete",
     text: html`<p>Your API keys stop working immediately. We erase your e-mail, name, keys, sessions, usage and requests. This cannot be undone.</p>
-<p>We keep, under your customer ID only: the calls per month for accounting, and the audit log without names. You can sign up again with the same e-mail.</p>
+<p>We keep your calls per month, for accounting, and the audit log. They contain your customer ID, but neither your e-mail nor names. Server logs and backups are not changed. You can sign up again with the same e-mail.</p>
 ${renderFormError(rejected, ["confirmation"])}
 <p>To confirm, enter <strong>${confirmation}</strong>.</p>`,
     fields: html`<input type="hidden" name="expected" value="${confirmation}">

@@ -22,7 +22,7 @@ import * as views from "./settings-page.ts";
 
 const SETTINGS_PATH = "/account/settings";
 
-/** Defines the settings, the change of the e-mail address and the deletion of the account. */
+/** Registers the settings page and the pages that change the e-mail address or delete the account. */
 export function defineSettingsRoutes(scope: FastifyInstance, routes: Routes): void {
   const { customers, sessions } = routes;
   definePage(scope, {
@@ -103,7 +103,7 @@ function defineEmailRoutes(scope: FastifyInstance, routes: Routes): void {
     query: schema.LinkQuery,
     async handler({ query, request, reply }) {
       const session = await routes.findSession(request);
-      // A link that someone else requested must not change the account of the mailbox's owner, or the reverse.
+      // Requires a session, because the owner of the mailbox may not be the customer who requested the link.
       if (session === null) return sendPage(reply, 200, pages.createSignInFirstPage());
       const change = await customers.emailChanges.find(session.customerId);
       return change === null
@@ -157,7 +157,7 @@ function defineDeletionRoutes(scope: FastifyInstance, routes: Routes): void {
     body: schema.DeletionForm,
     problemPage: createDeletionProblem,
     async handler({ body, request, reply }) {
-      // A second submission has no session any more, so the session is read only by the first one.
+      // The first submission ends the session, so a repeated submission must not read it.
       const subject = `${routes.cookieOf(request)} ${body.csrf} ${body.confirmation}`;
       await deleteOnce(body.form, subject, async () =>
         page.deleteAccount(await routes.sessionOf(request, body), body.confirmation),

@@ -47,7 +47,7 @@ const createFormProblemPage =
     });
   };
 
-/** Defines sign-up and its e-mail. */
+/** Registers the form targets that sign up a user and send the verification e-mail again. */
 export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void {
   const { customers, random, clock } = routes;
   const signIn = createBrowserSignIn(routes);
@@ -103,7 +103,7 @@ export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void
   });
 }
 
-/** Defines sign-in by a link. */
+/** Registers the pages that send a sign-in link and sign in with it. */
 export function defineSignInRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, sessions, settings, random, clock } = routes;
   const requestLinkOnce = createFormSubmissions<Awaited<ReturnType<AccountPage["requestLink"]>>>(scope, clock);

@@ -7,7 +7,7 @@ const HEIGHT = 100;
 const DAY_WIDTH = 10;
 const BAR_WIDTH = 8;
 
-/** The calls of one key, or of all further keys, one number per day. */
+/** Calls per day of one key, or of all keys without a colour of their own. */
 export interface ChartSeries {
   readonly name: string;
   readonly calls: readonly number[];
@@ -56,7 +56,7 @@ function describeChart(days: readonly string[], totals: readonly number[]): stri
   return `${range}, at most ${formatInteger(totals[busiest] ?? 0)} on ${days[busiest]}.`;
 }
 
-/** Returns the next even number that has a round half: 2, 4, 10, 20, 40, 100, … */
+/** Rounds up to 2, 4 or 10 times a power of ten, so that half of it, the middle label, is round as well. */
 function roundUp(value: number): number {
   for (let power = 1; ; power *= 10)
     for (const factor of [2, 4, 10]) if (value <= factor * power) return factor * power;

@@ -23,14 +23,14 @@ export interface UsageView {
   readonly now: number;
 }
 
-/** Returns the first day whose usage the page shows: of the chart or of the month. */
+/** Returns the first day that the page needs: the start of the chart or of the month, whichever is earlier. */
 export function firstUsageDay({ resetsOn }: MonthlyUsage, now: number): string {
   const [chartStart] = listChartDays(now);
   const monthStart = firstDayOfMonth(resetsOn);
   return chartStart !== undefined && chartStart < monthStart ? chartStart : monthStart;
 }
 
-/** The usage over the last 30 days, and of the month by key. */
+/** Usage by day over the last 30 days, and usage of the month by key. */
 export function createUsagePage(view: UsageView): Page {
   const { form, keys, month, usage, now } = view;
   const days = listChartDays(now);
@@ -74,7 +74,7 @@ function firstDayOfMonth(resetsOn: string): string {
 
 const sumCounted = ({ counted }: DailyUsage): number => TIERS.reduce((sum, tier) => sum + counted[tier], 0);
 
-/** One series per key with the most calls first; the keys beyond `CHART_KEYS_MAX` together. */
+/** Creates one series per key, most calls first. Keys beyond `CHART_KEYS_MAX` share one series. */
 function createSeries(
   days: readonly string[],
   usage: readonly DailyUsage[],
@@ -123,7 +123,8 @@ function renderMonthSection(
   const countTier = (rows: readonly DailyUsage[], tier: (typeof TIERS)[number]) =>
     rows.reduce((sum, { counted }) => sum + counted[tier], 0);
   const keyIds = [...new Set(monthUsage.map(({ keyId }) => keyId))];
-  const missing = TIERS.map((tier) => month.usage[tier] - countTier(monthUsage, tier));
+  // Usage by key may be newer than the month's usage.
+  const missing = TIERS.map((tier) => Math.max(0, month.usage[tier] - countTier(monthUsage, tier)));
   const rows = keyIds.map((keyId) => {
     const rowsOfKey = monthUsage.filter((row) => row.keyId === keyId);
     return {
@@ -133,7 +134,7 @@ function renderMonthSection(
       ],
     };
   });
-  const hasMissing = missing.some((count) => count !== 0);
+  const hasMissing = missing.some((count) => count > 0);
   return html`<section>
 <h2>This month by key</h2>
 <div class="dense">${renderTable(
@@ -149,6 +150,6 @@ function renderMonthSection(
       },
     ],
   )}</div>
-<p class="faint small">Resets on ${month.resetsOn} at 00:00 UTC. ${hasMissing ? "The total is exact. A call is not assigned to a key for some seconds, if it was counted before this page existed, or if a server stopped unexpectedly." : null}</p>
+<p class="faint small">Resets on ${month.resetsOn} at 00:00 UTC. ${hasMissing ? "The total is exact. New calls are assigned to a key within a few seconds. Calls before this page existed, and calls just before a server crashed, are never assigned." : null}</p>
 </section>`;
 }

@@ -1,4 +1,4 @@
-/** What customers do with their keys: usage by day and key, and the last requests. */
+/** Customers' activity: usage by day and key, and recent requests. */
 export type { DailyUsage, RecentRequest } from "./model.ts";
 export { REQUEST_RETENTION_DAYS, REQUESTS_MAX, USAGE_RETENTION_DAYS } from "./model.ts";
 export { deleteActivity } from "./queries.ts";

@@ -1,10 +1,10 @@
 import type { Tier } from "../../domain/plan.ts";
 
-/** Days of usage by day that are kept: thirteen months, so that a month can be compared with the same month last year. */
+/** Retention of usage by day: thirteen months, so that a month can be compared with the same month of last year. */
 export const USAGE_RETENTION_DAYS = 396;
-/** Days that recent requests are kept. */
+/** Retention of recent requests. */
 export const REQUEST_RETENTION_DAYS = 7;
-/** Maximum number of recent requests per customer, and of failed ones besides them. */
+/** Maximum number of recent successful requests per customer; as many failed ones are kept in addition. */
 export const REQUESTS_MAX = 100;
 
 /** Number of calls counted in the monthly quotas, by tier. */

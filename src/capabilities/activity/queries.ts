@@ -24,7 +24,7 @@ export async function writeBatch(
   );
   if (acceptedRows.length === 0) return;
   const customerIds = [...new Set([...usage, ...requests].map(({ customerId }) => customerId))].sort();
-  // The lock lets a deletion wait for this transaction, or this transaction find that the customer is gone.
+  // With the lock, a concurrent deletion waits for this transaction; after a deletion, the customer is not found.
   const customers = await transaction.query<{ id: string }>(
     "select customer_id as id from customers where customer_id = any($1::text[]) order by 1 for key share",
     [customerIds],

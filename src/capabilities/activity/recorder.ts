@@ -2,7 +2,7 @@ import type { Tier } from "../../domain/plan.ts";
 import { type Batch, REQUESTS_MAX, type UnwrittenUsage } from "./model.ts";
 
 const DAY_MS = 86_400_000;
-/** Maximum number of days and keys in one batch. Requests of further keys in the same interval are not recorded. */
+/** Maximum number of pairs of key and day in one batch. Requests with further keys in the interval are not recorded. */
 const USAGE_ROWS_MAX = 10_000;
 /** Maximum number of recent requests in one batch. Further requests of the interval are counted but not listed. */
 const REQUESTS_PER_BATCH_MAX = 2_000;
@@ -92,7 +92,7 @@ export class Recorder {
     const keys = [...this.#keys.values()];
     const usage: UnwrittenUsage[] = keys.flatMap((key) => key.usage);
     const requests = keys
-      .flatMap(({ successful, failed }) => [...successful.list, ...failed.list])
+      .flatMap(({ successful, failed }) => [...oldestFirst(successful), ...oldestFirst(failed)])
       .sort((a, b) => a.occurredAt - b.occurredAt)
       .map(({ request: { counted: _counted, ...request }, occurredAt }) => ({
         ...request,
@@ -131,9 +131,11 @@ export class Recorder {
   }
 }
 
+const oldestFirst = ({ list, oldest }: LastRequests) => [...list.slice(oldest), ...list.slice(0, oldest)];
+
 /**
- * Returns the day of the month that is nearest to `day`. The store's clock decides the month of a counted call, and this
- * node's clock may differ, so that the days of a month add up to the month's usage.
+ * Returns `day`, or the nearest day of `month` if `day` is in another month. The store's clock decides which month counts
+ * a call, and this node's clock may differ. With this function, the days of a month add up to the month's usage.
  *
  * @param month  first day of the month
  */

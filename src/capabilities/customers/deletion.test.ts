@@ -3,12 +3,20 @@ import { customerHarness, PUBLIC_URL, useSignUpServices } from "../../../test/su
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { createInProcessBus } from "../../adapters/bus/in-process-bus.ts";
+import { systemRandom } from "../../adapters/system/system-random.ts";
 import type { Database } from "../../ports/database.ts";
+import { createSessions } from "../sessions/index.ts";
+import { insertAudit } from "./queries.ts";
 
 const OPERATOR = { kind: "operator", id: "test" } as const;
 const EMAIL = "ada@example.org";
 
 const services = await useSignUpServices();
+const withEmail = {
+  signUp: services.withEmail,
+  account: { botCheck: null, emailDelivery: services.withEmail.emailDelivery },
+  publicUrl: PUBLIC_URL,
+};
 
 async function createAda(database: Database, ports: Parameters<typeof customerHarness>[1] = {}) {
   const harness = await customerHarness(database, ports);
@@ -19,34 +27,53 @@ async function createAda(database: Database, ports: Parameters<typeof customerHa
   return { harness, customerId, apiKey: key.apiKey };
 }
 
-/** All text in the database. */
-async function dump(database: Database): Promise<string> {
+/** The rows of all tables as text. */
+async function dump(database: Database) {
   const tables = await database.query<{ name: string }>(
-    "select quote_ident(tablename) as name from pg_tables where schemaname = current_schema()",
+    "select quote_ident(tablename) as name from pg_tables where schemaname = current_schema() order by 1",
   );
-  const rows = await Promise.all(tables.map(({ name }) => database.query(`select to_jsonb(t) as row from ${name} t`)));
-  return JSON.stringify(rows);
+  const contents = await Promise.all(
+    tables.map(async ({ name }) => ({
+      name,
+      text: JSON.stringify(await database.query(`select to_jsonb(t) as row from ${name} t`)),
+    })),
+  );
+  return {
+    contains: (text: string) => contents.some((table) => table.text.includes(text)),
+    tablesWith: (text: string) => contents.filter((table) => table.text.includes(text)).map(({ name }) => name),
+  };
 }
 
-eachDatabase("a deleted account leaves no e-mail address, name, key or request in the store", async (database) => {
-  const { harness, customerId, apiKey } = await createAda(database);
-  await harness.app.customers.createKey(customerId, "lovelace-laptop", OPERATOR);
-  await harness.call("GET", "/v1/markets", { key: apiKey });
-  await harness.call("GET", "/v1/markets/venue_a/none", { key: apiKey });
-  await harness.app.stop();
-  const before = await dump(database);
-  for (const text of [EMAIL, "Lovelace", "lovelace-laptop", "market_not_found"]) assert.ok(before.includes(text), text);
-  assert.deepEqual(await harness.app.customers.delete(customerId, OPERATOR), { email: EMAIL });
-  const after = await dump(database);
-  for (const text of ["ada@", "ovelace", "market_not_found", "plx_free"]) assert.ok(!after.includes(text), text);
-  assert.deepEqual(
-    (await database.query("select customer_id, tier, taken from quota_months")).length,
-    1,
-    "the calls of the month are kept",
-  );
-  const [entry] = await harness.app.customers.auditLog({ customerId, limit: 1 });
-  assert.deepEqual([entry?.action, entry?.details], ["customer.deleted", { keys: 2, sessions: 0 }]);
-});
+eachDatabase(
+  "a deleted account leaves only the audit log, the calls of the month and rate limits",
+  async (database) => {
+    const { harness, customerId, apiKey } = await createAda(database, withEmail);
+    const { customers } = harness.app;
+    const sessions = createSessions({ database, clock: harness.clock, random: systemRandom, record: insertAudit });
+    await sessions.beginAfterSignUp(customerId, null);
+    await customers.createKey(customerId, "lovelace-laptop", OPERATOR);
+    await customers.emailChanges.request(customerId, "new@example.org");
+    await harness.call("GET", "/v1/markets", { key: apiKey });
+    await harness.call("GET", "/v1/markets/venue_a/none", { key: apiKey });
+    await harness.call("POST", "/account/sign-in", {
+      body: String(new URLSearchParams({ email: EMAIL })),
+      headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
+    });
+    await harness.app.stop();
+    const before = await dump(database);
+    for (const text of [`signin-mail:${EMAIL}`, "Lovelace", "lovelace-laptop", "market_not_found"])
+      assert.ok(before.contains(text), text);
+    for (const table of ["api_keys", "email_changes", "recent_requests", "sessions", "sign_in_links", "usage_days"])
+      assert.ok(before.tablesWith(customerId).includes(table), table);
+    assert.deepEqual(await customers.delete(customerId, OPERATOR), { email: EMAIL });
+    const after = await dump(database);
+    for (const text of ["ada@", "ovelace", "market_not_found", "plx_free"]) assert.ok(!after.contains(text), text);
+    assert.deepEqual(after.tablesWith(customerId), ["attempts", "audit_log", "quota_months"]);
+    assert.deepEqual(after.tablesWith("new@example.org"), ["attempts"], "until the limit of e-mails expires");
+    const [entry] = await customers.auditLog({ customerId, limit: 1 });
+    assert.deepEqual([entry?.action, entry?.details], ["customer.deleted", { keys: 2, sessions: 1 }]);
+  },
+);
 
 eachDatabase(
   "401: a deleted account's key is rejected on every node, at the latest after a second",
@@ -92,11 +119,25 @@ eachDatabase("the e-mail address of a deleted account can sign up again, as a ne
   assert.notEqual(response.json.customer_id, customerId);
 });
 
+eachDatabase("after a deletion, the address can immediately request another verification e-mail", async (database) => {
+  const harness = await customerHarness(database, withEmail);
+  const signUp = async () => (await harness.signUpAs(EMAIL)).json.customer_id as string;
+  const verify = async (count: number) => {
+    const mail = (await services.receivedMails(count)).at(-1);
+    const token = /verify\?token=([a-z2-7]{26})/.exec(mail?.text ?? "")?.[1] ?? "";
+    return harness.app.customers.verify(token);
+  };
+  const customerId = await signUp();
+  assert.equal((await verify(1))?.customerId, customerId);
+  await harness.app.customers.delete(customerId, OPERATOR);
+  await services.receivedMails(2);
+  const nextCustomerId = await signUp();
+  assert.notEqual(nextCustomerId, customerId);
+  assert.equal((await verify(3))?.customerId, nextCustomerId);
+});
+
 eachDatabase("the owner receives one e-mail about the deletion", async (database) => {
-  const { harness, customerId } = await createAda(database, {
-    account: { botCheck: null, emailDelivery: services.withEmail.emailDelivery },
-    publicUrl: PUBLIC_URL,
-  });
+  const { harness, customerId } = await createAda(database, withEmail);
   await harness.app.customers.delete(customerId, OPERATOR);
   await harness.app.customers.delete(customerId, OPERATOR);
   await harness.app.customers.stop();

@@ -8,9 +8,9 @@ import { deleteEmailChange, insertAudit, lockCustomer } from "./queries.ts";
 const DELETED_ACTION = "customer.deleted";
 
 /**
- * Deletes a customer with its keys, sessions, usage and requests, and returns its e-mail address. These remain, without
- * e-mail address and name: the audit log, the calls per month, and the payments ledger, which has no customers. Does
- * nothing if the customer was already deleted, as far as the audit log reaches.
+ * Deletes a customer with its e-mail address, name, keys, sessions, usage and requests. Returns the e-mail address. The
+ * audit log and the calls per month remain under the customer id. Does nothing if the audit log shows that the customer
+ * was already deleted.
  *
  * @throws AppError `customer_not_found`
  */
@@ -20,6 +20,12 @@ export async function deleteAccount(
   actor: Actor,
   now: number,
 ): Promise<{ readonly email: string | null }> {
+  // Before the customer is locked, because requests for e-mails lock the rows in this order.
+  await transaction.query(
+    `delete from attempts
+     where split_part(subject, ':', 2) = (select email from customers where customer_id = $1)`,
+    [customerId],
+  );
   const row = await lockCustomer(transaction, customerId);
   if (row === null) {
     if (await wasDeleted(transaction, customerId)) return { email: null };

@@ -1,7 +1,6 @@
-import { hash } from "node:crypto";
 import { rateLimited } from "../../domain/errors.ts";
 import type { Transaction } from "../../ports/database.ts";
-import { randomBase32 } from "../keys/index.ts";
+import { createToken, hashToken, isToken } from "../keys/index.ts";
 import { endOtherSessions } from "../sessions/index.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { invalidEmail, parseEmail } from "./email-address.ts";
@@ -21,9 +20,6 @@ import { createMailUnavailableError, EMAIL_RULES, rejectDisposable } from "./sig
 
 /** Limits the changes that one customer requests. */
 const REQUEST_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: 3_600_000 }];
-/** Number of base32 characters in a token: 130 random bits. */
-const TOKEN_LENGTH = 26;
-const TOKEN_PATTERN = /^[a-z2-7]{26}$/;
 const UNIQUE_VIOLATION = "23505";
 
 /** Changes of a customer's e-mail address. The new address is confirmed by a link, and the old one is notified. */
@@ -53,7 +49,7 @@ export function createEmailChanges(
     const isSuppressed =
       emailDelivery !== null && (await takeAttempt(transaction, `change-mail:${email}`, EMAIL_RULES, now)) > 0;
     if (isSuppressed) return { token: null, isTaken: false };
-    const token = randomBase32(random, TOKEN_LENGTH);
+    const token = createToken(random);
     const expiresAt = now + EMAIL_CHANGE_MS;
     // Stored even if the address is taken, so that the account page does not reveal it.
     await upsertEmailChange(transaction, { customerId, email, tokenHash: hashToken(token), expiresAt });
@@ -113,7 +109,7 @@ export function createEmailChanges(
     },
     cancel: (customerId) => deleteEmailChange(database, customerId),
     async confirm(session, token) {
-      if (!TOKEN_PATTERN.test(token)) return null;
+      if (!isToken(token)) return null;
       const slot = reserveSlot();
       try {
         const change = await database.transaction((transaction) => applyChange(transaction, session, token));
@@ -133,6 +129,3 @@ export function createEmailChanges(
     stop: async () => mailQueue?.stop(),
   };
 }
-
-/** A fast hash is sufficient for 130 random bits. */
-const hashToken = (token: string): Uint8Array => new Uint8Array(hash("sha256", token, "buffer"));

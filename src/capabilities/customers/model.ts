@@ -5,7 +5,7 @@ import type { Log } from "../../ports/log.ts";
 import type { MailOut } from "../../ports/mail-out.ts";
 import type { Random } from "../../ports/random.ts";
 
-/** The ports that the services of customers and of the account pages share. */
+/** Ports of the customer and account services. */
 export interface CustomerPorts {
   readonly database: Database;
   readonly clock: Clock;
@@ -228,7 +228,7 @@ export interface SignUps {
 /** How long the link to confirm a new e-mail address is valid. */
 export const EMAIL_CHANGE_MS = 3_600_000;
 
-/** A session, as far as a change of the e-mail address needs it. */
+/** The session that confirms a change. */
 interface ChangingSession {
   readonly customerId: string;
   readonly sessionId: string;
@@ -245,7 +245,7 @@ export interface EmailChanges {
    * @throws InvalidRequestError for an invalid, disposable or unchanged address; AppError `rate_limited`, `mail_unavailable`
    */
   request(customerId: string, email: string): Promise<{ readonly displayedToken: string | null }>;
-  /** The change that awaits confirmation. */
+  /** Returns the change that awaits confirmation; null if there is none or its link has expired. */
   find(customerId: string): Promise<{ readonly email: string; readonly expiresAt: Date } | null>;
   cancel(customerId: string): Promise<void>;
   /**

@@ -19,12 +19,12 @@ import { defineRoute } from "../../http/route.ts";
 import { valueError } from "../../http/validation/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
+import { isToken } from "../keys/index.ts";
 import { type Customers, KEY_NAME_LENGTH_MAX, type ReadUsage } from "./model.ts";
 import { createConfirmPage, createExpiredLinkPage, createIssuedKeyPage } from "./pages.ts";
 import { isPlainName } from "./plain-text.ts";
 import { presentIssuedKey, presentKey, toTierCounts } from "./present.ts";
 import * as schema from "./schema.ts";
-import { isVerificationToken } from "./sign-ups.ts";
 
 /** Routes that require no key and consume no quota. */
 const PUBLIC_ROUTE = { access: "public", metering: METERING.FREE, tag: "Account" } as const;
@@ -132,7 +132,7 @@ function defineVerificationRoutes(app: FastifyInstance, options: CustomerRouteOp
       errors: ["verification_not_found"],
       problemPage: renderVerificationProblem,
       handler({ query, reply }) {
-        if (!isVerificationToken(query.token)) throw createInvalidLinkError();
+        if (!isToken(query.token)) throw createInvalidLinkError();
         return sendPage(reply, 200, createConfirmPage(query.token, createFormId(random)));
       },
     });

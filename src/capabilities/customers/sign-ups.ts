@@ -1,8 +1,7 @@
-import { hash } from "node:crypto";
 import { AppError, rateLimited } from "../../domain/errors.ts";
 import { addressBlock } from "../../lib/address-block.ts";
 import type { Transaction } from "../../ports/database.ts";
-import { randomBase32 } from "../keys/index.ts";
+import { createToken, hashToken, isToken } from "../keys/index.ts";
 import { SlidingLog } from "../metering/index.ts";
 import { createAccount, createEmailTakenError, newCustomerId } from "./accounts.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
@@ -24,9 +23,6 @@ export const EMAIL_RULES: readonly AttemptRule[] = [
   { limit: 3, windowMs: 24 * HOUR_MS },
 ];
 const VERIFICATION_LINK_MS = 24 * HOUR_MS;
-/** Number of base32 characters in a token: 130 random bits. */
-const TOKEN_LENGTH = 26;
-const TOKEN_PATTERN = /^[a-z2-7]{26}$/;
 
 /** The operator's settings for sign-up. */
 export interface SignUpSettings {
@@ -36,9 +32,6 @@ export interface SignUpSettings {
   /** For e-mail verification; null returns the key immediately, without verification. */
   readonly emailDelivery: EmailDelivery | null;
 }
-
-/** Whether the text has the format of a verification token. Does not check that the token exists. */
-export const isVerificationToken = (text: string): boolean => TOKEN_PATTERN.test(text);
 
 /** @param dependencies.settings  null rejects every sign-up with `signup_not_configured` */
 export function createSignUps(
@@ -68,7 +61,7 @@ export function createSignUps(
     if (await hasAccount(transaction, email.address)) throw createEmailTakenError();
     const now = clock.now();
     const isEmailAllowed = (await takeAttempt(transaction, `mail:${email.address}`, EMAIL_RULES, now)) === 0;
-    const token = randomBase32(random, TOKEN_LENGTH);
+    const token = createToken(random);
     const pendingSignUp = {
       email: email.address,
       name,
@@ -102,7 +95,7 @@ export function createSignUps(
     const slot = mailQueue?.reserve() ?? null;
     if (slot === null) throw createMailUnavailableError();
     try {
-      const token = randomBase32(random, TOKEN_LENGTH);
+      const token = createToken(random);
       const isRenewed = await database.transaction(async (transaction) => {
         const now = clock.now();
         // Another subject, so that requests for any address do not use up the e-mails of its next sign-up.
@@ -133,7 +126,7 @@ export function createSignUps(
         : signUpWithVerification(email, name, emailDelivery.publicUrl);
     },
     async verify(token) {
-      if (!isVerificationToken(token)) return null;
+      if (!isToken(token)) return null;
       try {
         return await database.transaction(async (transaction) => {
           const pendingSignUp = await takePendingSignup(transaction, hashToken(token), clock.now());
@@ -179,6 +172,3 @@ export const createMailUnavailableError = () =>
 const createTooManySignUpsError = (waitMs: number) => rateLimited("Too many sign-ups from this address", waitMs);
 const createBotCheckFailedError = () =>
   new AppError("bot_check_failed", "The bot check failed: get a new token and try again");
-
-/** A fast hash is sufficient for 130 random bits. */
-const hashToken = (token: string): Uint8Array => new Uint8Array(hash("sha256", token, "buffer"));

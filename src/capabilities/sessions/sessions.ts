@@ -1,8 +1,7 @@
-import { hash } from "node:crypto";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { Random } from "../../ports/random.ts";
-import { randomBase32 } from "../keys/index.ts";
+import { createToken, hashToken, isToken } from "../keys/index.ts";
 import {
   deleteExpiredSessions,
   deleteSession,
@@ -30,10 +29,6 @@ export const SESSION_MS_MAX = 14 * 24 * HOUR_MS;
 export const PROOF_MS = 10 * MINUTE_MS;
 /** Minimum interval between writes of the last use of a session. */
 const TOUCH_INTERVAL_MS = MINUTE_MS;
-
-/** Number of base32 characters in a link or session token: 130 random bits. */
-const TOKEN_LENGTH = 26;
-const TOKEN_PATTERN = /^[a-z2-7]{26}$/;
 
 /** The session of a signed-in customer. */
 export interface Session {
@@ -85,8 +80,8 @@ export function createSessions(dependencies: {
   };
 
   const startSession = async (transaction: Transaction, customerId: string, previousToken: string | null) => {
-    const token = randomBase32(random, TOKEN_LENGTH);
-    const sessionId = `ses-${randomBase32(random, TOKEN_LENGTH)}`;
+    const token = createToken(random);
+    const sessionId = `ses-${createToken(random)}`;
     const now = clock.now();
     if (previousToken !== null) await endSession(transaction, previousToken, "replaced");
     await insertSession(transaction, { sessionId, tokenHash: hashToken(token), customerId }, now);
@@ -103,7 +98,7 @@ export function createSessions(dependencies: {
      * @param email  in canonical form
      */
     async issueLink(queryRunner: Pick<Database, "query"> | Transaction, email: string): Promise<string | null> {
-      const token = randomBase32(random, TOKEN_LENGTH);
+      const token = createToken(random);
       const link = { email, tokenHash: hashToken(token), expiresAt: clock.now() + LINK_MS };
       return (await upsertLink(queryRunner, link)) === null ? null : token;
     },
@@ -114,7 +109,7 @@ export function createSessions(dependencies: {
      * @param previousToken  the browser's previous session token; its session ends
      */
     async begin(linkToken: string, previousToken: string | null): Promise<{ readonly token: string } | null> {
-      if (!TOKEN_PATTERN.test(linkToken)) return null;
+      if (!isToken(linkToken)) return null;
       return database.transaction(async (transaction) => {
         const customerId = await takeLink(transaction, hashToken(linkToken), clock.now());
         return customerId === null ? null : startSession(transaction, customerId, previousToken);
@@ -133,10 +128,10 @@ export function createSessions(dependencies: {
       ),
     /** Returns the e-mail address of a link's customer; null in the same cases as `begin`. */
     emailOfLink: async (linkToken: string) =>
-      TOKEN_PATTERN.test(linkToken) ? selectLinkEmail(database, hashToken(linkToken), clock.now()) : null,
+      isToken(linkToken) ? selectLinkEmail(database, hashToken(linkToken), clock.now()) : null,
     /** Finds the active session of a token. */
     async find(token: string): Promise<Session | null> {
-      if (!TOKEN_PATTERN.test(token)) return null;
+      if (!isToken(token)) return null;
       const now = clock.now();
       const row = await selectSession(database, hashToken(token), activeSessionBounds(now));
       if (row === null) return null;
@@ -155,8 +150,7 @@ export function createSessions(dependencies: {
     list: (customerId: string): Promise<readonly SessionView[]> =>
       selectSessions(database, customerId, activeSessionBounds(clock.now())),
     async end(token: string) {
-      if (TOKEN_PATTERN.test(token))
-        await database.transaction((transaction) => endSession(transaction, token, "signed_out"));
+      if (isToken(token)) await database.transaction((transaction) => endSession(transaction, token, "signed_out"));
     },
     /** Ends all sessions of the customer, including this one, and invalidates an unused sign-in link. */
     endAll: ({ sessionId, customerId }: Session) =>
@@ -167,6 +161,3 @@ export function createSessions(dependencies: {
       }),
   };
 }
-
-/** A fast hash is sufficient for 130 random bits. */
-const hashToken = (token: string): Uint8Array => new Uint8Array(hash("sha256", token, "buffer"));

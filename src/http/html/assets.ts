@@ -26,7 +26,7 @@ export function defineAsset(name: string, extension: keyof typeof MEDIA_TYPES, c
   return { url, type: MEDIA_TYPES[extension], content: keepCompressed(Buffer.from(content)) };
 }
 
-/** Serves assets to everybody. */
+/** Serves assets without authentication. */
 export function assetRoutes(app: FastifyInstance, assets: readonly Asset[]): void {
   for (const { url, type, content } of assets)
     app.route({

@@ -33,7 +33,7 @@ export const renderCode = (id: string, code: string): Html => html`<div class="c
 </div>`;
 
 /**
- * Renders a section with a new API key, which no other page displays, and a request with it. The page needs `KEY_SCRIPTS`.
+ * Renders a section with a new API key and an example request. The page needs `KEY_SCRIPTS`.
  *
  * @param origin  origin of the service
  */

@@ -13,8 +13,8 @@ interface ExampleSite {
 }
 
 /**
- * Returns origin and key of example requests. Without a public URL only a loopback Host header is used, because a client
- * can send any other. The demo key is only shown to users of this machine: other visitors could replace it.
+ * Returns the origin and key for example requests. Without a public URL only a loopback Host header is used, because
+ * clients can forge it. Only users of this machine see the demo key, because whoever has it can revoke it.
  */
 export function resolveExampleSite(
   { ip, headers: { host = "" } }: Pick<FastifyRequest, "ip" | "headers">,

@@ -10,7 +10,7 @@ const FAVICON = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 
 </svg>
 `);
 
-/** Serves the icon. Browsers request `/favicon.ico` for responses that are not pages. */
+/** Serves the icon. Browsers request `/favicon.ico` if a response, such as JSON, does not link to an icon. */
 export function faviconRoutes(app: FastifyInstance): void {
   for (const url of [FAVICON_URL, "/favicon.ico"])
     app.route({

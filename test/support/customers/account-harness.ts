@@ -13,7 +13,7 @@ export const SAME_SITE = { "sec-fetch-site": "same-origin", origin: "null" };
 export interface Browser {
   /** The session cookie as the browser sends it; empty without a session. */
   readonly cookie: string;
-  /** The hidden fields of every form of the signed-in pages. */
+  /** The CSRF token and the form id, which all forms of signed-in pages contain as hidden fields. */
   readonly fields: { readonly csrf: string; readonly form: string };
 }
 

@@ -1,2 +1,2 @@
-// Keeps a new API key for the examples of the documentation, in this tab only. Signing out clears the storage.
+// Stores a new API key for the examples in the documentation, in this tab only. Signing out clears the storage.
 sessionStorage.setItem("parallax-key", document.querySelector("[data-session-key] code").textContent);
