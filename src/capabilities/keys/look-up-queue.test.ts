@@ -94,6 +94,12 @@ test("if more than 1,024 look-ups of one address wait, only further ones of this
   assert.equal(first, "waits");
 });
 
+test("if 16,384 look-ups wait, further ones fail, also those of keys that were valid before", async () => {
+  const { queue } = setUp();
+  for (let index = 0; index < 4 + 16_384; index++) void queue.find(`flood${index}`, `192.0.2.${index % 32}`);
+  for (const lane of ["198.51.100.1", null]) await assert.rejects(queue.find("one too many", lane), isUnavailable);
+});
+
 test("if a query fails, its look-ups and all that wait fail, and later ones are sent again", async () => {
   const { clock, queue, queries } = setUp();
   const values = Array.from({ length: 10 }, (_, index) => queue.find(`k${index}`, "192.0.2.1"));

@@ -31,8 +31,8 @@ export interface LookUpQueue<Key, Value> {
 }
 
 /**
- * A bounded, fair queue of look-ups in the store. Its load on the store is at most `QUERIES_PER_SECOND` however many
- * clients send unknown credentials, so no credential has to be rejected before it is looked up.
+ * A bounded, fair queue of look-ups in the store. It sends at most `QUERIES_PER_SECOND`, however many clients send
+ * unknown credentials.
  *
  * @param options.readBatch  returns the results of 1 to `BATCH_SIZE_MAX` keys in the same order
  */
@@ -109,7 +109,7 @@ export function createLookUpQueue<Key, Value>(options: {
     find(key, lane) {
       const items = lane === null ? firstLane : (lanes.get(lane) ?? []);
       if (waitingCount >= WAITING_MAX || (lane !== null && items.length >= LANE_LENGTH_MAX))
-        return Promise.reject(new AppError("store_unavailable", "Too many API keys are waiting to be checked."));
+        return Promise.reject(new AppError("store_unavailable", "Too many credentials are waiting to be checked."));
       if (lane !== null && items.length === 0) lanes.set(lane, items);
       waitingCount += 1;
       const value = new Promise<Value>((resolve, reject) => items.push({ key, resolve, reject }));
