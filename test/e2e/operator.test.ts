@@ -99,6 +99,16 @@ test("the first start prints its progress, the URLs and a request to try, and la
   await restarted.end();
 });
 
+test("without a token the metrics port is closed on other addresses, even if the API listens on all", async () => {
+  const env = { ...FEW_MARKETS, PARALLAX_HOST: "0.0.0.0", PARALLAX_SANDBOX_PUBLIC: "1", PARALLAX_METRICS_PORT: "0" };
+  const service = await startServiceProcess({ dataDir: folder.path, env, isReady: false });
+  const port = /"url":"http:\/\/[^"]+:(\d+)\/metrics"/.exec(service.output())?.[1];
+  assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 200);
+  // On Linux, all addresses of 127.0.0.0/8 are this machine.
+  await assert.rejects(fetch(`http://127.0.0.2:${port}/metrics`), ({ cause }) => cause.code === "ECONNREFUSED");
+  await service.end();
+});
+
 /** Returns the ids and command lines of all live descendants of a process. */
 function listDescendants(pid: number): Map<number, string> {
   const children = new Map<number, number[]>();
