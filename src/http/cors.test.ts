@@ -69,7 +69,8 @@ test("204: a preflight of a configured origin lists methods and headers; other p
   assert.match(String(accepted.headers["access-control-allow-headers"]), /Authorization/);
   assert.match(String(accepted.headers.vary), /Origin/);
   assert.ok(Number(accepted.headers["access-control-max-age"]) > 0);
-  assert.equal((await preflight("/v1/health", OTHER, "GET")).headers["access-control-allow-origin"], "*");
+  for (const method of ["GET", "HEAD"])
+    assert.equal((await preflight("/v1/health", OTHER, method)).headers["access-control-allow-origin"], "*");
   assert.equal((await preflight("/v1/customers/signup", ORIGIN, "POST")).statusCode, 204);
   for (const [url, origin, method] of [
     ["/v1/markets", OTHER, "GET"],

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Access } from "./auth.ts";
 import type { RouteTable } from "./route-table.ts";
 
 const PREFLIGHT_CACHE_SECONDS = 7_200;
@@ -34,6 +35,9 @@ const ALLOWED_HEADERS = [
 /** Only these paths have cross-origin headers; the pages of the site, which use cookies, have none. */
 const isApiPath = (url: string): boolean => url.startsWith("/v1/") || url === "/openapi.json";
 
+const isPublicRead = (method: string, access: Access | undefined): boolean =>
+  access === "public" && (method === "GET" || method === "HEAD");
+
 /** Adds a field name to the Vary header. */
 function addVary(reply: FastifyReply, field: string): void {
   const existing = reply.getHeader("vary");
@@ -49,9 +53,9 @@ export interface Cors {
 }
 
 /**
- * Cross-origin requests (the Fetch standard). Public GET routes permit every origin. All other API routes permit only
- * the configured origins. Responses never permit credentials: keys are sent in a header, and pages with cookies are
- * excluded.
+ * Cross-origin requests (the Fetch standard). Public GET and HEAD routes permit every origin. All other API routes
+ * permit only the configured origins. Responses never permit credentials: keys are sent in a header, and pages with
+ * cookies are excluded.
  *
  * @param origins  serialised origins such as `https://app.example.org`
  */
@@ -59,8 +63,8 @@ export function createCors(origins: readonly string[], routes: RouteTable): Cors
   const configuredOrigins = new Set(origins);
 
   /** Returns the permitted origin; null if the route permits none to this request. */
-  const permit = (reply: FastifyReply, origin: string | undefined, isPublicRead: boolean): string | null => {
-    if (isPublicRead) return "*";
+  const permit = (reply: FastifyReply, origin: string | undefined, permitsAll: boolean): string | null => {
+    if (permitsAll) return "*";
     if (configuredOrigins.size === 0) return null;
     // Caches must not serve the response to another origin.
     addVary(reply, "Origin");
@@ -69,12 +73,11 @@ export function createCors(origins: readonly string[], routes: RouteTable): Cors
 
   return {
     setHeaders(request, reply) {
-      const isRead = request.method === "GET" || request.method === "HEAD";
-      const isPublicRead = isRead && request.routeConfig.access === "public";
+      const permitsAll = isPublicRead(request.method, request.routeConfig.access);
       // Fastify creates `routeOptions` on every access, so the usual request without configured origins ends here.
-      if (!isPublicRead && configuredOrigins.size === 0) return;
+      if (!permitsAll && configuredOrigins.size === 0) return;
       if (!isApiPath(request.routeOptions.url ?? "")) return;
-      const permitted = permit(reply, request.headers.origin, isPublicRead);
+      const permitted = permit(reply, request.headers.origin, permitsAll);
       if (permitted === null) return;
       reply.header("access-control-allow-origin", permitted).header("access-control-expose-headers", EXPOSED_HEADERS);
     },
@@ -83,7 +86,7 @@ export function createCors(origins: readonly string[], routes: RouteTable): Cors
       if (request.method !== "OPTIONS" || origin === undefined || method === undefined) return false;
       const route = routes.find(method, request.raw.url ?? "");
       if (route === null || !isApiPath(route.url)) return false;
-      const permitted = permit(reply, origin, method === "GET" && route.access === "public");
+      const permitted = permit(reply, origin, isPublicRead(method, route.access));
       if (permitted === null) return false;
       reply
         .header("access-control-allow-origin", permitted)
