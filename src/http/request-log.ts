@@ -18,26 +18,17 @@ export function createRequestLog(
   clock: Clock,
   successesPerSecond = SUCCESSES_PER_SECOND,
 ): (request: FastifyRequest, reply: FastifyReply, durationMs: number) => void {
-  let windowEndsAt = 0;
-  let logged = 0;
-  let omitted = 0;
-  const logOmitted = () => {
-    log.info({ omitted, loggedPerSecondMax: successesPerSecond }, "successful requests not logged");
-    omitted = 0;
+  /** Successful requests of the current window, which begins with the first of them. */
+  let successes = 0;
+  const endWindow = () => {
+    const omitted = successes - successesPerSecond;
+    successes = 0;
+    if (omitted > 0) log.info({ omitted, loggedPerSecondMax: successesPerSecond }, "successful requests not logged");
   };
   const mayLogSuccess = (): boolean => {
-    const now = clock.monotonic();
-    if (now >= windowEndsAt) {
-      windowEndsAt = now + WINDOW_MS;
-      logged = 0;
-    }
-    if (logged < successesPerSecond) {
-      logged += 1;
-      return true;
-    }
-    if (omitted === 0) clock.setTimeout(logOmitted, WINDOW_MS);
-    omitted += 1;
-    return false;
+    if (successes === 0) clock.setTimeout(endWindow, WINDOW_MS);
+    successes += 1;
+    return successes <= successesPerSecond;
   };
   return (request, reply, durationMs) => {
     const status = reply.statusCode;
