@@ -33,7 +33,13 @@ export function registerMarketRoutes(
   });
   marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
   websiteRoutes(http, {
-    ...{ service, board, clock, venues: venues.trading, health, publicUrl, data },
+    service,
+    board,
+    clock,
+    venues: venues.trading,
+    health,
+    publicUrl,
+    data,
     demoKey: ports.demoKey ?? null,
     upgradeUrl: ports.account.upgradeUrl ?? null,
     acceptsPayments: ports.payments !== undefined,

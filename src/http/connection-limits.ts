@@ -22,7 +22,10 @@ const LOG_INTERVAL_MS = 60_000;
 export interface ConnectionMaxima {
   /** Open connections of the process. */
   readonly total: number;
-  /** Open connections of one IPv4 address or IPv6 /64; an IPv6 /48 may have four times as many. Trusted proxies have no such limit. */
+  /**
+   * Open connections of one IPv4 address or IPv6 /64; an IPv6 /48 may have four times as many. Trusted proxies have no
+   * such limit.
+   */
   readonly perAddress: number;
   /** Requests after which a connection is closed. */
   readonly requestsPerConnection: number;

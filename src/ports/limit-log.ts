@@ -10,7 +10,7 @@ export interface SharedLimitLog {
    * @param limit   requests per window, at least 1
    */
   take(caller: string, limit: number): Promise<LimitDecision>;
-  /** Returns the decision that `take` would make, without counting a request. Rejects as `take`. */
+  /** Returns whether `take` would allow a request, and the remaining requests before it. Rejects as `take`. */
   peek(caller: string, limit: number): Promise<LimitDecision>;
   close(): void;
 }

@@ -8,6 +8,8 @@ export interface UserAccount {
   readonly customAllowance: Allowance | null;
 }
 
+const NO_SETTINGS: UserAccount = { isCanceled: false, customAllowance: null };
+
 /** Returns the settings of marketplace users in one query, in the order of `customerIds`. */
 export async function findUserAccounts(
   database: Database,
@@ -30,5 +32,3 @@ export async function findUserAccounts(
   );
   return customerIds.map((customerId) => accounts.get(customerId) ?? NO_SETTINGS);
 }
-
-const NO_SETTINGS: UserAccount = { isCanceled: false, customAllowance: null };

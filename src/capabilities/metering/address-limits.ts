@@ -17,8 +17,9 @@ const REJECTED_PAYMENTS_PER_MINUTE = 60;
 export type AddressLimits = ReturnType<typeof createAddressLimits>;
 
 /**
- * Limits per IP address (an IPv6 /64, and four times the limit per /48) for unauthenticated requests. Authenticated callers are limited by their plan
- * instead, because many customers may share one IP address behind a marketplace, a proxy or a company network.
+ * Limits per IP address (an IPv6 /64, and four times the limit per /48) for unauthenticated requests. Authenticated
+ * callers are limited by their plan instead, because many customers may share one IP address behind a marketplace, a
+ * proxy or a company network.
  *
  * @param options.meter  counts 401 responses, across all nodes if they share a limiter
  */

@@ -178,7 +178,7 @@ test(
   },
 );
 
-test("`peek` returns the decision of the next request without counting it", options, async () => {
+test("`peek` returns the remaining requests without counting one", options, async () => {
   const shared = await openShared(60_000);
   const caller = randomUUID();
   assert.deepEqual(await shared.peek(caller, 2), { isAllowed: true, remaining: 2, waitMs: 0 });

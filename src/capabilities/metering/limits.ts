@@ -59,7 +59,7 @@ export function createRequestLimits(options: {
         },
       );
     },
-    /** Returns the decision that `take` would make, without counting a request. Never throws or rejects. */
+    /** Returns whether `take` would allow a request, and the remaining requests before it. Never throws or rejects. */
     peek(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision {
       const now = clock.monotonic();
       const decision = localCounters[limitClass].peek(caller, limit, now);

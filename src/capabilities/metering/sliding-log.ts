@@ -62,7 +62,7 @@ export class SlidingLog {
     return window.count < limit ? 0 : this.#nthNewestTimestamp(window, limit) + this.#windowMs - now;
   }
 
-  /** Returns the decision that `take` would make, without counting a request. */
+  /** Returns whether `take` would allow a request, and the remaining requests before it. Counts no request. */
   peek(caller: string, limit: number, now: number): LimitDecision {
     const window = this.#windows.get(caller);
     if (limit <= 0) return { isAllowed: false, remaining: 0, waitMs: this.#windowMs };
