@@ -25,8 +25,10 @@ import {
   removeSettledMarkets,
   updateDayAgoPrices,
 } from "./background-jobs.ts";
+import { BookReader, type BookReaderOptions } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
+import { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 import { StoreWriter } from "./store-writer.ts";
 import type { VenueStatusReport } from "./venue-health.ts";
 import { VenueReaders } from "./venue-readers.ts";
@@ -69,6 +71,8 @@ export interface Ingest {
   health(): Record<VenueId, VenueStatusReport>;
   /** Requests one market from its venue and adds it to the board. Returns false if the venue does not have it. */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
+  /** Order books, read from the stream or the venue. */
+  readonly books: Pick<BookReader, "read">;
   readonly pastPrices: PastPrices;
   readonly counters: StoreWriter["counters"];
   /** Names of the background jobs whose last run failed. */
@@ -113,6 +117,9 @@ export function createIngest(options: IngestOptions): Ingest {
   });
   const context: IngestContext = { venues, board, storeWriter, changes, pastPrices, finalizedSinceMs, clock, log };
   const readers = new VenueReaders(context);
+  const requests = new VenueRequestQueue(clock);
+  const trackedBookOf: BookReaderOptions["trackedBookOf"] = (venue, marketId) => readers.bookOf(venue, marketId);
+  const books = new BookReader({ venues, trackedBookOf, requests, clock });
   const flush = async () => {
     await storeWriter.flush();
     await ticks.flush();
@@ -185,6 +192,7 @@ export function createIngest(options: IngestOptions): Ingest {
       );
     },
     lookUp: (venue, marketId) => readers.lookUp(venue, marketId),
+    books,
     pastPrices,
     get counters() {
       return storeWriter.counters;

@@ -1,4 +1,5 @@
 import { VENUE_CLOCK_AHEAD_MS_MAX } from "../domain/market.ts";
+import type { OrderBook } from "../domain/order-book.ts";
 import type { StreamMessage, VenueStream } from "../ports/venue.ts";
 import type { AnnouncedMarkets } from "./announced-markets.ts";
 import { listMostTraded, type VenueContext } from "./context.ts";
@@ -60,8 +61,14 @@ export class StreamReader {
     this.#stream?.follow(markets.map(({ listing }) => listing));
   }
 
+  /** Returns the order book that the stream tracks, or null if it tracks none that is current. */
+  bookOf(marketId: string): OrderBook | null {
+    return this.#stream?.bookOf?.(marketId) ?? null;
+  }
+
   close(): void {
     this.#stream?.close();
+    this.#stream = null;
   }
 
   #apply(message: StreamMessage): void {

@@ -1,5 +1,6 @@
 import type { BoardMarket } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
+import type { OrderBook } from "../domain/order-book.ts";
 import type { ListingPage } from "../ports/venue.ts";
 import { AnnouncedMarkets } from "./announced-markets.ts";
 import { Backfill } from "./backfill.ts";
@@ -94,6 +95,11 @@ export class VenueIngest {
     this.#stop.abort();
     this.#stream.close();
     await Promise.allSettled(this.#running);
+  }
+
+  /** Returns the order book that the venue's stream tracks, or null if it tracks none that is current. */
+  bookOf(marketId: string): OrderBook | null {
+    return this.#stream.bookOf(marketId);
   }
 
   /** Applies a page of a listing, or a single market that was looked up, to the board and the store. */

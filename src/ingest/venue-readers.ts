@@ -1,5 +1,6 @@
 import { VenueError } from "../domain/errors.ts";
 import type { VenueId } from "../domain/market.ts";
+import type { OrderBook } from "../domain/order-book.ts";
 import type { ListingPage } from "../ports/venue.ts";
 import type { IngestContext } from "./context.ts";
 import { VenueIngest } from "./venue-ingest.ts";
@@ -48,6 +49,11 @@ export class VenueReaders {
 
   async stopAll(): Promise<void> {
     await Promise.all([...this.#readers.values()].map((reader) => reader.stop()));
+  }
+
+  /** Returns the order book that the venue's stream tracks on this node, or null if it tracks none that is current. */
+  bookOf(venue: VenueId, marketId: string): OrderBook | null {
+    return this.#readers.get(venue)?.bookOf(marketId) ?? null;
   }
 
   /** Requests a market that is not on the board from its venue. Returns false if the venue does not have it. */

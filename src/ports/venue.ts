@@ -53,6 +53,11 @@ export interface StreamHandlers {
 export interface VenueStream {
   /** Replaces the subscribed markets with the first `streamMarketsMax` of `markets`. */
   follow(markets: readonly MarketListing[]): void;
+  /**
+   * Returns the market's complete order book as of now, or null if the stream does not track it, has lost a message or is
+   * down. `receivedAt` is the latest proof that the stream delivers. Absent if the adapter keeps no complete books.
+   */
+  bookOf?(marketId: string): OrderBook | null;
   close(): void;
 }
 

@@ -1,4 +1,4 @@
-import type { BookLevel } from "../../domain/order-book.ts";
+import { type BookLevel, normaliseBook } from "../../domain/order-book.ts";
 import { toMicros } from "../../domain/price.ts";
 
 /** Maximum number of levels per side. A valid book has fewer, even at the smallest price increment. */
@@ -54,6 +54,17 @@ export class LocalBook {
     const bidMax = bid === null ? Number.NEGATIVE_INFINITY : toMicros(bid);
     const askMin = ask === null ? Number.POSITIVE_INFINITY : toMicros(ask);
     return removeIf(this.#bids, (key) => key > bidMax) + removeIf(this.#asks, (key) => key < askMin);
+  }
+
+  /** Returns both sides, best first, without the levels that are better than the best prices, if these are given. */
+  sides(bestPrices: BestPrices | null): { readonly bids: BookLevel[]; readonly asks: BookLevel[] } {
+    const { bids, asks } = normaliseBook([...this.#bids.values()], [...this.#asks.values()]);
+    if (bestPrices === null) return { bids, asks };
+    const { bid, ask } = bestPrices;
+    return {
+      bids: bid === null ? [] : bids.filter(({ price }) => price <= bid),
+      asks: ask === null ? [] : asks.filter(({ price }) => price >= ask),
+    };
   }
 
   top(): TopOfBook {

@@ -1,5 +1,5 @@
 import { midOfBook, VENUE_CLOCK_AHEAD_MS_MAX } from "../../domain/market.ts";
-import { isCrossed } from "../../domain/order-book.ts";
+import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
 import { complement, parseDecimal, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DropCounter, StreamMessage } from "../../ports/venue.ts";
@@ -68,6 +68,21 @@ export class OrderBookTracker {
   /** Whether there is a book; false until the next snapshot after a fault. */
   get hasBook(): boolean {
     return this.#book.isComplete;
+  }
+
+  /**
+   * Returns the book without the levels that the running burst has removed. Returns null without a complete book, and if
+   * the book lacks one of the burst's best prices. `lastPrice` is null: trades arrive separately.
+   */
+  currentBook(receivedAt: number): OrderBook | null {
+    if (!this.#book.isComplete) return null;
+    const best = this.#burst?.best ?? null;
+    const { bids, asks } = this.#book.sides(best);
+    const [bid, ask] = [bids[0]?.price ?? null, asks[0]?.price ?? null];
+    if (best !== null && (bid !== best.bid || ask !== best.ask)) return null;
+    if (isCrossed(bid, ask)) return null;
+    const eventAt = this.#latestEventAt === 0 ? null : this.#latestEventAt;
+    return { bids, asks, lastPrice: null, eventAt, receivedAt };
   }
 
   /** Discards the book, for example after a reconnect, until the next snapshot. */

@@ -1,4 +1,5 @@
 import type { MarketListing } from "../../domain/market.ts";
+import type { OrderBook } from "../../domain/order-book.ts";
 import type { StreamHandlers } from "../../ports/venue.ts";
 import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
@@ -23,6 +24,11 @@ const SNAPSHOT_REQUEST_MS_MIN = 5_000;
 const SNAPSHOT_REQUEST_MS_MAX = 10 * 60_000;
 /** Maximum number of changes of an invalid message that are checked for drift. */
 const CHECKED_CHANGES_MAX = 100;
+/**
+ * Maximum time since the last message about any followed market for which a book is current. The detection of a stalled
+ * stream takes minutes, because some sets of markets are quiet.
+ */
+const BOOK_SILENCE_MS_MAX = 10_000;
 /** Matches frames that are not JSON: upper-case text such as PONG or NO NEW ASSETS. */
 const PLAIN_TEXT_PATTERN = /^[A-Z\s]*$/;
 
@@ -60,6 +66,8 @@ export class StreamConnection {
   #cancelSettle: (() => void) | null = null;
   #socket: ReconnectingSocket | null = null;
   #isUp = false;
+  /** Latest message about a followed market: its monotonic time and when it was received. */
+  #latestMessage: { readonly at: number; readonly receivedAt: number } | null = null;
 
   constructor(options: StreamOptions) {
     this.#options = options;
@@ -73,6 +81,14 @@ export class StreamConnection {
 
   get isUp(): boolean {
     return this.#isUp;
+  }
+
+  /** Returns the market's complete book, or null while the stream is down, silent, or the book is inconsistent. */
+  bookOf(marketId: string): OrderBook | null {
+    const latest = this.#latestMessage;
+    if (!this.#isUp || latest === null) return null;
+    if (this.#options.ports.clock.monotonic() - latest.at > BOOK_SILENCE_MS_MAX) return null;
+    return this.#trackers.get(marketId)?.currentBook(latest.receivedAt) ?? null;
   }
 
   add(markets: readonly MarketListing[]): void {
@@ -117,6 +133,7 @@ export class StreamConnection {
       isStalled: () => this.#trackerByToken.size > 0 && this.#stallDetector.detectStall(),
       onOpen: (send) => {
         this.#stallDetector.restart();
+        this.#latestMessage = null;
         for (const [marketId, tracker] of this.#trackers) {
           tracker.reset();
           this.#snapshotRequests.set(marketId, { at: ports.clock.monotonic(), repeats: 0 });
@@ -166,13 +183,13 @@ export class StreamConnection {
     const emit = this.#options.handlers.onMessage;
     const type = driftDetectors.stream.check(message, isAnyMessage) ? message.event_type : null;
     if (type === "book") {
-      this.#update(this.#trackerOf(message), (tracker) => tracker.readBook(message, receivedAt));
+      this.#update(this.#trackerOf(message, receivedAt), (tracker) => tracker.readBook(message, receivedAt));
     } else if (type === "price_change") {
-      this.#update(this.#trackerOfChanges(message), (tracker) => tracker.readChanges(message, receivedAt));
+      this.#update(this.#trackerOfChanges(message, receivedAt), (tracker) => tracker.readChanges(message, receivedAt));
     } else if (type === "last_trade_price") {
-      this.#trackerOf(message)?.readTrade(message, receivedAt);
+      this.#trackerOf(message, receivedAt)?.readTrade(message, receivedAt);
     } else if (type === "tick_size_change") {
-      const tracker = this.#trackerOf(message);
+      const tracker = this.#trackerOf(message, receivedAt);
       if (tracker !== undefined) emit({ kind: "changed", marketId: tracker.marketId, receivedAt });
     } else if (isResolvedMessage(message)) {
       if (message.winning_asset_id) settlements.add(message.winning_asset_id, millisecondsOf(message.timestamp));
@@ -185,13 +202,18 @@ export class StreamConnection {
     }
   }
 
-  #trackerOf(message: unknown): OrderBookTracker | undefined {
+  #trackerOf(message: unknown, receivedAt: number): OrderBookTracker | undefined {
     const tracker = isAssetMessage(message) ? this.#trackerByToken.get(message.asset_id) : undefined;
-    if (tracker !== undefined) this.#stallDetector.recordMessage();
+    if (tracker !== undefined) this.#recordMessage(receivedAt);
     return tracker;
   }
 
-  #trackerOfChanges(message: unknown): OrderBookTracker | undefined {
+  #recordMessage(receivedAt: number): void {
+    this.#stallDetector.recordMessage();
+    this.#latestMessage = { at: this.#options.ports.clock.monotonic(), receivedAt };
+  }
+
+  #trackerOfChanges(message: unknown, receivedAt: number): OrderBookTracker | undefined {
     const { countDrop, driftDetectors } = this.#options.ports;
     if (!isPriceChangeMessage(message)) {
       countDrop("bad_message");
@@ -201,7 +223,7 @@ export class StreamConnection {
     }
     const change = message.price_changes.find(({ asset_id }) => this.#trackerByToken.has(asset_id));
     if (change === undefined) return undefined;
-    this.#stallDetector.recordMessage();
+    this.#recordMessage(receivedAt);
     return this.#trackerByToken.get(change.asset_id);
   }
 

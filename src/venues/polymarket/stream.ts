@@ -73,6 +73,7 @@ export function openMarketStream(options: StreamOptions): VenueStream {
       }
       onUp();
     },
+    bookOf: (marketId) => connectionOf.get(marketId)?.bookOf(marketId) ?? null,
     close() {
       isClosed = true;
       for (const connection of connections) connection.close();

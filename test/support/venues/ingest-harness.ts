@@ -1,6 +1,7 @@
 import { afterEach } from "node:test";
 import { type BoardMarket, MarketBoard } from "../../../src/board/index.ts";
 import type { MarketStatus } from "../../../src/domain/market.ts";
+import type { OrderBook } from "../../../src/domain/order-book.ts";
 import { StoreWriter } from "../../../src/ingest/store-writer.ts";
 import { VenueHealth } from "../../../src/ingest/venue-health.ts";
 import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
@@ -25,6 +26,8 @@ export interface IngestHarness {
   start(): Promise<void>;
   stop(): Promise<void>;
   market(marketId: string, venue?: string): BoardMarket | null;
+  /** Returns the order book that the venue's stream tracks. */
+  bookOf(venue: string, marketId: string): OrderBook | null;
   /** Returns the status changes in the store, for example "active to closed". */
   statusChanges(): string[];
 }
@@ -64,6 +67,7 @@ export function openIngestHarness(
   const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
   const sharedPorts = { board, storeWriter, pastPrices, areFirstSweepsOver, clock, log: quietLog };
   const ingests = venues.map((venue) => new VenueIngest({ ...sharedPorts, venue, health: health(venue) }));
+  const ingestOf = new Map(venues.map((venue, index) => [venue.id, ingests[index]]));
   const harness: IngestHarness = {
     clock,
     board,
@@ -85,6 +89,7 @@ export function openIngestHarness(
       await Promise.all(ingests.map((ingest) => ingest.stop()));
       await storeWriter.close();
     },
+    bookOf: (venue, marketId) => ingestOf.get(venue)?.bookOf(marketId) ?? null,
     market: (marketId, venue = "alpha") => board.find(venue, marketId),
     statusChanges: () =>
       store.statusChanges.map(({ from, to }: { from: string | null; to: MarketStatus }) => `${from} to ${to}`),

@@ -1,4 +1,5 @@
 import type { MarketSnapshot } from "../../../src/domain/market.ts";
+import type { OrderBook } from "../../../src/domain/order-book.ts";
 import type { HistoryPoint, Trade } from "../../../src/domain/trade.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type {
@@ -42,6 +43,12 @@ export class ScriptedVenue implements VenueAdapter {
   /** Ids of the changed markets; every read returns them all, on one page. */
   changed: string[] = [];
   readonly trades = new Map<string, Trade[]>();
+  /** Ids of the markets of an automated market maker. */
+  readonly ammIds = new Set<string>();
+  /** Order books that requests return; markets without one have no book. */
+  readonly books = new Map<string, OrderBook>();
+  /** Order books that the stream tracks. */
+  readonly trackedBooks = new Map<string, OrderBook>();
   readonly history = new Map<string, HistoryPoint[]>();
   /** Requested market and start of all calls of `listTrades`. */
   readonly tradesSince: (readonly [marketId: string, sinceMs: number])[] = [];
@@ -93,6 +100,10 @@ export class ScriptedVenue implements VenueAdapter {
     this.pages = [open.map(({ listing }) => listing.marketId)];
   }
 
+  factsOf({ marketId }: { readonly marketId: string }) {
+    return { bookType: this.ammIds.has(marketId) ? "amm" : "clob", ids: { native_id: `native-${marketId}` } } as const;
+  }
+
   /** Returns the recorded calls of one method, or of all methods. */
   callsOf(method?: VenueMethod): VenueCall[] {
     return this.calls.filter((call) => method === undefined || call.method === method);
@@ -124,8 +135,10 @@ export class ScriptedVenue implements VenueAdapter {
     return this.markets.has(marketId) ? this.#createPage([marketId], signal) : null;
   }
 
-  async getBook(): Promise<null> {
-    return null;
+  async getBook(listing: { readonly marketId: string }, signal: AbortSignal): Promise<OrderBook | null> {
+    await this.#recordCall("getBook", [listing.marketId], signal);
+    const book = this.books.get(listing.marketId);
+    return book === undefined ? null : { ...book, receivedAt: this.#clock.now() };
   }
 
   async listTrades(listing: { readonly marketId: string }, sinceMs: number, limit: number, signal: AbortSignal) {
@@ -153,6 +166,7 @@ export class ScriptedVenue implements VenueAdapter {
       follow: (listings: readonly { readonly marketId: string }[]) => {
         this.followed = listings.map(({ marketId }) => marketId);
       },
+      bookOf: (marketId: string) => this.trackedBooks.get(marketId) ?? null,
       close: () => {
         this.isStreamClosed = true;
       },

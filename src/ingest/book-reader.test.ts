@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/market-samples.ts";
+import { openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
+import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
+import { type BoardMarket, MarketBoard } from "../board/index.ts";
+import { VenueError } from "../domain/errors.ts";
+import type { OrderBook } from "../domain/order-book.ts";
+import { BookReader } from "./book-reader.ts";
+import { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
+
+const book = (price: number): OrderBook => ({
+  bids: [{ price, size: 10 }],
+  asks: [],
+  lastPrice: null,
+  eventAt: null,
+  receivedAt: SAMPLE_AT,
+});
+
+function setUp() {
+  const clock = new FakeClock(SAMPLE_AT);
+  const board = new MarketBoard(() => clock.now());
+  const venue = new ScriptedVenue("alpha", clock);
+  const other = new ScriptedVenue("beta", clock);
+  const tracked = new Map<string, OrderBook>();
+  const reader = new BookReader({
+    venues: new Map([venue, other].map((adapter) => [adapter.id, { adapter }])),
+    trackedBookOf: (id, marketId) => tracked.get(`${id}/${marketId}`) ?? null,
+    requests: new VenueRequestQueue(clock),
+    clock,
+  });
+  const market = (marketId: string, parts: SampleParts = {}): BoardMarket =>
+    board.apply(sampleMarket(marketId, parts), clock.now()).market;
+  /** Reads with simulated time until the result, and returns it or the failure of the VenueError. */
+  const read = (of: BoardMarket) =>
+    clock.until(
+      reader.read(of).catch((error: unknown) => {
+        if (error instanceof VenueError) return error.failure;
+        throw error;
+      }),
+    );
+  const requests = () => venue.callsOf("getBook").length;
+  return { clock, venue, other, tracked, reader, market, read, requests };
+}
+
+test("concurrent and repeated reads within 2 seconds share one request; the next read sends another", async () => {
+  const { clock, venue, reader, market, read, requests } = setUp();
+  venue.books.set("m", book(0.4));
+  venue.responseMs = 100;
+  const reads = Array.from({ length: 50 }, () => reader.read(market("m")));
+  await clock.advance(100);
+  assert.equal(new Set(await Promise.all(reads)).size, 1);
+  await clock.advance(1_899);
+  venue.books.set("m", book(0.5));
+  assert.deepEqual(((await read(market("m"))) as OrderBook).bids, [{ price: 0.4, size: 10 }]);
+  assert.equal(requests(), 1);
+  await clock.advance(1);
+  assert.deepEqual(((await read(market("m"))) as OrderBook).bids, [{ price: 0.5, size: 10 }]);
+  assert.equal(requests(), 2);
+});
+
+test("a market without a book is null; a resolved market is null without a request", async () => {
+  const { market, read, requests } = setUp();
+  assert.equal(await read(market("amm")), null);
+  assert.equal(requests(), 1);
+  assert.equal(await read(market("settled", { listing: { status: "finalized" } })), null);
+  assert.equal(await read(market("elsewhere", { listing: { venue: "gone" } })), null);
+  assert.equal(requests(), 1);
+});
+
+test("a failure is thrown to all callers and repeated for 2 seconds, so that a failing venue is not flooded", async () => {
+  const { clock, venue, market, read, requests } = setUp();
+  venue.books.set("m", book(0.4));
+  venue.failing.set("getBook", new VenueError("server_error", "broken", { retryable: true }));
+  assert.equal(await read(market("m")), "server_error");
+  venue.failing.clear();
+  assert.equal(await read(market("m")), "server_error");
+  assert.equal(requests(), 1);
+  await clock.advance(2_000);
+  assert.deepEqual(((await read(market("m"))) as OrderBook).bids, book(0.4).bids);
+});
+
+test("a venue that does not answer within 4 seconds is a timeout, even if the adapter ignores the signal", async () => {
+  const { clock, venue, reader, market } = setUp();
+  venue.getBook = () => new Promise(() => {});
+  const started = clock.monotonic();
+  const failure = await clock.until(reader.read(market("m")).catch((error: VenueError) => error));
+  assert.ok(failure instanceof VenueError);
+  assert.deepEqual([failure.failure, failure.retryable, clock.monotonic() - started], ["timeout", true, 4_000]);
+  assert.equal(clock.pending, 0);
+});
+
+test("at most 4 reads of a venue run at the same time, 100 wait in order, and others are rejected", async () => {
+  const { clock, venue, other, reader, market, read, requests } = setUp();
+  venue.responseMs = 10;
+  const outcomes: string[] = [];
+  const reads = Array.from({ length: 110 }, (_, index) =>
+    reader.read(market(`m${index}`)).then(
+      () => outcomes.push("read"),
+      (error: VenueError) => outcomes.push(error.failure),
+    ),
+  );
+  await clock.settle();
+  assert.equal(requests(), 4);
+  assert.deepEqual(outcomes, Array(6).fill("rate_limited"));
+  other.books.set("n", book(0.3));
+  assert.notEqual(await read(market("n", { listing: { venue: "beta" } })), null);
+  await clock.advance(10);
+  assert.equal(requests(), 8);
+  await clock.advance(260);
+  await Promise.all(reads);
+  assert.equal(requests(), 104);
+  assert.equal(outcomes.filter((outcome) => outcome === "read").length, 104);
+});
+
+test("the deadline includes the wait for other reads, and reads that time out free their place", async () => {
+  const { clock, venue, reader, market, read } = setUp();
+  venue.responseMs = 60_000;
+  const failures: string[] = [];
+  for (let index = 0; index < 8; index++)
+    reader.read(market(`m${index}`)).catch((error: VenueError) => failures.push(error.failure));
+  await clock.advance(4_000);
+  assert.deepEqual(failures, Array(8).fill("timeout"));
+  venue.responseMs = 0;
+  assert.equal(await read(market("next")), null);
+});
+
+test("serves the tracked book of the stream without a request", async () => {
+  const { tracked, market, read, requests } = setUp();
+  tracked.set("alpha/m", book(0.7));
+  assert.deepEqual(await read(market("m")), book(0.7));
+  tracked.delete("alpha/m");
+  assert.equal(await read(market("m")), null);
+  assert.equal(requests(), 1);
+});
+
+test("keeps at most 1,000 results, and removes those that are older than 2 seconds", async () => {
+  const { clock, venue, reader, market, requests } = setUp();
+  for (let index = 0; index < 1_100; index++) await reader.read(market(`m${index}`));
+  assert.equal(requests(), 1_100);
+  await reader.read(market("m1099"));
+  assert.equal(requests(), 1_100);
+  await reader.read(market("m0"));
+  assert.equal(requests(), 1_101);
+  assert.equal(venue.callsOf("getBook").at(-1)?.marketIds[0], "m0");
+  assert.equal(clock.pending, 0);
+});
+
+test("the ingest of a venue serves the books that its stream tracks until the stream is closed", async () => {
+  const { venue, start, bookOf, stop } = openScriptedVenue();
+  venue.setMarkets(sampleMarket("m"));
+  venue.trackedBooks.set("m", book(0.4));
+  await start();
+  assert.deepEqual(bookOf("alpha", "m"), book(0.4));
+  assert.equal(bookOf("alpha", "unknown"), null);
+  await stop();
+  assert.equal(bookOf("alpha", "m"), null);
+});

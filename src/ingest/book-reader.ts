@@ -1,0 +1,80 @@
+import type { BoardMarket } from "../board/index.ts";
+import type { VenueId } from "../domain/market.ts";
+import type { OrderBook } from "../domain/order-book.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { VenueAdapter } from "../ports/venue.ts";
+import type { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
+
+/** A market's book is requested from its venue at most once in this time. Failures count as well. */
+const READ_EVERY_MS = 2_000;
+/** Limit of results that are kept. The requests that a venue allows in 2 seconds are fewer. */
+const ENTRIES_MAX = 1_000;
+
+export interface BookReaderOptions {
+  readonly venues: ReadonlyMap<VenueId, { readonly adapter: Pick<VenueAdapter, "getBook"> }>;
+  /** Returns the book that the venue's stream tracks on this node, or null if it tracks none that is current. */
+  readonly trackedBookOf: (venue: VenueId, marketId: string) => OrderBook | null;
+  readonly requests: VenueRequestQueue;
+  readonly clock: Clock;
+}
+
+interface Entry {
+  readonly book: Promise<OrderBook | null>;
+  /** Monotonic milliseconds. */
+  readonly requestedAt: number;
+  isPending: boolean;
+}
+
+/**
+ * Reads order books: from the stream where it tracks the market's book, else from the venue, whichever node ingests it.
+ * Concurrent and repeated reads of a market share one request.
+ */
+export class BookReader {
+  readonly #options: BookReaderOptions;
+  /** By venue and market id, oldest request first. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(options: BookReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the market's order book, or null if it has none (AMM, resolved). A book that was requested from the venue is
+   * at most 2 seconds older than the call, plus the time of the request.
+   *
+   * @throws VenueError if the venue fails, does not answer within 4 seconds, or if too many requests are waiting for it
+   */
+  async read({ listing }: BoardMarket): Promise<OrderBook | null> {
+    const { venues, trackedBookOf, requests, clock } = this.#options;
+    const { venue, marketId } = listing;
+    const adapter = venues.get(venue)?.adapter;
+    if (adapter === undefined || listing.status === "finalized") return null;
+    const trackedBook = trackedBookOf(venue, marketId);
+    if (trackedBook !== null) return trackedBook;
+    const id = `${venue}/${marketId}`;
+    const current = this.#entries.get(id);
+    const now = clock.monotonic();
+    if (current !== undefined && (current.isPending || now - current.requestedAt < READ_EVERY_MS)) return current.book;
+    const entry: Entry = {
+      book: requests.run(venue, (signal) => adapter.getBook(listing, signal)),
+      requestedAt: now,
+      isPending: true,
+    };
+    const end = () => {
+      entry.isPending = false;
+    };
+    entry.book.then(end, end);
+    this.#entries.delete(id);
+    this.#entries.set(id, entry);
+    this.#removeOldEntries(now);
+    return entry.book;
+  }
+
+  #removeOldEntries(now: number): void {
+    for (const [id, { requestedAt, isPending }] of this.#entries) {
+      const isExpired = now - requestedAt >= READ_EVERY_MS;
+      if (!isExpired && this.#entries.size <= ENTRIES_MAX) break;
+      if (!isPending) this.#entries.delete(id);
+    }
+  }
+}
