@@ -16,6 +16,7 @@ import {
   type BoardChange,
   type BoardEvent,
   type BoardMarket,
+  type CategorySummary,
   eventSlug,
   type MarketQuery,
   priceChange24h,
@@ -222,9 +223,19 @@ export class MarketBoard {
       .flatMap((row) => this.#markets[row] ?? []);
   }
 
-  /** Returns the events that have an active market and match the query, in the requested order. */
+  /** Returns the events that match the query, in the requested order. */
   listEvents(query: EventQuery): BoardEvent[] {
     return this.#eventIndex.select(query, query.text === null ? null : this.#textIndex.findEach(query.text));
+  }
+
+  /** Returns number and 24-hour volume of the venues' active markets by category, without empty categories. */
+  summariseCategories(venues: readonly VenueId[]): CategorySummary[] {
+    return this.#marketIndex.summariseCategories(venues);
+  }
+
+  /** Position of an event in an order, for keyset pagination. */
+  eventPosition(slug: string, order: EventQuery["order"]): OrderedPosition | null {
+    return this.#eventIndex.position(slug, order);
   }
 
   /** Position of a market in a sort order, for keyset pagination. */

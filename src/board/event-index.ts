@@ -1,8 +1,8 @@
 import { toCents } from "../domain/usd.ts";
 import { Bitmap } from "./bitmap.ts";
 import type { MarketIndex } from "./market-index.ts";
-import type { BoardEvent } from "./model.ts";
-import { OrderedIndex } from "./ordered-index.ts";
+import { type BoardEvent, isInCategory } from "./model.ts";
+import { OrderedIndex, type OrderedPosition } from "./ordered-index.ts";
 
 /** Weight of the largest price move in the trending rank: with 20, a move of 0.05 doubles the rank. */
 const TRENDING_MOVE_WEIGHT = 20;
@@ -12,26 +12,41 @@ const INITIAL_ROWS = 1_024;
 
 export type EventOrder = "volume" | "trending";
 
+/** open: has an active market. settled: all markets are finalized. closed: otherwise. */
+export type EventStatus = "open" | "closed" | "settled";
+export const EVENT_STATUSES: readonly EventStatus[] = ["open", "closed", "settled"];
+
 export interface EventQuery {
   readonly venues: readonly string[];
-  /** Case-insensitive; null selects all categories. */
+  /** One of our categories or a venue's own, case-insensitive; null selects all categories. */
   readonly category: string | null;
   readonly featuredOnly: boolean;
   readonly text: string | null;
   readonly order: EventOrder;
   readonly limit: number;
+  /** Open events by default. */
+  readonly statuses?: readonly EventStatus[];
+  /** Smallest 24-hour volume in USD; excludes events of unknown volume. */
+  readonly volumeUsdMin?: number;
+  /** Smallest number of markets that have a price. */
+  readonly marketsMin?: number;
+  /** Position of the last event of the previous page; null or absent for the first page. */
+  readonly after?: OrderedPosition | null;
 }
 
 interface EventEntry {
   readonly number: number;
   readonly slug: string;
   event: BoardEvent | null;
+  /** Status and number of the listed markets, as of the latest ranking; null if there is none. */
+  status: EventStatus | null;
+  marketCount: number;
   /** Rows of the event's markets, in the order they were added. */
   readonly rows: number[];
 }
 
 /**
- * Stores all events with the rows of their markets, and sorts the events that have an active market by volume and by
+ * Stores all events with the rows of their markets, and sorts the events that have a listed market by volume and by
  * trending rank. Ranks are recomputed before the next list, or if more than `STALE_EVENTS_MAX` events have changed.
  */
 export class EventIndex {
@@ -118,7 +133,7 @@ export class EventIndex {
   }
 
   /**
-   * Returns the first `query.limit` events that match the query and have an active market, in the requested order.
+   * Returns the first `query.limit` events after the position that match the query, in the requested order.
    *
    * @param wordRows  rows of the markets that contain each search word, rarest word first; null if there is no search.
    *   Every word must occur in a market of the event, but different words may occur in different markets.
@@ -129,26 +144,39 @@ export class EventIndex {
     const candidates = wordRows === null ? null : this.#findWithEveryWord(wordRows);
     const venues = new Set(query.venues);
     const category = query.category?.toLowerCase() ?? null;
+    const statuses = new Set<EventStatus | null>(query.statuses ?? ["open"]);
+    const { marketsMin = 0, volumeUsdMin, after = null } = query;
     const matches = (number: number): boolean => {
-      const listing = this.#entries[number]?.event?.listing;
-      if (listing === undefined || !venues.has(listing.venue) || (query.featuredOnly && !listing.featured))
-        return false;
-      return category === null || listing.category?.toLowerCase() === category;
+      const entry = this.#entries[number];
+      const listing = entry?.event?.listing;
+      if (entry == null || listing === undefined || !venues.has(listing.venue)) return false;
+      if (!statuses.has(entry.status) || entry.marketCount < marketsMin) return false;
+      if (query.featuredOnly && !listing.featured) return false;
+      if (volumeUsdMin !== undefined && (this.#orders.volume.value(number) ?? -1) < volumeUsdMin) return false;
+      return category === null || isInCategory(listing.category, category);
     };
     const orderedIndex = this.#orders[query.order];
     const numbers: number[] = [];
     if (candidates?.isSparse === true) {
       candidates.forEach((number) => {
-        if (orderedIndex.value(number) !== null && matches(number)) numbers.push(number);
+        if (matches(number) && (after === null || orderedIndex.isAfter(number, after))) numbers.push(number);
       });
       numbers.sort((a, b) => orderedIndex.compare(a, b)).splice(query.limit);
     } else {
-      orderedIndex.walk(null, (number) => {
+      const isSortedByVolume = query.order === "volume" && volumeUsdMin !== undefined;
+      orderedIndex.walk(after, (number) => {
+        if (isSortedByVolume && (orderedIndex.value(number) ?? -1) < volumeUsdMin) return false;
         if ((candidates === null || candidates.has(number)) && matches(number)) numbers.push(number);
         return numbers.length < query.limit;
       });
     }
     return numbers.flatMap((number) => this.#entries[number]?.event ?? []);
+  }
+
+  /** Position of an event in an order, for keyset pagination; null if it is not in the index. */
+  position(slug: string, order: EventOrder): OrderedPosition | null {
+    const entry = this.#bySlug.get(slug);
+    return entry === undefined ? null : { value: this.#orders[order].value(entry.number), id: slug };
   }
 
   /** Returns the numbers of the events in which each word occurs in at least one listed market. */
@@ -173,7 +201,7 @@ export class EventIndex {
     const existingEntry = this.#bySlug.get(slug);
     if (existingEntry !== undefined) return existingEntry;
     const number = this.#freeNumbers.pop() ?? this.#entries.length;
-    const entry: EventEntry = { number, slug, event: null, rows: [] };
+    const entry: EventEntry = { number, slug, event: null, status: null, marketCount: 0, rows: [] };
     this.#bySlug.set(slug, entry);
     this.#entries[number] = entry;
     return entry;
@@ -197,18 +225,27 @@ export class EventIndex {
    * Recomputes both ranks. Volume rank: sum of the listed markets' 24-hour volumes in USD, or -1 if none is known.
    * Trending rank: volume rank times (1 + `TRENDING_MOVE_WEIGHT` times the largest price move).
    */
-  #rank({ number, event, rows }: EventEntry): void {
-    let hasActiveMarket = false;
+  #rank(entry: EventEntry): void {
+    const { number, event, rows } = entry;
+    let marketCount = 0;
+    let activeCount = 0;
+    let finalizedCount = 0;
     let volume: number | null = null;
     let largestMove = 0;
     for (const row of rows) {
-      if (!this.#marketIndex.isListed(row)) continue;
-      hasActiveMarket ||= this.#marketIndex.isActive(row);
+      const status = this.#marketIndex.statusOf(row);
+      if (status === null) continue;
+      marketCount += 1;
+      if (status === "active") activeCount += 1;
+      else if (status === "finalized") finalizedCount += 1;
       const marketVolume = this.#marketIndex.value(row, "volume_24h");
       if (marketVolume !== null) volume = (volume ?? 0) + marketVolume;
       largestMove = Math.max(largestMove, Math.abs(this.#marketIndex.value(row, "price_change_24h") ?? 0));
     }
-    if (!hasActiveMarket || event === null) {
+    entry.marketCount = marketCount;
+    entry.status =
+      marketCount === 0 ? null : activeCount > 0 ? "open" : finalizedCount === marketCount ? "settled" : "closed";
+    if (entry.status === null || event === null) {
       this.#orders.volume.delete(number);
       this.#orders.trending.delete(number);
       return;

@@ -1,6 +1,15 @@
+import { CATEGORIES, type Category, categoryOf } from "../domain/category.ts";
 import { MARKET_STATUSES, type MarketStatus, type VenueId } from "../domain/market.ts";
+import { toCents } from "../domain/usd.ts";
 import type { Bitmap } from "./bitmap.ts";
-import { type BoardMarket, type MarketQuery, SORT_KEYS, type SortKey } from "./model.ts";
+import {
+  type BoardMarket,
+  type CategorySummary,
+  isInCategory,
+  type MarketQuery,
+  SORT_KEYS,
+  type SortKey,
+} from "./model.ts";
 import { OrderedIndex } from "./ordered-index.ts";
 import { StringInterner } from "./string-interner.ts";
 
@@ -80,40 +89,87 @@ export class MarketIndex {
     return this.#orders[sort].value(row);
   }
 
+  /** Status of the market in this row; null if the row is not listed. */
+  statusOf(row: number): MarketStatus | null {
+    const facets = this.#facets[row] ?? UNLISTED;
+    return facets === UNLISTED ? null : (MARKET_STATUSES[(facets - 1) & ((1 << STATUS_BITS) - 1)] ?? null);
+  }
+
   /** Whether the market in this row has a price. */
   isListed(row: number): boolean {
     return this.#facets[row] !== UNLISTED;
-  }
-
-  isActive(row: number): boolean {
-    const facets = this.#facets[row] ?? UNLISTED;
-    return facets !== UNLISTED && ((facets - 1) & ((1 << STATUS_BITS) - 1)) === ACTIVE_STATUS_NUMBER;
   }
 
   /** Returns the first matching rows after a position: larger values first, unknown values last, equal values by id. */
   select(options: MarketSelection): number[] {
     const { candidates, limit, after } = options;
     const orderedIndex = this.#orders[options.sort];
-    const categoryNumber =
-      options.category === null ? null : this.#categoryNumbers.find(options.category.toLowerCase());
-    if ((options.category !== null && categoryNumber === null) || limit <= 0) return [];
-    const category = categoryNumber === null ? null : categoryNumber + 1;
+    const selectedCategories = options.category === null ? null : this.#findCategories(options.category.toLowerCase());
+    if (selectedCategories?.size === 0 || limit <= 0) return [];
     const selectedFacets = this.#markSelectedFacets(options.venues, options.statuses);
     const matches = (row: number): boolean =>
-      selectedFacets[this.#facets[row] ?? UNLISTED] === 1 && (category === null || this.#categories[row] === category);
+      selectedFacets[this.#facets[row] ?? UNLISTED] === 1 &&
+      (selectedCategories === null || selectedCategories.has(this.#categories[row] ?? 0));
+    const isReversed = options.isReversed === true;
 
     const rows: number[] = [];
     if (candidates?.isSparse === true) {
       candidates.forEach((row) => {
-        if (matches(row) && (after === null || orderedIndex.isAfter(row, after))) rows.push(row);
+        const isAfter = () =>
+          after === null || (isReversed ? orderedIndex.isAfterReverse(row, after) : orderedIndex.isAfter(row, after));
+        if (matches(row) && isAfter()) rows.push(row);
       });
-      return rows.sort((a, b) => orderedIndex.compare(a, b)).slice(0, limit);
+      return rows
+        .sort((a, b) => (isReversed ? orderedIndex.compareReverse(a, b) : orderedIndex.compare(a, b)))
+        .slice(0, limit);
     }
-    orderedIndex.walk(after, (row) => {
+    const visit = (row: number): boolean => {
       if (matches(row) && (candidates === null || candidates.has(row))) rows.push(row);
       return rows.length < limit;
-    });
+    };
+    if (isReversed) orderedIndex.walkReverse(after, visit);
+    else orderedIndex.walk(after, visit);
     return rows;
+  }
+
+  /** Returns number and 24-hour volume of the venues' active markets by category, without empty categories. */
+  summariseCategories(venues: readonly VenueId[]): CategorySummary[] {
+    const selectedFacets = this.#markSelectedFacets(venues, ["active"]);
+    const counts: number[] = [];
+    const volumes: (number | undefined)[] = [];
+    for (let row = 0; row < this.#facets.length; row++) {
+      if (selectedFacets[this.#facets[row] ?? UNLISTED] !== 1) continue;
+      const number = this.#categories[row] ?? 0;
+      counts[number] = (counts[number] ?? 0) + 1;
+      const volume = this.#orders.volume_24h.value(row);
+      if (volume !== null) volumes[number] = (volumes[number] ?? 0) + volume;
+    }
+    const summaries = new Map<Category, { marketCount: number; volume24hUsd: number | null }>();
+    for (const [venueCategory, interned] of this.#categoryNumbers.all()) {
+      const category = categoryOf(venueCategory);
+      const marketCount = counts[interned + 1] ?? 0;
+      if (category === null || marketCount === 0) continue;
+      const summary = summaries.get(category) ?? { marketCount: 0, volume24hUsd: null };
+      const volume = volumes[interned + 1];
+      summaries.set(category, {
+        marketCount: summary.marketCount + marketCount,
+        volume24hUsd: volume === undefined ? summary.volume24hUsd : (summary.volume24hUsd ?? 0) + volume,
+      });
+    }
+    return CATEGORIES.flatMap((category) => {
+      const summary = summaries.get(category);
+      if (summary === undefined) return [];
+      const { marketCount, volume24hUsd } = summary;
+      return [{ category, marketCount, volume24hUsd: volume24hUsd === null ? null : toCents(volume24hUsd) }];
+    });
+  }
+
+  /** Returns the values of `#categories` that a filter selects. */
+  #findCategories(filter: string): ReadonlySet<number> {
+    const numbers = new Set<number>();
+    for (const [category, number] of this.#categoryNumbers.all())
+      if (isInCategory(category, filter)) numbers.add(number + 1);
+    return numbers;
   }
 
   #encodeFacets(venue: VenueId, status: MarketStatus): number {
@@ -141,8 +197,6 @@ export class MarketIndex {
     this.#categories = resize(this.#categories, length);
   }
 }
-
-const ACTIVE_STATUS_NUMBER = MARKET_STATUSES.indexOf("active");
 
 function resize(source: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
   const target = new Uint32Array(length);

@@ -1,3 +1,4 @@
+import { type Category, categoryOf } from "../domain/category.ts";
 import type { Activity, EventListing, MarketListing, MarketStatus, Quote, VenueId } from "../domain/market.ts";
 import { fromMicros, toMicros } from "../domain/price.ts";
 import type { OrderedPosition } from "./ordered-index.ts";
@@ -44,13 +45,28 @@ export interface BoardChange {
 export interface MarketQuery {
   readonly venues: readonly VenueId[];
   readonly statuses: readonly MarketStatus[];
-  /** Case-insensitive; null selects all categories. */
+  /** One of our categories or a venue's own, case-insensitive; null selects all categories. */
   readonly category: string | null;
   readonly text: string | null;
   readonly sort: SortKey;
+  /** Whether the order of the sort key is reversed. Markets without a value are last in both orders. */
+  readonly isReversed?: boolean;
   readonly limit: number;
   /** Position of the last market of the previous page; null for the first page. */
   readonly after: OrderedPosition | null;
+}
+
+/** The active markets of one category. */
+export interface CategorySummary {
+  readonly category: Category;
+  readonly marketCount: number;
+  /** Sum in USD over the markets whose volume is known; null if none is known. */
+  readonly volume24hUsd: number | null;
+}
+
+/** Whether a venue's category is selected by a filter: one of our categories or a venue's own, in lower case. */
+export function isInCategory(venueCategory: string | null, filter: string): boolean {
+  return venueCategory?.toLowerCase() === filter || categoryOf(venueCategory)?.toLowerCase() === filter;
 }
 
 export type QuoteRefusal = "out_of_order" | "crossed_book" | "unknown_market";

@@ -19,6 +19,15 @@ function collectRows(
   return visitedRows;
 }
 
+function collectReverse(index: OrderedIndex, after: OrderedPosition | null = null): number[] {
+  const visitedRows: number[] = [];
+  index.walkReverse(after, (row) => {
+    visitedRows.push(row);
+    return true;
+  });
+  return visitedRows;
+}
+
 /** Reference implementation: sorts all rows. */
 function sortRows(values: ReadonlyMap<number, number | null>): number[] {
   const rankOf = (row: number) => values.get(row) ?? Number.NEGATIVE_INFINITY;
@@ -70,7 +79,7 @@ const changeArbitrary = fc.oneof(
   { weight: 1, arbitrary: fc.constant("prepare" as const) },
 );
 
-test("after any sequence of changes, a walk from any position matches a sorted array", () => {
+test("after any sequence of changes, a walk from any position, in both orders, matches a sorted array", () => {
   fc.assert(
     fc.property(
       fc.array(changeArbitrary, { maxLength: 300, size: "max" }),
@@ -100,6 +109,17 @@ test("after any sequence of changes, a walk from any position matches a sorted a
         const position = { value: fromValue, id: idOf(fromRow) };
         const expectedAfter = expected.filter((row) => index.isAfter(row, position));
         assert.deepEqual(collectRows(index, position), expectedAfter);
+        const isKnown = (row: number) => values.get(row) !== null;
+        const backwards = expected.toReversed();
+        const reversed = [...backwards.filter(isKnown), ...backwards.filter((row) => !isKnown(row))];
+        assert.deepEqual(collectReverse(index), reversed);
+        assert.deepEqual(
+          [...values.keys()].sort((a, b) => index.compareReverse(a, b)),
+          reversed,
+        );
+        const reversedAfter = reversed.filter((row) => index.isAfterReverse(row, position));
+        assert.deepEqual(collectReverse(index, position), reversedAfter);
+        assert.deepEqual(reversed.slice(reversed.length - reversedAfter.length), reversedAfter);
       },
     ),
     { numRuns: 300 },

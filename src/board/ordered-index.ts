@@ -17,6 +17,30 @@ interface Block {
   length: number;
 }
 
+interface BlockPosition {
+  readonly block: number;
+  readonly index: number;
+}
+
+const FIRST_POSITION: BlockPosition = { block: 0, index: 0 };
+
+/** Visits the rows from before `start` down to `end`, until `visit` returns false. Returns whether all were visited. */
+function visitBackwards(
+  blocks: readonly Block[],
+  start: BlockPosition,
+  end: BlockPosition,
+  visit: (row: number) => boolean,
+): boolean {
+  for (let blockIndex = start.block; blockIndex >= end.block; blockIndex--) {
+    const block = blocks[blockIndex];
+    if (block === undefined) continue;
+    const from = blockIndex === start.block ? start.index : block.length;
+    const until = blockIndex === end.block ? end.index : 0;
+    for (let index = from - 1; index >= until; index--) if (!visit(block.rows[index] as number)) return false;
+  }
+  return true;
+}
+
 /**
  * Rows (small integers) sorted by one value each: larger values first, unknown values last, equal values by id. Rows
  * are stored in sorted blocks, so moving one of 300,000 rows takes a few microseconds, and a walk from any position
@@ -106,6 +130,37 @@ export class OrderedIndex {
     }
   }
 
+  /**
+   * Like `walk` in the reverse order: smaller values first, equal values by descending id. Unknown values are last here
+   * as well.
+   */
+  walkReverse(after: OrderedPosition | null, visit: (row: number) => boolean): void {
+    const blocks = this.#sortedBlocks();
+    const unknown = this.#positionOf(blocks, UNKNOWN_VALUE, "");
+    const afterValue = after?.value ?? UNKNOWN_VALUE;
+    const start = after === null ? unknown : this.#positionOf(blocks, afterValue, after.id);
+    const isInUnknown = after !== null && after.value === null;
+    if (!isInUnknown && !visitBackwards(blocks, start, FIRST_POSITION, visit)) return;
+    const last = { block: blocks.length, index: 0 };
+    visitBackwards(blocks, isInUnknown ? start : last, unknown, visit);
+  }
+
+  /** Comparator for the order of `walkReverse`. */
+  compareReverse(a: number, b: number): number {
+    const isUnknownA = (this.#values[a] ?? UNKNOWN_VALUE) === UNKNOWN_VALUE;
+    const isUnknownB = (this.#values[b] ?? UNKNOWN_VALUE) === UNKNOWN_VALUE;
+    if (isUnknownA !== isUnknownB) return isUnknownA ? 1 : -1;
+    return this.compare(b, a);
+  }
+
+  /** Whether `walkReverse` visits the row after the position. */
+  isAfterReverse(row: number, position: OrderedPosition): boolean {
+    const rowValue = this.#values[row] ?? UNKNOWN_VALUE;
+    if (position.value === null || rowValue === UNKNOWN_VALUE)
+      return rowValue === UNKNOWN_VALUE && (position.value !== null || this.#idOf(row) < position.id);
+    return rowValue > position.value || (rowValue === position.value && this.#idOf(row) < position.id);
+  }
+
   /** Comparator for sorting rows of the index: negative if `a` comes before `b`. */
   compare(a: number, b: number): number {
     const [x, y] = [this.#values[a] ?? UNKNOWN_VALUE, this.#values[b] ?? UNKNOWN_VALUE];
@@ -182,6 +237,13 @@ export class OrderedIndex {
       block.length += next.length;
       blocks.splice(blockIndex + 1, 1);
     } else if (block.length === 0) blocks.splice(blockIndex, 1);
+  }
+
+  /** Returns the position of the first row that is not before the given value and id. */
+  #positionOf(blocks: readonly Block[], value: number, id: string): BlockPosition {
+    const blockIndex = this.#findBlock(blocks, value, id);
+    const block = blocks[blockIndex];
+    return { block: blockIndex, index: block === undefined ? 0 : this.#findInBlock(block, value, id) };
   }
 
   /** Returns the index of the last block whose first row is at or before the position, or 0 if there is none. */

@@ -26,6 +26,11 @@ export class StringInterner {
     this.#freeNumbers.push(entry.number);
   }
 
+  /** All strings that have references, with their numbers. */
+  *all(): Generator<readonly [text: string, number: number]> {
+    for (const [text, { number }] of this.#entries) yield [text, number];
+  }
+
   /** Returns the number of the string, or null if the string has no references. */
   find(text: string): number | null {
     return this.#entries.get(text)?.number ?? null;

@@ -2,38 +2,26 @@ import { listOf, textOf } from "./parse-values.ts";
 import { isGammaTag } from "./wire.ts";
 
 /**
- * Category by tag, in order of precedence. The venue's tags have no order, and specific tags come first here because,
- * for example, a Bitcoin question is often tagged "finance" too.
+ * Tags that name a topic, in order of precedence. The venue's tags have no order, and specific tags come first here
+ * because, for example, a Bitcoin question is often tagged "finance" too. `domain/category.ts` maps them to our
+ * categories.
  */
-const CATEGORY_BY_TAG: ReadonlyMap<string, string> = new Map([
-  ["crypto", "Crypto"],
-  ["weather", "Weather"],
-  ["climate", "Weather"],
-  ["climate-weather", "Weather"],
-  ["sports", "Sports"],
-  ["esports", "Sports"],
-  ["economy", "Economics"],
-  ["economics", "Economics"],
-  ["politics", "Politics"],
-  ["elections", "Politics"],
-  ["geopolitics", "Politics"],
-  ["tech", "Tech"],
-  ["ai", "Tech"],
-  ["science", "Tech"],
-  ["culture", "Culture"],
-  ["pop-culture", "Culture"],
-  ["finance", "Economics"],
-  ["business", "Economics"],
-  ["world", "Politics"],
-]);
+const TOPIC_TAGS = [
+  ...["crypto", "weather", "climate", "climate-weather", "sports", "esports", "economy", "economics"],
+  ...["politics", "elections", "geopolitics", "tech", "ai", "science", "culture", "pop-culture", "finance", "business"],
+  "world",
+] as const;
 
-/** Returns the category from the tags, or the label of old rows if no tag matches, or null. */
+/** Returns the label of the tag that names the topic, or the label of old rows if no tag does, or null. */
 export function categoryOf(tags: unknown, oldLabel: unknown): string | null {
-  const slugs = new Set(
+  const labels = new Map(
     (listOf(tags) ?? [])
       .filter(isGammaTag)
-      .map((tag) => tag.slug ?? tag.label.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")),
+      .map((tag) => [tag.slug ?? tag.label.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"), textOf(tag.label)]),
   );
-  for (const [slug, category] of CATEGORY_BY_TAG) if (slugs.has(slug)) return category;
+  for (const slug of TOPIC_TAGS) {
+    const label = labels.get(slug);
+    if (label !== undefined && label !== null) return label;
+  }
   return textOf(oldLabel);
 }
