@@ -45,7 +45,7 @@ export default {
       "only-http-files-of-a-capability-import-http",
       {
         path: inside("capabilities"),
-        pathNot: ["/([a-z-]*routes|schema|guards|authenticator|payment-gate|payments|index)\\.ts$", test],
+        pathNot: ["/([a-z-]*routes|[a-z-]*schema|guards|authenticator|payment-gate|payments|index)\\.ts$", test],
       },
       { path: ["^src/http/(?!html/)", "/routes\\.ts$", "node_modules/fastify"] },
     ),

@@ -30,6 +30,9 @@ export function registerMarketRoutes(
     fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
     pastPrices: ingest.pastPrices,
     readTrend: () => readMarketWideTrend(database, clock.now()),
+    books: ingest.books,
+    trades: ingest.trades,
+    factsOf: (listing) => ingest.factsOf(listing),
   });
   marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
   websiteRoutes(http, {

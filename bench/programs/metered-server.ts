@@ -77,6 +77,9 @@ marketRoutes(openServer, {
     pastPrices: meteredApp.ingest.pastPrices,
     fetchMarket: async () => false,
     readTrend: async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null }),
+    books: meteredApp.ingest.books,
+    trades: meteredApp.ingest.trades,
+    factsOf: (listing) => meteredApp.ingest.factsOf(listing),
   }),
 });
 const urls = {

@@ -1,12 +1,13 @@
 /** Ingest: reads the venues and keeps the board and the store up to date. */
 
 import type { MarketBoard } from "../board/index.ts";
-import type { VenueId } from "../domain/market.ts";
+import type { MarketListing, VenueId } from "../domain/market.ts";
 import type { EventLog } from "../event-log/index.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
+import type { VenueFacts } from "../ports/venue.ts";
 import {
   createChangeStore,
   createHistoryStore,
@@ -28,12 +29,14 @@ import {
 import { BookReader, type BookReaderOptions } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
+import { TradeHistory } from "./on-demand/trade-history.ts";
 import { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 import { StoreWriter } from "./store-writer.ts";
 import type { VenueStatusReport } from "./venue-health.ts";
 import { VenueReaders } from "./venue-readers.ts";
 
 export type { NodeSettings } from "./cluster.ts";
+export type { TradePage } from "./on-demand/trade-history.ts";
 export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 
 /** How long finalized markets stay on the board after their last update. */
@@ -73,6 +76,10 @@ export interface Ingest {
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   /** Order books, read from the stream or the venue. */
   readonly books: Pick<BookReader, "read">;
+  /** Trades, read from the venue and the store. */
+  readonly trades: Pick<TradeHistory, "read">;
+  /** Returns the venue-specific data of a market that clients may know; null for a venue that is not configured. */
+  factsOf(listing: MarketListing): VenueFacts | null;
   readonly pastPrices: PastPrices;
   readonly counters: StoreWriter["counters"];
   /** Names of the background jobs whose last run failed. */
@@ -120,6 +127,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const requests = new VenueRequestQueue(clock);
   const trackedBookOf: BookReaderOptions["trackedBookOf"] = (venue, marketId) => readers.bookOf(venue, marketId);
   const books = new BookReader({ venues, trackedBookOf, requests, clock });
+  const trades = new TradeHistory({ venues, store, requests, clock });
   const flush = async () => {
     await storeWriter.flush();
     await ticks.flush();
@@ -193,6 +201,8 @@ export function createIngest(options: IngestOptions): Ingest {
     },
     lookUp: (venue, marketId) => readers.lookUp(venue, marketId),
     books,
+    trades,
+    factsOf: (listing) => venues.get(listing.venue)?.adapter.factsOf(listing) ?? null,
     pastPrices,
     get counters() {
       return storeWriter.counters;

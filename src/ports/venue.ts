@@ -103,12 +103,22 @@ export type DriftKind = "unknown_value" | "missing" | "new";
  */
 export type DriftCounter = (kind: DriftKind, field: string, value: unknown) => void;
 
+/** What clients may know of a market's venue-specific data. */
+export interface VenueFacts {
+  /** clob: an order book. amm: an automated market maker, which has no order book. */
+  readonly bookType: "clob" | "amm";
+  /** Ids that an order at the venue needs, by public name in snake_case. Unknown ids are absent. */
+  readonly ids: Readonly<Record<string, string>>;
+}
+
 /** Public market data of one venue in domain terms. Every method throws `VenueError` without a usable response. */
 export interface VenueAdapter {
   readonly id: VenueId;
   /** True for a reference venue: it is not allowed in paths or filters, and its amounts are not USD. */
   readonly playMoney: boolean;
   readonly profile: VenueProfile;
+  /** Returns the venue-specific data of a market that clients may know. */
+  factsOf(listing: MarketListing): VenueFacts;
   /** Returns the markets that are open or about to open, page by page, with their events. */
   listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage>;
   /**

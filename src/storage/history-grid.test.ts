@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { samplePoint } from "../../test/support/storage-samples.ts";
+import { sampleCandle, samplePoint } from "../../test/support/storage-samples.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
 import { binHistory, createHistoryGrid, PERIOD_MS } from "./history-grid.ts";
 import { FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS } from "./model.ts";
@@ -102,9 +102,9 @@ test("the result does not depend on the order of the samples", () => {
 test("bins without samples repeat the previous price, without bid, ask and volume", () => {
   const firstSample = samplePoint(0, HOUR_MS, 0.4, { bid: 0.39, ask: 0.41, volumeUsd: 7 });
   assert.deepEqual(binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [firstSample]), [
-    firstSample,
-    samplePoint(HOUR_MS, 2 * HOUR_MS, 0.4),
-    samplePoint(2 * HOUR_MS, 3 * HOUR_MS, 0.4),
+    sampleCandle(0, HOUR_MS, 0.4, { bid: 0.39, ask: 0.41, volumeUsd: 7 }),
+    sampleCandle(HOUR_MS, 2 * HOUR_MS, 0.4),
+    sampleCandle(2 * HOUR_MS, 3 * HOUR_MS, 0.4),
   ]);
 });
 

@@ -1,6 +1,6 @@
 import type { HistoryPoint } from "../domain/trade.ts";
 import { toCents } from "../domain/usd.ts";
-import { DAY_MS, FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS } from "./model.ts";
+import { type Candle, DAY_MS, FIVE_MINUTES_MS, type HistoryPeriod, type HistoryRange, HOUR_MS } from "./model.ts";
 
 export const PERIOD_MS: Readonly<Record<HistoryPeriod, number>> = {
   "48h": 48 * HOUR_MS,
@@ -35,6 +35,17 @@ export function createHistoryGrid(period: HistoryPeriod, maxPoints: number, now:
   return { fromMs: (Math.ceil(now / intervalMs) - count) * intervalMs, intervalMs, count };
 }
 
+export function createRangeGrid({ fromMs, toMs, intervalMs }: HistoryRange): Grid {
+  return { fromMs, intervalMs, count: Math.max(0, Math.ceil((toMs - fromMs) / intervalMs)) };
+}
+
+/** Prices of an interval. If only the price at its end is known, the others are absent or null. */
+export interface PriceSample extends HistoryPoint {
+  readonly open?: number | null;
+  readonly high?: number | null;
+  readonly low?: number | null;
+}
+
 const sumVolumes = (samples: readonly HistoryPoint[]): number | null => {
   let sum = 0;
   for (const { volumeUsd } of samples) {
@@ -49,6 +60,8 @@ const sumVolumes = (samples: readonly HistoryPoint[]): number | null => {
  *
  * - Price: price of the last sample that ended at or before the end of the bin. Bins without a sample therefore repeat
  *   the previous price. Bins before the first known price are omitted.
+ * - Open: first price observed in the bin, or the previous close if there is none. High and low: extremes of open, close
+ *   and the prices observed in the bin. Of a sample that starts before the bin, only the last price is observed in it.
  * - Bid and ask: values of the last sample that ended inside the bin, or null if there is none.
  * - Volume: sum over the samples inside the bin; null if there is no sample, if a sample's volume is unknown, or if a
  *   sample crosses a boundary of the bin.
@@ -58,10 +71,10 @@ const sumVolumes = (samples: readonly HistoryPoint[]): number | null => {
  */
 export function binHistory(
   grid: Grid,
-  samples: readonly HistoryPoint[],
+  samples: readonly PriceSample[],
   volumeSamples: readonly HistoryPoint[] = samples,
-): HistoryPoint[] {
-  const samplesByEnd = samples.filter((sample) => sample.yesPrice !== null).sort((a, b) => a.endAt - b.endAt);
+): Candle[] {
+  const samplesByEnd = samples.filter(isPriced).sort((a, b) => a.endAt - b.endAt);
   const samplesByBin = new Map<number, HistoryPoint[]>();
   const partlyCoveredBins = new Set<number>();
   for (const sample of volumeSamples) {
@@ -72,12 +85,13 @@ export function binHistory(
     else
       for (let bin = Math.max(0, firstBin); bin <= Math.min(lastBin, grid.count - 1); bin++) partlyCoveredBins.add(bin);
   }
-  const points: HistoryPoint[] = [];
+  const points: Candle[] = [];
   let nextIndex = 0;
-  let latestSample: HistoryPoint | null = null;
+  let latestSample: PricedSample | null = null;
   for (let bin = 0; bin < grid.count; bin++) {
     const startAt = grid.fromMs + bin * grid.intervalMs;
     const endAt = startAt + grid.intervalMs;
+    const firstIndex = nextIndex;
     for (
       let sample = samplesByEnd[nextIndex];
       sample !== undefined && sample.endAt <= endAt;
@@ -86,14 +100,43 @@ export function binHistory(
       latestSample = sample;
     if (latestSample === null) continue;
     const endsInBin = latestSample.endAt > startAt;
+    const observed = samplesByEnd.slice(firstIndex, nextIndex).filter((sample) => sample.endAt > startAt);
     points.push({
       startAt,
       endAt,
       yesPrice: latestSample.yesPrice,
+      ...openHighLow(observed, startAt, points.at(-1)?.yesPrice ?? null, latestSample.yesPrice),
       bid: endsInBin ? latestSample.bid : null,
       ask: endsInBin ? latestSample.ask : null,
       volumeUsd: partlyCoveredBins.has(bin) ? null : sumVolumes(samplesByBin.get(bin) ?? []),
     });
   }
   return points;
+}
+
+type PricedSample = PriceSample & { readonly yesPrice: number };
+
+function isPriced(sample: PriceSample): sample is PricedSample {
+  return sample.yesPrice !== null;
+}
+
+/** @param observed  the samples that end in the bin, oldest first */
+function openHighLow(
+  observed: readonly PricedSample[],
+  binStartAt: number,
+  previousClose: number | null,
+  close: number,
+): Pick<Candle, "open" | "high" | "low"> {
+  let open: number | null = null;
+  let high = close;
+  let low = close;
+  for (const sample of observed) {
+    const isInside = sample.startAt >= binStartAt;
+    const price = (value: number | null | undefined) => (isInside ? (value ?? sample.yesPrice) : sample.yesPrice);
+    open ??= price(sample.open);
+    high = Math.max(high, price(sample.high));
+    low = Math.min(low, price(sample.low));
+  }
+  open ??= previousClose ?? close;
+  return { open, high: Math.max(high, open), low: Math.min(low, open) };
 }

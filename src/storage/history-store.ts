@@ -1,5 +1,5 @@
 import type { Database } from "../ports/database.ts";
-import { priceDayAgo, readHistory } from "./read-history.ts";
+import { priceDayAgo, readHistory, readRange } from "./read-history.ts";
 import { applyRetention } from "./retention.ts";
 import { rollUp } from "./roll-up.ts";
 import { coverage, saveVenueHistory } from "./venue-history.ts";
@@ -8,6 +8,7 @@ import { coverage, saveVenueHistory } from "./venue-history.ts";
 export function createHistoryStore(database: Database) {
   return {
     readHistory: readHistory.bind(null, database),
+    readRange: readRange.bind(null, database),
     saveVenueHistory: saveVenueHistory.bind(null, database),
     coverage: coverage.bind(null, database),
     priceDayAgo: priceDayAgo.bind(null, database),

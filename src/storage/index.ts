@@ -4,9 +4,11 @@
  */
 export { type ChangeCursor, type ChangeStore, type CurrentQuote, createChangeStore } from "./change-store.ts";
 export { createHistoryStore, type HistoryStore } from "./history-store.ts";
-export { createMarketStore, type MarketStore, type StatusChange } from "./market-store.ts";
+export { createMarketStore, type MarketStore, type StatusChange, type TradePosition } from "./market-store.ts";
 export { type MarketWideTrend, readMarketWideTrend } from "./market-trend.ts";
 export {
+  type Candle,
+  type HistoryRange,
   type HistoryReading,
   type MarketTrade,
   type PastPrices,

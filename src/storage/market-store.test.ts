@@ -140,3 +140,23 @@ eachDatabase("stores a repeated status change with its outcome once", async (dat
   const rows = await database.query("select from_status, to_status, outcome from status_changes");
   assert.deepEqual(rows, [{ from_status: "closed", to_status: "finalized", outcome: { kind: "partial", value: 0.5 } }]);
 });
+
+eachDatabase("lists trades newest first, by id within one time, and continues after any position", async (database) => {
+  const store = createMarketStore(database);
+  const trades = ["b", "a", "Z", "é", "0"].flatMap((id, index) =>
+    [0, 1].map((second) => ({
+      ...{ tradeId: `${id}${second}`, executedAt: SAMPLE_AT + second * 1_000 + 123, yesPrice: 0.25, size: index + 0.5 },
+      takerSide: index === 0 ? null : ("no" as const),
+    })),
+  );
+  await store.insertTrades(trades.map((trade) => ({ marketKey: 1, trade })));
+  await store.insertTrades([{ marketKey: 2, trade: { ...trades[0], tradeId: "other" } as (typeof trades)[number] }]);
+  const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(b), Buffer.from(a));
+  const expected = trades.toSorted((a, b) => b.executedAt - a.executedAt || byBytes(a.tradeId, b.tradeId));
+  assert.deepEqual(await store.listTrades(1, null, 100), expected);
+  for (const [index, { executedAt, tradeId }] of expected.entries()) {
+    const after = { executedAt, tradeId };
+    assert.deepEqual(await store.listTrades(1, after, 3), expected.slice(index + 1, index + 4));
+  }
+  assert.deepEqual(await store.listTrades(3, null, 10), []);
+});

@@ -1,4 +1,5 @@
 import type { EventListing, MarketSnapshot, MarketStatus, Outcome } from "../domain/market.ts";
+import { fromMicros } from "../domain/price.ts";
 import type { Trade } from "../domain/trade.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database } from "../ports/database.ts";
@@ -9,6 +10,13 @@ import { isStorableId, type StoreDrop, toStorableAmount, toStorablePrice, toStor
 import { insertUnknownMarkets, upsertMarkets } from "./upsert-markets.ts";
 
 const ROWS_PER_STATEMENT_MAX = 1_000;
+
+/** Position of a trade in a list that is sorted by time and id, newest first. */
+export interface TradePosition {
+  /** Unix milliseconds. */
+  readonly executedAt: number;
+  readonly tradeId: string;
+}
 
 export interface StatusChange {
   readonly marketKey: number;
@@ -45,6 +53,8 @@ export interface MarketStore {
    * size is larger.
    */
   insertTrades(trades: readonly MarketTrade[]): Promise<number>;
+  /** Returns the trades of a market after a position, newest first, at most `limit`. */
+  listTrades(marketKey: number, after: TradePosition | null, limit: number): Promise<readonly Trade[]>;
   /** Returns the USD traded in the 24 hours before `now` by market key; markets without a trade are omitted. */
   volume24hFromTrades(now: number): Promise<Map<number, number>>;
 }
@@ -80,6 +90,22 @@ with added as (
   where excluded.size > trades.size
   returning xmax = 0 as is_new
 ) select count(*) filter (where is_new) as count from added`;
+
+/** Ids are compared by bytes, as `compareTrades` compares them. */
+const LIST_TRADES = `
+select trade_id, executed_at, yes_price, size, taker_side from trades
+where market_key = $1 and ($2::float8 is null
+  or executed_at < to_timestamp($2::float8 / 1000)
+  or (executed_at = to_timestamp($2::float8 / 1000) and trade_id collate "C" < $3::text collate "C"))
+order by executed_at desc, trade_id collate "C" desc limit $4`;
+
+interface TradeRow extends Record<string, unknown> {
+  readonly trade_id: string;
+  readonly executed_at: Date;
+  readonly yes_price: number;
+  readonly size: number;
+  readonly taker_side: "yes" | "no" | null;
+}
 
 function isStorableTrade({ tradeId, executedAt, yesPrice, size }: Trade): boolean {
   const figures = [toStorableTime(executedAt), toStorablePrice(yesPrice), toStorableAmount(size)];
@@ -141,6 +167,20 @@ export function createMarketStore(
         insertedCount += row?.count ?? 0;
       }
       return insertedCount;
+    },
+    async listTrades(marketKey, after, limit) {
+      const rows = await database.query<TradeRow>(
+        LIST_TRADES,
+        [marketKey, after?.executedAt ?? null, after?.tradeId ?? null, limit],
+        "request",
+      );
+      return rows.map((row) => ({
+        tradeId: row.trade_id,
+        executedAt: row.executed_at.getTime(),
+        yesPrice: fromMicros(row.yes_price),
+        size: row.size,
+        takerSide: row.taker_side,
+      }));
     },
     async volume24hFromTrades(now) {
       const rows = await database.query<{ market_key: number; volume_usd: number }>(

@@ -40,23 +40,45 @@ export interface MarketTrade {
 
 export type HistoryPeriod = "48h" | "7d" | "30d";
 
-/** Prices of one market on a fixed grid, oldest first. Every point has a `yesPrice`. */
-export interface MarketHistory {
-  readonly intervalSeconds: number;
-  readonly points: readonly HistoryPoint[];
+/**
+ * A point of a price history. `yesPrice` is the close: the last price at or before `endAt`. `open` is the first price
+ * observed in (startAt, endAt], or the previous close if none was observed; `high` and `low` are the extremes of open,
+ * close and all prices observed.
+ */
+export interface Candle extends HistoryPoint {
+  readonly yesPrice: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
 }
 
-/** The price history of a market over a period. */
+/** Prices of one market on a fixed grid, oldest first. */
+export interface MarketHistory {
+  readonly intervalSeconds: number;
+  readonly points: readonly Candle[];
+}
+
+/** The price history of a market. */
 export interface HistoryReading extends MarketHistory {
-  readonly period: HistoryPeriod;
+  /** Null if the history was read by range. */
+  readonly period: HistoryPeriod | null;
   /** Unix milliseconds. */
   readonly generatedAt: number;
+}
+
+/** Adjacent intervals in [fromMs, toMs), Unix milliseconds. Both are multiples of `intervalMs`. */
+export interface HistoryRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly intervalMs: number;
 }
 
 /** Reads price history from the store and fetches missing history from the venue. */
 export interface PastPrices {
   /** @throws VenueError if no history is stored and the venue request fails; AppError `store_unavailable` */
   read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<HistoryReading>;
+  /** Like `read`. Intervals of a minute are made from ticks; where there are none, they repeat five-minute prices. */
+  readRange(market: BoardMarket, range: HistoryRange): Promise<HistoryReading>;
 }
 
 /** A time range whose history was fetched from the venue, Unix milliseconds. */

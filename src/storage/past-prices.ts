@@ -5,7 +5,16 @@ import type { HistoryPoint } from "../domain/trade.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
 import type { HistoryStore } from "./history-store.ts";
-import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, type PastPrices } from "./model.ts";
+import {
+  DAY_MS,
+  FIVE_MINUTES_MS,
+  type HistoryPeriod,
+  type HistoryRange,
+  type HistoryReading,
+  HOUR_MS,
+  type MarketHistory,
+  type PastPrices,
+} from "./model.ts";
 
 const FETCH_TIMEOUT_MS = 8_000;
 const FETCHED_KEYS_MAX = 500_000;
@@ -38,8 +47,21 @@ export class StoredPastPrices implements PastPrices {
     this.#venues = new Map(options.venues.map((venue) => [venue.id, venue]));
   }
 
-  async read(market: BoardMarket, period: "48h" | "7d" | "30d", maxPoints: number) {
-    const { history, clock } = this.#options;
+  async read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<HistoryReading> {
+    const { history } = this.#options;
+    return {
+      ...(await this.#read(market, (storeKey, now) => history.readHistory(storeKey, { period, maxPoints, now }))),
+      period,
+    };
+  }
+
+  async readRange(market: BoardMarket, range: HistoryRange): Promise<HistoryReading> {
+    return { ...(await this.#read(market, (key) => this.#options.history.readRange(key, range))), period: null };
+  }
+
+  /** Fetches missing history of the market, then reads the store. */
+  async #read(market: BoardMarket, readStore: (storeKey: number, now: number) => Promise<MarketHistory>) {
+    const { clock } = this.#options;
     const { storeKey, listing } = await this.#ensureStored(market);
     // Throw instead of returning an empty result: without a key it is unknown whether the market has a history.
     if (storeKey === null) throw new AppError("store_unavailable", "This market could not be stored yet; try again");
@@ -48,9 +70,9 @@ export class StoredPastPrices implements PastPrices {
       (error: unknown) => ({ error }),
     );
     const now = clock.now();
-    const reading = await history.readHistory(storeKey, { period, maxPoints, now });
+    const reading = await readStore(storeKey, now);
     if (reading.points.length === 0 && failure !== null && listing.status !== "pending") throw failure.error;
-    return { ...reading, period, generatedAt: now };
+    return { ...reading, generatedAt: now };
   }
 
   /** Whether the history of this market has been fetched. */

@@ -1,8 +1,16 @@
 import { fromMicros } from "../domain/price.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
 import type { Database } from "../ports/database.ts";
-import { binHistory, createHistoryGrid } from "./history-grid.ts";
-import { DAY_MS, FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS, type MarketHistory } from "./model.ts";
+import { binHistory, createHistoryGrid, createRangeGrid, type Grid, type PriceSample } from "./history-grid.ts";
+import {
+  DAY_MS,
+  FIVE_MINUTES_MS,
+  type HistoryPeriod,
+  type HistoryRange,
+  HOUR_MS,
+  type MarketHistory,
+  MINUTE_MS,
+} from "./model.ts";
 import { findRollUpState } from "./roll-up.ts";
 import { toPrice } from "./storable.ts";
 import { tickBarsSql } from "./tick-queries.ts";
@@ -10,13 +18,16 @@ import { tickBarsSql } from "./tick-queries.ts";
 interface BarRow extends Record<string, unknown> {
   readonly start_at: Date;
   readonly length_ms: number;
+  readonly yes_open: number | null;
+  readonly yes_high: number | null;
+  readonly yes_low: number | null;
   readonly yes_close: number | null;
   readonly bid_close: number | null;
   readonly ask_close: number | null;
   readonly volume_usd: number | null;
 }
 
-const BAR_COLUMNS = "start_at, yes_close, bid_close, ask_close, volume_usd";
+const BAR_COLUMNS = "start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close, volume_usd";
 const lastBarBeforeSql = (table: string, lengthMs: number) => `
   (select ${lengthMs}::int4 as length_ms, ${BAR_COLUMNS} from ${table}
    where market_key = $1 and yes_close is not null and start_at <= to_timestamp(($2::float8 - ${lengthMs}) / 1000)
@@ -48,12 +59,15 @@ const selectBarsSql = (fiveMinuteCondition: string) =>
 const SELECT_BARS = selectBarsSql("");
 const SELECT_BARS_BY_HOUR = selectBarsSql(IN_HOUR_WITHOUT_BAR);
 
-function toHistoryPoint(row: BarRow): HistoryPoint {
+function toSample(row: BarRow): PriceSample {
   const startAt = row.start_at.getTime();
   return {
     startAt,
     endAt: startAt + row.length_ms,
     yesPrice: toPrice(row.yes_close),
+    open: toPrice(row.yes_open),
+    high: toPrice(row.yes_high),
+    low: toPrice(row.yes_low),
     bid: toPrice(row.bid_close),
     ask: toPrice(row.ask_close),
     volumeUsd: row.volume_usd,
@@ -77,6 +91,13 @@ function selectVolumeSamples(
   ];
 }
 
+/** Joins bars of several lengths, longest first, without bars that end when a shorter one does. */
+function withoutLongerBars(barsByLength: readonly (readonly PriceSample[])[]): PriceSample[] {
+  const barsByEnd = new Map<number, PriceSample>();
+  for (const bars of barsByLength) for (const bar of bars) if (bar.yesPrice !== null) barsByEnd.set(bar.endAt, bar);
+  return [...barsByEnd.values()];
+}
+
 /**
  * Returns the prices of a market over a period that ends now, from bars and from ticks that are not rolled up yet.
  * There are no points if no price is known.
@@ -84,41 +105,77 @@ function selectVolumeSamples(
  * @param maxPoints  10 to 200
  * @param now        Unix milliseconds
  */
-export async function readHistory(
+export function readHistory(
   database: Database,
   marketKey: number,
   { period, maxPoints, now }: { readonly period: HistoryPeriod; readonly maxPoints: number; readonly now: number },
 ): Promise<MarketHistory> {
-  const grid = createHistoryGrid(period, maxPoints, now);
+  return readGrid(database, marketKey, createHistoryGrid(period, maxPoints, now));
+}
+
+/** Returns the prices of a market in a range, as `readHistory`. Intervals below five minutes are made from ticks. */
+export function readRange(database: Database, marketKey: number, range: HistoryRange): Promise<MarketHistory> {
+  return readGrid(database, marketKey, createRangeGrid(range));
+}
+
+async function readGrid(database: Database, marketKey: number, grid: Grid): Promise<MarketHistory> {
   const toMs = grid.fromMs + grid.count * grid.intervalMs;
   const state = await findRollUpState(database);
   const recentFromMs = state.rolledUpUntil ?? grid.fromMs - DAY_MS;
   const isHourly = grid.intervalMs % HOUR_MS === 0;
-  const [bars, recentBars] = await Promise.all([
+  const [bars, recentBars, minutes] = await Promise.all([
     database.query<BarRow>(isHourly ? SELECT_BARS_BY_HOUR : SELECT_BARS, [marketKey, grid.fromMs, toMs], "request"),
     database.query<BarRow>(
       `select ${FIVE_MINUTES_MS}::int4 as length_ms, ${BAR_COLUMNS} from (${tickBarsSql(true)}) as bar`,
       [recentFromMs, Math.max(recentFromMs, toMs), state.observingSince, marketKey],
       "request",
     ),
+    grid.intervalMs < FIVE_MINUTES_MS ? readMinutes(database, marketKey, grid.fromMs, toMs) : null,
   ]);
-  const hourlyBars = bars.filter((bar) => bar.length_ms === HOUR_MS).map(toHistoryPoint);
+  const hourlyBars = bars.filter((bar) => bar.length_ms === HOUR_MS).map(toSample);
   // Bars from recent ticks come last, because they replace fetched bars of the same interval.
   const fiveMinuteBars = [
     ...new Map(
       [...bars.filter((bar) => bar.length_ms === FIVE_MINUTES_MS), ...recentBars].map((row) => [
         row.start_at.getTime(),
-        toHistoryPoint(row),
+        toSample(row),
       ]),
     ).values(),
   ];
-  // An hourly bar and its last five-minute bar end simultaneously. The last one in the list sets the quote.
-  const points = binHistory(
-    grid,
-    [...hourlyBars, ...fiveMinuteBars],
-    selectVolumeSamples(hourlyBars, fiveMinuteBars, grid.intervalMs),
-  );
+  // The last bar in the list sets the quote if several end simultaneously. Bars that are longer than the bins only add a
+  // price where no shorter bar ends at the same time.
+  const samples = isHourly
+    ? [...hourlyBars, ...fiveMinuteBars]
+    : withoutLongerBars([hourlyBars, fiveMinuteBars, minutes ?? []]);
+  const volumeSamples = minutes ?? selectVolumeSamples(hourlyBars, fiveMinuteBars, grid.intervalMs);
+  const points = binHistory(grid, samples, volumeSamples);
   return { intervalSeconds: grid.intervalMs / 1_000, points };
+}
+
+const LAST_TICK_BEFORE = `
+select event_at as start_at, 0 as length_ms, yes_price as yes_open, yes_price as yes_high, yes_price as yes_low,
+  yes_price as yes_close, bid as bid_close, ask as ask_close, null::float8 as volume_usd
+from ticks where market_key = $2 and event_at <= to_timestamp($1::float8 / 1000) and yes_price is not null
+order by event_at desc limit 1`;
+
+/** `volume_grown` is not used: it would assign all trades since the venue's previous report to one minute. */
+const MINUTE_BARS = `
+select ${MINUTE_MS}::int4 as length_ms, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close,
+  volume_traded_usd as volume_usd
+from (${tickBarsSql(true, "1 minute")}) as bar`;
+
+/** Returns the minutes with a tick or a trade in (fromMs, toMs], and the last tick before them. */
+async function readMinutes(
+  database: Database,
+  marketKey: number,
+  fromMs: number,
+  toMs: number,
+): Promise<readonly PriceSample[]> {
+  const [before, minutes] = await Promise.all([
+    database.query<BarRow>(LAST_TICK_BEFORE, [fromMs, marketKey], "request"),
+    database.query<BarRow>(MINUTE_BARS, [fromMs, toMs, 0, marketKey], "request"),
+  ]);
+  return [...before, ...minutes].map(toSample);
 }
 
 /**

@@ -85,23 +85,27 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
   return fenceNumbers.filter((number) => !acceptedNumbers.has(number)).length;
 }
 
+/** Lengths of the bars that are made from ticks. */
+export type TickBarLength = "1 minute" | "5 minutes";
+
 /**
- * Returns SQL for five-minute bars from ticks and trades in ($1, $2]. Parameters: $1 from, $2 to, $3 observing since
+ * Returns SQL for bars from ticks and trades in ($1, $2]. Parameters: $1 from, $2 to, $3 observing since
  * (all Unix milliseconds), and $4 the market key if `isSingleMarket`.
  *
  * A bar covers (start, end], so its close is the last price at or before its end. Its volume is the sum of its trades
  * if there are any, else the increase of the venue's total volume since the last tick before the bar. After a recording
- * gap the increase is null, because one bar would otherwise include the volume of the whole gap.
+ * gap the increase is null, because one bar would otherwise include the volume of the whole gap. `volume_traded_usd` is
+ * the sum of the bar's trades only; null if there are none.
  *
  * Open and close prices are looked up by timestamp, which is three times as fast as sorting all ticks of the bar.
  */
-export function tickBarsSql(isSingleMarket: boolean): string {
+export function tickBarsSql(isSingleMarket: boolean, length: TickBarLength = "5 minutes"): string {
   const market = isSingleMarket ? "and market_key = $4::int4" : "";
   const epoch = "timestamptz '1970-01-01 00:00:00+00'";
   return `
   with spans as (
     select market_key,
-      date_bin('5 minutes', event_at - interval '1 microsecond', ${epoch}) as start_at,
+      date_bin('${length}', event_at - interval '1 microsecond', ${epoch}) as start_at,
       max(yes_price) as yes_high, min(yes_price) as yes_low,
       min(event_at) filter (where yes_price is not null) as open_at,
       max(event_at) filter (where yes_price is not null) as close_at,
@@ -129,13 +133,13 @@ export function tickBarsSql(isSingleMarket: boolean): string {
     ) as volume_grown
     from priced
   ), traded as (
-    select market_key, date_bin('5 minutes', executed_at, ${epoch}) as start_at,
+    select market_key, date_bin('${length}', executed_at, ${epoch}) as start_at,
       sum(size * yes_price / 1000000.0) as volume_usd
     from trades
     where executed_at >= to_timestamp($1::float8 / 1000) and executed_at < to_timestamp($2::float8 / 1000) ${market}
     group by 1, 2
   )
   select market_key, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close,
-    coalesce(traded.volume_usd, volume_grown)::float8 as volume_usd
+    coalesce(traded.volume_usd, volume_grown)::float8 as volume_usd, traded.volume_usd::float8 as volume_traded_usd
   from grown full outer join traded using (market_key, start_at)`;
 }

@@ -5,6 +5,7 @@ import { createMarketsService, type MarketsPorts } from "../../src/capabilities/
 import type { HistoryReading } from "../../src/storage/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { SAMPLE_AT } from "./market-samples.ts";
+import { sampleCandle } from "./storage-samples.ts";
 import { testServer, VALID_KEY } from "./test-app.ts";
 
 export interface MarketApi {
@@ -21,8 +22,14 @@ export interface MarketApiOptions {
   readonly publicUrl?: string | null;
   /** Fetches a market that is not on the board. The default returns false (unknown market). */
   readonly fetchMarket?: MarketsPorts["fetchMarket"];
-  readonly pastPrices?: MarketsPorts["pastPrices"];
+  /** Overrides of the history, which has one point by default. */
+  readonly pastPrices?: Partial<MarketsPorts["pastPrices"]>;
   readonly readTrend?: MarketsPorts["readTrend"];
+  /** Reads order books. The default returns null (no book). */
+  readonly books?: MarketsPorts["books"];
+  /** Reads trades. The default returns none. */
+  readonly trades?: MarketsPorts["trades"];
+  readonly factsOf?: MarketsPorts["factsOf"];
 }
 
 /**
@@ -40,18 +47,34 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
     clock,
     venues: trading,
     fetchMarket: options.fetchMarket ?? (async () => false),
-    pastPrices: options.pastPrices ?? {
+    pastPrices: {
       read: async (_market, period): Promise<HistoryReading> => ({
         period,
         intervalSeconds: 3_600,
         generatedAt: clock.now(),
         points: [
-          { startAt: SAMPLE_AT - 3_600_000, endAt: SAMPLE_AT, yesPrice: 0.4, bid: 0.39, ask: 0.41, volumeUsd: null },
+          sampleCandle(SAMPLE_AT - 3_600_000, SAMPLE_AT, 0.4, {
+            bid: 0.39,
+            ask: 0.41,
+            open: 0.38,
+            high: 0.45,
+            low: 0.3,
+          }),
         ],
       }),
+      readRange: async (_market, { intervalMs }): Promise<HistoryReading> => ({
+        period: null,
+        intervalSeconds: intervalMs / 1_000,
+        generatedAt: clock.now(),
+        points: [],
+      }),
+      ...options.pastPrices,
     },
     readTrend:
       options.readTrend ?? (async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null })),
+    books: options.books ?? { read: async () => null },
+    trades: options.trades ?? { read: async () => ({ trades: [], next: null }) },
+    factsOf: options.factsOf ?? (() => ({ bookType: "clob", ids: {} })),
   });
   const venues = { trading, all: [...trading, ...(options.reference ?? ["gamma"])] };
   marketRoutes(app, { service, board, venues, publicUrl, now: () => clock.now() });

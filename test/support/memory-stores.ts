@@ -1,5 +1,5 @@
 import type { MarketSnapshot } from "../../src/domain/market.ts";
-import type { HistoryPoint } from "../../src/domain/trade.ts";
+import type { HistoryPoint, Trade } from "../../src/domain/trade.ts";
 import type {
   HistoryStore,
   MarketStore,
@@ -7,7 +7,9 @@ import type {
   StatusChange,
   Tick,
   TickWriter,
+  TradePosition,
 } from "../../src/storage/index.ts";
+import { sampleCandle } from "./storage-samples.ts";
 
 /** A market store in memory. It assigns keys in order of insertion. */
 export class MemoryMarketStore implements MarketStore {
@@ -53,6 +55,18 @@ export class MemoryMarketStore implements MarketStore {
     return trades.length;
   }
 
+  async listTrades(marketKey: number, after: TradePosition | null, limit: number): Promise<Trade[]> {
+    const trades = [...this.trades.values()].filter((entry) => entry.marketKey === marketKey).map(({ trade }) => trade);
+    const isAfter = (trade: Trade) =>
+      after === null ||
+      trade.executedAt < after.executedAt ||
+      (trade.executedAt === after.executedAt && trade.tradeId < after.tradeId);
+    return trades
+      .filter(isAfter)
+      .sort((a, b) => b.executedAt - a.executedAt || (a.tradeId < b.tradeId ? 1 : -1))
+      .slice(0, limit);
+  }
+
   async volume24hFromTrades(): Promise<Map<number, number>> {
     return new Map();
   }
@@ -86,7 +100,14 @@ export class MemoryHistory implements HistoryStore {
   }[] = [];
 
   async readHistory(marketKey: number) {
-    return { intervalSeconds: 3_600, points: this.points.get(marketKey) ?? [] };
+    const points = (this.points.get(marketKey) ?? []).flatMap((point) =>
+      point.yesPrice === null ? [] : sampleCandle(point.startAt, point.endAt, point.yesPrice, { bid: point.bid }),
+    );
+    return { intervalSeconds: 3_600, points };
+  }
+
+  readRange(marketKey: number) {
+    return this.readHistory(marketKey);
   }
 
   async saveVenueHistory(

@@ -1,4 +1,5 @@
-import type { BoardEvent, BoardMarket, EventQuery, MarketBoard } from "../../board/index.ts";
+import type { BoardEvent, BoardMarket, EventQuery, EventStatus, MarketBoard } from "../../board/index.ts";
+import { categoryOf } from "../../domain/category.ts";
 import { toCents } from "../../domain/usd.ts";
 import { formatIsoTime } from "./present.ts";
 
@@ -27,13 +28,13 @@ export function createEventGroup(board: MarketBoard, event: BoardEvent): EventGr
   };
 }
 
-/** Returns the events that have an active market and match the query, in the requested order. */
+/** Returns the events that match the query, in the requested order. */
 export function listEvents(board: MarketBoard, query: EventQuery): EventGroup[] {
   return board.listEvents(query).flatMap((event) => createEventGroup(board, event) ?? []);
 }
 
 /** Returns `open` if any market is active, `settled` if all markets are finalized, otherwise `closed`. */
-export function eventStatus(group: EventGroup): "open" | "closed" | "settled" {
+export function eventStatus(group: EventGroup): EventStatus {
   if (group.markets.some((market) => market.listing.status === "active")) return "open";
   return group.markets.every((market) => market.listing.status === "finalized") ? "settled" : "closed";
 }
@@ -48,7 +49,8 @@ export function presentEventSummary(group: EventGroup) {
     market_count: group.markets.length,
     total_volume_24h: group.totalVolume24hUsd,
     updated_at: formatIsoTime(group.updatedAt),
-    category: listing.category ?? "",
+    category: categoryOf(listing.category) ?? "",
+    venue_category: listing.category,
     featured: listing.featured,
   };
 }

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
-import { samplePoint } from "../../../test/support/storage-samples.ts";
+import { sampleCandle } from "../../../test/support/storage-samples.ts";
 import { type BoardEvent, type BoardMarket, MarketBoard } from "../../board/index.ts";
-import { encodeMarket, joinJsonArray, presentHistory, presentMarket } from "./present.ts";
+import { encodeMarket, joinJsonArray, presentMarket } from "./present.ts";
+import { presentHistory } from "./present-market-data.ts";
 
+const NO_IDS = () => ({});
 const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();
 const HOUR_AGO_TIME = new Date(SAMPLE_AT - 3_600_000).toISOString();
 
@@ -15,13 +17,15 @@ function createBoardMarket(parts: SampleParts = {}): { board: MarketBoard; marke
 
 test("the Market object omits unknown fields", () => {
   const { market } = createBoardMarket({ quote: { bid: null, ask: null, lastPrice: null, indicativePrice: 0.3 } });
-  assert.deepEqual(presentMarket(market, null), {
+  assert.deepEqual(presentMarket(market, null, NO_IDS), {
     platform: "alpha",
     market_id: "m",
     title: "Question m",
     yes_price: 0.3,
     updated_at: SAMPLE_TIME,
     status: "active",
+    tick_size: 0.01,
+    paused: false,
   });
 });
 
@@ -31,7 +35,7 @@ test("the Market object contains all known fields under their API names", () => 
     activity: { volume24hUsd: 0, volumeTotalUsd: 9, liquidityUsd: 2.5, openInterestUsd: 3 },
   });
   const event: BoardEvent = { slug: "alpha:e1", listing: sampleEvent("E1", { title: "Event", category: "Other" }) };
-  assert.deepEqual(presentMarket(board.annotate(market, { priceDayAgo: 0.51 }), event), {
+  assert.deepEqual(presentMarket(board.annotate(market, { priceDayAgo: 0.51 }), event, NO_IDS), {
     platform: "alpha",
     market_id: "m",
     title: "Question m",
@@ -40,6 +44,9 @@ test("the Market object contains all known fields under their API names", () => 
     status: "active",
     url: "https://alpha.example/m",
     category: "Economics",
+    venue_category: "Economics",
+    tick_size: 0.01,
+    paused: false,
     bid: 0.4,
     ask: 0.42,
     last_price: 0.41,
@@ -56,7 +63,7 @@ test("the Market object contains all known fields under their API names", () => 
 test("a finalized market shows its outcome, payout and settlement time, and null for each that is unknown", () => {
   const settlementOf = (listing: SampleParts["listing"]) => {
     const { market } = createBoardMarket({ listing: { status: "finalized", ...listing } });
-    const { outcome, settlement_value, resolved_at } = presentMarket(market, null);
+    const { outcome, settlement_value, resolved_at } = presentMarket(market, null, NO_IDS);
     return [outcome, settlement_value, resolved_at];
   };
   assert.deepEqual(settlementOf({ outcome: { kind: "yes" }, resolvedAt: SAMPLE_AT }), ["yes", 1, SAMPLE_TIME]);
@@ -71,19 +78,23 @@ test("a market shows no outcome before it is finalized, because a proposed resul
   for (const status of ["active", "closed", "determined"] as const) {
     const { market } = createBoardMarket({ listing: { status, outcome: { kind: "yes" }, resolvedAt: SAMPLE_AT } });
     for (const field of ["outcome", "settlement_value", "resolved_at"])
-      assert.equal(field in presentMarket(market, null), false, `${field} of a ${status} market`);
+      assert.equal(field in presentMarket(market, null, NO_IDS), false, `${field} of a ${status} market`);
   }
 });
 
 test("`price_change_24h` is 0 if the price is unchanged and omitted if it is unknown", () => {
   const { board, market } = createBoardMarket();
-  assert.equal("price_change_24h" in presentMarket(market, null), false);
-  assert.equal(presentMarket(board.annotate(market, { priceDayAgo: 0.41 }), null).price_change_24h, 0);
+  assert.equal("price_change_24h" in presentMarket(market, null, NO_IDS), false);
+  assert.equal(presentMarket(board.annotate(market, { priceDayAgo: 0.41 }), null, NO_IDS).price_change_24h, 0);
 });
 
 test("uses the category of the event if the market has none, and omits the status `pending`", () => {
   const { market } = createBoardMarket({ listing: { eventId: "E", status: "pending" } });
-  const marketObject = presentMarket(market, { slug: "alpha:e", listing: sampleEvent("E", { category: "Sports" }) });
+  const marketObject = presentMarket(
+    market,
+    { slug: "alpha:e", listing: sampleEvent("E", { category: "Sports" }) },
+    NO_IDS,
+  );
   assert.equal(marketObject.category, "Sports");
   assert.equal("status" in marketObject, false);
 });
@@ -93,20 +104,20 @@ test("caches the JSON of a market until the market or its event changes", () => 
   board.applyEvent(sampleEvent("E"));
   const event = () => board.findEvent("alpha:e");
   const currentMarket = () => board.find("alpha", "m") ?? market;
-  const bytes = encodeMarket(currentMarket(), event());
-  assert.deepEqual(JSON.parse(bytes.toString()), presentMarket(market, event()));
-  assert.equal(encodeMarket(currentMarket(), event()), bytes);
+  const bytes = encodeMarket(currentMarket(), event(), NO_IDS);
+  assert.deepEqual(JSON.parse(bytes.toString()), presentMarket(market, event(), NO_IDS));
+  assert.equal(encodeMarket(currentMarket(), event(), NO_IDS), bytes);
 
   board.applyEvent(sampleEvent("E"));
-  assert.equal(encodeMarket(currentMarket(), event()), bytes);
+  assert.equal(encodeMarket(currentMarket(), event(), NO_IDS), bytes);
   board.applyEvent(sampleEvent("E", { title: "Renamed" }));
-  const renamedBytes = encodeMarket(currentMarket(), event());
+  const renamedBytes = encodeMarket(currentMarket(), event(), NO_IDS);
   assert.notEqual(renamedBytes, bytes);
   assert.equal(JSON.parse(renamedBytes.toString()).event_title, "Renamed");
 
   board.applyQuote("alpha", "m", { bid: 0.41 }, SAMPLE_AT);
-  assert.equal(JSON.parse(encodeMarket(currentMarket(), event()).toString()).bid, 0.41);
-  assert.equal(encodeMarket(currentMarket(), event()), encodeMarket(currentMarket(), event()));
+  assert.equal(JSON.parse(encodeMarket(currentMarket(), event(), NO_IDS).toString()).bid, 0.41);
+  assert.equal(encodeMarket(currentMarket(), event(), NO_IDS), encodeMarket(currentMarket(), event(), NO_IDS));
 });
 
 test("the cache evicts the JSON of unused markets and retains that of requested markets", () => {
@@ -117,13 +128,13 @@ test("the cache evicts the JSON of unused markets and retains that of requested 
   );
   const [usedMarket, unusedMarket, ...otherMarkets] = markets;
   if (usedMarket === undefined || unusedMarket === undefined) throw new Error("The board has too few markets");
-  const [usedBytes, unusedBytes] = [encodeMarket(usedMarket, null), encodeMarket(unusedMarket, null)];
+  const [usedBytes, unusedBytes] = [encodeMarket(usedMarket, null, NO_IDS), encodeMarket(unusedMarket, null, NO_IDS)];
   for (let round = 0; round < 3; round++) {
-    for (const market of otherMarkets) encodeMarket(market, null);
-    assert.equal(encodeMarket(usedMarket, null), usedBytes);
+    for (const market of otherMarkets) encodeMarket(market, null, NO_IDS);
+    assert.equal(encodeMarket(usedMarket, null, NO_IDS), usedBytes);
   }
-  assert.notEqual(encodeMarket(unusedMarket, null), unusedBytes);
-  assert.deepEqual(encodeMarket(unusedMarket, null), unusedBytes);
+  assert.notEqual(encodeMarket(unusedMarket, null, NO_IDS), unusedBytes);
+  assert.deepEqual(encodeMarket(unusedMarket, null, NO_IDS), unusedBytes);
 });
 
 test("`joinJsonArray` joins zero, one and several items into a JSON array", () => {
@@ -133,10 +144,9 @@ test("`joinJsonArray` joins zero, one and several items into a JSON array", () =
   }
 });
 
-test("a history contains the start time of each point and omits points without a price", () => {
+test("a history contains the start time and the prices of each point", () => {
   const { market } = createBoardMarket();
-  const point = samplePoint(SAMPLE_AT - 3_600_000, SAMPLE_AT, 0.4, { ask: 0.5 });
-  const points = [{ ...point, yesPrice: null }, point];
+  const points = [sampleCandle(SAMPLE_AT - 3_600_000, SAMPLE_AT, 0.4, { ask: 0.5, open: 0.3, high: 0.6, low: 0.2 })];
   const reading = { period: "48h" as const, intervalSeconds: 3_600, points, generatedAt: SAMPLE_AT };
   assert.deepEqual(presentHistory(market, reading), {
     platform: "alpha",
@@ -144,6 +154,11 @@ test("a history contains the start time of each point and omits points without a
     period: "48h",
     interval_seconds: 3_600,
     generated_at: SAMPLE_TIME,
-    points: [{ timestamp: HOUR_AGO_TIME, yes_price: 0.4, bid: null, ask: 0.5, volume: null }],
+    points: [
+      {
+        ...{ timestamp: HOUR_AGO_TIME, yes_price: 0.4, bid: null, ask: 0.5, volume: null },
+        ...{ open: 0.3, high: 0.6, low: 0.2, close: 0.4 },
+      },
+    ],
   });
 });

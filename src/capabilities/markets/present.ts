@@ -1,6 +1,6 @@
 import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "../../board/index.ts";
+import { categoryOf } from "../../domain/category.ts";
 import { type MarketListing, settlementValueOf } from "../../domain/market.ts";
-import type { HistoryReading } from "../../storage/index.ts";
 
 /** Formats Unix milliseconds as ISO 8601 in UTC. */
 export function formatIsoTime(at: number): string {
@@ -14,9 +14,18 @@ function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
   ) as Partial<T>;
 }
 
+/** Returns the ids that an order at the venue needs, by public name. */
+export type VenueIdsOf = (listing: MarketListing) => Readonly<Record<string, string>>;
+
 /** Creates the Market object of the API. Unknown fields are omitted. */
-export function presentMarket(market: BoardMarket, event: BoardEvent | null): Record<string, unknown> {
+export function presentMarket(
+  market: BoardMarket,
+  event: BoardEvent | null,
+  venueIdsOf: VenueIdsOf,
+): Record<string, unknown> {
   const { listing, quote, activity } = market;
+  const venueCategory = listing.category ?? event?.listing.category ?? null;
+  const venueIds = venueIdsOf(listing);
   return {
     platform: listing.venue,
     market_id: listing.marketId,
@@ -25,7 +34,8 @@ export function presentMarket(market: BoardMarket, event: BoardEvent | null): Re
     updated_at: formatIsoTime(market.updatedAt),
     ...omitUnknown({
       url: listing.url,
-      category: listing.category ?? event?.listing.category,
+      category: categoryOf(venueCategory),
+      venue_category: venueCategory,
       status: listing.status === "pending" ? null : listing.status,
       bid: quote.bid,
       ask: quote.ask,
@@ -35,9 +45,13 @@ export function presentMarket(market: BoardMarket, event: BoardEvent | null): Re
       liquidity: activity.liquidityUsd,
       open_interest: activity.openInterestUsd,
       resolution_date: listing.expectedResolutionAt === null ? null : formatIsoTime(listing.expectedResolutionAt),
+      close_time: listing.closeAt === null ? null : formatIsoTime(listing.closeAt),
+      tick_size: listing.tickSize,
       event_slug: listing.eventId === null ? null : eventSlug(listing.venue, listing.eventId),
       event_title: event?.listing.title,
     }),
+    paused: listing.paused,
+    ...(Object.keys(venueIds).length === 0 ? null : { venue_ids: venueIds }),
     ...(listing.status === "finalized" ? presentSettlement(listing) : null),
   };
 }
@@ -48,22 +62,6 @@ function presentSettlement({ outcome, resolvedAt }: MarketListing) {
     outcome: outcome?.kind ?? null,
     settlement_value: outcome === null ? null : settlementValueOf(outcome),
     resolved_at: resolvedAt === null ? null : formatIsoTime(resolvedAt),
-  };
-}
-
-/** Creates the History object of the API. */
-export function presentHistory(market: BoardMarket, reading: HistoryReading) {
-  return {
-    platform: market.listing.venue,
-    market_id: market.listing.marketId,
-    period: reading.period,
-    interval_seconds: reading.intervalSeconds,
-    points: reading.points.flatMap(({ startAt, yesPrice, bid, ask, volumeUsd }) =>
-      yesPrice === null
-        ? []
-        : [{ timestamp: formatIsoTime(startAt), yes_price: yesPrice, bid, ask, volume: volumeUsd }],
-    ),
-    generated_at: formatIsoTime(reading.generatedAt),
   };
 }
 
@@ -79,14 +77,14 @@ let newerCount = 0;
  * Encodes the Market object as JSON, cached until the market or its event changes (board objects are immutable). The
  * cache is bounded: otherwise a client that pages through 300,000 markets would fill 250 MB.
  */
-export function encodeMarket(market: BoardMarket, event: BoardEvent | null): Buffer {
+export function encodeMarket(market: BoardMarket, event: BoardEvent | null, venueIdsOf: VenueIdsOf): Buffer {
   const cached = newerCache.get(market);
   if (cached !== undefined && cached.event === event) return cached.bytes;
   const previous = olderCache.get(market);
   const bytes =
     previous !== undefined && previous.event === event
       ? previous.bytes
-      : Buffer.from(JSON.stringify(presentMarket(market, event)));
+      : Buffer.from(JSON.stringify(presentMarket(market, event, venueIdsOf)));
   newerCache.set(market, { event, bytes });
   newerCount += 1;
   if (newerCount >= GENERATION_ENTRIES_MAX) {

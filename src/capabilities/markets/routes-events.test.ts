@@ -21,6 +21,7 @@ const FED_SUMMARY = {
   total_volume_24h: 100,
   updated_at: SAMPLE_TIME,
   category: "Economics",
+  venue_category: "Economics",
   featured: true,
 };
 
@@ -201,4 +202,69 @@ test("503: sentiment returns store_unavailable if the trend cannot be read", asy
   });
   const reply = await get("/v1/sentiment");
   assert.deepEqual([reply.statusCode, reply.json().code], [503, "store_unavailable"]);
+});
+
+/** Returns the URL in the Link header, or null if there is no header. */
+const nextUrlOf = (reply: { headers: Readonly<Record<string, unknown>> }): string | null =>
+  /^<([^>]+)>; rel="next"$/.exec(String(reply.headers.link ?? ""))?.[1] ?? null;
+
+test("200: following the Link headers returns every event once, also after an event was added", async () => {
+  const { board, get } = await openApiWithEvents();
+  const received: string[] = [];
+  let url: string | null = "/v1/events?limit=1";
+  while (url !== null) {
+    const reply = await get(url);
+    received.push(...slugsOf(reply));
+    url = nextUrlOf(reply);
+    board.applyEvent(sampleEvent("TOP", { title: "Largest" }));
+    board.apply(sampleMarket("top", { listing: { eventId: "TOP" }, activity: { volume24hUsd: 1e6 } }), SAMPLE_AT);
+  }
+  assert.deepEqual(received, ["alpha:fed", "alpha:cpi", "beta:cup"]);
+});
+
+test("200: filters events by volume, number of markets and status", async () => {
+  const { board, get } = await openApiWithEvents();
+  const add = (id: string, status: "closed" | "finalized") => {
+    board.applyEvent(sampleEvent(id, { title: id }));
+    board.apply(sampleMarket(`${id}-m`, { listing: { eventId: id, status } }), SAMPLE_AT);
+  };
+  add("SHUT", "closed");
+  add("PAID", "finalized");
+  const list = async (query: string) => slugsOf(await get(`/v1/events?${query}`));
+  assert.deepEqual(await list("min_volume=50"), ["alpha:fed", "alpha:cpi"]);
+  assert.deepEqual(await list("min_volume=0"), ["alpha:fed", "alpha:cpi", "beta:cup"]);
+  assert.deepEqual(await list("min_markets=2"), ["alpha:fed"]);
+  assert.deepEqual(await list("status=open"), ["alpha:fed", "alpha:cpi", "beta:cup"]);
+  assert.deepEqual(await list("status=closed"), ["alpha:shut"]);
+  assert.deepEqual(await list("status=settled"), ["alpha:paid"]);
+  assert.deepEqual(await list("status=all"), ["alpha:fed", "alpha:cpi", "beta:cup", "alpha:paid", "alpha:shut"]);
+  assert.deepEqual(await list("status=all&min_volume=0.01"), ["alpha:fed", "alpha:cpi", "beta:cup"]);
+  board.apply(sampleMarket("SHUT-m", { listing: { eventId: "SHUT", status: "active" } }), SAMPLE_AT);
+  assert.deepEqual(await list("status=closed"), []);
+});
+
+test("200: trending and search list open events only", async () => {
+  const { board, get } = await openApiWithEvents();
+  board.applyEvent(sampleEvent("OLD", { title: "Fed old" }));
+  board.apply(sampleMarket("old", { listing: { eventId: "OLD", status: "finalized" } }), SAMPLE_AT);
+  assert.equal(slugsOf(await get("/v1/events/trending")).includes("alpha:old"), false);
+  assert.equal(slugsOf(await get("/v1/events/search?q=old")).includes("alpha:old"), false);
+});
+
+test("422: rejects invalid event filters, and a cursor of other filters", async () => {
+  const { get } = await openApiWithEvents();
+  for (const [query, expected] of [
+    ["min_volume=-1", "greater_than_equal at query.min_volume"],
+    ["min_volume=much", "float_parsing at query.min_volume"],
+    ["min_markets=0", "greater_than_equal at query.min_markets"],
+    ["min_markets=10001", "less_than_equal at query.min_markets"],
+    ["status=active", "literal_error at query.status"],
+    ["cursor=x", "value_error at query.cursor"],
+  ] as const)
+    assert.deepEqual(describeErrors(await get(`/v1/events?${query}`)), [expected], query);
+  const cursor = new URL(`${nextUrlOf(await get("/v1/events?limit=1"))}`, "http://a").searchParams.get("cursor");
+  assert.equal((await get(`/v1/events?cursor=${cursor}`)).statusCode, 200);
+  assert.deepEqual(describeErrors(await get(`/v1/events?status=all&cursor=${cursor}`)), [
+    "value_error at query.cursor",
+  ]);
 });

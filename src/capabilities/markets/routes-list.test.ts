@@ -32,7 +32,10 @@ test("200: returns an array of markets with the documented fields", async () => 
   const updated_at = new Date(SAMPLE_AT).toISOString();
   const quote = { yes_price: 0.41, bid: 0.4, ask: 0.42, last_price: 0.41 };
   assert.deepEqual(reply.json(), [
-    { platform: "alpha", market_id: "m0", title: "Question m0", ...quote, updated_at, status: "active" },
+    {
+      ...{ platform: "alpha", market_id: "m0", title: "Question m0", ...quote, updated_at, status: "active" },
+      ...{ tick_size: 0.01, paused: false },
+    },
   ]);
 });
 
@@ -188,4 +191,85 @@ test("422: rejects a cursor if the filters or the sort differ; 200 if only the p
       other,
     );
   }
+});
+
+test("200: `order` reverses each sort, and pages continue in that order", async () => {
+  const { get } = await openApiWithMarkets(23);
+  for (const sort of ["volume_24h", "updated_at", "resolution_date"]) {
+    const isAscending = sort === "resolution_date";
+    const usual = idsOf(await get(`/v1/markets?limit=100&sort=${sort}`));
+    assert.deepEqual(
+      idsOf(await get(`/v1/markets?limit=100&sort=${sort}&order=${isAscending ? "asc" : "desc"}`)),
+      usual,
+    );
+    const receivedIds: string[] = [];
+    let url: string | null = `/v1/markets?limit=4&sort=${sort}&order=${isAscending ? "desc" : "asc"}`;
+    while (url !== null) {
+      const reply = await get(url);
+      receivedIds.push(...idsOf(reply));
+      url = nextUrlOf(reply);
+    }
+    assert.deepEqual(receivedIds.toSorted(), usual.toSorted());
+    assert.equal(receivedIds.length, 23);
+  }
+  const volumes = (await get("/v1/markets?limit=100&order=asc"))
+    .json()
+    .map((market: { volume_24h?: number }) => market.volume_24h);
+  const known = volumes.filter((volume: number | undefined) => volume !== undefined);
+  assert.deepEqual(
+    known,
+    known.toSorted((a: number, b: number) => a - b),
+  );
+  assert.deepEqual(volumes.slice(0, known.length), known);
+});
+
+test("422: rejects an unknown order, and a cursor of the other order", async () => {
+  const { get } = await openApiWithMarkets(3);
+  assert.deepEqual(describeErrors(await get("/v1/markets?order=up")), ["literal_error at query.order"]);
+  const cursor = new URL(`${nextUrlOf(await get("/v1/markets?limit=1"))}`, "http://a").searchParams.get("cursor");
+  assert.equal((await get(`/v1/markets?limit=1&order=desc&cursor=${cursor}`)).statusCode, 200);
+  assert.deepEqual(describeErrors(await get(`/v1/markets?limit=1&order=asc&cursor=${cursor}`)), [
+    "value_error at query.cursor",
+  ]);
+});
+
+test("200: the category filter accepts our categories and the venue's own, in any case", async () => {
+  const { board, get } = await openMarketApi();
+  board.apply(sampleMarket("rain", { listing: { category: "Climate and Weather" } }), SAMPLE_AT);
+  board.apply(sampleMarket("snow", { listing: { category: "Weather" } }), SAMPLE_AT);
+  board.apply(sampleMarket("unknown", { listing: { category: "Exotics" } }), SAMPLE_AT);
+  board.apply(sampleMarket("none"), SAMPLE_AT);
+  const list = async (category: string) =>
+    idsOf(await get(`/v1/markets?category=${encodeURIComponent(category)}`)).sort();
+  assert.deepEqual(await list("wEATHER"), ["rain", "snow"]);
+  assert.deepEqual(await list("climate and weather"), ["rain"]);
+  assert.deepEqual(await list("other"), ["unknown"]);
+  assert.deepEqual(await list("exotics"), ["unknown"]);
+  assert.deepEqual(await list("sports"), []);
+});
+
+test("200: the categories have the number and volume of their active markets, largest volume first", async () => {
+  const { board, get } = await openMarketApi();
+  const add = (id: string, category: string | null, volume24hUsd: number | null, listing: object = {}) =>
+    board.apply(sampleMarket(id, { listing: { category, ...listing }, activity: { volume24hUsd } }), SAMPLE_AT);
+  add("a", "Climate and Weather", 5.25);
+  add("b", "Weather", null);
+  add("c", "Sports", 20);
+  add("d", "Exotics", null);
+  add("e", null, 7);
+  add("f", "Sports", 1, { venue: "gamma" });
+  add("g", "Sports", 1, { status: "closed" });
+  const reply = await get("/v1/categories");
+  assert.equal(reply.statusCode, 200);
+  assert.deepEqual(reply.json(), [
+    { category: "Sports", market_count: 1, volume_24h: 20 },
+    { category: "Weather", market_count: 2, volume_24h: 5.25 },
+    { category: "Other", market_count: 1, volume_24h: null },
+  ]);
+});
+
+test("200: an empty board has no categories; 401 without a key", async () => {
+  const { app, get } = await openMarketApi();
+  assert.deepEqual((await get("/v1/categories")).json(), []);
+  assert.equal((await app.inject({ url: "/v1/categories" })).statusCode, 401);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeErrors, openMarketApi } from "../../../test/support/market-api.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
-import { samplePoint } from "../../../test/support/storage-samples.ts";
+import { sampleCandle } from "../../../test/support/storage-samples.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();
@@ -27,6 +27,9 @@ test("200: returns a market with the slug and title of its event", async () => {
     ask: 0.42,
     last_price: 0.41,
     category: "Economics",
+    venue_category: "Economics",
+    tick_size: 0.01,
+    paused: false,
     event_slug: "alpha:kxfed",
     event_title: "Fed",
   });
@@ -88,7 +91,15 @@ test("200: returns the history for each period and number of points with the doc
     pastPrices: {
       async read(_market, period, maxPoints) {
         requests.push([period, maxPoints]);
-        const points = [samplePoint(SAMPLE_AT - 60_000, SAMPLE_AT, 0.4, { ask: 0.41, volumeUsd: 3 })];
+        const points = [
+          sampleCandle(SAMPLE_AT - 60_000, SAMPLE_AT, 0.4, {
+            ask: 0.41,
+            volumeUsd: 3,
+            open: 0.35,
+            high: 0.45,
+            low: 0.3,
+          }),
+        ];
         return { period, intervalSeconds: 60, generatedAt: SAMPLE_AT, points };
       },
     },
@@ -103,7 +114,10 @@ test("200: returns the history for each period and number of points with the doc
     interval_seconds: 60,
     generated_at: AT,
     points: [
-      { timestamp: new Date(SAMPLE_AT - 60_000).toISOString(), yes_price: 0.4, bid: null, ask: 0.41, volume: 3 },
+      {
+        ...{ timestamp: new Date(SAMPLE_AT - 60_000).toISOString(), yes_price: 0.4, bid: null, ask: 0.41, volume: 3 },
+        ...{ open: 0.35, high: 0.45, low: 0.3, close: 0.4 },
+      },
     ],
   });
   for (const query of ["period=48h&max_points=10", "period=30d&max_points=200"]) {
@@ -122,6 +136,28 @@ test("200: an unknown parameter is reported in a header", async () => {
   const header = async (url: string) => (await get(url)).headers["x-ignored-parameters"];
   assert.equal(await header("/v1/markets/alpha/m?expnd=history"), "expnd; did you mean expand");
   assert.equal(await header("/v1/markets/alpha/m/history?perod=7d"), "perod; did you mean period");
+});
+
+test("200: `expand=rules` adds the rules, null if the venue publishes none; they are absent otherwise", async () => {
+  const { board, get } = await openMarketApi();
+  board.apply(sampleMarket("m", { listing: { rules: "Pays 1 if it rains." } }), SAMPLE_AT);
+  board.apply(sampleMarket("n"), SAMPLE_AT);
+  const rulesOf = async (url: string) => (await get(`/v1/markets/alpha/${url}`)).json().rules;
+  assert.equal(await rulesOf("m?expand=rules"), "Pays 1 if it rains.");
+  assert.equal(await rulesOf("m?expand=rules,history"), "Pays 1 if it rains.");
+  assert.equal(await rulesOf("n?expand=rules"), null);
+  assert.equal(await rulesOf("m"), undefined);
+});
+
+test("200: a market shows close time, tick size, pause, its venue's category and the venue's ids", async () => {
+  const { board, get } = await openMarketApi({
+    factsOf: ({ marketId }) => ({ bookType: "clob", ids: { contract_id: `0x${marketId}` } }),
+  });
+  const listing = { closeAt: SAMPLE_AT, tickSize: 0.001, paused: true, category: "Climate and Weather" };
+  board.apply(sampleMarket("m", { listing }), SAMPLE_AT);
+  const { close_time, tick_size, paused, category, venue_category, venue_ids } = (await get("/v1/markets")).json()[0];
+  assert.deepEqual([close_time, tick_size, paused], [AT, 0.001, true]);
+  assert.deepEqual([category, venue_category, venue_ids], ["Weather", "Climate and Weather", { contract_id: "0xm" }]);
 });
 
 test("304: returns no body if the market is unchanged; 200 if it has changed", async () => {

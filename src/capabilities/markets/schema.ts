@@ -1,7 +1,27 @@
 import Type, { type TProperties } from "typebox";
-import { SORT_KEYS } from "../../board/index.ts";
+import { EVENT_STATUSES, SORT_KEYS } from "../../board/index.ts";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
 import { commaList, emptyIsAbsent } from "../../http/validation/index.ts";
+import {
+  categorySchema,
+  cursorSchema,
+  historyQuery,
+  historySchema,
+  limitSchema,
+  nullableEnum,
+  nullableNumber,
+  nullableString,
+  oneOf,
+  orderBookQuery,
+  orderBookSchema,
+  probability,
+  TradeList,
+  timestamp,
+  tradesQuery,
+  usd,
+} from "./market-data-schema.ts";
+
+export type { Period } from "./market-data-schema.ts";
 
 /** Public ids of the configured venues. Reference venues are in `all` but not in `trading`. */
 export interface VenueIds {
@@ -9,28 +29,7 @@ export interface VenueIds {
   readonly all: readonly string[];
 }
 
-/** A string enum, which reads better in the OpenAPI document than a union of literals. */
-function oneOf<const Value extends string>(
-  values: readonly Value[],
-  options: { description?: string; default?: Value } = {},
-) {
-  return Type.Unsafe<Value>({ type: "string", enum: [...values], ...options });
-}
-
-const nullableNumber = (description: string) => Type.Unsafe<number | null>({ type: ["number", "null"], description });
-const nullableString = (description: string) => Type.Unsafe<string | null>({ type: ["string", "null"], description });
-const nullableEnum = (values: readonly string[], description?: string) =>
-  Type.Unsafe<string | null>({ type: ["string", "null"], enum: [...values, null], description });
-const timestamp = (description: string) => Type.String({ format: "date-time", description });
-const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
-const usd = (description: string) => Type.Number({ minimum: 0, description: `${description} Rounded to cents.` });
-const limitSchema = (maximum: number, fallback: number) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum, default: fallback }));
-
 export const STATUS_FILTERS = ["active", "closed", "determined", "finalized", "all"] as const;
-const PERIODS = ["48h", "7d", "30d"] as const;
-export type Period = (typeof PERIODS)[number];
-
 const EVENT_SLUG = "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.";
 
 const createSourceFilter = (trading: readonly string[]) => ({
@@ -39,32 +38,13 @@ const createSourceFilter = (trading: readonly string[]) => ({
 });
 
 const categoryFilter = Type.Optional(
-  emptyIsAbsent(Type.String({ maxLength: 50, description: "Only return results in this category. Case-insensitive." })),
+  emptyIsAbsent(
+    Type.String({
+      maxLength: 50,
+      description: "Only return results in this category: one of `/v1/categories` or a venue's own. Case-insensitive.",
+    }),
+  ),
 );
-
-const historySchema = (platform: ReturnType<typeof oneOf>) =>
-  Type.Object(
-    {
-      platform,
-      market_id: Type.String(),
-      period: oneOf(PERIODS),
-      interval_seconds: Type.Integer({ description: "Length of each interval in seconds, aligned to UTC." }),
-      points: Type.Array(
-        Type.Object(
-          {
-            timestamp: timestamp("Start of the interval."),
-            yes_price: probability("Last price at or before the end of the interval."),
-            bid: nullableNumber("Best YES bid at the end of the interval."),
-            ask: nullableNumber("Best YES ask at the end of the interval."),
-            volume: nullableNumber("USD traded in the interval, rounded to cents. Null if unknown."),
-          },
-          { [SCHEMA_NAME]: "HistoryPoint" },
-        ),
-      ),
-      generated_at: timestamp("Time at which this history was generated."),
-    },
-    { [SCHEMA_NAME]: "History" },
-  );
 
 const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<typeof historySchema>) =>
   Type.Object(
@@ -77,7 +57,8 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
       ),
       updated_at: timestamp("Time at which the price was last confirmed."),
       url: Type.Optional(Type.String({ description: "URL of the market at the venue." })),
-      category: Type.Optional(Type.String()),
+      category: Type.Optional(categorySchema),
+      venue_category: Type.Optional(Type.String({ description: "Category as the venue names it." })),
       also_on: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
           description: "URLs of the same market at other venues, keyed by venue.",
@@ -100,6 +81,16 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
       liquidity: Type.Optional(usd("Liquidity in USD, as defined by the venue.")),
       open_interest: Type.Optional(usd("Open interest in USD.")),
       resolution_date: Type.Optional(timestamp("Expected resolution time.")),
+      close_time: Type.Optional(timestamp("Time at which the venue stops accepting orders.")),
+      tick_size: Type.Optional(Type.Number({ description: "Smallest price step." })),
+      paused: Type.Optional(
+        Type.Boolean({ description: "Whether the venue accepts no orders at present, although the market is active." }),
+      ),
+      venue_ids: Type.Optional(
+        Type.Record(Type.String(), Type.String(), {
+          description: "Ids that an order at the venue needs, by name, such as tokens, contracts and event tickers.",
+        }),
+      ),
       event_slug: Type.Optional(Type.String({ description: "Slug of the event that groups related markets." })),
       event_title: Type.Optional(Type.String()),
       outcome: Type.Optional(
@@ -121,6 +112,7 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
         }),
       ),
       model_probability: Type.Optional(probability("Our estimate of the probability of YES, if available.")),
+      rules: Type.Optional(nullableString("Resolution rules as published by the venue. Only with `expand=rules`.")),
       history: Type.Optional(history),
     },
     { [SCHEMA_NAME]: "Market" },
@@ -136,7 +128,8 @@ const eventSummaryFields = (platform: ReturnType<typeof oneOf>) =>
       "USD traded in the last 24 hours across the markets whose volume is known, rounded to cents. Null if none is known.",
     ),
     updated_at: timestamp("Time of the most recent price update among the event's markets."),
-    category: Type.String(),
+    category: Type.String({ description: "One of our categories; empty if the venue publishes none." }),
+    venue_category: nullableString("Category as the venue names it."),
     featured: Type.Boolean({ description: "Whether the venue features this event." }),
   }) satisfies TProperties;
 
@@ -151,6 +144,17 @@ const EventMarket = Type.Object(
     spread: nullableNumber("Best ask minus best bid."),
   },
   { [SCHEMA_NAME]: "EventMarket" },
+);
+
+const CategorySummary = Type.Object(
+  {
+    category: categorySchema,
+    market_count: Type.Integer({ minimum: 1, description: "Number of active markets." }),
+    volume_24h: nullableNumber(
+      "USD traded in the last 24 hours in the markets whose volume is known, rounded to cents. Null if none is known.",
+    ),
+  },
+  { [SCHEMA_NAME]: "CategorySummary" },
 );
 
 const sentimentSchema = (market: ReturnType<typeof marketSchema>) =>
@@ -187,15 +191,17 @@ const listQuery = (trading: readonly string[]) =>
     sort: Type.Optional(
       oneOf(SORT_KEYS, {
         default: "volume_24h",
-        description: "Sort field, in descending order. `resolution_date` is sorted in ascending order.",
+        description: "Sort field.",
+      }),
+    ),
+    order: Type.Optional(
+      oneOf(["asc", "desc"], {
+        description:
+          "Sort order. The default is `desc`, for `resolution_date` `asc`. Markets without a value are last in both orders.",
       }),
     ),
     limit: limitSchema(100, 30),
-    cursor: Type.Optional(
-      emptyIsAbsent(
-        Type.String({ maxLength: 2_048, description: "Cursor from the `Link` header of the previous page." }),
-      ),
-    ),
+    cursor: cursorSchema,
   });
 
 /** Request schemas that do not depend on the configured venues. */
@@ -203,13 +209,14 @@ const REQUEST_SCHEMAS = {
   slugPath: Type.Object({ slug: Type.String({ description: EVENT_SLUG }) }),
   marketQuery: Type.Object({
     expand: Type.Optional(
-      commaList(["history", "analysis"], { description: "Fields to include in the response: `history`." }),
+      commaList(["history", "analysis", "rules"], {
+        description: "Fields to include in the response: `history`, `rules`.",
+      }),
     ),
   }),
-  historyQuery: Type.Object({
-    period: Type.Optional(oneOf(PERIODS, { default: "7d" })),
-    max_points: Type.Optional(Type.Integer({ minimum: 10, maximum: 200, default: 48 })),
-  }),
+  historyQuery,
+  orderBookQuery,
+  tradesQuery,
   trendingQuery: Type.Object({ limit: limitSchema(50, 20) }),
   searchQuery: Type.Object({
     q: Type.String({
@@ -235,6 +242,9 @@ export function createMarketSchemas({ trading, all }: VenueIds) {
     Market,
     History,
     MarketList: Type.Array(Market),
+    OrderBook: orderBookSchema(platform),
+    TradeList,
+    CategoryList: Type.Array(CategorySummary),
     EventSummaries: Type.Array(Type.Object(eventSummary, { [SCHEMA_NAME]: "EventSummary" })),
     EventDetail: Type.Object(
       {
@@ -260,7 +270,23 @@ export function createMarketSchemas({ trading, all }: VenueIds) {
       ...createSourceFilter(trading),
       category: categoryFilter,
       featured: Type.Optional(Type.Boolean({ description: "If true, only return events that the venue features." })),
+      status: Type.Optional(oneOf([...EVENT_STATUSES, "all"], { default: "open" })),
+      min_volume: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          description:
+            "Only return events with at least this 24-hour volume in USD. Excludes events of unknown volume.",
+        }),
+      ),
+      min_markets: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 10_000,
+          description: "Only return events with at least this many markets.",
+        }),
+      ),
       limit: limitSchema(100, 20),
+      cursor: cursorSchema,
     }),
   };
 }

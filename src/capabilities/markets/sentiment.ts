@@ -1,4 +1,5 @@
 import { type BoardMarket, priceChange24h } from "../../board/index.ts";
+import { categoryOf } from "../../domain/category.ts";
 import type { MarketWideTrend } from "../../storage/index.ts";
 
 export interface Sentiment {
@@ -32,7 +33,7 @@ export function computeSentiment(markets: Iterable<BoardMarket>, trend: MarketWi
     if (market.listing.status !== "active" || market.yesPrice === null) continue;
     activeMarketCount += 1;
     const volume = market.activity.volume24hUsd ?? 0;
-    const { category } = market.listing;
+    const category = categoryOf(market.listing.category);
     if (category !== null && volume > 0) volumes.set(category, (volumes.get(category) ?? 0) + volume);
     const change = priceChange24h(market);
     if (change === null || change === 0) continue;

@@ -34,7 +34,14 @@ function openHarness(
         if (failure !== null) throw failure;
         return { intervalSeconds: 60, points: [], period, generatedAt: clock.now() };
       },
+      readRange: async (): Promise<HistoryReading> => {
+        reads.histories += 1;
+        return { intervalSeconds: 60, points: [], period: null, generatedAt: clock.now() };
+      },
     },
+    books: { read: async () => null },
+    trades: { read: async () => ({ trades: [], next: null }) },
+    factsOf: () => null,
     readTrend: async () => {
       reads.trends += 1;
       return NO_TREND;

@@ -1,20 +1,21 @@
-import type { BoardMarket, EventQuery, MarketBoard, MarketQuery } from "../../board/index.ts";
+import type { BoardMarket, CategorySummary, EventQuery, MarketBoard, MarketQuery } from "../../board/index.ts";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
-import type { MarketStatus, VenueId } from "../../domain/market.ts";
+import type { MarketListing, MarketStatus, VenueId } from "../../domain/market.ts";
+import type { OrderBook } from "../../domain/order-book.ts";
+import type { TradePage } from "../../ingest/index.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { HistoryReading, MarketWideTrend, PastPrices } from "../../storage/index.ts";
+import type { VenueFacts } from "../../ports/venue.ts";
+import type { HistoryRange, HistoryReading, MarketWideTrend, PastPrices, TradePosition } from "../../storage/index.ts";
 import { createEventGroup, type EventGroup, listEvents } from "./events.ts";
+import { createHistoryCache } from "./history-cache.ts";
+import { createMarketFinder } from "./market-finder.ts";
+import type { VenueIdsOf } from "./present.ts";
+import type { BookReading } from "./present-market-data.ts";
 import type { Period, STATUS_FILTERS } from "./schema.ts";
 import { computeSentiment, type Sentiment } from "./sentiment.ts";
 
-const MARKET_ID_LENGTH_MAX = 512;
-/** If the venue does not have a market, it is not queried for that market again for this time. */
-const NOT_FOUND_CACHE_MS = 30_000;
-const NOT_FOUND_ENTRIES_MAX = 10_000;
 const TREND_CACHE_MS = 60_000;
-/** A history is read from the store at most once in this time, however many clients request it. */
-const HISTORY_CACHE_MS = 1_000;
-const HISTORY_CACHE_ENTRIES_MAX = 500;
+const NO_IDS: Readonly<Record<string, string>> = {};
 const LISTED_STATUSES: readonly MarketStatus[] = ["active", "closed", "determined", "finalized"];
 
 export interface MarketsPorts {
@@ -26,6 +27,10 @@ export interface MarketsPorts {
   readonly fetchMarket: (venue: VenueId, marketId: string) => Promise<boolean>;
   readonly pastPrices: PastPrices;
   readonly readTrend: () => Promise<MarketWideTrend>;
+  readonly books: { read(market: BoardMarket): Promise<OrderBook | null> };
+  readonly trades: { read(market: BoardMarket, after: TradePosition | null, limit: number): Promise<TradePage> };
+  /** Returns the venue-specific data of a market that clients may know. */
+  readonly factsOf: (listing: MarketListing) => VenueFacts | null;
 }
 
 /** The API parameters `source` and `platform` are aliases. */
@@ -34,7 +39,7 @@ interface VenueFilter {
   readonly platform?: VenueId;
 }
 
-interface ListRequest extends VenueFilter, Pick<MarketQuery, "sort" | "limit"> {
+interface ListRequest extends VenueFilter, Pick<MarketQuery, "sort" | "limit" | "isReversed"> {
   readonly query?: string;
   readonly category?: string;
   readonly status: (typeof STATUS_FILTERS)[number];
@@ -45,19 +50,9 @@ export type MarketsService = ReturnType<typeof createMarketsService>;
 /** Reads markets and events from the board, and fetches markets that are not on the board from their venue. */
 export function createMarketsService(ports: MarketsPorts) {
   const { board, clock } = ports;
-  const notFoundUntil = new Map<string, number>();
-  const pendingLookUps = new Map<string, Promise<boolean>>();
-  const histories = new Map<string, { readonly reading: Promise<HistoryReading>; readAt: number | null }>();
+  const getListedMarket = createMarketFinder(ports);
+  const readHistory = createHistoryCache(clock);
   let trend: { readonly readAt: number; readonly value: MarketWideTrend } | null = null;
-
-  const lookUp = (venue: VenueId, marketId: string): Promise<boolean> => {
-    const id = `${venue}/${marketId}`;
-    const pendingLookUp = pendingLookUps.get(id);
-    if (pendingLookUp !== undefined) return pendingLookUp;
-    const newLookUp = ports.fetchMarket(venue, marketId).finally(() => pendingLookUps.delete(id));
-    pendingLookUps.set(id, newLookUp);
-    return newLookUp;
-  };
 
   const venuesOf = ({ source, platform }: VenueFilter): readonly VenueId[] => {
     if (source !== undefined && platform !== undefined && source !== platform) {
@@ -76,37 +71,45 @@ export function createMarketsService(ports: MarketsPorts) {
     return market !== null && market.yesPrice !== null ? market : null;
   };
 
+  const venueIdsOf: VenueIdsOf = (listing) => ports.factsOf(listing)?.ids ?? NO_IDS;
+
   return {
     findMarket,
+    venueIdsOf,
 
     /**
-     * Returns a market from the board, or fetches it from its venue.
+     * Returns a market from the board, or fetches it from its venue. It may have no price.
+     *
+     * @throws AppError `market_not_found`; VenueError if the venue request fails
+     */
+    getListedMarket,
+
+    /**
+     * Returns a market with a price from the board, or fetches it from its venue.
      *
      * @throws AppError `market_not_found`, or `venue_unavailable` if it has no price; VenueError if the venue request
      *   fails
      */
     async getMarket(venue: VenueId, marketId: string): Promise<BoardMarket> {
-      const createNotFoundError = () => new AppError("market_not_found", "There is no such market on this venue");
-      if (marketId.length > MARKET_ID_LENGTH_MAX || marketId.includes("\0") || marketId === "")
-        throw createNotFoundError();
-      const market = findMarket(venue, marketId);
-      if (market !== null) return market;
-      const id = `${venue}/${marketId}`;
-      const now = clock.now();
+      const market = await getListedMarket(venue, marketId);
       // Not `market_not_found`: the market exists but has no price at present.
-      if (board.find(venue, marketId) !== null)
+      if (market.yesPrice === null)
         throw new AppError("venue_unavailable", "The venue currently has no price for this market");
-      if ((notFoundUntil.get(id) ?? 0) > now) throw createNotFoundError();
-      await lookUp(venue, marketId);
-      const fetchedMarket = findMarket(venue, marketId);
-      if (fetchedMarket !== null) return fetchedMarket;
-      notFoundUntil.set(id, now + NOT_FOUND_CACHE_MS);
-      for (const oldest of notFoundUntil.keys()) {
-        if (notFoundUntil.size <= NOT_FOUND_ENTRIES_MAX) break;
-        notFoundUntil.delete(oldest);
-      }
-      throw createNotFoundError();
+      return market;
     },
+
+    /** @throws VenueError if the book must be read from the venue and the venue does not answer */
+    async readOrderBook(market: BoardMarket): Promise<BookReading> {
+      const book = await ports.books.read(market);
+      return { bookType: ports.factsOf(market.listing)?.bookType ?? "clob", book, readAt: clock.now() };
+    },
+
+    /** @throws VenueError if the venue does not answer and no trade of the page is stored */
+    listTrades: (market: BoardMarket, after: TradePosition | null, limit: number): Promise<TradePage> =>
+      ports.trades.read(market, after, limit),
+
+    listCategories: (): CategorySummary[] =>
+      board.summariseCategories(ports.venues).sort((a, b) => (b.volume24hUsd ?? -1) - (a.volume24hUsd ?? -1)),
 
     /** Returns one page of markets and `next`, the position of its last market; `next` is null on the last page. */
     listMarkets(request: ListRequest, after: MarketQuery["after"]) {
@@ -116,6 +119,7 @@ export function createMarketsService(ports: MarketsPorts) {
         category: request.category ?? null,
         text: request.query ?? null,
         sort: request.sort,
+        isReversed: request.isReversed,
         limit: request.limit + 1,
         after,
       });
@@ -127,30 +131,25 @@ export function createMarketsService(ports: MarketsPorts) {
 
     getHistory(market: BoardMarket, period: Period, maxPoints: number): Promise<HistoryReading> {
       const id = `${period}/${maxPoints}/${market.listing.venue}/${market.listing.marketId}`;
-      const cached = histories.get(id);
-      if (cached !== undefined && (cached.readAt === null || clock.monotonic() - cached.readAt < HISTORY_CACHE_MS))
-        return cached.reading;
-      const reading = ports.pastPrices.read(market, period, maxPoints);
-      const entry = { reading, readAt: null as number | null };
-      histories.delete(id);
-      histories.set(id, entry);
-      for (const oldest of histories.keys()) {
-        if (histories.size <= HISTORY_CACHE_ENTRIES_MAX) break;
-        histories.delete(oldest);
-      }
-      reading.then(
-        () => {
-          entry.readAt = clock.monotonic();
-        },
-        () => {
-          if (histories.get(id) === entry) histories.delete(id);
-        },
-      );
-      return reading;
+      return readHistory(id, () => ports.pastPrices.read(market, period, maxPoints));
+    },
+
+    getHistoryRange(market: BoardMarket, range: HistoryRange): Promise<HistoryReading> {
+      const id = `${range.fromMs}-${range.toMs}/${range.intervalMs}/${market.listing.venue}/${market.listing.marketId}`;
+      return readHistory(id, () => ports.pastPrices.readRange(market, range));
     },
 
     listEvents: (query: Omit<EventQuery, "venues"> & VenueFilter) =>
       listEvents(board, { ...query, venues: venuesOf(query) }),
+
+    /** Returns one page of events and `next`, the position of its last event; `next` is null on the last page. */
+    pageEvents(query: Omit<EventQuery, "venues" | "after"> & VenueFilter, after: EventQuery["after"]) {
+      const found = listEvents(board, { ...query, venues: venuesOf(query), limit: query.limit + 1, after });
+      const events = found.slice(0, query.limit);
+      const last = events.at(-1);
+      const hasMore = found.length > query.limit && last !== undefined;
+      return { events, next: hasMore ? board.eventPosition(last.event.slug, query.order) : null };
+    },
 
     /** @throws AppError `event_not_found` */
     getEvent(slug: string): EventGroup {

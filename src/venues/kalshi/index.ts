@@ -3,6 +3,7 @@
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
+import { withoutUnknown } from "../shared/without-unknown.ts";
 import { BookReader } from "./book.ts";
 import { KalshiClient, type KalshiPorts } from "./client.ts";
 import { EventCache } from "./event-cache.ts";
@@ -56,6 +57,10 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
     id,
     playMoney,
     profile,
+    factsOf: ({ eventId, venueKeys: { series } }) => ({
+      bookType: "clob",
+      ids: withoutUnknown({ event_ticker: eventId, series_ticker: series }),
+    }),
     listOpenMarkets: (signal) => listOpenMarkets(listing, signal),
     listChangedMarkets: (sinceMs, signal) => listChangedMarkets(listing, sinceMs, signal),
     getMarkets: (listings, signal) => getMarkets(listing, listings, signal),

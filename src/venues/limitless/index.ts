@@ -5,9 +5,11 @@
 import type { SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
+import { withoutUnknown } from "../shared/without-unknown.ts";
 import { getBook } from "./book.ts";
 import { LimitlessClient, type LimitlessContext } from "./client.ts";
 import { fetchHistory } from "./history.ts";
+import { isAmm } from "./ids.ts";
 import { findMarket, getMarkets, listOpenMarkets } from "./listing.ts";
 import { openLimitlessStream } from "./stream.ts";
 import { listTrades } from "./trades.ts";
@@ -39,6 +41,13 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
     id,
     playMoney: options.playMoney,
     profile: PROFILE,
+    factsOf: (listing) => ({
+      bookType: isAmm(listing) ? "amm" : "clob",
+      ids: withoutUnknown({
+        address: isAmm(listing) ? listing.marketId : null,
+        slug: listing.venueKeys.slug,
+      }),
+    }),
     listOpenMarkets: (signal) => listOpenMarkets(context, signal),
     getMarkets: (listings, signal) => getMarkets(context, listings, signal),
     findMarket: (marketId, signal) => findMarket(context, marketId, signal),

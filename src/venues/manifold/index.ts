@@ -39,6 +39,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
     id,
     playMoney: options.playMoney,
     profile: PROFILE,
+    factsOf: () => ({ bookType: "amm", ids: {} }),
     listOpenMarkets: (signal) => listOpenMarkets(context, signal),
     listChangedMarkets: (sinceMs, signal) => listChangedMarkets(context, sinceMs, signal),
     getMarkets: (listings, signal) => getMarkets(context, listings, signal),

@@ -5,6 +5,7 @@
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
+import { withoutUnknown } from "../shared/without-unknown.ts";
 import { fetchBook } from "./book.ts";
 import { createPolymarketClients, type PolymarketContext, type PolymarketUrls } from "./client.ts";
 import { fetchHistory } from "./history.ts";
@@ -46,6 +47,10 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
     id: options.id,
     playMoney: options.playMoney,
     profile: PROFILE,
+    factsOf: ({ venueKeys: { conditionId, tokenYes, tokenNo, slug } }) => ({
+      bookType: "clob",
+      ids: withoutUnknown({ condition_id: conditionId, yes_token_id: tokenYes, no_token_id: tokenNo, slug }),
+    }),
     listOpenMarkets: (signal) => listOpenEvents(context, pageSize, signal),
     getMarkets: (listings, signal) => markets.getMarkets(listings, signal),
     findMarket: (marketId, signal) => markets.findMarket(marketId, signal),

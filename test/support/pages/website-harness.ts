@@ -5,7 +5,7 @@ import { createMarketsService, type MarketsPorts } from "../../../src/capabiliti
 import { type WebsiteOptions, websiteRoutes } from "../../../src/capabilities/website/routes.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { SAMPLE_AT } from "../market-samples.ts";
-import { samplePoint } from "../storage-samples.ts";
+import { sampleCandle } from "../storage-samples.ts";
 import { testServer } from "../test-app.ts";
 
 const HOUR_MS = 3_600_000;
@@ -45,11 +45,17 @@ export async function openWebsite(
           intervalSeconds: 3_600,
           generatedAt: clock.now(),
           points: [0.35, 0.5, 0.41].map((price, index) =>
-            samplePoint(SAMPLE_AT - (3 - index) * HOUR_MS, SAMPLE_AT - (2 - index) * HOUR_MS, price),
+            sampleCandle(SAMPLE_AT - (3 - index) * HOUR_MS, SAMPLE_AT - (2 - index) * HOUR_MS, price),
           ),
         })),
+      readRange: async () => {
+        throw new Error("A page reads its history by period");
+      },
     },
     readTrend: async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null }),
+    books: { read: async () => null },
+    trades: { read: async () => ({ trades: [], next: null }) },
+    factsOf: () => null,
   });
   const describeVenue = (status: "ok" | "down", markets: number) => ({
     ...{ status, markets, role: "ingest" as const, stream: "up" as const, last_success_at: null, lag_seconds: 1 },

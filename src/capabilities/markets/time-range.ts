@@ -1,0 +1,31 @@
+/** Lengths of the intervals of a history that is read by range, in milliseconds. */
+export const CANDLE_INTERVALS_MS = { "1m": 60_000, "5m": 300_000, "1h": 3_600_000, "1d": 86_400_000 } as const;
+export type CandleInterval = keyof typeof CANDLE_INTERVALS_MS;
+
+/** Query parameters of the history endpoint. */
+export interface HistoryQuery {
+  readonly period?: "48h" | "7d" | "30d";
+  readonly max_points?: number;
+  readonly from?: string;
+  readonly to?: string;
+  readonly interval?: CandleInterval;
+}
+
+const TIME_PATTERN = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?(Z|[+ -]\d{2}:?\d{2})?$/i;
+
+/**
+ * Parses an ISO 8601 date or time. Without an offset it is UTC. A space in front of an offset is read as +, which query
+ * strings encode as a space.
+ *
+ * @returns Unix milliseconds, or null if it is malformed
+ * @example parseTime("2026-11-20T01:00:00+01:00"); // 1795132800000
+ */
+export function parseTime(text: string): number | null {
+  const match = TIME_PATTERN.exec(text);
+  if (match === null) return null;
+  const [, date, time = "00:00", seconds = "00", fraction = "0", offset = "Z"] = match;
+  const normalisedOffset = offset.toUpperCase() === "Z" ? "Z" : `${offset[0] === "-" ? "-" : "+"}${offset.slice(1)}`;
+  const withColon = normalisedOffset.replace(/^([+-]\d{2}):?(\d{2})$/, "$1:$2");
+  const parsed = Date.parse(`${date}T${time}:${seconds}.${fraction.slice(0, 3).padEnd(3, "0")}${withColon}`);
+  return Number.isNaN(parsed) ? null : parsed;
+}

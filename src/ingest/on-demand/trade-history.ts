@@ -1,0 +1,159 @@
+import type { BoardMarket } from "../../board/index.ts";
+import { VenueError } from "../../domain/errors.ts";
+import type { VenueId } from "../../domain/market.ts";
+import type { Trade } from "../../domain/trade.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { VenueAdapter } from "../../ports/venue.ts";
+import type { MarketStore, TradePosition } from "../../storage/index.ts";
+import type { VenueRequestQueue } from "./venue-request-queue.ts";
+
+/** A market's newest trades are requested from its venue at most once in this time. Failures count as well. */
+const READ_EVERY_MS = 2_000;
+/** How long an answer serves later pages. Trades before a page's position do not change, so this only limits memory. */
+const ANSWER_AGE_MS_MAX = 10 * 60_000;
+/** Numbers of newest trades that are requested: the first, and the next ones if a page lies further back. */
+const REQUEST_SIZES = [501, 2_000, 10_000] as const;
+/**
+ * An answer with fewer trades than this share of the request contains all that the venue has. Venues may combine or omit
+ * rows, so an answer of nearly the requested size can be incomplete.
+ */
+const EXHAUSTED_SHARE_MAX = 0.5;
+/** Limit of trades in all answers that are kept, about 15 MB. */
+const CACHED_TRADES_MAX = 50_000;
+
+export interface TradePage {
+  /** Newest first. */
+  readonly trades: readonly Trade[];
+  /** Position of the last trade; null if no older trade is known. */
+  readonly next: TradePosition | null;
+}
+
+export interface TradeHistoryOptions {
+  readonly venues: ReadonlyMap<VenueId, { readonly adapter: Pick<VenueAdapter, "listTrades"> }>;
+  readonly store: Pick<MarketStore, "listTrades">;
+  readonly requests: VenueRequestQueue;
+  readonly clock: Clock;
+}
+
+interface Answer {
+  readonly size: number;
+  readonly trades: Promise<readonly Trade[]>;
+  /** Monotonic milliseconds. */
+  readonly requestedAt: number;
+  /** Number of trades; null while the request is running. */
+  count: number | null;
+  hasFailed: boolean;
+}
+
+/** Compares by time and id, newest first. Ids are compared by UTF-8 bytes, as the store does. */
+function compareTrades(a: TradePosition, b: TradePosition): number {
+  return b.executedAt - a.executedAt || Buffer.compare(Buffer.from(b.tradeId), Buffer.from(a.tradeId));
+}
+
+/**
+ * Lists the trades of a market. The store alone cannot answer: it records the trades of followed markets and has gaps
+ * after disconnections, so the venue is asked for its newest trades, up to 10,000. Older trades, and all trades while
+ * the venue does not answer, come from the store.
+ */
+export class TradeHistory {
+  readonly #options: TradeHistoryOptions;
+  /** By venue and market id, least recently requested first. */
+  readonly #answers = new Map<string, Answer>();
+  #cachedTrades = 0;
+
+  constructor(options: TradeHistoryOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the trades after a position, at most `limit` (1 to 500).
+   *
+   * @throws VenueError if the venue does not answer and the store has no trade of the page; AppError `store_unavailable`
+   */
+  async read(market: BoardMarket, after: TradePosition | null, limit: number): Promise<TradePage> {
+    const toPage = (trades: readonly Trade[]): TradePage => {
+      const page = trades.slice(0, limit);
+      const last = page.at(-1);
+      return { trades: page, next: trades.length > limit && last !== undefined ? positionOf(last) : null };
+    };
+    let fetched: readonly Trade[] = [];
+    let failure: VenueError | null = null;
+    try {
+      fetched = await this.#fetch(market, after, limit);
+    } catch (error) {
+      if (!(error instanceof VenueError)) throw error;
+      failure = error;
+    }
+    const inPage = fetched.filter((trade) => after === null || compareTrades(after, trade) < 0);
+    if (inPage.length > limit) return toPage(inPage);
+    const lastFetched = fetched.at(-1);
+    const isPastFetched = after !== null && (lastFetched === undefined || compareTrades(lastFetched, after) < 0);
+    const storedAfter = isPastFetched || lastFetched === undefined ? after : positionOf(lastFetched);
+    const stored =
+      market.storeKey === null
+        ? []
+        : await this.#options.store.listTrades(market.storeKey, storedAfter, limit + 1 - inPage.length);
+    if (failure !== null && stored.length === 0) throw failure;
+    return toPage([...inPage, ...stored]);
+  }
+
+  /** Returns the venue's newest trades: more than `limit` after the position, or as many as it has, up to 10,000. */
+  async #fetch(market: BoardMarket, after: TradePosition | null, limit: number): Promise<readonly Trade[]> {
+    let trades: readonly Trade[] = [];
+    for (const size of REQUEST_SIZES) {
+      trades = await this.#ask(market, size, after === null);
+      const inPage = after === null ? trades.length : trades.filter((trade) => compareTrades(after, trade) < 0).length;
+      if (inPage > limit || trades.length < size * EXHAUSTED_SHARE_MAX) break;
+    }
+    return trades;
+  }
+
+  /** @param isNewest  whether the answer must be recent; otherwise an earlier one is as good */
+  #ask({ listing }: BoardMarket, size: number, isNewest: boolean): Promise<readonly Trade[]> {
+    const { venues, requests, clock } = this.#options;
+    const adapter = venues.get(listing.venue)?.adapter;
+    if (adapter === undefined) return Promise.resolve([]);
+    const id = `${listing.venue}/${listing.marketId}`;
+    const now = clock.monotonic();
+    const current = this.#answers.get(id);
+    if (current !== undefined && current.size >= size) {
+      const ageMsMax = isNewest || current.hasFailed ? READ_EVERY_MS : ANSWER_AGE_MS_MAX;
+      if (current.count === null || now - current.requestedAt < ageMsMax) return current.trades;
+    }
+    const trades = requests
+      .run(listing.venue, (signal) => adapter.listTrades(listing, 0, size, signal))
+      .then((listed) => listed.toSorted(compareTrades));
+    const answer: Answer = { size, trades, requestedAt: now, count: null, hasFailed: false };
+    this.#remove(id);
+    this.#answers.set(id, answer);
+    trades.then(
+      (listed) => this.#complete(id, answer, listed.length),
+      () => {
+        answer.hasFailed = true;
+        this.#complete(id, answer, 0);
+      },
+    );
+    return trades;
+  }
+
+  #complete(id: string, answer: Answer, count: number): void {
+    answer.count = count;
+    if (this.#answers.get(id) !== answer) return;
+    this.#cachedTrades += count;
+    const now = this.#options.clock.monotonic();
+    for (const [oldestId, { requestedAt, count: oldestCount }] of this.#answers) {
+      const isExpired = now - requestedAt >= ANSWER_AGE_MS_MAX;
+      if (!isExpired && this.#cachedTrades <= CACHED_TRADES_MAX && this.#answers.size <= CACHED_TRADES_MAX) break;
+      if (oldestCount !== null && oldestId !== id) this.#remove(oldestId);
+    }
+  }
+
+  #remove(id: string): void {
+    this.#cachedTrades -= this.#answers.get(id)?.count ?? 0;
+    this.#answers.delete(id);
+  }
+}
+
+function positionOf({ executedAt, tradeId }: Trade): TradePosition {
+  return { executedAt, tradeId };
+}
