@@ -1,0 +1,59 @@
+/**
+ * How sure a computed date is. published: the publisher announced it. rule: computed by a rule that gives every regular
+ * date of the past (the tests compare them). expected: computed by a rule that is only near the past dates.
+ */
+export type Certainty = "published" | "rule" | "expected";
+
+/** One occurrence of a recurring schedule. Times are Unix milliseconds. */
+export interface Occurrence {
+  readonly at: number;
+  /** End of an occurrence that lasts a day or longer; equal to `at` for an announcement. */
+  readonly endAt: number;
+  /** For example "CPI release". */
+  readonly label: string;
+  readonly certainty: Certainty;
+}
+
+export interface Calendar {
+  /** Public name of the schedule. */
+  readonly name: string;
+  /**
+   * Returns the occurrences of a calendar year in order of time.
+   *
+   * @throws RangeError when the year is not an integer from 1990 to 2200
+   */
+  occurrencesOf(year: number): readonly Occurrence[];
+}
+
+const CALENDAR_YEAR_MIN = 1990;
+const CALENDAR_YEAR_MAX = 2200;
+/** The most years that `listOccurrences` looks at. */
+const YEARS_MAX = 12;
+
+/** @throws RangeError when the year is not an integer from 1990 to 2200 */
+export function assertYear(year: number): void {
+  if (!Number.isInteger(year) || year < CALENDAR_YEAR_MIN || year > CALENDAR_YEAR_MAX)
+    throw new RangeError(`year must be an integer from ${CALENDAR_YEAR_MIN} to ${CALENDAR_YEAR_MAX}, not ${year}`);
+}
+
+/**
+ * Lists the occurrences that end at or after `from` and begin at or before `to`, in order of time, at most `limit`, within
+ * twelve calendar years. Returns none outside the years 1990 to 2200.
+ */
+export function listOccurrences(
+  calendar: Calendar,
+  range: { readonly from: number; readonly to: number; readonly limit: number },
+): Occurrence[] {
+  const { from, to, limit } = range;
+  const occurrences: Occurrence[] = [];
+  // An occurrence of the previous year can last into this one, and a time zone can move one across the new year.
+  const firstYear = Math.max(CALENDAR_YEAR_MIN, new Date(from).getUTCFullYear() - 1);
+  const lastYear = Math.min(CALENDAR_YEAR_MAX, new Date(to).getUTCFullYear() + 1, firstYear + YEARS_MAX);
+  for (let year = firstYear; year <= lastYear; year++) {
+    for (const occurrence of calendar.occurrencesOf(year)) {
+      if (occurrences.length >= limit || occurrence.at > to) return occurrences;
+      if (occurrence.endAt >= from) occurrences.push(occurrence);
+    }
+  }
+  return occurrences;
+}

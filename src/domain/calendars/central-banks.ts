@@ -1,0 +1,112 @@
+import { type CivilDate, civilDate, nearest, THURSDAY, WEDNESDAY, type Weekday } from "../../lib/civil-date.ts";
+import { type TimeZone, zonedInstant } from "../../lib/zoned-time.ts";
+import { assertYear, type Calendar } from "./calendar.ts";
+import { type PublishedTable, publishedDates } from "./published-dates.ts";
+
+type MonthDay = readonly [month: number, day: number];
+
+/** Where the eight meetings of a year usually are. A meeting without a published date is on the nearest usual weekday. */
+interface MeetingPattern {
+  readonly weekday: Weekday;
+  readonly targets: readonly MonthDay[];
+}
+
+/** Within 8 days for 2018 to 2027, except March 2020. */
+const FOMC_PATTERN: MeetingPattern = {
+  weekday: WEDNESDAY,
+  targets: [
+    [1, 29],
+    [3, 19],
+    [5, 1],
+    [6, 14],
+    [7, 29],
+    [9, 19],
+    [11, 2],
+    [12, 13],
+  ],
+};
+
+/** Within 14 days for 2019 to 2026. */
+const ECB_PATTERN: MeetingPattern = {
+  weekday: THURSDAY,
+  targets: [
+    [1, 28],
+    [3, 11],
+    [4, 20],
+    [6, 8],
+    [7, 22],
+    [9, 11],
+    [10, 26],
+    [12, 14],
+  ],
+};
+
+/** Within 7 days for 2019 to 2026. */
+const BANK_OF_ENGLAND_PATTERN: MeetingPattern = {
+  weekday: THURSDAY,
+  targets: [
+    [2, 3],
+    [3, 20],
+    [5, 6],
+    [6, 20],
+    [8, 3],
+    [9, 19],
+    [11, 5],
+    [12, 17],
+  ],
+};
+
+/** Computes the dates of a year's meetings from their usual position. */
+function computeMeetings(year: number, { weekday, targets }: MeetingPattern): readonly CivilDate[] {
+  return targets.map(([month, day]) => nearest(civilDate(year, month, day), weekday));
+}
+
+export const expectedFomcDates = (year: number) => computeMeetings(year, FOMC_PATTERN);
+export const expectedEcbDates = (year: number) => computeMeetings(year, ECB_PATTERN);
+export const expectedBankOfEnglandDates = (year: number) => computeMeetings(year, BANK_OF_ENGLAND_PATTERN);
+
+interface MeetingCalendar {
+  readonly name: string;
+  readonly label: string;
+  readonly table: PublishedTable;
+  readonly compute: (year: number) => readonly CivilDate[];
+  readonly zone: TimeZone;
+  /** Minutes after local midnight at which the decision is announced. */
+  readonly minutes: (date: CivilDate) => number;
+}
+
+function createMeetingCalendar({ name, label, table, compute, zone, minutes }: MeetingCalendar): Calendar {
+  return {
+    name,
+    occurrencesOf(year) {
+      assertYear(year);
+      const published = publishedDates(table, year);
+      return (published ?? compute(year)).map((date) => {
+        const at = zonedInstant(date, minutes(date), zone);
+        return { at, endAt: at, label, certainty: published === null ? "expected" : "published" };
+      });
+    },
+  };
+}
+
+export const FOMC: Calendar = createMeetingCalendar({
+  ...{ name: "FOMC meeting", label: "FOMC decision", table: "FOMC", compute: expectedFomcDates },
+  zone: "America/New_York",
+  minutes: () => 14 * 60,
+});
+
+/** The ECB announces at 14:15 since its meeting of July 2022; it was 13:45. */
+const ECB_NEW_TIME_SINCE = civilDate(2022, 7, 21);
+
+export const ECB: Calendar = createMeetingCalendar({
+  ...{ name: "ECB monetary policy meeting", label: "ECB decision", table: "ECB", compute: expectedEcbDates },
+  zone: "Europe/Berlin",
+  minutes: (date) => (date >= ECB_NEW_TIME_SINCE ? 14 * 60 + 15 : 13 * 60 + 45),
+});
+
+export const BANK_OF_ENGLAND: Calendar = createMeetingCalendar({
+  ...{ name: "Bank of England MPC meeting", label: "Bank of England decision" },
+  ...{ table: "BANK_OF_ENGLAND", compute: expectedBankOfEnglandDates },
+  zone: "Europe/London",
+  minutes: () => 12 * 60,
+});

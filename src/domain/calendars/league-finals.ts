@@ -1,0 +1,95 @@
+import {
+  type CivilDate,
+  civilDate,
+  FRIDAY,
+  nearest,
+  nthOfMonth,
+  SATURDAY,
+  SUNDAY,
+  THURSDAY,
+} from "../../lib/civil-date.ts";
+import { zonedInstant } from "../../lib/zoned-time.ts";
+import { assertYear, type Calendar } from "./calendar.ts";
+import { publishedDates } from "./published-dates.ts";
+
+/** The second Sunday of February since 2022; the first from 2004 to 2021. It gives every date from 2005 to 2027. */
+export function superBowlDate(year: number): CivilDate {
+  return nthOfMonth(year, 2, SUNDAY, year >= 2022 ? 2 : 1);
+}
+
+/** First and last possible day of a series of up to seven games. */
+interface SeriesWindow {
+  readonly first: CivilDate;
+  readonly last: CivilDate;
+}
+
+/** From the first Thursday of June. Contains the whole series of 2022 to 2025; 2019 and 2026 began within a week of it. */
+export function nbaFinalsWindow(year: number): SeriesWindow {
+  const first = nthOfMonth(year, 6, THURSDAY, 1);
+  return { first, last: first + 17 };
+}
+
+/** 1 to 27 June. Contains the whole series of 2022 to 2025. */
+export function stanleyCupFinalWindow(year: number): SeriesWindow {
+  return { first: civilDate(year, 6, 1), last: civilDate(year, 6, 27) };
+}
+
+/** From the fourth Friday of October. It gives the first day of 2022 to 2026; 2018 to 2021 began within 4 days of it. */
+export function worldSeriesWindow(year: number): SeriesWindow {
+  const first = nthOfMonth(year, 10, FRIDAY, 4);
+  return { first, last: first + 8 };
+}
+
+/** The Saturday nearest to 31 May. Within 7 days for 2018 to 2027, except 2020. */
+export function expectedChampionsLeagueFinalDate(year: number): CivilDate {
+  return nearest(civilDate(year, 5, 31), SATURDAY);
+}
+
+/** The occurrence lasts from the first day to the end of the last possible one, in New York. */
+function createSeriesCalendar(name: string, label: string, window: (year: number) => SeriesWindow): Calendar {
+  return {
+    name,
+    occurrencesOf(year) {
+      assertYear(year);
+      const { first, last } = window(year);
+      const at = zonedInstant(first, 0, "America/New_York");
+      return [{ at, endAt: zonedInstant(last + 1, 0, "America/New_York") - 1, label, certainty: "expected" }];
+    },
+  };
+}
+
+export const SUPER_BOWL: Calendar = {
+  name: "Super Bowl",
+  occurrencesOf(year) {
+    assertYear(year);
+    const at = zonedInstant(superBowlDate(year), 18 * 60 + 30, "America/New_York");
+    // Before 2005 the rule does not hold.
+    return [{ at, endAt: at, label: "Super Bowl kickoff", certainty: year >= 2005 ? "rule" : "expected" }];
+  },
+};
+
+export const NBA_FINALS = createSeriesCalendar("NBA Finals", "NBA Finals begin", nbaFinalsWindow);
+export const STANLEY_CUP_FINAL = createSeriesCalendar(
+  "Stanley Cup Final",
+  "Stanley Cup Final begins",
+  stanleyCupFinalWindow,
+);
+export const WORLD_SERIES = createSeriesCalendar("World Series", "World Series begins", worldSeriesWindow);
+
+export const CHAMPIONS_LEAGUE_FINAL: Calendar = {
+  name: "UEFA Champions League final",
+  occurrencesOf(year) {
+    assertYear(year);
+    const published = publishedDates("CHAMPIONS_LEAGUE", year);
+    const date = published?.[0] ?? expectedChampionsLeagueFinalDate(year);
+    return [
+      {
+        // The kickoff changes between years, so the occurrence is the day.
+        at: zonedInstant(date, 0, "Europe/Berlin"),
+        endAt: zonedInstant(date + 1, 0, "Europe/Berlin") - 1,
+        label: "Champions League final",
+        certainty: published === null ? "expected" : "published",
+      },
+    ];
+  },
+};

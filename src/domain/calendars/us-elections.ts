@@ -1,0 +1,29 @@
+import { type CivilDate, MONDAY, nthOfMonth } from "../../lib/civil-date.ts";
+import { zonedInstant } from "../../lib/zoned-time.ts";
+import { assertYear, type Calendar } from "./calendar.ts";
+
+const ZONE = "America/New_York";
+
+/** The Tuesday after the first Monday of November (2 U.S.C. 7, 3 U.S.C. 1). */
+export function federalElectionDate(year: number): CivilDate {
+  return nthOfMonth(year, 11, MONDAY, 1) + 1;
+}
+
+/** Elections of the House, the Senate and the President, in even years. The occurrence lasts the day in New York. */
+export const US_FEDERAL_ELECTION: Calendar = {
+  name: "US federal election",
+  occurrencesOf(year) {
+    assertYear(year);
+    if (year % 2 !== 0) return [];
+    const date = federalElectionDate(year);
+    const label = year % 4 === 0 ? "US presidential election day" : "US midterm election day";
+    return [
+      {
+        at: zonedInstant(date, 0, ZONE),
+        endAt: zonedInstant(date + 1, 0, ZONE) - 1,
+        label,
+        certainty: "rule" as const,
+      },
+    ];
+  },
+};
