@@ -4,6 +4,7 @@ import type { MarketBoard } from "./board/index.ts";
 import { docsRoutes } from "./capabilities/docs/index.ts";
 import type { HealthReport } from "./capabilities/health/index.ts";
 import { createMarketsService, marketRoutes } from "./capabilities/markets/index.ts";
+import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
 import { websiteRoutes } from "./capabilities/website/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { Ingest } from "./ingest/index.ts";
@@ -35,6 +36,10 @@ export function registerMarketRoutes(
     factsOf: (listing) => ingest.factsOf(listing),
   });
   marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
+  resolutionRoutes(http, {
+    service: createResolutionService({ board, clock, getMarket: service.getListedMarket }),
+    venues,
+  });
   websiteRoutes(http, {
     service,
     board,

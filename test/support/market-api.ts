@@ -2,6 +2,7 @@ import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { MarketBoard } from "../../src/board/index.ts";
 import { marketRoutes } from "../../src/capabilities/markets/routes.ts";
 import { createMarketsService, type MarketsPorts } from "../../src/capabilities/markets/service.ts";
+import { createResolutionService, resolutionRoutes } from "../../src/capabilities/resolution/index.ts";
 import type { HistoryReading } from "../../src/storage/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { SAMPLE_AT } from "./market-samples.ts";
@@ -33,7 +34,7 @@ export interface MarketApiOptions {
 }
 
 /**
- * Opens the market routes on a real server with an empty board. The venues are alpha, beta and the reference venue
+ * Opens the routes of markets and their resolution on a real server with an empty board. The venues are alpha, beta and the reference venue
  * gamma.
  */
 export async function openMarketApi(options: MarketApiOptions = {}): Promise<MarketApi> {
@@ -78,6 +79,8 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
   });
   const venues = { trading, all: [...trading, ...(options.reference ?? ["gamma"])] };
   marketRoutes(app, { service, board, venues, publicUrl, now: () => clock.now() });
+  const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
+  resolutionRoutes(app, { service: resolution, venues });
   const get: MarketApi["get"] = (url, headers = {}) =>
     app.inject({ method: "GET", url, headers: { authorization: `Bearer ${VALID_KEY}`, ...headers } });
   return { app, board, clock, get };

@@ -1,0 +1,90 @@
+import type { Span } from "./plain-text.ts";
+
+/**
+ * occurs: YES pays if something happens. persists: YES pays if something does not happen, or a state continues. null: the
+ * wording does not tell.
+ */
+export type Polarity = "occurs" | "persists" | null;
+
+/** The sentence of the rules that says when the market resolves YES (or NO), without the words of the resolution. */
+export interface Condition {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly target: "yes" | "no";
+}
+
+const RESOLVES = /\bresolves?(?: \w+){0,2}? ["“'‘(]{0,2}(yes|no|up|down)\b/i;
+/** A clause that says what happens if the event is cancelled, postponed or has no result. */
+const FALLBACK =
+  /^\W{0,3}(?:if|in the event|should) (?:no\b|neither\b|there is no\b|for any reason|.{0,120}\b(?:cancel\w*|postpone\w*|delayed|rescheduled|abandoned|forfeit\w*|not (?:yet )?(?:been )?(?:announced|completed|declared|known|held|played|called|determined|released|published|occur|take place|happen)|(?:isn|hasn|doesn|does|aren)['’]?t\b.{0,40}\b(?:known|announced|occur|place|called|declared)))/i;
+const OTHERWISE = /^\W{0,3}(?:otherwise|else)\b/i;
+
+export function isFallback(sentence: string): boolean {
+  return (
+    FALLBACK.test(sentence.trimStart().slice(0, 400)) && !/\bresolves?(?: \w+){0,2}? ["“'‘(]{0,2}yes\b/i.test(sentence)
+  );
+}
+
+/** Finds the first sentence that states the condition of YES or NO, or null. */
+export function findCondition(text: string, sentences: readonly Span[]): Condition | null {
+  for (const { start, end } of sentences) {
+    const sentence = text.slice(start, end);
+    const resolves = RESOLVES.exec(sentence);
+    if (resolves === null || OTHERWISE.test(sentence) || isFallback(sentence)) continue;
+    const target = /^(?:no|down)$/i.test(resolves[1] ?? "") ? "no" : "yes";
+    const ifAfter = /\bif\b/i.exec(sentence.slice(resolves.index));
+    const ifBefore = /\bif\b/i.exec(sentence.slice(0, resolves.index));
+    if (ifAfter !== null) {
+      const from = start + resolves.index + ifAfter.index;
+      return { start: from, end, text: text.slice(from, end), target };
+    }
+    if (ifBefore !== null) {
+      const from = start + ifBefore.index;
+      const to = start + resolves.index;
+      return { start: from, end: to, text: text.slice(from, to), target };
+    }
+  }
+  return null;
+}
+
+/** Remarks inside a condition: "(…)", ", that is not …,", "including but not limited to …", "whether or not". */
+const REMARKS =
+  /\([^()]{0,300}\)|, (?:that|which|who|where|not including|excluding|other than|regardless)[^,]{0,200}(?=,|$)|\b(?:including,?|but) (?:but )?not limited to\b|\bwhether or not\b|\b(?:or|and) not\b[^,]{0,40}(?=,|$)/gi;
+const REPORTED_NEGATION =
+  /\b(?:announc|confirm|declar|stat|report|say|said|rul|agree|pledg|promis)\w*\b.{0,60}\b(?:not|never|no|\w+n['’]t)\b/i;
+const NEGATION =
+  /\b(?:do|does|did|is|are|was|were|be|been|has|have|had|will|would|can|could|shall)(?:\s\w+)? not\b|\b\w+n['’]t\b|\bcannot\b|\bnever\b|\bnot (?:be|have|happen|occur|resign|leave|\w+ed)\b|\b(?:no|without) (?!longer\b|later\b|less\b|more\b|fewer\b|earlier\b|one else\b|matter\b)\w+|\b(?:nothing|nobody|none of)\b/i;
+/** "closes" and "keeps" are left out: "the index closes above …" is an observation. */
+const CONTINUATION =
+  /\b(?:remains?|remaining|avoids?|stays?|still|survives?|retains?|persists?|continues? to|continues? (?:as|in)|keeps? (?:his|her|their|its|the)|(?:lasts?|holds?) (?:until|through|past|beyond))\b/i;
+
+/** Tells whether a clause is about something that happens or something that does not. */
+function polarityOfClause(clause: string): Polarity {
+  const bare = clause.replace(REMARKS, " ");
+  if (REPORTED_NEGATION.test(bare)) return null;
+  const isNegated = NEGATION.test(bare);
+  const isContinued = CONTINUATION.test(bare);
+  // "does not remain" would be an event; such wording is too rare to trust.
+  if (isNegated && isContinued) return null;
+  return isNegated || isContinued ? "persists" : "occurs";
+}
+
+function opposite(polarity: Polarity): Polarity {
+  if (polarity === null) return null;
+  return polarity === "occurs" ? "persists" : "occurs";
+}
+
+/**
+ * Tells what YES pays for. The title and the rules must agree; null if they do not.
+ *
+ * @param condition  the condition of the rules; null if they state none, and then the title decides
+ * @param clauseEnd  the condition is read up to here: later clauses are definitions
+ */
+export function polarityOf(title: string, condition: Condition | null, clauseEnd: number): Polarity {
+  const ofTitle = polarityOfClause(title);
+  if (condition === null) return ofTitle;
+  const ofCondition = polarityOfClause(condition.text.slice(0, Math.max(0, clauseEnd - condition.start)));
+  const ofRules = condition.target === "no" ? opposite(ofCondition) : ofCondition;
+  return ofRules === ofTitle ? ofRules : null;
+}

@@ -1,0 +1,3 @@
+/** Public API for how and when a market resolves: mechanism, dates, urgency and time decay. */
+export { resolutionRoutes } from "./routes.ts";
+export { createResolutionService } from "./service.ts";
