@@ -55,6 +55,7 @@ test("tells what YES pays for, from the title and the rules together", () => {
     ],
     ["Will A stay out of the war?", 'Resolves to "Yes" if A enters the war.', null],
     ["Will A run again?", 'Resolves to "Yes" if A announces that he will not seek office.', null],
+    ["Will A not run by May?", 'Resolves to "Yes" if A announces that he will not seek office.', null],
     ["Will A not remain leader?", "", null],
   ];
   for (const [title, rules, expected] of cases)

@@ -31,10 +31,14 @@ export function listKeyDates(
   const { now, resolvesAt } = options;
   const isOpen = listing.status !== "finalized" && listing.status !== "determined";
   const textDates = describeTextDates(reading);
+  const occurrences = isOpen ? describeSchedule(reading, { now, resolvesAt, textDates }) : [];
+  // A day of the rules is left out if the schedule has the time of that day.
+  const isTimed = ({ at, endAt }: KeyDate) =>
+    occurrences.some((occurrence) => occurrence.at >= at && occurrence.at <= endAt);
   const dates = [
     ...describeVenueDates(listing),
-    ...textDates,
-    ...(isOpen ? describeSchedule(reading, { now, resolvesAt, textDates }) : []),
+    ...textDates.filter((date) => !isTimed(date)),
+    ...occurrences,
     ...(isOpen && reading.schedule === null ? describeMacroReleases(listing, now, resolvesAt) : []),
   ];
   const unique = dates.filter(
@@ -106,9 +110,11 @@ function describeSchedule(
   // Of a yearly event only the one that decides the market matters: the last before it resolves, or the next.
   const relevant =
     schedule.kind === "release" ? occurrences : resolvesAt === null ? occurrences.slice(0, 1) : occurrences.slice(-1);
+  // Earlier releases move the price; the last one decides.
+  const deciding = schedule.kind === "release" && resolvesAt === null ? null : relevant.at(-1);
   return relevant
     .filter((occurrence) => !isStated(occurrence))
-    .map((occurrence) => describeOccurrence(occurrence, "high"));
+    .map((occurrence) => describeOccurrence(occurrence, occurrence === deciding ? "high" : "medium"));
 }
 
 function describeMacroReleases(listing: MarketListing, now: number, resolvesAt: number | null): KeyDate[] {

@@ -13,11 +13,7 @@ const RELEASES: readonly CheckedMarket[] = [
       "The Fed interest rates are defined in this market by the upper bound of the target range. This market will resolve to the change in basis points against the level before the December 2026 meeting, currently scheduled for December 8-9, 2026.",
     ...{ closeAt: "2026-12-09T00:00Z", now: "2026-11-22T12:00Z", price: 0.6, ...RELEASE, ...LOW },
     schedule: "FOMC meeting",
-    keyDates: [
-      "2026-12-08T00:00 Scheduled date in the rules (high)",
-      "2026-12-09T00:00 Resolution expected by the venue (high)",
-      "2026-12-09T19:00 FOMC decision (high)",
-    ],
+    keyDates: ["2026-12-09T00:00 Resolution expected by the venue (high)", "2026-12-09T19:00 FOMC decision (high)"],
   },
   {
     title: "Will the Federal Reserve hike rates by 25bps at their January 2027 meeting?",
@@ -26,7 +22,6 @@ const RELEASES: readonly CheckedMarket[] = [
     ...{ closeAt: "2027-01-27T18:55Z", expectedAt: "2027-01-27T19:05Z", now: "2027-01-26T19:00Z", price: 0.1 },
     ...{ ...RELEASE, urgency: "high", schedule: "FOMC meeting" },
     keyDates: [
-      "2027-01-27T00:00 Date in the rules (high)",
       "2027-01-27T18:55 Trading closes (medium)",
       "2027-01-27T19:00 FOMC decision (high)",
       "2027-01-27T19:05 Resolution expected by the venue (high)",
@@ -38,8 +33,8 @@ const RELEASES: readonly CheckedMarket[] = [
     ...{ closeAt: "2027-12-31T00:00Z", now: "2027-08-01T00:00Z", price: 0.2, ...RELEASE, ...LOW },
     schedule: "FOMC meeting",
     keyDates: [
-      "2027-09-15T18:00 FOMC decision (high)",
-      "2027-10-27T18:00 FOMC decision (high)",
+      "2027-09-15T18:00 FOMC decision (medium)",
+      "2027-10-27T18:00 FOMC decision (medium)",
       "2027-12-08T19:00 FOMC decision (high)",
       "2027-12-31T00:00 Resolution expected by the venue (high)",
     ],
@@ -101,11 +96,7 @@ const RELEASES: readonly CheckedMarket[] = [
     rules: `This market will resolve to "Yes" if the European Central Bank lowers the deposit facility rate at its meeting on December 17, 2026. ${OTHERWISE}`,
     ...{ closeAt: "2026-12-17T00:00Z", now: "2026-12-10T00:00Z", price: 0.4 },
     ...{ ...RELEASE, urgency: "medium", schedule: "ECB monetary policy meeting" },
-    keyDates: [
-      "2026-12-17T00:00 Resolution expected by the venue (high)",
-      "2026-12-17T00:00 Scheduled date in the rules (high)",
-      "2026-12-17T13:15 ECB decision (high)",
-    ],
+    keyDates: ["2026-12-17T00:00 Resolution expected by the venue (high)", "2026-12-17T13:15 ECB decision (high)"],
   },
 ];
 
@@ -152,7 +143,6 @@ const OUTCOMES: readonly CheckedMarket[] = [
     ...{ ...OUTCOME, urgency: "medium", schedule: "Academy Awards" },
     keyDates: [
       "2027-03-14T00:00 Resolution expected by the venue (high)",
-      "2027-03-14T00:00 Scheduled date in the rules (high)",
       "2027-03-14T23:00 Academy Awards ceremony (high)",
     ],
   },

@@ -39,6 +39,11 @@ test("a first sentence that is too long is cut between words and marked", () => 
   assert.ok(emoji.length <= SUMMARY_LENGTH_MAX && !/[\ud800-\udbff]…$/.test(emoji));
 });
 
+test("reads at most 12,000 characters and 200 sentences", () => {
+  assert.equal(toPlainText("a".repeat(50_000)).length, TEXT_LENGTH_MAX);
+  assert.equal(splitSentences("A! ".repeat(1_000)).length, 200);
+});
+
 test("any text gives bounded plain text, and a summary that begins it", () => {
   const texts = fc.oneof(fc.string({ unit: "binary", maxLength: 2_000 }), fc.constantFrom(...hostileTexts));
   fc.assert(

@@ -25,14 +25,14 @@ export interface RulesReading {
 }
 
 const OUTCOME_TITLE =
-  /\bvs\b|\bversus\b|\bwin(?:s|ner|ners)?\b|\bnominee\b|\bnomination\b|\bMVP\b|\bchampions?\b|\bmost seats\b|\badvance\b|\bbeats?\b|\bdefeats?\b|\bplayoffs?\b|\bqualif(?:y|ies|ied)\b|\b(?:first|second|third|last|\d{1,2}(?:st|nd|rd|th)) place\b|\bfinish(?:es)?\b|\b(?:best|worst) record\b|\bnext (?:president|prime minister|pope|mayor|governor|chancellor)\b|\bmargin of victory\b|\bpopular vote\b|\bto score\b|\d\+ (?:points|rebounds|assists|strikeouts|hits|total bases|home runs|goals|yards|touchdowns)\b|\bO\/U\b/i;
+  /\bvs\b|\bversus\b|\bwin(?:s|ner|ners)?\b|\bnominee\b|\bnomination\b|\bMVP\b|\bchampions?\b|\bmost seats\b|\badvance\b|\bbeats?\b|\bdefeats?\b|\bplayoffs?\b|\bqualif(?:y|ies|ied)\b|\b(?:first|second|third|last|\d{1,2}(?:st|nd|rd|th)) place\b|\bfinish(?:es)?\b|\b(?:best|worst) record\b|\bnext (?:president|prime minister|pope|mayor|governor|chancellor)\b|\bplace (?:1st|2nd|3rd|first|second|third)\b|\bEurovision\b|\bof the Year\b|\bgoal-?scorer\b|\blead the (?:league|NBA|NFL|NHL|MLB)\b|\bmargin of victory\b|\bpopular vote\b|\bto score\b|\d\+ (?:points|rebounds|assists|strikeouts|hits|total bases|home runs|goals|yards|touchdowns)\b|\bO\/U\b/i;
 const OUTCOME_RULES =
   /\b(?:originally|initially) scheduled\b|\b(?:game|match|fight|bout|race|election|primary|ceremony|final|tournament)\b[^.]{0,120}\b(?:scheduled|will (?:be held|take place))\b|\bwinner of the\b/i;
 const TOUCH =
-  /\bat any (?:point|time)\b|\bany\b.{0,80}\bcandle\b|\b(?:hits?|reach(?:es)?|touch(?:es)?|dips? (?:to|below)|all[- ]time high)\b/i;
+  /\bat any (?:point|time)\b|\bon any (?:single )?day\b|\bany\b.{0,80}\bcandle\b|\b(?:hits?|reach(?:es)?|touch(?:es)?|dips? (?:to|below)|all[- ]time high)\b/i;
 /** Figures over a period, which are known only at its end. */
 const STATISTIC =
-  /\b(?:average|mean|total|temperature|rainfall|snowfall|extent|how many|number of|most[- ]streamed|most popular|top|highest[- ]grossing|opening weekend|rate|approval|revenue|deliveries|sales|inflation|CPI|GDP|unemployment|close[sd]?|closing)\b/i;
+  /\b(?:average|mean|total|temperature|rainfall|snowfall|extent|how many|number of|most[- ]streamed|most popular|top|hottest|coldest|highest[- ]grossing|opening weekend|rate|approval|revenue|deliveries|sales|inflation|CPI|GDP|unemployment|close[sd]?|closing)\b/i;
 const LISTED_DATE =
   /\b(?:listed|specified|stated|resolution|expiration|end) date\b|\bdate (?:listed|specified) in the title\b|\bthis market closes\b/i;
 
@@ -73,12 +73,15 @@ export function readRules(listing: MarketListing, eventTitle: string | null, now
   const clauseEnd = deadline?.place === "condition" ? deadline.end : (condition?.end ?? 0);
   const polarity = polarityOf(title, condition, clauseEnd);
   const schedule = findSchedule(titles, rules);
+  const isOutcome =
+    schedule?.kind === "event" ||
+    OUTCOME_TITLE.test(titles) ||
+    (deadline === null && (OUTCOME_RULES.test(rules) || OUTCOME_TITLE.test(condition?.text ?? "")));
   const words = `${titles}\n${condition?.text ?? ""}`;
   const reading = { summary: summarise(rules), schedule, polarity, dates: [...rulesDates, ...titleDates] };
 
   if (schedule?.kind === "release") return { ...reading, mechanism: "scheduled_data_release", deadlineAt: null };
-  if (schedule?.kind === "event" || OUTCOME_TITLE.test(titles) || (deadline === null && OUTCOME_RULES.test(rules)))
-    return { ...reading, mechanism: "event_outcome", deadlineAt: null };
+  if (isOutcome) return { ...reading, mechanism: "event_outcome", deadlineAt: null };
   if (deadline !== null) return { ...reading, mechanism: "continuous_monitoring", deadlineAt: deadline.at };
   if (period !== null && (TOUCH.test(words) || !STATISTIC.test(words)))
     return { ...reading, mechanism: "continuous_monitoring", deadlineAt: period.at };
@@ -88,5 +91,6 @@ export function readRules(listing: MarketListing, eventTitle: string | null, now
   if (observation !== null)
     return { ...reading, mechanism: "date_based", deadlineAt: polarity === "persists" ? observation.at : null };
   if (period !== null) return { ...reading, mechanism: "date_based", deadlineAt: null };
-  return { ...reading, mechanism: TOUCH.test(words) ? "continuous_monitoring" : "unknown", deadlineAt: null };
+  if (TOUCH.test(words)) return { ...reading, mechanism: "continuous_monitoring", deadlineAt: null };
+  return { ...reading, mechanism: STATISTIC.test(title) ? "date_based" : "unknown", deadlineAt: null };
 }

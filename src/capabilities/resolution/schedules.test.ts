@@ -21,6 +21,7 @@ test("names the recurring schedule of a title", () => {
     "Bank of England interest rate decision in February": "Bank of England MPC meeting",
     "Who will win the 2028 US presidential election?": "US federal election",
     "Will the Blue Party win the Georgia Senate race in 2026?": "US federal election",
+    "NFL champion in 2027?": "Super Bowl",
     "2027 Stanley Cup champion": "Stanley Cup Final",
     "Will the Harbors win the 2027 World Series?": "World Series",
     "Album of the Year at the 69th Annual GRAMMY Awards?": "Grammy Awards",

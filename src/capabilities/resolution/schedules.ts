@@ -75,7 +75,7 @@ const PATTERNS: readonly SchedulePattern[] = [
       /\bCPI(?:-U)?\b|\bconsumer price index\b|\b(?:annual|monthly|core|headline|US|U\.S\.) inflation\b|\binflation (?:rate|report|be|rise|increase)\b/i,
     onlyUs: true,
   },
-  { calendar: SUPER_BOWL, kind: "event", pattern: /\bSuper Bowl\b|\bpro football championship\b/i },
+  { calendar: SUPER_BOWL, kind: "event", pattern: /\bSuper Bowl\b|\b(?:NFL|pro football) champion(?:s|ship)?\b/i },
   {
     calendar: NBA_FINALS,
     kind: "event",

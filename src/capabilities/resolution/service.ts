@@ -1,5 +1,6 @@
 import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
+import { loadTimeZones } from "../../lib/zoned-time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { describeResolution } from "./describe-resolution.ts";
 import type { Resolution } from "./model.ts";
@@ -21,6 +22,7 @@ export interface MarketResolution {
 export type ResolutionService = ReturnType<typeof createResolutionService>;
 
 export function createResolutionService({ board, clock, getMarket }: ResolutionPorts) {
+  loadTimeZones();
   return {
     /** @throws AppError `market_not_found`; VenueError if the venue request fails */
     async getResolution(venue: VenueId, marketId: string): Promise<MarketResolution> {

@@ -80,6 +80,11 @@ test("a range does not reach over the end of a sentence", () => {
   ]);
 });
 
+test("of a text with more dates the first 40 are read", () => {
+  const text = "by December 31, 2026 or 2027-01-31 or 1 March 2027. ".repeat(20);
+  assert.equal(read(text).length, 40);
+});
+
 test("any text gives at most 40 dates, in order, with finite instants", () => {
   const words = fc.constantFrom(
     "by",

@@ -36,6 +36,18 @@ export function assertYear(year: number): void {
     throw new RangeError(`year must be an integer from ${CALENDAR_YEAR_MIN} to ${CALENDAR_YEAR_MAX}, not ${year}`);
 }
 
+/** Occurrences by calendar and year; at most 211 years of each calendar, because other years are refused. */
+const knownYears = new WeakMap<Calendar, Map<number, readonly Occurrence[]>>();
+
+/** Remembers the occurrences of a year: their local times are costly to convert. */
+function occurrencesOf(calendar: Calendar, year: number): readonly Occurrence[] {
+  const years = knownYears.get(calendar) ?? new Map<number, readonly Occurrence[]>();
+  knownYears.set(calendar, years);
+  const known = years.get(year) ?? calendar.occurrencesOf(year);
+  years.set(year, known);
+  return known;
+}
+
 /**
  * Lists the occurrences that end at or after `from` and begin at or before `to`, in order of time, at most `limit`, within
  * twelve calendar years. Returns none outside the years 1990 to 2200.
@@ -50,7 +62,7 @@ export function listOccurrences(
   const firstYear = Math.max(CALENDAR_YEAR_MIN, new Date(from).getUTCFullYear() - 1);
   const lastYear = Math.min(CALENDAR_YEAR_MAX, new Date(to).getUTCFullYear() + 1, firstYear + YEARS_MAX);
   for (let year = firstYear; year <= lastYear; year++) {
-    for (const occurrence of calendar.occurrencesOf(year)) {
+    for (const occurrence of occurrencesOf(calendar, year)) {
       if (occurrences.length >= limit || occurrence.at > to) return occurrences;
       if (occurrence.endAt >= from) occurrences.push(occurrence);
     }

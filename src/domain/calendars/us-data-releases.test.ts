@@ -161,6 +161,7 @@ test("lists occurrences over the turn of a year, in order and at most `limit`", 
   assert.deepEqual(days, ["2026-12-04", "2027-01-08", "2027-02-05"]);
   assert.equal(listOccurrences(JOBS_REPORT, { ...range, limit: 2 }).length, 2);
   assert.deepEqual(listOccurrences(JOBS_REPORT, { from, to: from - 1, limit: 10 }), []);
+  assert.deepEqual(listOccurrences(JOBS_REPORT, { from: 0, to: from, limit: 1 })[0]?.at, Date.UTC(1990, 0, 5, 13, 30));
   const farAway = { from: Date.UTC(2500, 0, 1), to: Date.UTC(2501, 0, 1), limit: 10 };
   assert.deepEqual(listOccurrences(JOBS_REPORT, farAway), []);
 });
