@@ -48,7 +48,8 @@ export async function installOpenApi(
       openapi: "3.1.0",
       info: {
         title: "Parallax",
-        description: "Prediction markets of several venues in one format: markets, events, prices, history and sentiment.",
+        description:
+          "Prediction markets of several venues in one format: markets, events, prices, history and sentiment.",
         version: API_VERSION,
       },
       ...(options.publicUrl === null ? {} : { servers: [{ url: options.publicUrl }] }),
