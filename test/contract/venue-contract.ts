@@ -237,6 +237,18 @@ function testSingleMarkets(getVenue: () => TestedVenue): void {
 function testBooksTradesAndHistory(getVenue: () => TestedVenue): void {
   const sample = () => selectSample(getVenue().markets).slice(0, 5);
 
+  test("public ids have names in snake_case and are not empty; an automated market maker has no book", async () => {
+    const { adapter, markets } = getVenue();
+    for (const { listing } of markets) {
+      const { bookType, ids } = adapter.factsOf(listing);
+      for (const [name, id] of Object.entries(ids)) assert.ok(/^[a-z_]+$/.test(name) && id !== "", `${name}: ${id}`);
+      assert.ok(adapter.playMoney || Object.keys(ids).length > 0);
+      assert.ok(bookType === "clob" || bookType === "amm");
+    }
+    const amm = markets.find(({ listing }) => adapter.factsOf(listing).bookType === "amm");
+    if (amm !== undefined) assert.equal(await adapter.getBook(amm.listing, createSignal()), null);
+  });
+
   test("a book has valid levels, is sorted with the best price first and is not crossed", async () => {
     for (const { listing } of sample()) {
       const book = await getVenue().adapter.getBook(listing, createSignal());
