@@ -15,6 +15,7 @@ import { meteringScenario } from "./scenarios/metering.ts";
 import { paymentsScenario } from "./scenarios/payments.ts";
 import { postgresUnavailableScenario } from "./scenarios/postgres-unavailable.ts";
 import { quotaScenario } from "./scenarios/quota.ts";
+import { screenScenario } from "./scenarios/screen.ts";
 import { soakScenario } from "./scenarios/soak.ts";
 import { startScenario } from "./scenarios/start.ts";
 import { storeScenario } from "./scenarios/store.ts";
@@ -30,6 +31,7 @@ const SCENARIOS: readonly Scenario[] = [
   historyScenario,
   sweepScenario,
   boardScenario,
+  screenScenario,
   paymentsScenario,
   killScenario,
   quotaScenario,

@@ -5,6 +5,7 @@ import { docsRoutes } from "./capabilities/docs/index.ts";
 import type { HealthReport } from "./capabilities/health/index.ts";
 import { createMarketsService, marketRoutes } from "./capabilities/markets/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
+import { createScreeningService, screeningRoutes } from "./capabilities/screening/index.ts";
 import { websiteRoutes } from "./capabilities/website/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { Ingest } from "./ingest/index.ts";
@@ -40,6 +41,8 @@ export function registerMarketRoutes(
     service: createResolutionService({ board, clock, getMarket: service.getListedMarket }),
     venues,
   });
+  const screening = createScreeningService({ board, clock, findLastHour: (market) => ingest.lastHours.find(market) });
+  screeningRoutes(http, { service: screening, venues });
   websiteRoutes(http, {
     service,
     board,

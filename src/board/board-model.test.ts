@@ -163,6 +163,13 @@ function assertListMatchesReference(board: MarketBoard, query: MarketQuery): voi
   assert.deepEqual(board.list(query).map(idOf), referenceListIds(board, query));
 }
 
+function assertRowsMatchReference(board: MarketBoard, query: MarketQuery): void {
+  const rows = board.findRows(query);
+  const expected = referenceListIds(board, { ...query, limit: 10_000, after: null });
+  assert.deepEqual([...board.rows(rows)].map(idOf).sort(), expected.sort());
+  assert.deepEqual(rows, rows.toSorted());
+}
+
 function assertEventsMatchReference(board: MarketBoard, query: EventQuery): void {
   const slugs = listEvents(board, query).map(({ event: { slug } }) => slug);
   assert.deepEqual({ query, slugs }, { query, slugs: referenceEventSlugs(board, query) });
@@ -180,11 +187,29 @@ test("lists match the reference implementations after any sequence of changes", 
         for (const changes of [initialChanges, laterChanges]) {
           for (const apply of changes) apply(board);
           for (const query of queries) assertListMatchesReference(board, query);
+          for (const query of queries) assertRowsMatchReference(board, query);
           for (const query of eventQueries) assertEventsMatchReference(board, query);
         }
       },
     ),
     { numRuns: 400 },
+  );
+});
+
+test("an observer that starts at any time has the markets of the board after any sequence of changes", () => {
+  const changes = fc.array(change, { maxLength: 60, size: "max" });
+  fc.assert(
+    fc.property(changes, changes, (initialChanges, laterChanges) => {
+      const board = new MarketBoard(() => SAMPLE_AT);
+      for (const apply of initialChanges) apply(board);
+      const observed = new Map<number, BoardMarket>();
+      board.observe({
+        onSet: (set) => observed.set(set.row, set),
+        onRemove: (row) => observed.delete(row),
+      });
+      for (const apply of laterChanges) apply(board);
+      assert.deepEqual(new Set(observed.values()), new Set(board.markets()));
+    }),
   );
 });
 
@@ -247,7 +272,10 @@ test("searches for common and rare words match the reference implementations on 
   const board = createLargeBoard();
   const searches = ["will", "will the", "the rat", "rain inflation", "will rain rise", "eclipse", "will eclipse"];
   for (const text of [...searches, "r", "storm rain"]) {
-    for (const category of [null, "sports"]) assertListMatchesReference(board, { ...MATCH_ALL_QUERY, text, category });
+    for (const category of [null, "sports"]) {
+      assertListMatchesReference(board, { ...MATCH_ALL_QUERY, text, category });
+      assertRowsMatchReference(board, { ...MATCH_ALL_QUERY, text, category });
+    }
     const after = { value: SAMPLE_AT, id: "alpha/m4" };
     assertListMatchesReference(board, { ...MATCH_ALL_QUERY, text, sort: "updated_at", after });
   }

@@ -18,6 +18,8 @@ import {
   type BoardMarket,
   type CategorySummary,
   eventSlug,
+  type MarketFilter,
+  type MarketObserver,
   type MarketQuery,
   priceChange24h,
   type QuoteRefusal,
@@ -45,6 +47,7 @@ export class MarketBoard {
   /** The latest listing of each venue. Listings reuse its equal parts to save memory. */
   readonly #lastListings = new Map<VenueId, MarketListing>();
   readonly #lastTrades = new Map<number, { readonly executedAt: number; readonly receivedAt: number }>();
+  readonly #observers: MarketObserver[] = [];
   readonly #now: () => number;
 
   /** @param now  current time in Unix milliseconds, used to detect timestamps in the future */
@@ -194,6 +197,12 @@ export class MarketBoard {
     this.#put(current, { listing: sharedListing, quote, activity, updatedAt: quote.receivedAt, storeKey });
   }
 
+  /** Reports all current markets to the observer, and from now on each change. */
+  observe(observer: MarketObserver): void {
+    for (const market of this.markets()) observer.onSet(market);
+    this.#observers.push(observer);
+  }
+
   /** Sorts all indexes. Otherwise the first list of each sort order sorts its index, which is slow. */
   prepareLists(): void {
     const ids = [...this.#rowById.keys()].sort();
@@ -213,6 +222,7 @@ export class MarketBoard {
     this.#idsByRow[row] = "";
     this.#lastTrades.delete(row);
     this.#freeRows.push(row);
+    for (const observer of this.#observers) observer.onRemove(row);
   }
 
   /** Returns one page of the markets that match a query, in the requested order, without markets that have no price. */
@@ -221,6 +231,14 @@ export class MarketBoard {
     return this.#marketIndex
       .select({ ...filters, candidates: text === null ? null : this.#textIndex.find(text) })
       .flatMap((row) => this.#markets[row] ?? []);
+  }
+
+  /**
+   * Returns the row of every market that has a price and matches the filter, in ascending order. It creates no objects per
+   * market, so it finds 300,000 rows in a few milliseconds. The next call overwrites the result.
+   */
+  findRows({ text, ...filters }: MarketFilter): Uint32Array {
+    return this.#marketIndex.findRows({ ...filters, candidates: text === null ? null : this.#textIndex.find(text) });
   }
 
   /** Returns the events that match the query, in the requested order. */
@@ -262,6 +280,7 @@ export class MarketBoard {
     if (previous?.listing !== fields.listing) this.#updateLookups(market, previous);
     this.#marketIndex.set(row, market, priceChange24h(market));
     this.#eventIndex.onMarketChange(row);
+    for (const observer of this.#observers) observer.onSet(market);
     return market;
   }
 

@@ -7,6 +7,7 @@ export {
   type BoardMarket,
   type CategorySummary,
   eventSlug,
+  type MarketObserver,
   type MarketQuery,
   priceChange24h,
   SORT_KEYS,

@@ -42,12 +42,16 @@ export interface BoardChange {
   readonly previousStatus: MarketStatus | null;
 }
 
-export interface MarketQuery {
+/** Selects markets that have a price. */
+export interface MarketFilter {
   readonly venues: readonly VenueId[];
   readonly statuses: readonly MarketStatus[];
   /** One of our categories or a venue's own, case-insensitive; null selects all categories. */
   readonly category: string | null;
   readonly text: string | null;
+}
+
+export interface MarketQuery extends MarketFilter {
   readonly sort: SortKey;
   /** Whether the order of the sort key is reversed. Markets without a value are last in both orders. */
   readonly isReversed?: boolean;
@@ -67,6 +71,14 @@ export interface CategorySummary {
 /** Whether a venue's category is selected by a filter: one of our categories or a venue's own, in lower case. */
 export function isInCategory(venueCategory: string | null, filter: string): boolean {
   return venueCategory?.toLowerCase() === filter || categoryOf(venueCategory)?.toLowerCase() === filter;
+}
+
+/** Maintains figures per row outside the board. Called synchronously after each change; it must not change the board. */
+export interface MarketObserver {
+  /** A market was added or changed. */
+  onSet(market: BoardMarket): void;
+  /** The market of a row was removed. The row may be reused. */
+  onRemove(row: number): void;
 }
 
 export type QuoteRefusal = "out_of_order" | "crossed_book" | "unknown_market";

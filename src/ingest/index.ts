@@ -29,6 +29,7 @@ import {
 import { BookReader, type BookReaderOptions } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
+import { LastHours } from "./last-hours.ts";
 import { TradeHistory } from "./on-demand/trade-history.ts";
 import { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 import { StoreWriter } from "./store-writer.ts";
@@ -43,6 +44,7 @@ export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 const FINALIZED_ON_BOARD_MS = 30 * 86_400_000;
 const ROLL_UP_PAUSE_MS = 60_000;
 const DAY_AGO_PAUSE_MS = 2 * 60_000;
+const LAST_HOURS_PAUSE_MS = 2 * 60_000;
 const RETENTION_PAUSE_MS = 3_600_000;
 const RECLAIM_SPACE_PAUSE_MS = 5 * 60_000;
 
@@ -81,6 +83,7 @@ export interface Ingest {
   /** Returns the venue-specific data of a market that clients may know; null for a venue that is not configured. */
   factsOf(listing: MarketListing): VenueFacts | null;
   readonly pastPrices: PastPrices;
+  readonly lastHours: Pick<LastHours, "find">;
   readonly counters: StoreWriter["counters"];
   /** Names of the background jobs whose last run failed. */
   readonly failingJobs: readonly string[];
@@ -135,11 +138,13 @@ export function createIngest(options: IngestOptions): Ingest {
   const cluster =
     node === undefined ? null : new Cluster({ ...context, node, readers, database, bus: options.bus, flush });
   const jobs = new BackgroundJobs(clock, log);
+  const lastHours = new LastHours({ board, database, clock, venues: [...venues.keys()] });
   const countActive = createActiveMarketCounter(board, clock);
 
   const startJobs = () => {
     if (hasBoard) {
       jobs.start("price_day_ago", DAY_AGO_PAUSE_MS, () => updateDayAgoPrices(board, history, clock));
+      jobs.start("last_hours", LAST_HOURS_PAUSE_MS, () => lastHours.refresh());
       jobs.start("forget_settled", RETENTION_PAUSE_MS, () => removeSettledMarkets(board, finalizedSinceMs()));
     }
     if (node?.maintains === false) return;
@@ -204,6 +209,7 @@ export function createIngest(options: IngestOptions): Ingest {
     trades,
     factsOf: (listing) => venues.get(listing.venue)?.adapter.factsOf(listing) ?? null,
     pastPrices,
+    lastHours,
     get counters() {
       return storeWriter.counters;
     },

@@ -1,0 +1,54 @@
+import type { BoardMarket, MarketBoard } from "../board/index.ts";
+import type { VenueId } from "../domain/market.ts";
+import { chunksOf } from "../lib/chunks.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Database } from "../ports/database.ts";
+import { type LastHour, readLastHour } from "../storage/index.ts";
+
+/** The last hour is read for this many of the most traded active markets; it bounds memory and the time of a refresh. */
+const MARKETS_MAX = 50_000;
+/** Markets per statement. A statement occupies the embedded store for some tens of milliseconds. */
+const MARKETS_PER_STATEMENT = 1_000;
+/** Figures older than this are not returned: they are no longer those of the last hour. */
+const AGE_MS_MAX = 10 * 60_000;
+
+export interface LastHoursOptions {
+  readonly board: MarketBoard;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly venues: readonly VenueId[];
+}
+
+/** Price an hour ago and volume of the last hour of the most traded active markets, read from the store by a job. */
+export class LastHours {
+  readonly #options: LastHoursOptions;
+  #byKey: ReadonlyMap<number, LastHour> = new Map();
+  /** Monotonic time at which the current figures were requested. */
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LastHoursOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the last hour of a market, or null if it is not known or too old. */
+  find({ storeKey }: BoardMarket): LastHour | null {
+    if (storeKey === null || this.#options.clock.monotonic() - this.#readAt > AGE_MS_MAX) return null;
+    return this.#byKey.get(storeKey) ?? null;
+  }
+
+  /** Reads the figures of all markets again, in statements of bounded size. */
+  async refresh(): Promise<void> {
+    const { board, database, clock, venues } = this.#options;
+    const readAt = clock.monotonic();
+    const markets = board.list({
+      ...{ venues, statuses: ["active"], category: null, text: null },
+      ...{ sort: "volume_24h", limit: MARKETS_MAX, after: null },
+    });
+    const keys = markets.flatMap(({ storeKey }) => storeKey ?? []);
+    const byKey = new Map<number, LastHour>();
+    for (const chunk of chunksOf(keys, MARKETS_PER_STATEMENT))
+      for (const [key, lastHour] of await readLastHour(database, chunk, clock.now())) byKey.set(key, lastHour);
+    this.#byKey = byKey;
+    this.#readAt = readAt;
+  }
+}

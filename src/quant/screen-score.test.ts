@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  resolutionTimeScore,
+  SCREEN_WEIGHTS,
+  type ScreenFigures,
+  screenScore,
+  timelessScreenScore,
+} from "./screen-score.ts";
+
+const UNKNOWN: ScreenFigures = { volume24hUsd: null, liquidityUsd: null, spread: null, priceChange24h: null };
+const unknownOr = (value: fc.Arbitrary<number>) => fc.option(value, { nil: null });
+const usd = fc.double({ min: 0, max: 1e9, noNaN: true });
+const figures: fc.Arbitrary<ScreenFigures> = fc.record({
+  volume24hUsd: unknownOr(usd),
+  liquidityUsd: unknownOr(usd),
+  spread: unknownOr(fc.double({ min: 0, max: 1, noNaN: true })),
+  priceChange24h: unknownOr(fc.double({ min: -1, max: 1, noNaN: true })),
+});
+const hours = unknownOr(fc.double({ min: -100, max: 1e5, noNaN: true }));
+const assertClose = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}`);
+
+test("known values: half of the volume scale, 2 cents of spread and a move of 5 cents score 0.4, and 0.1 more at 30 days", () => {
+  const timeless = timelessScreenScore({ volume24hUsd: 999, liquidityUsd: null, spread: 0.02, priceChange24h: -0.05 });
+  assertClose(timeless, 0.125 + 0.2 + 0.075);
+  assertClose(resolutionTimeScore(720), 0.5);
+  assertClose(screenScore(timeless, 720), 0.5);
+});
+
+test("closed form: the weights sum to 1, and a market without known figures scores 0", () => {
+  assertClose(
+    Object.values(SCREEN_WEIGHTS).reduce((sum, weight) => sum + weight, 0),
+    1,
+  );
+  assert.equal(screenScore(timelessScreenScore(UNKNOWN), null), 0);
+  const best = timelessScreenScore({ volume24hUsd: 1e6, liquidityUsd: 1e6, spread: 0, priceChange24h: 0.1 });
+  assertClose(best, 1 - SCREEN_WEIGHTS.time);
+});
+
+test("the time part is 0 at the resolution, largest an hour before it, and falls from then on", () => {
+  assert.equal(resolutionTimeScore(0), 0);
+  assert.equal(resolutionTimeScore(-5), 0);
+  assert.equal(resolutionTimeScore(Infinity), 0);
+  fc.assert(
+    fc.property(
+      fc.double({ min: 1, max: 1e5, noNaN: true }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (far, near) => {
+        assert.ok(resolutionTimeScore(far + 1) < resolutionTimeScore(far));
+        assert.ok(resolutionTimeScore(near) <= resolutionTimeScore(1));
+      },
+    ),
+  );
+});
+
+test("the score stays in [0, 1), and no known figure lowers it below that of the unknown one", () => {
+  fc.assert(
+    fc.property(figures, hours, (known, hoursLeft) => {
+      const score = screenScore(timelessScreenScore(known), hoursLeft);
+      assert.ok(score >= 0 && score < 1);
+      for (const name of Object.keys(UNKNOWN))
+        assert.ok(timelessScreenScore({ ...known, [name]: null }) <= timelessScreenScore(known));
+    }),
+  );
+});
+
+test("figures outside their range are refused", () => {
+  for (const wrong of [-1, Number.NaN, Infinity]) {
+    assert.throws(() => timelessScreenScore({ ...UNKNOWN, volume24hUsd: wrong }), RangeError);
+    assert.throws(() => timelessScreenScore({ ...UNKNOWN, liquidityUsd: wrong }), RangeError);
+    assert.throws(() => timelessScreenScore({ ...UNKNOWN, spread: wrong }), RangeError);
+  }
+  for (const wrong of [Number.NaN, Infinity])
+    assert.throws(() => timelessScreenScore({ ...UNKNOWN, priceChange24h: wrong }), RangeError);
+  assert.throws(() => resolutionTimeScore(Number.NaN), RangeError);
+});
