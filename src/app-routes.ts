@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
 import { docsRoutes } from "./capabilities/docs/index.ts";
+import { createExecutionService, executionRoutes, nextListedDate } from "./capabilities/execution/index.ts";
 import type { HealthReport } from "./capabilities/health/index.ts";
 import { createMarketsService, marketRoutes } from "./capabilities/markets/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
@@ -9,7 +10,7 @@ import { createScreeningService, screeningRoutes } from "./capabilities/screenin
 import { websiteRoutes } from "./capabilities/website/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { Ingest } from "./ingest/index.ts";
-import { readMarketWideTrend } from "./storage/index.ts";
+import { readMarketWideTrend, readQuoteTicks } from "./storage/index.ts";
 
 /** Registers the market endpoints, the public pages, which show the same data, and the documentation. */
 export function registerMarketRoutes(
@@ -43,6 +44,14 @@ export function registerMarketRoutes(
   });
   const screening = createScreeningService({ board, clock, findLastHour: (market) => ingest.lastHours.find(market) });
   screeningRoutes(http, { service: screening, venues });
+  const execution = createExecutionService({
+    clock,
+    getMarket: service.getMarket,
+    readBook: (market) => ingest.books.read(market),
+    readQuoteTicks: (marketKey, period) => readQuoteTicks(database, marketKey, period),
+    nextKeyDate: nextListedDate,
+  });
+  executionRoutes(http, { service: execution, venues });
   websiteRoutes(http, {
     service,
     board,

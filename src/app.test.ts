@@ -31,6 +31,7 @@ const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "free" | "p
   "GET /v1/sentiment": "free",
   "GET /v1/markets/{platform}/{market_id}/resolution": "free",
   "POST /v1/screen": "free",
+  "GET /v1/markets/{platform}/{market_id}/execution": "pro",
   "POST /v1/customers/signup": "anyone",
   "GET /v1/customers/me": "account",
   "GET /v1/customers/me/keys": "account",

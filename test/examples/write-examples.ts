@@ -23,7 +23,8 @@ try {
     const file = new URL(`${id}.json`, EXAMPLES_FOLDER);
     const example = JSON.parse(readFileSync(file, "utf8"));
     const values = id === "revoke_key" ? { ...live, key_id: keyId } : live;
-    const { status, body, request } = await send(service, paths, id, example.request, { values, key });
+    const callKey = ACCOUNT_OPERATIONS.includes(id) ? key : service.keys.enterprise;
+    const { status, body, request } = await send(service, paths, id, example.request, { values, key: callKey });
     if (status >= 300) throw new Error(`${id} returned ${status}: ${JSON.stringify(body)}`);
     const answer = body as { readonly api_key: string; readonly key_id: string };
     if (id === "sign_up") key = answer.api_key;

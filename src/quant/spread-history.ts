@@ -1,0 +1,102 @@
+import { assertNotNegative } from "./assert.ts";
+import { percentileRank, weightedMean } from "./weighted.ts";
+
+/** Spreads closer than this ratio to each other count as equal. */
+const TREND_RATIO = 1.1;
+
+export type SpreadTrend = "tightening" | "widening" | "stable";
+
+/** Spreads of one market, oldest first. Each holds until the next one. */
+export interface SpreadSeries {
+  /** Milliseconds since 1970, not decreasing. */
+  readonly times: readonly number[];
+  /** Ask minus bid in price units, at least 0; null while a side has no quote. */
+  readonly spreads: readonly (number | null)[];
+}
+
+/** The period of the statistics. */
+export interface SpreadPeriod {
+  readonly from: number;
+  /** Start of the recent part, whose mean is compared with that of the part before. */
+  readonly recentFrom: number;
+  /** End; later quotes are not used. */
+  readonly to: number;
+  /** Time with a spread below which a percentile or a trend is unknown. */
+  readonly observedMsMin: number;
+}
+
+export interface SpreadStatistics {
+  /** Time-weighted mean over the period; null if no spread is known. */
+  readonly mean: number | null;
+  /** Share of the time with a smaller spread than the current one, plus half of the time with an equal one, in percent. */
+  readonly percentile: number | null;
+  readonly trend: SpreadTrend | null;
+}
+
+/**
+ * How long each quote held within [from, to): from its time until the next quote, the last one until `to`. A quote before
+ * `from` counts from `from` on.
+ *
+ * @param times  milliseconds since 1970, not decreasing
+ * @returns  milliseconds, one per quote
+ * @throws RangeError when the times decrease or `to` is before `from`
+ * @example holdingTimes([0, 10, 30], 5, 40); // [5, 20, 10]
+ */
+export function holdingTimes(times: readonly number[], from: number, to: number): number[] {
+  assertNotNegative(to - from, "to - from");
+  return times.map((time, index) => {
+    const next = times[index + 1] ?? Infinity;
+    if (!(next >= time)) throw new RangeError("times must not decrease");
+    return Math.max(0, Math.min(next, to) - Math.max(time, from));
+  });
+}
+
+/**
+ * Trend of a spread: `widening` if the recent mean is more than 10% above the earlier one, `tightening` if it is more than
+ * 10% below (a ratio of 1 to 1.1), else `stable`.
+ *
+ * @throws RangeError when a mean is negative or not finite
+ * @example spreadTrend(0.03, 0.02); // "widening"
+ */
+export function spreadTrend(recentMean: number, earlierMean: number): SpreadTrend {
+  assertNotNegative(recentMean, "recentMean");
+  assertNotNegative(earlierMean, "earlierMean");
+  if (recentMean > earlierMean * TREND_RATIO) return "widening";
+  return recentMean * TREND_RATIO < earlierMean ? "tightening" : "stable";
+}
+
+/**
+ * Time-weighted statistics of a market's spread. Quotes after `to` have no weight, so nothing later than `to` is used.
+ *
+ * @param current  the spread to rank; null if it is unknown
+ * @throws RangeError when the lists differ in length, the times decrease, the bounds of the period are out of order, or a
+ *   spread is negative or not finite
+ * @example
+ * spreadStatistics({ times: [0, 30], spreads: [0.01, 0.03] }, 0.02, { from: 0, recentFrom: 20, to: 40, observedMsMin: 5 });
+ * // { mean: 0.015, percentile: 75, trend: "widening" }
+ */
+export function spreadStatistics(
+  { times, spreads }: SpreadSeries,
+  current: number | null,
+  { from, recentFrom, to, observedMsMin }: SpreadPeriod,
+): SpreadStatistics {
+  if (times.length !== spreads.length) throw new RangeError("times and spreads must have the same length");
+  const known = spreads.flatMap((spread, index) => (spread === null ? [] : [{ spread, index }]));
+  const values = known.map(({ spread }) => spread);
+  for (const value of values) assertNotNegative(value, "spread");
+  const weightsWithin = (start: number, end: number) => {
+    const held = holdingTimes(times, start, end);
+    const weights = known.map(({ index }) => held[index] ?? 0);
+    return { weights, isEnough: weights.reduce((sum, weight) => sum + weight, 0) >= observedMsMin };
+  };
+  const all = weightsWithin(from, to);
+  const earlier = weightsWithin(from, recentFrom);
+  const recent = weightsWithin(recentFrom, to);
+  const recentMean = recent.isEnough ? weightedMean(values, recent.weights) : null;
+  const earlierMean = earlier.isEnough ? weightedMean(values, earlier.weights) : null;
+  return {
+    mean: weightedMean(values, all.weights),
+    percentile: current !== null && all.isEnough ? percentileRank(current, values, all.weights) : null,
+    trend: recentMean === null || earlierMean === null ? null : spreadTrend(recentMean, earlierMean),
+  };
+}
