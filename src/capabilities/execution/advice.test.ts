@@ -29,7 +29,7 @@ test("recommends a limit order for a usual spread above one cent", () => {
   assert.equal(
     explain({ nextEvent: { label: "Trading closes", hours: 3.5 } }),
     "The spread is 0.02 (bid 0.41, ask 0.43). The mean of the last 48 h is 0.021; the current spread is at percentile 45 of it. " +
-      "The trend is stable. An order of $100 for YES or NO pays up to 0.4% more than the best price. " +
+      "The trend is stable. A market order of $100 for YES or NO pays up to 0.4% more than the best price. " +
       "A limit order to buy YES at 0.42 avoids paying the spread. Next event: Trading closes in 3.5 h.",
   );
 });
@@ -78,6 +78,7 @@ test("states what the history lacks", () => {
     /No quotes of the last 48 h/,
   );
   assert.match(explain({ spreadPercentile: null, spreadTrend: null }), /0\.021, from less than an hour of quotes\./);
+  assert.match(explain({ slippagePercent: 0 }), /The best level of each side can fill an order of \$100\./);
   assert.match(explain({ limitPrice: null }), /A limit order avoids paying the spread\./);
   assert.doesNotMatch(explain({ spreadTrend: null }), /trend/);
 });

@@ -90,9 +90,10 @@ function describeHistory({ averageSpread, spreadPercentile, spreadTrend }: Execu
 }
 
 function describeSlippage({ slippagePercent, sizeUsd }: ExecutionFigures): string {
-  return slippagePercent === null
-    ? `The book cannot fill an order of $${format(sizeUsd)} on both sides.`
-    : `An order of $${format(sizeUsd)} for YES or NO pays up to ${format(slippagePercent)}% more than the best price.`;
+  const order = `an order of $${format(sizeUsd)}`;
+  if (slippagePercent === null) return `The book cannot fill ${order} on both sides.`;
+  if (slippagePercent === 0) return `The best level of each side can fill ${order}.`;
+  return `A market order of $${format(sizeUsd)} for YES or NO pays up to ${format(slippagePercent)}% more than the best price.`;
 }
 
 function describeEvent({ nextEvent }: ExecutionFigures): string | null {

@@ -111,7 +111,7 @@ test("200: describes the book, the spread of two days, the slippage and the next
     recommendation: "LIMIT_ORDER",
     suggested_limit_price: 0.43,
     rationale:
-      "The spread is 0.04 (bid 0.4, ask 0.44). The mean of the last 48 h is 0.025; the current spread is at percentile 87.5 of it. The trend is widening. An order of $100 for YES or NO pays up to 1.2601% more than the best price. A limit order to buy YES at 0.43 avoids paying the spread. Next event: Trading closes in 1.5 h.",
+      "The spread is 0.04 (bid 0.4, ask 0.44). The mean of the last 48 h is 0.025; the current spread is at percentile 87.5 of it. The trend is widening. A market order of $100 for YES or NO pays up to 1.2601% more than the best price. A limit order to buy YES at 0.43 avoids paying the spread. Next event: Trading closes in 1.5 h.",
     upcoming_event: "Trading closes",
     hours_to_event: 1.5,
     tick_count: 1,
