@@ -40,11 +40,12 @@ export function pairCorrelations(series: readonly LogOddsMoves[]): PairCorrelati
   if (series.some(({ values }) => values.length !== length))
     throw new RangeError("all series must have the same length");
   const prepared = series.map(prepare);
+  const products = dotProducts(prepared.map(({ values }) => values));
   const pairs: PairCorrelation[] = [];
   for (const [a, x] of prepared.entries())
     for (let b = a + 1; b < prepared.length; b++) {
       const y = prepared[b];
-      if (y !== undefined) pairs.push({ a, b, ...correlate(x, y) });
+      if (y !== undefined) pairs.push(correlate(a, b, x, y, products[a * prepared.length + b] ?? 0));
     }
   return pairs;
 }
@@ -76,42 +77,62 @@ function prepare({ values: moves, first }: LogOddsMoves): Prepared {
   return { values, first, sums, squareSums, movedBits };
 }
 
-function correlate(x: Prepared, y: Prepared): Pick<PairCorrelation, "correlation" | "dataPoints"> {
+/** @param product  sum of the products of all values; where one is unknown, it is 0 */
+function correlate(a: number, b: number, x: Prepared, y: Prepared, product: number): PairCorrelation {
   const { length } = x.values;
   const first = Math.max(x.first, y.first);
   const dataPoints = length - first;
-  if (countJointMoves(x.movedBits, y.movedBits) < JOINT_MOVES_MIN) return { correlation: null, dataPoints };
+  if (!haveJointMoves(x.movedBits, y.movedBits)) return { a, b, correlation: null, dataPoints };
   const sumX = (x.sums[length] ?? 0) - (x.sums[first] ?? 0);
   const sumY = (y.sums[length] ?? 0) - (y.sums[first] ?? 0);
   const squaresX = (x.squareSums[length] ?? 0) - (x.squareSums[first] ?? 0) - (sumX * sumX) / dataPoints;
   const squaresY = (y.squareSums[length] ?? 0) - (y.squareSums[first] ?? 0) - (sumY * sumY) / dataPoints;
-  if (!(squaresX > 0 && squaresY > 0)) return { correlation: null, dataPoints };
-  const products = dotProduct(x.values, y.values, first) - (sumX * sumY) / dataPoints;
-  return { correlation: Math.min(1, Math.max(-1, products / Math.sqrt(squaresX * squaresY))), dataPoints };
+  if (!(squaresX > 0 && squaresY > 0)) return { a, b, correlation: null, dataPoints };
+  const products = product - (sumX * sumY) / dataPoints;
+  return { a, b, correlation: Math.min(1, Math.max(-1, products / Math.sqrt(squaresX * squaresY))), dataPoints };
 }
 
-/** Four sums instead of one, so that the additions do not wait for each other. */
-function dotProduct(x: Float64Array, y: Float64Array, first: number): number {
-  let sum0 = 0;
-  let sum1 = 0;
-  let sum2 = 0;
-  let sum3 = 0;
-  let index = first;
-  for (; index + 3 < x.length; index += 4) {
-    sum0 += (x[index] as number) * (y[index] as number);
-    sum1 += (x[index + 1] as number) * (y[index + 1] as number);
-    sum2 += (x[index + 2] as number) * (y[index + 2] as number);
-    sum3 += (x[index + 3] as number) * (y[index + 3] as number);
+/**
+ * Sums of the products of all pairs of rows: that of rows a and b, with a below b, is at a * n + b.
+ *
+ * Multiplies four rows by each later row at once. Each value read from memory then serves four multiplications, whose
+ * additions do not wait for each other.
+ */
+function dotProducts(rows: readonly Float64Array[]): Float64Array {
+  const count = rows.length;
+  const products = new Float64Array(count * count);
+  const none = new Float64Array(rows[0]?.length ?? 0);
+  for (let a = 0; a < count; a += 4) {
+    const [x0 = none, x1 = none, x2 = none, x3 = none] = rows.slice(a, a + 4);
+    for (let b = a + 1; b < count; b++) {
+      const y = rows[b] ?? none;
+      let sum0 = 0;
+      let sum1 = 0;
+      let sum2 = 0;
+      let sum3 = 0;
+      for (let index = 0; index < y.length; index++) {
+        const value = y[index] as number;
+        sum0 += (x0[index] as number) * value;
+        sum1 += (x1[index] as number) * value;
+        sum2 += (x2[index] as number) * value;
+        sum3 += (x3[index] as number) * value;
+      }
+      // Pairs whose first row is not before the second are computed too, but not read.
+      products[a * count + b] = sum0;
+      if (a + 1 < count) products[(a + 1) * count + b] = sum1;
+      if (a + 2 < count) products[(a + 2) * count + b] = sum2;
+      if (a + 3 < count) products[(a + 3) * count + b] = sum3;
+    }
   }
-  for (; index < x.length; index++) sum0 += (x[index] as number) * (y[index] as number);
-  return sum0 + sum1 + sum2 + sum3;
+  return products;
 }
 
-/** Moves before the first known one are 0, so they set no bit. */
-function countJointMoves(x: Uint32Array, y: Uint32Array): number {
+/** Whether there are enough joint moves. Moves before the first known one are 0, so they set no bit. */
+function haveJointMoves(x: Uint32Array, y: Uint32Array): boolean {
   let count = 0;
-  for (let index = 0; index < x.length; index++) count += countBits((x[index] ?? 0) & (y[index] ?? 0));
-  return count;
+  for (let index = 0; index < x.length && count < JOINT_MOVES_MIN; index++)
+    count += countBits((x[index] ?? 0) & (y[index] ?? 0));
+  return count >= JOINT_MOVES_MIN;
 }
 
 /** @see Warren (2012), "Hacker's Delight", section 5-1 */

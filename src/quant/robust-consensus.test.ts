@@ -69,7 +69,7 @@ test("between two equal camps the figure is the middle", () => {
   assert.ok(Math.abs(estimate([0.1, 0.1, 0.1, 0.7, 0.7, 0.7].map((p) => view(p))) - 0.4) < 1e-9);
 });
 
-test("more attackers move the figure further, and volume beyond the lower quartile moves it no further", () => {
+test("more attackers move the figure further, and volume beyond the fifth percentile moves it no further", () => {
   const honest = normalViews(60, 0.5);
   const shiftBy = (count: number, usd: number) =>
     estimate([...honest, ...Array.from({ length: count }, () => view(1, usd))]);

@@ -20,16 +20,19 @@ export interface RobustConsensus {
 const AGENTS_MIN = 5;
 /** Distance from the estimate, in probability, beyond which an agent's pull no longer grows. */
 const HUBER_DISTANCE = 0.09;
+/** The volume at this quantile of the agents has full weight, and so has every larger one. */
+const CAP_QUANTILE = 0.05;
 const BISECTION_STEPS = 60;
 /** Rounding errors of the mean pull of 100,000 agents stay below this. */
 const PULL_TOLERANCE = 1e-12;
 
 /**
  * Consensus of agents that a few of them cannot move far, whatever volume they report: Huber's location estimate of the
- * agents' probabilities, in which nobody gains weight with volume beyond the lower quartile of all agents' volumes.
+ * agents' probabilities, in which nobody gains weight with volume beyond the fifth percentile of all agents' volumes.
  *
- * weight w_i = sqrt(min(usd_i, q) / q), with q the lower quartile. At least 5 agents have the largest weight, 1, so nobody
- * has more than 20% of the total, and there are at least 5 effective agents.
+ * weight w_i = sqrt(min(usd_i, cap) / cap). At least 5 agents have the largest weight, 1, so nobody has more than 20% of the
+ * total. With a higher quantile, honest agents with small volumes would lose so much weight that attackers could move the
+ * figure further.
  * The estimate m solves sum of w_i psi(p_i - m) = 0 with psi(d) = d, limited to [-0.09, 0.09].
  *
  * If honest agents are spread with a standard deviation of 0.1, a share e of agents at an extreme moves m by about
@@ -59,9 +62,8 @@ export function robustConsensus(views: readonly AgentView[]): RobustConsensus | 
 
 function volumeWeights(volumes: readonly number[]): number[] {
   const sorted = volumes.toSorted((a, b) => a - b);
-  // With 5 agents this is the smallest volume, so that all weights are equal.
-  const lowerQuartile = sorted[Math.floor((sorted.length - 2) / 4)] ?? Number.NaN;
-  return volumes.map((usd) => Math.sqrt(Math.min(usd, lowerQuartile) / lowerQuartile));
+  const volumeCap = sorted[Math.floor((sorted.length - 1) * CAP_QUANTILE)] ?? Number.NaN;
+  return volumes.map((usd) => Math.sqrt(Math.min(usd, volumeCap) / volumeCap));
 }
 
 /** Where all agents are far away, an interval of estimates solves the equation; its middle is returned. */
