@@ -32,6 +32,7 @@ export type ErrorCode =
   | "signup_not_configured"
   | "bot_check_unavailable"
   | "mail_unavailable"
+  | "overloaded"
   | "too_many_connections"
   | "starting"
   | "draining";

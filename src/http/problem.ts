@@ -35,6 +35,7 @@ export const STATUS: Record<ErrorCode, number> = {
   signup_not_configured: 503,
   bot_check_unavailable: 503,
   mail_unavailable: 503,
+  overloaded: 503,
   too_many_connections: 503,
   starting: 503,
   draining: 503,

@@ -14,6 +14,7 @@ import {
   createMarketStore,
   createTickWriter,
   DEFAULT_RETENTION,
+  type MissingHistory,
   type PastPrices,
   planRetention,
   type RetentionDays,
@@ -82,8 +83,8 @@ export interface Ingest {
   readonly trades: Pick<TradeHistory, "read">;
   /** Returns the venue-specific data of a market that clients may know; null for a venue that is not configured. */
   factsOf(listing: MarketListing): VenueFacts | null;
-  readonly pastPrices: PastPrices;
   readonly lastHours: Pick<LastHours, "find">;
+  readonly pastPrices: PastPrices & MissingHistory;
   readonly counters: StoreWriter["counters"];
   /** Names of the background jobs whose last run failed. */
   readonly failingJobs: readonly string[];

@@ -81,6 +81,15 @@ export interface PastPrices {
   readRange(market: BoardMarket, range: HistoryRange): Promise<HistoryReading>;
 }
 
+/** Fetches history that the store lacks. */
+export interface MissingHistory {
+  /**
+   * Fetches the history of up to 50 of those markets whose history was never fetched, and stores it. Ends after `timeoutMs` at the
+   * latest, and ignores the failures of venues.
+   */
+  fetchMissing(markets: readonly BoardMarket[], timeoutMs: number): Promise<void>;
+}
+
 /** A time range whose history was fetched from the venue, Unix milliseconds. */
 export interface CoveredRange {
   readonly intervalMs: number;

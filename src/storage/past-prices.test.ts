@@ -136,3 +136,23 @@ test("throws store_unavailable for a new market until it can be stored", async (
   store.upsertMarkets = upsert;
   assert.equal((await read()).intervalSeconds, 3_600);
 });
+
+test("fetches only missing histories, ignores a venue's failure, and ends after the timeout", async () => {
+  const { venue, clock, pastPrices, findMarket, requestCount } = openHarness();
+  await pastPrices.fetchMissing([], 1_000);
+  venue.failing.set("getHistory", venueFailure);
+  await pastPrices.fetchMissing([findMarket()], 1_000);
+  assert.equal(pastPrices.has(findMarket()), false);
+  venue.failing.clear();
+  await pastPrices.fetchMissing([findMarket()], 1_000);
+  assert.equal(pastPrices.has(findMarket()), true);
+  const requests = requestCount();
+  await pastPrices.fetchMissing([findMarket()], 1_000);
+  assert.equal(requestCount(), requests);
+  const other = openHarness();
+  other.venue.responseMs = 60_000;
+  const startedAt = other.clock.monotonic();
+  await other.clock.until(other.pastPrices.fetchMissing([other.findMarket()], 1_000));
+  assert.equal(other.clock.monotonic() - startedAt, 1_000);
+  assert.equal(clock.monotonic(), 0);
+});

@@ -13,11 +13,14 @@ import {
   type HistoryReading,
   HOUR_MS,
   type MarketHistory,
+  type MissingHistory,
   type PastPrices,
 } from "./model.ts";
 
 const FETCH_TIMEOUT_MS = 8_000;
 const FETCHED_KEYS_MAX = 500_000;
+/** Markets whose missing history one call of `fetchMissing` fetches. */
+const MISSING_MARKETS_MAX = 50;
 
 /** History fetched for each market: 30 days in hourly intervals and two days in five-minute intervals. */
 const FETCHED_RANGES = [
@@ -35,7 +38,7 @@ export interface PastPricesOptions {
 }
 
 /** Reads price history from the store. The first request for a market fetches missing history from the venue. */
-export class StoredPastPrices implements PastPrices {
+export class StoredPastPrices implements PastPrices, MissingHistory {
   readonly #options: PastPricesOptions;
   readonly #venues: ReadonlyMap<VenueId, VenueAdapter>;
   /** Keys of the markets whose history has been fetched. */
@@ -73,6 +76,18 @@ export class StoredPastPrices implements PastPrices {
     const reading = await readStore(storeKey, now);
     if (reading.points.length === 0 && failure !== null && listing.status !== "pending") throw failure.error;
     return { ...reading, generatedAt: now };
+  }
+
+  async fetchMissing(markets: readonly BoardMarket[], timeoutMs: number): Promise<void> {
+    const missingMarkets = markets.filter((market) => !this.has(market)).slice(0, MISSING_MARKETS_MAX);
+    if (missingMarkets.length === 0) return;
+    const { clock } = this.#options;
+    const timeout = new AbortController();
+    const cancelTimeout = clock.setTimeout(() => timeout.abort(), timeoutMs);
+    const timedOut = new Promise<void>((resolve) => timeout.signal.addEventListener("abort", () => resolve()));
+    const fetchOne = async (market: BoardMarket) => this.fetch(await this.#ensureStored(market), timeout.signal);
+    await Promise.race([Promise.allSettled(missingMarkets.map(fetchOne)), timedOut]);
+    cancelTimeout();
   }
 
   /** Whether the history of this market has been fetched. */

@@ -214,6 +214,11 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     action: RETRY_SOON,
     detail: "E-mail is temporarily unavailable; try again later",
   }),
+  overloaded: describe("overloaded", {
+    meaning: "Too many large computations are waiting.",
+    action: RETRY_SOON,
+    detail: "Too many large computations are waiting; try again later",
+  }),
   too_many_connections: describe("too_many_connections", {
     meaning: "Too many connections are open, in total or from your address.",
     action: "Reuse connections, and close those that you do not need.",
