@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { type BenchOptions, type BenchRow, type Scenario, SkippedError } from "./harness/scenario.ts";
 import { formatRows } from "./harness/table.ts";
 import { boardScenario } from "./scenarios/board.ts";
+import { correlationScenario } from "./scenarios/correlation.ts";
 import { diskFullScenario } from "./scenarios/disk-full.ts";
 import { historyScenario } from "./scenarios/history.ts";
 import { hostileScenario } from "./scenarios/hostile.ts";
@@ -29,6 +30,7 @@ const SCENARIOS: readonly Scenario[] = [
   hostileScenario,
   storeScenario,
   historyScenario,
+  correlationScenario,
   sweepScenario,
   boardScenario,
   screenScenario,

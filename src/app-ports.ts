@@ -16,6 +16,7 @@ import type { Log } from "./ports/log.ts";
 import type { QuotaJournal } from "./ports/quota-journal.ts";
 import type { Random } from "./ports/random.ts";
 import type { DriftCounter, DropCounter, VenueAdapter } from "./ports/venue.ts";
+import type { OpenWorkerPool } from "./ports/worker-pool.ts";
 import type { RetentionDays } from "./storage/index.ts";
 
 /** The dependencies and settings that production, tests and development define differently. */
@@ -33,6 +34,8 @@ export interface AppPorts {
   readonly version: string;
   readonly publicUrl: string | null;
   readonly trustProxy: readonly string[] | null;
+  /** Threads for computations that would block the event loop. */
+  readonly openWorkerPool: OpenWorkerPool;
   /** Origins whose scripts may use the API; none by default. */
   readonly corsOrigins?: readonly string[];
   /** Limits of connections; omitted fields have the defaults of the HTTP server. */

@@ -1,16 +1,23 @@
 import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
+import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
+import {
+  CORRELATION_WORKER,
+  type CorrelationTask,
+  correlationRoutes,
+  createCorrelationService,
+} from "./capabilities/correlation/index.ts";
 import { docsRoutes } from "./capabilities/docs/index.ts";
 import { createExecutionService, executionRoutes, nextListedDate } from "./capabilities/execution/index.ts";
 import type { HealthReport } from "./capabilities/health/index.ts";
-import { createMarketsService, marketRoutes } from "./capabilities/markets/index.ts";
+import { createMarketsService, type MarketsService, marketRoutes } from "./capabilities/markets/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
 import { createScreeningService, screeningRoutes } from "./capabilities/screening/index.ts";
 import { websiteRoutes } from "./capabilities/website/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { Ingest } from "./ingest/index.ts";
-import { readMarketWideTrend, readQuoteTicks } from "./storage/index.ts";
+import { readMarketWideTrend, readPriceSeries, readQuoteTicks } from "./storage/index.ts";
 
 /** Registers the market endpoints, the public pages, which show the same data, and the documentation. */
 export function registerMarketRoutes(
@@ -52,6 +59,9 @@ export function registerMarketRoutes(
     nextKeyDate: nextListedDate,
   });
   executionRoutes(http, { service: execution, venues });
+  const consensus = createConsensusService({ database, board, clock, getMarket: service.getMarket });
+  consensusRoutes(http, { service: consensus, venues: venues.trading });
+  registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
   websiteRoutes(http, {
     service,
     board,
@@ -65,4 +75,26 @@ export function registerMarketRoutes(
     acceptsPayments: ports.payments !== undefined,
   });
   docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
+}
+
+function registerCorrelationRoutes(
+  http: FastifyInstance,
+  options: {
+    readonly ports: Pick<AppPorts, "clock" | "database" | "openWorkerPool">;
+    readonly board: MarketBoard;
+    readonly ingest: Ingest;
+    readonly markets: MarketsService;
+    readonly venues: readonly VenueId[];
+  },
+): void {
+  const { ports, board, ingest, markets, venues } = options;
+  const { clock, database } = ports;
+  const workers = ports.openWorkerPool<CorrelationTask, Uint8Array<ArrayBuffer>>(CORRELATION_WORKER);
+  http.addHook("onClose", () => workers.close());
+  const service = createCorrelationService({
+    ...{ board, clock, venues, markets, workers },
+    fetchMissingHistory: (missing, timeoutMs) => ingest.pastPrices.fetchMissing(missing, timeoutMs),
+    readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),
+  });
+  correlationRoutes(http, { service, venues });
 }

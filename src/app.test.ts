@@ -15,7 +15,7 @@ import { defineRoute } from "./http/route.ts";
 import type { Database } from "./ports/database.ts";
 
 /** Access matrix: the lowest-ranked caller that each route accepts. */
-const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "free" | "pro">> = {
+const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "pro account" | "free" | "pro">> = {
   "GET /openapi.json": "anyone",
   "GET /v1/markets": "free",
   "GET /v1/markets/{platform}/{market_id}": "free",
@@ -32,6 +32,10 @@ const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "free" | "p
   "GET /v1/markets/{platform}/{market_id}/resolution": "free",
   "POST /v1/screen": "free",
   "GET /v1/markets/{platform}/{market_id}/execution": "pro",
+  "GET /v1/markets/{platform}/{market_id}/consensus": "pro",
+  "POST /v1/trades/report": "pro account",
+  "POST /v1/correlation": "pro",
+  "GET /v1/events/{slug}/correlation": "pro",
   "POST /v1/customers/signup": "anyone",
   "GET /v1/customers/me": "account",
   "GET /v1/customers/me/keys": "account",
@@ -141,6 +145,7 @@ function expectedResult(path: string, method: string, caller: (typeof CALLERS)[n
   if (caller === "anyone") return 401;
   // Marketplace callers have no account in this service.
   if (lowestCaller === "account") return caller.startsWith("marketplace") ? 403 : "accepted";
+  if (lowestCaller === "pro account") return caller === "pro" || caller === "enterprise" ? "accepted" : 403;
   return RANK[caller] >= RANK[lowestCaller] ? "accepted" : 403;
 }
 

@@ -4,6 +4,7 @@ import { createUndiciHttp } from "../adapters/network/undici-http.ts";
 import { createWsSockets } from "../adapters/network/ws-socket.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
+import { openWorkerPool } from "../adapters/system/worker-pool.ts";
 import { type App, type AppPorts, buildApp } from "../app.ts";
 import { findInvalidChecksum } from "../capabilities/payments/index.ts";
 import type { Config } from "../config/config.ts";
@@ -36,6 +37,7 @@ export async function buildServiceApp(
   return buildApp({
     clock: systemClock,
     random: systemRandom,
+    openWorkerPool: (module) => openWorkerPool(module, systemClock),
     ...ports,
     data: config.mode,
     publicUrl: config.publicUrl,

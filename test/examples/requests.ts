@@ -15,26 +15,32 @@ export const listExampleIds = (): readonly string[] =>
     .filter((name) => name !== "venues.json")
     .map((name) => name.replace(/\.json$/, ""));
 
-/** Returns the ids of the most traded market that belongs to an event. */
-export async function readLiveValues(service: ServiceProcess): Promise<Readonly<Record<string, string>>> {
+type LiveValues = Readonly<Record<string, string | readonly string[]>>;
+
+/** Returns the ids of the most traded market that belongs to an event, and of another market of its venue. */
+export async function readLiveValues(service: ServiceProcess): Promise<LiveValues> {
   const { json: markets } = await service.get("/v1/markets?limit=50");
   const { platform, market_id, event_slug } = markets.find((market: { event_slug?: string }) => market.event_slug);
-  return { platform, market_id, slug: event_slug };
+  const other = markets.find(
+    (market: Readonly<Record<string, string>>) => market.platform === platform && market.market_id !== market_id,
+  );
+  return { platform, market_id, slug: event_slug, market_ids: [market_id, other.market_id] };
 }
 
-/** Calls an operation of the OpenAPI document with the values of a request; `values` replace path values. */
+/** Calls an operation of the OpenAPI document with the values of a request; `values` replace those of path and body. */
 export async function send(
   service: ServiceProcess,
   paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>,
   operationId: string,
   stored: StoredRequest,
-  options: { readonly values: Readonly<Record<string, string>>; readonly key: string },
+  options: { readonly values: LiveValues; readonly key: string },
 ): Promise<{ readonly status: number; readonly body: unknown; readonly request: StoredRequest }> {
   const [path, method] = findOperation(paths, operationId);
-  const pathValues = Object.fromEntries(
-    Object.entries(stored.path).map(([name, value]) => [name, options.values[name] ?? value]),
-  );
-  const request = { ...stored, path: pathValues };
+  const replace = (values: object) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, options.values[name] ?? value]));
+  const pathValues = replace(stored.path);
+  const body = typeof stored.body === "object" && stored.body !== null ? replace(stored.body) : stored.body;
+  const request = { ...stored, path: pathValues, body };
   const target = path.replace(/\{(\w+)\}/g, (_match, name) => encodeURIComponent(pathValues[name] ?? ""));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(stored.query)) query.set(name, String(value));
@@ -42,9 +48,9 @@ export async function send(
     method: method.toUpperCase(),
     headers: {
       authorization: `Bearer ${options.key}`,
-      ...(stored.body === null ? {} : { "content-type": "application/json" }),
+      ...(body === null ? {} : { "content-type": "application/json" }),
     },
-    body: stored.body === null ? undefined : JSON.stringify(stored.body),
+    body: body === null ? undefined : JSON.stringify(body),
   });
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   return { status: response.status, body: isJson ? await response.json() : await response.text(), request };

@@ -2,6 +2,7 @@ import { createInProcessBus } from "../../src/adapters/bus/in-process-bus.ts";
 import { createMemoryQuotaJournal } from "../../src/adapters/metering/quota-journal-memory.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
+import { openWorkerPool } from "../../src/adapters/system/worker-pool.ts";
 import type { AppPorts } from "../../src/app.ts";
 
 /** Returns the ports of a single-process service with default settings. `parts` overrides ports. */
@@ -9,6 +10,7 @@ export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues
   return {
     clock: systemClock,
     random: systemRandom,
+    openWorkerPool: (module) => openWorkerPool(module, systemClock),
     bus: createInProcessBus(parts.log),
     journal: createMemoryQuotaJournal(),
     sharedLimits: null,

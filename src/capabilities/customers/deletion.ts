@@ -1,6 +1,7 @@
 import { AppError } from "../../domain/errors.ts";
 import type { Transaction } from "../../ports/database.ts";
 import { deleteActivity } from "../activity/index.ts";
+import { anonymiseReports } from "../consensus/index.ts";
 import { endSessions } from "../sessions/index.ts";
 import type { Actor } from "./model.ts";
 import { deleteEmailChange, insertAudit, lockCustomer } from "./queries.ts";
@@ -9,8 +10,8 @@ const DELETED_ACTION = "customer.deleted";
 
 /**
  * Deletes a customer with its e-mail address, name, keys, sessions, usage and requests. Returns the e-mail address. The
- * audit log and the calls per month remain under the customer id. Does nothing if the audit log shows that the customer
- * was already deleted.
+ * audit log and the calls per month remain under the customer id. Reported trades remain without it, because the
+ * consensus of their markets includes them. Does nothing if the audit log shows that the customer was already deleted.
  *
  * @throws AppError `customer_not_found`
  */
@@ -36,6 +37,7 @@ export async function deleteAccount(
   await deleteEmailChange(transaction, customerId);
   await transaction.query("delete from pending_signups where email = $1", [email]);
   await deleteActivity(transaction, customerId);
+  await anonymiseReports(transaction, customerId);
   const keys = await transaction.query("delete from api_keys where customer_id = $1 returning key_id", [customerId]);
   // Users choose the names of keys.
   await transaction.query("update audit_log set details = details - 'name' where customer_id = $1", [customerId]);

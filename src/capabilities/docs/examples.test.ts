@@ -83,9 +83,11 @@ test("errors are listed in the order of their status", () => {
 test("live values replace the stored ids of samples, and nothing else", () => {
   const stored = examples.get("get_market_history");
   assert.ok(stored !== undefined);
-  const live = { platform: "alpha", market_id: "M-1", slug: "alpha:e" };
+  const live = { platform: "alpha", market_id: "M-1", slug: "alpha:e", market_ids: ["M-1", "M-2"] };
   const { request, response } = withLiveValues(stored, live);
   assert.deepEqual(request, { ...stored.request, path: { platform: "alpha", market_id: "M-1" } });
   assert.equal(response, stored.response);
   assert.deepEqual(withLiveValues(stored, null), stored);
+  const withBody = { request: { ...stored.request, body: { platform: "stored", side: "yes" } }, response };
+  assert.deepEqual(withLiveValues(withBody, live).request.body, { platform: "alpha", side: "yes" });
 });

@@ -6,7 +6,13 @@ const EXAMPLES_FOLDER = new URL("../../../docs/examples/", import.meta.url);
 const VENUES_FILE = "venues.json";
 
 /** Values of an open market, which replace the stored ones in samples and forms, so that these calls succeed. */
-export type LiveValues = Readonly<Record<"platform" | "market_id" | "slug", string>>;
+export interface LiveValues {
+  readonly platform: string;
+  readonly market_id: string;
+  readonly slug: string;
+  /** Ids of several open markets of the platform. */
+  readonly market_ids: readonly string[];
+}
 
 /**
  * Reads the stored examples by operation id.
@@ -38,11 +44,22 @@ function renameVenues(value: unknown, names: ReadonlyMap<string, string>): unkno
   );
 }
 
-/** Returns the example with live path values. Other values stay as stored. */
+/** Returns the example with live values in its path and body. Other values stay as stored. */
 export function withLiveValues({ request, response }: Example, live: LiveValues | null): Example {
   if (live === null) return { request, response };
-  const path = Object.entries(request.path).map(([name, value]) => [name, live[name as keyof LiveValues] ?? value]);
-  return { request: { ...request, path: Object.fromEntries(path) }, response };
+  const replace = <Value>(values: Readonly<Record<string, Value>>, replacements: Readonly<Record<string, Value>>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, replacements[name] ?? value]));
+  const { market_ids: _list, ...texts } = live;
+  const { body } = request;
+  const hasFields = typeof body === "object" && body !== null;
+  return {
+    request: {
+      ...request,
+      path: replace(request.path, texts),
+      body: hasFields ? replace<unknown>({ ...body }, { ...live }) : body,
+    },
+    response,
+  };
 }
 
 /** The request of an operation without an example. The value of each required parameter is its name. */

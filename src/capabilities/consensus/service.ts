@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from "node:util";
+import type { BoardMarket, MarketBoard } from "../../board/index.ts";
+import { AppError, InvalidRequestError } from "../../domain/errors.ts";
+import type { VenueId } from "../../domain/market.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import {
+  CONSENSUS_PERIOD_MS,
+  type Consensus,
+  type ConsensusPeriod,
+  computeConsensus,
+  isPlausible,
+  type TradeReport,
+} from "./model.ts";
+import {
+  countReport,
+  insertReport,
+  lockReporter,
+  selectAgentReports,
+  selectReportByKey,
+  selectReportCount,
+} from "./queries.ts";
+
+export interface ConsensusPorts {
+  readonly database: Database;
+  readonly board: MarketBoard;
+  readonly clock: Clock;
+  /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
+  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+}
+
+export type ConsensusService = ReturnType<typeof createConsensusService>;
+
+/** Stores reported trades and computes the consensus of a market from them. */
+export function createConsensusService({ database, board, clock, getMarket }: ConsensusPorts) {
+  /** Markets without a price are returned too: their trades may be reported. */
+  const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>
+    board.find(venue, marketId) ?? (await getMarket(venue, marketId));
+
+  return {
+    /**
+     * Stores a report, which is durable when this resolves. A report with the fields of an earlier one, or with the
+     * idempotency key of an earlier equal one, is not stored again.
+     *
+     * @returns the number of reports of the market by all customers
+     * @throws AppError `market_not_found`, or `unauthorized` if the customer was deleted; InvalidRequestError if the
+     *   idempotency key belongs to a different report; VenueError
+     */
+    async report(customerId: string, report: TradeReport, idempotencyKey: string | null): Promise<number> {
+      const market = await findMarket(report.venue, report.marketId);
+      const options = { idempotencyKey, isPlausible: isPlausible(report, market), now: clock.now() };
+      return database.transaction(async (transaction) => {
+        if (!(await lockReporter(transaction, customerId)))
+          throw new AppError("unauthorized", "Invalid or expired API key");
+        const earlier =
+          idempotencyKey === null ? null : await selectReportByKey(transaction, customerId, idempotencyKey);
+        if (earlier !== null && !isDeepStrictEqual({ ...earlier }, { ...report }))
+          throw createKeyReuseError(idempotencyKey);
+        const isNew = earlier === null && (await insertReport(transaction, customerId, report, options));
+        return isNew ? countReport(transaction, report) : selectReportCount(transaction, report);
+      });
+    },
+
+    /** @throws AppError `market_not_found`; VenueError */
+    async getConsensus(
+      venue: VenueId,
+      marketId: string,
+      period: ConsensusPeriod,
+    ): Promise<{ readonly consensus: Consensus; readonly generatedAt: number }> {
+      await findMarket(venue, marketId);
+      const now = clock.now();
+      const periodMs = CONSENSUS_PERIOD_MS[period];
+      const agents = await selectAgentReports(database, { venue, marketId }, { fromMs: now - periodMs, toMs: now });
+      return { consensus: computeConsensus(agents, periodMs), generatedAt: now };
+    },
+  };
+}
+
+const createKeyReuseError = (idempotencyKey: string | null) =>
+  new InvalidRequestError([
+    {
+      type: "value_error",
+      loc: ["header", "idempotency-key"],
+      msg: "Value error, this key was sent with a different report",
+      input: idempotencyKey,
+      ctx: { error: {} },
+    },
+  ]);

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { encodeCorrelation } from "./compute.ts";
+import type { CorrelationTask } from "./model.ts";
+
+const STEP = 3_600_000;
+const GENERATED_AT = Date.UTC(2026, 10, 21);
+
+/** Deterministic numbers in [0, 1): the generator of Park and Miller. */
+function createGenerator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+/** Random walks of markets that follow common factors and trade at irregular times. */
+function createTask(marketCount: number, stepCount: number, seed = 7): CorrelationTask {
+  const uniform = createGenerator(seed);
+  const factors = Array.from({ length: 3 }, () => Array.from({ length: stepCount }, () => uniform() - 0.5));
+  const series = Array.from({ length: marketCount }, (_, market) => {
+    const times: number[] = [];
+    const prices: number[] = [];
+    let logOdds = uniform() - 0.5;
+    for (let step = 0; step < stepCount; step++) {
+      logOdds += 0.1 * (factors[market % 3]?.[step] ?? 0) + 0.1 * (uniform() - 0.5);
+      if (uniform() < 0.2 || (market % 5 === 4 && step < stepCount / 2)) continue;
+      times.push(step * STEP + Math.floor(uniform() * STEP));
+      prices.push(1 / (1 + Math.exp(-logOdds)));
+    }
+    return { times: Float64Array.from(times), prices: Float64Array.from(prices) };
+  });
+  return {
+    marketIds: series.map((_, index) => `m-${index}`),
+    platform: "alpha",
+    period: "7d",
+    grid: { start: 0, step: STEP, count: stepCount + 1 },
+    series,
+    generatedAt: GENERATED_AT,
+  };
+}
+
+/** The definition, written without regard to speed: returns null for insufficient data. */
+function referenceCorrelation(task: CorrelationTask, a: number, b: number) {
+  const { start, step, count } = task.grid;
+  const movesOf = (index: number): (number | null)[] => {
+    const { times, prices } = task.series[index] ?? { times: [], prices: [] };
+    const at = Array.from({ length: count }, (_, instant) => {
+      const last = Array.from(times).findLastIndex((time) => time <= start + instant * step);
+      const price = Math.min(0.995, Math.max(0.005, prices[last] ?? Number.NaN));
+      return last < 0 ? null : Math.log(price / (1 - price));
+    });
+    return at.slice(1).map((value, index) => {
+      const before = at[index] ?? null;
+      return value === null || before === null ? null : value - before;
+    });
+  };
+  const [xs, ys] = [movesOf(a), movesOf(b)];
+  const joint = xs.flatMap((x, index) => {
+    const y = ys[index] ?? null;
+    return x === null || y === null ? [] : [{ x, y }];
+  });
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [meanX, meanY] = [mean(joint.map(({ x }) => x)), mean(joint.map(({ y }) => y))];
+  const sum = (term: (x: number, y: number) => number) =>
+    joint.reduce((total, { x, y }) => total + term(x - meanX, y - meanY), 0);
+  const correlation = sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y));
+  const isSufficient = joint.filter(({ x, y }) => x !== 0 && y !== 0).length >= 30;
+  return { correlation: isSufficient ? correlation : null, dataPoints: joint.length };
+}
+
+interface Body {
+  readonly pairs: readonly {
+    readonly market_a: string;
+    readonly market_b: string;
+    readonly correlation: number | null;
+    readonly data_points: number;
+    readonly relationship: string;
+  }[];
+  readonly clusters: readonly (readonly string[])[];
+  readonly concentration_warnings: readonly string[];
+}
+
+const decode = (task: CorrelationTask): Body => JSON.parse(new TextDecoder().decode(encodeCorrelation(task)));
+
+test("every coefficient equals that of a naive reference to 1e-9, from prices at irregular times", () => {
+  for (const [markets, steps] of [
+    [2, 168],
+    [3, 40],
+    [13, 192],
+    [17, 720],
+  ] as const) {
+    const task = createTask(markets, steps);
+    const { pairs } = decode(task);
+    assert.equal(pairs.length, (markets * (markets - 1)) / 2);
+    let compared = 0;
+    for (const pair of pairs) {
+      const [a, b] = [pair.market_a, pair.market_b].map((id) => Number(id.slice(2)));
+      const expected = referenceCorrelation(task, a ?? -1, b ?? -1);
+      assert.equal(pair.data_points, expected.dataPoints);
+      assert.equal(pair.correlation === null, expected.correlation === null, `${pair.market_a} ${pair.market_b}`);
+      if (pair.correlation === null || expected.correlation === null) continue;
+      compared += 1;
+      assert.ok(Math.abs(pair.correlation - expected.correlation) < 1e-9);
+    }
+    assert.ok(steps < 100 || compared > 0);
+  }
+});
+
+test("a pair with too little joint movement is `insufficient_data` with null, never 0", () => {
+  const task = createTask(4, 168);
+  const still = { times: Float64Array.of(0), prices: Float64Array.of(0.5) };
+  const unknown = { times: new Float64Array(), prices: new Float64Array() };
+  const { pairs, clusters, concentration_warnings } = decode({ ...task, series: [still, unknown, still, still] });
+  assert.equal(pairs.length, 6);
+  for (const { correlation, relationship } of pairs)
+    assert.deepEqual([correlation, relationship], [null, "insufficient_data"]);
+  assert.deepEqual([clusters, concentration_warnings], [[], []]);
+  assert.deepEqual(
+    pairs.map(({ data_points }) => data_points),
+    [0, 168, 168, 0, 0, 168],
+  );
+});
+
+test("markets that move together are in one cluster, and each pair of at least 0.7 has a warning with its figures", () => {
+  const task = createTask(4, 168);
+  const [first, second] = task.series;
+  assert.ok(first !== undefined && second !== undefined);
+  const opposite = { times: second.times, prices: second.prices.map((price) => 1 - price) };
+  const body = decode({ ...task, series: [first, second, first, opposite] });
+  const relationships = Object.fromEntries(
+    body.pairs.map(({ market_a, market_b, relationship }) => [`${market_a} ${market_b}`, relationship]),
+  );
+  assert.equal(relationships["m-0 m-2"], "strong_positive");
+  assert.equal(relationships["m-1 m-3"], "strong_negative");
+  assert.deepEqual(body.clusters, [["m-0", "m-2"]]);
+  assert.equal(body.concentration_warnings.length, 1);
+  assert.match(
+    body.concentration_warnings[0] ?? "",
+    /^m-0 and m-2 move together: correlation (1\.00|0\.99) over 7d \(\d+ data points\)\. Positions on the same side/,
+  );
+});
+
+test("the body has the documented fields", () => {
+  const { pairs: _pairs, clusters: _clusters, concentration_warnings: _warnings, ...rest } = decode(createTask(2, 40));
+  assert.deepEqual(rest, {
+    market_ids: ["m-0", "m-1"],
+    platform: "alpha",
+    period: "7d",
+    generated_at: new Date(GENERATED_AT).toISOString(),
+  });
+});

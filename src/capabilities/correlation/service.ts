@@ -1,0 +1,143 @@
+import type { BoardMarket, MarketBoard } from "../../board/index.ts";
+import { AppError, InvalidRequestError, type ValidationItem } from "../../domain/errors.ts";
+import type { VenueId } from "../../domain/market.ts";
+import { chunksOf } from "../../lib/chunks.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { WorkerPool } from "../../ports/worker-pool.ts";
+import type { PriceSeries } from "../../storage/index.ts";
+import type { MarketsService } from "../markets/index.ts";
+import { encodeCorrelation } from "./compute.ts";
+import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX } from "./model.ts";
+
+/** Markets that are requested from their venues at the same time, if they are not on the board. Ingest allows four. */
+const LOOK_UPS_MAX = 2;
+/** How long a request waits for history that is fetched from the venues. */
+const FETCH_TIMEOUT_MS = 5_000;
+/** Multiplications above which a computation would delay other requests by more than a few milliseconds. */
+const INLINE_PRODUCTS_MAX = 1_000_000;
+
+export interface CorrelationPorts {
+  readonly board: MarketBoard;
+  readonly clock: Clock;
+  /** Ids of the venues that clients can query. */
+  readonly venues: readonly VenueId[];
+  readonly markets: Pick<MarketsService, "getMarket" | "getEvent">;
+  /** Fetches history that the store lacks, as far as the venues answer in time. Never rejects. */
+  readonly fetchMissingHistory: (markets: readonly BoardMarket[], timeoutMs: number) => Promise<void>;
+  readonly readPriceSeries: (
+    marketKeys: readonly (number | null)[],
+    options: { readonly period: CorrelationPeriod; readonly now: number },
+  ) => Promise<PriceSeries>;
+  readonly workers: WorkerPool<CorrelationTask, Uint8Array<ArrayBuffer>>;
+}
+
+interface MarketName {
+  /** As the caller named the market. */
+  readonly name: string;
+  readonly venue: VenueId;
+  readonly marketId: string;
+}
+
+export type CorrelationService = ReturnType<typeof createCorrelationService>;
+
+/** Computes correlations from stored prices: small requests here, large ones on a worker thread. */
+export function createCorrelationService(ports: CorrelationPorts) {
+  const { board, clock } = ports;
+
+  /** @throws AppError `market_not_found` that names the market; VenueError */
+  const getMarket = async ({ name, venue, marketId }: MarketName): Promise<BoardMarket> => {
+    try {
+      return board.find(venue, marketId) ?? (await ports.markets.getMarket(venue, marketId));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "market_not_found") throw error;
+      throw new AppError("market_not_found", `There is no such market on this venue: ${name}`, { cause: error });
+    }
+  };
+
+  const correlate = async (
+    markets: readonly BoardMarket[],
+    names: readonly string[],
+    period: CorrelationPeriod,
+  ): Promise<Uint8Array> => {
+    await ports.fetchMissingHistory(markets, FETCH_TIMEOUT_MS);
+    const generatedAt = clock.now();
+    // The fetch may have stored a market for the first time.
+    const keys = markets.map(({ listing, storeKey }) => storeKey ?? findStoreKey(listing));
+    const { grid, series } = await ports.readPriceSeries(keys, { period, now: generatedAt });
+    const venues = new Set(markets.map(({ listing }) => listing.venue));
+    const platform = venues.size === 1 ? (markets[0]?.listing.venue ?? null) : null;
+    const task = { marketIds: names, platform, period, grid, series, generatedAt };
+    const products = (markets.length * (markets.length - 1) * grid.count) / 2;
+    if (products <= INLINE_PRODUCTS_MAX) return encodeCorrelation(task);
+    return ports.workers.run(
+      task,
+      series.flatMap(({ times, prices }) => [times.buffer, prices.buffer]),
+    );
+  };
+  const findStoreKey = ({ venue, marketId }: BoardMarket["listing"]): number | null =>
+    board.find(venue, marketId)?.storeKey ?? null;
+
+  return {
+    /**
+     * Returns the correlations of these markets as JSON.
+     *
+     * @param marketIds  ids at the venue `platform`, or `platform/market_id`
+     * @throws InvalidRequestError for an id without venue and for a repeated market; AppError `market_not_found`,
+     *   `overloaded`, `store_unavailable`; VenueError
+     */
+    async correlateMarkets(
+      marketIds: readonly string[],
+      platform: VenueId | null,
+      period: CorrelationPeriod,
+    ): Promise<Uint8Array> {
+      const names = parseNames(marketIds, platform, ports.venues);
+      const markets: BoardMarket[] = [];
+      for (const chunk of chunksOf(names, LOOK_UPS_MAX)) markets.push(...(await Promise.all(chunk.map(getMarket))));
+      return correlate(markets, marketIds, period);
+    },
+
+    /**
+     * Returns the correlations of an event's markets as JSON. Of more than 500 markets, those with the largest volume are
+     * compared.
+     *
+     * @throws AppError `event_not_found`, `overloaded`, `store_unavailable`
+     */
+    async correlateEvent(slug: string, period: CorrelationPeriod): Promise<Uint8Array> {
+      const { markets } = ports.markets.getEvent(slug);
+      const volumeOf = ({ activity }: BoardMarket) => activity.volume24hUsd ?? 0;
+      const compared = markets.toSorted((a, b) => volumeOf(b) - volumeOf(a)).slice(0, MARKETS_MAX);
+      return correlate(
+        compared,
+        compared.map(({ listing }) => listing.marketId),
+        period,
+      );
+    },
+  };
+}
+
+/** Splits `platform/market_id`. An id without the prefix of a known venue belongs to `platform`. */
+function parseNames(
+  marketIds: readonly string[],
+  platform: VenueId | null,
+  venues: readonly VenueId[],
+): readonly MarketName[] {
+  const errors: ValidationItem[] = [];
+  const indexes = new Map<string, number>();
+  const names = marketIds.flatMap((name, index): MarketName[] => {
+    const prefix = venues.find((venue) => name.startsWith(`${venue}/`));
+    const venue = prefix ?? platform;
+    const fail = (reason: string) => {
+      const loc = ["body", "market_ids", index];
+      errors.push({ type: "value_error", loc, msg: `Value error, ${reason}`, input: name, ctx: { error: {} } });
+      return [];
+    };
+    if (venue === null) return fail("the venue is missing; send platform, or ids of the form platform/market_id");
+    const marketId = prefix === undefined ? name : name.slice(prefix.length + 1);
+    const id = `${venue}/${marketId}`;
+    if (indexes.has(id)) return fail(`this is the same market as at position ${indexes.get(id)}`);
+    indexes.set(id, index);
+    return [{ name, venue, marketId }];
+  });
+  if (errors.length > 0) throw new InvalidRequestError(errors);
+  return names;
+}
