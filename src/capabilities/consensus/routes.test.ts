@@ -231,3 +231,17 @@ onPostgres("equal reports sent at once to several nodes count once", async (data
   assert.deepEqual([...new Set(replies.map((reply) => reply?.json.trade_count))].sort(), [1, 2, 3, 4]);
   assert.equal((await read()).json.sample_size, 4);
 });
+
+onPostgres(
+  "different reports sent at once with one idempotency key: one is stored, the others are 422",
+  async (database) => {
+    const { createAgent } = await open(database);
+    const { report, read } = await createAgent();
+    const headers = { "idempotency-key": "one key" };
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => report({ client_ref: `trade ${index}` }, headers)),
+    );
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, ...Array.from({ length: 19 }, () => 422)]);
+    assert.equal((await read()).json.sample_size, 1);
+  },
+);
