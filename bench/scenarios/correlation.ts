@@ -7,7 +7,7 @@ import { encodeCorrelation } from "../../src/capabilities/correlation/compute.ts
 import { CORRELATION_WORKER, type CorrelationTask } from "../../src/capabilities/correlation/index.ts";
 import { pairCorrelations } from "../../src/quant/correlation.ts";
 import type { LogOddsMoves } from "../../src/quant/price-grid.ts";
-import { readPriceSeries } from "../../src/storage/price-series.ts";
+import { readPriceSeries } from "../../src/storage/readers/price-series.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { temporaryFolder } from "../../test/support/service-process.ts";
 import { interleave } from "../harness/rounds.ts";
