@@ -9,7 +9,7 @@ import {
   createCorrelationService,
 } from "./capabilities/correlation/index.ts";
 import { docsRoutes } from "./capabilities/docs/index.ts";
-import { createExecutionService, executionRoutes, nextListedDate } from "./capabilities/execution/index.ts";
+import { createExecutionService, executionRoutes } from "./capabilities/execution/index.ts";
 import type { HealthReport } from "./capabilities/health/index.ts";
 import { createMarketsService, type MarketsService, marketRoutes } from "./capabilities/markets/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
@@ -45,10 +45,8 @@ export function registerMarketRoutes(
     factsOf: (listing) => ingest.factsOf(listing),
   });
   marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
-  resolutionRoutes(http, {
-    service: createResolutionService({ board, clock, getMarket: service.getListedMarket }),
-    venues,
-  });
+  const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
+  resolutionRoutes(http, { service: resolution, venues });
   const screening = createScreeningService({ board, clock, findLastHour: (market) => ingest.lastHours.find(market) });
   screeningRoutes(http, { service: screening, venues });
   const execution = createExecutionService({
@@ -56,7 +54,7 @@ export function registerMarketRoutes(
     getMarket: service.getMarket,
     readBook: (market) => ingest.books.read(market),
     readQuoteTicks: (marketKey, period) => readQuoteTicks(database, marketKey, period),
-    nextKeyDate: nextListedDate,
+    nextKeyDate: resolution.nextKeyDate,
   });
   executionRoutes(http, { service: execution, venues });
   const consensus = createConsensusService({ database, board, clock, getMarket: service.getMarket });

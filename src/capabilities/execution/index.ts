@@ -1,4 +1,3 @@
 /** Execution guidance: how to fill an order in a market, from its order book and its recent quotes. */
-export { nextListedDate } from "./key-dates.ts";
 export { executionRoutes } from "./routes.ts";
 export { createExecutionService } from "./service.ts";

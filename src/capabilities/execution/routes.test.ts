@@ -8,7 +8,7 @@ import { MarketBoard } from "../../board/index.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
 import type { BookLevel, OrderBook } from "../../domain/order-book.ts";
 import type { QuoteTicks } from "../../storage/index.ts";
-import { nextListedDate } from "./key-dates.ts";
+import { createResolutionService } from "../resolution/index.ts";
 import { executionRoutes } from "./routes.ts";
 import { createExecutionService, type ExecutionPorts } from "./service.ts";
 
@@ -44,16 +44,17 @@ async function openExecutionApi(ports: Partial<ExecutionPorts> = {}, parts: Samp
   const board = new MarketBoard(() => clock.now());
   board.restore(sampleMarket("m", { activity: { volume24hUsd: 999 }, ...parts }), 7);
   const { app } = await testServer();
+  const getMarket: ExecutionPorts["getMarket"] = async (venue, marketId) => {
+    const market = board.find(venue, marketId);
+    if (market === null) throw new AppError("market_not_found", "There is no such market on this venue");
+    return market;
+  };
   const service = createExecutionService({
     clock,
-    async getMarket(venue, marketId) {
-      const market = board.find(venue, marketId);
-      if (market === null) throw new AppError("market_not_found", "There is no such market on this venue");
-      return market;
-    },
+    getMarket,
     readBook: async () => BOOK,
     readQuoteTicks: async () => TICKS,
-    nextKeyDate: nextListedDate,
+    nextKeyDate: createResolutionService({ board, clock, getMarket }).nextKeyDate,
     ...ports,
   });
   executionRoutes(app, { service, venues: { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] } });
@@ -190,7 +191,7 @@ test("200: a market that is not stored yet has no quotes, and unknown volume, ti
 test("200: the next date is the first one ahead; a date that has passed is not shown", async () => {
   const listing = { closeAt: NOW, expectedResolutionAt: NOW + 48 * HOUR_MS };
   await assertFields(await openExecutionApi({}, { listing }), {
-    ...{ upcoming_event: "Expected resolution", hours_to_event: 48 },
+    ...{ upcoming_event: "Resolution expected by the venue", hours_to_event: 48 },
   });
 });
 

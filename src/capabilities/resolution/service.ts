@@ -3,7 +3,7 @@ import type { VenueId } from "../../domain/market.ts";
 import { loadTimeZones } from "../../lib/zoned-time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { describeResolution } from "./describe-resolution.ts";
-import type { Resolution } from "./model.ts";
+import type { KeyDate, Resolution } from "./model.ts";
 
 export interface ResolutionPorts {
   readonly board: Pick<MarketBoard, "findEvent">;
@@ -23,15 +23,21 @@ export type ResolutionService = ReturnType<typeof createResolutionService>;
 
 export function createResolutionService({ board, clock, getMarket }: ResolutionPorts) {
   loadTimeZones();
+  const describe = (market: BoardMarket, now: number): Resolution => {
+    const { venue, eventId } = market.listing;
+    const event = eventId === null ? null : board.findEvent(eventSlug(venue, eventId));
+    return describeResolution(market, event?.listing.title ?? null, now);
+  };
   return {
+    /** Returns the nearest key date after `now` (Unix milliseconds), or null if none is known. */
+    nextKeyDate: (market: BoardMarket, now: number): KeyDate | null =>
+      describe(market, now).keyDates.find(({ at }) => at > now) ?? null,
+
     /** @throws AppError `market_not_found`; VenueError if the venue request fails */
     async getResolution(venue: VenueId, marketId: string): Promise<MarketResolution> {
       const market = await getMarket(venue, marketId);
-      const { eventId } = market.listing;
-      const event = eventId === null ? null : board.findEvent(eventSlug(venue, eventId));
       const now = clock.now();
-      const resolution = describeResolution(market, event?.listing.title ?? null, now);
-      return { market, resolution, generatedAt: now };
+      return { market, resolution: describe(market, now), generatedAt: now };
     },
   };
 }
