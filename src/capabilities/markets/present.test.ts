@@ -162,3 +162,17 @@ test("a history contains the start time and the prices of each point", () => {
     ],
   });
 });
+
+test("an unchanged page is joined once, a changed one again, and 64 pages are cached", () => {
+  const createItems = (name: string) => ["a", "b"].map((id) => Buffer.from(JSON.stringify(`${name}-${id}`)));
+  const items = createItems("page");
+  const json = joinJsonArray(items);
+  assert.equal(joinJsonArray([...items]), json);
+  const changedItems = [...items.slice(0, 1), Buffer.from('"changed"')];
+  assert.equal(String(joinJsonArray(changedItems)), '["page-a","changed"]');
+  assert.equal(String(joinJsonArray(items.slice(0, 1))), '["page-a"]');
+  const pages = Array.from({ length: 65 }, (_, number) => createItems(String(number)));
+  const bodies = pages.map(joinJsonArray);
+  assert.equal(joinJsonArray(pages[1] ?? []), bodies[1]);
+  assert.notEqual(joinJsonArray(pages[0] ?? []), bodies[0], "the oldest page was discarded");
+});
