@@ -49,7 +49,7 @@ export async function installOpenApi(
       info: {
         title: "Parallax",
         description:
-          "Prediction markets of several venues in one format: markets, events, prices, history and sentiment.",
+          "Prediction markets of several venues in one format: markets, order books, trades, history, resolution, execution, screening, correlation and consensus.",
         version: API_VERSION,
       },
       ...(options.publicUrl === null ? {} : { servers: [{ url: options.publicUrl }] }),
