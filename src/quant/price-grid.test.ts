@@ -67,7 +67,7 @@ test("a later price never changes an earlier move", () => {
   );
 });
 
-test("decreasing times, other prices and unusable grids are refused", () => {
+test("invalid times, prices and grids throw a RangeError", () => {
   assert.throws(
     () =>
       movesOf([

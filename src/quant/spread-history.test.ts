@@ -52,7 +52,7 @@ test("the mean equals that of the spreads sampled at every millisecond, and quot
   );
 });
 
-test("the trend needs a difference of 10% and enough time on both sides", () => {
+test("a spread is `widening` or `tightening` from a change of 10%; with too short a history the trend is null", () => {
   assert.equal(spreadTrend(0.0111, 0.01), "widening");
   assert.equal(spreadTrend(0.0109, 0.01), "stable");
   assert.equal(spreadTrend(0.01, 0.0109), "stable");

@@ -12,7 +12,7 @@ import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, MINUTE_MS } from "./model.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
-/** Noon, which is a boundary of five-minute and hourly bars. */
+/** 12:00 UTC: start of a five-minute and of an hourly bar. */
 const NOON = Date.UTC(2026, 10, 21, 12);
 
 type Write = readonly [atMs: number, yesPrice: number, volumeUsd?: number | null];

@@ -264,7 +264,7 @@ test("the embedded store limits its shared buffers and the young generation of i
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
   try {
     assert.deepEqual(await database.query("show shared_buffers"), [{ shared_buffers: "16MB" }]);
-    // The limit applies to all threads that start after the store's thread.
+    // Opening the store limits the young generation of all threads that start later. Measured in a new thread.
     const [youngMib] = await once(new Worker(MEASURE_YOUNG_GENERATION, { eval: true }), "message");
     assert.ok(youngMib <= 8, `${youngMib} MiB`);
   } finally {

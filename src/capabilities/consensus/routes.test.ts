@@ -10,7 +10,7 @@ const PATH = `/v1/markets/${VENUE}/m-1/consensus`;
 const TRADE = { platform: VENUE, market_id: "m-1", side: "yes", price: 0.41, size_usd: 100 };
 const DAY_MS = 86_400_000;
 
-/** Opens the service with the market m-1, quoted at 0.40 and 0.42. */
+/** Starts an app with one market, m-1, with a bid of 0.40 and an ask of 0.42. */
 async function open(database: Database) {
   const harness = await customerHarness(database);
   const { app, clock } = harness;

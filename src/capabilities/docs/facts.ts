@@ -43,7 +43,7 @@ export function writeTiersTable(operations: readonly Operation[]): string {
   return writeTable(["Tier", "Price per request", "Endpoints"], rows);
 }
 
-/** Writes every error code with its status, meaning and action. */
+/** Returns a Markdown table of all error codes with their status, their meaning and what the caller should do. */
 export function writeErrorTable(statusOf: (code: DocumentedCode) => number): string {
   const rows = Object.entries(ERROR_DESCRIPTIONS).map(([code, { meaning, action }]) => [
     `\`${code}\``,

@@ -73,7 +73,7 @@ test("200: the title of the event can name the recurring schedule", async () => 
   assert.deepEqual(body.key_dates.at(-1), { date: "2026-12-09T19:00:00.000Z", label: "FOMC decision", impact: "high" });
 });
 
-test("200: a market without rules, dates or price has null for what is unknown", async () => {
+test("200: unknown fields of a market without rules, dates and price are null", async () => {
   const { board, get } = await openMarketApi();
   board.apply(sampleMarket("m", { listing: { title: "Who is it?" }, quote: NO_PRICE }), SAMPLE_AT);
   const reply = await get(urlOf("m"));

@@ -15,7 +15,7 @@ export interface Occurrence {
 }
 
 export interface Calendar {
-  /** Public name of the schedule. */
+  /** The value of `recurring_schedule` in the API, for example "FOMC meeting". */
   readonly name: string;
   /**
    * Returns the occurrences of a calendar year in order of time.

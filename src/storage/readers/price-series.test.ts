@@ -4,7 +4,7 @@ import type { Database } from "../../ports/database.ts";
 import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, MINUTE_MS } from "../model.ts";
 import { readPriceSeries } from "./price-series.ts";
 
-/** Noon, which is a boundary of all grids. */
+/** 12:00 UTC: a multiple of the 15-minute and hourly steps of the grids. */
 const NOON = Date.UTC(2026, 10, 21, 12);
 
 type Bar = readonly [marketKey: number, endAt: number, yesPrice: number | null];
