@@ -15,11 +15,12 @@ export default {
     only("lib"),
     only("domain", "lib"),
     only("quant", "domain", "lib"),
+    only("matching", "quant", "domain", "lib"),
     only("ports", "domain"),
     ...["adapters", "venues", "http", "recording", "board", "event-log"].map((folder) => only(folder, ...base)),
     only("storage", "board", "event-log", ...base),
     only("ingest", "board", "storage", "event-log", ...base),
-    only("capabilities", "ingest", "board", "storage", "event-log", "http", "quant", ...base),
+    only("capabilities", "ingest", "board", "storage", "event-log", "http", "matching", "quant", ...base),
     only("config", "capabilities", "venues", "domain", "lib"),
     forbid(
       "the-sandbox-imports-only-lib-and-recordings",
@@ -27,18 +28,33 @@ export default {
       { path: "^src/", pathNot: ["^src/lib/", "^src/recording/(read|format|errors)\\.ts$"] },
     ),
     forbid(
+      "venue-protocols-do-not-read-the-true-outcomes",
+      { path: "^sandbox/(protocol|faults)/", pathNot: [test, "/test-(world|server)\\.ts$"] },
+      { path: "^sandbox/world/", pathNot: "^sandbox/world/(types|random)\\.ts$" },
+    ),
+    forbid(
       "only-commands-start-the-sandbox",
       { path: "^src/", pathNot: ["^src/commands/", test] },
       { path: "^sandbox/" },
     ),
-    forbid("pure-folders-do-no-io", { path: inside("domain", "lib", "quant") }, { dependencyTypes: ["core", "npm"] }),
+    forbid(
+      "research-imports-only-matching",
+      { path: "^research/" },
+      { path: "^(src|sandbox)/", pathNot: inside("matching") },
+    ),
+    forbid("the-service-never-imports-research", { path: "^(src|sandbox)/" }, { path: "^research/" }),
+    forbid(
+      "pure-folders-do-no-io",
+      { path: inside("domain", "lib", "quant", "matching") },
+      { dependencyTypes: ["core", "npm"] },
+    ),
     // Config reads single files: an index loads its whole capability, and every command reads the config.
     forbid(
       "import-through-the-index",
-      { path: "^src/(?!config/)(?:capabilities/)?([^/]+)/" },
+      { path: "^src/(?!config/)((?:capabilities/)?[^/]+)/" },
       {
-        path: "^src/(capabilities/[^/]+|board|storage|ingest|event-log)/",
-        pathNot: ["^src/(capabilities/)?$1/", "/index\\.ts$"],
+        path: "^src/(capabilities/[^/]+|board|storage|ingest|event-log|matching)/",
+        pathNot: ["^src/$1/", "/index\\.ts$"],
       },
     ),
     forbid(

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import Fastify from "fastify";
 import { createControl } from "./control.ts";
 import { createFaults } from "./faults/venue-faults.ts";
+import { worldCandles } from "./world/candles.ts";
 import { createWorld } from "./world/index.ts";
 import { uniform } from "./world/random.ts";
 import { SANDBOX_VENUES } from "./world/types.ts";
@@ -56,6 +57,46 @@ test("200: returns the true state of all markets of a venue, or of one market, a
   assert.deepEqual(markets[0].book, JSON.parse(JSON.stringify(world.book(market, NOW))));
   assert.deepEqual(markets[0].activity, world.activity(market, NOW));
   assert.deepEqual((await app.inject("/truth/kalshi?market_id=none")).json().markets, []);
+});
+
+test("200: returns the true trades and candles of a market, up to now by default", async () => {
+  const { world, app } = openControl();
+  const [market] = world.markets("kalshi", NOW);
+  assert.ok(market);
+  const id = encodeURIComponent((await app.inject("/truth/kalshi")).json().markets[0].market_id);
+  const { trades } = (await app.inject(`/truth/kalshi/trades?market_id=${id}`)).json();
+  assert.deepEqual(trades, world.trades(market, market.openAt, NOW + 1));
+  const [first] = trades;
+  assert.ok(first !== undefined);
+  const { trades: firstTrades } = (
+    await app.inject(`/truth/kalshi/trades?market_id=${id}&from=${first.at}&to=${first.at}`)
+  ).json();
+  assert.deepEqual(firstTrades, world.trades(market, first.at, first.at + 1));
+  const range = { from: NOW - 3_600_000, to: NOW, intervalMs: 300_000 };
+  const { candles } = (
+    await app.inject(`/truth/kalshi/candles?market_id=${id}&from=${range.from}&interval=300000`)
+  ).json();
+  assert.deepEqual(candles, worldCandles(world, market, range));
+});
+
+test("400 and 404: trades and candles need a listed market, a past time and at most 2,000 intervals", async () => {
+  const { app } = openControl();
+  const id = encodeURIComponent((await app.inject("/truth/kalshi")).json().markets[0].market_id);
+  const day = 24 * 3_600_000;
+  for (const [path, status] of [
+    ["kalshi/trades", 404],
+    ["kalshi/trades?market_id=none", 404],
+    ["nowhere/trades?market_id=none", 404],
+    [`kalshi/trades?market_id=${id}&to=${NOW + 1}`, 400],
+    [`kalshi/trades?market_id=${id}&from=yesterday`, 400],
+    [`kalshi/candles?market_id=${id}`, 400],
+    [`kalshi/candles?market_id=${id}&interval=999`, 400],
+    [`kalshi/candles?market_id=${id}&interval=1000.5`, 400],
+    [`kalshi/candles?market_id=${id}&from=${NOW - day}&interval=${day / 2_001}`, 400],
+    [`kalshi/candles?market_id=${id}&from=${NOW - 2_001_000}&interval=1000`, 400],
+    [`kalshi/candles?market_id=none&interval=60000`, 404],
+  ] as const)
+    assert.equal((await app.inject(`/truth/${path}`)).statusCode, status, path);
 });
 
 test("400: rejects a time in the future and a malformed time", async () => {

@@ -3,26 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hostWithoutPort, isLoopbackHost } from "../src/lib/loopback.ts";
 import { FAULT_DEFINITIONS, FaultError, type FaultSettings, parseFaults } from "./faults/switches.ts";
 import type { ExchangeContext, ExchangeService } from "./protocol/exchange.ts";
-import { kalshiTicker } from "./protocol/kalshi/index.ts";
-import { limitlessMarketId } from "./protocol/limitless/index.ts";
-import { manifoldMarketId } from "./protocol/manifold/index.ts";
-import { polymarketMarketId } from "./protocol/polymarket/index.ts";
 import type { ServiceUrls } from "./serve.ts";
-import {
-  type ListedMarket,
-  type ReplayedRecording,
-  SANDBOX_VENUES,
-  type SandboxVenue,
-  type World,
-} from "./world/types.ts";
-
-/** Functions that return a market's id in the format of its venue. */
-const MARKET_IDS: Readonly<Record<SandboxVenue, (market: ListedMarket) => string>> = {
-  kalshi: kalshiTicker,
-  polymarket: polymarketMarketId,
-  limitless: limitlessMarketId,
-  manifold: manifoldMarketId,
-};
+import { installPairsRoute } from "./truth-pairs.ts";
+import { installTruthRoutes, marketIdOf } from "./truth-routes.ts";
+import { type ReplayedRecording, SANDBOX_VENUES, type World } from "./world/types.ts";
 
 const presentRecording = (recording: ReplayedRecording) => ({
   source: recording.source,
@@ -44,20 +28,6 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character
  */
 export function createControl(context: ExchangeContext, urls: ServiceUrls, host: string): ExchangeService {
   const { world, now } = context;
-  const truthOf = (market: ListedMarket, at: number) => ({
-    venue: market.venue,
-    market_id: MARKET_IDS[market.venue](market),
-    index: market.index,
-    question: market.question,
-    label: market.label,
-    event: market.event.title,
-    lifecycle: world.lifecycle(market, at),
-    book: world.book(market, at),
-    probability: world.probability(market, at),
-    activity: world.activity(market, at),
-  });
-  const isVenue = (text: string): text is SandboxVenue => (SANDBOX_VENUES as readonly string[]).includes(text);
-
   return {
     venue: "control",
     name: "rest",
@@ -91,24 +61,8 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls, host:
         now: now(),
         recording: world.recording && presentRecording(world.recording),
       }));
-      app.get<{ Params: { venue: string }; Querystring: { at?: string; market_id?: string } }>(
-        "/truth/:venue",
-        (request, reply) => {
-          const { venue } = request.params;
-          if (!isVenue(venue)) return reply.code(404).send({ error: `unknown venue ${venue}` });
-          const at = request.query.at === undefined ? now() : Number(request.query.at);
-          if (!Number.isFinite(at) || at > now())
-            return reply.code(400).send({ error: "at must be a time in Unix milliseconds that is not in the future" });
-          const markets = world.markets(venue, at);
-          const marketId = request.query.market_id;
-          return {
-            at,
-            markets: markets
-              .filter((market) => marketId === undefined || MARKET_IDS[market.venue](market) === marketId)
-              .map((market) => truthOf(market, at)),
-          };
-        },
-      );
+      installTruthRoutes(app, context);
+      installPairsRoute(app, context, marketIdOf);
     },
   };
 }
@@ -185,7 +139,11 @@ ${escapeHtml(describeWorld(world))}</p>
 <h2>For tests</h2>
 <p><code>GET /urls</code> returns the base URLs as JSON. <code>GET /world</code> returns seed, start, speed, current time and
 the replayed recording. <code>GET /truth/{venue}?at={Unix milliseconds}&amp;market_id={id}</code> returns the true state of the
-markets at a given time: book, lifecycle, outcome and volume.</p>
+markets at a given time: book, lifecycle, outcome and volume. <code>GET /truth/{venue}/trades?market_id={id}&amp;from=…&amp;to=…</code>
+returns the trades of a market, and <code>GET /truth/{venue}/candles?market_id={id}&amp;from=…&amp;to=…&amp;interval={milliseconds}</code>
+its prices and volume in each interval. <code>GET
+/truth/pairs?traps=true</code> returns how markets of different venues are related, and the traps: pairs that look alike and
+are not the same.</p>
 <h2>Faults</h2>
 <p>Fault switches make a venue fail, each at a rate from 0 to 1 per request or message. <code>GET /faults</code> returns all
 switches, the active ones and how often each fault occurred. <code>PUT /faults/{venue}</code> with JSON such as

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { MarketBoard } from "./board/index.ts";
 import type { AccountSettings } from "./capabilities/account/index.ts";
+import type { MatchedPairs } from "./capabilities/arbitrage/index.ts";
 import type { Customers, SignUpSettings } from "./capabilities/customers/index.ts";
+import type { Matching } from "./capabilities/matching/index.ts";
 import type { Metering } from "./capabilities/metering/index.ts";
 import type { PaymentPorts } from "./capabilities/payments/index.ts";
 import type { VenueId } from "./domain/market.ts";
@@ -15,6 +17,7 @@ import type { SharedLimitLog } from "./ports/limit-log.ts";
 import type { Log } from "./ports/log.ts";
 import type { QuotaJournal } from "./ports/quota-journal.ts";
 import type { Random } from "./ports/random.ts";
+import type { OpenStateThread } from "./ports/state-thread.ts";
 import type { DriftCounter, DropCounter, VenueAdapter } from "./ports/venue.ts";
 import type { OpenWorkerPool } from "./ports/worker-pool.ts";
 import type { RetentionDays } from "./storage/index.ts";
@@ -36,6 +39,8 @@ export interface AppPorts {
   readonly trustProxy: readonly string[] | null;
   /** Threads for computations that would block the event loop. */
   readonly openWorkerPool: OpenWorkerPool;
+  /** Threads that keep state for as long as the service runs. */
+  readonly openStateThread: OpenStateThread;
   /** Origins whose scripts may use the API; none by default. */
   readonly corsOrigins?: readonly string[];
   /** Limits of connections; omitted fields have the defaults of the HTTP server. */
@@ -62,6 +67,8 @@ export interface AppPorts {
   readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
   /** Per-call payments; undefined disables them. They require `publicUrl`. */
   readonly payments?: PaymentPorts;
+  /** Pairs of markets that ask the same question; by default those that matching finds. */
+  readonly matchedPairs?: MatchedPairs;
   /**
    * Creates each venue's adapter, which reports dropped records to `drop`, schema drift to `drift`, and the bytes of each
    * HTTP response to `countBytes`.
@@ -82,6 +89,8 @@ export interface App {
   /** The caller must start metering before the server listens. */
   readonly metering: Metering;
   readonly customers: Customers;
+  /** Null on a node that does not serve the API. */
+  readonly matching: Matching | null;
   start(): void;
   /** Stops reading venues, writes queued data to the store and returns unused quota. */
   stop(): Promise<void>;

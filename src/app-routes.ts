@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
+import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
 import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
 import {
   CORRELATION_WORKER,
@@ -12,12 +13,13 @@ import { docsRoutes } from "./capabilities/docs/index.ts";
 import { createExecutionService, executionRoutes } from "./capabilities/execution/index.ts";
 import type { HealthReport } from "./capabilities/health/index.ts";
 import { createMarketsService, type MarketsService, marketRoutes } from "./capabilities/markets/index.ts";
+import type { Matching } from "./capabilities/matching/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
 import { createScreeningService, screeningRoutes } from "./capabilities/screening/index.ts";
 import { websiteRoutes } from "./capabilities/website/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { Ingest } from "./ingest/index.ts";
-import { readMarketWideTrend, readPriceSeries, readQuoteTicks } from "./storage/index.ts";
+import { readMarketWideTrend, readPriceSeries, readQuoteTicks, seriesBarMs } from "./storage/index.ts";
 
 /** Registers the market endpoints, the public pages, which show the same data, and the documentation. */
 export function registerMarketRoutes(
@@ -26,10 +28,11 @@ export function registerMarketRoutes(
     readonly ports: AppPorts;
     readonly board: MarketBoard;
     readonly ingest: Ingest;
+    readonly matching: Matching;
     readonly health: () => HealthReport;
   },
 ): void {
-  const { ports, board, ingest, health } = options;
+  const { ports, board, ingest, matching, health } = options;
   const { clock, database, publicUrl, data } = ports;
   const listIds = (venues: AppPorts["venues"]): readonly VenueId[] => venues.map(({ id }) => id);
   const venues = { trading: listIds(ports.venues.filter((venue) => !venue.referenceOnly)), all: listIds(ports.venues) };
@@ -43,6 +46,7 @@ export function registerMarketRoutes(
     books: ingest.books,
     trades: ingest.trades,
     factsOf: (listing) => ingest.factsOf(listing),
+    matches: matching,
   });
   marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
@@ -59,6 +63,12 @@ export function registerMarketRoutes(
   executionRoutes(http, { service: execution, venues });
   const consensus = createConsensusService({ database, board, clock, getMarket: service.getMarket });
   consensusRoutes(http, { service: consensus, venues: venues.trading });
+  const arbitrage = createArbitrageService({
+    ...{ board, clock, pairs: ports.matchedPairs ?? matching, venues: venues.trading },
+    readBook: (market) => ingest.books.read(market),
+    venueHealth: () => ingest.health(),
+  });
+  arbitrageRoutes(http, { service: arbitrage, venues });
   registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
   websiteRoutes(http, {
     service,
@@ -91,7 +101,8 @@ function registerCorrelationRoutes(
   http.addHook("onClose", () => workers.close());
   const service = createCorrelationService({
     ...{ board, clock, venues, markets, workers },
-    fetchMissingHistory: (missing, timeoutMs) => ingest.pastPrices.fetchMissing(missing, timeoutMs),
+    fetchMissingHistory: (missing, { period, timeoutMs }) =>
+      ingest.pastPrices.fetchMissing(missing, { intervalMsMin: seriesBarMs(period), timeoutMs }),
     readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),
   });
   correlationRoutes(http, { service, venues });

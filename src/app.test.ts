@@ -34,6 +34,8 @@ const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "pro accoun
   "GET /v1/markets/{platform}/{market_id}/execution": "pro",
   "GET /v1/markets/{platform}/{market_id}/consensus": "pro",
   "POST /v1/trades/report": "pro account",
+  "GET /v1/arbitrage": "pro",
+  "GET /v1/arbitrage/live": "pro",
   "POST /v1/correlation": "pro",
   "GET /v1/events/{slug}/correlation": "pro",
   "POST /v1/customers/signup": "anyone",

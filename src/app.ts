@@ -17,6 +17,7 @@ import { customerRoutes } from "./capabilities/customers/index.ts";
 import { createHealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { createKeyAuthenticator } from "./capabilities/keys/index.ts";
 import { createMarketplace, createMarketplaceAuthenticator } from "./capabilities/marketplace/index.ts";
+import { createMatching } from "./capabilities/matching/index.ts";
 import {
   createAddressLimits,
   createMetering,
@@ -42,6 +43,8 @@ export type { App, AppPorts } from "./app-ports.ts";
 export async function buildApp(ports: AppPorts): Promise<App> {
   const { clock, random, log, database, bus, data, publicUrl, sharedLimits, journal, account: settings } = ports;
   const { board, ingest } = buildPipeline(ports);
+  const servesApi = ports.node?.serves !== false;
+  const matching = servesApi ? createMatching({ ...ports, board }) : null;
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const accounts = buildCustomers(ports, nodeId);
@@ -64,11 +67,11 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           isStoreUp: () => storeProbe.isUp,
           boardMarkets: () => board.size,
           failingJobs: () => ingest.failingJobs,
+          matching: () => matching?.report ?? null,
           payments: () => payments?.figures() ?? null,
           connections: () => http.connectionLimits.figures,
         });
 
-  const servesApi = ports.node?.serves !== false;
   const marketplace = createMarketplace({ secrets: ports.marketplaceSecrets, database, clock });
   const upgradeUrl = ({ headers }: FastifyRequest) =>
     settings.upgradeUrl ?? buildPageUrl(PLANS_PATH, publicUrl, headers.host);
@@ -98,10 +101,13 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     },
     paymentGate: payments?.gate,
   });
-  const createReport = createHealthReport({ version: ports.version, data, clock, bus, probe: storeProbe, ingest });
-  if (servesApi) {
+  const createReport = createHealthReport({
+    ...{ version: ports.version, data, clock, bus, probe: storeProbe, ingest },
+    matching: () => matching?.report ?? null,
+  });
+  if (matching !== null) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
-    registerMarketRoutes(http, { ports, board, ingest, health: createReport });
+    registerMarketRoutes(http, { ports, board, ingest, matching, health: createReport });
     const signIn = createBrowserSignIn({ sessions, publicUrl });
     customerRoutes(http, { customers, usage, clock, random, publicUrl, signIn });
     assetRoutes(http, [STYLESHEET_ASSET, COPY_SCRIPT_ASSET, KEY_SCRIPT_ASSET, ACCOUNT_STYLES]);
@@ -120,16 +126,18 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     board,
     metering,
     customers,
+    matching,
     start() {
       storeProbe.start();
       accounts.start();
       ingest.start();
+      matching?.start();
       payments?.start();
     },
     async stop() {
       storeProbe.stop();
       await payments?.stop();
-      await Promise.all([accounts.stop(), ingest.stop()]);
+      await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
       await metering.stop();
     },
   };

@@ -21,9 +21,15 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 async function run(argv: readonly string[]): Promise<void> {
-  if (argv[0] === "customers") {
-    const { runCustomersCommand } = await import("./commands/customers/run.ts");
-    return runCustomersCommand(argv.slice(1), addEnvFile(process.env));
+  if (argv[0] === "customers" || argv[0] === "matches") {
+    const { runOperatorCommand } = await import("./commands/operator/run.ts");
+    const environment = addEnvFile(process.env);
+    if (argv[0] === "customers") {
+      const { CUSTOMERS_PROGRAM } = await import("./commands/customers/run.ts");
+      return runOperatorCommand(CUSTOMERS_PROGRAM, argv.slice(1), environment);
+    }
+    const { MATCHES_PROGRAM } = await import("./commands/matches/run.ts");
+    return runOperatorCommand(MATCHES_PROGRAM, argv.slice(1), environment);
   }
   const { values, positionals } = parseArgs({
     args: [...argv],

@@ -18,7 +18,8 @@ import { LIMIT_WINDOW_MS } from "../../src/capabilities/metering/index.ts";
 import { METERING } from "../../src/domain/metering.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { plainAppPorts } from "../../test/support/app-ports.ts";
-import { sampleMarket } from "../../test/support/market-samples.ts";
+import { sampleMarket } from "../../test/support/markets/market-samples.ts";
+import { NO_MATCHES } from "../../test/support/matching/no-matches.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { liftLimits } from "../../test/support/venues/lifted-limits.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
@@ -80,6 +81,7 @@ marketRoutes(openServer, {
     books: meteredApp.ingest.books,
     trades: meteredApp.ingest.trades,
     factsOf: (listing) => meteredApp.ingest.factsOf(listing),
+    matches: NO_MATCHES,
   }),
 });
 const urls = {

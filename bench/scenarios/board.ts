@@ -1,10 +1,6 @@
+import { boardArguments } from "../harness/board-size.ts";
 import { runProgram } from "../harness/program.ts";
 import { createBenchRow, type Scenario } from "../harness/scenario.ts";
-
-const MARKET_COUNT = 300_000;
-const MARKET_COUNT_QUICK = 5_000;
-const REQUEST_ROUNDS = 300;
-const REQUEST_ROUNDS_QUICK = 20;
 
 interface BoardResult {
   readonly markets: number;
@@ -18,12 +14,8 @@ export const boardScenario: Scenario = {
   name: "board",
   describe: "Start with 300,000 stored markets, then lists and searches during 2,000 changes/s.",
   async run(options) {
-    const [marketCount, defaultRounds] = options.quick
-      ? [MARKET_COUNT_QUICK, REQUEST_ROUNDS_QUICK]
-      : [MARKET_COUNT, REQUEST_ROUNDS];
-    const args = ["--markets", String(marketCount), "--rounds", String(options.rounds ?? defaultRounds)];
     options.print("filling the store takes a few minutes");
-    const result = await runProgram<BoardResult>("board.ts", args);
+    const result = await runProgram<BoardResult>("board.ts", boardArguments(options));
     return [
       createBenchRow({
         figure: `start with ${result.markets} markets`,

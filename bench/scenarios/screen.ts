@@ -1,10 +1,6 @@
+import { boardArguments } from "../harness/board-size.ts";
 import { runProgram } from "../harness/program.ts";
 import { createBenchRow, type Scenario } from "../harness/scenario.ts";
-
-const MARKET_COUNT = 300_000;
-const MARKET_COUNT_QUICK = 5_000;
-const REQUEST_ROUNDS = 300;
-const REQUEST_ROUNDS_QUICK = 20;
 
 interface ScreenResult {
   readonly markets: number;
@@ -16,11 +12,7 @@ export const screenScenario: Scenario = {
   name: "screen",
   describe: "Screens of 300,000 markets over HTTP during 2,000 changes/s.",
   async run(options) {
-    const [marketCount, defaultRounds] = options.quick
-      ? [MARKET_COUNT_QUICK, REQUEST_ROUNDS_QUICK]
-      : [MARKET_COUNT, REQUEST_ROUNDS];
-    const args = ["--markets", String(marketCount), "--rounds", String(options.rounds ?? defaultRounds)];
-    const result = await runProgram<ScreenResult>("screen.ts", args);
+    const result = await runProgram<ScreenResult>("screen.ts", boardArguments(options));
     return [
       createBenchRow({
         figure: `screen of ${result.markets} markets, p99`,

@@ -1,9 +1,18 @@
 /** The simulated world that the four sandbox venues publish; `types.ts` documents its interface. */
 import { createActivityClock } from "./activity-clock.ts";
 import { lifecycleAt, nextPhaseAt, pauseOf } from "./lifecycle.ts";
+import { groundTruthOf } from "./list-event.ts";
+import { listPairs } from "./market-pairs.ts";
 import { MarketSimulator } from "./market-simulator.ts";
-import type { BookState, Lifecycle, ListedMarket, SimulatedWorld } from "./types.ts";
-import { Universe, type UniverseOptions } from "./universe.ts";
+import {
+  type BookState,
+  type Lifecycle,
+  type ListedMarket,
+  type MarketPair,
+  SANDBOX_VENUES,
+  type SimulatedWorld,
+} from "./types.ts";
+import { type Listing, Universe, type UniverseOptions } from "./universe.ts";
 
 export { createFeed } from "./feed.ts";
 
@@ -28,7 +37,7 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     let simulator = simulators.get(market);
     if (simulator === undefined) {
       const simulation = { seed, clock, pause: pauseOf(market, seed) };
-      simulator = new MarketSimulator(market, universe.groundTruth(market), simulation);
+      simulator = new MarketSimulator(market, groundTruthOf(market), simulation);
       simulators.set(market, simulator);
       const oldest = simulators.keys().next();
       if (simulators.size > CACHED_SIMULATORS_MAX && oldest.done !== true) simulators.delete(oldest.value);
@@ -37,10 +46,10 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
   };
 
   const lifecycle = (market: ListedMarket, at: number): Lifecycle =>
-    lifecycleAt(market, at, seed, universe.groundTruth(market));
+    lifecycleAt(market, at, seed, groundTruthOf(market));
 
   const book = (market: ListedMarket, at: number): BookState => {
-    const { tradingEndsAt } = universe.groundTruth(market);
+    const { tradingEndsAt } = groundTruthOf(market);
     const state = simulatorOf(market).book(Math.max(market.openAt, Math.min(at, tradingEndsAt - 1)));
     const { phase, since } = lifecycle(market, at);
     if (phase === "active") return { ...state, changedAt: Math.max(state.changedAt, since) };
@@ -74,7 +83,7 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
 
   const priceHistory: SimulatedWorld["priceHistory"] = (market, from, to, intervalMs) => {
     const points: ReturnType<SimulatedWorld["priceHistory"]>[number][] = [];
-    const { tradingEndsAt } = universe.groundTruth(market);
+    const { tradingEndsAt } = groundTruthOf(market);
     const simulator = simulatorOf(market);
     const firstNumber = Math.floor(Math.max(from, market.openAt) / intervalMs) + 1;
     const lastNumber = Math.min(Math.floor(Math.min(to, tradingEndsAt) / intervalMs), firstNumber + HISTORY_POINTS_MAX);
@@ -96,24 +105,31 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     return points;
   };
 
+  let cachedPairs: { readonly listings: readonly Listing[]; readonly pairs: readonly MarketPair[] } | null = null;
+  const pairs = (at: number): readonly MarketPair[] => {
+    const listings = SANDBOX_VENUES.map((venue) => universe.listing(venue, at));
+    if (cachedPairs === null || listings.some((listing, index) => listing !== cachedPairs?.listings[index]))
+      cachedPairs = { listings, pairs: listPairs(listings.flatMap((listing) => listing.events)) };
+    return cachedPairs.pairs;
+  };
+
   return {
     seed,
     genesis,
     speed,
+    pairs,
     events: (venue, at) => universe.listing(venue, at).events,
     markets: (venue, at) => universe.listing(venue, at).markets,
     lifecycle,
     book,
     probability: (market, at) =>
-      simulatorOf(market).probability(
-        Math.max(market.openAt, Math.min(at, universe.groundTruth(market).tradingEndsAt - 1)),
-      ),
+      simulatorOf(market).probability(Math.max(market.openAt, Math.min(at, groundTruthOf(market).tradingEndsAt - 1))),
     activity,
     trades: (market, from, to) => simulatorOf(market).trades(from, to),
     priceHistory,
-    nextPhaseAt: (market, after) => nextPhaseAt(market, after, seed, universe.groundTruth(market)),
+    nextPhaseAt: (market, after) => nextPhaseAt(market, after, seed, groundTruthOf(market)),
     nextChangeAt(market, after) {
-      const { tradingEndsAt } = universe.groundTruth(market);
+      const { tradingEndsAt } = groundTruthOf(market);
       const pause = pauseOf(market, seed);
       const pauseTimes = pause === null ? [] : [pause.from, pause.to];
       return Math.min(

@@ -1,8 +1,8 @@
+import type { GroundTruth } from "./list-event.ts";
 import type { Pause } from "./order-flow.ts";
 import { uniform } from "./random.ts";
 import { trueProbability } from "./truth.ts";
 import type { Lifecycle, ListedMarket, WorldOutcome } from "./types.ts";
-import type { GroundTruth } from "./universe.ts";
 
 const PAUSE_MS = 10 * 60_000;
 

@@ -1,8 +1,8 @@
 import type { ActivityClock } from "./activity-clock.ts";
-import { extendHash, gaussianFromHash, hashKeys, logit, sigmoid, uniform } from "./random.ts";
+import type { GroundTruth } from "./list-event.ts";
+import { extendHash, gaussianFromHash, hashKeys, logit, sigmoid, uniform, uniformFromHash } from "./random.ts";
 import { trueProbability } from "./truth.ts";
 import type { BookState, Level, ListedMarket, SandboxVenue } from "./types.ts";
-import type { GroundTruth } from "./universe.ts";
 
 const HOUR_MS = 3_600_000;
 const LEVELS_PER_SIDE = 6;
@@ -23,8 +23,15 @@ const QUOTE_PARAMETERS: Readonly<Record<SandboxVenue, { compression: number; err
   manifold: { compression: 0.9, error: 0.14, lagMs: 3 * HOUR_MS },
 };
 
+/**
+ * Share of the slots in which the quotes of a market are displaced, and the distance in log-odds. Only events with
+ * several markets have such slots: their prices then contradict each other for a short time.
+ */
+const DISPLACED_SHARE = 0.005;
+const DISPLACEMENT = { min: 0.3, max: 0.9 } as const;
+
 /** Hash keys by purpose of the random number; they must differ from the keys in order-flow.ts and market-simulator.ts. */
-const Draw = { error: 3, spread: 4, levelSize: 5 } as const;
+const Draw = { error: 3, spread: 4, levelSize: 5, displaced: 16 } as const;
 
 export type Quotes = Pick<BookState, "bids" | "asks">;
 
@@ -44,7 +51,7 @@ export type MarketMaker = ReturnType<typeof createMarketMaker>;
  * @param size `depth`: mean contracts per level; `halfSpread`: typical distance of the best prices from the probability
  */
 export function createMarketMaker(
-  { venue, index, tick }: ListedMarket,
+  { venue, index, tick, event }: ListedMarket,
   { process, criterion, tradingEndsAt }: GroundTruth,
   { seed, clock }: { readonly seed: number; readonly clock: ActivityClock },
   { depth, halfSpread }: { readonly depth: number; readonly halfSpread: number },
@@ -62,8 +69,15 @@ export function createMarketMaker(
     }
     return sum / Math.sqrt(ERROR_WAVELENGTHS.length);
   };
+  const displacementOf = (slot: number): number => {
+    if (event.markets.length < 2) return 0;
+    const key = extendHash(hashKeys(seed, index, Draw.displaced), slot);
+    if (uniformFromHash(key) >= DISPLACED_SHARE) return 0;
+    const share = 2 * uniformFromHash(extendHash(key, 1)) - 1;
+    return Math.sign(share) * (DISPLACEMENT.min + (DISPLACEMENT.max - DISPLACEMENT.min) * Math.abs(share));
+  };
   return {
-    /** Returns the unrounded centre of the quotes of a slot: the true probability with lag, bias and error. */
+    /** Returns the unrounded centre of the quotes of a slot: the true probability with lag, bias, error and displacement. */
     probability(slot: number, startAt: number): number {
       const { compression, error, lagMs } = QUOTE_PARAMETERS[venue];
       const activity = clock.toActivity(startAt);
@@ -72,7 +86,7 @@ export function createMarketMaker(
         const at = Math.min(clock.toWall(activity - share * lagMs), tradingEndsAt - 1);
         logOdds += clampedLogit(trueProbability(process, criterion, at)) / 2;
       }
-      return sigmoid(compression * logOdds + error * errorOf(slot));
+      return sigmoid(compression * logOdds + error * errorOf(slot) + displacementOf(slot));
     },
     quotes(slot: number, probability: number): Quotes {
       const spreadFactor = 0.6 + 0.8 * uniform(seed, index, Draw.spread, slot);

@@ -1,9 +1,10 @@
+import type { GroundTruth } from "./list-event.ts";
 import { createMarketMaker, type MarketMaker, type Quotes } from "./market-maker.ts";
 import { type Order, OrderFlow, type SimulationOptions, type Volume } from "./order-flow.ts";
 import { gaussian, uniform } from "./random.ts";
 import { trueProbability } from "./truth.ts";
 import type { BookState, Level, ListedMarket, WorldTrade } from "./types.ts";
-import { type GroundTruth, slotPhase } from "./universe.ts";
+import { slotPhase } from "./universe.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

@@ -1,9 +1,9 @@
 import type { ActivityClock } from "./activity-clock.ts";
+import type { GroundTruth } from "./list-event.ts";
 import { biasedProbability } from "./market-maker.ts";
 import { extendHash, gaussianFromHash, hashKeys, uniform, uniformFromHash } from "./random.ts";
 import { approximateProbability } from "./truth.ts";
 import type { ListedMarket } from "./types.ts";
-import type { GroundTruth } from "./universe.ts";
 
 const HOUR_MS = 3_600_000;
 /** Orders are generated in batches. The total size of all batches before a batch depends only on its number. */

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { groundTruthOf } from "./list-event.ts";
 import { uniform } from "./random.ts";
 import { createQuarterHourRound, drawEvent } from "./templates/index.ts";
-import { type OutcomeProcess, type ResolutionCriterion, trueProbability } from "./truth.ts";
+import { deadlineOf, type OutcomeProcess, type ResolutionCriterion, trueProbability } from "./truth.ts";
 import { SANDBOX_VENUES } from "./types.ts";
 import { Universe } from "./universe.ts";
 
@@ -22,7 +23,7 @@ interface Bin {
 
 /** Adds the probability at a random time, and its deviation from the outcome, to the probability's bin. */
 function addToBins(bins: readonly Bin[], process: OutcomeProcess, criterion: ResolutionCriterion): void {
-  const until = criterion.kind === "before" ? criterion.deadline : process.revealAt;
+  const until = deadlineOf(criterion) ?? process.revealAt;
   const at = process.openAt + uniform(process.seed, process.underlying, SALT) * (until - process.openAt);
   const p = trueProbability(process, criterion, at);
   const bin = bins[Math.min(BINS - 1, Math.floor(p * BINS))];
@@ -63,13 +64,35 @@ function* eventsWithTruth(seeds: readonly number[]) {
     const universe = new Universe({ seed, genesis: GENESIS, marketCount: 200 });
     for (const venue of SANDBOX_VENUES) {
       for (const event of universe.listing(venue, GENESIS).events) {
-        yield { event, truths: event.markets.map((market) => universe.groundTruth(market)) };
+        yield { event, truths: event.markets.map((market) => groundTruthOf(market)) };
       }
     }
   }
 }
 
-test("true probabilities of a ladder decrease with the threshold and increase with the deadline", () => {
+test("probabilities of two competing events, and of their opposites, are calibrated over 4,000 seeds", () => {
+  const bins = Array.from({ length: BINS }, (): Bin => ({ count: 0, excess: 0, variance: 0 }));
+  for (let seed = 1; seed <= 4_000; seed++) {
+    const times = { openAt: GENESIS, revealAt: GENESIS + 30 * DAY_MS };
+    const createProcess = (underlying: number): OutcomeProcess => ({
+      ...{ seed, underlying, ...times },
+      model: { kind: "hazard", perDay: 0.005 + 0.08 * uniform(seed, underlying, SALT, 2) },
+    });
+    const deadline = times.revealAt - 3 * DAY_MS;
+    const other = createProcess(2);
+    for (const kind of ["either", "first"] as const) {
+      addToBins(bins, createProcess(1), { kind, deadline, other });
+      addToBins(bins, createProcess(1), { kind: "not", criterion: { kind, deadline, other } });
+    }
+  }
+  // A criterion and its opposite have equal deviations of opposite signs, so each bin is tested, not the sum of the bins.
+  for (const [index, { count, excess, variance }] of bins.entries()) {
+    assert.ok(count > 100, `bin ${index}: ${count}`);
+    assert.ok(Math.abs(excess) < 6 * Math.sqrt(variance), `bin ${index}: ${excess} of ${count}`);
+  }
+});
+
+test("true probabilities of a ladder decrease with the threshold and increase with the deadline, and the reverse for opposite questions", () => {
   let ladders = 0;
   for (const { event, truths } of eventsWithTruth([1, 2, 3])) {
     if (!event.ladder || truths.length < 2) continue;
@@ -77,8 +100,12 @@ test("true probabilities of a ladder decrease with the threshold and increase wi
     for (let step = 0; step <= 20; step++) {
       const at = event.openAt + ((event.closeAt - event.openAt) * step) / 20;
       const probabilities = truths.map(({ process, criterion }) => trueProbability(process, criterion, at));
-      const isDeadline = truths[0]?.criterion.kind === "before";
-      const ordered = isDeadline ? probabilities : probabilities.toReversed();
+      const criterion = truths[0]?.criterion;
+      assert.ok(criterion !== undefined);
+      const isOpposite =
+        criterion.kind === "not" || (criterion.kind === "range" && criterion.above === Number.NEGATIVE_INFINITY);
+      const isIncreasing = (deadlineOf(criterion) !== null) !== isOpposite;
+      const ordered = isIncreasing ? probabilities : probabilities.toReversed();
       assert.ok(
         ordered.every((p, index) => index === 0 || p >= (ordered[index - 1] ?? 0) - 1e-9),
         `${event.title}: ${probabilities}`,
@@ -108,7 +135,7 @@ test("true probabilities of a mutually exclusive event sum to at most 1, and to 
 test("after the outcome is revealed, the true probability is 0 or 1 and does not change", () => {
   for (const { event, truths } of eventsWithTruth([6])) {
     for (const { process, criterion, tradingEndsAt } of truths) {
-      const until = criterion.kind === "before" ? criterion.deadline : process.revealAt;
+      const until = deadlineOf(criterion) ?? process.revealAt;
       const revealed = trueProbability(process, criterion, until);
       assert.ok(revealed === 0 || revealed === 1);
       assert.equal(trueProbability(process, criterion, until + 30 * DAY_MS), revealed);

@@ -14,11 +14,23 @@ export type OutcomeModel =
   /** The event occurs after an exponentially distributed time with rate `perDay`. */
   | { readonly kind: "hazard"; readonly perDay: number };
 
-/** When a market resolves YES: outcome `index` wins, the number is in (above, upTo], or the event occurs by the deadline. */
-export type ResolutionCriterion =
+/** When a market resolves YES. */
+export type PositiveCriterion =
+  /** Outcome `index` wins. */
   | { readonly kind: "outcome"; readonly index: number }
+  /** The number is in (above, upTo]. */
   | { readonly kind: "range"; readonly above: number; readonly upTo: number }
-  | { readonly kind: "before"; readonly deadline: number };
+  /** The event occurs by the deadline, Unix milliseconds. */
+  | { readonly kind: "before"; readonly deadline: number }
+  /** The event or the other event occurs by the deadline. Both processes have hazard models and open at the same time. */
+  | { readonly kind: "either"; readonly deadline: number; readonly other: OutcomeProcess }
+  /** The event occurs by the deadline and before the other event. */
+  | { readonly kind: "first"; readonly deadline: number; readonly other: OutcomeProcess };
+
+export type ResolutionCriterion =
+  | PositiveCriterion
+  /** The market resolves YES if the criterion is not met. */
+  | { readonly kind: "not"; readonly criterion: PositiveCriterion };
 
 /** The random process that determines the outcome of one real-world event. */
 export interface OutcomeProcess {
@@ -73,9 +85,22 @@ function winningOutcomeOf(process: OutcomeProcess): number {
 }
 
 /** Returns when the event of a hazard model occurs, Unix milliseconds, or Infinity for other models. */
-export function occurrenceTimeOf({ seed, underlying, model, openAt }: OutcomeProcess): number {
+function occurrenceTimeOf({ seed, underlying, model, openAt }: OutcomeProcess): number {
   if (model.kind !== "hazard") return Number.POSITIVE_INFINITY;
   return openAt - (Math.log(uniform(seed, underlying, Draw.occursAt)) / model.perDay) * DAY_MS;
+}
+
+/** Returns the deadline of a criterion on a hazard model, Unix milliseconds; null for other criteria. */
+export function deadlineOf(criterion: ResolutionCriterion): number | null {
+  if (criterion.kind === "not") return deadlineOf(criterion.criterion);
+  return "deadline" in criterion ? criterion.deadline : null;
+}
+
+/** Returns when the events of a hazard model decide the criterion before its deadline, Unix milliseconds, or Infinity. */
+export function decisionTimeOf(process: OutcomeProcess, criterion: ResolutionCriterion): number {
+  if (criterion.kind === "not") return decisionTimeOf(process, criterion.criterion);
+  const occursAt = occurrenceTimeOf(process);
+  return "other" in criterion ? Math.min(occursAt, occurrenceTimeOf(criterion.other)) : occursAt;
 }
 
 /** Approximates `trueProbability` with larger steps: error about 0.01, a third of the cost. */
@@ -91,11 +116,8 @@ export function trueProbability(
   bisections = BISECTIONS,
 ): number {
   const { model } = process;
-  if (model.kind === "hazard") {
-    const deadline = criterion.kind === "before" ? criterion.deadline : process.revealAt;
-    if (occurrenceTimeOf(process) <= Math.min(at, deadline)) return 1;
-    return at >= deadline ? 0 : 1 - Math.exp((-model.perDay * (deadline - Math.max(at, process.openAt))) / DAY_MS);
-  }
+  if (criterion.kind === "not") return 1 - trueProbability(process, criterion.criterion, at, bisections);
+  if (model.kind === "hazard") return hazardProbability(process, model.perDay, criterion, at);
   const share = informationShareAt(process, at);
   if (model.kind === "numeric") {
     if (criterion.kind !== "range") throw new Error("a numeric model requires range criteria");
@@ -107,6 +129,22 @@ export function trueProbability(
   if (criterion.kind !== "outcome") throw new Error("a categorical model requires outcome criteria");
   if (share >= 1) return criterion.index === winningOutcomeOf(process) ? 1 : 0;
   return getBeliefs(process, share, bisections)[criterion.index] ?? 0;
+}
+
+/** Competing exponential times: the rates add up, and each event is first with a probability proportional to its rate. */
+function hazardProbability(process: OutcomeProcess, perDay: number, criterion: PositiveCriterion, at: number): number {
+  if (!("deadline" in criterion)) throw new Error("a hazard model requires criteria with a deadline");
+  const { kind, deadline } = criterion;
+  const other = kind === "before" ? null : criterion.other;
+  const occursAt = occurrenceTimeOf(process);
+  const otherOccursAt = other === null ? Number.POSITIVE_INFINITY : occurrenceTimeOf(other);
+  if (Math.min(occursAt, otherOccursAt) <= Math.min(at, deadline))
+    return kind === "first" && otherOccursAt <= occursAt ? 0 : 1;
+  if (at >= deadline) return 0;
+  const otherPerDay = other?.model.kind === "hazard" ? other.model.perDay : 0;
+  const totalPerDay = perDay + otherPerDay;
+  const decided = 1 - Math.exp((-totalPerDay * (deadline - Math.max(at, process.openAt))) / DAY_MS);
+  return kind === "first" ? (decided * perDay) / totalPerDay : decided;
 }
 
 interface CachedBeliefs {

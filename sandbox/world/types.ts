@@ -196,6 +196,23 @@ export interface ReplayedRecording {
   readonly isTruncated: boolean;
 }
 
+/**
+ * How the outcomes of two markets are related. `subset`: the first market resolves YES only if the second does.
+ * `overlap`: the criteria are about the same result and none of the other relations holds. `disjoint`: both cannot
+ * resolve YES. `unrelated`: the outcomes come from different processes.
+ */
+export type MarketRelation = "identical" | "inverse" | "subset" | "superset" | "overlap" | "disjoint" | "unrelated";
+
+/** Two markets of different venues. */
+export interface MarketPair {
+  readonly a: ListedMarket;
+  readonly b: ListedMarket;
+  /** Relation of `a` to `b` by their criteria. A venue may still void its market. */
+  readonly relation: MarketRelation;
+  /** How the two markets differ although they look alike; null if one does not imitate the other. */
+  readonly trap: string | null;
+}
+
 export interface World {
   readonly seed: number;
   readonly genesis: number;
@@ -218,6 +235,11 @@ export interface World {
   trades(market: ListedMarket, from: number, to: number): readonly WorldTrade[];
   /** Points at every multiple of `intervalMs` in (from, to] at which the market was open. */
   priceHistory(market: ListedMarket, from: number, to: number, intervalMs: number): readonly PricePoint[];
+  /**
+   * The pairs of listed markets of different venues that are about the same process and not disjoint, and all pairs
+   * that are traps. Absent in a recording. Returns the same array until a listing changes.
+   */
+  pairs?(at: number): readonly MarketPair[];
   /** Time of the first book change or trade after `after`; Infinity once trading has ended. */
   nextChangeAt(market: ListedMarket, after: number): number;
   /** Time of the first phase change after `after`; Infinity once the market is finalized. */
@@ -228,6 +250,7 @@ type WithoutNulls<T> = { readonly [Key in keyof T]: NonNullable<T[Key]> };
 
 /** A world without missing values: the fields that are null in some recordings are never null. */
 export interface SimulatedWorld extends World {
+  pairs(at: number): readonly MarketPair[];
   probability(market: ListedMarket, at: number): number;
   activity(market: ListedMarket, at: number): WithoutNulls<ActivityState>;
   priceHistory(

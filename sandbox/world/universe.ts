@@ -1,14 +1,20 @@
+import { groundTruthOf, listOnVenue } from "./list-event.ts";
 import { hashKeys, uniform } from "./random.ts";
 import {
   createQuarterHourRound,
   createScheduledEvent,
+  type DrawnEvent,
   drawEvent,
   type EventDefinition,
   listScheduledEvents,
   SCHEDULED_OPEN_MS_MAX,
   type ScheduledEvent,
+  TRAP_KINDS,
+  TRAP_NUMBER_OFFSET,
+  type TrapDefinition,
+  type TrapKind,
 } from "./templates/index.ts";
-import { type OutcomeProcess, occurrenceTimeOf, type ResolutionCriterion } from "./truth.ts";
+import type { OutcomeProcess } from "./truth.ts";
 import { type ListedEvent, type ListedMarket, SANDBOX_VENUES, type SandboxVenue } from "./types.ts";
 
 const MINUTE_MS = 60_000;
@@ -25,22 +31,17 @@ const SCHEDULED_SHARE_MAX = 0.4;
 const ROUND_LISTED_MS = 6 * HOUR_MS;
 /** How long all other events stay listed after they are finalized. */
 const FINALIZED_LISTED_MS = 30 * DAY_MS;
-const MARKETS_PER_EVENT_MAX = 64;
-
-/** The simulated process that determines a market's outcome. Venues do not publish it. */
-export interface GroundTruth {
-  readonly process: OutcomeProcess;
-  readonly criterion: ResolutionCriterion;
-  /** When trading ends: at the scheduled close, or earlier if the event occurs. */
-  readonly tradingEndsAt: number;
-}
-
-/** Key of a market's ground truth. It is not exported, so that venues cannot read the ground truth. */
-const truthKey = Symbol("ground truth");
-
-interface SimulatedMarket extends ListedMarket {
-  readonly [truthKey]: GroundTruth;
-}
+/**
+ * Share of the events, 15-minute rounds excluded, that have a trap: an event that looks alike and is not the same. Small
+ * worlds have more, because they have at least one trap of each kind.
+ */
+export const TRAP_SHARE = 0.1;
+/** Share of the traps that are listed on a venue without the original event, if there is one. */
+const TRAP_ELSEWHERE_SHARE = 0.75;
+/** How often an event is drawn again if it contradicts an earlier one. */
+const REDRAWS_MAX = 8;
+/** Difference between the choice numbers of two draws of an event; above all event numbers. */
+const REDRAW_OFFSET = 20_000_000;
 
 export interface UniverseOptions {
   /** 32-bit integer. */
@@ -49,6 +50,11 @@ export interface UniverseOptions {
   readonly genesis: number;
   /** Minimum number of open markets at genesis on the three real-money venues together. */
   readonly marketCount: number;
+}
+
+interface EventTimes {
+  readonly openAt: number;
+  readonly closeAt: number;
 }
 
 /** The events and markets that a venue lists during from <= at < to. */
@@ -79,19 +85,16 @@ const LISTED_SHARE_OF_OTHER_EVENTS: Readonly<Record<SandboxVenue, number>> = {
   manifold: 0.02,
 };
 
-/** Hash keys by purpose of the random number. */
+/** Hash keys by purpose of the random number; they must differ from the keys in list-event.ts. */
 const Draw = {
   horizon: 1,
   age: 2,
   listed: 3,
-  disputed: 4,
-  amm: 5,
-  tick: 6,
-  delay: 7,
-  featured: 8,
-  omitLast: 9,
   horizonKind: 10,
   slotPhase: 11,
+  hasTrap: 12,
+  trapKind: 13,
+  trapVenue: 14,
 } as const;
 
 /**
@@ -107,6 +110,10 @@ export class Universe {
     manifold: [],
   };
   readonly #eventsByRound = new Map<number, readonly ListedEvent[]>();
+  /** Until when an identity is taken. */
+  readonly #identities = new Map<string, number>();
+  /** Number of traps by kind, of events that are open at genesis or later. */
+  readonly #trapCounts = new Map<TrapKind, number>();
   readonly #initialEventCount: number;
   readonly #newEventIntervalMs: number;
   readonly #listings = new Map<SandboxVenue, Listing>();
@@ -123,7 +130,7 @@ export class Universe {
       for (const event of events) {
         if (event.venue === "manifold") continue;
         openMarketCount += event.markets.filter(
-          (market) => this.groundTruth(market).tradingEndsAt > options.genesis,
+          (market) => groundTruthOf(market).tradingEndsAt > options.genesis,
         ).length;
       }
     };
@@ -142,12 +149,6 @@ export class Universe {
       this.#eventsByVenue[venue].sort((a, b) => a.openAt - b.openAt || a.index - b.index);
     for (const scheduled of this.#listScheduledOpenings(genesis, this.#newEventAt(1)))
       this.#add(this.#createScheduledEvents(scheduled));
-  }
-
-  /** @throws Error when the market does not belong to a simulated world */
-  groundTruth(market: ListedMarket): GroundTruth {
-    if (!(truthKey in market)) throw new Error("the market does not belong to a simulated world");
-    return (market as SimulatedMarket)[truthKey];
   }
 
   /**
@@ -228,7 +229,7 @@ export class Universe {
   }
 
   /** Draws the times of an event that exists at genesis. It closes up to six months after or 30 days before genesis. */
-  #initialTimes(underlying: number): { openAt: number; closeAt: number } {
+  #initialTimes(underlying: number): EventTimes {
     const { seed, genesis } = this.#options;
     const horizonDraw = uniform(seed, underlying, Draw.horizonKind);
     const u = uniform(seed, underlying, Draw.horizon);
@@ -239,12 +240,14 @@ export class Universe {
     }
     let aheadMs: number;
     if (horizonDraw < 0.2) aheadMs = (3 + 57 * u) * MINUTE_MS;
-    else if (horizonDraw < 0.28) aheadMs = (1 + 23 * u) * HOUR_MS;
+    else if (horizonDraw < 0.3) aheadMs = (1 + 23 * u) * HOUR_MS;
     else if (horizonDraw < 0.42) aheadMs = (1 + 13 * u) * DAY_MS;
     else aheadMs = (16 + 164 * u * u) * DAY_MS;
     const closeAt =
       horizonDraw < 0.2 ? Math.round((genesis + aheadMs) / MINUTE_MS) * MINUTE_MS : roundToHour(genesis + aheadMs);
-    return { closeAt, openAt: Math.round(genesis - (1 + 44 * age) * DAY_MS) };
+    // Questions about one day, such as its weather, are listed a few days before it.
+    const isDaily = horizonDraw >= 0.2 && horizonDraw < 0.3;
+    return { closeAt, openAt: Math.round(genesis - (isDaily ? 0.2 + 3 * age : 1 + 44 * age) * DAY_MS) };
   }
 
   #newEventDurationMs(underlying: number): number {
@@ -262,33 +265,111 @@ export class Universe {
     const start = round * ROUND_MS;
     const times = { openAt: start - ROUND_MS, closeAt: start + ROUND_MS };
     const underlying = FIRST_ROUND_UNDERLYING + (round % 4_000_000);
-    const definition = createQuarterHourRound({ seed: this.#options.seed, underlying, ...times });
-    const events = this.#listEvent(underlying, times, definition, ["kalshi", "polymarket", "limitless"]);
+    const { seed } = this.#options;
+    const definition = createQuarterHourRound({ seed, underlying, ...times });
+    const process: OutcomeProcess = { seed, underlying, model: definition.model, ...toProcessTimes(times) };
+    const events = (["kalshi", "polymarket", "limitless"] as const).map((venue) =>
+      listOnVenue(venue, { number: underlying, definition, process, closeAt: times.closeAt, trap: null }),
+    );
     this.#eventsByRound.set(round, events);
     return events;
   }
 
-  #createDrawnEvents(underlying: number, times: { openAt: number; closeAt: number }): ListedEvent[] {
-    const { definition, closeAt } = drawEvent({ seed: this.#options.seed, underlying, ...times });
+  #createDrawnEvents(underlying: number, times: EventTimes): ListedEvent[] {
+    const drawn = this.#drawUniqueEvent(underlying, times);
     const share = underlying < WIDELY_LISTED_EVENT_COUNT ? LISTED_SHARE : LISTED_SHARE_OF_OTHER_EVENTS;
-    return this.#listEvent(underlying, { ...times, closeAt }, definition, this.#drawVenues(underlying, share));
+    return this.#listEvent(underlying, { ...times, closeAt: drawn.closeAt }, drawn.definition, share);
+  }
+
+  /** Draws an event again if it contradicts an earlier one, at most REDRAWS_MAX times. */
+  #drawUniqueEvent(underlying: number, times: EventTimes): DrawnEvent {
+    const { seed } = this.#options;
+    for (let redraw = 0; ; redraw++) {
+      const drawn = drawEvent({ seed, underlying, choice: underlying + redraw * REDRAW_OFFSET, ...times });
+      if (redraw === REDRAWS_MAX || !this.#isTaken(drawn.definition, times.openAt)) return drawn;
+    }
+  }
+
+  /** An event about a day can close before the end of that day, and another one about the same day can open then. */
+  #claim({ identity }: EventDefinition, closeAt: number): void {
+    this.#identities.set(identity, closeAt + DAY_MS);
+  }
+
+  #isTaken({ identity }: EventDefinition, openAt: number): boolean {
+    return (this.#identities.get(identity) ?? Number.NEGATIVE_INFINITY) >= openAt;
   }
 
   #createScheduledEvents(scheduled: ScheduledEvent): ListedEvent[] {
     const underlying = FIRST_SCHEDULED_UNDERLYING + scheduled.number;
     const definition = createScheduledEvent(scheduled, { seed: this.#options.seed, underlying });
-    return this.#listEvent(underlying, scheduled, definition, this.#drawVenues(underlying, LISTED_SHARE));
+    return this.#listEvent(underlying, scheduled, definition, LISTED_SHARE);
   }
 
+  /** Lists an event on the venues that the shares select, and its trap if it has one. */
   #listEvent(
     underlying: number,
-    { openAt, closeAt }: { openAt: number; closeAt: number },
+    times: EventTimes,
     definition: EventDefinition,
-    venues: readonly SandboxVenue[],
+    share: Readonly<Record<SandboxVenue, number>>,
   ): ListedEvent[] {
     const { seed } = this.#options;
-    const process: OutcomeProcess = { seed, underlying, model: definition.model, openAt, revealAt: closeAt };
-    return venues.map((venue) => this.#listOn(venue, definition, process));
+    const venues = this.#drawVenues(underlying, share);
+    this.#claim(definition, times.closeAt);
+    const process: OutcomeProcess = { seed, underlying, model: definition.model, ...toProcessTimes(times) };
+    const listing = { number: underlying, definition, process, closeAt: times.closeAt, trap: null };
+    const events = venues.map((venue) => listOnVenue(venue, listing));
+    const trap = this.#drawTrap(underlying, definition, times);
+    if (trap === null) return events;
+    const trapVenue = this.#drawTrapVenue(underlying, venues, share);
+    return [...events, this.#listTrap(trapVenue, process, trap)];
+  }
+
+  /**
+   * Draws whether an event has a trap, and selects the possible kind with the fewest traps. The first event that is open
+   * at genesis and makes a kind possible has a trap of this kind, so that small worlds have all kinds.
+   */
+  #drawTrap(underlying: number, definition: EventDefinition, { openAt, closeAt }: EventTimes): TrapDefinition | null {
+    const { seed, genesis } = this.#options;
+    const isDrawn = uniform(seed, underlying, Draw.hasTrap) < TRAP_SHARE;
+    const isOpen = closeAt > genesis + HOUR_MS;
+    if (!isDrawn && (!isOpen || this.#trapCounts.size === TRAP_KINDS.length)) return null;
+    const countOf = ({ kind }: TrapDefinition) => this.#trapCounts.get(kind) ?? 0;
+    const rankOf = ({ kind }: TrapDefinition) => hashKeys(seed, underlying, Draw.trapKind, TRAP_KINDS.indexOf(kind));
+    const [trap = null] = definition
+      .traps()
+      .filter(({ event, sharesProcess }) => sharesProcess || !this.#isTaken(event, openAt))
+      .sort((a, b) => countOf(a) - countOf(b) || rankOf(a) - rankOf(b));
+    if (trap === null || (!isDrawn && countOf(trap) > 0)) return null;
+    if (isOpen) this.#trapCounts.set(trap.kind, countOf(trap) + 1);
+    return trap;
+  }
+
+  /** A trap needs an original event on another venue. */
+  #drawTrapVenue(
+    underlying: number,
+    venues: readonly SandboxVenue[],
+    share: Readonly<Record<SandboxVenue, number>>,
+  ): SandboxVenue {
+    const { seed } = this.#options;
+    const others = SANDBOX_VENUES.filter((venue) => share[venue] > 0 && !venues.includes(venue));
+    const isElsewhere =
+      others.length > 0 && (venues.length === 1 || uniform(seed, underlying, Draw.trapVenue) < TRAP_ELSEWHERE_SHARE);
+    const choices = isElsewhere ? others : venues;
+    return choices[hashKeys(seed, underlying, Draw.trapVenue, 1) % choices.length] ?? "polymarket";
+  }
+
+  #listTrap(venue: SandboxVenue, original: OutcomeProcess, trap: TrapDefinition): ListedEvent {
+    const { kind, event: definition, sharesProcess } = trap;
+    const closeAt = trap.closeAt ?? original.revealAt;
+    const number = original.underlying + TRAP_NUMBER_OFFSET;
+    if (!sharesProcess) this.#claim(definition, closeAt);
+    const process: OutcomeProcess = sharesProcess
+      ? // Deadlines after the close of the original event need a later time of the result.
+        closeAt > original.revealAt
+        ? { ...original, revealAt: closeAt }
+        : original
+      : { ...original, underlying: number, model: definition.model, revealAt: closeAt };
+    return listOnVenue(venue, { number, definition, process, closeAt, trap: { kind, original: original.underlying } });
   }
 
   /** Draws the venues that list an event: at least one with real money. */
@@ -298,73 +379,10 @@ export class Universe {
     );
     return venues.some((venue) => venue !== "manifold") ? venues : [...venues, "polymarket"];
   }
+}
 
-  #listOn(venue: SandboxVenue, definition: EventDefinition, process: OutcomeProcess): ListedEvent {
-    const { seed, underlying, openAt, revealAt: closeAt } = process;
-    const index = underlying * SANDBOX_VENUES.length + SANDBOX_VENUES.indexOf(venue);
-    const markets: ListedMarket[] = [];
-    const event: ListedEvent = {
-      venue,
-      index,
-      underlying,
-      series: definition.series,
-      seriesTitle: definition.seriesTitle,
-      title: definition.titles[venue],
-      description: definition.description,
-      category: definition.category,
-      tags: definition.tags,
-      frequency: definition.frequency,
-      ...(definition.sides === undefined ? {} : { sides: definition.sides }),
-      mutuallyExclusive: definition.mutuallyExclusive,
-      exhaustive: definition.exhaustive,
-      ladder: definition.ladder,
-      featured: venue === "polymarket" && uniform(seed, underlying, Draw.featured) < 0.08,
-      openAt,
-      closeAt,
-      markets,
-    };
-    const { length: count } = definition.markets;
-    const isAmm =
-      venue === "manifold" || (venue === "limitless" && count === 1 && uniform(seed, underlying, Draw.amm) < 0.15);
-    const hasFineTick = venue === "limitless" || (venue === "polymarket" && uniform(seed, underlying, Draw.tick) < 0.3);
-    const isRound = definition.frequency === "fifteen_min";
-    const isDisputed = !isRound && uniform(seed, index, Draw.disputed) < 0.06;
-    const delay = uniform(seed, index, Draw.delay);
-    const determineDelayMs = isRound ? 15_000 : (1 + 29 * delay) * MINUTE_MS;
-    const finalizeDelayMs = isRound ? 30_000 : Math.round((isDisputed ? 150 : 5 + 55 * delay) * MINUTE_MS);
-    // Some venues omit the last threshold of a ladder, so that ladders differ between venues.
-    const omitsLast = definition.ladder && count > 1 && uniform(seed, index, Draw.omitLast) < 0.25;
-    const listedDefinitions = definition.markets
-      .slice(0, omitsLast ? count - 1 : count)
-      .slice(0, MARKETS_PER_EVENT_MAX);
-    for (const [position, market] of listedDefinitions.entries()) {
-      const { criterion } = market;
-      const marketCloseAt = criterion.kind === "before" ? criterion.deadline : closeAt;
-      const tradingEndsAt = Math.min(marketCloseAt, occurrenceTimeOf(process));
-      const determineAt = Math.round(tradingEndsAt + determineDelayMs);
-      const listedMarket: SimulatedMarket = {
-        venue,
-        event,
-        index: index * MARKETS_PER_EVENT_MAX + position,
-        position,
-        question: market.questions[venue],
-        label: market.label,
-        rules: market.rules,
-        resolutionSource: definition.source,
-        strike: market.strike,
-        mechanism: isAmm ? "amm" : "clob",
-        tick: hasFineTick ? 0.001 : 0.01,
-        openAt,
-        closeAt: marketCloseAt,
-        determineAt,
-        disputed: isDisputed,
-        finalizeAt: determineAt + finalizeDelayMs,
-        [truthKey]: { process, criterion, tradingEndsAt },
-      };
-      markets.push(listedMarket);
-    }
-    return event;
-  }
+function toProcessTimes({ openAt, closeAt }: EventTimes) {
+  return { openAt, revealAt: closeAt };
 }
 
 function roundToHour(at: number): number {

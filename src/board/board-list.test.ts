@@ -6,7 +6,7 @@ import {
   type SampleParts,
   sampleEvent,
   sampleMarket,
-} from "../../test/support/market-samples.ts";
+} from "../../test/support/markets/market-samples.ts";
 import { MarketBoard } from "./board.ts";
 import type { MarketQuery } from "./model.ts";
 

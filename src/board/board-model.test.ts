@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { MATCH_ALL_QUERY, SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
+import { MATCH_ALL_QUERY, SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { createEventGroup, type EventGroup, eventStatus, listEvents } from "../capabilities/markets/events.ts";
+import { CATEGORIES, categoryOf } from "../domain/category.ts";
 import type { MarketStatus } from "../domain/market.ts";
 import { MarketBoard } from "./board.ts";
-import type { EventQuery } from "./event-index.ts";
+import { EVENT_STATUSES, type EventQuery, type EventStatus } from "./event-index.ts";
 import { type BoardMarket, eventSlug, type MarketQuery, priceChange24h, SORT_KEYS, type SortKey } from "./model.ts";
+import type { OrderedPosition } from "./ordered-index.ts";
 import { splitWords } from "./text-index.ts";
 
 const idOf = ({ listing }: BoardMarket) => `${listing.venue}/${listing.marketId}`;
@@ -39,16 +41,23 @@ function referenceListIds(board: MarketBoard, query: MarketQuery): string[] {
     if (last === undefined || !queryWords.every((word) => marketWords.includes(word))) return false;
     return marketWords.some((word) => word === last || (last.length >= 3 && word.startsWith(last)));
   };
-  const sortKeyOf = (market: BoardMarket) => sortValueOf(market, query.sort) ?? Number.NEGATIVE_INFINITY;
-  const sorted = [...board.markets()].filter(matches).sort((a, b) => {
-    if (sortKeyOf(a) !== sortKeyOf(b)) return sortKeyOf(b) > sortKeyOf(a) ? 1 : -1;
-    return idOf(a) < idOf(b) ? -1 : 1;
-  });
+  const sign = query.isReversed === true ? -1 : 1;
+  /** Negative if the first position is before the second. Unknown values are last in both orders. */
+  const compare = (a: OrderedPosition, b: OrderedPosition) => {
+    if (a.value !== b.value) {
+      if (a.value === null || b.value === null) return a.value === null ? 1 : -1;
+      return sign * (b.value - a.value);
+    }
+    return a.id === b.id ? 0 : a.id < b.id ? -sign : sign;
+  };
   const { after } = query;
-  const value = after?.value ?? Number.NEGATIVE_INFINITY;
-  const isAfter = (market: BoardMarket) =>
-    after === null || sortKeyOf(market) < value || (sortKeyOf(market) === value && idOf(market) > after.id);
-  return sorted.filter(isAfter).slice(0, query.limit).map(idOf);
+  return [...board.markets()]
+    .filter(matches)
+    .map((market) => ({ value: sortValueOf(market, query.sort), id: idOf(market) }))
+    .sort(compare)
+    .filter((position) => after === null || compare(after, position) < 0)
+    .slice(0, query.limit)
+    .map(({ id }) => id);
 }
 
 /** Reference implementation of `listEvents`. */
@@ -66,14 +75,23 @@ function referenceEventSlugs(board: MarketBoard, query: EventQuery): string[] {
     const move = Math.max(0, ...markets.map((market) => Math.abs(priceChange24h(market) ?? 0)));
     return (totalVolume24hUsd ?? -1) * (query.order === "volume" ? 1 : 1 + 20 * move);
   };
+  const { after = null } = query;
+  const value = after?.value ?? Number.NEGATIVE_INFINITY;
+  const isAfter = (group: EventGroup) =>
+    after === null || rankOf(group) < value || (rankOf(group) === value && group.event.slug > after.id);
   return [...board.events()]
     .filter(({ listing }) => query.venues.includes(listing.venue) && (!query.featuredOnly || listing.featured))
     .filter(
       ({ listing }) => query.category === null || listing.category?.toLowerCase() === query.category.toLowerCase(),
     )
     .flatMap((event) => createEventGroup(board, event) ?? [])
-    .filter((group) => eventStatus(group) === "open" && matchesText(group))
+    .filter((group) => (query.statuses ?? ["open"]).includes(eventStatus(group)) && matchesText(group))
+    .filter(({ markets }) => markets.length >= (query.marketsMin ?? 0))
+    .filter(({ totalVolume24hUsd: volume }) =>
+      volume === null ? query.volumeUsdMin === undefined : volume >= (query.volumeUsdMin ?? 0),
+    )
     .sort((a, b) => rankOf(b) - rankOf(a) || (a.event.slug < b.event.slug ? -1 : 1))
+    .filter((group) => isAfter(group))
     .slice(0, query.limit)
     .map(({ event }) => event.slug);
 }
@@ -143,6 +161,7 @@ const marketQuery: fc.Arbitrary<MarketQuery> = fc.record({
   venues,
   text,
   sort: oneOf(...SORT_KEYS),
+  isReversed: fc.boolean(),
   limit: fc.integer({ min: 1, max: 12 }),
   statuses: oneOf<readonly MarketStatus[]>(["active"], ["closed", "finalized"], ["active", "pending"]),
   category: oneOf(null, "sports", "WEATHER", "none"),
@@ -157,6 +176,10 @@ const eventQuery: fc.Arbitrary<EventQuery> = fc.record({
   category: oneOf(null, "sports", "WEATHER", "none"),
   order: oneOf<"volume" | "trending">("volume", "trending"),
   limit: fc.integer({ min: 1, max: 4 }),
+  statuses: oneOf<readonly EventStatus[] | undefined>(undefined, ["closed"], ["settled", "open"], EVENT_STATUSES),
+  marketsMin: oneOf(undefined, 1, 2, 3),
+  volumeUsdMin: oneOf(undefined, 0, 0.1, 5.1, 1e9),
+  after: oneOf(null, { value: 0, id: "alpha:e2" }, { value: -1, id: "beta:e1" }, { value: 5, id: "" }),
 });
 
 function assertListMatchesReference(board: MarketBoard, query: MarketQuery): void {
@@ -168,6 +191,25 @@ function assertRowsMatchReference(board: MarketBoard, query: MarketQuery): void 
   const expected = referenceListIds(board, { ...query, limit: 10_000, after: null });
   assert.deepEqual([...board.rows(rows)].map(idOf).sort(), expected.sort());
   assert.deepEqual(rows, rows.toSorted());
+}
+
+/** Reference implementation of `summariseCategories`. */
+function assertCategoriesMatchReference(board: MarketBoard, venues: readonly string[]): void {
+  const active = [...board.markets()].filter(({ yesPrice, listing }) => {
+    return yesPrice !== null && listing.status === "active" && venues.includes(listing.venue);
+  });
+  const categoryOfMarket = ({ listing }: BoardMarket) => {
+    const event = listing.eventId === null ? null : board.findEvent(eventSlug(listing.venue, listing.eventId));
+    return categoryOf(listing.category ?? event?.listing.category ?? null);
+  };
+  const expected = CATEGORIES.flatMap((category) => {
+    const markets = active.filter((market) => categoryOfMarket(market) === category);
+    const volumes = markets.flatMap(({ activity }) => activity.volume24hUsd ?? []);
+    const sum = volumes.reduce((total, volume) => total + Math.round(volume * 100), 0) / 100;
+    const volume24hUsd = volumes.length === 0 ? null : sum;
+    return markets.length === 0 ? [] : [{ category, marketCount: markets.length, volume24hUsd }];
+  });
+  assert.deepEqual(board.summariseCategories(venues), expected);
 }
 
 function assertEventsMatchReference(board: MarketBoard, query: EventQuery): void {
@@ -189,6 +231,7 @@ test("lists match the reference implementations after any sequence of changes", 
           for (const query of queries) assertListMatchesReference(board, query);
           for (const query of queries) assertRowsMatchReference(board, query);
           for (const query of eventQueries) assertEventsMatchReference(board, query);
+          for (const query of queries) assertCategoriesMatchReference(board, query.venues);
         }
       },
     ),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MATCH_ALL_QUERY, SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
+import { MATCH_ALL_QUERY, SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import type { Trade } from "../domain/trade.ts";
 import { MarketBoard } from "./board.ts";
 import type { BoardChange, BoardMarket, QuoteRefusal } from "./model.ts";
@@ -253,4 +253,16 @@ test("`restore` sets the store key, and the first poll replaces the restored pri
   assert.equal(findMarket(board, "m").storeKey, 77);
   const change = board.apply(sampleMarket("m", { quote: { bid: 0.5, ask: 0.52 } }), SAMPLE_AT);
   assert.deepEqual([change.isNew, change.market.storeKey, change.market.quote.bid], [false, 77, 0.5]);
+});
+
+test("an observer is notified of a new and of a changed event, after the event is on the board", () => {
+  const board = createBoard();
+  const titles: (string | undefined)[] = [];
+  board.observe({
+    onSet() {},
+    onRemove() {},
+    onEvent: ({ slug }) => titles.push(board.findEvent(slug)?.listing.title),
+  });
+  for (const title of ["First", "First", "Second"]) board.applyEvent(sampleEvent("E1", { title }));
+  assert.deepEqual(titles, ["First", "Second"]);
 });

@@ -86,11 +86,13 @@ export class MarketBoard {
     const slug = eventSlug(event.venue, event.eventId);
     const current = this.#eventIndex.find(slug)?.listing;
     if (current !== undefined && isDeepStrictEqual(current, event)) return false;
-    this.#eventIndex.set({ slug, listing: event });
+    const boardEvent = { slug, listing: event };
+    this.#eventIndex.set(boardEvent);
     for (const row of this.#eventIndex.rowsOf(slug)) {
       if (current?.title !== event.title) this.#updateText(row);
       if (current?.category !== event.category) this.#updateCategory(row);
     }
+    for (const observer of this.#observers) observer.onEvent?.(boardEvent);
     return true;
   }
 

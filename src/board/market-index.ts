@@ -1,7 +1,7 @@
-import { CATEGORIES, type Category, categoryOf } from "../domain/category.ts";
+import { type Category, categoryOf } from "../domain/category.ts";
 import { MARKET_STATUSES, type MarketStatus, type VenueId } from "../domain/market.ts";
-import { toCents } from "../domain/usd.ts";
 import type { Bitmap } from "./bitmap.ts";
+import { CategoryTotals } from "./category-totals.ts";
 import {
   type BoardMarket,
   type CategorySummary,
@@ -18,7 +18,6 @@ const INITIAL_ROWS = 1_024;
 const STATUS_BITS = 3;
 /** Facets value of unlisted rows: unused rows and rows of markets without a price. */
 const UNLISTED = 0;
-/** Not the number of a category. */
 
 /** Rows to select from; null selects from all rows. */
 interface Candidates {
@@ -42,6 +41,10 @@ export class MarketIndex {
   readonly #categoryOfRow: (string | null | undefined)[] = [];
   readonly #categoryNumbers = new StringInterner();
   readonly #venueNumbers = new Map<VenueId, number>();
+  /** Venues by number. */
+  readonly #venues: VenueId[] = [];
+  readonly #ourCategoryOfRow: (Category | null)[] = [];
+  readonly #categoryTotals = new CategoryTotals();
 
   /** @param idOf  returns the id of a row, which orders rows of equal value and must not change while it is in use */
   constructor(idOf: (row: number) => string) {
@@ -66,6 +69,7 @@ export class MarketIndex {
     this.#orders.updated_at.set(row, market.updatedAt);
     this.#orders.resolution_date.set(row, listing.expectedResolutionAt === null ? null : -listing.expectedResolutionAt);
     this.#orders.price_change_24h.set(row, change24h);
+    this.#updateTotals(row);
   }
 
   /** Sets the category used by the category filter: that of the market or, if it has none, that of its event. */
@@ -77,6 +81,8 @@ export class MarketIndex {
     this.#categories[row] = nextCategory === null ? 0 : 1 + this.#categoryNumbers.acquire(nextCategory);
     if (currentCategory !== null) this.#categoryNumbers.release(currentCategory);
     this.#categoryOfRow[row] = nextCategory;
+    this.#ourCategoryOfRow[row] = categoryOf(nextCategory);
+    this.#updateTotals(row);
   }
 
   delete(row: number): void {
@@ -135,34 +141,20 @@ export class MarketIndex {
 
   /** Returns number and 24-hour volume of the venues' active markets by category, without empty categories. */
   summariseCategories(venues: readonly VenueId[]): CategorySummary[] {
-    const selectedFacets = this.#markSelectedFacets(venues, ["active"]);
-    const counts: number[] = [];
-    const volumes: (number | undefined)[] = [];
-    for (let row = 0; row < this.#facets.length; row++) {
-      if (selectedFacets[this.#facets[row] ?? UNLISTED] !== 1) continue;
-      const number = this.#categories[row] ?? 0;
-      counts[number] = (counts[number] ?? 0) + 1;
-      const volume = this.#orders.volume_24h.value(row);
-      if (volume !== null) volumes[number] = (volumes[number] ?? 0) + volume;
-    }
-    const summaries = new Map<Category, { marketCount: number; volume24hUsd: number | null }>();
-    for (const [venueCategory, interned] of this.#categoryNumbers.all()) {
-      const category = categoryOf(venueCategory);
-      const marketCount = counts[interned + 1] ?? 0;
-      if (category === null || marketCount === 0) continue;
-      const summary = summaries.get(category) ?? { marketCount: 0, volume24hUsd: null };
-      const volume = volumes[interned + 1];
-      summaries.set(category, {
-        marketCount: summary.marketCount + marketCount,
-        volume24hUsd: volume === undefined ? summary.volume24hUsd : (summary.volume24hUsd ?? 0) + volume,
-      });
-    }
-    return CATEGORIES.flatMap((category) => {
-      const summary = summaries.get(category);
-      if (summary === undefined) return [];
-      const { marketCount, volume24hUsd } = summary;
-      return [{ category, marketCount, volume24hUsd: volume24hUsd === null ? null : toCents(volume24hUsd) }];
-    });
+    return this.#categoryTotals.summarise(venues);
+  }
+
+  #updateTotals(row: number): void {
+    const category = this.#ourCategoryOfRow[row] ?? null;
+    const venue = this.#venueOfRow(row);
+    const isCounted = category !== null && venue !== null && this.statusOf(row) === "active";
+    const volume24hUsd = this.#orders.volume_24h.value(row);
+    this.#categoryTotals.set(row, isCounted ? { venue, category, volume24hUsd } : null);
+  }
+
+  #venueOfRow(row: number): VenueId | null {
+    const facets = this.#facets[row] ?? UNLISTED;
+    return facets === UNLISTED ? null : (this.#venues[(facets - 1) >> STATUS_BITS] ?? null);
   }
 
   /** Returns the values of `#categories` that a filter selects. */
@@ -209,6 +201,7 @@ export class MarketIndex {
     if (venueNumber === undefined) {
       venueNumber = this.#venueNumbers.size;
       this.#venueNumbers.set(venue, venueNumber);
+      this.#venues.push(venue);
     }
     return 1 + ((venueNumber << STATUS_BITS) | MARKET_STATUSES.indexOf(status));
   }

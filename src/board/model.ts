@@ -79,6 +79,8 @@ export interface MarketObserver {
   onSet(market: BoardMarket): void;
   /** The market of a row was removed. The row may be reused. */
   onRemove(row: number): void;
+  /** An event was added or changed. Its markets are unchanged. */
+  onEvent?(event: BoardEvent): void;
 }
 
 export type QuoteRefusal = "out_of_order" | "crossed_book" | "unknown_market";

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
 import { createWsSockets } from "../adapters/network/ws-socket.ts";
+import { openStateThread } from "../adapters/system/state-thread.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import { openWorkerPool } from "../adapters/system/worker-pool.ts";
@@ -38,6 +39,7 @@ export async function buildServiceApp(
     clock: systemClock,
     random: systemRandom,
     openWorkerPool: (module) => openWorkerPool(module, systemClock),
+    openStateThread: (module, options) => openStateThread(module, options, systemClock),
     ...ports,
     data: config.mode,
     publicUrl: config.publicUrl,

@@ -23,7 +23,7 @@ import { recordingFingerprint } from "../recording/index.ts";
 import { renderBanner } from "./banner.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
 import { assertPortsFree, metricsHost } from "./check-ports.ts";
-import { runForwardedCommand } from "./customers/run.ts";
+import { createCommandHandler } from "./command-handler.ts";
 import { openBus, openDatabase } from "./open-store.ts";
 import { type SandboxProcess, spawnSandbox } from "./sandbox-process.ts";
 import { describeListenError, StartupError } from "./startup-errors.ts";
@@ -110,10 +110,9 @@ export async function startService(options: {
     await app.metering.start();
     const restoredMarkets = await app.ingest.restore();
     if (restoredMarkets > 0) log.info({ markets: restoredMarkets }, "markets restored from the store");
-    if (config.databaseUrl === null) {
-      const handle = (request: unknown) => runForwardedCommand(request, app.customers);
-      closers.push(await listenOnOperatorSocket(config.dataDir, handle, log));
-    }
+    // On a database server, several processes may share the data directory, and each has a journal directory of its own.
+    const socketDir = config.databaseUrl === null ? config.dataDir : journalDir.path;
+    closers.push(await listenOnOperatorSocket(socketDir, createCommandHandler(app), log));
     await listenForMetrics(app, config, closers, log);
     const url = await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
       throw new StartupError(describeListenError(config, error));

@@ -21,8 +21,9 @@ export const renderUsage = (
   npm run record -- --out FILE   record venue data for the sandbox to replay
   npm run openapi                write openapi.json
   npx parallax customers --help  manage customers, keys, plans and quotas
+  npx parallax matches --help    show which markets match across venues, pin or forbid pairs
 
-Commands: serve (default), sandbox, record, openapi, customers
+Commands: serve (default), sandbox, record, openapi, customers, matches
 Options:
   --live             same as PARALLAX_MODE=live
   --port N           sandbox: first port (default ${SANDBOX_PORT}; 0 picks free ports)

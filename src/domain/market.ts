@@ -29,8 +29,8 @@ export function settlementValueOf(outcome: Outcome): number | null {
 /** A taker's fee in USD per contract. p is the price of the side bought. */
 export type TakerFee =
   | { readonly kind: "none" }
-  /** Fee: rate * (p * (1 - p)) ^ exponent. */
-  | { readonly kind: "quadratic"; readonly rate: number; readonly exponent: number }
+  /** Fee: rate * (p * (1 - p)) ^ exponent. The fee of a whole order is rounded up to a multiple of `roundsUpTo` USD, if set. */
+  | { readonly kind: "quadratic"; readonly rate: number; readonly exponent: number; readonly roundsUpTo?: number }
   /** Fee: p * b / (1 - b). b is the share for the price; the venue deducts it from the contracts bought. */
   | { readonly kind: "value_table"; readonly buyPoints: readonly (readonly [price: number, share: number])[] }
   /** Fee: rate * p. */

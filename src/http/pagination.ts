@@ -11,7 +11,6 @@ export interface Keyset {
 /** Sort and filters of the listing that a cursor belongs to. */
 export type ListingKey = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-const CURSOR_LENGTH_MAX = 2_048;
 const CHECKSUM_LENGTH = 12;
 
 /** Returns an opaque cursor for the page after `keyset`. It is valid only for the same sort and filters. */
@@ -26,13 +25,15 @@ export function encodeCursor(keyset: Keyset, listing: ListingKey): string {
  * @throws InvalidRequestError (loc `query.cursor`) if it is malformed, modified, or belongs to another listing
  */
 export function decodeCursor(cursor: string, listing: ListingKey): Keyset {
-  const parsed = cursor.length > CURSOR_LENGTH_MAX ? null : parseArray(cursor);
-  const [value, id, checksum] = parsed ?? [];
+  const [value, id, checksum] = parseArray(cursor) ?? [];
   if (isSortValue(value) && typeof id === "string" && checksum === checksumOf([value, id], listing))
     return { value, id };
-  throw new InvalidRequestError([
-    valueError(["query", "cursor"], "cursor does not belong to this listing; start again without it", cursor),
-  ]);
+  throw createCursorError(cursor);
+}
+
+export function createCursorError(cursor: string): InvalidRequestError {
+  const message = "cursor does not belong to this listing; start again without it";
+  return new InvalidRequestError([valueError(["query", "cursor"], message, cursor)]);
 }
 
 function parseArray(cursor: string): readonly unknown[] | null {

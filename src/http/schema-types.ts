@@ -1,24 +1,43 @@
 import Type from "typebox";
 
-/** A string enum, which reads better in the OpenAPI document than a union of literals. */
-export function oneOf<const Value extends string>(
-  values: readonly Value[],
-  options: { description?: string; default?: Value } = {},
-) {
-  return Type.Unsafe<Value>({ type: "string", enum: [...values], ...options });
-}
-
 interface NumberOptions {
   readonly description: string;
   readonly minimum?: number;
   readonly maximum?: number;
 }
 
-export const nullableNumber = (options: NumberOptions) =>
-  Type.Unsafe<number | null>({ type: ["number", "null"], ...options });
-export const nullableString = (options: { readonly description: string; readonly maxLength?: number }) =>
-  Type.Unsafe<string | null>({ type: ["string", "null"], ...options });
-export const nullableOneOf = <const Value extends string>(values: readonly Value[], description: string) =>
+const toOptions = <Options extends object>(options: string | Options) =>
+  typeof options === "string" ? { description: options } : options;
+
+/** A string enum, which reads better in the OpenAPI document than a union of literals. */
+export function oneOf<const Value extends string>(
+  values: readonly Value[],
+  options: string | { description?: string; default?: Value } = {},
+) {
+  return Type.Unsafe<Value>({ type: "string", enum: [...values], ...toOptions(options) });
+}
+
+export const nullableNumber = (options: string | NumberOptions) =>
+  Type.Unsafe<number | null>({ type: ["number", "null"], ...toOptions(options) });
+export const nullableString = (options: string | { readonly description: string; readonly maxLength?: number }) =>
+  Type.Unsafe<string | null>({ type: ["string", "null"], ...toOptions(options) });
+export const nullableOneOf = <const Value extends string>(values: readonly Value[], description?: string) =>
   Type.Unsafe<Value | null>({ type: ["string", "null"], enum: [...values, null], description });
+export const nullableTimestamp = (description: string) =>
+  Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time", description });
+export const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 export const nullableProbability = (description: string) => nullableNumber({ description, minimum: 0, maximum: 1 });
 export const timestamp = (description: string) => Type.String({ format: "date-time", description });
+
+/** Public ids of the configured venues. Reference venues are in `all` but not in `trading`. */
+export interface VenueIds {
+  readonly trading: readonly string[];
+  readonly all: readonly string[];
+}
+
+/** Path parameters of one market. @param trading  public ids of the venues that clients can query */
+export const createMarketPath = (trading: readonly string[]) =>
+  Type.Object({
+    platform: oneOf(trading, { description: "Venue." }),
+    market_id: Type.String({ description: "Market ticker or id at the venue, percent-encoded." }),
+  });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { type BoardMarket, MarketBoard } from "../board/index.ts";
@@ -83,11 +83,21 @@ test("a failure is thrown to all callers and repeated for 2 seconds, so that a f
 
 test("a venue that does not answer within 4 seconds is a timeout, even if the adapter ignores the signal", async () => {
   const { clock, venue, reader, market } = setUp();
-  venue.getBook = () => new Promise(() => {});
+  const signals: (AbortSignal | undefined)[] = [];
+  venue.getBook = (_listing, signal) => {
+    signals.push(signal);
+    return new Promise(() => {});
+  };
   const started = clock.monotonic();
-  const failure = await clock.until(reader.read(market("m")).catch((error: VenueError) => error));
-  assert.ok(failure instanceof VenueError);
-  assert.deepEqual([failure.failure, failure.retryable, clock.monotonic() - started], ["timeout", true, 4_000]);
+  const reads = Array.from({ length: 8 }, (_, index) =>
+    reader.read(market(`m${index}`)).catch((error: unknown) => error),
+  );
+  for (const failure of await clock.until(Promise.all(reads))) {
+    assert.ok(failure instanceof VenueError);
+    assert.deepEqual([failure.failure, failure.retryable], ["timeout", true]);
+  }
+  assert.equal(clock.monotonic() - started, 4_000);
+  assert.ok(signals.length > 0 && signals.every((signal) => signal?.aborted === true));
   assert.equal(clock.pending, 0);
 });
 
@@ -110,7 +120,10 @@ test("at most 4 reads of a venue run at the same time, 100 wait in order, and ot
   assert.equal(requests(), 8);
   await clock.advance(260);
   await Promise.all(reads);
-  assert.equal(requests(), 104);
+  assert.deepEqual(
+    venue.callsOf("getBook").map(({ marketIds }) => marketIds[0]),
+    Array.from({ length: 104 }, (_, index) => `m${index}`),
+  );
   assert.equal(outcomes.filter((outcome) => outcome === "read").length, 104);
 });
 
@@ -135,6 +148,16 @@ test("serves the tracked book of the stream without a request", async () => {
   assert.equal(requests(), 1);
 });
 
+test("a request that takes longer than 2 seconds is shared until it ends, whatever else is read", async () => {
+  const { clock, venue, reader, market, requests } = setUp();
+  venue.responseMs = 3_500;
+  const reads = [reader.read(market("m"))];
+  await clock.advance(2_500);
+  reads.push(reader.read(market("n")), reader.read(market("m")));
+  await clock.until(Promise.all(reads));
+  assert.equal(requests(), 2);
+});
+
 test("keeps at most 1,000 results, and removes those that are older than 2 seconds", async () => {
   const { clock, venue, reader, market, requests } = setUp();
   for (let index = 0; index < 1_100; index++) await reader.read(market(`m${index}`));
@@ -144,6 +167,11 @@ test("keeps at most 1,000 results, and removes those that are older than 2 secon
   await reader.read(market("m0"));
   assert.equal(requests(), 1_101);
   assert.equal(venue.callsOf("getBook").at(-1)?.marketIds[0], "m0");
+  assert.equal(reader.entryCount, 1_000);
+  await clock.advance(2_000);
+  // The oldest result becomes the newest, so that the others can be removed.
+  await reader.read(market("m101"));
+  assert.equal(reader.entryCount, 1);
   assert.equal(clock.pending, 0);
 });
 

@@ -9,6 +9,7 @@ import type { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 const READ_EVERY_MS = 2_000;
 /** Limit of results that are kept. The requests that a venue allows in 2 seconds are fewer. */
 const ENTRIES_MAX = 1_000;
+const REQUEST_MS_MAX = 4_000;
 
 export interface BookReaderOptions {
   readonly venues: ReadonlyMap<VenueId, { readonly adapter: Pick<VenueAdapter, "getBook"> }>;
@@ -38,6 +39,11 @@ export class BookReader {
     this.#options = options;
   }
 
+  /** Number of requested books that are kept. */
+  get entryCount(): number {
+    return this.#entries.size;
+  }
+
   /**
    * Returns the market's order book, or null if it has none (AMM, resolved). A book that was requested from the venue is
    * at most 2 seconds older than the call, plus the time of the request.
@@ -56,7 +62,7 @@ export class BookReader {
     const now = clock.monotonic();
     if (current !== undefined && (current.isPending || now - current.requestedAt < READ_EVERY_MS)) return current.book;
     const entry: Entry = {
-      book: requests.run(venue, (signal) => adapter.getBook(listing, signal)),
+      book: requests.run(venue, REQUEST_MS_MAX, (signal) => adapter.getBook(listing, signal)),
       requestedAt: now,
       isPending: true,
     };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { intervalsBetween, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import { VenueError } from "../domain/errors.ts";
 

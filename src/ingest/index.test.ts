@@ -3,7 +3,7 @@ import { afterEach } from "node:test";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { interruptible } from "../../test/support/interruptible-database.ts";
-import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { samplePoint } from "../../test/support/storage-samples.ts";
 import { MarketBoard } from "../board/index.ts";

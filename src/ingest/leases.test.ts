@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Cluster, type ClusterNode } from "../../test/support/cluster.ts";
 import { eachDatabase, onPostgres } from "../../test/support/databases.ts";
-import { SAMPLE_AT } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT } from "../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import type { Database } from "../ports/database.ts";
 import { createLeaseStore } from "./lease-store.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach } from "node:test";
 import { Cluster, type ClusterNode } from "../../test/support/cluster.ts";
 import { eachDatabase } from "../../test/support/databases.ts";
-import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";

@@ -3,7 +3,7 @@ import { afterEach } from "node:test";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { interruptible } from "../../test/support/interruptible-database.ts";
-import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { type BoardMarket, MarketBoard } from "../board/index.ts";
 import type { Trade } from "../domain/trade.ts";

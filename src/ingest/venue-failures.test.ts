@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sampleMarket } from "../../test/support/market-samples.ts";
+import { sampleMarket } from "../../test/support/markets/market-samples.ts";
 import {
   intervalsBetween,
   openIngestHarness,

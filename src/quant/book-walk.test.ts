@@ -16,13 +16,25 @@ const value = fc.integer({ min: 1, max: 100_000 });
 const offeredUsd = (levels: typeof BOOK) => levels.reduce((sum, { price, size }) => sum + price * size, 0);
 
 test("known value: $80 buys 100 contracts at 50 cents and 50 at 60 cents", () => {
-  const { contracts, costUsd, averagePrice, worstPrice, isComplete } = walkBook(BOOK, 80);
+  const { contracts, costUsd, averagePrice, worstPrice, isComplete } = walkBook([...BOOK, { price: 0.7, size: 1 }], 80);
   assert.deepEqual(
     { contracts, costUsd, worstPrice, isComplete },
     { contracts: 150, costUsd: 80, worstPrice: 0.6, isComplete: true },
   );
   assert.equal(averagePrice, 80 / 150);
   assert.ok(Math.abs((slippagePercent(BOOK, 80) ?? 0) - 20 / 3) < 1e-12);
+});
+
+test("known value: $58 sell 100 contracts at 50 cents and 20 at 40 cents, 3.33% below the best bid", () => {
+  const bids = [
+    { price: 0.5, size: 100 },
+    { price: 0.4, size: 100 },
+  ];
+  assert.ok(Math.abs((slippagePercent(bids, 58) ?? 0) - 10 / 3) < 1e-12);
+});
+
+test("an order for all that the side offers is complete", () => {
+  assert.equal(walkBook(BOOK, 110).isComplete, true);
 });
 
 test("an order within the best level has no slippage", () => {

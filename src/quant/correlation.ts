@@ -77,19 +77,25 @@ function prepare({ values: moves, first }: LogOddsMoves): Prepared {
   return { values, first, sums, squareSums, movedBits };
 }
 
-/** @param product  sum of the products of all values; where one is unknown, it is 0 */
+/**
+ * Each series has the mean 0 over its known steps. One of the two is known exactly in the joint steps, so its sum over them is
+ * 0, and the sum of the products needs no correction by the means.
+ *
+ * @param product  sum of the products of all values; where one is unknown, it is 0
+ */
 function correlate(a: number, b: number, x: Prepared, y: Prepared, product: number): PairCorrelation {
-  const { length } = x.values;
   const first = Math.max(x.first, y.first);
-  const dataPoints = length - first;
+  const dataPoints = x.values.length - first;
   if (!haveJointMoves(x.movedBits, y.movedBits)) return { a, b, correlation: null, dataPoints };
-  const sumX = (x.sums[length] ?? 0) - (x.sums[first] ?? 0);
-  const sumY = (y.sums[length] ?? 0) - (y.sums[first] ?? 0);
-  const squaresX = (x.squareSums[length] ?? 0) - (x.squareSums[first] ?? 0) - (sumX * sumX) / dataPoints;
-  const squaresY = (y.squareSums[length] ?? 0) - (y.squareSums[first] ?? 0) - (sumY * sumY) / dataPoints;
+  const squaresX = sumOfSquares(x, first);
+  const squaresY = sumOfSquares(y, first);
   if (!(squaresX > 0 && squaresY > 0)) return { a, b, correlation: null, dataPoints };
-  const products = product - (sumX * sumY) / dataPoints;
-  return { a, b, correlation: Math.min(1, Math.max(-1, products / Math.sqrt(squaresX * squaresY))), dataPoints };
+  return { a, b, correlation: Math.min(1, Math.max(-1, product / Math.sqrt(squaresX * squaresY))), dataPoints };
+}
+
+/** Sum of the squares of the values from `first` on, minus their mean. The sum of all values is 0. */
+function sumOfSquares({ values: { length }, sums, squareSums }: Prepared, first: number): number {
+  return (squareSums[length] ?? 0) - (squareSums[first] ?? 0) - (sums[first] ?? 0) ** 2 / (length - first);
 }
 
 /**

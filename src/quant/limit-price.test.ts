@@ -44,10 +44,13 @@ test("the price is a multiple of the tick, at or above the bid, below the ask, a
 test("a price off the grid is rounded down, and null if nothing lies below the ask", () => {
   assert.equal(limitPrice({ bid: 0.405, ask: 0.409, tick: 0.01, trend: null }), 0.4);
   assert.equal(limitPrice({ bid: 0.002, ask: 0.008, tick: 0.01, trend: null }), null);
+  assert.equal(limitPrice({ bid: 0.01, ask: 0.02, tick: 0.01, trend: null }), 0.01);
+  assert.equal(limitPrice({ bid: 0.4, ask: 0.5, tick: 0.001, trend: "widening" }), 0.475);
 });
 
 test("crossed quotes, prices outside [0, 1] and ticks that are not above 0 are refused", () => {
   assert.throws(() => limitPrice({ bid: 0.5, ask: 0.5, tick: 0.01, trend: null }), RangeError);
+  assert.throws(() => limitPrice({ bid: -0.1, ask: 0.5, tick: 0.01, trend: null }), RangeError);
   assert.throws(() => limitPrice({ bid: 0.5, ask: 1.1, tick: 0.01, trend: null }), RangeError);
   assert.throws(() => limitPrice({ bid: Number.NaN, ask: 0.5, tick: 0.01, trend: null }), RangeError);
   for (const tick of [0, -0.01, Number.NaN])

@@ -17,6 +17,7 @@ test("log-odds: 0.5 is 0, 0.75 is ln 3, and complements have opposite signs", ()
 });
 
 test("log-odds: they are bounded at both ends, and other values are refused", () => {
+  assert.equal(logOdds(0), Math.log(0.005 / 0.995));
   assert.equal(logOdds(0), logOdds(0.005));
   assert.equal(logOdds(1), logOdds(0.995));
   for (const p of [-0.1, 1.1, Number.NaN]) assert.throws(() => logOdds(p), RangeError);
@@ -67,7 +68,12 @@ test("a later price never changes an earlier move", () => {
   );
 });
 
+test("a grid of two instants has one move", () => {
+  assert.deepEqual([...movesOf([[0, 0.5]], { start: 0, step: 10, count: 2 }).values], [0]);
+});
+
 test("invalid times, prices and grids throw a RangeError", () => {
+  assert.throws(() => logOddsMoves({ times: [1, 2], prices: [0.5] }, GRID), RangeError);
   assert.throws(
     () =>
       movesOf([

@@ -110,6 +110,22 @@ test("5 agents have equal weights, whatever their volumes", () => {
   assert.equal(robustConsensus(views)?.effectiveAgents, 5);
 });
 
+test("known values: the volume cap is that of the second smallest of 21 to 40 agents, and the smallest of up to 20", () => {
+  const small = view(0.45, 25);
+  const weightOfSmall = (others: number) => {
+    const mean = estimate([small, ...Array.from({ length: others }, () => view(0.4))]);
+    return (others * (mean - 0.4)) / (0.45 - mean);
+  };
+  for (const [others, weight] of [
+    [19, 1],
+    [20, 0.5],
+    [32, 0.5],
+  ] as const)
+    assert.ok(Math.abs(weightOfSmall(others) - weight) < 1e-6, `${others}: ${weightOfSmall(others)}`);
+  const effective = robustConsensus([small, ...Array.from({ length: 20 }, () => view(0.4))])?.effectiveAgents;
+  assert.ok(Math.abs((effective ?? 0) - 20.5 ** 2 / 20.25) < 1e-9);
+});
+
 test("fewer than 5 agents have no robust figure", () => {
   assert.equal(robustConsensus(Array.from({ length: 4 }, () => view(0.5, 1e6))), null);
   assert.equal(robustConsensus([]), null);

@@ -36,6 +36,7 @@ test("closed form: the weights sum to 1, and a market without known figures scor
   assert.equal(screenScore(timelessScreenScore(UNKNOWN), null), 0);
   const best = timelessScreenScore({ volume24hUsd: 1e6, liquidityUsd: 1e6, spread: 0, priceChange24h: 0.1 });
   assertClose(best, 1 - SCREEN_WEIGHTS.time);
+  assertClose(timelessScreenScore({ ...UNKNOWN, priceChange24h: -0.9 }), SCREEN_WEIGHTS.movement);
 });
 
 test("the time part is 0 at the resolution, largest an hour before it, and falls from then on", () => {

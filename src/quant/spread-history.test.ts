@@ -75,6 +75,7 @@ test("decreasing times, unequal lists, a reversed period and impossible spreads 
   assert.throws(() => holdingTimes([2, 1], 0, 1), RangeError);
   assert.throws(() => holdingTimes([1], 1, 0), RangeError);
   assert.throws(() => spreadTrend(-1, 0), RangeError);
+  assert.throws(() => spreadTrend(0, -1), RangeError);
   assert.throws(() => spreadStatistics({ times: [1], spreads: [] }, null, PERIOD), RangeError);
   for (const wrong of [-0.01, Number.NaN, Infinity])
     assert.throws(() => spreadStatistics({ times: [1], spreads: [wrong] }, null, PERIOD), RangeError);

@@ -1,4 +1,5 @@
 import type Type from "typebox";
+import type { TakerFee } from "../domain/market.ts";
 import { type BookLevel, isCrossed } from "../domain/order-book.ts";
 import { type Fact, LineError, parseJson } from "./format.ts";
 import { factValidators } from "./line-schemas.ts";
@@ -47,8 +48,7 @@ export function readFact(line: string): Fact {
         market: {
           ...market,
           outcome: outcome?.kind === "void" ? { kind: "void", value: outcome.value ?? null } : outcome,
-          takerFee:
-            takerFee?.kind === "value_table" ? { kind: takerFee.kind, buyPoints: takerFee.buy_points } : takerFee,
+          takerFee: readTakerFee(takerFee),
           venueKeys: venueKeys ?? {},
         },
       };
@@ -116,13 +116,7 @@ export function writeFact(fact: Fact): string {
         venue,
         ...fact.market,
         outcome: outcome?.kind === "void" ? { kind: "void", value: outcome.value ?? undefined } : outcome,
-        takerFee:
-          takerFee?.kind === "value_table"
-            ? {
-                kind: takerFee.kind,
-                buy_points: takerFee.buyPoints.map(([price, share]): [number, number] => [price, share]),
-              }
-            : takerFee,
+        takerFee: writeTakerFee(takerFee),
         venueKeys: Object.keys(venueKeys).length === 0 ? null : venueKeys,
       });
     }
@@ -151,3 +145,18 @@ function writeFields<K extends Kind>(kind: K, fields: Fields<K>): string {
 }
 
 const pairsOf = (levels: readonly BookLevel[]) => levels.map(({ price, size }): [number, number] => [price, size]);
+
+function readTakerFee(fee: Fields<"market">["takerFee"]): TakerFee | null {
+  if (fee?.kind === "value_table") return { kind: fee.kind, buyPoints: fee.buy_points };
+  if (fee?.kind !== "quadratic" || fee.rounds_up_to === undefined) return fee;
+  const { rounds_up_to: roundsUpTo, ...others } = fee;
+  return { ...others, roundsUpTo };
+}
+
+function writeTakerFee(fee: TakerFee | null): Fields<"market">["takerFee"] {
+  if (fee?.kind === "value_table")
+    return { kind: fee.kind, buy_points: fee.buyPoints.map(([price, share]): [number, number] => [price, share]) };
+  if (fee?.kind !== "quadratic" || fee.roundsUpTo === undefined) return fee;
+  const { roundsUpTo, ...others } = fee;
+  return { ...others, rounds_up_to: roundsUpTo };
+}

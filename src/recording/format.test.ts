@@ -37,7 +37,10 @@ const outcome = fc.oneof(
 );
 const takerFee = fc.oneof(
   fc.constant({ kind: "none" } as const),
-  fc.record({ kind: fc.constant("quadratic" as const), rate: price, exponent: fc.constantFrom(1, 2) }),
+  fc.record(
+    { kind: fc.constant("quadratic" as const), rate: price, exponent: fc.constantFrom(1, 2), roundsUpTo: price },
+    { requiredKeys: ["kind", "rate", "exponent"] },
+  ),
   fc.record({ kind: fc.constant("value_table" as const), buyPoints: fc.array(fc.tuple(price, price)) }),
   fc.record({ kind: fc.constant("flat_value" as const), rate: price }),
 );

@@ -54,6 +54,7 @@ const TakerFeeLine = Type.Union([
     kind: Type.Literal("quadratic"),
     rate: Type.Number({ minimum: 0 }),
     exponent: Type.Number({ minimum: 0 }),
+    rounds_up_to: Type.Optional(Type.Number({ minimum: 0 })),
   }),
   Type.Object({
     kind: Type.Literal("value_table"),

@@ -18,14 +18,15 @@ interface StoredTick {
   readonly at: number;
   /** Null if the market had no price. */
   readonly price: number | null;
+  readonly volumeUsd?: number;
 }
 
 async function writeTicks(database: Database, marketKey: number, ticks: readonly StoredTick[]) {
   const clock = new FakeClock(NOON - 10 * DAY_MS);
   const writer = createTickWriter({ database, clock, log: quietLog });
-  for (const { at, price } of ticks) {
+  for (const { at, price, volumeUsd = null } of ticks) {
     clock.jumpWallClock(at - clock.now());
-    const quote = { bid: null, ask: null, lastPrice: price, yesPrice: price, volumeUsd: null };
+    const quote = { bid: null, ask: null, lastPrice: price, yesPrice: price, volumeUsd };
     writer.write({ marketKey, eventAt: at, receivedAt: at, ...quote });
   }
   await writer.close();
@@ -138,7 +139,11 @@ eachDatabase(
 
 eachDatabase("the volume of a minute is that of its trades, null without trades", async (database) => {
   const history = createHistoryStore(database);
-  await writeTicks(database, 1, [{ at: NOON - 10 * MINUTE_MS, price: 0.5 }]);
+  // The venue's total volume grows in the last minute. Part of the growth may belong to earlier minutes.
+  await writeTicks(database, 1, [
+    { at: NOON - 10 * MINUTE_MS, price: 0.5, volumeUsd: 100 },
+    { at: NOON - 1_000, price: 0.5, volumeUsd: 150 },
+  ]);
   const trade = (tradeId: string, executedAt: number, size: number) => ({
     marketKey: 1,
     trade: { tradeId, executedAt, yesPrice: 0.5, size, takerSide: null },
@@ -160,10 +165,38 @@ eachDatabase("the volume of a minute is that of its trades, null without trades"
   );
 });
 
-eachDatabase("a market without ticks and bars has no candles", async (database) => {
-  const history = createHistoryStore(database);
-  for (const intervalMs of [MINUTE_MS, HOUR_MS]) {
-    const range = { fromMs: NOON - 10 * intervalMs, toMs: NOON, intervalMs };
-    assert.deepEqual((await history.readRange(1, range)).points, []);
-  }
-});
+eachDatabase(
+  "a market that opened a minute ago has candles from its first price, and none before it",
+  async (database) => {
+    const history = createHistoryStore(database);
+    await writeTicks(database, 1, [
+      { at: NOON + 5_000, price: null },
+      { at: NOON + 20_000, price: 0.3 },
+      { at: NOON + 40_000, price: 0.4 },
+    ]);
+    for (const intervalMs of [MINUTE_MS, FIVE_MINUTES_MS, HOUR_MS, DAY_MS]) {
+      const startAt = Math.floor(NOON / intervalMs) * intervalMs;
+      const range = { fromMs: startAt - 2 * intervalMs, toMs: startAt + intervalMs, intervalMs };
+      const { points } = await history.readRange(1, range);
+      assert.deepEqual(
+        points.map(({ startAt: at, open, high, low, yesPrice }) => [at - startAt, open, high, low, yesPrice]),
+        [[0, 0.3, 0.4, 0.3, 0.4]],
+        `${intervalMs} ms`,
+      );
+    }
+  },
+);
+
+eachDatabase(
+  "a market without ticks and bars has no candles, and neither has a range that lies in the future",
+  async (database) => {
+    const history = createHistoryStore(database);
+    await writeTicks(database, 2, [{ at: NOON, price: 0.5 }]);
+    const future = { fromMs: NOON + DAY_MS, toMs: NOON + HOUR_MS, intervalMs: HOUR_MS };
+    assert.deepEqual((await history.readRange(2, future)).points, []);
+    for (const intervalMs of [MINUTE_MS, HOUR_MS]) {
+      const range = { fromMs: NOON - 10 * intervalMs, toMs: NOON, intervalMs };
+      assert.deepEqual((await history.readRange(1, range)).points, []);
+    }
+  },
+);

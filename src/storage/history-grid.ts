@@ -105,7 +105,7 @@ export function binHistory(
       startAt,
       endAt,
       yesPrice: latestSample.yesPrice,
-      ...openHighLow(observed, startAt, points.at(-1)?.yesPrice ?? null, latestSample.yesPrice),
+      ...openHighLow(observed, startAt, latestSample.yesPrice),
       bid: endsInBin ? latestSample.bid : null,
       ask: endsInBin ? latestSample.ask : null,
       volumeUsd: partlyCoveredBins.has(bin) ? null : sumVolumes(samplesByBin.get(bin) ?? []),
@@ -120,11 +120,10 @@ function isPriced(sample: PriceSample): sample is PricedSample {
   return sample.yesPrice !== null;
 }
 
-/** @param observed  the samples that end in the bin, oldest first */
+/** @param observed  the samples that end in the bin, oldest first; without any, the close is the previous close */
 function openHighLow(
   observed: readonly PricedSample[],
   binStartAt: number,
-  previousClose: number | null,
   close: number,
 ): Pick<Candle, "open" | "high" | "low"> {
   let open: number | null = null;
@@ -137,6 +136,6 @@ function openHighLow(
     high = Math.max(high, price(sample.high));
     low = Math.min(low, price(sample.low));
   }
-  open ??= previousClose ?? close;
+  open ??= close;
   return { open, high: Math.max(high, open), low: Math.min(low, open) };
 }

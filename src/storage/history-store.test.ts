@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eachDatabase, embeddedDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { sampleMarket } from "../../test/support/market-samples.ts";
+import { sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { samplePoint } from "../../test/support/storage-samples.ts";
 import type { Database } from "../ports/database.ts";
@@ -211,6 +211,42 @@ eachDatabase("bars made from ticks replace fetched bars, except a volume only th
   assert.deepEqual(await selectBars(database, "bars_5m"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 7)]);
   assert.deepEqual(await selectBars(database, "bars_1h"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 80)]);
 });
+
+eachDatabase(
+  "trades without a tick do not hide the price that the venue reports for their interval",
+  async (database) => {
+    const history = createHistoryStore(database);
+    const range = { fromMs: NOON, toMs: NOON + HOUR_MS };
+    const fetched = [5, 10, 15].map((minute) =>
+      createVenuePoint(NOON + minute * MINUTE_MS, FIVE_MINUTES_MS, minute / 100),
+    );
+    const trades = [1, 6, 11].map((minute) => createTrade(1, `t${minute}`, NOON + minute * MINUTE_MS, 0.5, 4));
+    const readPrices = async () => {
+      const { points } = await history.readRange(1, {
+        fromMs: NOON,
+        toMs: NOON + 15 * MINUTE_MS,
+        intervalMs: FIVE_MINUTES_MS,
+      });
+      return points.map(({ yesPrice }) => yesPrice);
+    };
+    // The history is fetched before the roll-up, during it, and after it, as after downtime.
+    await history.saveVenueHistory(1, FIVE_MINUTES_MS, fetched.slice(0, 2), range);
+    await createMarketStore(database).insertTrades(trades);
+    assert.deepEqual(await readPrices(), [0.05, 0.1, 0.1]);
+    await writeTicks(database, [[NOON - MINUTE_MS, 0.9]]);
+    await history.rollUp(NOON + HOUR_MS);
+    await history.saveVenueHistory(1, FIVE_MINUTES_MS, fetched, range);
+    assert.deepEqual(await readPrices(), [0.05, 0.1, 0.15]);
+    await database.query("delete from meta");
+    await history.rollUp(NOON + HOUR_MS);
+    assert.deepEqual(await readPrices(), [0.05, 0.1, 0.15]);
+    assert.deepEqual((await selectBars(database, "bars_5m")).slice(1), [
+      barRow(0, [50_000, 50_000, 50_000, 50_000], null, "venue"),
+      barRow(FIVE_MINUTES_MS, [100_000, 100_000, 100_000, 100_000], null, "venue"),
+      barRow(2 * FIVE_MINUTES_MS, [150_000, 150_000, 150_000, 150_000], 2, "ticks"),
+    ]);
+  },
+);
 
 eachDatabase("ignores fetched points outside the range, not ended or with a price outside [0, 1]", async (database) => {
   const history = createHistoryStore(database);

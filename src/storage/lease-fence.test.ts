@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { eachDatabase, onPostgres } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { sampleTick } from "../../test/support/storage-samples.ts";
 import type { Database } from "../ports/database.ts";

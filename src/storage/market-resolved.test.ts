@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../test/support/databases.ts";
-import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import { AppError } from "../domain/errors.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../test/support/databases.ts";
-import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import type { MarketListing, MarketSnapshot } from "../domain/market.ts";
 import { createMarketStore } from "./market-store.ts";
 import { DAY_MS } from "./model.ts";
@@ -13,7 +13,7 @@ const createSnapshot = (marketId: string, listing: Partial<MarketListing> = {}):
       category: "Economics",
       rules: "Pays 1 if so.",
       closeAt: SAMPLE_AT + DAY_MS,
-      takerFee: { kind: "quadratic", rate: 0.07, exponent: 1 },
+      takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
       venueKeys: { series: "S" },
       ...listing,
     },

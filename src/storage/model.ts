@@ -84,10 +84,14 @@ export interface PastPrices {
 /** Fetches history that the store lacks. */
 export interface MissingHistory {
   /**
-   * Fetches the history of up to 50 of those markets whose history was never fetched, and stores it. Ends after `timeoutMs` at the
-   * latest, and ignores the failures of venues.
+   * Fetches the history of up to 50 of those markets whose history was never fetched, and stores it. History of shorter
+   * intervals than `intervalMsMin` is not fetched: an hour needs one venue request per market, five minutes up to four more.
+   * Ends after `timeoutMs` at the latest, and ignores the failures of venues.
    */
-  fetchMissing(markets: readonly BoardMarket[], timeoutMs: number): Promise<void>;
+  fetchMissing(
+    markets: readonly BoardMarket[],
+    options: { readonly intervalMsMin: number; readonly timeoutMs: number },
+  ): Promise<void>;
 }
 
 /** A time range whose history was fetched from the venue, Unix milliseconds. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SAMPLE_AT, sampleMarket } from "../../test/support/market-samples.ts";
+import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { samplePoint } from "../../test/support/storage-samples.ts";
 import { openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import type { BoardMarket } from "../board/index.ts";
@@ -139,20 +139,53 @@ test("throws store_unavailable for a new market until it can be stored", async (
 
 test("fetches only missing histories, ignores a venue's failure, and ends after the timeout", async () => {
   const { venue, clock, pastPrices, findMarket, requestCount } = openHarness();
-  await pastPrices.fetchMissing([], 1_000);
+  await pastPrices.fetchMissing([], { intervalMsMin: 0, timeoutMs: 1_000 });
   venue.failing.set("getHistory", venueFailure);
-  await pastPrices.fetchMissing([findMarket()], 1_000);
+  await pastPrices.fetchMissing([findMarket()], { intervalMsMin: 0, timeoutMs: 1_000 });
   assert.equal(pastPrices.has(findMarket()), false);
   venue.failing.clear();
-  await pastPrices.fetchMissing([findMarket()], 1_000);
+  await pastPrices.fetchMissing([findMarket()], { intervalMsMin: 0, timeoutMs: 1_000 });
   assert.equal(pastPrices.has(findMarket()), true);
   const requests = requestCount();
-  await pastPrices.fetchMissing([findMarket()], 1_000);
+  await pastPrices.fetchMissing([findMarket()], { intervalMsMin: 0, timeoutMs: 1_000 });
   assert.equal(requestCount(), requests);
   const other = openHarness();
-  other.venue.responseMs = 60_000;
+  // An adapter may not notice the signal.
+  other.venue.getHistory = () => new Promise(() => {});
+  const timerCount = other.clock.pending;
   const startedAt = other.clock.monotonic();
-  await other.clock.until(other.pastPrices.fetchMissing([other.findMarket()], 1_000));
+  await other.clock.until(other.pastPrices.fetchMissing([other.findMarket()], { intervalMsMin: 0, timeoutMs: 1_000 }));
   assert.equal(other.clock.monotonic() - startedAt, 1_000);
-  assert.equal(clock.monotonic(), 0);
+  assert.equal(other.clock.pending, timerCount);
+  assert.deepEqual([clock.monotonic(), clock.pending], [0, timerCount]);
+});
+
+test("fetches the histories of at most 50 markets per call, and those of the others in the next call", async () => {
+  const { venue, board, storeWriter, pastPrices } = openHarness();
+  const snapshots = Array.from({ length: 60 }, (_, number) => sampleMarket(`n${number}`));
+  venue.setMarkets(...snapshots);
+  for (const snapshot of snapshots) storeWriter.queueChange(board.apply(snapshot, SAMPLE_AT));
+  const fetchedIds = async () => {
+    await pastPrices.fetchMissing(
+      snapshots.flatMap(({ listing }) => board.find(listing.venue, listing.marketId) ?? []),
+      { intervalMsMin: 0, timeoutMs: 1_000 },
+    );
+    return new Set(venue.callsOf("getHistory").map(({ marketIds }) => marketIds[0])).size;
+  };
+  assert.equal(await fetchedIds(), 50);
+  assert.equal(await fetchedIds(), 60);
+});
+
+test("fetches no five-minute history if only hours are missing, and does not fetch the hours again", async () => {
+  const { venue, pastPrices, findMarket } = openHarness();
+  const fetchMissing = (intervalMsMin: number) =>
+    pastPrices.fetchMissing([findMarket()], { intervalMsMin, timeoutMs: 1_000 });
+  await fetchMissing(HOUR_MS);
+  await fetchMissing(HOUR_MS);
+  const intervals = () => venue.historyRanges.map(({ intervalMs }) => intervalMs);
+  assert.deepEqual(intervals(), [HOUR_MS]);
+  assert.equal(pastPrices.has(findMarket()), false);
+  await fetchMissing(HOUR_MS / 12);
+  assert.deepEqual(intervals(), [HOUR_MS, HOUR_MS / 12]);
+  assert.equal(pastPrices.has(findMarket()), true);
 });

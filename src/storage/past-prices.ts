@@ -28,6 +28,15 @@ const FETCHED_RANGES = [
   { intervalMs: FIVE_MINUTES_MS, pastMs: 2 * DAY_MS },
 ] as const;
 
+/** The fetches of one interval. */
+interface FetchedRange {
+  readonly intervalMs: number;
+  readonly pastMs: number;
+  /** Keys of the markets whose history of this interval has been fetched. */
+  readonly fetchedKeys: Set<number>;
+  readonly pendingFetches: Map<number, Promise<void>>;
+}
+
 export interface PastPricesOptions {
   readonly history: HistoryStore;
   readonly venues: readonly VenueAdapter[];
@@ -41,9 +50,11 @@ export interface PastPricesOptions {
 export class StoredPastPrices implements PastPrices, MissingHistory {
   readonly #options: PastPricesOptions;
   readonly #venues: ReadonlyMap<VenueId, VenueAdapter>;
-  /** Keys of the markets whose history has been fetched. */
-  readonly #fetchedKeys = new Set<number>();
-  readonly #pendingFetches = new Map<number, Promise<void>>();
+  readonly #ranges: readonly FetchedRange[] = FETCHED_RANGES.map((range) => ({
+    ...range,
+    fetchedKeys: new Set(),
+    pendingFetches: new Map(),
+  }));
 
   constructor(options: PastPricesOptions) {
     this.#options = options;
@@ -78,48 +89,58 @@ export class StoredPastPrices implements PastPrices, MissingHistory {
     return { ...reading, generatedAt: now };
   }
 
-  async fetchMissing(markets: readonly BoardMarket[], timeoutMs: number): Promise<void> {
-    const missingMarkets = markets.filter((market) => !this.has(market)).slice(0, MISSING_MARKETS_MAX);
+  async fetchMissing(
+    markets: readonly BoardMarket[],
+    { intervalMsMin, timeoutMs }: { readonly intervalMsMin: number; readonly timeoutMs: number },
+  ): Promise<void> {
+    const ranges = this.#ranges.filter(({ intervalMs }) => intervalMs >= intervalMsMin);
+    const missingMarkets = markets.filter((market) => !this.has(market, ranges)).slice(0, MISSING_MARKETS_MAX);
     if (missingMarkets.length === 0) return;
     const { clock } = this.#options;
     const timeout = new AbortController();
     const cancelTimeout = clock.setTimeout(() => timeout.abort(), timeoutMs);
     const timedOut = new Promise<void>((resolve) => timeout.signal.addEventListener("abort", () => resolve()));
-    const fetchOne = async (market: BoardMarket) => this.fetch(await this.#ensureStored(market), timeout.signal);
+    const fetchOne = async (market: BoardMarket) =>
+      this.fetch(await this.#ensureStored(market), timeout.signal, ranges);
     await Promise.race([Promise.allSettled(missingMarkets.map(fetchOne)), timedOut]);
     cancelTimeout();
   }
 
   /** Whether the history of this market has been fetched. */
-  has(market: BoardMarket): boolean {
-    return market.storeKey !== null && this.#fetchedKeys.has(market.storeKey);
+  has({ storeKey }: BoardMarket, ranges = this.#ranges): boolean {
+    return storeKey !== null && ranges.every(({ fetchedKeys }) => fetchedKeys.has(storeKey));
   }
 
   /** Fetches the history of a market and stores it, unless it is stored already. Concurrent calls share one fetch. */
-  fetch(market: BoardMarket, signal: AbortSignal): Promise<void> {
+  async fetch(market: BoardMarket, signal: AbortSignal, ranges = this.#ranges): Promise<void> {
     const { storeKey } = market;
-    if (storeKey === null || this.#fetchedKeys.has(storeKey)) return Promise.resolve();
-    const pendingFetch = this.#pendingFetches.get(storeKey);
-    if (pendingFetch !== undefined) return pendingFetch;
-    const newFetch = this.#fetch(market, storeKey, signal).finally(() => this.#pendingFetches.delete(storeKey));
-    this.#pendingFetches.set(storeKey, newFetch);
-    return newFetch;
+    if (storeKey === null) return;
+    for (const range of ranges) {
+      if (range.fetchedKeys.has(storeKey)) continue;
+      let pendingFetch = range.pendingFetches.get(storeKey);
+      if (pendingFetch === undefined) {
+        pendingFetch = this.#fetch(market, storeKey, range, signal).finally(() =>
+          range.pendingFetches.delete(storeKey),
+        );
+        range.pendingFetches.set(storeKey, pendingFetch);
+      }
+      await pendingFetch;
+    }
   }
 
-  async #fetch(market: BoardMarket, storeKey: number, signal: AbortSignal): Promise<void> {
+  async #fetch(market: BoardMarket, storeKey: number, range: FetchedRange, signal: AbortSignal): Promise<void> {
     const { history, clock, board } = this.#options;
     const venue = this.#venues.get(market.listing.venue);
     if (venue === undefined) return;
+    const { intervalMs, pastMs, fetchedKeys } = range;
     const coveredRanges = await history.coverage(storeKey);
     const now = clock.now();
-    for (const { intervalMs, pastMs } of FETCHED_RANGES) {
-      const toMs = Math.floor(now / intervalMs) * intervalMs;
-      const fromMs = Math.max(toMs - pastMs, Math.floor((market.listing.openAt ?? 0) / intervalMs) * intervalMs);
-      if (
-        fromMs >= toMs ||
-        coveredRanges.some((range) => range.intervalMs === intervalMs && range.toMs > toMs - pastMs)
-      )
-        continue;
+    const toMs = Math.floor(now / intervalMs) * intervalMs;
+    const fromMs = Math.max(toMs - pastMs, Math.floor((market.listing.openAt ?? 0) / intervalMs) * intervalMs);
+    const isCovered = coveredRanges.some(
+      (covered) => covered.intervalMs === intervalMs && covered.toMs > toMs - pastMs,
+    );
+    if (fromMs < toMs && !isCovered) {
       const points = await venue.getHistory(market.listing, { fromMs, toMs, intervalMs }, signal);
       const [oldest] = points;
       // A venue may answer only for the newest part of the range. The rest must not be recorded as fetched.
@@ -131,8 +152,8 @@ export class StoredPastPrices implements PastPrices, MissingHistory {
       const price = findPriceAt(points, now - DAY_MS);
       if (price !== null) board.annotate(market, { priceDayAgo: price });
     }
-    if (this.#fetchedKeys.size >= FETCHED_KEYS_MAX) this.#fetchedKeys.clear();
-    this.#fetchedKeys.add(storeKey);
+    if (fetchedKeys.size >= FETCHED_KEYS_MAX) fetchedKeys.clear();
+    fetchedKeys.add(storeKey);
   }
 
   async #ensureStored(market: BoardMarket): Promise<BoardMarket> {

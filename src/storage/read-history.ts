@@ -99,6 +99,19 @@ function withoutLongerBars(barsByLength: readonly (readonly PriceSample[])[]): P
 }
 
 /**
+ * Returns the stored bars with the bars from recent ticks, which replace stored bars of the same interval. A recent bar
+ * that has only trades does not replace a price that the venue reported.
+ */
+function replaceByRecent(storedBars: readonly BarRow[], recentBars: readonly BarRow[]): BarRow[] {
+  const bars = new Map(storedBars.map((bar) => [bar.start_at.getTime(), bar]));
+  for (const bar of recentBars) {
+    const startAt = bar.start_at.getTime();
+    if (bar.yes_close !== null || (bars.get(startAt)?.yes_close ?? null) === null) bars.set(startAt, bar);
+  }
+  return [...bars.values()];
+}
+
+/**
  * Returns the prices of a market over a period that ends now, from bars and from ticks that are not rolled up yet.
  * There are no points if no price is known.
  *
@@ -133,15 +146,10 @@ async function readGrid(database: Database, marketKey: number, grid: Grid): Prom
     grid.intervalMs < FIVE_MINUTES_MS ? readMinutes(database, marketKey, grid.fromMs, toMs) : null,
   ]);
   const hourlyBars = bars.filter((bar) => bar.length_ms === HOUR_MS).map(toSample);
-  // Bars from recent ticks come last, because they replace fetched bars of the same interval.
-  const fiveMinuteBars = [
-    ...new Map(
-      [...bars.filter((bar) => bar.length_ms === FIVE_MINUTES_MS), ...recentBars].map((row) => [
-        row.start_at.getTime(),
-        toSample(row),
-      ]),
-    ).values(),
-  ];
+  const fiveMinuteBars = replaceByRecent(
+    bars.filter((bar) => bar.length_ms === FIVE_MINUTES_MS),
+    recentBars,
+  ).map(toSample);
   // The last bar in the list sets the quote if several end simultaneously. Bars that are longer than the bins only add a
   // price where no shorter bar ends at the same time.
   const samples = isHourly

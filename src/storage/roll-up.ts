@@ -22,8 +22,9 @@ const pricesAndSourceSql = (row: string) => [...PRICE_COLUMNS, "source"].map((co
 const COUNT_CHANGED = "returning 1) select count(*)::int4 as count from changed";
 
 /**
- * Creates five-minute bars from ticks. The volume of a bar never decreases, so the larger of the stored and the
- * computed volume is stored. Unchanged rows are not updated, because each update writes a new row version.
+ * Creates five-minute bars from ticks and trades. A bar that has only trades does not replace a price. The volume of a
+ * bar never decreases, so the larger of the stored and the computed volume is stored. Unchanged rows are not updated,
+ * because each update writes a new row version.
  */
 const ROLL_UP_TICKS = `
 with changed as (
@@ -31,7 +32,7 @@ insert into bars_5m (market_key, start_at, ${PRICE_COLUMNS.join(", ")}, volume_u
 select market_key, start_at, ${PRICE_COLUMNS.join(", ")}, volume_usd, 'ticks' from (${tickBarsSql(false)}) as bar
 on conflict (market_key, start_at) do update set
   ${SET_PRICES}, volume_usd = greatest(bars_5m.volume_usd, excluded.volume_usd), source = 'ticks'
-where (bars_5m.source = 'ticks' or excluded.yes_close is not null)
+where (bars_5m.yes_close is null or excluded.yes_close is not null)
   and (${pricesAndSourceSql("bars_5m")}, bars_5m.volume_usd) is distinct from
       (${pricesAndSourceSql("excluded")}, greatest(bars_5m.volume_usd, excluded.volume_usd))
 ${COUNT_CHANGED}`;

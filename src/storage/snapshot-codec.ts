@@ -21,7 +21,12 @@ const OutcomeSchema = Type.Union([
 
 const TakerFeeSchema = Type.Union([
   Type.Object({ kind: Type.Literal("none") }),
-  Type.Object({ kind: Type.Literal("quadratic"), rate: Type.Number(), exponent: Type.Number() }),
+  Type.Object({
+    kind: Type.Literal("quadratic"),
+    rate: Type.Number(),
+    exponent: Type.Number(),
+    roundsUpTo: Type.Optional(Type.Number()),
+  }),
   Type.Object({ kind: Type.Literal("value_table"), buyPoints: Type.Array(NumberPair) }),
   Type.Object({ kind: Type.Literal("flat_value"), rate: Type.Number() }),
 ]);

@@ -10,9 +10,9 @@ const SHORT_POINT_MS_MAX = 30 * 60_000;
 const ROWS_PER_STATEMENT_MAX = 500;
 
 const setPriceSql = (table: string, column: string) =>
-  `${column} = case when ${table}.source = 'venue' then excluded.${column} else ${table}.${column} end`;
+  `${column} = case when ${table}.source = 'venue' or ${table}.yes_close is null then excluded.${column} else ${table}.${column} end`;
 
-/** Returns SQL that inserts bars. Of an existing bar made from ticks, only a missing volume is set. */
+/** Returns SQL that inserts bars. Of an existing bar made from ticks, only missing prices and a missing volume are set. */
 const insertVenueBarsSql = (table: "bars_5m" | "bars_1h") => `
 insert into ${table} (market_key, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close, volume_usd, source)
 select $1::int4, to_timestamp(start_ms / 1000), yes, yes, yes, yes, bid, ask, volume, 'venue'
@@ -68,8 +68,8 @@ values ($1, $2, to_timestamp($3::float8 / 1000), to_timestamp($4::float8 / 1000)
 on conflict (market_key, interval_seconds, from_at) do update set to_at = excluded.to_at`;
 
 /**
- * Stores price history fetched from the venue and records the range as fetched, in one transaction. Prices of bars made
- * from ticks are not changed. Points are ignored if they end outside the range or have no valid time.
+ * Stores price history fetched from the venue and records the range as fetched, in one transaction. Prices made from
+ * ticks are not changed. Points are ignored if they end outside the range or have no valid time.
  *
  * @param intervalMs  interval requested from the venue; points may be shorter
  * @param range       the requested range, even if the venue has no points for part of it; `toMs` at most now

@@ -151,6 +151,8 @@ test("no account page overflows, breaks a key or an id, or has an accessibility 
   await page.fill("#sign-up-email", `${"w".repeat(60)}@${"w".repeat(60)}.example`);
   await page.click("text=Create account");
   const key = await readText(page, "#api-key-text");
+  // The text is there before the script that stores the key has run; scripts run before the page is loaded.
+  await page.waitForLoadState("load");
   assert.equal(await page.evaluate("sessionStorage.getItem('parallax-key')"), key);
   await checkPage("new account");
   await open("/account");
@@ -172,6 +174,7 @@ test("no account page overflows, breaks a key or an id, or has an accessibility 
   await checkPage("revoke");
   await page.click("header button:has-text('Sign out')");
   await page.waitForSelector("text=Show sign-in link");
+  await page.waitForLoadState("load");
   assert.equal(await page.evaluate("sessionStorage.getItem('parallax-key')"), null, "signing out clears the tab");
   await context.close();
 });

@@ -6,8 +6,8 @@ import pg from "pg";
 import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { KEYS_TOPIC } from "../../src/capabilities/keys/index.ts";
-import { readOperatorName } from "../../src/commands/customers/run.ts";
 import { openBus } from "../../src/commands/open-store.ts";
+import { readOperatorName } from "../../src/commands/operator/run.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import {

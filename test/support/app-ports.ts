@@ -1,5 +1,6 @@
 import { createInProcessBus } from "../../src/adapters/bus/in-process-bus.ts";
 import { createMemoryQuotaJournal } from "../../src/adapters/metering/quota-journal-memory.ts";
+import { openStateThread } from "../../src/adapters/system/state-thread.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import { openWorkerPool } from "../../src/adapters/system/worker-pool.ts";
@@ -11,6 +12,7 @@ export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues
     clock: systemClock,
     random: systemRandom,
     openWorkerPool: (module) => openWorkerPool(module, systemClock),
+    openStateThread: (module, options) => openStateThread(module, options, systemClock),
     bus: createInProcessBus(parts.log),
     journal: createMemoryQuotaJournal(),
     sharedLimits: null,

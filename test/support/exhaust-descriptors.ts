@@ -58,6 +58,7 @@ async function main(dataDir: string): Promise<ExhaustionReport> {
     bus: createInProcessBus(quietLog),
     probe,
     ingest: { health: () => ({}), failingJobs: [] },
+    matching: () => null,
   });
   healthRoutes(http, { report, isStoreUp: () => probe.isUp });
   http.lifecycle.markReady();

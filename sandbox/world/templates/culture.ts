@@ -1,27 +1,58 @@
-import { createCategoricalEvent, createVenueTexts, type Template } from "./event-definition.ts";
+import { type CategoricalSpec, createCategoricalEvent } from "./categorical-event.ts";
+import { forVenues, NO_TRAPS, type Template } from "./event-definition.ts";
 
 const FILMS = [
   ...["The Salt Line", "Northern Glass", "Paper Rivers", "A Quiet Orbit"],
   ...["Harvest of Stone", "Second Meridian", "The Cartographer", "Low Tide"],
 ];
 
-export const createBestPictureEvent: Template = (input, close) =>
-  createCategoricalEvent(input, {
-    series: "BESTPIC",
-    seriesTitle: "Best Picture",
+export const createBestPictureEvent: Template = (input, close) => {
+  const { year, fullDates } = close;
+  const createSpec = (award: "Best Picture" | "Best Director"): CategoricalSpec => ({
+    identity: `${award} ${close.longDate}`,
+    series: award === "Best Picture" ? "BESTPIC" : "BESTDIR",
+    seriesTitle: award,
     category: "Culture",
     tags: ["Awards", "Movies"],
     frequency: "annual",
     source: "the academy's announcement",
     titles: {
-      kalshi: `Best Picture winner, ${close.shortDate}?`,
-      polymarket: `Best Picture (${close.month} ${close.year})`,
-      limitless: `Best Picture ${close.shortDate}`,
-      manifold: `Which film wins Best Picture on ${close.longDate}?`,
+      kalshi: `Oscar for ${award}?`,
+      polymarket: `Oscars ${year}: ${award} Winner`,
+      limitless: `${award} ${year}`,
+      manifold: `Which film wins ${award} on ${close.longDate}?`,
     },
-    description: `The film that wins Best Picture at the ceremony on ${close.longDate}.`,
+    subject: forVenues((venue) => `the film that wins ${award} at the ceremony on ${fullDates[venue]}`),
     names: FILMS,
     exhaustive: false,
-    questions: (name) => createVenueTexts(`Will "${name}" win Best Picture on ${close.monthAndDay}, ${close.year}?`),
-    rules: (name) => `Resolves YES if "${name}" is announced as Best Picture at the ceremony of ${close.longDate}.`,
+    similar: { name: "The Salt Path", to: "The Salt Line" },
+    question: (name, claim, venue) => {
+      const not = claim === "yes" ? "" : "NOT ";
+      return {
+        kalshi: `Will ${name} ${not}win ${award} at the ${year} Oscars?`,
+        polymarket: `Will "${name}" ${not}win ${award} at the ${year} Academy Awards?`,
+        limitless: `${award} ${year}: ${not}${name}`,
+        manifold: `Will "${name}" ${claim === "yes" ? "be named" : "miss out on"} ${award} on ${close.longDate}?`,
+      }[venue];
+    },
+    condition: (name, claim, venue) => {
+      const wins = claim === "yes" ? "wins" : "does not win";
+      return {
+        kalshi: `${name} ${wins} the award for ${award} at the ceremony on ${fullDates.kalshi}`,
+        polymarket: `"${name}" ${wins} ${award} at the Academy Awards scheduled for ${fullDates.polymarket}`,
+        limitless: `${name} ${wins} ${award} on ${fullDates.limitless}`,
+        manifold: `"${name}" ${wins} ${award} at the ceremony of ${fullDates.manifold}`,
+      }[venue];
+    },
   });
+  return createCategoricalEvent(input, {
+    ...createSpec("Best Picture"),
+    traps: () => [
+      {
+        kind: "measure",
+        event: { ...createCategoricalEvent(input, createSpec("Best Director")), traps: NO_TRAPS },
+        sharesProcess: false,
+      },
+    ],
+  });
+};

@@ -1,23 +1,109 @@
-import { createDateTexts, createVenueTexts, DAY_MS, draw, pick, type Template } from "./event-definition.ts";
+import type { ResolutionCriterion } from "../truth.ts";
+import {
+  createDateTexts,
+  createDescriptions,
+  createRules,
+  DAY_MS,
+  draw,
+  type EventDefinition,
+  forVenues,
+  NO_TRAPS,
+  pick,
+  pickOther,
+  type Template,
+  TRAP_NUMBER_OFFSET,
+  type TrapDefinition,
+} from "./event-definition.ts";
 import { COUNTRIES } from "./politics.ts";
 
 const HOUR_MS = 3_600_000;
+/** How much later the deadlines of a date trap are, as a share of the duration of the event. */
+const LATER_SHARE = 0.3;
+
 const PRODUCTS = [
-  "a foundation model with a new version number",
-  "a consumer robot",
-  "a foldable phone",
-  "an AR headset",
-  "a self-driving ride service in a new city",
+  ...["a foundation model with a new version number", "a consumer robot", "a foldable phone", "an AR headset"],
+  ...["a self-driving ride service in a new city", "a smart ring", "a chip for inference", "an app store for agents"],
+  ...["a home battery", "a satellite phone plan", "a music generator", "a translation earbud"],
 ];
-const COMPANIES = "OpenAI, Apple, Google, Meta, Tesla, Anthropic, Nvidia, Amazon".split(", ");
-const POLITICAL_EVENTS = [
-  "a ceasefire agreement be signed",
-  "the trade agreement be ratified",
-  "the government be shut down",
-  "the treaty be suspended",
-  "the central bank governor leave office",
-  "a state of emergency be declared",
+const COMPANIES =
+  "OpenAI, Apple, Google, Meta, Tesla, Anthropic, Nvidia, Amazon, Samsung, Microsoft, Sony, Xiaomi, Mistral, Intel".split(
+    ", ",
+  );
+interface PoliticalEvent {
+  readonly subject: string;
+  readonly verb: string;
+  /** As a headline: "ceasefire agreement signed". */
+  readonly headline: string;
+  readonly noun: string;
+}
+
+const political = (subject: string, verb: string, headline: string, noun: string): PoliticalEvent => ({
+  ...{ subject, verb, headline, noun },
+});
+const POLITICAL_EVENTS: readonly PoliticalEvent[] = [
+  political("a ceasefire agreement", "be signed", "ceasefire agreement signed", "a ceasefire agreement"),
+  political(
+    "the trade agreement",
+    "be ratified",
+    "trade agreement ratified",
+    "the ratification of the trade agreement",
+  ),
+  political("the government", "be shut down", "government shutdown", "a government shutdown"),
+  political("the treaty", "be suspended", "treaty suspended", "the suspension of the treaty"),
+  political("the central bank governor", "leave office", "central bank governor out", "the governor's departure"),
+  political("a state of emergency", "be declared", "state of emergency declared", "a state of emergency"),
+  political("a snap election", "be called", "snap election called", "a snap election"),
+  political("the capital gains tax", "be raised", "capital gains tax raised", "a higher capital gains tax"),
 ];
+
+/** The phrases of one question, without its deadline. */
+interface Phrases {
+  readonly identity: string;
+  readonly series: string;
+  readonly seriesTitle: string;
+  readonly tags: readonly string[];
+  readonly subject: string;
+  readonly verb: string;
+  /** Place at the end of a sentence, with a space before it; empty if there is none. */
+  readonly place: string;
+  readonly headline: string;
+  readonly oppositeHeadline: string;
+  readonly announced: { readonly subject: string; readonly verb: string; readonly headline: string };
+}
+
+function techPhrases(company: string, product: string): Phrases {
+  return {
+    identity: `${company} releases ${product}`,
+    series: `${company.slice(0, 6).toUpperCase()}REL`,
+    seriesTitle: `${company} releases`,
+    tags: ["Tech", company],
+    subject: company,
+    verb: `release ${product}`,
+    place: "",
+    headline: `${company} releases ${product}`,
+    oppositeHeadline: `${company} does not release ${product}`,
+    announced: { subject: company, verb: `announce ${product}`, headline: `${company} announces ${product}` },
+  };
+}
+
+function politicalPhrases(country: string, { subject, verb, headline, noun }: PoliticalEvent): Phrases {
+  return {
+    identity: `${headline} in ${country}`,
+    series: `${country.slice(0, 4).toUpperCase()}${headline.slice(0, 3).toUpperCase()}`,
+    seriesTitle: `News from ${country}`,
+    tags: ["World", country],
+    ...{ subject, verb, place: ` in ${country}` },
+    headline: `${country}: ${headline}`,
+    oppositeHeadline: `${country}: no ${headline}`,
+    announced: { subject: noun, verb: "be announced", headline: `${country}: ${noun} announced` },
+  };
+}
+
+/** "be signed" becomes "is signed", "release a phone" becomes "releases a phone". */
+const affirm = (verb: string): string => (verb.startsWith("be ") ? `is ${verb.slice(3)}` : verb.replace(/^\w+/, "$&s"));
+const negate = (verb: string): string => (verb.startsWith("be ") ? `is not ${verb.slice(3)}` : `does not ${verb}`);
+
+type Variant = "plain" | "not" | "announced" | "race" | "placeholder";
 
 /** Creates an event "Will … by …?" about a product release or a political event, with one market per deadline. */
 export const createDeadlineEvent: Template = (input) => {
@@ -27,43 +113,158 @@ export const createDeadlineEvent: Template = (input) => {
   const company = pick(COMPANIES, input, 21);
   const product = pick(PRODUCTS, input, 22);
   const durationMs = input.closeAt - input.openAt;
-  const question = isTech ? `Will ${company} release ${product}` : `Will ${politicalEvent} in ${country}`;
+  const phrases = isTech ? techPhrases(company, product) : politicalPhrases(country, politicalEvent);
+  const rivalCompany = pickOther(COMPANIES, company, input, 26);
+  const rivalCountry = pickOther(COUNTRIES, country, input, 27);
+  const rivalPhrases = isTech ? techPhrases(rivalCompany, product) : politicalPhrases(rivalCountry, politicalEvent);
+  const rivalText = isTech ? `before ${rivalCompany} does` : `before it happens in ${rivalCountry}`;
+  const perDay = (0.3 + 1.2 * draw(input, 23)) / (durationMs / DAY_MS);
   /** Deadlines as shares of the duration. */
   const shares = durationMs > 10 * DAY_MS ? [0.4, 0.7, 1] : [1];
+  const deadlines = shares.map((share) =>
+    share === 1 ? input.closeAt : input.openAt + Math.round((share * durationMs) / HOUR_MS) * HOUR_MS,
+  );
+  const source = "credible reporting";
+
+  const createEvent = (
+    texts: Phrases,
+    variant: Variant,
+    times: readonly number[],
+    criterionAt: (deadline: number) => ResolutionCriterion,
+  ): EventDefinition => {
+    const isAnnounced = variant === "announced";
+    const { subject, verb, headline } = isAnnounced ? texts.announced : texts;
+    const not = variant === "not" ? "NOT " : "";
+    const race = variant === "race" ? ` ${rivalText}` : "";
+    const will = `Will ${subject} ${not}${verb}${texts.place}${race}`;
+    const short = not === "" ? `${headline}${race}` : texts.oppositeHeadline;
+    const titles = {
+      kalshi: `${will}?`,
+      polymarket: `${short} by...?`,
+      limitless: `${short}?`,
+      manifold: `${will} by the following dates?`,
+    };
+    return {
+      identity: texts.identity,
+      series: `${texts.series}${variant === "plain" ? "" : variant.slice(0, 3).toUpperCase()}`,
+      seriesTitle: texts.seriesTitle,
+      category: isTech ? "Tech" : "Politics",
+      tags: texts.tags,
+      frequency: "one_off",
+      mutuallyExclusive: false,
+      exhaustive: false,
+      ladder: times.length > 1,
+      source,
+      model: { kind: "hazard", perDay },
+      titles,
+      descriptions: createDescriptions(
+        forVenues((venue) => `${venue === "kalshi" ? "" : "whether it happens by a stated date: "}${short}`),
+      ),
+      markets: times.map((deadline, position) => {
+        const date = createDateTexts(deadline);
+        const { dates, fullDates, times: clocks } = date;
+        const isBlank = variant === "placeholder";
+        const until = forVenues((venue) => (isBlank ? "{deadline}" : `${clocks[venue]} on ${fullDates[venue]}`));
+        const day = forVenues((venue) => (isBlank ? "___" : dates[venue]));
+        const clause = `${subject} ${not === "" ? affirm(verb) : negate(verb)}${texts.place}${race}`;
+        const announcement = isAnnounced ? ". An official announcement is enough" : "";
+        return {
+          labels: {
+            kalshi: `Before ${day.kalshi}`,
+            polymarket: day.polymarket,
+            limitless: `By ${day.limitless}`,
+            // Manifold publishes no rules per answer, so its answers include the time.
+            manifold: `By ${day.manifold}${isBlank ? "" : `, ${clocks.manifold}`}`,
+          },
+          questions: {
+            kalshi: `${will} before ${isBlank ? "___" : `${dates.kalshi}, ${clocks.kalshi}`}?`,
+            polymarket: `${short} by ${day.polymarket}?`,
+            limitless: `${short} by ${day.limitless}?`,
+            manifold: `${will} by ${day.manifold}?`,
+          },
+          rules: createRules({
+            kalshi: `${clause} before ${until.kalshi}${announcement}`,
+            polymarket: `${clause} by ${until.polymarket}, according to a consensus of ${source}${announcement}`,
+            limitless: `by ${until.limitless} ${clause}, as reported by credible media${announcement}`,
+            manifold: `${clause} by ${until.manifold}, once is enough${announcement}`,
+          }),
+          strike: null,
+          criterion: criterionAt(deadline),
+          // A placeholder stands for the last deadline.
+          resembles: position + deadlines.length - times.length,
+        };
+      }),
+      traps: NO_TRAPS,
+    };
+  };
+  const before = (deadline: number) => ({ kind: "before", deadline }) as const;
+  const event = createEvent(phrases, "plain", deadlines, before);
+
+  const listTraps = (): TrapDefinition[] => {
+    const { seed, underlying, openAt } = input;
+    const number = underlying + TRAP_NUMBER_OFFSET;
+    const other = { seed, underlying: number, model: event.model, openAt, revealAt: input.closeAt } as const;
+    const dayEnds = deadlines.map((deadline) => (Math.floor(deadline / DAY_MS) + 1) * DAY_MS);
+    const laterMs = Math.max(DAY_MS, Math.round((LATER_SHARE * durationMs) / DAY_MS) * DAY_MS);
+    const later = deadlines.map((deadline) => deadline + laterMs);
+    return [
+      { kind: "window", event: createWindowEvent(event, dayEnds), sharesProcess: true, closeAt: Math.max(...dayEnds) },
+      {
+        kind: "date",
+        event: createEvent(phrases, "plain", later, before),
+        sharesProcess: true,
+        closeAt: Math.max(...later),
+      },
+      {
+        kind: "announcement",
+        event: createEvent(phrases, "announced", deadlines, (deadline) => ({ kind: "either", deadline, other })),
+        sharesProcess: true,
+      },
+      {
+        kind: "race",
+        event: createEvent(phrases, "race", deadlines, (deadline) => ({ kind: "first", deadline, other })),
+        sharesProcess: true,
+      },
+      {
+        kind: "polarity",
+        event: createEvent(phrases, "not", deadlines, (deadline) => ({ kind: "not", criterion: before(deadline) })),
+        sharesProcess: true,
+      },
+      {
+        kind: "placeholder",
+        event: createEvent(phrases, "placeholder", deadlines.slice(-1), () => before(input.closeAt - HOUR_MS)),
+        sharesProcess: true,
+      },
+      { kind: "candidate", event: createEvent(rivalPhrases, "plain", deadlines, before), sharesProcess: false },
+    ];
+  };
+  return { ...event, traps: listTraps };
+};
+
+/** Creates the same event with the deadlines at the end of their days, which the texts name without a time. */
+function createWindowEvent(event: EventDefinition, dayEnds: readonly number[]): EventDefinition {
   return {
-    series: isTech
-      ? `${company.slice(0, 6).toUpperCase()}REL`
-      : `${country.slice(0, 4).toUpperCase()}${politicalEvent.split(" ").at(-1)?.slice(0, 3).toUpperCase()}`,
-    seriesTitle: isTech ? `${company} releases` : `News from ${country}`,
-    category: isTech ? "Tech" : "Politics",
-    tags: isTech ? ["Tech", company] : ["World", country],
-    frequency: "one_off",
-    mutuallyExclusive: false,
-    exhaustive: false,
-    ladder: shares.length > 1,
-    source: "credible reporting",
-    model: { kind: "hazard", perDay: (0.3 + 1.2 * draw(input, 23)) / (durationMs / DAY_MS) },
-    titles: {
-      kalshi: `${question} before...?`,
-      polymarket: `${question} by...?`,
-      limitless: `${question}?`,
-      manifold: `${question} by the following dates?`,
-    },
-    description: `${question} by a stated date.`,
-    markets: shares.map((share) => {
-      const deadline =
-        share === 1 ? input.closeAt : input.openAt + Math.round((share * durationMs) / HOUR_MS) * HOUR_MS;
-      const date = createDateTexts(deadline);
+    ...event,
+    markets: event.markets.map((market, position) => {
+      const deadline = dayEnds[position] ?? 0;
+      const { dates, fullDates } = createDateTexts(deadline);
+      const lastDay = createDateTexts(deadline - 1);
       return {
-        label: `By ${date.longDate}`,
-        questions: createVenueTexts(`${question} by ${date.monthAndDay}, ${date.year}?`, {
-          kalshi: `${question} before ${date.longDate}, ${date.time}?`,
-          manifold: `${question} by ${date.longDate}?`,
+        ...market,
+        labels: {
+          ...market.labels,
+          kalshi: `Before ${dates.kalshi}`,
+          manifold: `By the end of ${lastDay.dates.manifold} (UTC)`,
+        },
+        questions: { ...market.questions, kalshi: `${event.titles.kalshi.slice(0, -1)} before ${dates.kalshi}?` },
+        rules: createRules({
+          kalshi: `the event in the title happens before ${fullDates.kalshi}, 12:00 AM UTC`,
+          polymarket: `the event in the title happens by ${lastDay.fullDates.polymarket}, 11:59 PM UTC`,
+          limitless: `the event in the title happens no later than the end of ${lastDay.fullDates.limitless} (UTC)`,
+          manifold: `the event in the title happens before ${fullDates.manifold} (UTC)`,
         }),
-        rules: `Resolves YES if it happens by ${date.time} on ${date.longDate}, according to credible reporting. It is enough that it happens once.`,
-        strike: null,
         criterion: { kind: "before", deadline },
       };
     }),
   };
-};
+}

@@ -1,14 +1,18 @@
 /** Definition of a simulated real-world event, and helpers for the templates that create such definitions. */
-import { gaussian, hashKeys, sigmoid, uniform } from "../random.ts";
+import { hashKeys, uniform } from "../random.ts";
 import type { OutcomeModel, ResolutionCriterion } from "../truth.ts";
 import type { ListedEvent, SandboxVenue, Strike } from "../types.ts";
 
 export const DAY_MS = 86_400_000;
+/** Added to the number of an event to get the number of its trap; above the numbers of all events. */
+export const TRAP_NUMBER_OFFSET = 6_000_000;
 
 export type VenueTexts = Readonly<Record<SandboxVenue, string>>;
 
 /** A simulated real-world event with the texts under which each venue lists it. */
 export interface EventDefinition {
+  /** What the event asks, at which time. Two events with the same identity would contradict each other. */
+  readonly identity: string;
   readonly series: string;
   readonly seriesTitle: string;
   readonly category: string;
@@ -21,16 +25,45 @@ export interface EventDefinition {
   readonly source: string;
   readonly model: OutcomeModel;
   readonly titles: VenueTexts;
-  readonly description: string;
+  readonly descriptions: VenueTexts;
   readonly markets: readonly MarketDefinition[];
+  /** Events that look like this one and are not the same. */
+  readonly traps: () => readonly TrapDefinition[];
 }
 
 export interface MarketDefinition {
-  readonly label: string;
+  readonly labels: VenueTexts;
   readonly questions: VenueTexts;
-  readonly rules: string;
+  readonly rules: VenueTexts;
   readonly strike: Strike | null;
   readonly criterion: ResolutionCriterion;
+  /** Only in a trap: position of the market that it looks like, in the original event. */
+  readonly resembles?: number;
+}
+
+/**
+ * How a trap differs from the event that it looks like.
+ * - `date`, `threshold`, `candidate`, `stage`, `measure`, `station`: another one
+ * - `bucket`: cumulative thresholds on one side, exclusive ranges on the other
+ * - `window`: the same day with another last hour, or the hour after it
+ * - `announcement`: an announcement counts as well as the event
+ * - `race`: the event must also be earlier than a rival event
+ * - `polarity`: the opposite question
+ * - `placeholder`: the text has a placeholder instead of the decisive value
+ */
+export const TRAP_KINDS = [
+  ...(["date", "threshold", "candidate", "stage", "measure", "station"] as const),
+  ...(["bucket", "window", "announcement", "race", "polarity", "placeholder"] as const),
+] as const;
+export type TrapKind = (typeof TRAP_KINDS)[number];
+
+export interface TrapDefinition {
+  readonly kind: TrapKind;
+  readonly event: EventDefinition;
+  /** Whether the outcome comes from the process of the original event. Otherwise the trap has its own process. */
+  readonly sharesProcess: boolean;
+  /** Unix milliseconds; the close of the original event if absent. */
+  readonly closeAt?: number;
 }
 
 /** Input of a template. Random choices of a template depend only on the seed and the event number. */
@@ -38,6 +71,8 @@ export interface TemplateInput {
   readonly seed: number;
   /** Number of the real-world event. */
   readonly underlying: number;
+  /** Number for the choices of the template, if they are drawn again; `underlying` by default. */
+  readonly choice?: number;
   /** Unix milliseconds. */
   readonly openAt: number;
   readonly closeAt: number;
@@ -46,148 +81,126 @@ export interface TemplateInput {
 /** Creates an event; `close` holds the texts of its closing date. */
 export type Template = (input: TemplateInput, close: DateTexts) => EventDefinition;
 
-/** Fields that the event builders below copy unchanged. */
-type EventFields = Omit<EventDefinition, "markets" | "model" | "mutuallyExclusive" | "exhaustive" | "ladder">;
+/** Fields that the event builders copy unchanged. */
+export type EventFields = Omit<
+  EventDefinition,
+  "markets" | "model" | "mutuallyExclusive" | "exhaustive" | "ladder" | "descriptions" | "traps"
+>;
+
+const NUMBER_FORMAT = new Intl.NumberFormat("en-US", { maximumFractionDigits: 4 });
+
+/** Formats a number as "96,500". */
+export const formatNumber = (value: number): string => NUMBER_FORMAT.format(value);
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 
-type DateTexts = ReturnType<typeof createDateTexts>;
+export type DateTexts = ReturnType<typeof createDateTexts>;
 
-/** Texts of a time in UTC: longDate "December 5, 2026", monthAndDay "December 5", shortDate "Dec 5, 2026", time "14:30 UTC". */
+/**
+ * Texts of a time in UTC: longDate "December 5, 2026", monthAndDay "December 5", shortDate "Dec 5, 2026", time "14:30 UTC".
+ * `dates` are as venues write them in titles, `fullDates` and `times` as in rules.
+ */
 export function createDateTexts(at: number) {
   const date = new Date(at);
   const month = MONTHS[date.getUTCMonth()] ?? "";
   const day = date.getUTCDate();
   const year = date.getUTCFullYear();
+  const longDate = `${month} ${day}, ${year}`;
+  const monthAndDay = `${month} ${day}`;
+  const shortDate = `${month.slice(0, 3)} ${day}, ${year}`;
+  const time = `${date.toISOString().slice(11, 16)} UTC`;
+  const hours = date.getUTCHours();
+  const halfDayTime = `${hours % 12 || 12}:${date.toISOString().slice(14, 16)} ${hours < 12 ? "AM" : "PM"} UTC`;
   return {
-    longDate: `${month} ${day}, ${year}`,
-    monthAndDay: `${month} ${day}`,
-    shortDate: `${month.slice(0, 3)} ${day}, ${year}`,
-    month,
-    year,
-    time: `${date.toISOString().slice(11, 16)} UTC`,
-  };
+    ...{ longDate, monthAndDay, shortDate, month, year, time },
+    dates: { kalshi: shortDate, polymarket: monthAndDay, limitless: shortDate, manifold: longDate },
+    fullDates: { kalshi: shortDate, polymarket: longDate, limitless: longDate, manifold: `${day} ${month} ${year}` },
+    times: { kalshi: halfDayTime, polymarket: halfDayTime, limitless: time, manifold: time },
+  } as const;
 }
+
+const choiceOf = ({ underlying, choice = underlying }: TemplateInput): number => choice;
 
 /** Picks an item at random; `salt` distinguishes the draws of one event. */
 export function pick<T>(items: readonly T[], input: TemplateInput, salt: number): T {
-  const item = items[hashKeys(input.seed, input.underlying, 100, salt) % items.length];
+  const item = items[hashKeys(input.seed, choiceOf(input), 100, salt) % items.length];
   if (item === undefined) throw new Error("cannot pick from an empty list");
   return item;
 }
 
-/** A uniform number in (0, 1); `salt` distinguishes the draws of one event. */
-export function draw(input: TemplateInput, salt: number): number {
-  return uniform(input.seed, input.underlying, 101, salt);
+/** Picks an item that is not `excluded`. */
+export function pickOther<T>(items: readonly T[], excluded: T, input: TemplateInput, salt: number): T {
+  return pick(
+    items.filter((item) => item !== excluded),
+    input,
+    salt,
+  );
 }
 
-/** Picks the home team, then the away team from the remaining teams. */
-export function pickTeams(teams: readonly string[], input: TemplateInput, salt: number): [home: string, away: string] {
-  const home = pick(teams, input, salt);
-  const otherTeams = teams.filter((team) => team !== home);
-  return [home, pick(otherTeams, input, salt + 1)];
+/** A uniform number in (0, 1); `salt` distinguishes the draws of one event. */
+export function draw(input: TemplateInput, salt: number): number {
+  return uniform(input.seed, choiceOf(input), 101, salt);
 }
+
+/** Creates a text when it is read, because most events are listed on few venues. */
+class LazyTexts implements VenueTexts {
+  readonly #text: (venue: SandboxVenue) => string;
+
+  constructor(text: (venue: SandboxVenue) => string) {
+    this.#text = text;
+  }
+
+  get kalshi(): string {
+    return this.#text("kalshi");
+  }
+  get polymarket(): string {
+    return this.#text("polymarket");
+  }
+  get limitless(): string {
+    return this.#text("limitless");
+  }
+  get manifold(): string {
+    return this.#text("manifold");
+  }
+}
+
+/** Creates one text per venue. The result has getters, so it cannot be spread. */
+export const forVenues = (text: (venue: SandboxVenue) => string): VenueTexts => new LazyTexts(text);
 
 /** Creates the texts of all venues: the override of a venue if present, otherwise `text`. */
 export function createVenueTexts(text: string, overrides: Partial<VenueTexts> = {}): VenueTexts {
   return { kalshi: text, polymarket: text, limitless: text, manifold: text, ...overrides };
 }
 
-/** Creates an event with one yes/no question. */
-export function createBinaryEvent(
-  input: TemplateInput,
-  spec: EventFields & { readonly rules: string },
-): EventDefinition {
-  const { rules, ...fields } = spec;
-  const prior = sigmoid(0.15 + 1.3 * gaussian(input.seed, input.underlying, 103));
-  return {
-    ...fields,
-    mutuallyExclusive: false,
-    exhaustive: false,
-    ladder: false,
-    model: { kind: "categorical", priors: [prior, 1 - prior], strength: 1.2 + draw(input, 1) },
-    markets: [
-      { label: "Yes", questions: fields.titles, rules, strike: null, criterion: { kind: "outcome", index: 0 } },
-    ],
-  };
+const capitalise = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const RULE_SENTENCES: Readonly<Record<SandboxVenue, (condition: string) => string>> = {
+  kalshi: (condition) => `If ${condition}, then the market resolves to Yes.`,
+  polymarket: (condition) =>
+    `This market will resolve to "Yes" if ${condition}. Otherwise, this market will resolve to "No".`,
+  limitless: (condition) =>
+    `This market will resolve to "YES" if ${condition}. In all other cases it will resolve to "NO".`,
+  manifold: (condition) => `Resolves YES if ${condition}, otherwise NO.`,
+};
+
+/** Creates the rules of a market in the style of each venue, from the clause that follows "if". */
+export function createRules(condition: VenueTexts, note?: string): VenueTexts {
+  return forVenues((venue) => {
+    const sentence = RULE_SENTENCES[venue](condition[venue]);
+    return note === undefined ? sentence : `${sentence}\n\n${capitalise(note)}.`;
+  });
 }
 
-interface CategoricalSpec extends EventFields {
-  readonly names: readonly string[];
-  /** Whether the names cover all possible outcomes. */
-  readonly exhaustive: boolean;
-  readonly questions: (name: string) => VenueTexts;
-  readonly rules: (name: string) => string;
+/** Creates the descriptions of an event in the style of each venue, from a noun phrase. */
+export function createDescriptions(subject: VenueTexts): VenueTexts {
+  return forVenues((venue) => {
+    if (venue === "kalshi") return `${capitalise(subject.kalshi)}.`;
+    const start = { polymarket: "This is a market on", limitless: "Trade on", manifold: "This question is about" }[
+      venue
+    ];
+    return `${start} ${subject[venue]}.`;
+  });
 }
 
-/** Creates an event with several named outcomes. At most one of them resolves YES. */
-export function createCategoricalEvent(input: TemplateInput, spec: CategoricalSpec): EventDefinition {
-  const { names, exhaustive, questions, rules, ...fields } = spec;
-  return {
-    ...fields,
-    mutuallyExclusive: true,
-    exhaustive,
-    ladder: false,
-    model: {
-      kind: "categorical",
-      priors: drawPriors(input, names.length + (exhaustive ? 0 : 1)),
-      strength: 1 + draw(input, 2),
-    },
-    markets: names.map((name, index) => ({
-      label: name,
-      questions: questions(name),
-      rules: rules(name),
-      strike: null,
-      criterion: { kind: "outcome", index },
-    })),
-  };
-}
-
-/** Random priors that sum to 1: the softmax of standard normal numbers. */
-function drawPriors(input: TemplateInput, count: number): number[] {
-  const weights = Array.from({ length: count }, (_, index) =>
-    Math.exp(gaussian(input.seed, input.underlying, 102, index)),
-  );
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  return weights.map((weight) => weight / total);
-}
-
-interface ThresholdSpec extends EventFields {
-  /** Center and standard deviation of the published number; count of thresholds and the step between them. */
-  readonly number: {
-    readonly center: number;
-    readonly deviation: number;
-    readonly step: number;
-    readonly count: number;
-  };
-  readonly format: (threshold: number) => string;
-  /** Receives the formatted threshold. */
-  readonly questions: (threshold: string) => VenueTexts;
-  readonly rules: (threshold: string) => string;
-}
-
-/** Creates an event about a number that is published at the close, with one "above x?" market per threshold. */
-export function createThresholdEvent(input: TemplateInput, spec: ThresholdSpec): EventDefinition {
-  const { number, format, questions, rules, ...fields } = spec;
-  const { center, deviation, step, count } = number;
-  const middle = Math.round(center / step);
-  const mean = (middle + gaussian(input.seed, input.underlying, 104) * 0.8) * step;
-  return {
-    ...fields,
-    mutuallyExclusive: false,
-    exhaustive: false,
-    ladder: true,
-    model: { kind: "numeric", mean, deviation },
-    markets: Array.from({ length: count }, (_, position) => {
-      const floor = Number(((middle + position - Math.floor(count / 2)) * step).toFixed(6));
-      const threshold = format(floor);
-      return {
-        label: `Above ${threshold}`,
-        questions: questions(threshold),
-        rules: rules(threshold),
-        strike: { type: "greater", floor, cap: null },
-        criterion: { kind: "range", above: floor, upTo: Number.POSITIVE_INFINITY },
-      } satisfies MarketDefinition;
-    }),
-  };
-}
+export const YES_LABELS = createVenueTexts("Yes");
+export const NO_TRAPS = (): readonly TrapDefinition[] => [];

@@ -6,8 +6,10 @@ import {
   DAY_MS,
   draw,
   type EventDefinition,
+  NO_TRAPS,
   type Template,
   type TemplateInput,
+  type TrapDefinition,
 } from "./event-definition.ts";
 import { createParliamentSeatEvent } from "./politics.ts";
 import { createBasketballGameEvent, createFootballMatchEvent } from "./sports.ts";
@@ -15,7 +17,14 @@ import { createRainEvent, createTemperatureEvent } from "./weather.ts";
 
 export { listScheduledEvents, SCHEDULED_OPEN_MS_MAX, type ScheduledEvent } from "./calendar.ts";
 export { createQuarterHourRound } from "./crypto.ts";
-export type { EventDefinition, TemplateInput } from "./event-definition.ts";
+export {
+  type EventDefinition,
+  type TemplateInput,
+  TRAP_KINDS,
+  TRAP_NUMBER_OFFSET,
+  type TrapDefinition,
+  type TrapKind,
+} from "./event-definition.ts";
 
 interface TemplateEntry {
   readonly template: Template;
@@ -26,18 +35,32 @@ interface TemplateEntry {
   readonly daysMax: number;
   /** Months in which the event can close, from 0; any month by default. */
   readonly months?: readonly number[];
+  /** Milliseconds to the next time at which the same question makes sense; its trap asks about that time. */
+  readonly nextDateMs?: number;
   /** Moves the close to a realistic time, at or after the given one. */
   readonly moveClose?: (closeAt: number) => number;
 }
 
 /** Templates of events at arbitrary times. Events at dates of a calendar are in `calendar.ts`. */
 const TEMPLATES: readonly TemplateEntry[] = [
-  { template: createCoinPriceEvent, weight: 5, daysMin: 0, daysMax: 250 },
-  { template: createTemperatureEvent, weight: 4, daysMin: 0.2, daysMax: 5 },
-  { template: createRainEvent, weight: 3, daysMin: 0, daysMax: 7 },
-  { template: createBasketballGameEvent, weight: 6, daysMin: 0, daysMax: 10, months: [9, 10, 11, 0, 1, 2, 3, 4, 5] },
-  { template: createFootballMatchEvent, weight: 5, daysMin: 0, daysMax: 14, months: [7, 8, 9, 10, 11, 0, 1, 2, 3, 4] },
-  { template: createParliamentSeatEvent, weight: 5, daysMin: 3, daysMax: 200, moveClose: nextElectionSunday },
+  { template: createCoinPriceEvent, weight: 5, daysMin: 0, daysMax: 250, nextDateMs: DAY_MS },
+  { template: createTemperatureEvent, weight: 9, daysMin: 0.2, daysMax: 5, nextDateMs: DAY_MS },
+  { template: createRainEvent, weight: 6, daysMin: 0, daysMax: 7, nextDateMs: DAY_MS },
+  {
+    template: createBasketballGameEvent,
+    ...{ weight: 6, daysMin: 0, daysMax: 10, nextDateMs: 2 * DAY_MS },
+    months: [9, 10, 11, 0, 1, 2, 3, 4, 5],
+  },
+  {
+    template: createFootballMatchEvent,
+    ...{ weight: 5, daysMin: 0, daysMax: 14, nextDateMs: 3 * DAY_MS },
+    months: [7, 8, 9, 10, 11, 0, 1, 2, 3, 4],
+  },
+  {
+    template: createParliamentSeatEvent,
+    ...{ weight: 5, daysMin: 3, daysMax: 200, nextDateMs: 7 * DAY_MS },
+    moveClose: nextElectionSunday,
+  },
   { template: createDeadlineEvent, weight: 7, daysMin: 0.5, daysMax: 250 },
 ];
 
@@ -60,7 +83,16 @@ export function drawEvent(input: TemplateInput): DrawnEvent {
     return rest < 0;
   });
   const closeAt = selected?.moveClose?.(input.closeAt) ?? input.closeAt;
-  return { definition: instantiate(selected?.template ?? createDeadlineEvent, { ...input, closeAt }), closeAt };
+  const template = selected?.template ?? createDeadlineEvent;
+  const definition = instantiate(template, { ...input, closeAt });
+  const nextDateMs = selected?.nextDateMs;
+  if (nextDateMs === undefined) return { definition, closeAt };
+  const listTraps = (): TrapDefinition[] => {
+    const nextCloseAt = closeAt + nextDateMs;
+    const event = { ...instantiate(template, { ...input, closeAt: nextCloseAt }), traps: NO_TRAPS };
+    return [{ kind: "date", event, sharesProcess: false, closeAt: nextCloseAt }, ...definition.traps()];
+  };
+  return { definition: { ...definition, traps: listTraps }, closeAt };
 }
 
 /** Creates the event of a calendar date. */

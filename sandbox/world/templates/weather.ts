@@ -1,87 +1,155 @@
-import { gaussian } from "../random.ts";
+import { type BinarySpec, createBinaryEvent } from "./binary-event.ts";
 import {
-  createBinaryEvent,
-  createVenueTexts,
+  type DateTexts,
   draw,
-  type MarketDefinition,
+  type EventDefinition,
+  forVenues,
+  NO_TRAPS,
   pick,
   type Template,
+  type TemplateInput,
 } from "./event-definition.ts";
+import { createNumberEvent, type NumberSpec } from "./number-event.ts";
 
-const CITIES = "New York, Chicago, Miami, Austin, Denver, Los Angeles, Philadelphia, Seattle, London, Tokyo".split(
-  ", ",
-);
+interface City {
+  readonly name: string;
+  readonly shortName: string;
+  /** Events use the first station, their traps the second. Only rules and descriptions name it. */
+  readonly stations: readonly [string, string];
+}
 
-function weatherFields(city: string, seriesPrefix: string) {
+const city = (name: string, shortName: string, ...stations: [string, string]): City => ({ name, shortName, stations });
+const CITIES: readonly City[] = [
+  city("New York City", "NYC", "Central Park", "LaGuardia Airport"),
+  city("Chicago", "Chicago", "Midway Airport", "O'Hare Airport"),
+  city("Miami", "Miami", "Miami International Airport", "Miami Beach"),
+  city("Austin", "Austin", "Camp Mabry", "Austin-Bergstrom Airport"),
+  city("Denver", "Denver", "Denver International Airport", "Denver Central Park"),
+  city("Los Angeles", "LA", "Los Angeles International Airport", "Downtown (USC)"),
+  city("Philadelphia", "Philly", "Philadelphia International Airport", "Franklin Institute"),
+  city("Seattle", "Seattle", "Sea-Tac Airport", "Boeing Field"),
+  city("London", "London", "Heathrow Airport", "London City Airport"),
+  city("Tokyo", "Tokyo", "Tokyo Kitanomaru Park", "Haneda Airport"),
+  city("Boston", "Boston", "Logan Airport", "Blue Hill Observatory"),
+  city("Houston", "Houston", "Hobby Airport", "Bush Intercontinental Airport"),
+  city("Phoenix", "Phoenix", "Sky Harbor Airport", "Deer Valley Airport"),
+  city("San Francisco", "SF", "Downtown San Francisco", "San Francisco International Airport"),
+  city("Toronto", "Toronto", "Pearson Airport", "Billy Bishop Airport"),
+  city("Paris", "Paris", "Paris-Montsouris", "Charles de Gaulle Airport"),
+];
+
+function weatherFields({ name }: City, seriesPrefix: string, station: string, day: string) {
   return {
-    series: `${seriesPrefix}${city.replaceAll(" ", "").slice(0, 4).toUpperCase()}`,
+    identity: `${seriesPrefix} ${name} ${station} ${day}`,
+    series: `${seriesPrefix}${name.replaceAll(" ", "").slice(0, 5).toUpperCase()}`,
     category: "Weather",
-    tags: ["Weather", city],
+    tags: ["Weather", name],
     frequency: "daily",
     source: "https://www.weather.gov",
   } as const;
 }
 
-export const createTemperatureEvent: Template = (input, close) => {
-  const city = pick(CITIES, input, 7);
-  const baseDegrees = 40 + Math.round(40 * draw(input, 8));
-  const createMarketDefinition = (
-    label: string,
-    { strike, criterion }: Pick<MarketDefinition, "strike" | "criterion">,
-  ) => ({
-    label,
-    questions: createVenueTexts(`Will the highest temperature in ${city} be ${label} on ${close.monthAndDay}?`, {
-      kalshi: `Will the high temp in ${city} be ${label} on ${close.longDate}?`,
-    }),
-    rules: `Resolves YES if the highest temperature recorded in ${city} on ${close.longDate} is ${label} Fahrenheit, rounded to whole degrees, in the first complete daily climate report.`,
-    strike,
-    criterion,
-  });
+/** The venues other than Kalshi use this notation: "48-49°F". */
+const formatDegrees = (degrees: number, isKalshi: boolean) => (isKalshi ? `${degrees}°` : `${degrees}°F`);
+
+function createTemperatureSpec(
+  input: TemplateInput,
+  close: DateTexts,
+  { isLowest, stationIndex }: { readonly isLowest: boolean; readonly stationIndex: 0 | 1 },
+): NumberSpec {
+  const place = pick(CITIES, input, 7);
+  const station = place.stations[stationIndex];
+  const extreme = isLowest ? "lowest" : "highest";
+  const short = isLowest ? "low" : "high";
+  const { dates, fullDates } = close;
   return {
-    ...weatherFields(city, "HIGH"),
-    seriesTitle: `Highest temperature in ${city}`,
-    mutuallyExclusive: true,
-    exhaustive: true,
-    ladder: false,
-    model: { kind: "numeric", mean: baseDegrees + 4 + 3 * gaussian(input.seed, input.underlying, 105), deviation: 3.2 },
+    ...weatherFields(place, isLowest ? "LOW" : "HIGH", station, close.longDate),
+    seriesTitle: `${isLowest ? "Lowest" : "Highest"} temperature in ${place.name}`,
     titles: {
-      kalshi: `Highest temperature in ${city} on ${close.shortDate}?`,
-      polymarket: `Highest temperature in ${city} on ${close.monthAndDay}?`,
-      limitless: `${city} high temperature ${close.shortDate}`,
-      manifold: `Highest temperature in ${city} on ${close.longDate}`,
+      kalshi: `${isLowest ? "Lowest" : "Highest"} temperature in ${place.shortName} on ${dates.kalshi}?`,
+      polymarket: `${isLowest ? "Lowest" : "Highest"} temperature in ${place.name} on ${dates.polymarket}?`,
+      limitless: `${place.shortName} ${short} temperature, ${dates.limitless}`,
+      manifold: `What will the ${extreme} temperature in ${place.name} be on ${dates.manifold}?`,
     },
-    description: `The highest temperature in ${city} on ${close.longDate} in the daily climate report.`,
-    markets: [
-      createMarketDefinition(`${baseDegrees}° or below`, {
-        strike: { type: "less", floor: null, cap: baseDegrees + 1 },
-        criterion: { kind: "range", above: Number.NEGATIVE_INFINITY, upTo: baseDegrees + 0.5 },
-      }),
-      ...[baseDegrees + 1, baseDegrees + 3, baseDegrees + 5, baseDegrees + 7].map((low) =>
-        createMarketDefinition(`${low}° to ${low + 1}°`, {
-          strike: { type: "between", floor: low, cap: low + 1 },
-          criterion: { kind: "range", above: low - 0.5, upTo: low + 1.5 },
-        }),
-      ),
-      createMarketDefinition(`${baseDegrees + 9}° or above`, {
-        strike: { type: "greater", floor: baseDegrees + 8, cap: null },
-        criterion: { kind: "range", above: baseDegrees + 8.5, upTo: Number.POSITIVE_INFINITY },
-      }),
-    ],
+    subject: forVenues((venue) => `the ${extreme} temperature at ${station} on ${fullDates[venue]}`),
+    number: { center: 42 + 2 * Math.round(20 * draw(input, 8)), deviation: 3.2, step: 2, count: 5, unit: 1 },
+    shape: "buckets",
+    format: (degrees, venue) => formatDegrees(degrees, venue === "kalshi"),
+    question: (predicate, venue) =>
+      ({
+        kalshi: `Will the ${short} temp in ${place.shortName} be ${predicate} on ${dates.kalshi}?`,
+        polymarket: `Will the ${extreme} temperature in ${place.name} be ${predicate} on ${dates.polymarket}?`,
+        limitless: `${place.shortName} ${short} of ${predicate} on ${dates.limitless}?`,
+        manifold: `Will ${place.name}'s ${short} be ${predicate} on ${dates.manifold}?`,
+      })[venue],
+    condition: (predicate, venue) =>
+      ({
+        kalshi: `the ${extreme} temperature recorded at ${station}, ${place.name} for ${fullDates.kalshi} is ${predicate} according to the Climatological Report (Daily)`,
+        polymarket: `the ${extreme} temperature recorded at the ${station} station on ${fullDates.polymarket} is ${predicate}, in whole degrees Fahrenheit`,
+        limitless: `${station} records a daily ${short} of ${predicate} on ${fullDates.limitless}`,
+        manifold: `the ${extreme} temperature at ${station} on ${fullDates.manifold} is ${predicate} (Fahrenheit, whole degrees)`,
+      })[venue],
   };
+}
+
+export const createTemperatureEvent: Template = (input, close) => {
+  const createTrap = (spec: NumberSpec): EventDefinition => ({ ...createNumberEvent(input, spec), traps: NO_TRAPS });
+  return createNumberEvent(input, {
+    ...createTemperatureSpec(input, close, { isLowest: false, stationIndex: 0 }),
+    traps: () => [
+      {
+        kind: "station",
+        event: createTrap(createTemperatureSpec(input, close, { isLowest: false, stationIndex: 1 })),
+        sharesProcess: false,
+      },
+      {
+        kind: "measure",
+        event: createTrap(createTemperatureSpec(input, close, { isLowest: true, stationIndex: 0 })),
+        sharesProcess: false,
+      },
+    ],
+  });
 };
 
 export const createRainEvent: Template = (input, close) => {
-  const city = pick(CITIES, input, 9);
+  const place = pick(CITIES, input, 9);
+  const { dates, fullDates } = close;
+  const createSpec = (stationIndex: 0 | 1): BinarySpec => {
+    const station = place.stations[stationIndex];
+    return {
+      ...weatherFields(place, "RAIN", station, close.longDate),
+      seriesTitle: `Rain in ${place.name}`,
+      subject: forVenues((venue) => `whether measurable rain falls at ${station} on ${fullDates[venue]}`),
+      question: (claim, venue) =>
+        claim === "yes"
+          ? {
+              kalshi: `Rain in ${place.shortName} on ${dates.kalshi}?`,
+              polymarket: `Will it rain in ${place.name} on ${dates.polymarket}?`,
+              limitless: `${place.shortName}: measurable rain on ${dates.limitless}?`,
+              manifold: `Will there be rain in ${place.name} on ${dates.manifold}?`,
+            }[venue]
+          : {
+              kalshi: `No rain in ${place.shortName} on ${dates.kalshi}?`,
+              polymarket: `Will it stay dry in ${place.name} on ${dates.polymarket}?`,
+              limitless: `${place.shortName}: dry day on ${dates.limitless}?`,
+              manifold: `Will there be NO rain in ${place.name} on ${dates.manifold}?`,
+            }[venue],
+      condition: (claim, venue) => {
+        const amount = claim === "yes" ? "at least 0.01 inch" : "less than 0.01 inch";
+        return {
+          kalshi: `${amount} of rain is recorded at ${station}, ${place.name} on ${fullDates.kalshi}`,
+          polymarket: `the ${station} station reports ${amount} of precipitation on ${fullDates.polymarket}`,
+          limitless: `daily precipitation at ${station} on ${fullDates.limitless} is ${amount}`,
+          manifold: `${amount} of rain is measured at ${station} on ${fullDates.manifold}`,
+        }[venue];
+      },
+      note: "a trace counts as no rain",
+    };
+  };
   return createBinaryEvent(input, {
-    ...weatherFields(city, "RAIN"),
-    seriesTitle: `Rain in ${city}`,
-    titles: {
-      kalshi: `Rain in ${city} on ${close.shortDate}?`,
-      polymarket: `Will it rain in ${city} on ${close.monthAndDay}?`,
-      limitless: `Rain in ${city} on ${close.shortDate}?`,
-      manifold: `Will it rain in ${city} on ${close.longDate}?`,
-    },
-    description: `Whether measurable rain falls in ${city} on ${close.longDate}.`,
-    rules: `Resolves YES if at least 0.01 inch of rain is measured in ${city} on ${close.longDate}. A trace is not enough.`,
+    ...createSpec(0),
+    traps: () => [
+      { kind: "station", event: { ...createBinaryEvent(input, createSpec(1)), traps: NO_TRAPS }, sharesProcess: false },
+    ],
   });
 };

@@ -1,7 +1,10 @@
 import { mkdirSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type FileLock, tryLockFile } from "../system/file-lock.ts";
 
+/** Parent of the folders, below the data directory. */
+const FOLDER = "quota";
 /** Limit of processes that share one data directory. */
 const DIRS_MAX = 64;
 
@@ -11,7 +14,7 @@ const DIRS_MAX = 64;
  */
 export function lockJournalDir(dataDir: string): FileLock & { readonly path: string } {
   for (let index = 0; index < DIRS_MAX; index++) {
-    const path = join(dataDir, "quota", String(index));
+    const path = join(dataDir, FOLDER, String(index));
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const lock = tryLockFile(join(path, "lock"));
     if (lock !== null) return { path, ...lock };
@@ -19,4 +22,10 @@ export function lockJournalDir(dataDir: string): FileLock & { readonly path: str
   throw new Error(
     `more than ${DIRS_MAX} processes use the data directory ${dataDir}: give some of them another directory`,
   );
+}
+
+/** Lists the folders of all processes that use or have used the data directory; empty if there are none. */
+export async function listJournalDirs(dataDir: string): Promise<string[]> {
+  const names = await readdir(join(dataDir, FOLDER)).catch(() => []);
+  return names.slice(0, DIRS_MAX).map((name) => join(dataDir, FOLDER, name));
 }

@@ -38,7 +38,7 @@ export class OperatorSocketError extends Error {
 type Reply = { readonly answer: unknown } | { readonly failure: OperatorFailure };
 
 /**
- * Serves operators' commands on this machine while this process holds the data directory. Request and response are one
+ * Serves operators' commands on this machine while this process holds the directory. Request and response are one
  * JSON line each, on a socket in that directory that only its owner can open. There is no other authentication, because
  * the owner can read the store's files. If the socket cannot be created, the service logs a warning and runs without
  * it.
@@ -47,12 +47,12 @@ type Reply = { readonly answer: unknown } | { readonly failure: OperatorFailure 
  * @returns a function that stops listening
  */
 export async function listenOnOperatorSocket(
-  dataDir: string,
+  dir: string,
   handle: (request: unknown) => Promise<unknown>,
   log: Log,
   waitMs = WAIT_MS_MAX,
 ): Promise<() => Promise<void>> {
-  const path = join(dataDir, SOCKET_FILE);
+  const path = join(dir, SOCKET_FILE);
   const openSockets = new Set<Socket>();
   const handleConnection = async (socket: Socket): Promise<Reply> => {
     try {
@@ -71,11 +71,11 @@ export async function listenOnOperatorSocket(
   server.maxConnections = CONNECTIONS_MAX;
   try {
     if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw new Error(`its path is longer than ${PATH_BYTES_MAX} bytes`);
-    await listenPrivately(server, dataDir, path);
+    await listenPrivately(server, dir, path);
   } catch (error) {
     log.warn(
       { err: error },
-      "the socket for operators' commands could not be created: stop the service to change customers",
+      "the socket for operators' commands could not be created: this service accepts no commands",
     );
     return async () => {};
   }
@@ -89,10 +89,10 @@ export async function listenOnOperatorSocket(
 
 /**
  * Creates the socket in a private folder and moves it after its permissions are restricted, so that no other user can
- * open it before. Replaces the socket of a killed process; the lock on the data directory ensures that none is in use.
+ * open it before. Replaces the socket of a killed process; the lock on the directory ensures that none is in use.
  */
-async function listenPrivately(server: Server, dataDir: string, path: string): Promise<void> {
-  const folder = await mkdtemp(join(dataDir, ".o"));
+async function listenPrivately(server: Server, dir: string, path: string): Promise<void> {
+  const folder = await mkdtemp(join(dir, ".o"));
   try {
     const draftPath = join(folder, "s");
     await new Promise<void>((resolve, reject) => {
@@ -110,18 +110,23 @@ async function listenPrivately(server: Server, dataDir: string, path: string): P
 }
 
 /**
- * Sends a request to the process that holds the data directory and returns its response. While no process listens it
- * retries for 5 seconds, because a service may be starting.
+ * Sends a request to the process that listens in the directory and returns its response. While no process listens it
+ * retries, because a service may be starting.
  *
+ * @param attemptsMax  number of attempts, 200 ms apart; by default they take 5 seconds
  * @throws OperatorSocketError
  */
-export async function requestOverOperatorSocket(dataDir: string, request: unknown, clock: Clock): Promise<unknown> {
+export async function requestOverOperatorSocket(
+  dir: string,
+  request: unknown,
+  clock: Clock,
+  attemptsMax = ATTEMPTS_MAX,
+): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await requestOnce(join(dataDir, SOCKET_FILE), request);
+      return await requestOnce(join(dir, SOCKET_FILE), request);
     } catch (error) {
-      if (!(error instanceof OperatorSocketError) || error.failure !== "absent" || attempt === ATTEMPTS_MAX)
-        throw error;
+      if (!(error instanceof OperatorSocketError) || error.failure !== "absent" || attempt === attemptsMax) throw error;
     }
     await clock.sleep(RETRY_PAUSE_MS);
   }

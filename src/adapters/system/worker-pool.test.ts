@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import type { SampleTask } from "../../../test/support/worker-tasks.ts";
+import type { SampleTask } from "../../../test/support/threads/worker-tasks.ts";
 import { AppError } from "../../domain/errors.ts";
 import { openWorkerPool } from "./worker-pool.ts";
 
-const MODULE = new URL("../../../test/support/worker-tasks.ts", import.meta.url);
+const MODULE = new URL("../../../test/support/threads/worker-tasks.ts", import.meta.url);
 const pools: { close(): Promise<void> }[] = [];
 after(() => Promise.all(pools.map((pool) => pool.close())));
 
@@ -60,10 +60,13 @@ test("a task that takes longer than 30 seconds is ended", async () => {
 });
 
 test("an idle thread ends after a minute, and a later task starts another", async () => {
-  const { clock, sum } = openPool();
-  await sum(1);
+  const { pool, clock } = openPool();
+  const threadOf = () => pool.run({ kind: "thread" }, []);
+  const first = await threadOf();
+  await clock.advance(59_999);
+  assert.equal(await threadOf(), first);
   await clock.advance(60_000);
-  assert.equal(await sum(2), 2);
+  assert.notEqual(await threadOf(), first);
 });
 
 test("closing the pool fails its tasks and later ones", async () => {

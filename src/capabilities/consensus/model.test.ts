@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sampleMarket } from "../../../test/support/market-samples.ts";
+import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import {
   type AgentReports,
   computeConsensus,
@@ -87,6 +87,25 @@ test("the view of an agent is that of its remaining contracts", () => {
 test("the USD of a view are halved for each half-life of its trades", () => {
   assertNear(netView(agentWith(yes(0.4, 100, PERIOD_MS)), PERIOD_MS)?.usd, 50);
   assertNear(netView(agentWith(yes(0.4, 100), yes(0.4, 100, 2 * PERIOD_MS)), PERIOD_MS)?.usd, 100);
+});
+
+test("in the robust figure the USD of a trade are halved in half of the period", () => {
+  const fresh = Array.from({ length: 32 }, () => agentWith(yes(0.4)));
+  const { robustProbability } = computeConsensus([...fresh, agentWith(yes(0.45, 100, PERIOD_MS / 2))], PERIOD_MS);
+  const weight = Math.sqrt(0.5);
+  assertNear(robustProbability, (32 * 0.4 + weight * 0.45) / (32 + weight));
+});
+
+test("rounding errors of the sums never move a probability out of [0, 1]", () => {
+  const agent = agentWith(yes(1, 1));
+  const { probability } = computeConsensus([{ ...agent, usdTimesProbability: 1 + Number.EPSILON }], PERIOD_MS);
+  assert.equal(probability, 1);
+  const total = { ...agent.plausibleYes, usdTimesPrice: 1 + Number.EPSILON };
+  assert.equal(netView({ plausibleYes: total, plausibleNo: NOTHING }, PERIOD_MS)?.probability, 1);
+});
+
+test("an agent with less than one contract has a view", () => {
+  assertNear(netView(agentWith(yes(0.5, 0.01)), PERIOD_MS)?.usd, 0.01);
 });
 
 test("only plausible trades count in the robust figure", () => {

@@ -14,6 +14,9 @@ export const CONSENSUS_PERIOD_MS: Readonly<Record<ConsensusPeriod, number>> = {
   "30d": 720 * HOUR_MS,
 };
 
+/** Two years: a customer's own reports are its record of trades, which is longer than any consensus. */
+export const REPORT_RETENTION_MS = 731 * 24 * HOUR_MS;
+
 export const SIZE_USD_MIN = 0.01;
 export const SIZE_USD_MAX = 1_000_000;
 
@@ -62,7 +65,7 @@ export type DivergenceSignal =
 export interface Consensus {
   /** Mean of the implied probabilities of all reports, weighted by USD; null without reports. */
   readonly probability: number | null;
-  /** Null with fewer than 5 agents or fewer than 3 effective ones (`robustConsensus`). */
+  /** Null with fewer than 5 agents whose plausible trades leave a view (`robustConsensus`). */
   readonly robustProbability: number | null;
   readonly trades: number;
   readonly agents: number;

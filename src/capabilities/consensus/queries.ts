@@ -1,5 +1,6 @@
+import { deleteInBatches } from "../../lib/delete-in-batches.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
-import type { AgentReports, TradeReport } from "./model.ts";
+import { type AgentReports, CONSENSUS_PERIOD_MS, REPORT_RETENTION_MS, type TradeReport } from "./model.ts";
 
 /**
  * Locks the customer until the end of the transaction: its reports are stored one after the other, and a deletion waits
@@ -141,6 +142,9 @@ function read(row: Readonly<Record<string, number>>, name: string): number {
   return value;
 }
 
+/** Ids of customers do not start like this. The index `trade_reports_of_deleted` contains this prefix. */
+const DELETED_AGENT_PREFIX = "deleted-";
+
 /**
  * Replaces the agent of a customer's reports by an id that belongs to nobody, and deletes the texts that the customer
  * chose. The reports still count as those of one agent.
@@ -148,8 +152,40 @@ function read(row: Readonly<Record<string, number>>, name: string): number {
 export async function anonymiseReports(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query(
     `update trade_reports set idempotency_key = null, client_ref = report_id::text,
-       agent_id = (select 'deleted-' || min(report_id) from trade_reports where agent_id = $1)
+       agent_id = (select '${DELETED_AGENT_PREFIX}' || min(report_id) from trade_reports where agent_id = $1)
      where agent_id = $1`,
     [customerId],
   );
+}
+
+const DELETE_ROWS_MAX = 5_000;
+/** Per run. The next run deletes the remaining reports. */
+const DELETE_BATCHES_MAX = 100;
+
+/**
+ * Deletes reports that are too old for the record of their customer, and those of deleted customers that are too old for
+ * any consensus. The number of accepted reports of a market includes them. Idempotent.
+ *
+ * @param now  Unix milliseconds
+ * @param shouldStop  ends the run after the current batch
+ */
+export async function deleteOldReports(
+  database: Pick<Database, "query">,
+  now: number,
+  shouldStop: () => boolean = () => false,
+): Promise<void> {
+  const deleteBefore = (beforeMs: number, condition: string) =>
+    deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
+      if (shouldStop()) return 0;
+      const rows = await database.query(
+        `delete from trade_reports where ctid = any(array(
+           select ctid from trade_reports where reported_at < to_timestamp($1::float8 / 1000) ${condition}
+           limit ${DELETE_ROWS_MAX}))
+         returning 1`,
+        [beforeMs],
+      );
+      return rows.length;
+    });
+  await deleteBefore(now - REPORT_RETENTION_MS, "");
+  await deleteBefore(now - CONSENSUS_PERIOD_MS["30d"], `and agent_id like '${DELETED_AGENT_PREFIX}%'`);
 }

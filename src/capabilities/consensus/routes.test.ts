@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { customerHarness } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
-import { sampleMarket } from "../../../test/support/market-samples.ts";
+import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
+import type { MarketListing } from "../../domain/market.ts";
 import type { Database } from "../../ports/database.ts";
+import { deleteOldReports } from "./index.ts";
 
 const OPERATOR = { kind: "operator", id: "test" } as const;
 const VENUE = "venue_a";
@@ -14,9 +16,14 @@ const DAY_MS = 86_400_000;
 async function open(database: Database) {
   const harness = await customerHarness(database);
   const { app, clock } = harness;
-  const quoteMarket = (marketId: string, bid: number | null, ask: number | null) => {
+  const quoteMarket = (
+    marketId: string,
+    bid: number | null,
+    ask: number | null,
+    listing: Partial<MarketListing> = {},
+  ) => {
     const quote = { bid, ask, lastPrice: null, receivedAt: clock.now() };
-    app.board.apply(sampleMarket(marketId, { listing: { venue: VENUE }, quote }), clock.now());
+    app.board.apply(sampleMarket(marketId, { listing: { venue: VENUE, ...listing }, quote }), clock.now());
   };
   quoteMarket("m-1", 0.4, 0.42);
   let customers = 0;
@@ -149,6 +156,29 @@ eachDatabase("200: a report far from the observed price counts, but not in the r
   assert.equal((await attacker.report({ market_id: "no-price" })).json.trade_count, 1);
 });
 
+eachDatabase(
+  "200: an empty or one-sided book, a market opened a minute ago and a resolved market have no consensus until trades are reported",
+  async (database) => {
+    const { createAgent, quoteMarket, clock } = await open(database);
+    const { report, read } = await createAgent();
+    quoteMarket("empty", null, null);
+    quoteMarket("one-sided", 0.4, null);
+    quoteMarket("new", 0.4, 0.42, { openAt: clock.now() - 60_000 });
+    quoteMarket("resolved", 0.4, 0.42, { status: "finalized", outcome: { kind: "yes" } });
+    for (const marketId of ["empty", "one-sided", "new", "resolved"]) {
+      const path = PATH.replace("m-1", marketId);
+      const before = await read(path);
+      assert.deepEqual([before.status, before.json.consensus_probability, before.json.sample_size], [200, null, 0]);
+      assert.equal((await report({ market_id: marketId })).json.trade_count, 1, marketId);
+      const { consensus_probability, robust_probability, divergence_signal } = (await read(path)).json;
+      assert.deepEqual(
+        [consensus_probability, robust_probability, divergence_signal],
+        [0.41, null, "insufficient_data"],
+      );
+    }
+  },
+);
+
 eachDatabase("404: an unknown market; 422: every invalid field, and an unknown period", async (database) => {
   const { createAgent } = await open(database);
   const { report, read, apiKey } = await createAgent();
@@ -212,6 +242,27 @@ eachDatabase("a deleted customer's reports remain as those of one unknown agent"
   const rows = JSON.stringify(await database.query("select * from trade_reports"));
   for (const text of [deleted.customerId, "secret"]) assert.ok(!rows.includes(text), text);
 });
+
+eachDatabase(
+  "reports are kept for two years, and those of a deleted customer for 30 days; the trade count includes both",
+  async (database) => {
+    const { app, clock, createAgent } = await open(database);
+    const deleted = await createAgent();
+    const remaining = await createAgent();
+    for (const { report } of [deleted, remaining]) await report({ client_ref: "old" });
+    await clock.advance(1);
+    for (const { report } of [deleted, remaining]) await report({ client_ref: "young" });
+    await app.customers.delete(deleted.customerId, OPERATOR);
+    const countAfter = async (days: number) => {
+      await deleteOldReports(database, clock.now() + days * DAY_MS, () => true);
+      await deleteOldReports(database, clock.now() + days * DAY_MS);
+      return (await database.query("select 1 from trade_reports")).length;
+    };
+    assert.deepEqual([await countAfter(29), await countAfter(30), await countAfter(31)], [4, 3, 2]);
+    assert.deepEqual([await countAfter(730), await countAfter(731), await countAfter(732)], [2, 1, 0]);
+    assert.equal((await remaining.report({ client_ref: "new" })).json.trade_count, 5);
+  },
+);
 
 onPostgres("equal reports sent at once to several nodes count once", async (database) => {
   const nodes = [await open(database), await open(database)];

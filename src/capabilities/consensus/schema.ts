@@ -1,13 +1,10 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
+import { createMarketPath, nullableProbability, oneOf } from "../../http/schema-types.ts";
 import { CONSENSUS_PERIODS, type DivergenceSignal, SIZE_USD_MAX, SIZE_USD_MIN } from "./model.ts";
 
 const CLIENT_REF_LENGTH_MAX = 64;
 const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
-
-function oneOf<const Value extends string>(values: readonly Value[], options: object = {}) {
-  return Type.Unsafe<Value>({ type: "string", enum: [...values], ...options });
-}
 
 const SIGNALS: readonly DivergenceSignal[] = [
   "crowd_agrees",
@@ -17,8 +14,6 @@ const SIGNALS: readonly DivergenceSignal[] = [
   "insufficient_data",
 ];
 
-const nullableProbability = (description: string) =>
-  Type.Unsafe<number | null>({ type: ["number", "null"], minimum: 0, maximum: 1, description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const volume = (description: string) => Type.Number({ minimum: 0, description });
 
@@ -26,10 +21,7 @@ const volume = (description: string) => Type.Number({ minimum: 0, description })
 export function createConsensusSchemas(venues: readonly string[]) {
   const platform = oneOf(venues, { description: "Venue." });
   return {
-    marketPath: Type.Object({
-      platform,
-      market_id: Type.String({ description: "Market ticker or id at the venue, percent-encoded." }),
-    }),
+    marketPath: createMarketPath(venues),
     consensusQuery: Type.Object({
       period: Type.Optional(
         oneOf(CONSENSUS_PERIODS, { default: "7d", description: "Only trades reported in this time are counted." }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { customerHarness } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, onEmbedded } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { samplePoint } from "../../../test/support/storage-samples.ts";
 import { ScriptedVenue } from "../../../test/support/venues/scripted-venue.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -26,6 +26,7 @@ interface MarketOptions {
   readonly platform?: string;
   readonly eventId?: string;
   readonly history?: ReturnType<typeof waveOf>;
+  readonly parts?: SampleParts;
 }
 
 /** Opens the service with two venues. Their markets are on the board, and their history is only at the venue. */
@@ -44,9 +45,11 @@ async function open(database: Database, ports: { readonly openWorkerPool?: OpenW
     ...harness,
     venue,
     async addMarket(marketId: string, options: MarketOptions = {}) {
-      const { platform = "venue_a", eventId = null, history = [] } = options;
+      const { platform = "venue_a", eventId = null, history = [], parts = {} } = options;
       const scripted = venues.find(({ id }) => id === platform);
-      scripted?.setMarkets(sampleMarket(marketId, { listing: { venue: platform, eventId } }));
+      scripted?.setMarkets(
+        sampleMarket(marketId, { ...parts, listing: { venue: platform, eventId, ...parts.listing } }),
+      );
       scripted?.history.set(marketId, history);
       assert.ok(await harness.app.ingest.lookUp(platform, marketId));
     },
@@ -66,6 +69,7 @@ eachDatabase(
     const { status, json, headers } = await correlate({ market_ids: ["a", "b", "c", "still"], platform: "venue_a" });
     assert.equal(status, 200);
     assert.match(String(headers["content-type"]), /^application\/json/);
+    assert.equal(headers.etag, undefined);
     const { pairs, concentration_warnings, ...rest } = json;
     assert.deepEqual(rest, {
       market_ids: ["a", "b", "c", "still"],
@@ -93,6 +97,29 @@ eachDatabase(
     const requests = venue.callsOf("getHistory").length;
     assert.equal((await correlate({ market_ids: ["a", "b"], platform: "venue_a", period: "30d" })).json.period, "30d");
     assert.equal(venue.callsOf("getHistory").length, requests, "the history is fetched once");
+  },
+);
+
+eachDatabase(
+  "200: a resolved market is compared by its stored prices; one with an empty or one-sided book or opened a minute ago has no coefficient",
+  async (database) => {
+    const { addMarket, correlate } = await open(database);
+    await addMarket("open", { history: waveOf(1, 1) });
+    await addMarket("resolved", {
+      history: waveOf(1, 1),
+      parts: { listing: { status: "finalized", outcome: { kind: "yes" } } },
+    });
+    await addMarket("empty", { parts: { quote: { bid: null, ask: null, lastPrice: null } } });
+    await addMarket("one-sided", { parts: { quote: { ask: null } } });
+    await addMarket("new", { parts: { listing: { openAt: NOON - 60_000 } } });
+    const ids = ["open", "resolved", "empty", "one-sided", "new"];
+    const { status, json } = await correlate({ market_ids: ids, platform: "venue_a" });
+    assert.equal(status, 200);
+    const [first, ...others] = json.pairs;
+    assert.deepEqual([first.relationship, first.data_points], ["strong_positive", HOURS - 1]);
+    for (const { correlation, relationship, data_points } of others)
+      assert.deepEqual([correlation, relationship, data_points], [null, "insufficient_data", 0]);
+    assert.equal(others.length, 9);
   },
 );
 

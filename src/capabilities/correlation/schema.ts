@@ -1,13 +1,10 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
+import { oneOf } from "../../http/schema-types.ts";
 import type { Relationship } from "../../quant/correlation.ts";
 import { CORRELATION_PERIODS, MARKETS_MAX, MARKETS_MIN } from "./model.ts";
 
 const MARKET_NAME_LENGTH_MAX = 600;
-
-function oneOf<const Value extends string>(values: readonly Value[], options: object = {}) {
-  return Type.Unsafe<Value>({ type: "string", enum: [...values], ...options });
-}
 
 const RELATIONSHIPS: readonly Relationship[] = [
   "strong_positive",

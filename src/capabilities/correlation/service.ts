@@ -1,6 +1,7 @@
 import type { BoardMarket, MarketBoard } from "../../board/index.ts";
 import { AppError, InvalidRequestError, type ValidationItem } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
+import { parseMarketName } from "../../domain/market-name.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { WorkerPool } from "../../ports/worker-pool.ts";
@@ -22,8 +23,11 @@ export interface CorrelationPorts {
   /** Ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
   readonly markets: Pick<MarketsService, "getMarket" | "getEvent">;
-  /** Fetches history that the store lacks, as far as the venues answer in time. Never rejects. */
-  readonly fetchMissingHistory: (markets: readonly BoardMarket[], timeoutMs: number) => Promise<void>;
+  /** Fetches history of this period that the store lacks, as far as the venues answer in time. Never rejects. */
+  readonly fetchMissingHistory: (
+    markets: readonly BoardMarket[],
+    options: { readonly period: CorrelationPeriod; readonly timeoutMs: number },
+  ) => Promise<void>;
   readonly readPriceSeries: (
     marketKeys: readonly (number | null)[],
     options: { readonly period: CorrelationPeriod; readonly now: number },
@@ -59,7 +63,7 @@ export function createCorrelationService(ports: CorrelationPorts) {
     names: readonly string[],
     period: CorrelationPeriod,
   ): Promise<Uint8Array> => {
-    await ports.fetchMissingHistory(markets, FETCH_TIMEOUT_MS);
+    await ports.fetchMissingHistory(markets, { period, timeoutMs: FETCH_TIMEOUT_MS });
     const generatedAt = clock.now();
     // The fetch may have stored a market for the first time.
     const keys = markets.map(({ listing, storeKey }) => storeKey ?? findStoreKey(listing));
@@ -115,7 +119,7 @@ export function createCorrelationService(ports: CorrelationPorts) {
   };
 }
 
-/** Splits `platform/market_id`. An id without the prefix of a known venue belongs to `platform`. */
+/** @throws InvalidRequestError that lists every name without a venue and every repeated market */
 function parseNames(
   marketIds: readonly string[],
   platform: VenueId | null,
@@ -124,19 +128,17 @@ function parseNames(
   const errors: ValidationItem[] = [];
   const indexes = new Map<string, number>();
   const names = marketIds.flatMap((name, index): MarketName[] => {
-    const prefix = venues.find((venue) => name.startsWith(`${venue}/`));
-    const venue = prefix ?? platform;
     const fail = (reason: string) => {
       const loc = ["body", "market_ids", index];
       errors.push({ type: "value_error", loc, msg: `Value error, ${reason}`, input: name, ctx: { error: {} } });
       return [];
     };
-    if (venue === null) return fail("the venue is missing; send platform, or ids of the form platform/market_id");
-    const marketId = prefix === undefined ? name : name.slice(prefix.length + 1);
-    const id = `${venue}/${marketId}`;
+    const market = parseMarketName(name, venues, platform);
+    if (market === null) return fail("the venue is missing; send platform, or ids of the form platform/market_id");
+    const id = `${market.venue}/${market.marketId}`;
     if (indexes.has(id)) return fail(`this is the same market as at position ${indexes.get(id)}`);
     indexes.set(id, index);
-    return [{ name, venue, marketId }];
+    return [{ name, ...market }];
   });
   if (errors.length > 0) throw new InvalidRequestError(errors);
   return names;

@@ -21,6 +21,7 @@ const DELETION_BOUNDARIES = {
   attempts: CLEANUP_AT - DAY_MS,
   audit_log: CLEANUP_AT - AUDIT_DAYS * DAY_MS,
   api_keys: CLEANUP_AT - AUDIT_DAYS * DAY_MS,
+  trade_reports: CLEANUP_AT - 731 * DAY_MS,
 };
 
 function setUp(database: Database, mail: MailOut | null = null) {
@@ -80,8 +81,21 @@ eachDatabase(
          values ($1::text::bytea, $1, $3, 'free', 'plx_free_', $1, to_timestamp(0), to_timestamp($2::float8 / 1000))`,
           [name, at, customerId],
         ),
+      trade_reports: (name: string, at: number) =>
+        database.query(
+          `insert into trade_reports
+             (agent_id, venue, market_id, side, price, size_usd, client_ref, is_plausible, reported_at)
+           values ($3, 'alpha', 'm', 'yes', 0.5, 1, $1, true, to_timestamp($2::float8 / 1000))`,
+          [name, at, customerId],
+        ),
     };
-    const labelColumn = { pending_signups: "email", attempts: "subject", audit_log: "action", api_keys: "name" };
+    const labelColumn = {
+      pending_signups: "email",
+      attempts: "subject",
+      audit_log: "action",
+      api_keys: "name",
+      trade_reports: "client_ref",
+    };
     const tables = Object.keys(DELETION_BOUNDARIES) as (keyof typeof DELETION_BOUNDARIES)[];
     for (const table of tables) {
       await insertRow[table]("old", DELETION_BOUNDARIES[table] - 1);

@@ -19,6 +19,7 @@ export const GUIDES = [
   "pagination",
   "events",
   "prices",
+  "arbitrage",
 ] as const;
 
 export type Guide = (typeof GUIDES)[number];

@@ -40,6 +40,7 @@ test("recommends a market order only for a spread of one cent or tick and a know
   assert.equal(recommend({ ...tight, spread: 0.011 }), "LIMIT_ORDER");
   assert.equal(recommend({ ...tight, spread: 0.02, tick: 0.02 }), "MARKET_ORDER");
   assert.equal(recommend({ ...tight, tick: null }), "MARKET_ORDER");
+  assert.equal(recommend({ ...tight, spread: 0.011, tick: null }), "LIMIT_ORDER");
   assert.equal(recommend({ ...tight, slippagePercent: 1.01 }), "LIMIT_ORDER");
   assert.equal(recommend({ ...tight, slippagePercent: null }), "LIMIT_ORDER");
   assert.match(explain({ slippagePercent: null }), /The book cannot fill an order of \$100 on both sides\./);
@@ -66,16 +67,18 @@ test("recommends to wait and says why if no order can be filled", () => {
     empty_book: /is empty/,
     crossed_book: /inconsistent/,
   };
+  for (const side of ["bid", "ask", "spread"]) assert.equal(recommend({ [side]: null }), "WAIT");
   for (const [obstacle, reason] of Object.entries(reasons)) {
     assert.equal(recommend(unknown, obstacle as Obstacle), "WAIT");
     assert.match(explain(unknown, obstacle as Obstacle), reason);
+    assert.equal(recommend({}, obstacle as Obstacle), "WAIT");
   }
 });
 
 test("states what the history lacks", () => {
   assert.match(
     explain({ averageSpread: null, spreadPercentile: null, spreadTrend: null }),
-    /No quotes of the last 48 h/,
+    /No quote with both sides is stored for the last 48 h\./,
   );
   assert.match(explain({ spreadPercentile: null, spreadTrend: null }), /0\.021, from less than an hour of quotes\./);
   assert.match(explain({ slippagePercent: 0 }), /The best level of each side can fill an order of \$100\./);

@@ -82,7 +82,7 @@ function describeObstacle(obstacle: Obstacle, status: MarketStatus): string {
 }
 
 function describeHistory({ averageSpread, spreadPercentile, spreadTrend }: ExecutionFigures): string {
-  if (averageSpread === null) return "No quotes of the last 48 h are stored.";
+  if (averageSpread === null) return "No quote with both sides is stored for the last 48 h.";
   const mean = `The mean of the last 48 h is ${format(averageSpread)}`;
   if (spreadPercentile === null) return `${mean}, from less than an hour of quotes.`;
   const trend = spreadTrend === null ? "" : ` The trend is ${spreadTrend}.`;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { describeErrors } from "../../../test/support/market-api.ts";
-import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../test/support/market-samples.ts";
+import { describeErrors } from "../../../test/support/markets/market-api.ts";
+import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { testServer, VALID_KEY } from "../../../test/support/test-app.ts";
 import { MarketBoard } from "../../board/index.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
@@ -137,15 +137,25 @@ test("200: an empty, one-sided or crossed book gives WAIT and no invented price"
   const bids = [{ price: 0.4, size: 10 }];
   const asks = [{ price: 0.44, size: 10 }];
   const { current_bid: _bid, current_ask: _ask, ...others } = UNKNOWN_PRICES;
-  await assertFields(await openExecutionApi({ readBook: async () => createBook([], []) }), UNKNOWN_PRICES);
+  const empty = await assertFields(
+    await openExecutionApi({ readBook: async () => createBook([], []) }),
+    UNKNOWN_PRICES,
+  );
+  assert.match(String(empty.rationale), /^The order book is empty/);
   const oneSided = { ...others, avg_spread_48h: 0.025, spread_trend: "widening" };
-  await assertFields(await openExecutionApi({ readBook: async () => createBook(bids, []) }), {
+  const withoutAsks = await assertFields(await openExecutionApi({ readBook: async () => createBook(bids, []) }), {
     ...{ ...oneSided, current_bid: 0.4, current_ask: null },
   });
-  await assertFields(await openExecutionApi({ readBook: async () => createBook([], asks) }), {
+  assert.match(String(withoutAsks.rationale), /^The order book has no asks/);
+  const withoutBids = await assertFields(await openExecutionApi({ readBook: async () => createBook([], asks) }), {
     ...{ ...oneSided, current_bid: null, current_ask: 0.44 },
   });
-  await assertFields(await openExecutionApi({ readBook: async () => createBook(asks, bids) }), UNKNOWN_PRICES);
+  assert.match(String(withoutBids.rationale), /^The order book has no bids/);
+  const crossed = await assertFields(
+    await openExecutionApi({ readBook: async () => createBook(asks, bids) }),
+    UNKNOWN_PRICES,
+  );
+  assert.match(String(crossed.rationale), /^The order book is inconsistent/);
 });
 
 test("200: a market without an order book gives WAIT", async () => {
@@ -155,14 +165,16 @@ test("200: a market without an order book gives WAIT", async () => {
 
 test("200: a market that accepts no orders gives WAIT without asking the venue", async () => {
   const readBook = () => Promise.reject(new Error("the venue was asked"));
-  for (const listing of [
-    { status: "closed" },
-    { status: "determined" },
-    { status: "finalized" },
-    { status: "pending" },
-    { paused: true },
-  ] as const)
-    await assertFields(await openExecutionApi({ readBook }, { listing }), UNKNOWN_PRICES);
+  for (const [listing, reason] of [
+    [{ status: "closed" }, /^The market is closed and/],
+    [{ status: "determined" }, /^The market is determined and/],
+    [{ status: "finalized" }, /^The market is finalized and/],
+    [{ status: "pending" }, /^The market is pending and/],
+    [{ paused: true }, /^The venue currently accepts no orders/],
+  ] as const) {
+    const { rationale } = await assertFields(await openExecutionApi({ readBook }, { listing }), UNKNOWN_PRICES);
+    assert.match(String(rationale), reason);
+  }
 });
 
 test("200: a market without stored quotes, and one that opened a minute ago, have no percentile and no trend", async () => {
@@ -173,6 +185,30 @@ test("200: a market without stored quotes, and one that opened a minute ago, hav
   });
   const opened = { ticks: [{ at: NOW - 60_000, bid: 0.4, ask: 0.43 }], tickCount: 1 };
   await assertFields(await withTicks(opened), { ...noHistory, avg_spread_48h: 0.03, tick_count: 1 });
+});
+
+test("200: the trend compares the last 12 hours with the 36 hours before", async () => {
+  const ticks = [
+    { at: NOW - 60 * HOUR_MS, bid: 0.4, ask: 0.42 },
+    { at: NOW - 14 * HOUR_MS, bid: 0.4, ask: 0.44 },
+    { at: NOW - 12 * HOUR_MS, bid: 0.4, ask: 0.42 },
+  ];
+  const api = await openExecutionApi({ readQuoteTicks: async () => ({ ticks, tickCount: 2 }) });
+  await assertFields(api, { spread_trend: "stable" });
+});
+
+test("200: no volume is a known volume, and an impossible one is unknown", async () => {
+  const withVolume = (volume24hUsd: number) => openExecutionApi({}, { activity: { volume24hUsd } });
+  await assertFields(await withVolume(0), { liquidity_score: 30 });
+  for (const impossible of [-1, Infinity, Number.NaN])
+    await assertFields(await withVolume(impossible), { liquidity_score: null });
+});
+
+test("200: quotes of one side only are counted, but are no spread history", async () => {
+  const ticks = [{ at: NOW - HOUR_MS, bid: 0.4, ask: null }];
+  const api = await openExecutionApi({ readQuoteTicks: async () => ({ ticks, tickCount: 1 }) });
+  const { rationale } = await assertFields(api, { tick_count: 1, avg_spread_48h: null });
+  assert.match(String(rationale), /No quote with both sides is stored/);
 });
 
 test("200: a market that is not stored yet has no quotes, and unknown volume, tick and dates are null", async () => {
@@ -193,6 +229,7 @@ test("200: the next date is the first one ahead; a date that has passed is not s
   await assertFields(await openExecutionApi({}, { listing }), {
     ...{ upcoming_event: "Resolution expected by the venue", hours_to_event: 48 },
   });
+  await assertFields(await openExecutionApi({}, { listing: { closeAt: NOW + HOUR_MS / 4 } }), { hours_to_event: 0.25 });
 });
 
 test("401: without a key, neither venue nor store is asked", async () => {

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from "fastify";
-import type { VenueId } from "../../domain/market.ts";
 import { METERING } from "../../domain/metering.ts";
 import { defineRoute } from "../../http/route.ts";
+import type { VenueIds } from "../../http/schema-types.ts";
 import type { ExecutionGuidance } from "./model.ts";
 import { createExecutionSchemas, SIZE_USD_DEFAULT } from "./schema.ts";
 import type { ExecutionService } from "./service.ts";
 
 export interface ExecutionRoutesOptions {
   readonly service: ExecutionService;
-  readonly venues: { readonly trading: readonly VenueId[]; readonly all: readonly VenueId[] };
+  readonly venues: VenueIds;
 }
 
 /** GET /v1/markets/{platform}/{market_id}/execution. */

@@ -1,12 +1,14 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
 import {
+  createMarketPath,
   nullableNumber,
   nullableOneOf,
   nullableProbability,
   nullableString,
   oneOf,
   timestamp,
+  type VenueIds,
 } from "../../http/schema-types.ts";
 import { RECOMMENDATIONS, SPREAD_TRENDS } from "./model.ts";
 
@@ -70,18 +72,9 @@ const guidanceSchema = (all: readonly string[]) =>
   );
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
-export function createExecutionSchemas({
-  trading,
-  all,
-}: {
-  readonly trading: readonly string[];
-  readonly all: readonly string[];
-}) {
+export function createExecutionSchemas({ trading, all }: VenueIds) {
   return {
-    path: Type.Object({
-      platform: oneOf(trading, { description: "Venue." }),
-      market_id: Type.String({ description: "Market ticker or id at the venue, percent-encoded." }),
-    }),
+    path: createMarketPath(trading),
     query: Type.Object({
       size_usd: Type.Optional(
         Type.Number({

@@ -1,6 +1,7 @@
 import type { Ingest, VenueStatusReport } from "../../ingest/index.ts";
 import type { Bus } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { MatchingReport } from "../matching/index.ts";
 import type { HealthReport } from "./schema.ts";
 import type { StoreProbe } from "./store-probe.ts";
 
@@ -10,15 +11,22 @@ export function createHealthReport(options: {
   readonly data: "sandbox" | "live";
   readonly clock: Clock;
   readonly bus: Bus;
-  readonly probe: StoreProbe;
+  readonly probe: Pick<StoreProbe, "isUp" | "fault">;
   readonly ingest: Pick<Ingest, "health" | "failingJobs">;
+  /** Null on a node that does not match markets. */
+  readonly matching: () => MatchingReport | null;
 }): () => HealthReport {
   const { version, data, clock, bus, probe, ingest } = options;
   const startedAt = clock.monotonic();
   return () => {
     const venues = Object.entries(ingest.health());
     const { failingJobs } = ingest;
-    const isDegraded = venues.some(([, venue]) => venue.status !== "ok") || failingJobs.length > 0 || !bus.isConnected;
+    const matching = options.matching();
+    const isDegraded =
+      venues.some(([, venue]) => venue.status !== "ok") ||
+      failingJobs.length > 0 ||
+      !bus.isConnected ||
+      matching?.isFailing === true;
     return {
       status: !probe.isUp ? "down" : isDegraded ? "degraded" : "ok",
       version,
@@ -30,9 +38,19 @@ export function createHealthReport(options: {
           ? { status: "ok" }
           : { status: "degraded", detail: "not connected; changes are polled once a second" },
         jobs: failingJobs.length === 0 ? { status: "ok" } : { status: "degraded", detail: failingJobs.join(", ") },
+        ...(matching === null ? null : { matching: presentMatching(matching) }),
         venues: Object.fromEntries(venues.map(([id, venue]) => [id, presentVenue(venue)])),
       },
     };
+  };
+}
+
+function presentMatching({ pairs, pendingCount, restarts, isFailing }: MatchingReport) {
+  return {
+    ...(isFailing
+      ? { status: "degraded" as const, detail: "the matching thread failed; its last pairs are served" }
+      : { status: "ok" as const }),
+    ...{ pairs, pending: pendingCount, restarts },
   };
 }
 

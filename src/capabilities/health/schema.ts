@@ -1,8 +1,6 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
-
-const oneOf = <const Value extends string>(values: readonly Value[], description?: string) =>
-  Type.Unsafe<Value>({ type: "string", enum: values, ...(description === undefined ? {} : { description }) });
+import { oneOf } from "../../http/schema-types.ts";
 
 const Status = oneOf(["ok", "degraded", "down"]);
 const Time = Type.String({ format: "date-time" });
@@ -51,13 +49,30 @@ const Venue = Type.Object({
   }),
 });
 
+const Matching = Type.Object(
+  {
+    status: Status,
+    detail: Type.Optional(Type.String()),
+    pairs: Type.Integer({ description: "Matched markets of different venues, of every relation and confidence" }),
+    pending: Type.Integer({ description: "Changed markets that have not been matched yet" }),
+    restarts: Type.Integer({ description: "Failures of the matching thread since the start" }),
+  },
+  { description: "Absent on a node that does not serve the API" },
+);
+
 export const Health = Type.Object(
   {
     status: Status,
     version: Type.String(),
     data: oneOf(["live", "sandbox"], "Whether prices are real or simulated"),
     uptime_seconds: Type.Number(),
-    checks: Type.Object({ store: Check, bus: Check, jobs: Check, venues: Type.Record(Type.String(), Venue) }),
+    checks: Type.Object({
+      store: Check,
+      bus: Check,
+      jobs: Check,
+      matching: Type.Optional(Matching),
+      venues: Type.Record(Type.String(), Venue),
+    }),
   },
   { [SCHEMA_NAME]: "Health" },
 );

@@ -32,7 +32,7 @@ function listEventsRoute(app: FastifyInstance, { service, schemas, publicUrl }: 
       const { category, featured = false, limit = EVENTS_LIMIT_DEFAULT, status = "open", cursor, ...others } = query;
       const { min_volume, min_markets, source, platform } = others;
       const listing = {
-        ...{ list: "events", source: source ?? platform, category: category?.toLowerCase(), featured, status },
+        ...{ source: source ?? platform, category: category?.toLowerCase(), featured, status },
         ...{ min_volume, min_markets },
       };
       const { events, next } = service.pageEvents(
@@ -102,8 +102,10 @@ function getEventRoute(app: FastifyInstance, { service, schemas }: RouteContext)
     query: schemas.eventQuery,
     responses: { 200: schemas.EventDetail },
     errors: ["event_not_found"],
-    handler: ({ params, query }) =>
-      presentEvent(service.getEvent(params.slug), query.expand?.includes("markets") === true),
+    handler({ params: { slug }, query }) {
+      const group = service.getEvent(slug);
+      return presentEvent(group, service.linkEvent(group.event.slug), query.expand?.includes("markets") === true);
+    },
   });
 }
 
@@ -120,7 +122,7 @@ function listEventMarketsRoute(app: FastifyInstance, { service, schemas }: Route
       const { event, markets } = service.getEvent(params.slug);
       return sendPreserialised(
         reply,
-        joinJsonArray(markets.map((market) => encodeMarket(market, event, service.venueIdsOf))),
+        joinJsonArray(markets.map((market) => encodeMarket(market, event, service.lookups))),
       );
     },
   });

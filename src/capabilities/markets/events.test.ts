@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import {
+  SAMPLE_AT,
+  type SampleParts,
+  sampleEvent,
+  sampleMarket,
+} from "../../../test/support/markets/market-samples.ts";
 import { type EventQuery, MarketBoard } from "../../board/index.ts";
 import type { EventListing } from "../../domain/market.ts";
 import {
@@ -182,11 +187,12 @@ test("an event has the highest active price, its end date and, if requested, its
     mutually_exclusive: true,
     status: "open",
     end_date: updatedAt,
+    also_on: [],
   };
-  assert.deepEqual(presentEvent(group, false), detail);
+  assert.deepEqual(presentEvent(group, [], false), detail);
   const lowMarket = { market_id: "low", title: "Question low", yes_price: 0.41, volume_24h: 7 };
   const overMarket = { market_id: "over", title: "Question over", yes_price: 0.99, volume_24h: null };
-  assert.deepEqual(presentEvent(group, true), {
+  assert.deepEqual(presentEvent(group, [], true), {
     ...detail,
     markets: [
       { ...lowMarket, url: "https://alpha.example/low", open_interest: 3, spread: 0.02 },
@@ -197,7 +203,7 @@ test("an event has the highest active price, its end date and, if requested, its
 
 test("an event without an active market has no top price", () => {
   const board = createBoard({ e: { markets: { m: { listing: { status: "closed" } } } } });
-  const detail = presentEvent(requireGroup(board, "alpha:e"), false);
+  const detail = presentEvent(requireGroup(board, "alpha:e"), [], false);
   assert.deepEqual(
     [detail.top_yes_price, detail.end_date, detail.description, detail.category],
     [null, null, null, ""],

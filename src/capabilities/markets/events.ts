@@ -1,7 +1,13 @@
 import type { BoardEvent, BoardMarket, EventQuery, EventStatus, MarketBoard } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
+import type { EventListing } from "../../domain/market.ts";
 import { toCents } from "../../domain/usd.ts";
+import type { EventPair } from "../../matching/index.ts";
+import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 import { formatIsoTime } from "./present.ts";
+
+/** Largest number of events in `also_on`: one event may match several smaller ones of another venue. */
+const EVENT_LINKS_MAX = 20;
 
 /** A market that has a price. */
 type PricedMarket = BoardMarket & { readonly yesPrice: number };
@@ -33,6 +39,26 @@ export function listEvents(board: MarketBoard, query: EventQuery): EventGroup[] 
   return board.listEvents(query).flatMap((event) => createEventGroup(board, event) ?? []);
 }
 
+/** The same event at another venue. */
+export interface EventLink {
+  readonly listing: EventListing;
+  /** Number of its markets that have a price. */
+  readonly marketCount: number;
+}
+
+/** Returns the events that match, most likely first. Events without a priced market are left out. */
+export function linkEvents(board: MarketBoard, slug: string, pairs: readonly EventPair[]): EventLink[] {
+  return pairs
+    .filter(({ confidence }) => confidence >= ALSO_ON_CONFIDENCE_MIN)
+    .sort((a, b) => b.confidence - a.confidence)
+    .flatMap(({ a, b }) => {
+      const event = board.findEvent(a === slug ? b : a);
+      const group = event === null ? null : createEventGroup(board, event);
+      return group === null ? [] : [{ listing: group.event.listing, marketCount: group.markets.length }];
+    })
+    .slice(0, EVENT_LINKS_MAX);
+}
+
 /** Returns `open` if any market is active, `settled` if all markets are finalized, otherwise `closed`. */
 export function eventStatus(group: EventGroup): EventStatus {
   if (group.markets.some((market) => market.listing.status === "active")) return "open";
@@ -56,7 +82,7 @@ export function presentEventSummary(group: EventGroup) {
 }
 
 /** Creates the EventDetail object of the API. */
-export function presentEvent(group: EventGroup, includesMarkets: boolean) {
+export function presentEvent(group: EventGroup, links: readonly EventLink[], includesMarkets: boolean) {
   const { listing } = group.event;
   const prices = group.markets.flatMap((market) => (market.listing.status === "active" ? (market.yesPrice ?? []) : []));
   return {
@@ -66,6 +92,12 @@ export function presentEvent(group: EventGroup, includesMarkets: boolean) {
     mutually_exclusive: listing.mutuallyExclusive,
     status: eventStatus(group),
     end_date: listing.endAt === null ? null : formatIsoTime(listing.endAt),
+    also_on: links.map((link) => ({
+      platform: link.listing.venue,
+      event_id: link.listing.eventId,
+      url: link.listing.url,
+      market_count: link.marketCount,
+    })),
     ...(includesMarkets ? { markets: group.markets.map(presentEventMarket) } : {}),
   };
 }

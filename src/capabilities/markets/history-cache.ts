@@ -24,9 +24,7 @@ export function createHistoryCache(clock: Clock) {
       () => {
         entry.readAt = clock.monotonic();
       },
-      () => {
-        if (histories.get(id) === entry) histories.delete(id);
-      },
+      () => histories.delete(id),
     );
     return reading;
   };

@@ -1,16 +1,15 @@
 import type { FastifyInstance } from "fastify";
 import { InvalidRequestError } from "../../domain/errors.ts";
-import { decodeCursor, encodeCursor, nextPageLink } from "../../http/pagination.ts";
+import { createCursorError, decodeCursor, encodeCursor, nextPageLink } from "../../http/pagination.ts";
 import { defineRoute } from "../../http/route.ts";
 import { valueError } from "../../http/validation/index.ts";
+import { DEPTH_DEFAULT, TRADES_LIMIT_DEFAULT } from "./market-data-schema.ts";
 import { presentHistory, presentOrderBook, presentTrade } from "./present-market-data.ts";
 import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
 import { CANDLE_INTERVALS_MS, type HistoryQuery, parseTime } from "./time-range.ts";
 
 const HISTORY_POINTS_DEFAULT = 48;
 const RANGE_POINTS_MAX = 2_000;
-const DEPTH_DEFAULT = 25;
-const TRADES_LIMIT_DEFAULT = 100;
 
 /** Raw data of one market: price history, order book and trades. */
 export function marketDataRoutes(app: FastifyInstance, context: RouteContext): void {
@@ -51,7 +50,7 @@ function listTradesRoute(app: FastifyInstance, { service, schemas, publicUrl }: 
     responses: { 200: schemas.TradeList },
     errors: ["market_not_found", "venue_unavailable", "store_unavailable"],
     async handler({ params, query, request, reply }) {
-      const listing = { list: "trades", platform: params.platform, market_id: params.market_id };
+      const listing = { platform: params.platform, market_id: params.market_id };
       const after = query.cursor === undefined ? null : toTradePosition(query.cursor, listing);
       const market = await service.getListedMarket(params.platform, params.market_id);
       const { trades, next } = await service.listTrades(market, after, query.limit ?? TRADES_LIMIT_DEFAULT);
@@ -64,9 +63,20 @@ function listTradesRoute(app: FastifyInstance, { service, schemas, publicUrl }: 
   });
 }
 
+/** Latest time of a `Date`, Unix milliseconds. */
+const TIME_MS_MAX = 8.64e15;
+
+/**
+ * Returns the position that a cursor contains. A client can compute the checksum of a cursor, so values that the store
+ * cannot compare are rejected.
+ *
+ * @throws InvalidRequestError if the cursor does not belong to the listing
+ */
 function toTradePosition(cursor: string, listing: Readonly<Record<string, string>>) {
   const { value, id } = decodeCursor(cursor, listing);
-  return { executedAt: typeof value === "number" ? value : 0, tradeId: id };
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > TIME_MS_MAX || id.includes("\0"))
+    throw createCursorError(cursor);
+  return { executedAt: value, tradeId: id };
 }
 
 function getHistoryRoute(app: FastifyInstance, { service, schemas, now }: RouteContext): void {

@@ -1,25 +1,10 @@
 import Type from "typebox";
 import { CATEGORIES } from "../../domain/category.ts";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
+import { nullableNumber, nullableOneOf, oneOf, probability, timestamp } from "../../http/schema-types.ts";
 import { emptyIsAbsent } from "../../http/validation/index.ts";
 import { CANDLE_INTERVALS_MS, type CandleInterval } from "./time-range.ts";
 
-/** A string enum, which reads better in the OpenAPI document than a union of literals. */
-export function oneOf<const Value extends string>(
-  values: readonly Value[],
-  options: { description?: string; default?: Value } = {},
-) {
-  return Type.Unsafe<Value>({ type: "string", enum: [...values], ...options });
-}
-
-export const nullableNumber = (description: string) =>
-  Type.Unsafe<number | null>({ type: ["number", "null"], description });
-export const nullableString = (description: string) =>
-  Type.Unsafe<string | null>({ type: ["string", "null"], description });
-export const nullableEnum = (values: readonly string[], description?: string) =>
-  Type.Unsafe<string | null>({ type: ["string", "null"], enum: [...values, null], description });
-export const timestamp = (description: string) => Type.String({ format: "date-time", description });
-export const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 export const usd = (description: string) =>
   Type.Number({ minimum: 0, description: `${description} Rounded to cents.` });
 export const limitSchema = (maximum: number, fallback: number) =>
@@ -33,13 +18,21 @@ const PERIODS = ["48h", "7d", "30d"] as const;
 export type Period = (typeof PERIODS)[number];
 const CANDLE_INTERVALS = Object.keys(CANDLE_INTERVALS_MS) as CandleInterval[];
 
+export const DEPTH_DEFAULT = 25;
+export const TRADES_LIMIT_DEFAULT = 100;
+
 export const orderBookQuery = Type.Object({
   depth: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 200, default: 25, description: "Maximum number of levels per side." }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: DEPTH_DEFAULT,
+      description: "Maximum number of levels per side.",
+    }),
   ),
 });
 
-export const tradesQuery = Type.Object({ limit: limitSchema(500, 100), cursor: cursorSchema });
+export const tradesQuery = Type.Object({ limit: limitSchema(500, TRADES_LIMIT_DEFAULT), cursor: cursorSchema });
 
 export const historyQuery = Type.Object({
   period: Type.Optional(oneOf(PERIODS, { description: "Period that ends now. The default is `7d`." })),
@@ -96,7 +89,7 @@ const Trade = Type.Object(
   {
     trade_id: Type.String({ description: "Id of the trade, unique within the market." }),
     executed_at: timestamp("Time of the trade."),
-    side: nullableEnum(
+    side: nullableOneOf(
       ["yes", "no"],
       "What the taker bought. Selling YES is buying NO. Null if the venue does not say.",
     ),

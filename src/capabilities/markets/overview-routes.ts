@@ -46,7 +46,7 @@ function sentimentRoute(app: FastifyInstance, { service, board, schemas, now }: 
         active_market_count: sentiment.activeMarketCount,
         dominant_category: sentiment.dominantCategory,
         top_movers: sentiment.topMovers.map((market) =>
-          presentMarket(market, findParentEvent(board, market), service.venueIdsOf),
+          presentMarket(market, findParentEvent(board, market), service.lookups),
         ),
         generated_at: formatIsoTime(now()),
       };

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import {
+  SAMPLE_AT,
+  type SampleParts,
+  sampleEvent,
+  sampleMarket,
+} from "../../../test/support/markets/market-samples.ts";
 import { sampleCandle } from "../../../test/support/storage-samples.ts";
 import { type BoardEvent, type BoardMarket, MarketBoard } from "../../board/index.ts";
-import { encodeMarket, joinJsonArray, presentMarket } from "./present.ts";
+import { encodeMarket, joinJsonArray, type MarketLookups, presentMarket } from "./present.ts";
 import { presentHistory } from "./present-market-data.ts";
 
-const NO_IDS = () => ({});
+const NO_LOOKUPS: MarketLookups = { venueIdsOf: () => ({}), alsoOnOf: () => null };
 const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();
 const HOUR_AGO_TIME = new Date(SAMPLE_AT - 3_600_000).toISOString();
 
@@ -17,7 +22,7 @@ function createBoardMarket(parts: SampleParts = {}): { board: MarketBoard; marke
 
 test("the Market object omits unknown fields", () => {
   const { market } = createBoardMarket({ quote: { bid: null, ask: null, lastPrice: null, indicativePrice: 0.3 } });
-  assert.deepEqual(presentMarket(market, null, NO_IDS), {
+  assert.deepEqual(presentMarket(market, null, NO_LOOKUPS), {
     platform: "alpha",
     market_id: "m",
     title: "Question m",
@@ -35,7 +40,7 @@ test("the Market object contains all known fields under their API names", () => 
     activity: { volume24hUsd: 0, volumeTotalUsd: 9, liquidityUsd: 2.5, openInterestUsd: 3 },
   });
   const event: BoardEvent = { slug: "alpha:e1", listing: sampleEvent("E1", { title: "Event", category: "Other" }) };
-  assert.deepEqual(presentMarket(board.annotate(market, { priceDayAgo: 0.51 }), event, NO_IDS), {
+  assert.deepEqual(presentMarket(board.annotate(market, { priceDayAgo: 0.51 }), event, NO_LOOKUPS), {
     platform: "alpha",
     market_id: "m",
     title: "Question m",
@@ -63,7 +68,7 @@ test("the Market object contains all known fields under their API names", () => 
 test("a finalized market shows its outcome, payout and settlement time, and null for each that is unknown", () => {
   const settlementOf = (listing: SampleParts["listing"]) => {
     const { market } = createBoardMarket({ listing: { status: "finalized", ...listing } });
-    const { outcome, settlement_value, resolved_at } = presentMarket(market, null, NO_IDS);
+    const { outcome, settlement_value, resolved_at } = presentMarket(market, null, NO_LOOKUPS);
     return [outcome, settlement_value, resolved_at];
   };
   assert.deepEqual(settlementOf({ outcome: { kind: "yes" }, resolvedAt: SAMPLE_AT }), ["yes", 1, SAMPLE_TIME]);
@@ -78,14 +83,14 @@ test("a market shows no outcome before it is finalized, because a proposed resul
   for (const status of ["active", "closed", "determined"] as const) {
     const { market } = createBoardMarket({ listing: { status, outcome: { kind: "yes" }, resolvedAt: SAMPLE_AT } });
     for (const field of ["outcome", "settlement_value", "resolved_at"])
-      assert.equal(field in presentMarket(market, null, NO_IDS), false, `${field} of a ${status} market`);
+      assert.equal(field in presentMarket(market, null, NO_LOOKUPS), false, `${field} of a ${status} market`);
   }
 });
 
 test("`price_change_24h` is 0 if the price is unchanged and omitted if it is unknown", () => {
   const { board, market } = createBoardMarket();
-  assert.equal("price_change_24h" in presentMarket(market, null, NO_IDS), false);
-  assert.equal(presentMarket(board.annotate(market, { priceDayAgo: 0.41 }), null, NO_IDS).price_change_24h, 0);
+  assert.equal("price_change_24h" in presentMarket(market, null, NO_LOOKUPS), false);
+  assert.equal(presentMarket(board.annotate(market, { priceDayAgo: 0.41 }), null, NO_LOOKUPS).price_change_24h, 0);
 });
 
 test("uses the category of the event if the market has none, and omits the status `pending`", () => {
@@ -93,7 +98,7 @@ test("uses the category of the event if the market has none, and omits the statu
   const marketObject = presentMarket(
     market,
     { slug: "alpha:e", listing: sampleEvent("E", { category: "Sports" }) },
-    NO_IDS,
+    NO_LOOKUPS,
   );
   assert.equal(marketObject.category, "Sports");
   assert.equal("status" in marketObject, false);
@@ -104,20 +109,35 @@ test("caches the JSON of a market until the market or its event changes", () => 
   board.applyEvent(sampleEvent("E"));
   const event = () => board.findEvent("alpha:e");
   const currentMarket = () => board.find("alpha", "m") ?? market;
-  const bytes = encodeMarket(currentMarket(), event(), NO_IDS);
-  assert.deepEqual(JSON.parse(bytes.toString()), presentMarket(market, event(), NO_IDS));
-  assert.equal(encodeMarket(currentMarket(), event(), NO_IDS), bytes);
+  const bytes = encodeMarket(currentMarket(), event(), NO_LOOKUPS);
+  assert.deepEqual(JSON.parse(bytes.toString()), presentMarket(market, event(), NO_LOOKUPS));
+  assert.equal(encodeMarket(currentMarket(), event(), NO_LOOKUPS), bytes);
 
   board.applyEvent(sampleEvent("E"));
-  assert.equal(encodeMarket(currentMarket(), event(), NO_IDS), bytes);
+  assert.equal(encodeMarket(currentMarket(), event(), NO_LOOKUPS), bytes);
   board.applyEvent(sampleEvent("E", { title: "Renamed" }));
-  const renamedBytes = encodeMarket(currentMarket(), event(), NO_IDS);
+  const renamedBytes = encodeMarket(currentMarket(), event(), NO_LOOKUPS);
   assert.notEqual(renamedBytes, bytes);
   assert.equal(JSON.parse(renamedBytes.toString()).event_title, "Renamed");
 
   board.applyQuote("alpha", "m", { bid: 0.41 }, SAMPLE_AT);
-  assert.equal(JSON.parse(encodeMarket(currentMarket(), event(), NO_IDS).toString()).bid, 0.41);
-  assert.equal(encodeMarket(currentMarket(), event(), NO_IDS), encodeMarket(currentMarket(), event(), NO_IDS));
+  assert.equal(JSON.parse(encodeMarket(currentMarket(), event(), NO_LOOKUPS).toString()).bid, 0.41);
+  assert.equal(encodeMarket(currentMarket(), event(), NO_LOOKUPS), encodeMarket(currentMarket(), event(), NO_LOOKUPS));
+});
+
+test("shows the links to other venues, and caches the JSON until they change", () => {
+  const { market } = createBoardMarket();
+  let alsoOn: Record<string, string> | null = { beta: "https://beta.example/1" };
+  const lookups: MarketLookups = { ...NO_LOOKUPS, alsoOnOf: () => alsoOn };
+  const linkedBytes = encodeMarket(market, null, lookups);
+  assert.deepEqual(JSON.parse(linkedBytes.toString()).also_on, { beta: "https://beta.example/1" });
+  assert.equal(encodeMarket(market, null, lookups), linkedBytes);
+  const list = joinJsonArray([linkedBytes]);
+  alsoOn = null;
+  const unlinkedBytes = encodeMarket(market, null, lookups);
+  assert.equal("also_on" in JSON.parse(unlinkedBytes.toString()), false);
+  assert.equal(JSON.parse(joinJsonArray([unlinkedBytes]).toString())[0].also_on, undefined);
+  assert.notEqual(joinJsonArray([unlinkedBytes]), list, "the list is joined again");
 });
 
 test("the cache evicts the JSON of unused markets and retains that of requested markets", () => {
@@ -128,13 +148,16 @@ test("the cache evicts the JSON of unused markets and retains that of requested 
   );
   const [usedMarket, unusedMarket, ...otherMarkets] = markets;
   if (usedMarket === undefined || unusedMarket === undefined) throw new Error("The board has too few markets");
-  const [usedBytes, unusedBytes] = [encodeMarket(usedMarket, null, NO_IDS), encodeMarket(unusedMarket, null, NO_IDS)];
+  const [usedBytes, unusedBytes] = [
+    encodeMarket(usedMarket, null, NO_LOOKUPS),
+    encodeMarket(unusedMarket, null, NO_LOOKUPS),
+  ];
   for (let round = 0; round < 3; round++) {
-    for (const market of otherMarkets) encodeMarket(market, null, NO_IDS);
-    assert.equal(encodeMarket(usedMarket, null, NO_IDS), usedBytes);
+    for (const market of otherMarkets) encodeMarket(market, null, NO_LOOKUPS);
+    assert.equal(encodeMarket(usedMarket, null, NO_LOOKUPS), usedBytes);
   }
-  assert.notEqual(encodeMarket(unusedMarket, null, NO_IDS), unusedBytes);
-  assert.deepEqual(encodeMarket(unusedMarket, null, NO_IDS), unusedBytes);
+  assert.notEqual(encodeMarket(unusedMarket, null, NO_LOOKUPS), unusedBytes);
+  assert.deepEqual(encodeMarket(unusedMarket, null, NO_LOOKUPS), unusedBytes);
 });
 
 test("`joinJsonArray` joins zero, one and several items into a JSON array", () => {

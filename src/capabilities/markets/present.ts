@@ -1,6 +1,7 @@
 import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
 import { type MarketListing, settlementValueOf } from "../../domain/market.ts";
+import type { AlsoOn } from "../matching/index.ts";
 
 /** Formats Unix milliseconds as ISO 8601 in UTC. */
 export function formatIsoTime(at: number): string {
@@ -14,14 +15,19 @@ function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
   ) as Partial<T>;
 }
 
-/** Returns the ids that an order at the venue needs, by public name. */
-export type VenueIdsOf = (listing: MarketListing) => Readonly<Record<string, string>>;
+/** What the Market object shows beside the data of the board. */
+export interface MarketLookups {
+  /** Returns the ids that an order at the venue needs, by public name. */
+  readonly venueIdsOf: (listing: MarketListing) => Readonly<Record<string, string>>;
+  /** Returns the URLs of the same market at other venues: the same object until they change. Null if there are none. */
+  readonly alsoOnOf: (market: BoardMarket) => AlsoOn | null;
+}
 
 /** Creates the Market object of the API. Unknown fields are omitted. */
 export function presentMarket(
   market: BoardMarket,
   event: BoardEvent | null,
-  venueIdsOf: VenueIdsOf,
+  { venueIdsOf, alsoOnOf }: MarketLookups,
 ): Record<string, unknown> {
   const { listing, quote, activity } = market;
   const venueCategory = listing.category ?? event?.listing.category ?? null;
@@ -36,6 +42,7 @@ export function presentMarket(
       url: listing.url,
       category: categoryOf(venueCategory),
       venue_category: venueCategory,
+      also_on: alsoOnOf(market),
       status: listing.status === "pending" ? null : listing.status,
       bid: quote.bid,
       ask: quote.ask,
@@ -65,7 +72,13 @@ function presentSettlement({ outcome, resolvedAt }: MarketListing) {
   };
 }
 
-type JsonCache = WeakMap<BoardMarket, { readonly event: BoardEvent | null; readonly bytes: Buffer }>;
+interface EncodedMarket {
+  readonly event: BoardEvent | null;
+  readonly alsoOn: AlsoOn | null;
+  readonly bytes: Buffer;
+}
+
+type JsonCache = WeakMap<BoardMarket, EncodedMarket>;
 
 /** Maximum entries per cache generation. If the newer generation is full, the older one is discarded. */
 const GENERATION_ENTRIES_MAX = 25_000;
@@ -74,18 +87,19 @@ let olderCache: JsonCache = new WeakMap();
 let newerCount = 0;
 
 /**
- * Encodes the Market object as JSON, cached until the market or its event changes (board objects are immutable). The
- * cache is bounded: otherwise a client that pages through 300,000 markets would fill 250 MB.
+ * Encodes the Market object as JSON, cached until the market, its event or its links change (these objects are immutable).
+ * The cache is bounded: otherwise a client that pages through 300,000 markets would fill 250 MB.
  */
-export function encodeMarket(market: BoardMarket, event: BoardEvent | null, venueIdsOf: VenueIdsOf): Buffer {
+export function encodeMarket(market: BoardMarket, event: BoardEvent | null, lookups: MarketLookups): Buffer {
+  const alsoOn = lookups.alsoOnOf(market);
   const cached = newerCache.get(market);
-  if (cached !== undefined && cached.event === event) return cached.bytes;
+  if (cached !== undefined && cached.event === event && cached.alsoOn === alsoOn) return cached.bytes;
   const previous = olderCache.get(market);
   const bytes =
-    previous !== undefined && previous.event === event
+    previous !== undefined && previous.event === event && previous.alsoOn === alsoOn
       ? previous.bytes
-      : Buffer.from(JSON.stringify(presentMarket(market, event, venueIdsOf)));
-  newerCache.set(market, { event, bytes });
+      : Buffer.from(JSON.stringify(presentMarket(market, event, lookups)));
+  newerCache.set(market, { event, alsoOn, bytes });
   newerCount += 1;
   if (newerCount >= GENERATION_ENTRIES_MAX) {
     olderCache = newerCache;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeErrors, type MarketApi, openMarketApi } from "../../../test/support/market-api.ts";
-import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { describeErrors, type MarketApi, openMarketApi } from "../../../test/support/markets/market-api.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { AppError } from "../../domain/errors.ts";
 
 const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();
@@ -96,6 +96,7 @@ test("200: returns an event, with its markets only if requested", async () => {
     mutually_exclusive: true,
     status: "open",
     end_date: null,
+    also_on: [],
   });
   const { markets, ...eventWithoutMarkets } = (await get("/v1/events/alpha%3Afed?expand=markets")).json();
   assert.deepEqual(eventWithoutMarkets, event);
@@ -220,6 +221,8 @@ test("200: following the Link headers returns every event once, also after an ev
     board.apply(sampleMarket("top", { listing: { eventId: "TOP" }, activity: { volume24hUsd: 1e6 } }), SAMPLE_AT);
   }
   assert.deepEqual(received, ["alpha:fed", "alpha:cpi", "beta:cup"]);
+  assert.equal(nextUrlOf(await get("/v1/events?limit=4")), null);
+  assert.notEqual(nextUrlOf(await get("/v1/events?limit=3")), null);
 });
 
 test("200: filters events by volume, number of markets and status", async () => {
@@ -264,7 +267,18 @@ test("422: rejects invalid event filters, and a cursor of other filters", async 
     assert.deepEqual(describeErrors(await get(`/v1/events?${query}`)), [expected], query);
   const cursor = new URL(`${nextUrlOf(await get("/v1/events?limit=1"))}`, "http://a").searchParams.get("cursor");
   assert.equal((await get(`/v1/events?cursor=${cursor}`)).statusCode, 200);
-  assert.deepEqual(describeErrors(await get(`/v1/events?status=all&cursor=${cursor}`)), [
-    "value_error at query.cursor",
-  ]);
+  const otherFilters = [
+    "status=all",
+    "min_volume=0",
+    "min_markets=1",
+    "source=alpha",
+    "category=economics",
+    "featured=1",
+  ];
+  for (const filter of otherFilters)
+    assert.deepEqual(
+      describeErrors(await get(`/v1/events?${filter}&cursor=${cursor}`)),
+      ["value_error at query.cursor"],
+      filter,
+    );
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeErrors, type MarketApi, openMarketApi } from "../../../test/support/market-api.ts";
-import { SAMPLE_AT, sampleMarket } from "../../../test/support/market-samples.ts";
+import { describeErrors, type MarketApi, openMarketApi } from "../../../test/support/markets/market-api.ts";
+import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 
 async function openApiWithMarkets(count: number): Promise<MarketApi> {
   const api = await openMarketApi();
@@ -212,6 +212,14 @@ test("200: `order` reverses each sort, and pages continue in that order", async 
     assert.deepEqual(receivedIds.toSorted(), usual.toSorted());
     assert.equal(receivedIds.length, 23);
   }
+  const dated = await openMarketApi();
+  for (const day of [1, 2, 3]) {
+    const listing = { expectedResolutionAt: SAMPLE_AT + day * 86_400_000 };
+    dated.board.apply(sampleMarket(`day${day}`, { listing }), SAMPLE_AT);
+  }
+  const byDate = async (order: string) => idsOf(await dated.get(`/v1/markets?sort=resolution_date${order}`));
+  assert.deepEqual(await byDate(""), ["day1", "day2", "day3"]);
+  assert.deepEqual(await byDate("&order=desc"), ["day3", "day2", "day1"]);
   const volumes = (await get("/v1/markets?limit=100&order=asc"))
     .json()
     .map((market: { volume_24h?: number }) => market.volume_24h);
@@ -252,7 +260,7 @@ test("200: the categories have the number and volume of their active markets, la
   const { board, get } = await openMarketApi();
   const add = (id: string, category: string | null, volume24hUsd: number | null, listing: object = {}) =>
     board.apply(sampleMarket(id, { listing: { category, ...listing }, activity: { volume24hUsd } }), SAMPLE_AT);
-  add("a", "Climate and Weather", 5.25);
+  add("a", "Climate and Weather", 25.25);
   add("b", "Weather", null);
   add("c", "Sports", 20);
   add("d", "Exotics", null);
@@ -262,8 +270,8 @@ test("200: the categories have the number and volume of their active markets, la
   const reply = await get("/v1/categories");
   assert.equal(reply.statusCode, 200);
   assert.deepEqual(reply.json(), [
+    { category: "Weather", market_count: 2, volume_24h: 25.25 },
     { category: "Sports", market_count: 1, volume_24h: 20 },
-    { category: "Weather", market_count: 2, volume_24h: 5.25 },
     { category: "Other", market_count: 1, volume_24h: null },
   ]);
 });

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeErrors, openMarketApi } from "../../../test/support/market-api.ts";
-import { SAMPLE_AT, sampleMarket } from "../../../test/support/market-samples.ts";
+import { describeErrors, openMarketApi } from "../../../test/support/markets/market-api.ts";
+import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { sampleCandle } from "../../../test/support/storage-samples.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { Trade } from "../../domain/trade.ts";
+import { encodeCursor, type Keyset, type ListingKey } from "../../http/pagination.ts";
 import type { HistoryRange, TradePosition } from "../../storage/index.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();
@@ -80,6 +81,7 @@ test("200: one-sided and empty books, automated market makers, settled and unpri
     null,
     receivedAt,
   ]);
+  assert.deepEqual(await sidesOf({ ...BOOK, bids: [] }, "m", unpriced), ["clob", 0, 1, BOOK.lastPrice, receivedAt]);
   assert.deepEqual(await sidesOf({ ...BOOK, bids: [], asks: [] }, "m"), ["clob", 0, 0, 0.41, receivedAt]);
   assert.deepEqual(await sidesOf(null, "pool"), ["amm", 0, 0, 0.41, AT]);
   assert.deepEqual(await sidesOf(null, "m", { listing: { status: "finalized" } }), ["clob", 0, 0, 0.41, AT]);
@@ -136,6 +138,36 @@ test("200: the Link header of trades continues after the last trade, and its cur
     [null, 100],
   ]);
   assert.deepEqual(describeErrors(await get(url.replace("/m/", "/n/"))), ["value_error at query.cursor"]);
+});
+
+test("422: a cursor of another venue, and a forged one that the store could not compare", async () => {
+  const reads: (TradePosition | null)[] = [];
+  const { board, get } = await openMarketApi({
+    trades: {
+      async read(_market, after) {
+        reads.push(after);
+        return { trades: [], next: null };
+      },
+    },
+  });
+  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const listing = { platform: "alpha", market_id: "m" };
+  const read = (value: Keyset["value"], id: string, of: ListingKey = listing) =>
+    get(`/v1/markets/alpha/m/trades?cursor=${encodeCursor({ value, id }, of)}`);
+  assert.equal((await read(8.64e15, "t")).statusCode, 200);
+  assert.equal((await read(0, "")).statusCode, 200);
+  for (const [value, id] of [
+    [1e300, "t"],
+    [8.64e15 + 1, "t"],
+    [-1, "t"],
+    [0.5, "t"],
+    [null, "t"],
+    ["5", "t"],
+    [5, "a\0b"],
+  ] as const)
+    assert.deepEqual(describeErrors(await read(value, id)), ["value_error at query.cursor"], `${value} ${id}`);
+  assert.equal((await read(5, "t", { ...listing, platform: "beta" })).statusCode, 422);
+  assert.equal(reads.length, 2);
 });
 
 test("200: a history by range is aligned to the interval, ends now at the latest, and has no period", async () => {
@@ -203,11 +235,57 @@ test("422: rejects each invalid parameter before the market is looked up", async
     "history?from=2026-11-20&interval=1h&period=7d": "value_error at query.period",
     "history?from=2026-11-20&interval=1h&max_points=20": "value_error at query.max_points",
     "history?from=2026-11-10&interval=5m": "value_error at query.interval",
+    [`history?interval=1h&from=2026-11-20${"0".repeat(31)}`]: "string_too_long at query.from",
+    [`history?interval=1h&from=2026-11-20&to=2026-11-20${"0".repeat(31)}`]: "string_too_long at query.to",
+    [`trades?cursor=${"x".repeat(2_049)}`]: "string_too_long at query.cursor",
   };
   for (const [path, expected] of Object.entries(cases))
     assert.deepEqual(describeErrors(await get(`/v1/markets/alpha/m/${path}`)), [expected], path);
   for (const path of PATHS)
     assert.deepEqual(describeErrors(await get(`/v1/markets/gamma/m/${path}`)), ["literal_error at path.platform"]);
+});
+
+test("200: a history by range is shared for one second by requests of the same market, range and interval", async () => {
+  let count = 0;
+  const { board, clock, get } = await openMarketApi({
+    pastPrices: {
+      async readRange(_market, { intervalMs }) {
+        count += 1;
+        return { period: null, intervalSeconds: intervalMs / 1_000, generatedAt: SAMPLE_AT, points: [] };
+      },
+    },
+  });
+  for (const venue of ["alpha", "beta"])
+    for (const id of ["m", "n"]) board.apply(sampleMarket(id, { listing: { venue } }), SAMPLE_AT);
+  const paths = [
+    "alpha/m/history?from=2026-11-20&to=2026-11-21&interval=1h",
+    "alpha/m/history?from=2026-11-19&to=2026-11-21&interval=1h",
+    "alpha/m/history?from=2026-11-19&to=2026-11-20&interval=1h",
+    "alpha/m/history?from=2026-11-20&to=2026-11-21&interval=1d",
+    "alpha/n/history?from=2026-11-20&to=2026-11-21&interval=1h",
+    "beta/m/history?from=2026-11-20&to=2026-11-21&interval=1h",
+  ];
+  for (const path of [...paths, ...paths]) await get(`/v1/markets/${path}`);
+  assert.equal(count, paths.length);
+  await clock.advance(1_000);
+  await get(`/v1/markets/${paths[0]}`);
+  assert.equal(count, paths.length + 1);
+});
+
+test("200: the history of a range that lies in the future is empty", async () => {
+  const ranges: HistoryRange[] = [];
+  const { board, get } = await openMarketApi({
+    pastPrices: {
+      async readRange(_market, range) {
+        ranges.push(range);
+        return { period: null, intervalSeconds: 3_600, generatedAt: SAMPLE_AT, points: [] };
+      },
+    },
+  });
+  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const reply = await get("/v1/markets/alpha/m/history?from=2027-01-01&to=2027-01-02&interval=1h");
+  assert.deepEqual([reply.statusCode, reply.json().points], [200, []]);
+  assert.ok(ranges.every(({ fromMs, toMs }) => toMs < fromMs));
 });
 
 test("422: a range has at most 2,000 intervals", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeErrors, openMarketApi } from "../../../test/support/market-api.ts";
-import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { describeErrors, openMarketApi } from "../../../test/support/markets/market-api.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { sampleCandle } from "../../../test/support/storage-samples.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
 

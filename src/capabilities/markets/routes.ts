@@ -42,7 +42,7 @@ function listMarketsRoute(app: FastifyInstance, { service, board, publicUrl, sch
         cursor === undefined ? null : toKeyset(decodeCursor(cursor, listing)),
       );
       if (next !== null) reply.header("link", nextPageLink(request.url, encodeCursor(next, listing), publicUrl));
-      const items = markets.map((market) => encodeMarket(market, findParentEvent(board, market), service.venueIdsOf));
+      const items = markets.map((market) => encodeMarket(market, findParentEvent(board, market), service.lookups));
       return sendPreserialised(reply, joinJsonArray(items));
     },
   });
@@ -50,7 +50,7 @@ function listMarketsRoute(app: FastifyInstance, { service, board, publicUrl, sch
 
 function getMarketRoute(app: FastifyInstance, { service, board, schemas }: RouteContext): void {
   const sendMarket = (reply: FastifyReply, market: BoardMarket) =>
-    sendPreserialised(reply, encodeMarket(market, findParentEvent(board, market), service.venueIdsOf));
+    sendPreserialised(reply, encodeMarket(market, findParentEvent(board, market), service.lookups));
   const fetchAndSend = async (
     reply: FastifyReply,
     { platform, market_id }: { readonly platform: string; readonly market_id: string },
@@ -58,7 +58,7 @@ function getMarketRoute(app: FastifyInstance, { service, board, schemas }: Route
   ) => {
     const market = await service.getMarket(platform, market_id);
     if (expansions.size === 0) return sendMarket(reply, market);
-    const body = presentMarket(market, findParentEvent(board, market), service.venueIdsOf);
+    const body = presentMarket(market, findParentEvent(board, market), service.lookups);
     if (expansions.has("rules")) body.rules = market.listing.rules;
     if (expansions.has("history"))
       body.history = presentHistory(market, await service.getHistory(market, "7d", HISTORY_EXPANSION_POINTS));

@@ -1,6 +1,16 @@
 import Type, { type TProperties } from "typebox";
 import { EVENT_STATUSES, SORT_KEYS } from "../../board/index.ts";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
+import {
+  createMarketPath,
+  nullableNumber,
+  nullableOneOf,
+  nullableString,
+  oneOf,
+  probability,
+  timestamp,
+  type VenueIds,
+} from "../../http/schema-types.ts";
 import { commaList, emptyIsAbsent } from "../../http/validation/index.ts";
 import {
   categorySchema,
@@ -8,26 +18,15 @@ import {
   historyQuery,
   historySchema,
   limitSchema,
-  nullableEnum,
-  nullableNumber,
-  nullableString,
-  oneOf,
   orderBookQuery,
   orderBookSchema,
-  probability,
   TradeList,
-  timestamp,
   tradesQuery,
   usd,
 } from "./market-data-schema.ts";
 
+export type { VenueIds } from "../../http/schema-types.ts";
 export type { Period } from "./market-data-schema.ts";
-
-/** Public ids of the configured venues. Reference venues are in `all` but not in `trading`. */
-export interface VenueIds {
-  readonly trading: readonly string[];
-  readonly all: readonly string[];
-}
 
 export const STATUS_FILTERS = ["active", "closed", "determined", "finalized", "all"] as const;
 const EVENT_SLUG = "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.";
@@ -61,7 +60,8 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
       venue_category: Type.Optional(Type.String({ description: "Category as the venue names it." })),
       also_on: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
-          description: "URLs of the same market at other venues, keyed by venue.",
+          description:
+            "URLs of the same market, or of its opposite, at other venues, keyed by venue. A venue that only serves as a reference occurs here too. Only matches with a confidence of at least 0.9 are shown.",
         }),
       ),
       status: Type.Optional(oneOf(["active", "closed", "determined", "finalized"])),
@@ -94,7 +94,7 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
       event_slug: Type.Optional(Type.String({ description: "Slug of the event that groups related markets." })),
       event_title: Type.Optional(Type.String()),
       outcome: Type.Optional(
-        nullableEnum(
+        nullableOneOf(
           ["yes", "no", "partial", "void"],
           "Result of a `finalized` market: `partial` pays a part of 1 per YES contract, `void` is a canceled market. Null if unknown; absent before settlement.",
         ),
@@ -164,8 +164,8 @@ const sentimentSchema = (market: ReturnType<typeof marketSchema>) =>
         "Share of volume-weighted price movement in the last 24 hours that was upward, from 0 to 100.",
       ),
       market_regime: oneOf(["risk_on", "risk_off", "neutral"]),
-      volume_trend: nullableEnum(["rising", "falling", "stable"]),
-      spread_trend: nullableEnum(["widening", "tightening", "stable"]),
+      volume_trend: nullableOneOf(["rising", "falling", "stable"]),
+      spread_trend: nullableOneOf(["widening", "tightening", "stable"]),
       active_market_count: Type.Integer({ minimum: 0 }),
       dominant_category: nullableString("Category with the highest 24-hour volume."),
       top_movers: Type.Array(market),
@@ -256,15 +256,24 @@ export function createMarketSchemas({ trading, all }: VenueIds) {
         }),
         status: oneOf(["open", "closed", "settled"]),
         end_date: Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time" }),
+        also_on: Type.Array(
+          Type.Object(
+            {
+              platform,
+              event_id: Type.String({ description: "Event id at the venue." }),
+              url: nullableString("URL of the event at the venue."),
+              market_count: Type.Integer({ minimum: 1, description: "Number of markets that have a price." }),
+            },
+            { [SCHEMA_NAME]: "EventLink" },
+          ),
+          { description: "The same event at other venues, most likely match first; at most 20." },
+        ),
         markets: Type.Optional(Type.Array(EventMarket)),
       },
       { [SCHEMA_NAME]: "Event" },
     ),
     Sentiment: sentimentSchema(Market),
-    marketPath: Type.Object({
-      platform: oneOf(trading, { description: "Venue." }),
-      market_id: Type.String({ description: "Market ticker or id at the venue, percent-encoded." }),
-    }),
+    marketPath: createMarketPath(trading),
     listQuery: listQuery(trading),
     eventsQuery: Type.Object({
       ...createSourceFilter(trading),

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/markets/market-samples.ts";
+import { NO_MATCHES } from "../../../test/support/matching/no-matches.ts";
 import { MarketBoard } from "../../board/index.ts";
 import { AppError, InvalidRequestError, VenueError } from "../../domain/errors.ts";
 import type { HistoryReading } from "../../storage/index.ts";
@@ -42,6 +43,7 @@ function openHarness(
     books: { read: async () => null },
     trades: { read: async () => ({ trades: [], next: null }) },
     factsOf: () => null,
+    matches: NO_MATCHES,
     readTrend: async () => {
       reads.trends += 1;
       return NO_TREND;
@@ -90,6 +92,16 @@ test("concurrent calls for the same unknown market share one venue request", asy
   const results = await Promise.allSettled(ids.map(([venue, id]) => service.getMarket(venue, id)));
   assert.ok(results.every((result) => result.status === "rejected" && isNotFound(result.reason)));
   assert.deepEqual(requests, ["alpha/m", "alpha/n", "beta/m"]);
+});
+
+test("remembers at most the last 10,000 markets that a venue does not have", async () => {
+  const { requests, service } = openHarness();
+  const find = (number: number) => assert.rejects(service.getMarket("alpha", `x${number}`), AppError);
+  for (let number = 0; number <= 10_000; number++) await find(number);
+  await find(1);
+  assert.equal(requests.length, 10_001);
+  await find(0);
+  assert.equal(requests.length, 10_002);
 });
 
 test("if a venue does not have a market, requests it again only after 30 seconds", async () => {
@@ -211,6 +223,7 @@ test("`getSentiment` reads the trend at most once a minute and computes the sent
 
 test("concurrent calls of `getHistory` share one read, whose result is cached for one second", async () => {
   const { clock, board, reads, service } = openHarness(undefined, { readMs: 700 });
+  await clock.advance(10_000);
   const { market } = board.apply(sampleMarket("m"), SAMPLE_AT);
   const readHistory = () => service.getHistory(market, "7d", 48);
   const firstPage = await clock.until(Promise.all([readHistory(), readHistory()]));

@@ -6,10 +6,11 @@ import type { TradePage } from "../../ingest/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { VenueFacts } from "../../ports/venue.ts";
 import type { HistoryRange, HistoryReading, MarketWideTrend, PastPrices, TradePosition } from "../../storage/index.ts";
-import { createEventGroup, type EventGroup, listEvents } from "./events.ts";
+import type { Matching } from "../matching/index.ts";
+import { createEventGroup, type EventGroup, type EventLink, linkEvents, listEvents } from "./events.ts";
 import { createHistoryCache } from "./history-cache.ts";
 import { createMarketFinder } from "./market-finder.ts";
-import type { VenueIdsOf } from "./present.ts";
+import type { MarketLookups } from "./present.ts";
 import type { BookReading } from "./present-market-data.ts";
 import type { Period, STATUS_FILTERS } from "./schema.ts";
 import { computeSentiment, type Sentiment } from "./sentiment.ts";
@@ -31,6 +32,8 @@ export interface MarketsPorts {
   readonly trades: { read(market: BoardMarket, after: TradePosition | null, limit: number): Promise<TradePage> };
   /** Returns the venue-specific data of a market that clients may know. */
   readonly factsOf: (listing: MarketListing) => VenueFacts | null;
+  /** The same markets and events at other venues. */
+  readonly matches: Pick<Matching, "alsoOnOf" | "eventPairsOf">;
 }
 
 /** The API parameters `source` and `platform` are aliases. */
@@ -71,11 +74,14 @@ export function createMarketsService(ports: MarketsPorts) {
     return market !== null && market.yesPrice !== null ? market : null;
   };
 
-  const venueIdsOf: VenueIdsOf = (listing) => ports.factsOf(listing)?.ids ?? NO_IDS;
+  const lookups: MarketLookups = {
+    venueIdsOf: (listing) => ports.factsOf(listing)?.ids ?? NO_IDS,
+    alsoOnOf: ports.matches.alsoOnOf,
+  };
 
   return {
     findMarket,
-    venueIdsOf,
+    lookups,
 
     /**
      * Returns a market from the board, or fetches it from its venue. It may have no price.
@@ -159,6 +165,9 @@ export function createMarketsService(ports: MarketsPorts) {
       if (group === null) throw new AppError("event_not_found", "There is no such event");
       return group;
     },
+
+    /** Returns the same event at other venues, most likely match first. */
+    linkEvent: (slug: string): EventLink[] => linkEvents(board, slug, ports.matches.eventPairsOf(slug)),
 
     async getSentiment(): Promise<Sentiment> {
       const now = clock.monotonic();

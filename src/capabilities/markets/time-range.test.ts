@@ -19,6 +19,7 @@ test("parses dates and times of ISO 8601, in UTC unless they have an offset", ()
     assert.equal(parseTime(text), at, text);
   assert.equal(parseTime("2026-11-20"), Date.UTC(2026, 10, 20));
   assert.equal(parseTime("2026-11-20T13:05:00.1239Z"), at + 123);
+  assert.equal(parseTime("2028-02-29"), Date.UTC(2028, 1, 29));
 });
 
 test("returns null for any other text", () => {
@@ -27,6 +28,9 @@ test("returns null for any other text", () => {
     "now",
     "1795132800",
     "2026-13-01",
+    "2026-02-30",
+    "2026-02-29T00:00Z",
+    "2026-11-31T00:00:00+01:00",
     "2026-11-20T25:00Z",
     "2026-11-20T13",
     "20261120",

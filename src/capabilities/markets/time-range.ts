@@ -27,5 +27,7 @@ export function parseTime(text: string): number | null {
   const normalisedOffset = offset.toUpperCase() === "Z" ? "Z" : `${offset[0] === "-" ? "-" : "+"}${offset.slice(1)}`;
   const withColon = normalisedOffset.replace(/^([+-]\d{2}):?(\d{2})$/, "$1:$2");
   const parsed = Date.parse(`${date}T${time}:${seconds}.${fraction.slice(0, 3).padEnd(3, "0")}${withColon}`);
-  return Number.isNaN(parsed) ? null : parsed;
+  // Date.parse reads February 30 as March 2.
+  const isDate = new Date(`${date}T00:00Z`).toJSON()?.startsWith(date ?? "");
+  return isDate === true && !Number.isNaN(parsed) ? parsed : null;
 }

@@ -13,6 +13,7 @@ function createState() {
   return {
     isStoreUp: true,
     failingJobs: [] as string[],
+    matching: { pairs: 11, pendingCount: 4, restarts: 2, isFailing: false } as ReturnType<MetricsSources["matching"]>,
     payments: { counts: { delivered: 3, rejected: 1 }, unknown: 2 } as ReturnType<MetricsSources["payments"]>,
     ticks: { written: 7, dropped: 1, queued: 3 },
     venues: {
@@ -48,6 +49,7 @@ function createSources(state: ReturnType<typeof createState>): MetricsSources {
     isStoreUp: () => state.isStoreUp,
     boardMarkets: () => 20,
     failingJobs: () => state.failingJobs,
+    matching: () => state.matching,
     payments: () => state.payments,
     connections: () => ({ open: 5, rejected: { total: 0, address: 2 } }),
   };
@@ -67,6 +69,9 @@ test("each scrape returns the current values of the sources, for gauges and coun
     'parallax_venue_lag_seconds{venue="alpha"} 1.5',
     'parallax_payments_total{state="delivered"} 3',
     "parallax_payments_unknown 2",
+    "parallax_matching_pairs 11",
+    "parallax_matching_pending 4",
+    "parallax_matching_restarts_total 2",
     "parallax_http_connections 5",
     'parallax_http_connections_rejected_total{reason="total"} 0',
     'parallax_http_connections_rejected_total{reason="address"} 2',

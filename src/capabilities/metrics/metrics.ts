@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Ingest, VenueStatusReport } from "../../ingest/index.ts";
+import type { MatchingReport } from "../matching/index.ts";
 
 /** The sources of the metrics; each is called at every scrape and must be cheap. */
 export interface MetricsSources {
@@ -12,6 +13,8 @@ export interface MetricsSources {
   readonly boardMarkets: () => number;
   /** Names of the background jobs whose last run failed. */
   readonly failingJobs: () => readonly string[];
+  /** State of the matching; null on a node that does not match markets. */
+  readonly matching: () => MatchingReport | null;
   /** Number of open connections to the API, and of refused and closed connections by reason. */
   readonly connections: () => { readonly open: number; readonly rejected: Readonly<Record<string, number>> };
   /** Number of payments that changed to each state, and of settlements with unknown result; null if payments are off. */
@@ -135,6 +138,16 @@ function addVenueMetrics(
   );
 }
 
+function addMatchingMetrics(addGauge: Define, addCounter: Define, report: MetricsSources["matching"]): void {
+  const read = (field: "pairs" | "pendingCount" | "restarts") => (set: (labels: object, value: number) => void) => {
+    const matching = report();
+    if (matching !== null) set({}, matching[field]);
+  };
+  addGauge("parallax_matching_pairs", "Matched markets of different venues, of every relation.", [], read("pairs"));
+  addGauge("parallax_matching_pending", "Changed markets that have not been matched yet.", [], read("pendingCount"));
+  addCounter("parallax_matching_restarts_total", "Failures of the matching thread.", [], read("restarts"));
+}
+
 /** Prometheus metrics of one process, including Node's (memory, event-loop delay, garbage collection). */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
@@ -183,6 +196,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   addGauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], (set) => {
     for (const job of sources.failingJobs()) set({ job }, 1);
   });
+  addMatchingMetrics(addGauge, addCounter, sources.matching);
   addGauge("parallax_http_connections", "Open connections to the API.", [], (set) =>
     set({}, sources.connections().open),
   );

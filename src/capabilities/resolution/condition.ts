@@ -14,6 +14,8 @@ export interface Condition {
   readonly target: "yes" | "no";
 }
 
+/** The wording of older rules. */
+const QUESTION = /\b(?:market on|question of) (?:if|whether)\b/i;
 const RESOLVES = /\bresolves?(?: \w+){0,2}? ["“'‘(]{0,2}(yes|no|up|down)\b/i;
 /** A clause that says what happens if the event is cancelled, postponed or has no result. */
 const FALLBACK =
@@ -30,6 +32,11 @@ export function isFallback(sentence: string): boolean {
 export function findCondition(text: string, sentences: readonly Span[]): Condition | null {
   for (const { start, end } of sentences) {
     const sentence = text.slice(start, end);
+    const question = QUESTION.exec(sentence);
+    if (question !== null) {
+      const from = start + question.index;
+      return { start: from, end, text: text.slice(from, end), target: "yes" };
+    }
     const resolves = RESOLVES.exec(sentence);
     if (resolves === null || OTHERWISE.test(sentence) || isFallback(sentence)) continue;
     const target = /^(?:no|down)$/i.test(resolves[1] ?? "") ? "no" : "yes";
@@ -54,15 +61,18 @@ const REMARKS =
 const REPORTED_NEGATION =
   /\b(?:announc|confirm|declar|stat|report|say|said|rul|agree|pledg|promis)\w*\b.{0,60}\b(?:not|never|no|\w+n['’]t)\b/i;
 const NEGATION =
-  /\b(?:do|does|did|is|are|was|were|be|been|has|have|had|will|would|can|could|shall)(?:\s\w+)? not\b|\b\w+n['’]t\b|\bcannot\b|\bnever\b|\bnot (?:be|have|happen|occur|resign|leave|\w+ed)\b|\b(?:no|without) (?!longer\b|later\b|less\b|more\b|fewer\b|earlier\b|one else\b|matter\b)\w+|\b(?:nothing|nobody|none of)\b/i;
+  /\b(?:do|does|did|is|are|was|were|be|been|has|have|had|will|would|can|could|shall)(?:\s\w+)? not\b|\b\w+n['’]t\b|\bcannot\b|\bnever\b|\bnot (?:be|have|happen|occur|resign|leave|\w+ed)\b|\bno (?!longer\b|later\b|less\b|more\b|fewer\b|earlier\b|one else\b|matter\b|confidence\b|\d)\w+|\b(?:nothing|nobody|none of)\b/i;
 /** "closes" and "keeps" are left out: "the index closes above …" is an observation. */
 const CONTINUATION =
   /\b(?:remains?|remaining|avoids?|stays?|still|survives?|retains?|persists?|continues? to|continues? (?:as|in)|keeps? (?:his|her|their|its|the)|(?:lasts?|holds?) (?:until|through|past|beyond))\b/i;
 
+/** "without a recession" negates, "without practice" does not; "a member who was not elected" describes the member. */
+const UNCLEAR = /\bwithout\b|\b(?:who|that|which) (?:\w+ ){0,3}(?:not|never)\b/i;
+
 /** Tells whether a clause is about something that happens or something that does not. */
 function polarityOfClause(clause: string): Polarity {
   const bare = clause.replace(REMARKS, " ");
-  if (REPORTED_NEGATION.test(bare)) return null;
+  if (REPORTED_NEGATION.test(bare) || UNCLEAR.test(bare)) return null;
   const isNegated = NEGATION.test(bare);
   const isContinued = CONTINUATION.test(bare);
   // "does not remain" would be an event; such wording is too rare to trust.

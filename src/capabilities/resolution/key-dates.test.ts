@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { sampleMarket } from "../../../test/support/market-samples.ts";
+import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import { describeResolution } from "./describe-resolution.ts";
 
@@ -36,6 +36,41 @@ test("lists at most 12 dates: future ones first, the nearest first, then at most
   );
   const all = keyDatesOf({ rules: days.map((day) => `It is reviewed on ${day}.`).join(" ") });
   assert.equal(all.length, 12);
+});
+
+test("dates at the same instant are one entry that names each of them and has the highest impact", () => {
+  const closeAt = Date.UTC(2026, 11, 9, 19);
+  const describe = (listing: Partial<MarketListing>) =>
+    keyDatesOf(listing).map(({ at, label, impact }) => `${new Date(at).toISOString()} ${label} (${impact})`);
+  const rules = "Resolves YES if the price at 2:00 PM ET on December 9, 2026 is above 10.";
+  assert.deepEqual(describe({ title: "Above 10?", rules, closeAt }), [
+    "2026-12-09T19:00:00.000Z Date in the rules (trading closes) (high)",
+  ]);
+  assert.deepEqual(describe({ title: "Above 10?", rules: "It is reviewed on 2026-12-09T19:00:00Z.", closeAt }), [
+    "2026-12-09T19:00:00.000Z Date in the rules (trading closes) (medium)",
+  ]);
+  // The venue's own two dates need no second name.
+  assert.deepEqual(describe({ title: "Above 10?", closeAt, expectedResolutionAt: closeAt }), [
+    "2026-12-09T19:00:00.000Z Resolution expected by the venue (high)",
+  ]);
+  assert.deepEqual(
+    describe({ title: "Fed decision in December 2026?", rules, closeAt, expectedResolutionAt: closeAt }),
+    ["2026-12-09T19:00:00.000Z FOMC decision (resolution expected by the venue) (high)"],
+  );
+});
+
+test("no two entries begin at the same instant", () => {
+  const hours = fc.integer({ min: -48, max: 48 }).map((hour) => NOW + hour * 3_600_000);
+  const texts = fc
+    .array(hours, { maxLength: 10 })
+    .map((all) => all.map((at) => `It is on ${new Date(at).toISOString()}.`));
+  fc.assert(
+    fc.property(hours, hours, texts, (closeAt, expectedResolutionAt, sentences) => {
+      const listing = { title: "Bitcoin above 10?", closeAt, expectedResolutionAt, rules: sentences.join(" ") };
+      const instants = keyDatesOf(listing).map(({ at }) => at);
+      return new Set(instants).size === instants.length;
+    }),
+  );
 });
 
 test("an expected date of a calendar is marked, and left out if the rules give a date near it", () => {

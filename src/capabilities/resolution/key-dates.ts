@@ -19,7 +19,7 @@ const SAME_OCCURRENCE_MS = 12 * DAY_MS;
 /**
  * Lists the dates that matter for a market: the venue's, those of its title and rules, and those of the recurring schedule
  * it is about; for the price of a financial asset also the next macroeconomic releases. Future dates come first, the
- * nearest first, then at most three past ones, the latest first; at most 12.
+ * nearest first, then at most three past ones, the latest first; at most 12. Dates at the same instant are one.
  *
  * @param resolvesAt  when the market is expected to resolve, Unix milliseconds; null if unknown
  */
@@ -35,19 +35,31 @@ export function listKeyDates(
   // A day of the rules is left out if the schedule has the time of that day.
   const isTimed = ({ at, endAt }: KeyDate) =>
     occurrences.some((occurrence) => occurrence.at >= at && occurrence.at <= endAt);
-  const dates = [
-    ...describeVenueDates(listing),
-    ...textDates.filter((date) => !isTimed(date)),
+  const dates = mergeSameInstants([
     ...occurrences,
     ...(isOpen && reading.schedule === null ? describeMacroReleases(listing, now, resolvesAt) : []),
-  ];
-  const unique = dates.filter(
-    (date, index) => !dates.slice(0, index).some(({ at, label }) => at === date.at && label === date.label),
-  );
+    ...textDates.filter((date) => !isTimed(date)),
+    ...describeVenueDates(listing),
+  ]);
   const isFuture = ({ endAt }: KeyDate) => endAt >= now;
-  const future = unique.filter(isFuture).sort((a, b) => a.at - b.at);
-  const past = unique.filter((date) => !isFuture(date)).sort((a, b) => b.at - a.at);
+  const future = dates.filter(isFuture).sort((a, b) => a.at - b.at);
+  const past = dates.filter((date) => !isFuture(date)).sort((a, b) => b.at - a.at);
   return [...future, ...past.slice(0, PAST_DATES_MAX)].slice(0, KEY_DATES_MAX);
+}
+
+/** Joins the dates that begin at the same instant: "Date in the rules (trading closes)". The first label stays first. */
+function mergeSameInstants(dates: readonly KeyDate[]): KeyDate[] {
+  return [...Map.groupBy(dates, ({ at }) => at)].map(([at, same]) => {
+    const [first = "", ...others] = new Set(same.map(({ label }) => label));
+    // "FOMC" keeps its capitals.
+    const remarks = others.map((label) => label.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()));
+    return {
+      at,
+      endAt: Math.max(...same.map(({ endAt }) => endAt)),
+      label: remarks.length === 0 ? first : `${first} (${remarks.join(", ")})`,
+      impact: same.some(({ impact }) => impact === "high") ? "high" : "medium",
+    };
+  });
 }
 
 function describeVenueDates({ closeAt, expectedResolutionAt, resolvedAt }: MarketListing): KeyDate[] {
@@ -66,7 +78,7 @@ function describeTextDates({ dates, deadlineAt, mechanism }: RulesReading): KeyD
   // The period of a statistic or a season: "CPI in November 2026".
   const isPeriodOfResult = mechanism === "scheduled_data_release" || mechanism === "event_outcome";
   for (const date of dates) {
-    if (isPeriodOfResult && date.relation === "within") continue;
+    if (isPeriodOfResult && (date.relation === "within" || date.relation === "covered")) continue;
     const description = describeTextDate(date, deadlineAt);
     // The title repeats the date of the rules, often without time and zone.
     const isRepeated = date.place === "title" && described.some(({ at }) => Math.abs(at - date.at) <= 2 * DAY_MS);
@@ -85,7 +97,7 @@ function describeTextDate(date: PlacedDate, deadlineAt: number | null): Pick<Key
   if (at === deadlineAt) return { label: `Deadline in the ${source}`, impact: "high" };
   if (relation === "scheduled") return { label: `Scheduled date in the ${source}`, impact: "high" };
   if (relation === "by" || relation === "before") return { label: `Deadline in the ${source}`, impact };
-  if (relation === "within") return { label: `End of the period in the ${source}`, impact };
+  if (relation === "within" || relation === "covered") return { label: `End of the period in the ${source}`, impact };
   if (relation === "start") return { label: `Start of the period in the ${source}`, impact: "medium" };
   return { label: `Date in the ${source}`, impact: relation === "on" ? impact : "medium" };
 }

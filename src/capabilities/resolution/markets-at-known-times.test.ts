@@ -67,7 +67,7 @@ const RELEASES: readonly CheckedMarket[] = [
     rules: `This market will resolve to "Yes" if total nonfarm payroll employment rises by more than 100,000. ${OTHERWISE}`,
     ...{ closeAt: "2026-12-04T13:30Z", now: "2026-12-01T13:30Z", price: 0.4 },
     ...{ ...RELEASE, urgency: "medium", schedule: "Employment Situation" },
-    keyDates: ["2026-12-04T13:30 Resolution expected by the venue (high)", "2026-12-04T13:30 Jobs report (high)"],
+    keyDates: ["2026-12-04T13:30 Jobs report (resolution expected by the venue) (high)"],
   },
   {
     title: "US GDP growth above 2% in Q4 2026?",
@@ -201,13 +201,38 @@ const OUTCOMES: readonly CheckedMarket[] = [
   },
 ];
 
+/** Events at a known time whose date the texts do not name. */
+const UNDATED_OUTCOMES: readonly CheckedMarket[] = [
+  "Will Ivo Marr attend the Northern Summit?",
+  "Will Orla Finch be re-elected Mayor of Kell?",
+].map((title) => ({
+  ...{ title, closeAt: "2026-12-20T00:00Z", now: "2026-12-10T00:00Z", price: 0.4, ...OUTCOME, urgency: "medium" },
+  keyDates: ["2026-12-20T00:00 Resolution expected by the venue (high)"],
+}));
+
 const OBSERVATIONS: readonly CheckedMarket[] = [
+  {
+    // The question is about a price at one time, so theta is null. The date is only in the title.
+    title: "Will the price of Kellcoin be above $64,000 on March 11?",
+    rules: `This market will resolve to "Yes" if the Example Exchange 1 minute candle for KELL 12:00 in the ET timezone (noon) on the date specified in the title has a final "Close" price higher than the price specified in the title. ${OTHERWISE}`,
+    ...{ openAt: "2027-03-04T17:00Z", closeAt: "2027-03-11T17:00Z", now: "2027-03-11T10:00Z", price: 0.99 },
+    ...{ ...OBSERVATION, urgency: "critical" },
+    keyDates: ["2027-03-11T05:00 Date in the title (high)", "2027-03-11T17:00 Resolution expected by the venue (high)"],
+  },
+  {
+    title: "Will Mira Vale be the top artist for 2026?",
+    ...{ closeAt: "2027-01-05T00:00Z", now: "2026-12-25T00:00Z", price: 0.8, ...OBSERVATION, urgency: "medium" },
+    keyDates: [
+      "2026-12-31T23:59 End of the period in the title (high)",
+      "2027-01-05T00:00 Resolution expected by the venue (high)",
+    ],
+  },
   {
     title: "SOL Up or Down - 5 Min",
     rules:
       'This market will resolve to "Up" if the SOL/USD price on June 21, 2026, at 18:30 UTC is greater than or equal to the price captured on June 21, 2026, at 18:25 UTC. Otherwise, this market will resolve to "Down".',
     ...{ closeAt: "2026-06-21T18:30Z", now: "2026-06-21T18:27Z", price: 0.97, ...OBSERVATION, urgency: "critical" },
-    keyDates: ["2026-06-21T18:30 Resolution expected by the venue (high)", "2026-06-21T18:30 Date in the rules (high)"],
+    keyDates: ["2026-06-21T18:30 Date in the rules (resolution expected by the venue) (high)"],
   },
   {
     title: "Will the high temp in Harborview be 81-82° on Aug 8, 2026?",
@@ -220,7 +245,7 @@ const OBSERVATIONS: readonly CheckedMarket[] = [
     title: "Will Example Corp be the largest company in the world by market cap on December 31?",
     rules: `This market will resolve to "Yes" if Example Corp is the largest company by market capitalization on December 31, 2026, at market close. ${OTHERWISE}`,
     ...{ closeAt: "2026-12-31T00:00Z", now: "2026-12-20T00:00Z", price: 0.8, ...OBSERVATION, urgency: "medium" },
-    keyDates: ["2026-12-31T00:00 Resolution expected by the venue (high)", "2026-12-31T00:00 Date in the rules (high)"],
+    keyDates: ["2026-12-31T00:00 Date in the rules (resolution expected by the venue) (high)"],
   },
   {
     title: "Will Example Labs have the top AI model at the end of January 2027?",
@@ -238,8 +263,7 @@ const OBSERVATIONS: readonly CheckedMarket[] = [
       "2026-12-04T13:30 Jobs report (medium)",
       "2026-12-09T19:00 FOMC decision (medium)",
       "2026-12-10T13:30 CPI release (medium)",
-      "2026-12-10T17:00 Resolution expected by the venue (high)",
-      "2026-12-10T17:00 Date in the rules (high)",
+      "2026-12-10T17:00 Date in the rules (resolution expected by the venue) (high)",
     ],
   },
   {
@@ -288,4 +312,5 @@ const CLOSED: readonly CheckedMarket[] = [
   },
 ];
 
-for (const market of [...RELEASES, ...OUTCOMES, ...OBSERVATIONS, ...CLOSED]) testCheckedMarket(market);
+for (const market of [...RELEASES, ...OUTCOMES, ...UNDATED_OUTCOMES, ...OBSERVATIONS, ...CLOSED])
+  testCheckedMarket(market);

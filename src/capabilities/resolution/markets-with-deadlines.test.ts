@@ -90,10 +90,7 @@ const OCCURRENCES: readonly CheckedMarket[] = [
     rules: `This market will resolve to "Yes" if anyone overtakes Vero Lang on the Example rich list before January 1, 2027, 12:00 AM ET. ${OTHERWISE}`,
     ...{ closeAt: "2027-01-01T05:00Z", now: "2026-12-30T05:00Z", price: 0.36 },
     ...{ mechanism: "continuous_monitoring", theta: -16, urgency: "high" },
-    keyDates: [
-      "2027-01-01T05:00 Resolution expected by the venue (high)",
-      "2027-01-01T05:00 Deadline in the rules (high)",
-    ],
+    keyDates: ["2027-01-01T05:00 Deadline in the rules (resolution expected by the venue) (high)"],
   },
   {
     title: "Will Ivo Marr visit the Moon before Aug 1, 2099?",
@@ -162,10 +159,7 @@ const OCCURRENCES: readonly CheckedMarket[] = [
       "If Orla Finch is charged with a crime before 11:59 PM ET on December 31, 2026, then the market resolves to Yes.",
     ...{ closeAt: "2027-01-01T04:59Z", now: "2026-12-30T04:59Z", price: 0.75 },
     ...{ mechanism: "continuous_monitoring", theta: -25, urgency: "high" },
-    keyDates: [
-      "2027-01-01T04:59 Resolution expected by the venue (high)",
-      "2027-01-01T04:59 Deadline in the rules (high)",
-    ],
+    keyDates: ["2027-01-01T04:59 Deadline in the rules (resolution expected by the venue) (high)"],
   },
   {
     // Half a day is left: everything decays.
@@ -173,10 +167,72 @@ const OCCURRENCES: readonly CheckedMarket[] = [
     rules: `This market will resolve to "Yes" if a sale of the lighthouse is announced by November 22, 2026, 12:00 PM ET. ${OTHERWISE}`,
     ...{ closeAt: "2026-11-22T17:00Z", now: "2026-11-22T05:00Z", price: 0.3 },
     ...{ mechanism: "continuous_monitoring", theta: -30, urgency: "critical" },
-    keyDates: [
-      "2026-11-22T17:00 Resolution expected by the venue (high)",
-      "2026-11-22T17:00 Deadline in the rules (high)",
-    ],
+    keyDates: ["2026-11-22T17:00 Deadline in the rules (resolution expected by the venue) (high)"],
+  },
+];
+
+/** The deadline is two days ahead and the price 0.75. */
+const IN_TWO_DAYS = { price: 0.75, mechanism: "continuous_monitoring", urgency: "high", theta: -25 } as const;
+const WORDINGS: readonly CheckedMarket[] = [
+  {
+    title: "Before 2028, will Arvenia join the Northern League?",
+    ...{ ...IN_TWO_DAYS, now: "2027-12-30T00:00Z" },
+    keyDates: ["2028-01-01T00:00 Deadline in the title (high)"],
+  },
+  {
+    title: "Northwind announces 50 shops by 6/30/27?",
+    ...{ ...IN_TWO_DAYS, now: "2027-06-28T23:59Z" },
+    keyDates: ["2027-06-30T23:59 Deadline in the title (high)"],
+  },
+  {
+    title: "Northwind announces 50 shops by EOY2027?",
+    ...{ ...IN_TWO_DAYS, now: "2027-12-29T23:59Z" },
+    keyDates: ["2027-12-31T23:59 Deadline in the title (high)"],
+  },
+  {
+    // Not about one race.
+    title: "Will a woman win a Kell Cup race before 2050?",
+    ...{ ...IN_TWO_DAYS, now: "2049-12-30T00:00Z" },
+    keyDates: ["2050-01-01T00:00 Deadline in the title (high)"],
+  },
+  {
+    // Relative to the listing.
+    title: "Will the dock strike end in the next two weeks?",
+    ...{ ...IN_TWO_DAYS, openAt: "2027-03-01T15:30Z", now: "2027-03-13T15:30Z" },
+    keyDates: ["2027-03-15T15:30 Deadline in the title (high)"],
+  },
+  {
+    // A vote of no confidence is an event.
+    title: "Will Ada Quill face a vote of no confidence before 1 January 2027?",
+    ...{ ...IN_TWO_DAYS, now: "2026-12-30T00:00Z" },
+    keyDates: ["2027-01-01T00:00 Deadline in the title (high)"],
+  },
+  {
+    // The condition has no "resolves to Yes"; the sentence about No explains it.
+    title: "Will Rosa Lind fall ill before the vote?",
+    rules:
+      "This is a market on if Rosa Lind will report an illness before November 3rd, 2026. If she does not report it in public, the market will resolve to No.",
+    ...{ ...IN_TWO_DAYS, openAt: "2026-10-01T00:00Z", now: "2026-11-01T00:00Z" },
+    keyDates: ["2026-11-03T00:00 Deadline in the rules (high)"],
+  },
+  {
+    // The year of an example, before the listing, is not the deadline.
+    title: "Will a party win two thirds of the seats by May 1, 2027?",
+    rules: 'In 2010, the Blue Party did. Resolves to "Yes" if a party wins two thirds of the seats by May 1, 2027.',
+    ...{ ...IN_TWO_DAYS, openAt: "2027-01-01T00:00Z", now: "2027-04-29T23:59Z" },
+    keyDates: ["2027-05-01T23:59 Deadline in the rules (high)"],
+  },
+  {
+    // Whether "without" negates is unclear.
+    title: "Will Arvenia build a reactor without foreign help by 2030?",
+    ...{ ...IN_TWO_DAYS, now: "2029-12-30T00:00Z", theta: null },
+    keyDates: ["2030-01-01T00:00 Deadline in the title (high)"],
+  },
+  {
+    // The deadline is an event, so theta is unknown.
+    title: "If the Blue Party wins, will Arvenia leave the League before the 2026 midterms?",
+    ...{ ...IN_TWO_DAYS, now: "2026-11-01T00:00Z", theta: null, urgency: null, schedule: "US federal election" },
+    keyDates: ["2026-11-03T05:00 US midterm election day (high)"],
   },
 ];
 
@@ -199,10 +255,7 @@ const NON_OCCURRENCES: readonly CheckedMarket[] = [
     rules: `This market will resolve to "Yes" if no hurricane makes landfall in Florida before November 30, 2026, 12:00 AM ET. ${OTHERWISE}`,
     ...{ closeAt: "2026-11-30T05:00Z", now: "2026-11-28T05:00Z", price: 0.81 },
     ...{ mechanism: "continuous_monitoring", theta: 9, urgency: "high" },
-    keyDates: [
-      "2026-11-30T05:00 Resolution expected by the venue (high)",
-      "2026-11-30T05:00 Deadline in the rules (high)",
-    ],
+    keyDates: ["2026-11-30T05:00 Deadline in the rules (resolution expected by the venue) (high)"],
   },
   {
     title: "Will Lydonia avoid default through 2026?",
@@ -256,10 +309,40 @@ const UNKNOWN_DECAY: readonly CheckedMarket[] = [
     rules: `This market will resolve to "Yes" if the mine reopens by 31 May 2027. ${OTHERWISE}`,
     ...{ closeAt: "2027-05-31T23:59Z", now: "2027-05-29T23:59Z" },
     ...{ mechanism: "continuous_monitoring", theta: null, urgency: "high" },
+    keyDates: ["2027-05-31T23:59 Deadline in the rules (resolution expected by the venue) (high)"],
+  },
+  {
+    // A year before the listing is background.
+    title: "Two thirds of the seats for any party?",
+    rules: "In 2010, a party took two thirds of the seats.",
+    ...{ openAt: "2026-11-01T00:00Z", now: "2026-11-22T12:00Z", price: 0.4 },
+    ...{ mechanism: "unknown", theta: null, urgency: null, keyDates: [] },
+  },
+  {
+    // What happens if somebody wins is not the outcome of an election.
+    title: "If the Blue Party wins, will Arvenia change its flag?",
+    ...{ now: "2026-11-22T12:00Z", price: 0.4, mechanism: "unknown", theta: null, urgency: null, keyDates: [] },
+  },
+  {
+    title: "Will Harbor City win five games in a row before the Super Bowl?",
+    ...{ closeAt: "2027-02-14T00:00Z", now: "2027-02-01T00:00Z", price: 0.4, schedule: "Super Bowl" },
+    ...{ mechanism: "continuous_monitoring", theta: null, urgency: "medium" },
     keyDates: [
-      "2027-05-31T23:59 Resolution expected by the venue (high)",
-      "2027-05-31T23:59 Deadline in the rules (high)",
+      "2027-02-14T00:00 Resolution expected by the venue (high)",
+      "2027-02-14T23:30 Super Bowl kickoff (high)",
     ],
+  },
+  {
+    // The time of the listing is unknown.
+    title: "Will the dock strike end in the next two weeks?",
+    ...{ now: "2026-11-22T12:00Z", price: 0.4, mechanism: "continuous_monitoring", theta: null, urgency: null },
+    keyDates: [],
+  },
+  {
+    // A figure over a period, in words that are not known as a statistic.
+    title: "Will Arvenia's share of wind power exceed 10% for the year 2026?",
+    ...{ now: "2026-11-22T12:00Z", price: 0.4, mechanism: "date_based", theta: null, urgency: null },
+    keyDates: ["2026-12-31T23:59 End of the period in the title (high)"],
   },
   {
     title: "Who is the mystery guest?",
@@ -267,4 +350,4 @@ const UNKNOWN_DECAY: readonly CheckedMarket[] = [
   },
 ];
 
-for (const market of [...OCCURRENCES, ...NON_OCCURRENCES, ...UNKNOWN_DECAY]) testCheckedMarket(market);
+for (const market of [...OCCURRENCES, ...WORDINGS, ...NON_OCCURRENCES, ...UNKNOWN_DECAY]) testCheckedMarket(market);

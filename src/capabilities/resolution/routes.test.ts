@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeErrors, openMarketApi } from "../../../test/support/market-api.ts";
-import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import { describeErrors, openMarketApi } from "../../../test/support/markets/market-api.ts";
+import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
 
@@ -38,8 +38,7 @@ test("200: returns every documented field of a market with a deadline", async ()
     time_urgency: "medium",
     theta_estimate: -25,
     key_dates: [
-      { date: iso(SAMPLE_AT + 2 * DAY_MS), label: "Trading closes", impact: "medium" },
-      { date: iso(SAMPLE_AT + 2 * DAY_MS), label: "Deadline in the rules", impact: "high" },
+      { date: iso(SAMPLE_AT + 2 * DAY_MS), label: "Deadline in the rules (trading closes)", impact: "high" },
       { date: iso(SAMPLE_AT + 3 * DAY_MS), label: "Resolution expected by the venue", impact: "high" },
     ],
     recurring_schedule: null,
@@ -70,7 +69,8 @@ test("200: the title of the event can name the recurring schedule", async () => 
   const body = (await get(urlOf("m"))).json();
   assert.equal(body.recurring_schedule, "FOMC meeting");
   assert.equal(body.theta_estimate, 0);
-  assert.deepEqual(body.key_dates.at(-1), { date: "2026-12-09T19:00:00.000Z", label: "FOMC decision", impact: "high" });
+  const decision = { date: "2026-12-09T19:00:00.000Z", label: "FOMC decision (trading closes)", impact: "high" };
+  assert.deepEqual(body.key_dates.at(-1), decision);
 });
 
 test("200: unknown fields of a market without rules, dates and price are null", async () => {

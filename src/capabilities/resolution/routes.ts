@@ -1,13 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import { METERING } from "../../domain/metering.ts";
 import { defineRoute } from "../../http/route.ts";
+import type { VenueIds } from "../../http/schema-types.ts";
 import { presentResolution } from "./present.ts";
 import { createResolutionSchemas } from "./schema.ts";
 import type { ResolutionService } from "./service.ts";
 
 export interface ResolutionRoutesOptions {
   readonly service: ResolutionService;
-  readonly venues: { readonly trading: readonly string[]; readonly all: readonly string[] };
+  readonly venues: VenueIds;
 }
 
 /** GET /v1/markets/{platform}/{market_id}/resolution. */

@@ -16,6 +16,7 @@ test("names the recurring schedule of a title", () => {
     "US unemployment rate in November?": "Employment Situation",
     "Nonfarm payrolls Dec 4": "Employment Situation",
     "US GDP growth in Q4 2026?": "Gross Domestic Product",
+    "Federal funds target range above 4%?": "FOMC meeting",
     "Initial jobless claims above 230K?": "Weekly jobless claims",
     "ECB rate cut in December?": "ECB monetary policy meeting",
     "Bank of England interest rate decision in February": "Bank of England MPC meeting",
@@ -42,8 +43,17 @@ test("names none for similar words with another meaning, or for another country'
     "Latin Grammy for Album of the Year?",
     "Women's Champions League final",
     "Will it snow in Boston?",
+    "Will China's GDP overtake the US?",
+    "Will a fortune exceed 2% of the United States' GDP?",
   ];
   for (const title of titles) assert.equal(nameOf(title), null, title);
+});
+
+test("an event that ends the period of something else is a bound, not the subject", () => {
+  const kindOf = (title: string) => findSchedule(title, "")?.kind;
+  assert.equal(kindOf("Who wins the 2026 midterms?"), "event");
+  for (const title of ["A strike before the 2026 midterms?", "A new album by the Super Bowl?"])
+    assert.equal(kindOf(title), "bound", title);
 });
 
 test("the beginning of the rules counts if the title names no schedule, later text does not", () => {

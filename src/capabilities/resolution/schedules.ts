@@ -11,8 +11,11 @@ import {
 import { CPI, GDP, JOBLESS_CLAIMS, JOBS_REPORT, PCE } from "../../domain/calendars/us-data-releases.ts";
 import { US_FEDERAL_ELECTION } from "../../domain/calendars/us-elections.ts";
 
-/** release: an official figure or decision is published. event: something takes place and has a result. */
-export type ScheduleKind = "release" | "event";
+/**
+ * release: an official figure or decision is published. event: something takes place and has a result. bound: something
+ * else must happen before the event ("before the midterms").
+ */
+export type ScheduleKind = "release" | "event" | "bound";
 
 export interface Schedule {
   readonly calendar: Calendar;
@@ -29,6 +32,10 @@ interface SchedulePattern extends Schedule {
 
 const FOREIGN =
   /\b(?:Argentin\w+|Austral\w+|Brazil\w*|Brit\w+|Canad\w+|Chin\w+|Euro(?:pe\w*|zone| area)?|Fr(?:ance|ench)|German\w*|India\w*|Israel\w*|Ital\w+|Japan\w*|Tokyo|Mexic\w+|Korea\w*|Poland|Polish|Russia\w*|Spain|Spanish|Swed\w+|Swiss|Switzerland|Turk\w+|UK|U\.K\.|United Kingdom|Venezuel\w+)/i;
+/** "China's GDP", also in a comparison with the US. */
+const FOREIGN_OWNER = new RegExp(`${FOREIGN.source}['’]s(?: \\w+)? $`, "i");
+/** Before the name of an event: "before the ", "by the 2026 ". */
+const IS_BOUND = /\b(?:before|by|until|prior to|ahead of) (?:the )?(?:[\w.]+ ){0,2}$/i;
 const US = /\b(?:US|USA|United States|BLS|Bureau of Labor Statistics|BEA|Bureau of Economic Analysis|CPI-U)\b|\bU\.S\./;
 
 /** In order of precedence: a text about "Fed rate cut if CPI …" is about the Fed. */
@@ -44,7 +51,7 @@ const PATTERNS: readonly SchedulePattern[] = [
   {
     ...{ calendar: FOMC, kind: "release" },
     pattern:
-      /\b(?:FOMC|Federal Open Market Committee|federal funds rate)\b|\bFed(?:eral Reserve)?(?:'s|’s)?:? (?:(?:interest |funds )?rates?|decisions?|cuts?|hikes?|holds?|pauses?|increases?|decreases?|meeting)\b|\bFed\b.{0,60}\b(?:rate (?:cuts?|hikes?)|interest rates?|\d+ ?bps|meeting)\b|\brate (?:cuts?|hikes?)\b.{0,40}\bFed\b/i,
+      /\b(?:FOMC|Federal Open Market Committee|federal funds (?:target )?(?:rate|range))\b|\bFed(?:eral Reserve)?(?:'s|’s)?:? (?:(?:interest |funds )?rates?|decisions?|cuts?|hikes?|holds?|pauses?|increases?|decreases?|meeting)\b|\bFed\b.{0,60}\b(?:rate (?:cuts?|hikes?)|interest rates?|\d+ ?bps|meeting)\b|\brate (?:cuts?|hikes?)\b.{0,40}\bFed\b/i,
     except: /\b(?:Fed(?:eral Reserve)? chair|nominee|governor|fired|resign)/i,
   },
   {
@@ -66,7 +73,7 @@ const PATTERNS: readonly SchedulePattern[] = [
   {
     ...{ calendar: GDP, kind: "release" },
     pattern: /\bGDP\b|\bgross domestic product\b/i,
-    except: /\bper capita\b|\bshare of GDP\b|\b% of GDP\b/i,
+    except: /\bper (?:capita\b|GDP\b)|\bshare of GDP\b|(?:%|\bpercent) of (?:[\w.'’]+ ){0,4}GDP\b/i,
     onlyUs: true,
   },
   {
@@ -117,9 +124,13 @@ export function findSchedule(titles: string, rules: string): Schedule | null {
   const lead = rules.slice(0, LEAD_LENGTH);
   for (const text of [titles, lead]) {
     for (const { pattern, except, onlyUs, ...schedule } of PATTERNS) {
-      if (!pattern.test(text) || except?.test(text) === true) continue;
+      const match = pattern.exec(text);
+      if (match === null || except?.test(text) === true) continue;
+      const before = text.slice(Math.max(0, match.index - 30), match.index);
+      if (schedule.kind === "event" && IS_BOUND.test(before)) return { ...schedule, kind: "bound" };
       const all = `${titles}\n${lead}`;
-      if (onlyUs === true && FOREIGN.test(all) && !US.test(all)) continue;
+      const isForeign = FOREIGN_OWNER.test(before) || (FOREIGN.test(all) && !US.test(all));
+      if (onlyUs === true && isForeign) continue;
       return schedule;
     }
   }
@@ -127,7 +138,7 @@ export function findSchedule(titles: string, rules: string): Schedule | null {
 }
 
 const MACRO_ASSET =
-  /\b(?:Bitcoin|BTC|Ether(?:eum)?|ETH|Solana|SOL|XRP|S&P ?500|SPX|Nasdaq|Dow Jones|Russell 2000|Treasury|10-year yield|gold(?! medal)|silver|recession|mortgage rates?|dollar index|DXY)\b/i;
+  /\b(?:Bitcoin|BTC|Ether(?:eum)?|ETH|Solana|SOL|XRP|S&P ?500|SPX|Nasdaq|Dow Jones|Russell 2000|Treasury|10-year yield|gold(?! (?:medal|coast|cup|glove))|silver|recession|mortgage rates?|dollar index|DXY)\b/i;
 
 /** Releases that move the price of most financial assets. */
 export const MACRO_CALENDARS: readonly Calendar[] = [FOMC, CPI, JOBS_REPORT];

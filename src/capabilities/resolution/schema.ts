@@ -1,21 +1,15 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
+import {
+  createMarketPath,
+  nullableNumber,
+  nullableOneOf,
+  nullableString,
+  nullableTimestamp,
+  oneOf,
+  type VenueIds,
+} from "../../http/schema-types.ts";
 import { IMPACTS, RESOLUTION_MECHANISMS } from "./model.ts";
-
-/** A string enum, which reads better in the OpenAPI document than a union of literals. */
-function oneOf<const Value extends string>(values: readonly Value[], description?: string) {
-  return Type.Unsafe<Value>({ type: "string", enum: [...values], description });
-}
-
-function nullableOneOf<const Value extends string>(values: readonly Value[], description: string) {
-  return Type.Unsafe<Value | null>({ type: ["string", "null"], enum: [...values, null], description });
-}
-
-const nullableNumber = (description: string, minimum?: number) =>
-  Type.Unsafe<number | null>({ type: ["number", "null"], description, ...(minimum === undefined ? {} : { minimum }) });
-const nullableString = (description: string) => Type.Unsafe<string | null>({ type: ["string", "null"], description });
-const nullableTime = (description: string) =>
-  Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time", description });
 
 const KeyDate = Type.Object(
   {
@@ -26,27 +20,17 @@ const KeyDate = Type.Object(
     }),
     label: Type.String({
       description:
-        'Ends with "(expected)" if the date is computed by a rule that is only near the published dates of past years.',
+        'What the date is. If there are several at one instant, the others are in parentheses, as in "Date in the rules (trading closes)", and the highest impact counts. Contains "(expected)" if the date is computed by a rule that is only near the published dates of past years.',
     }),
     impact: oneOf(IMPACTS, "`high`: the date decides the market. `medium`: it may move the price."),
   },
   { [SCHEMA_NAME]: "KeyDate" },
 );
 
-/**
- * Request and response schemas.
- *
- * @param venues  public ids of the venues that clients can query, and of all venues
- */
-export function createResolutionSchemas(venues: {
-  readonly trading: readonly string[];
-  readonly all: readonly string[];
-}) {
+/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
+export function createResolutionSchemas(venues: VenueIds) {
   return {
-    marketPath: Type.Object({
-      platform: oneOf(venues.trading, "Venue."),
-      market_id: Type.String({ description: "Market ticker or id at the venue, percent-encoded." }),
-    }),
+    marketPath: createMarketPath(venues.trading),
     Resolution: Type.Object(
       {
         market_id: Type.String({ description: "Market ticker or id at the venue." }),
@@ -56,15 +40,17 @@ export function createResolutionSchemas(venues: {
           ["active", "closed", "determined", "finalized"],
           "`closed`: no orders, no result. `determined`: a result is proposed or can be disputed. `finalized`: settled. Null before trading starts.",
         ),
-        expiration_date: nullableTime(
+        expiration_date: nullableTimestamp(
           "Latest date that the venue states for closing or resolving the market. If it has passed without a result and the rules state a later deadline, that deadline. Null if unknown.",
         ),
-        close_date: nullableTime("When the venue stops accepting orders. Null if unknown."),
-        resolution_date: nullableTime("When the venue expects the result, as in the Market object. Null if unknown."),
-        hours_to_expiration: nullableNumber(
-          "Hours until `expiration_date`; 0 if it has passed or the market has a result. Null if unknown.",
-          0,
+        close_date: nullableTimestamp("When the venue stops accepting orders. Null if unknown."),
+        resolution_date: nullableTimestamp(
+          "When the venue expects the result, as in the Market object. Null if unknown.",
         ),
+        hours_to_expiration: nullableNumber({
+          description: "Hours until `expiration_date`; 0 if it has passed or the market has a result. Null if unknown.",
+          minimum: 0,
+        }),
         resolution_mechanism: oneOf(
           RESOLUTION_MECHANISMS,
           "`scheduled_data_release`: an official figure or decision, published at a known time. `event_outcome`: the result of a match, an election, an award or another scheduled event. `date_based`: a price, a figure or a state at a stated time or over a period. `continuous_monitoring`: whether something happens before a deadline. `unknown`: the rules do not tell.",

@@ -11,17 +11,18 @@ const YEAR = "(2[01]\\d{2})";
 
 /**
  * How a text refers to a date. by: up to and including it. before: not including it. on: at it. within: during the period.
- * start: from it on. scheduled: the date at which something is planned. none: merely named.
+ * covered: the period of a figure ("sales for 2026"). start: from it on. scheduled: the date at which something is planned.
+ * none: merely named.
  */
-export type DateRelation = "by" | "before" | "on" | "within" | "start" | "scheduled" | "none";
+export type DateRelation = "by" | "before" | "on" | "within" | "covered" | "start" | "scheduled" | "none";
 
 export interface TextDate {
   readonly start: number;
   readonly end: number;
   readonly relation: DateRelation;
   /**
-   * The instant meant, Unix milliseconds: the stated time; else for `by` and `within` the last minute of the day or period,
-   * and for the other relations the beginning of it.
+   * The instant meant, Unix milliseconds: the stated time; else for `by`, `within` and `covered` the last minute of the day or
+   * period, and for the other relations the beginning of it.
    */
   readonly at: number;
   /** The last millisecond of the day or period; `at` if a time is stated. */
@@ -39,6 +40,14 @@ interface Found {
   readonly time?: ClockTime;
 }
 
+/** The order of day and month is known if one of the numbers is above 12, or both are equal. Two digits mean 2000 to 2099. */
+function readNumericDate(first: number, second: number, year: number): Omit<Found, "start" | "end"> | null {
+  const isMonthFirst = second > 12 || first === second;
+  if (!isMonthFirst && first <= 12) return null;
+  const [month, day] = isMonthFirst ? [first, second] : [second, first];
+  return { first: { year: year < 100 ? 2000 + year : year, month, day }, unit: "day" };
+}
+
 const PATTERNS: readonly (readonly [RegExp, (match: RegExpExecArray) => Omit<Found, "start" | "end"> | null])[] = [
   [
     /\b(2[01]\d{2})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::\d{2}(?:\.\d{1,6})?)? ?(Z|UTC)?)?(?![\d-])/g,
@@ -49,6 +58,10 @@ const PATTERNS: readonly (readonly [RegExp, (match: RegExpExecArray) => Omit<Fou
         ? {}
         : { time: { minutes: Number(hour) * 60 + Number(minute), zone: zone === undefined ? null : zoneOf(zone) } }),
     }),
+  ],
+  [
+    /(?<![\d/])(\d{1,2})\/(\d{1,2})\/(2[01]\d{2}|\d{2})(?![\d/])/g,
+    ([, first, second, year]) => readNumericDate(Number(first), Number(second), Number(year)),
   ],
   [
     new RegExp(
@@ -90,7 +103,7 @@ const PATTERNS: readonly (readonly [RegExp, (match: RegExpExecArray) => Omit<Fou
   [
     // A month alone only after a preposition: "may" and "march" are also verbs.
     new RegExp(
-      `(?<=\\b(?:in|by|before|until|through|during|of) (?:the )?(?:end of |mid[- ])?)${MONTH}(?![\\w-]| \\d)`,
+      `(?<=\\b(?:[Ii]n|[Bb]y|[Bb]efore|[Uu]ntil|[Tt]hrough|[Dd]uring|[Bb]etween|[Ff]rom|of) (?:the )?(?:end of |mid[- ])?)${MONTH}(?![\\w-]| \\d)`,
       "g",
     ),
     ([, month = ""]) => ({ first: { year: null, month: monthNumber(month), day: 1 }, unit: "month" }),
@@ -98,10 +111,15 @@ const PATTERNS: readonly (readonly [RegExp, (match: RegExpExecArray) => Omit<Fou
   [
     // A year alone only after a preposition, and not as part of a season ("2026-27") or a name ("2026 World Cup").
     new RegExp(
-      `(?<=\\b(?:in|by|before|during|through|until|end of|EOY|prior to|throughout|of) )${YEAR}(?![\\d/–-]| (?:[A-Z]|season|election|midterm|meeting|edition|calendar|fiscal|primar))`,
+      `(?<=\\b(?:[Ii]n|[Bb]y|[Bb]efore|[Dd]uring|[Tt]hrough|[Uu]ntil|[Ff]or|end of|[Pp]rior to|[Tt]hroughout|of) (?:the year )?|\\bEOY ?)${YEAR}(?![\\d/–-]| (?:[A-Z]|season|election|midterm|meeting|edition|calendar|fiscal|primar))`,
       "g",
     ),
     ([, year]) => ({ first: { year: Number(year), month: 1, day: 1 }, unit: "year" }),
+  ],
+  [
+    // The end of the current year.
+    /\bEOY\b(?! ?\d)|(?<=\bend of (?:the|this) )year\b(?! \d)/g,
+    () => ({ first: { year: null, month: 1, day: 1 }, unit: "year" }),
   ],
 ];
 
@@ -144,8 +162,9 @@ const RELATION_WORDS: Readonly<Record<string, DateRelation>> = {
   ...{ from: "start", since: "start", after: "start", starting: "start", beginning: "start", between: "start" },
 };
 const PREPOSITION =
-  /\b(on or before|no later than|not later than|prior to|earlier than|by|before|until|till|through|thru|to|between|and|from|since|after|starting|beginning|on|at|as of|in|during|throughout|within|for|of|or)\s(?:(?:the|its|their|this)\s)?$/i;
-const END_OF = /\b(?:(by|before|at|until|through|on)\s)?(?:the\s)?(?:end of|EOY)\s(?:the\s)?$/i;
+  /\b(on or before|no later than|not later than|prior to|earlier than|by|before|until|till|through|thru|to|between|and|from|since|after|starting|beginning|on|at|as of|in|during|throughout|within|for|of|or)\s(?:(?:the year|the|its|their|this)\s)?$/i;
+const END_OF =
+  /\b(?:(by|before|between now and|at|until|through|on)\s)?(?:the\s)?(?:end of\s(?:(?:the|this)\s)?(?:year\s)?|EOY\s?)$/i;
 const SCHEDULED =
   /\b(?:scheduled|expected|slated|planned|set|held|takes? place|taking place|meeting|premiere|ceremony|match|game|election|primary|final|released? on)\b[^.;]{0,40}$/i;
 
@@ -159,15 +178,18 @@ interface Reference {
   readonly isPeriodEnd: boolean;
 }
 
+/** "sales for 2026", "the forecast for December 3, 2026" */
+const relationOfFor = (unit: Found["unit"]): DateRelation => (unit === "day" ? "on" : "covered");
+
 /** Reads the preposition before a date. `previous` is the relation of the date before it in the same sentence. */
-function readReference(text: string, start: number, previous: DateRelation | null): Reference {
+function readReference(text: string, { start, unit }: Found, previous: DateRelation | null): Reference {
   const clock = clockBefore(text, start);
   const prefixEnd = clock?.start ?? start;
-  const prefix = text.slice(Math.max(0, prefixEnd - 80), prefixEnd);
+  const prefix = text.slice(Math.max(0, prefixEnd - 80), prefixEnd) + (text.startsWith("EOY", start) ? "EOY" : "");
   const bare = prefix.replace(/\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,? $/i, "");
   const endOf = END_OF.exec(bare);
   if (endOf !== null)
-    return { relation: /^(?:by|before|until|through)$/i.test(endOf[1] ?? "") ? "by" : "on", isPeriodEnd: true };
+    return { relation: /^(?:by|before|between|until|through)/i.test(endOf[1] ?? "") ? "by" : "on", isPeriodEnd: true };
   const word = PREPOSITION.exec(bare)?.[1]?.toLowerCase() ?? (/[-–—]\s?$/.test(bare) ? "to" : "");
   // "between A and B", "from A to B"
   if ((word === "and" || word === "to" || word === "or") && previous === "start")
@@ -178,7 +200,8 @@ function readReference(text: string, start: number, previous: DateRelation | nul
       ? /\b(by|before)\b[^.;]{0,60}$/i.exec(bare.slice(0, -word.length - 1))?.[1]
       : undefined;
   // "12:00 ET on December 10": the preposition is behind the time.
-  const relation = RELATION_WORDS[distant?.toLowerCase() ?? word] ?? (clock === null ? "none" : "on");
+  const known = word === "for" ? relationOfFor(unit) : RELATION_WORDS[distant?.toLowerCase() ?? word];
+  const relation = known ?? (clock === null ? "none" : "on");
   if (relation !== "by" && relation !== "before" && relation !== "start" && SCHEDULED.test(bare))
     return { relation: "scheduled", isPeriodEnd: false };
   return { relation, isPeriodEnd: word !== "by" };
@@ -191,8 +214,9 @@ function lastDayOf({ first, unit, lastDay }: Found, year: number): CivilDate {
 }
 
 /** Returns the year of a date without one: the first that puts it at or after `reference` minus 31 days. */
-function inferYear({ first }: Found, reference: CivilDate): number {
+function inferYear({ first, unit }: Found, reference: CivilDate): number {
   const { year } = partsOf(reference);
+  if (unit === "year") return year;
   const dayOf = (candidate: number) => civilDate(candidate, first.month, 1) + first.day - 1;
   return dayOf(year) >= reference - 31 ? year : year + 1;
 }
@@ -219,22 +243,24 @@ export function findTextDates(text: string, sentences: readonly Span[], context:
   const found = findDates(text);
   const referenceDay = Math.floor(context.referenceAt / 86_400_000);
   const dates: TextDate[] = [];
-  found.forEach((date, index) => {
+  // The date before, also if it is left out: "between June and December 2027".
+  let previous: { readonly start: number; readonly relation: DateRelation } | null = null;
+  for (const [index, date] of found.entries()) {
     const sentence = sentences.find(({ start, end }) => date.start >= start && date.start < end);
     const next = found
       .slice(index + 1, index + 4)
       .find(({ first, start }) => first.year !== null && start < (sentence?.end ?? 0));
-    const last = dates.at(-1);
-    const isSameSentence = last !== undefined && sentence !== undefined && last.start >= sentence.start;
-    const reference = readReference(text, date.start, isSameSentence ? last.relation : null);
+    const isSameSentence = previous !== null && sentence !== undefined && previous.start >= sentence.start;
+    const reference = readReference(text, date, isSameSentence ? (previous?.relation ?? null) : null);
+    previous = { start: date.start, relation: reference.relation };
     // "after 2026", "before the December 2026 meeting"
     const isName =
       ["none", "scheduled", "start"].includes(reference.relation) || NAMED.test(text.slice(date.end, date.end + 60));
-    if (date.unit !== "day" && isName) return;
+    if (date.unit !== "day" && isName) continue;
     const year = date.first.year ?? (next === undefined ? inferYear(date, referenceDay) : yearFromNext(date, next));
-    if (date.first.month === 2 && date.first.day === 29 && partsOf(lastDayOfMonth(year, 2)).day < 29) return;
+    if (date.first.month === 2 && date.first.day === 29 && partsOf(lastDayOfMonth(year, 2)).day < 29) continue;
     dates.push(createTextDate(date, { year, reference, text, zone: context.zone }));
-  });
+  }
   return dates;
 }
 
@@ -264,7 +290,8 @@ function createTextDate(
     const at = zonedInstant(last, time.minutes, zone);
     return { ...common, at, endAt: at };
   }
-  const isEnd = relation === "by" || relation === "within" || (!isDay && relation === "on" && reference.isPeriodEnd);
+  const isEnd =
+    ["by", "within", "covered"].includes(relation) || (!isDay && relation === "on" && reference.isPeriodEnd);
   const at = isEnd ? zonedInstant(last, 23 * 60 + 59, zone) : zonedInstant(first, 0, zone);
   return { ...common, at, endAt: zonedInstant(last + 1, 0, zone) - 1 };
 }

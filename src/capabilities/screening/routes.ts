@@ -1,8 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import { InvalidRequestError } from "../../domain/errors.ts";
+import { InvalidRequestError, type ValidationItem } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
+import { parseMarketName } from "../../domain/market-name.ts";
 import { METERING } from "../../domain/metering.ts";
 import { defineRoute } from "../../http/route.ts";
+import type { VenueIds } from "../../http/schema-types.ts";
 import { valueError } from "../../http/validation/index.ts";
 import { createScreeningSchemas, LIMIT_DEFAULT } from "./schema.ts";
 import type { ScreenedMarket, ScreeningService } from "./service.ts";
@@ -12,7 +14,7 @@ const HOUR_STEPS = 100;
 
 export interface ScreeningRoutesOptions {
   readonly service: ScreeningService;
-  readonly venues: { readonly trading: readonly VenueId[]; readonly all: readonly VenueId[] };
+  readonly venues: VenueIds;
 }
 
 /** POST /v1/screen. */
@@ -34,7 +36,7 @@ export function screeningRoutes(app: FastifyInstance, { service, venues }: Scree
       const platform = body.platform ?? null;
       const ids = body.market_ids ?? [];
       const screened = service.screen({
-        markets: ids.length === 0 ? null : ids.map((id, index) => parseMarketId(id, index, platform, venues.trading)),
+        markets: ids.length === 0 ? null : parseMarketNames(ids, platform, venues.trading),
         venues: platform === null ? venues.trading : [platform],
         category: body.category ?? null,
         text: body.query ?? null,
@@ -51,17 +53,17 @@ export function screeningRoutes(app: FastifyInstance, { service, venues }: Scree
   });
 }
 
-/**
- * Parses `platform/market_id`, or an id of the platform that the body names.
- *
- * @throws InvalidRequestError if neither names a venue
- */
-function parseMarketId(id: string, index: number, platform: VenueId | null, trading: readonly VenueId[]) {
-  const [prefix = "", ...rest] = id.split("/");
-  if (rest.length > 0 && trading.includes(prefix)) return { venue: prefix, marketId: rest.join("/") };
-  if (platform !== null) return { venue: platform, marketId: id };
+/** @throws InvalidRequestError that lists every name without a venue */
+function parseMarketNames(names: readonly string[], platform: VenueId | null, trading: readonly VenueId[]) {
+  const errors: ValidationItem[] = [];
   const text = "an id must have the form platform/market_id, unless platform is given";
-  throw new InvalidRequestError([valueError(["body", "market_ids", index], text, id)]);
+  const markets = names.flatMap((name, index) => {
+    const market = parseMarketName(name, trading, platform);
+    if (market === null) errors.push(valueError(["body", "market_ids", index], text, name));
+    return market ?? [];
+  });
+  if (errors.length > 0) throw new InvalidRequestError(errors);
+  return markets;
 }
 
 function presentScreenedMarket(item: ScreenedMarket) {

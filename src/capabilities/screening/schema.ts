@@ -7,6 +7,7 @@ import {
   nullableString,
   oneOf,
   timestamp,
+  type VenueIds,
 } from "../../http/schema-types.ts";
 import { emptyIsAbsent } from "../../http/validation/index.ts";
 import {
@@ -130,12 +131,6 @@ const screenedMarket = (all: readonly string[]) =>
   );
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
-export function createScreeningSchemas({
-  trading,
-  all,
-}: {
-  readonly trading: readonly string[];
-  readonly all: readonly string[];
-}) {
+export function createScreeningSchemas({ trading, all }: VenueIds) {
   return { body: screenBody(trading), ScreenResult: Type.Array(screenedMarket(all)) };
 }

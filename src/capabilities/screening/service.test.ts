@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import {
+  SAMPLE_AT,
+  type SampleParts,
+  sampleEvent,
+  sampleMarket,
+} from "../../../test/support/markets/market-samples.ts";
 import { MarketBoard, priceChange24h } from "../../board/index.ts";
 import { screenScore, timelessScreenScore } from "../../quant/screen-score.ts";
 import type { LastHour } from "../../storage/index.ts";
@@ -119,6 +124,42 @@ test("each threshold keeps a market that equals it and leaves out one without th
   ];
   for (const [request, expected] of cases) assert.deepEqual(screenIds(request), expected, JSON.stringify(request));
   assert.equal(board.size, 3);
+});
+
+test("an empty or one-sided book and a market opened a minute ago have null figures; a resolved market is left out", () => {
+  const { add, service } = openScreening();
+  add("empty", { quote: { bid: null, ask: null } });
+  add("one-sided", { quote: { ask: null } });
+  add("new", { listing: { openAt: SAMPLE_AT - 60_000 } });
+  for (const status of ["determined", "finalized"] as const) add(status, { listing: { status } });
+  const figures = service.screen(EVERYTHING).map(({ market, spread, trend, isVolumeSpike, priceVelocity1h }) => ({
+    ...{ id: market.listing.marketId, price: market.yesPrice },
+    ...{ spread, unknown: [trend, isVolumeSpike, priceVelocity1h] },
+  }));
+  const unknown = [null, null, null];
+  assert.deepEqual(figures, [
+    { id: "new", price: 0.41, spread: 0.02, unknown },
+    { id: "empty", price: 0.41, spread: null, unknown },
+    { id: "one-sided", price: 0.41, spread: null, unknown },
+  ]);
+});
+
+test("screens boards of more than a thousand markets", () => {
+  const { add, screenIds } = openScreening();
+  for (let index = 0; index < 2_500; index++) add(`m${index}`, { activity: { volume24hUsd: index } });
+  assert.deepEqual(screenIds({ limit: 2 }), ["m2499", "m2498"]);
+  assert.deepEqual(screenIds({ minVolume24h: 2_499 }), ["m2499"]);
+});
+
+test("an amount of 0 is known, and an overdue resolution is 0 hours away", () => {
+  const { add, screenIds } = openScreening();
+  add("m", {
+    listing: { expectedResolutionAt: SAMPLE_AT - HOUR_MS },
+    activity: { volume24hUsd: 0, liquidityUsd: 0.5 },
+  });
+  assert.deepEqual(screenIds({ minVolume24h: 0, minLiquidity: 0.5 }), ["m"]);
+  assert.deepEqual(screenIds({ minHoursToResolution: 0 }), ["m"]);
+  assert.deepEqual(screenIds({ minHoursToResolution: 0.5 }), []);
 });
 
 test("filters by venue, category, text and market ids", () => {

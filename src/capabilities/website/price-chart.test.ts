@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SAMPLE_AT } from "../../../test/support/market-samples.ts";
+import { SAMPLE_AT } from "../../../test/support/markets/market-samples.ts";
 import { samplePoint } from "../../../test/support/storage-samples.ts";
 import { renderPriceChart } from "./price-chart.ts";
 

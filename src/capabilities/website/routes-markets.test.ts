@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hostileTexts } from "../../../test/support/hostile-texts.ts";
-import { SAMPLE_AT, type SampleParts, sampleEvent, sampleMarket } from "../../../test/support/market-samples.ts";
+import {
+  SAMPLE_AT,
+  type SampleParts,
+  sampleEvent,
+  sampleMarket,
+} from "../../../test/support/markets/market-samples.ts";
 import { openWebsite, type Website } from "../../../test/support/pages/website-harness.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
 import type { Outcome } from "../../domain/market.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SAMPLE_AT, sampleMarket } from "../../../test/support/market-samples.ts";
+import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { openWebsite } from "../../../test/support/pages/website-harness.ts";
 
 test("200: the start page shows the most traded markets, the venues, and a request with the demo key", async () => {

@@ -137,7 +137,7 @@ function defineLandingRoute(app: FastifyInstance, website: Website): void {
         ...{ venues, markets, acceptsPayments },
         ...resolveExampleSite(request, website),
         health: health(),
-        example: first === undefined ? null : presentMarket(first.market, first.event, website.service.venueIdsOf),
+        example: first === undefined ? null : presentMarket(first.market, first.event, website.service.lookups),
         freeCallsPerMonth: PLAN_ALLOWANCES.free.quotas.LISTING,
         now: clock.now(),
       });

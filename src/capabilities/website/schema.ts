@@ -1,8 +1,6 @@
 import Type from "typebox";
+import { oneOf } from "../../http/schema-types.ts";
 import { emptyIsAbsent } from "../../http/validation/index.ts";
-
-const oneOf = <const Value extends string>(values: readonly Value[]) =>
-  Type.Unsafe<Value>({ type: "string", enum: [...values] });
 
 /** The sort orders of the market list, with their names on the page. */
 export const SORT_NAMES = {

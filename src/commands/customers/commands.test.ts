@@ -6,7 +6,8 @@ import { systemRandom } from "../../adapters/system/system-random.ts";
 import { type Accounts, createAccounts } from "../../capabilities/customers/index.ts";
 import { createMarketplace } from "../../capabilities/marketplace/index.ts";
 import type { Database } from "../../ports/database.ts";
-import { type CommandResult, parseCustomersCommand } from "./commands.ts";
+import type { CommandResult } from "../operator/command.ts";
+import { parseCustomersCommand } from "./commands.ts";
 
 interface ParsedResult extends CommandResult {
   // biome-ignore lint/suspicious/noExplicitAny: tests read and check untyped output

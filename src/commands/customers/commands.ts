@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import {
   type Account,
   type Accounts,
@@ -16,7 +15,16 @@ import {
 import { marketplaceCustomerId } from "../../capabilities/marketplace/index.ts";
 import { AppError } from "../../domain/errors.ts";
 import { PLANS, type Plan, type RateClass, TIERS } from "../../domain/plan.ts";
-import { isArgumentError } from "../terminal.ts";
+import {
+  type Arguments,
+  type CommandOutput,
+  type CommandResult,
+  type OperatorCommand,
+  parseCommand,
+  parseInteger,
+  type Subcommand,
+  UsageError,
+} from "../operator/command.ts";
 import { formatAccount, formatAudit, formatCustomerTable, formatDeletion, formatIssuedKey } from "./format.ts";
 import { CUSTOMERS_USAGE } from "./usage.ts";
 
@@ -25,25 +33,7 @@ const LIST_LIMIT_DEFAULT = 50;
 /** Prefix of a WHO argument that is the name of a marketplace user. */
 const MARKETPLACE_PREFIX = "marketplace:";
 
-/** The result of a command: exit code, standard output and standard error. */
-export interface CommandResult {
-  readonly code: 0 | 1 | 2;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** A parsed command, ready to run. */
-export interface CustomersCommand {
-  (accounts: Accounts, actor: Actor): Promise<CommandResult>;
-  /** What the operator must confirm before the command runs; null if it needs no confirmation. */
-  readonly confirmation: string | null;
-}
-
-/** An invalid command line. The message is shown to the user. */
-class UsageError extends Error {}
-
 interface Options {
-  readonly json?: boolean;
   readonly plan?: string;
   readonly status?: string;
   readonly limit?: string;
@@ -53,37 +43,13 @@ interface Options {
   readonly yes?: boolean;
 }
 
-interface CommandOutput {
-  readonly json: unknown;
-  readonly text: string;
-  /** Written to standard error, for example when there are more results. */
-  readonly note?: string;
-}
-
-interface Arguments {
-  /** Returns the positional argument at `index`. @throws UsageError if it is required and missing */
-  at(index: number, description: string): string;
-  readonly options: Options;
-}
-
-interface Subcommand {
-  /** Minimum and maximum number of positional arguments. */
-  readonly argumentCount: readonly [number, number];
-  readonly options: readonly (keyof Options)[];
-  parse(args: Arguments): (accounts: Accounts, actor: Actor) => Promise<CommandOutput>;
-  /** What the operator must confirm unless the option `yes` is set. */
-  confirmation?(args: Arguments): string;
-}
-
 /** Parses the arguments after `customers`. Returns a result for `--help` and for invalid usage (exit code 2). */
-export function parseCustomersCommand(argv: readonly string[]): CommandResult | CustomersCommand {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
+export function parseCustomersCommand(argv: readonly string[]): CommandResult | OperatorCommand<Accounts> {
+  return parseCommand(
+    {
+      name: "customers",
+      usage: CUSTOMERS_USAGE,
       options: {
-        help: { type: "boolean", short: "h" },
-        json: { type: "boolean" },
         plan: { type: "string" },
         status: { type: "string" },
         limit: { type: "string" },
@@ -92,50 +58,13 @@ export function parseCustomersCommand(argv: readonly string[]): CommandResult | 
         name: { type: "string" },
         yes: { type: "boolean", short: "y" },
       },
-    });
-    const { help, ...options } = values;
-    if (help === true) return { code: 0, out: CUSTOMERS_USAGE, err: "" };
-    const [name = "", ...args] = positionals;
-    const { run, confirmation } = parseSubcommand(name, args, options);
-    const command = (accounts: Accounts, actor: Actor) => runCommand(() => run(accounts, actor), options.json === true);
-    return Object.assign(command, { confirmation });
-  } catch (error) {
-    if (error instanceof UsageError || isArgumentError(error)) return createUsageFailure(error.message);
-    throw error;
-  }
+      subcommands: SUBCOMMANDS,
+    },
+    argv,
+  );
 }
 
-function parseSubcommand(name: string, args: readonly string[], options: Options) {
-  const subcommand = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
-  if (subcommand === undefined)
-    throw new UsageError(name === "" ? "Missing command." : `There is no command "customers ${name}".`);
-  const [min, max] = subcommand.argumentCount;
-  if (args.length > max) throw new UsageError(`Too many arguments for "customers ${name}".`);
-  for (const option of Object.keys(options))
-    if (option !== "json" && !subcommand.options.includes(option as keyof Options))
-      throw new UsageError(`"customers ${name}" has no option --${option}.`);
-  const at = (index: number, description: string) => {
-    const argument = args[index];
-    if (argument === undefined && index < min) throw new UsageError(`"customers ${name}" needs ${description}.`);
-    return argument ?? "";
-  };
-  const parsedArguments = { at, options };
-  const confirmation = options.yes === true ? null : (subcommand.confirmation?.(parsedArguments) ?? null);
-  return { run: subcommand.parse(parsedArguments), confirmation };
-}
-
-async function runCommand(run: () => Promise<CommandOutput>, asJson: boolean): Promise<CommandResult> {
-  try {
-    const { json, text, note = "" } = await run();
-    return { code: 0, out: asJson ? `${JSON.stringify(json, null, 2)}\n` : text, err: note };
-  } catch (error) {
-    if (error instanceof UsageError || error instanceof RangeError) return createUsageFailure(error.message);
-    if (error instanceof AppError) return { code: 1, out: "", err: `${error.message}.\n` };
-    throw error;
-  }
-}
-
-const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+const SUBCOMMANDS: Readonly<Record<string, Subcommand<Accounts, Options>>> = {
   list: {
     argumentCount: [0, 0],
     options: ["plan", "status", "limit", "after"],
@@ -281,8 +210,8 @@ type Change = (accounts: Accounts, customerId: string, actor: Actor, account: Ac
 function createChangeCommand(
   argumentCount: number,
   findCustomer: typeof findOrCreateMarketplaceUser,
-  parse: (args: Arguments) => Change,
-): Subcommand {
+  parse: (args: Arguments<Options>) => Change,
+): Subcommand<Accounts, Options> {
   return {
     argumentCount: [argumentCount, argumentCount],
     options: [],
@@ -346,12 +275,6 @@ function parseOneOf<Value extends string>(label: string, text: string, values: r
   return value;
 }
 
-function parseInteger(label: string, text: string, max: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= max) return value;
-  throw new UsageError(`${label}: must be an integer from 1 to ${max}.`);
-}
-
 const parsePageLimit = ({ limit = String(LIST_LIMIT_DEFAULT) }: Options): number =>
   parseInteger("--limit", limit, LIST_LIMIT_MAX - 1);
 
@@ -372,9 +295,3 @@ function parseLimit(text: string): number | null {
   if (!/^\d{1,12}$/.test(text)) throw new UsageError(`${text}: must be an integer or "plan".`);
   return Number(text);
 }
-
-const createUsageFailure = (message: string): CommandResult => ({
-  code: 2,
-  out: "",
-  err: `${message} Try "customers --help".\n`,
-});

@@ -4,27 +4,7 @@ import type {
   presentIssuedKey,
   presentSummary,
 } from "../../capabilities/customers/index.ts";
-
-type Cell = string | number | null;
-
-/** Formats rows as aligned columns, with a dash for null. */
-function formatColumns(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const lines = [
-    header,
-    ...rows.map((row) => row.map((cell) => replaceControlCharacters(cell === null ? "-" : String(cell)))),
-  ];
-  const widths = header.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
-  const text = lines.map((line) =>
-    line
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-  return `${text.join("\n")}\n`;
-}
-
-/** Replaces control characters, so that user-chosen names cannot inject terminal escape sequences. */
-const replaceControlCharacters = (text: string) => text.replace(/\p{C}/gu, "?");
+import { formatColumns, replaceControlCharacters } from "../operator/format.ts";
 
 export function formatCustomerTable(customers: readonly ReturnType<typeof presentSummary>[]): string {
   return formatColumns(

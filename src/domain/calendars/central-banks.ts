@@ -1,7 +1,6 @@
 import { type CivilDate, civilDate, nearest, THURSDAY, WEDNESDAY, type Weekday } from "../../lib/civil-date.ts";
-import { type TimeZone, zonedInstant } from "../../lib/zoned-time.ts";
-import { assertYear, type Calendar } from "./calendar.ts";
-import { type PublishedTable, publishedDates } from "./published-dates.ts";
+import { createAnnouncementCalendar } from "./announcements.ts";
+import type { Calendar } from "./calendar.ts";
 
 type MonthDay = readonly [month: number, day: number];
 
@@ -26,7 +25,7 @@ const FOMC_PATTERN: MeetingPattern = {
   ],
 };
 
-/** Within 14 days for 2019 to 2026. */
+/** Within 14 days for 2019 to 2028. */
 const ECB_PATTERN: MeetingPattern = {
   weekday: THURSDAY,
   targets: [
@@ -41,7 +40,7 @@ const ECB_PATTERN: MeetingPattern = {
   ],
 };
 
-/** Within 7 days for 2019 to 2026. */
+/** Within 7 days for 2019 to 2027. */
 const BANK_OF_ENGLAND_PATTERN: MeetingPattern = {
   weekday: THURSDAY,
   targets: [
@@ -65,48 +64,24 @@ export const expectedFomcDates = (year: number) => computeMeetings(year, FOMC_PA
 export const expectedEcbDates = (year: number) => computeMeetings(year, ECB_PATTERN);
 export const expectedBankOfEnglandDates = (year: number) => computeMeetings(year, BANK_OF_ENGLAND_PATTERN);
 
-interface MeetingCalendar {
-  readonly name: string;
-  readonly label: string;
-  readonly table: PublishedTable;
-  readonly compute: (year: number) => readonly CivilDate[];
-  readonly zone: TimeZone;
-  /** Minutes after local midnight at which the decision is announced. */
-  readonly minutes: (date: CivilDate) => number;
-}
-
-function createMeetingCalendar({ name, label, table, compute, zone, minutes }: MeetingCalendar): Calendar {
-  return {
-    name,
-    occurrencesOf(year) {
-      assertYear(year);
-      const published = publishedDates(table, year);
-      return (published ?? compute(year)).map((date) => {
-        const at = zonedInstant(date, minutes(date), zone);
-        return { at, endAt: at, label, certainty: published === null ? "expected" : "published" };
-      });
-    },
-  };
-}
-
-export const FOMC: Calendar = createMeetingCalendar({
+export const FOMC: Calendar = createAnnouncementCalendar({
   ...{ name: "FOMC meeting", label: "FOMC decision", table: "FOMC", compute: expectedFomcDates },
   zone: "America/New_York",
-  minutes: () => 14 * 60,
+  minutes: 14 * 60,
 });
 
 /** The ECB announces at 14:15 since its meeting of July 2022; it was 13:45. */
 const ECB_NEW_TIME_SINCE = civilDate(2022, 7, 21);
 
-export const ECB: Calendar = createMeetingCalendar({
+export const ECB: Calendar = createAnnouncementCalendar({
   ...{ name: "ECB monetary policy meeting", label: "ECB decision", table: "ECB", compute: expectedEcbDates },
   zone: "Europe/Berlin",
   minutes: (date) => (date >= ECB_NEW_TIME_SINCE ? 14 * 60 + 15 : 13 * 60 + 45),
 });
 
-export const BANK_OF_ENGLAND: Calendar = createMeetingCalendar({
+export const BANK_OF_ENGLAND: Calendar = createAnnouncementCalendar({
   ...{ name: "Bank of England MPC meeting", label: "Bank of England decision" },
   ...{ table: "BANK_OF_ENGLAND", compute: expectedBankOfEnglandDates },
   zone: "Europe/London",
-  minutes: () => 12 * 60,
+  minutes: 12 * 60,
 });

@@ -15,17 +15,11 @@ import {
   weekdayOf,
 } from "../../lib/civil-date.ts";
 import { zonedInstant } from "../../lib/zoned-time.ts";
-import { assertYear, type Calendar, type Certainty, type Occurrence } from "./calendar.ts";
-import { publishedDates } from "./published-dates.ts";
+import { createAnnouncementCalendar } from "./announcements.ts";
+import { assertYear, type Calendar } from "./calendar.ts";
 import { isFederalHoliday } from "./us-holidays.ts";
 
-const RELEASE_MINUTES = 8 * 60 + 30;
 const MONTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
-
-function releaseAt(date: CivilDate, label: string, certainty: Certainty): Occurrence {
-  const at = zonedInstant(date, RELEASE_MINUTES, "America/New_York");
-  return { at, endAt: at, label, certainty };
-}
 
 /** Returns the day, moved back from a weekend to Friday. */
 function onOrBeforeWeekday(date: CivilDate): CivilDate {
@@ -36,7 +30,7 @@ function onOrBeforeWeekday(date: CivilDate): CivilDate {
 /**
  * The jobs report (Employment Situation): the third Friday after the week, Sunday to Saturday, that contains the 12th of the
  * previous month; a week later if that is 1 to 3 January; on Thursday if the Friday is a federal holiday. It gives every
- * scheduled date of 2019 to 2026; a government shutdown can delay a release.
+ * scheduled date of 2019 to 2026; a government shutdown can delay or cancel a release.
  *
  * @param month  1 to 12
  * @see https://www.bls.gov/schedule/
@@ -59,81 +53,79 @@ export function expectedCpiDate(year: number, month: number): CivilDate {
 }
 
 /**
- * Personal Income and Outlays (PCE): the last Friday of the month; in November the last Wednesday; in December the last
- * weekday up to the 23rd. Within 7 days for 2020 to 2024.
+ * Personal Income and Outlays (PCE): together with the GDP since 2026; before, the last Friday of the month, in November the
+ * last Wednesday, and in December the last weekday up to the 23rd. Within 7 days for 2020 to 2024 and since April 2026.
  */
 export function expectedPceDate(year: number, month: number): CivilDate {
+  if (year >= 2026) return expectedGdpDate(year, month);
   if (month === 11) return lastOfMonth(year, 11, WEDNESDAY);
   return month === 12 ? onOrBeforeWeekday(civilDate(year, 12, 23)) : lastOfMonth(year, month, FRIDAY);
 }
 
 /**
  * Gross Domestic Product: the last Thursday of the month; in November the last Wednesday; in December the last weekday up
- * to the 22nd. Within 6 days for 2020 to 2024.
+ * to the 22nd. Within 6 days for 2020 to 2024 and since April 2026.
  */
 export function expectedGdpDate(year: number, month: number): CivilDate {
   if (month === 11) return lastOfMonth(year, 11, WEDNESDAY);
   return month === 12 ? onOrBeforeWeekday(civilDate(year, 12, 22)) : lastOfMonth(year, month, THURSDAY);
 }
 
-/** Weekly jobless claims: each Thursday, or the Wednesday before a Thursday that is a federal holiday. */
+/** The Labor Department published no weekly claims during the government shutdown of 2025. */
+const NO_CLAIMS = { first: civilDate(2025, 10, 2), last: civilDate(2025, 11, 13) };
+
+/**
+ * Weekly jobless claims: each Thursday, or the Wednesday before a Thursday that is a federal holiday. A government shutdown
+ * suspends them.
+ */
 export function joblessClaimsDates(year: number): readonly CivilDate[] {
   const dates: CivilDate[] = [];
   const end = civilDate(year + 1, 1, 1);
   // The release of the next year's first Thursday is in this year if that Thursday is New Year's Day.
   for (let thursday = onOrAfter(civilDate(year, 1, 1), THURSDAY); thursday <= end; thursday += 7) {
     const release = isFederalHoliday(thursday) ? thursday - 1 : thursday;
-    if (partsOf(release).year === year) dates.push(release);
+    const isSuspended = release >= NO_CLAIMS.first && release <= NO_CLAIMS.last;
+    if (partsOf(release).year === year && !isSuspended) dates.push(release);
   }
   return dates;
 }
 
-export const JOBS_REPORT: Calendar = {
-  name: "Employment Situation",
-  occurrencesOf(year) {
-    assertYear(year);
-    return MONTHS.map((month) => releaseAt(jobsReportDate(year, month), "Jobs report", "rule"));
-  },
-};
+/** The release on the date of each month, in years without published dates. */
+const monthly = (compute: (year: number, month: number) => CivilDate) => (year: number) =>
+  MONTHS.map((month) => compute(year, month));
+const RELEASE_TIME = { zone: "America/New_York", minutes: 8 * 60 + 30 } as const;
 
-export const CPI: Calendar = {
-  name: "Consumer Price Index",
-  occurrencesOf(year) {
-    assertYear(year);
-    const published = publishedDates("CPI", year);
-    if (published !== null) return published.map((date) => releaseAt(date, "CPI release", "published"));
-    return MONTHS.map((month) => releaseAt(expectedCpiDate(year, month), "CPI release", "expected"));
-  },
-};
+export const JOBS_REPORT = createAnnouncementCalendar({
+  ...{ name: "Employment Situation", label: "Jobs report", table: "JOBS_REPORT", ...RELEASE_TIME },
+  ...{ compute: monthly(jobsReportDate), computed: "rule" },
+});
 
-export const PCE: Calendar = {
-  name: "Personal Income and Outlays",
-  occurrencesOf(year) {
-    assertYear(year);
-    return MONTHS.map((month) => releaseAt(expectedPceDate(year, month), "PCE release", "expected"));
-  },
-};
+export const CPI = createAnnouncementCalendar({
+  ...{ name: "Consumer Price Index", label: "CPI release", table: "CPI", ...RELEASE_TIME },
+  compute: monthly(expectedCpiDate),
+});
+
+export const PCE = createAnnouncementCalendar({
+  ...{ name: "Personal Income and Outlays", label: "PCE release", table: "PCE", ...RELEASE_TIME },
+  compute: monthly(expectedPceDate),
+});
 
 const GDP_ESTIMATES = ["advance", "second", "third"] as const;
+/** After the shutdown of 2025 the last estimate of its third quarter was the first release of 2026. */
+const firstGdpEstimateOf = (year: number) => (year === 2026 ? 2 : 0);
 
-export const GDP: Calendar = {
-  name: "Gross Domestic Product",
-  occurrencesOf(year) {
-    assertYear(year);
-    return MONTHS.map((month) =>
-      releaseAt(
-        expectedGdpDate(year, month),
-        `GDP ${GDP_ESTIMATES[(month - 1) % 3] ?? "advance"} estimate`,
-        "expected",
-      ),
-    );
-  },
-};
+export const GDP = createAnnouncementCalendar({
+  ...{ name: "Gross Domestic Product", table: "GDP", compute: monthly(expectedGdpDate), ...RELEASE_TIME },
+  label: (year, index) => `GDP ${GDP_ESTIMATES[(firstGdpEstimateOf(year) + index) % 3] ?? "advance"} estimate`,
+});
 
 export const JOBLESS_CLAIMS: Calendar = {
   name: "Weekly jobless claims",
   occurrencesOf(year) {
     assertYear(year);
-    return joblessClaimsDates(year).map((date) => releaseAt(date, "Weekly jobless claims", "rule"));
+    return joblessClaimsDates(year).map((date) => {
+      const at = zonedInstant(date, RELEASE_TIME.minutes, RELEASE_TIME.zone);
+      return { at, endAt: at, label: "Weekly jobless claims", certainty: "rule" as const };
+    });
   },
 };

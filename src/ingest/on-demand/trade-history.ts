@@ -11,8 +11,12 @@ import type { VenueRequestQueue } from "./venue-request-queue.ts";
 const READ_EVERY_MS = 2_000;
 /** How long an answer serves later pages. Trades before a page's position do not change, so this only limits memory. */
 const ANSWER_AGE_MS_MAX = 10 * 60_000;
-/** Numbers of newest trades that are requested: the first, and the next ones if a page lies further back. */
-const REQUEST_SIZES = [501, 2_000, 10_000] as const;
+/**
+ * Numbers of newest trades that are requested: the first that exceeds the page, and the next ones if a page lies further
+ * back. Some venues send 100 trades per response, so a small page must not request many.
+ */
+const REQUEST_SIZES = [200, 600, 2_000, 10_000] as const;
+const REQUEST_SIZE_MAX = 10_000;
 /**
  * An answer with fewer trades than this share of the request contains all that the venue has. Venues may combine or omit
  * rows, so an answer of nearly the requested size can be incomplete.
@@ -20,6 +24,9 @@ const REQUEST_SIZES = [501, 2_000, 10_000] as const;
 const EXHAUSTED_SHARE_MAX = 0.5;
 /** Limit of trades in all answers that are kept, about 15 MB. */
 const CACHED_TRADES_MAX = 50_000;
+const ANSWERS_MAX = 2_000;
+/** Some venues need a request for every 100 trades and allow three requests a second. */
+const REQUEST_MS_MAX = 8_000;
 
 export interface TradePage {
   /** Newest first. */
@@ -33,6 +40,12 @@ export interface TradeHistoryOptions {
   readonly store: Pick<MarketStore, "listTrades">;
   readonly requests: VenueRequestQueue;
   readonly clock: Clock;
+}
+
+interface Fetched {
+  readonly trades: readonly Trade[];
+  /** Why there are not enough trades; null if there are, or if the venue has no more. */
+  readonly failure: VenueError | null;
 }
 
 interface Answer {
@@ -65,27 +78,27 @@ export class TradeHistory {
     this.#options = options;
   }
 
+  /** Number of trades in the answers that are kept. */
+  get cachedTradeCount(): number {
+    return this.#cachedTrades;
+  }
+
   /**
    * Returns the trades after a position, at most `limit` (1 to 500).
    *
    * @throws VenueError if the venue does not answer and the store has no trade of the page; AppError `store_unavailable`
    */
   async read(market: BoardMarket, after: TradePosition | null, limit: number): Promise<TradePage> {
-    const toPage = (trades: readonly Trade[]): TradePage => {
+    const toPage = (trades: readonly Trade[], hasMore = trades.length > limit): TradePage => {
       const page = trades.slice(0, limit);
       const last = page.at(-1);
-      return { trades: page, next: trades.length > limit && last !== undefined ? positionOf(last) : null };
+      return { trades: page, next: hasMore && last !== undefined ? positionOf(last) : null };
     };
-    let fetched: readonly Trade[] = [];
-    let failure: VenueError | null = null;
-    try {
-      fetched = await this.#fetch(market, after, limit);
-    } catch (error) {
-      if (!(error instanceof VenueError)) throw error;
-      failure = error;
-    }
+    const { trades: fetched, failure } = await this.#fetch(market, after, limit);
     const inPage = fetched.filter((trade) => after === null || compareTrades(after, trade) < 0);
     if (inPage.length > limit) return toPage(inPage);
+    // The page ends early, because the venue did not answer for the rest of it.
+    if (failure !== null && inPage.length > 0) return toPage(inPage, true);
     const lastFetched = fetched.at(-1);
     const isPastFetched = after !== null && (lastFetched === undefined || compareTrades(lastFetched, after) < 0);
     const storedAfter = isPastFetched || lastFetched === undefined ? after : positionOf(lastFetched);
@@ -97,15 +110,27 @@ export class TradeHistory {
     return toPage([...inPage, ...stored]);
   }
 
-  /** Returns the venue's newest trades: more than `limit` after the position, or as many as it has, up to 10,000. */
-  async #fetch(market: BoardMarket, after: TradePosition | null, limit: number): Promise<readonly Trade[]> {
+  /**
+   * Returns the venue's newest trades: more than `limit` after the position, or as many as it has, up to 10,000. If the
+   * venue fails before that, returns the failure and the trades known until then.
+   */
+  async #fetch(market: BoardMarket, after: TradePosition | null, limit: number): Promise<Fetched> {
     let trades: readonly Trade[] = [];
     for (const size of REQUEST_SIZES) {
-      trades = await this.#ask(market, size, after === null);
-      const inPage = after === null ? trades.length : trades.filter((trade) => compareTrades(after, trade) < 0).length;
-      if (inPage > limit || trades.length < size * EXHAUSTED_SHARE_MAX) break;
+      if (size <= limit) continue;
+      try {
+        const answer = await this.#ask(market, size, after === null);
+        const isWhole = answer.length < size * EXHAUSTED_SHARE_MAX || size === REQUEST_SIZE_MAX;
+        trades = isWhole ? answer : withoutOldestTime(answer);
+        const inPage =
+          after === null ? trades.length : trades.filter((trade) => compareTrades(after, trade) < 0).length;
+        if (inPage > limit || isWhole) break;
+      } catch (error) {
+        if (!(error instanceof VenueError)) throw error;
+        return { trades, failure: error };
+      }
     }
-    return trades;
+    return { trades, failure: null };
   }
 
   /** @param isNewest  whether the answer must be recent; otherwise an earlier one is as good */
@@ -121,7 +146,7 @@ export class TradeHistory {
       if (current.count === null || now - current.requestedAt < ageMsMax) return current.trades;
     }
     const trades = requests
-      .run(listing.venue, (signal) => adapter.listTrades(listing, 0, size, signal))
+      .run(listing.venue, REQUEST_MS_MAX, (signal) => adapter.listTrades(listing, 0, size, signal))
       .then((listed) => listed.toSorted(compareTrades));
     const answer: Answer = { size, trades, requestedAt: now, count: null, hasFailed: false };
     this.#remove(id);
@@ -143,8 +168,8 @@ export class TradeHistory {
     const now = this.#options.clock.monotonic();
     for (const [oldestId, { requestedAt, count: oldestCount }] of this.#answers) {
       const isExpired = now - requestedAt >= ANSWER_AGE_MS_MAX;
-      if (!isExpired && this.#cachedTrades <= CACHED_TRADES_MAX && this.#answers.size <= CACHED_TRADES_MAX) break;
-      if (oldestCount !== null && oldestId !== id) this.#remove(oldestId);
+      if (!isExpired && this.#cachedTrades <= CACHED_TRADES_MAX && this.#answers.size <= ANSWERS_MAX) break;
+      if (oldestCount !== null) this.#remove(oldestId);
     }
   }
 
@@ -152,6 +177,12 @@ export class TradeHistory {
     this.#cachedTrades -= this.#answers.get(id)?.count ?? 0;
     this.#answers.delete(id);
   }
+}
+
+/** Of the trades at the oldest time, the venue may have sent only some, in an order that is not ours. */
+function withoutOldestTime(trades: readonly Trade[]): readonly Trade[] {
+  const oldest = trades.at(-1);
+  return trades.filter(({ executedAt }) => executedAt !== oldest?.executedAt);
 }
 
 function positionOf({ executedAt, tradeId }: Trade): TradePosition {

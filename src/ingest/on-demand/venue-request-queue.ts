@@ -2,8 +2,6 @@ import { VenueError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** Time for one request, including the wait for other requests to the same venue. */
-const REQUEST_MS_MAX = 4_000;
 /** Limit of simultaneous requests per venue, so that clients do not use up the request budget of ingest. */
 const RUNNING_PER_VENUE_MAX = 4;
 const WAITING_PER_VENUE_MAX = 100;
@@ -26,11 +24,16 @@ export class VenueRequestQueue {
   /**
    * Runs `send` when fewer than 4 requests to the venue are running.
    *
-   * @throws VenueError `timeout` after 4 seconds, `rate_limited` if 100 requests are waiting, and the errors of `send`
+   * @param timeoutMs  time for the request, including the wait for other requests to the same venue
+   * @throws VenueError `timeout` after this time, `rate_limited` if 100 requests are waiting, and the errors of `send`
    */
-  async run<Result>(venue: VenueId, send: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  async run<Result>(
+    venue: VenueId,
+    timeoutMs: number,
+    send: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
     const deadline = new AbortController();
-    const cancelDeadline = this.#clock.setTimeout(() => deadline.abort(), REQUEST_MS_MAX);
+    const cancelDeadline = this.#clock.setTimeout(() => deadline.abort(), timeoutMs);
     const lane = this.#lanes.get(venue) ?? { running: 0, waiting: new Set() };
     this.#lanes.set(venue, lane);
     try {
@@ -60,15 +63,11 @@ function waitForTurn(venue: VenueId, lane: Lane, signal: AbortSignal): Promise<v
     throw new VenueError("rate_limited", `${venue}: too many requests are waiting`, { retryable: true });
   return new Promise((resolve, reject) => {
     const onAbort = () => {
-      lane.waiting.delete(start);
+      lane.waiting.delete(resolve);
       reject(signal.reason);
     };
-    const start = () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    };
     signal.addEventListener("abort", onAbort, { once: true });
-    lane.waiting.add(start);
+    lane.waiting.add(resolve);
   });
 }
 

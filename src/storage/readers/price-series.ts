@@ -8,11 +8,16 @@ export type SeriesPeriod = "48h" | "7d" | "30d";
  * Steps of the common grid. Every store has hourly bars of 30 days and five-minute bars of two days; on a finer grid the
  * hourly prices of one market would be compared with the quarter-hourly ones of another.
  */
-const GRIDS: Readonly<Record<SeriesPeriod, { readonly periodMs: number; readonly stepMs: number }>> = {
-  "48h": { periodMs: 48 * HOUR_MS, stepMs: 3 * FIVE_MINUTES_MS },
-  "7d": { periodMs: 7 * DAY_MS, stepMs: HOUR_MS },
-  "30d": { periodMs: 30 * DAY_MS, stepMs: HOUR_MS },
+const GRIDS: Readonly<
+  Record<SeriesPeriod, { readonly periodMs: number; readonly stepMs: number; readonly barMs: number }>
+> = {
+  "48h": { periodMs: 48 * HOUR_MS, stepMs: 3 * FIVE_MINUTES_MS, barMs: FIVE_MINUTES_MS },
+  "7d": { periodMs: 7 * DAY_MS, stepMs: HOUR_MS, barMs: HOUR_MS },
+  "30d": { periodMs: 30 * DAY_MS, stepMs: HOUR_MS, barMs: HOUR_MS },
 };
+
+/** Length of the shortest bars that `readPriceSeries` reads for a period, in milliseconds. */
+export const seriesBarMs = (period: SeriesPeriod): number => GRIDS[period].barMs;
 
 /** Stored prices of one market, oldest first: YES prices in [0, 1], and the times at which they were the last ones. */
 export interface StoredPrices {
@@ -78,11 +83,11 @@ export async function readPriceSeries(
   marketKeys: readonly (number | null)[],
   { period, now }: { readonly period: SeriesPeriod; readonly now: number },
 ): Promise<PriceSeries> {
-  const { periodMs, stepMs } = GRIDS[period];
+  const { periodMs, stepMs, barMs } = GRIDS[period];
   const { rolledUpUntil } = await findRollUpState(database);
   const end = Math.floor(Math.min(now, rolledUpUntil ?? now) / stepMs) * stepMs;
   const start = end - periodMs;
-  const text = stepMs < HOUR_MS ? SELECT_FIVE_MINUTE_SAMPLES : SELECT_HOURLY_SAMPLES;
+  const text = barMs < HOUR_MS ? SELECT_FIVE_MINUTE_SAMPLES : SELECT_HOURLY_SAMPLES;
   // No market has the key 0.
   const keys = marketKeys.map((key) => key ?? 0);
   const rows = await database.query<{ position: number; samples: Uint8Array | null }>(

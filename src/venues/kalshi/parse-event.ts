@@ -7,6 +7,8 @@ const SLUG_LENGTH_MAX = 80;
 const SITE_URL = "https://kalshi.com/markets";
 /** The fee in dollars per contract at price p is 0.07 × multiplier × p × (1 - p). */
 const FEE_RATE = 0.07;
+/** The venue rounds the fee of an order up to the next cent. */
+const ORDER_FEE_STEP = 0.01;
 const MULTIPLIER_MAX = 100;
 
 /** An event and the data that its markets need from it. */
@@ -66,5 +68,10 @@ export function takerFeeOf(event: EventFacts | null): TakerFee | null {
   if (!isQuadratic) return null;
   if (multiplier === 0) return { kind: "none" };
   // Removes binary rounding errors: 0.07 * 0.5 becomes 0.035.
-  return { kind: "quadratic", rate: Math.round(FEE_RATE * multiplier * 1e9) / 1e9, exponent: 1 };
+  return {
+    kind: "quadratic",
+    rate: Math.round(FEE_RATE * multiplier * 1e9) / 1e9,
+    exponent: 1,
+    roundsUpTo: ORDER_FEE_STEP,
+  };
 }

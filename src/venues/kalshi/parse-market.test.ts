@@ -69,7 +69,7 @@ test("parses an active market: decimal strings become numbers", () => {
     expectedResolutionAt: Date.UTC(2026, 11, 2, 15),
     resolvedAt: null,
     tickSize: 0.01,
-    takerFee: { kind: "quadratic", rate: 0.07, exponent: 1 },
+    takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
     venueKeys: { series: "KXRAINNYC" },
   });
   assert.deepEqual(drops, {});
@@ -217,7 +217,7 @@ test("prefers the fee of the event to the fee of its series", () => {
   const { event } = readFixture("event/fee-override") as { event: unknown };
   assert.ok(isEvent(event));
   const facts = parseEvent(event, readSeries("KXINX"), "kalshi");
-  assert.deepEqual(takerFeeOf(facts), { kind: "quadratic", rate: 0.035, exponent: 1 });
+  assert.deepEqual(takerFeeOf(facts), { kind: "quadratic", rate: 0.035, exponent: 1, roundsUpTo: 0.01 });
   assert.equal(facts.listing.mutuallyExclusive, true);
   assert.equal(facts.listing.exhaustive, false);
   assert.equal(facts.listing.category, "Financials");
@@ -233,7 +233,7 @@ test("if the series is unknown, uses the event's category and returns no fee", (
 
 test("ignores maker fees; a flat fee is unknown and a multiplier of 0 means no fee", () => {
   const feeOf = (ticker: string) => takerFeeOf(parseEvent(readEvent(), readSeries(ticker), "kalshi"));
-  assert.deepEqual(feeOf("KXNBAGAME"), { kind: "quadratic", rate: 0.07, exponent: 1 });
+  assert.deepEqual(feeOf("KXNBAGAME"), { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 });
   assert.equal(feeOf("KXFLAT"), null);
   assert.deepEqual(feeOf("KXFREE"), { kind: "none" });
 });

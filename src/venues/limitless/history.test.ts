@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sampleMarket } from "../../../test/support/market-samples.ts";
+import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { adapterHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { createLimitlessVenue } from "./index.ts";
 

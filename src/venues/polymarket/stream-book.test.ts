@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sampleMarket } from "../../../test/support/market-samples.ts";
+import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { openMarketStream } from "./stream.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
@@ -115,6 +115,12 @@ test("serves no book if the stream has sent nothing about its markets for 10 sec
   assert.equal(levels(), null);
   change(11_000, { price: "0.42", size: "9", side: "BUY" });
   assert.equal(levels()?.[0]?.length, 3);
+});
+
+test("serves no book that is crossed", () => {
+  const { receive, levels } = setUp();
+  receive({ ...BOOK, bids: [{ price: "0.45", size: "10" }] });
+  assert.equal(levels(), null);
 });
 
 test("serves no book after a fault, after `unfollow` and after `close`", async () => {

@@ -133,7 +133,6 @@ export class StreamConnection {
       isStalled: () => this.#trackerByToken.size > 0 && this.#stallDetector.detectStall(),
       onOpen: (send) => {
         this.#stallDetector.restart();
-        this.#latestMessage = null;
         for (const [marketId, tracker] of this.#trackers) {
           tracker.reset();
           this.#snapshotRequests.set(marketId, { at: ports.clock.monotonic(), repeats: 0 });

@@ -4,7 +4,8 @@ import type { HealthReport } from "../../../src/capabilities/health/index.ts";
 import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/service.ts";
 import { type WebsiteOptions, websiteRoutes } from "../../../src/capabilities/website/routes.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { SAMPLE_AT } from "../market-samples.ts";
+import { SAMPLE_AT } from "../markets/market-samples.ts";
+import { NO_MATCHES } from "../matching/no-matches.ts";
 import { sampleCandle } from "../storage-samples.ts";
 import { testServer } from "../test-app.ts";
 
@@ -56,6 +57,7 @@ export async function openWebsite(
     books: { read: async () => null },
     trades: { read: async () => ({ trades: [], next: null }) },
     factsOf: () => null,
+    matches: NO_MATCHES,
   });
   const describeVenue = (status: "ok" | "down", markets: number) => ({
     ...{ status, markets, role: "ingest" as const, stream: "up" as const, last_success_at: null, lag_seconds: 1 },

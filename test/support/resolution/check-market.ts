@@ -4,7 +4,7 @@ import { describeResolution } from "../../../src/capabilities/resolution/describ
 import type { Resolution, ResolutionMechanism } from "../../../src/capabilities/resolution/model.ts";
 import type { MarketListing, MarketStatus } from "../../../src/domain/market.ts";
 import type { TimeUrgency } from "../../../src/quant/time-decay.ts";
-import { sampleMarket } from "../market-samples.ts";
+import { sampleMarket } from "../markets/market-samples.ts";
 
 /** A market with our own wording, modelled on a venue's, and what a person computed for it. Times are ISO 8601. */
 export interface CheckedMarket {

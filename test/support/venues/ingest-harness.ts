@@ -7,7 +7,7 @@ import { VenueHealth } from "../../../src/ingest/venue-health.ts";
 import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
 import { StoredPastPrices } from "../../../src/storage/past-prices.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { SAMPLE_AT, sampleMarket } from "../market-samples.ts";
+import { SAMPLE_AT, sampleMarket } from "../markets/market-samples.ts";
 import { MemoryHistory, MemoryMarketStore, MemoryTicks } from "../memory-stores.ts";
 import { quietLog } from "../quiet-log.ts";
 import { ScriptedVenue } from "./scripted-venue.ts";

@@ -9,7 +9,7 @@ import type {
   VenueAdapter,
   VenueProfile,
 } from "../../../src/ports/venue.ts";
-import { samplePage } from "../market-samples.ts";
+import { samplePage } from "../markets/market-samples.ts";
 
 export type VenueMethod =
   | "listOpenMarkets"

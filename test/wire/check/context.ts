@@ -1,6 +1,12 @@
 /** What a check of one recording needs. */
 import { setImmediate as nextIteration } from "node:timers/promises";
+import { MarketBoard } from "../../../src/board/index.ts";
+import { presentOrderBook } from "../../../src/capabilities/markets/present-market-data.ts";
 import type { MarketListing } from "../../../src/domain/market.ts";
+import type { OrderBook } from "../../../src/domain/order-book.ts";
+import { BookReader } from "../../../src/ingest/book-reader.ts";
+import { VenueRequestQueue } from "../../../src/ingest/on-demand/venue-request-queue.ts";
+import { sampleMarket } from "../../support/markets/market-samples.ts";
 import type { Findings } from "../findings.ts";
 import { collectUnrecognised, type JsonObject } from "../json.ts";
 import type { Recording } from "../recording.ts";
@@ -72,4 +78,27 @@ export function groupBy(rows: readonly JsonObject[], keyOf: (row: JsonObject) =>
     else group.push(row);
   }
   return groups;
+}
+
+/**
+ * Reads all levels of a book as `GET /v1/markets/{platform}/{market_id}/orderbook` does: with the book reader and the
+ * adapter. Each call has a new reader, because a reader repeats a book for two seconds.
+ */
+export async function readServedBook(
+  { adapter, clock }: Pick<AdapterSession, "adapter" | "clock">,
+  listing: MarketListing,
+): Promise<OrderBook | null> {
+  const reader = new BookReader({
+    venues: new Map([[listing.venue, { adapter }]]),
+    trackedBookOf: () => null,
+    requests: new VenueRequestQueue(clock),
+    clock,
+  });
+  const board = new MarketBoard(() => clock.now());
+  const { market } = board.apply(sampleMarket(listing.marketId, { listing }), clock.now());
+  const book = await reader.read(market);
+  if (book === null) return null;
+  const reading = { bookType: adapter.factsOf(listing).bookType, book, readAt: clock.now() };
+  const { bids, asks } = presentOrderBook(market, reading, Number.POSITIVE_INFINITY);
+  return { ...book, bids, asks };
 }

@@ -24,6 +24,7 @@ import {
   fetchListings,
   groupBy,
   listingOf,
+  readServedBook,
   reportUnrecognised,
   signal,
   spacingMs,
@@ -135,7 +136,7 @@ async function checkBooks(context: CheckContext): Promise<void> {
   for (const { ticker, ladders } of named) {
     const row = `book ${ticker}`;
     findings.addRow(row);
-    const book = await session.adapter.getBook(listingOf(listings, ticker), signal);
+    const book = await readServedBook(session, listingOf(listings, ticker));
     compareBook(row, expectedKalshiBook(ladders), book, ladders, findings);
   }
 }
@@ -230,7 +231,7 @@ async function checkLadders(context: CheckContext): Promise<void> {
     books.set(ticker, state.ladders);
     if (state.negativeLevel !== null)
       findings.differ(row, "recording", "no level below zero", state.negativeLevel, frame);
-    const book = await session.adapter.getBook(listingOf(listings, ticker), signal);
+    const book = await readServedBook(session, listingOf(listings, ticker));
     compareBook(row, expectedKalshiBook(state.ladders), book, frame, findings);
   }
 }

@@ -35,6 +35,7 @@ import {
   fetchListings,
   groupBy,
   listingOf,
+  readServedBook,
   reportUnrecognised,
   signal,
   spacingMs,
@@ -97,7 +98,7 @@ async function checkBooks(context: CheckContext): Promise<void> {
   for (const { slug, book } of parts) {
     const row = `book ${slug}`;
     findings.addRow(row);
-    const actual = await session.adapter.getBook(listingOf(listings, slug), signal);
+    const actual = await readServedBook(session, listingOf(listings, slug));
     const expected = expectedLimitlessBook(book);
     const top = { bid: expected.bids[0]?.price ?? null, ask: expected.asks[0]?.price ?? null };
     // A stub may be shown or left out, but it has no price in either case.

@@ -33,6 +33,7 @@ import {
   fetchListings,
   groupBy,
   listingOf,
+  readServedBook,
   reportUnrecognised,
   signal,
   spacingMs,
@@ -162,7 +163,7 @@ async function checkBooks(context: CheckContext): Promise<void> {
   for (const [index, [token, book]] of [...byToken].entries()) {
     const row = `book of token ${token.slice(0, 12)}…`;
     findings.addRow(row);
-    const actual = await session.adapter.getBook(listingOf(listings, ids[index] ?? ""), signal);
+    const actual = await readServedBook(session, listingOf(listings, ids[index] ?? ""));
     compareBook(row, expectedPolymarketBook(book), actual, book, findings);
   }
 }

@@ -1,6 +1,6 @@
-import type { MarketQuery } from "../../src/board/index.ts";
-import type { Activity, EventListing, MarketListing, MarketSnapshot, Quote } from "../../src/domain/market.ts";
-import type { ListingPage } from "../../src/ports/venue.ts";
+import type { MarketQuery } from "../../../src/board/index.ts";
+import type { Activity, EventListing, MarketListing, MarketSnapshot, Quote } from "../../../src/domain/market.ts";
+import type { ListingPage } from "../../../src/ports/venue.ts";
 
 /** Timestamp of the samples, a midnight UTC; also the default start of a `FakeClock`. */
 export const SAMPLE_AT = Date.UTC(2026, 10, 21);

@@ -1,13 +1,14 @@
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
-import { MarketBoard } from "../../src/board/index.ts";
-import { marketRoutes } from "../../src/capabilities/markets/routes.ts";
-import { createMarketsService, type MarketsPorts } from "../../src/capabilities/markets/service.ts";
-import { createResolutionService, resolutionRoutes } from "../../src/capabilities/resolution/index.ts";
-import type { HistoryReading } from "../../src/storage/index.ts";
-import { FakeClock } from "./fake-clock.ts";
+import { MarketBoard } from "../../../src/board/index.ts";
+import { marketRoutes } from "../../../src/capabilities/markets/routes.ts";
+import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/service.ts";
+import { createResolutionService, resolutionRoutes } from "../../../src/capabilities/resolution/index.ts";
+import type { HistoryReading } from "../../../src/storage/index.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { NO_MATCHES } from "../matching/no-matches.ts";
+import { sampleCandle } from "../storage-samples.ts";
+import { testServer, VALID_KEY } from "../test-app.ts";
 import { SAMPLE_AT } from "./market-samples.ts";
-import { sampleCandle } from "./storage-samples.ts";
-import { testServer, VALID_KEY } from "./test-app.ts";
 
 export interface MarketApi {
   readonly app: FastifyInstance;
@@ -31,6 +32,8 @@ export interface MarketApiOptions {
   /** Reads trades. The default returns none. */
   readonly trades?: MarketsPorts["trades"];
   readonly factsOf?: MarketsPorts["factsOf"];
+  /** Creates the matching of the board. By default nothing matches. */
+  readonly openMatches?: (board: MarketBoard, clock: FakeClock) => MarketsPorts["matches"];
 }
 
 /**
@@ -76,6 +79,7 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
     books: options.books ?? { read: async () => null },
     trades: options.trades ?? { read: async () => ({ trades: [], next: null }) },
     factsOf: options.factsOf ?? (() => ({ bookType: "clob", ids: {} })),
+    matches: options.openMatches?.(board, clock) ?? NO_MATCHES,
   });
   const venues = { trading, all: [...trading, ...(options.reference ?? ["gamma"])] };
   marketRoutes(app, { service, board, venues, publicUrl, now: () => clock.now() });

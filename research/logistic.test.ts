@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { fitLogistic } from "./logistic.ts";
+
+const assertClose = (actual: number, expected: number, tolerance = 1e-6) =>
+  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
+
+/** Number of examples of each outcome, at x = 0 and at x = 1. */
+function createExamples(counts: readonly (readonly [x: number, outcome: number, count: number])[]) {
+  const examples = counts.flatMap(([x, outcome, count]) => Array.from({ length: count }, () => [x, outcome] as const));
+  return { inputs: examples.map(([x]) => [x]), outcomes: examples.map(([, outcome]) => outcome) };
+}
+
+test("without features the intercept is the log-odds of the share", () => {
+  const outcomes = [1, 1, 1, 0];
+  const { intercept, weights } = fitLogistic(
+    outcomes.map(() => []),
+    outcomes,
+    0.3,
+  );
+  assertClose(intercept, Math.log(3));
+  assert.deepEqual(weights, []);
+});
+
+test("for one binary feature and no ridge the weight is the logarithm of the odds ratio", () => {
+  // Doll and Hill (1950), men: 647 smokers and 2 others with lung cancer, 622 and 27 controls.
+  const { inputs, outcomes } = createExamples([
+    [1, 1, 647],
+    [0, 1, 2],
+    [1, 0, 622],
+    [0, 0, 27],
+  ]);
+  const { intercept, weights } = fitLogistic(inputs, outcomes, 0);
+  assertClose(weights[0] ?? 0, Math.log((647 * 27) / (622 * 2)), 1e-4);
+  assertClose(intercept, Math.log(2 / 27), 1e-4);
+});
+
+test("the gradient of the penalised log-likelihood is zero at the fitted coefficients", () => {
+  const example = fc.record({
+    input: fc.tuple(fc.double({ min: -2, max: 2, noNaN: true }), fc.double({ min: -2, max: 2, noNaN: true })),
+    outcome: fc.constantFrom(0, 1),
+  });
+  fc.assert(
+    fc.property(fc.array(example, { minLength: 4, maxLength: 30 }), (examples) => {
+      const outcomes = examples.map(({ outcome }) => outcome);
+      fc.pre(outcomes.includes(0) && outcomes.includes(1));
+      const ridge = 0.5;
+      const { intercept, weights } = fitLogistic(
+        examples.map(({ input }) => input),
+        outcomes,
+        ridge,
+      );
+      const residuals = examples.map(({ input, outcome }) => {
+        const score = intercept + input.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0);
+        return outcome - 1 / (1 + Math.exp(-score));
+      });
+      const dot = (values: readonly number[]) =>
+        values.reduce((sum, value, index) => sum + value * (residuals[index] ?? 0), 0);
+      assertClose(dot(examples.map(() => 1)), 0, 1e-5);
+      for (const feature of [0, 1] as const)
+        assertClose(dot(examples.map(({ input }) => input[feature])), ridge * (weights[feature] ?? 0), 1e-5);
+    }),
+  );
+});
+
+test("a larger ridge gives smaller weights, also for data that a line separates", () => {
+  const { inputs, outcomes } = createExamples([
+    [0, 0, 5],
+    [1, 1, 5],
+  ]);
+  const weightAt = (ridge: number) => fitLogistic(inputs, outcomes, ridge).weights[0] ?? Number.NaN;
+  assert.ok(weightAt(10) < weightAt(1));
+  assert.ok(weightAt(1) < weightAt(0.1));
+  assert.ok(weightAt(10) > 0);
+});
+
+test("refuses data in which only one outcome occurs, and no data", () => {
+  assert.throws(() => fitLogistic([[1], [2]], [1, 1], 1), /both outcomes must occur/);
+  assert.throws(() => fitLogistic([], [], 1), /both outcomes must occur/);
+});

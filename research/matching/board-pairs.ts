@@ -1,0 +1,60 @@
+/**
+ * Candidate pairs of a board: what the search finds among listed questions. In a file of labelled pairs almost half are
+ * true; of these candidates few are. The model is fitted to both.
+ */
+import { createHash } from "node:crypto";
+import { BlockIndex } from "../../src/matching/block-index.ts";
+import { findMarketVetoes } from "../../src/matching/decide.ts";
+import { compareMarkets } from "../../src/matching/features.ts";
+import { createFingerprint } from "../../src/matching/fingerprint.ts";
+import { CANDIDATES_MAX, SHARE_MIN, searchTerms } from "../../src/matching/search-terms.ts";
+import type { WordWeights } from "../../src/matching/text/word-weights.ts";
+import labels from "./board-labels.json" with { type: "json" };
+import type { ListingRow, PairRow } from "./rows.ts";
+
+/**
+ * Returns the candidates that no veto decides, as labelled pairs. The labels come from reading both titles; pairs that the
+ * titles do not decide are left out. `rows` holds each question once.
+ */
+export function findBoardPairs(rows: readonly ListingRow[], weightOf: WordWeights): PairRow[] {
+  const same = new Set(labels.same);
+  const unclear = new Set(labels.unclear);
+  const venues = [...new Set(rows.map(({ venue }) => venue))];
+  const venueOf = ({ venue }: ListingRow) => venues.indexOf(venue);
+  const fingerprints = rows.map(({ title, close }) =>
+    createFingerprint({
+      title,
+      outcomeLabel: null,
+      eventTitle: null,
+      closeAt: close == null ? null : Date.parse(close),
+      expectedResolutionAt: null,
+    }),
+  );
+  const index = new BlockIndex();
+  for (const [row, fingerprint] of fingerprints.entries()) {
+    const listing = rows[row];
+    if (listing !== undefined) index.set(row, venueOf(listing), searchTerms(fingerprint, weightOf, 0));
+  }
+  const pairs = new Map<string, PairRow>();
+  for (const [row, fingerprint] of fingerprints.entries()) {
+    const a = rows[row];
+    if (a === undefined) continue;
+    const options = { venue: venueOf(a), limit: CANDIDATES_MAX, shareMin: SHARE_MIN };
+    for (const other of index.find(searchTerms(fingerprint, weightOf, 1), options)) {
+      const b = rows[other];
+      const otherFingerprint = fingerprints[other];
+      if (b === undefined || otherFingerprint === undefined) continue;
+      const key = keyOf(a, b);
+      if (pairs.has(key) || unclear.has(key)) continue;
+      if (findMarketVetoes(compareMarkets(fingerprint, otherFingerprint, weightOf)).length > 0) continue;
+      pairs.set(key, { a, b, same: same.has(key), relation: "board_candidate", grain: "market" });
+    }
+  }
+  return [...pairs.values()];
+}
+
+/** Hash of both ids, which says nothing about the questions. */
+function keyOf(a: ListingRow, b: ListingRow): string {
+  const ids = [a, b].map(({ venue, id }) => `${venue}/${id}`).sort();
+  return createHash("sha256").update(ids.join("|")).digest("hex").slice(0, 16);
+}

@@ -1,0 +1,78 @@
+/** Runs the service's own comparison on labelled pairs. */
+import {
+  decideEvents,
+  decideMarkets,
+  type MatchDecision,
+  type MatchingCoefficients,
+  VETOED_PROBABILITY,
+} from "../../src/matching/decide.ts";
+import { compareEvents, type EventComparison } from "../../src/matching/event-features.ts";
+import { createEventFingerprint } from "../../src/matching/event-fingerprint.ts";
+import { compareMarkets, type MarketComparison } from "../../src/matching/features.ts";
+import { createFingerprint } from "../../src/matching/fingerprint.ts";
+import type { WordWeights } from "../../src/matching/text/word-weights.ts";
+import type { PairRow, PairSide } from "./rows.ts";
+
+const timeOf = (text: string | null | undefined): number | null => {
+  const time = text === null || text === undefined ? Number.NaN : Date.parse(text);
+  return Number.isNaN(time) ? null : time;
+};
+
+function marketFingerprint(side: PairSide) {
+  return createFingerprint({
+    title: side.title,
+    outcomeLabel: null,
+    eventTitle: side.event_title ?? null,
+    closeAt: timeOf(side.close),
+    expectedResolutionAt: timeOf(side.event_date),
+  });
+}
+
+function eventFingerprint(side: PairSide) {
+  return createEventFingerprint({
+    title: side.title,
+    legs: side.legs_sample ?? [],
+    legCount: side.legs_total ?? null,
+    closeAt: timeOf(side.close),
+    expectedResolutionAt: timeOf(side.event_date),
+  });
+}
+
+export const compareMarketRow = ({ a, b }: PairRow, weightOf: WordWeights): MarketComparison =>
+  compareMarkets(marketFingerprint(a), marketFingerprint(b), weightOf);
+
+export const compareEventRow = ({ a, b }: PairRow, weightOf: WordWeights): EventComparison =>
+  compareEvents(eventFingerprint(a), eventFingerprint(b), weightOf);
+
+/** Decision of the service's matcher about a labelled pair. */
+export interface Prediction {
+  readonly decision: MatchDecision;
+  /** Features of the comparison. */
+  readonly features: Readonly<Record<string, number>>;
+  /** Probability that both sides settle on the same proposition, in [0, 1]. */
+  readonly probability: number;
+}
+
+/** Runs the service's decision on a labelled pair. Only `identical` and `inverse` count as the same question. */
+export function predictRow(row: PairRow, coefficients: MatchingCoefficients, weightOf: WordWeights): Prediction {
+  const [decision, features] =
+    row.grain === "market" ? decideMarketRow(row, coefficients, weightOf) : decideEventRow(row, coefficients, weightOf);
+  const isSame = decision.relation === "identical" || decision.relation === "inverse";
+  return {
+    decision,
+    features,
+    probability: isSame ? decision.probability : Math.min(decision.probability, VETOED_PROBABILITY),
+  };
+}
+
+type Decided = readonly [MatchDecision, Readonly<Record<string, number>>];
+
+function decideMarketRow(row: PairRow, coefficients: MatchingCoefficients, weightOf: WordWeights): Decided {
+  const comparison = compareMarketRow(row, weightOf);
+  return [decideMarkets(comparison, coefficients), comparison.features];
+}
+
+function decideEventRow(row: PairRow, coefficients: MatchingCoefficients, weightOf: WordWeights): Decided {
+  const comparison = compareEventRow(row, weightOf);
+  return [decideEvents(comparison, coefficients), comparison.features];
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { gzipSync } from "node:zlib";
+
+const COMMAND = new URL("evaluate.ts", import.meta.url).pathname;
+
+let folder = "";
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "matching-evaluate-"));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const evaluate = (...args: readonly string[]): Promise<Run> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [COMMAND, ...args], (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
+    );
+  });
+
+async function fileWith(rows: readonly object[], name = "pairs.jsonl"): Promise<string> {
+  const path = join(folder, name);
+  const text = rows.map((row) => JSON.stringify(row)).join("\n");
+  await writeFile(path, name.endsWith(".gz") ? gzipSync(text) : text);
+  return path;
+}
+
+const pair = (a: string, b: string, same: boolean, relation: string, grain = "market") => ({
+  a: { venue: "first", id: `a:${a}`, title: a },
+  b: { venue: "second", id: `b:${b}`, title: b },
+  same,
+  relation,
+  grain,
+});
+
+const LAKERS = "Will the Lakers win the 2027 NBA Finals?";
+const MARKETS = [
+  pair(LAKERS, LAKERS, true, "equivalent"),
+  pair(LAKERS, "Will the Celtics win the 2027 NBA Finals?", false, "different_entity"),
+  // A wrong label, which the command must list as a mistake.
+  pair("Will Norway win Eurovision 2027?", "Will Norway win Eurovision 2027?", false, "different_scope"),
+  pair("Will Norway win Eurovision 2027?", "Will Italy win Eurovision 2027?", true, "equivalent"),
+];
+const EVENT = pair("Eurovision 2027 winner", "Eurovision 2027 winner", true, "equivalent", "event");
+
+const lastLine = (stdout: string): unknown => JSON.parse(stdout.replace(/\n$/, "").split("\n").at(-1) ?? "");
+
+describe("npm run evaluate:matching", () => {
+  test("prints tables, mistakes with both titles, and the scores as JSON in the last line", async () => {
+    const { code, stdout, stderr } = await evaluate(await fileWith([...MARKETS, EVENT]));
+    assert.equal(code, 0, stderr);
+    const { market, event, ece } = lastLine(stdout) as { market: unknown; event: unknown; ece: number };
+    assert.deepEqual(market, { n: 4, precision: 0.5, recall: 0.5, f1: 0.5 });
+    assert.deepEqual(event, { n: 1, precision: 1, recall: 1, f1: 1 });
+    assert.ok(ece > 0.2 && ece < 1);
+    assert.match(stdout, /\| different_entity \| 1 \| 0 \| 0 \|/);
+    assert.match(stdout, /Expected calibration error/);
+    assert.match(stdout, /Mistakes: 2, of which 2 are listed/);
+    assert.match(stdout, /matched wrongly \(market, labelled different_scope\)\n.*identical.*\n {2}first: Will Norway/);
+    assert.match(
+      stdout,
+      /not matched \(market, labelled equivalent\)\n.*vetoes: outcome, place\n.*\n {2}second: Will Italy/,
+    );
+  });
+
+  test("--json prints only the last line, also for a gzipped file", async () => {
+    const { stdout } = await evaluate(await fileWith(MARKETS, "pairs.jsonl.gz"), "--json");
+    assert.equal(stdout.split("\n").length, 2);
+    const { market, event } = lastLine(stdout) as { market: { n: number }; event: unknown };
+    assert.equal(market.n, 4);
+    assert.deepEqual(event, { n: 0, precision: null, recall: null, f1: null });
+  });
+
+  test("--mistakes limits the list", async () => {
+    const { stdout } = await evaluate(await fileWith(MARKETS), "--mistakes", "1");
+    assert.match(stdout, /Mistakes: 2, of which 1 are listed/);
+    assert.equal(stdout.match(/^ {2}first:/gm)?.length, 1);
+  });
+
+  test("for a file without pairs, n is 0 and all scores are null", async () => {
+    const { code, stdout } = await evaluate(await fileWith([]), "--json");
+    assert.equal(code, 0);
+    const none = { n: 0, precision: null, recall: null, f1: null };
+    assert.deepEqual(lastLine(stdout), { market: none, event: none, ece: null });
+  });
+
+  test("a bad file is an error with its line, and wrong arguments are an error with the usage", async () => {
+    const bad = await evaluate(await fileWith([MARKETS[0] ?? {}, { same: true }]));
+    assert.equal(bad.code, 1);
+    assert.equal(bad.stdout, "");
+    assert.match(bad.stderr, /pairs\.jsonl, line 2: not a pair/);
+    assert.equal((await evaluate(join(folder, "absent.jsonl"))).code, 1);
+    const noFile = await evaluate();
+    assert.equal(noFile.code, 1);
+    assert.match(noFile.stderr, /Usage: npm run evaluate:matching/);
+    assert.equal((await evaluate(await fileWith([]), "--mistakes", "many")).code, 1);
+    assert.match((await evaluate("--help")).stdout, /^Usage:/);
+  });
+});

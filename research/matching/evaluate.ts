@@ -1,0 +1,89 @@
+/** `npm run evaluate:matching -- FILE`: scores the shipped matcher on labelled pairs. It does not fit to them. */
+import { parseArgs } from "node:util";
+import { isSameProposition } from "../../src/matching/decide.ts";
+import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "../../src/matching/model-data.ts";
+import { type Prediction, predictRow } from "./compare-rows.ts";
+import { describeScores, format, type ScoredRow, summariseScores } from "./report.ts";
+import { readPairs } from "./rows.ts";
+
+const USAGE = `Usage: npm run evaluate:matching -- FILE [--mistakes N] [--json]
+
+Scores the shipped matcher on labelled pairs, one JSON object per line, gzipped or not. The last line of the output is one
+JSON object with the scores.
+  --mistakes  number of mistakes to list (default 20)
+  --json      print only the last line
+`;
+/** Listed contributions of features to the log-odds of a mistake. */
+const CONTRIBUTIONS_MAX = 5;
+
+interface EvaluatedRow extends ScoredRow {
+  readonly prediction: Prediction;
+}
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      mistakes: { type: "string", default: "20" },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  const [path, ...others] = positionals;
+  if (values.help) process.stdout.write(USAGE);
+  else if (path === undefined || others.length > 0) throw new Error(`expected one file\n\n${USAGE}`);
+  else if (!/^[0-9]{1,9}$/.test(values.mistakes)) throw new Error("--mistakes must be a whole number of at least 0");
+  else await evaluate(path, values.json, Number(values.mistakes));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+async function evaluate(path: string, isJson: boolean, mistakesMax: number): Promise<void> {
+  const rows = await readPairs(path);
+  const evaluated = rows.map((row): EvaluatedRow => {
+    const prediction = predictRow(row, MATCHING_COEFFICIENTS, WORD_WEIGHTS);
+    return { row, isSame: row.same, probability: prediction.probability, prediction };
+  });
+  const text = isJson
+    ? ""
+    : `## Scores of the shipped matcher\n\n${describeScores(evaluated)}\n\n${describeMistakes(evaluated, mistakesMax)}\n\n`;
+  process.stdout.write(`${text}${JSON.stringify(summariseScores(evaluated))}\n`);
+}
+
+/** Lists the pairs that are matched wrongly or not matched, those with the largest error first. */
+function describeMistakes(evaluated: readonly EvaluatedRow[], mistakesMax: number): string {
+  const error = ({ probability, isSame }: EvaluatedRow) => Math.abs(probability - (isSame ? 1 : 0));
+  const mistakes = evaluated
+    .filter(({ prediction, isSame }) => isSameProposition(prediction.decision) !== isSame)
+    .sort((a, b) => error(b) - error(a));
+  const lines = mistakes.slice(0, mistakesMax).map(describeMistake);
+  return [`### Mistakes: ${mistakes.length}, of which ${lines.length} are listed`, ...lines].join("\n\n");
+}
+
+function describeMistake({ row, prediction, isSame }: EvaluatedRow): string {
+  const { relation, probability, vetoes } = prediction.decision;
+  const reasons =
+    vetoes.length > 0 ? `vetoes: ${vetoes.join(", ")}` : `log-odds: ${contributionsOf(row.grain, prediction)}`;
+  return [
+    `- ${isSame ? "not matched" : "matched wrongly"} (${row.grain}, labelled ${row.relation})`,
+    `  decided ${relation ?? "unrelated"} with probability ${format(probability)}; ${reasons}`,
+    ...[row.a, row.b].map((side) => `  ${side.venue}: ${titleOf(side)}`),
+  ].join("\n");
+}
+
+function titleOf({ title, event_title }: EvaluatedRow["row"]["a"]): string {
+  return event_title === undefined || event_title === title ? title : `${title} [${event_title}]`;
+}
+
+function contributionsOf(grain: EvaluatedRow["row"]["grain"], { features }: Prediction): string {
+  const { intercept, weights } = MATCHING_COEFFICIENTS[grain];
+  const contributions = Object.entries(weights)
+    .map(([name, weight]) => ({ name, value: weight * (features[name] ?? 0) }))
+    .filter(({ value }) => Math.abs(value) >= 0.005)
+    .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
+    .slice(0, CONTRIBUTIONS_MAX);
+  return [{ name: "intercept", value: intercept }, ...contributions]
+    .map(({ name, value }) => `${name} ${value.toFixed(2)}`)
+    .join(", ");
+}

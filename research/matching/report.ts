@@ -1,0 +1,102 @@
+/** Describes the scores of a matcher as Markdown. */
+import { MATCH_DECISION_MIN } from "../../src/matching/decide.ts";
+import { brierScore, calibrationBins, calibrationError, type Score, type Scored, scoreAt } from "./metrics.ts";
+import type { PairRow } from "./rows.ts";
+
+export interface ScoredRow extends Scored {
+  readonly row: PairRow;
+}
+
+export const GRAINS = ["market", "event"] as const;
+const COMPARED_THRESHOLDS = [0.5, 0.7, 0.9];
+
+export const format = (value: number | null, decimals = 3): string => (value === null ? "–" : value.toFixed(decimals));
+
+export function table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
+  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** Tables of precision, recall, F1 and Brier score by grain and relation, by threshold, and of the calibration. */
+export function describeScores(scored: readonly ScoredRow[]): string {
+  const parts = GRAINS.filter((grain) => scored.some(({ row }) => row.grain === grain)).flatMap((grain) => {
+    const pairs = scored.filter(({ row }) => row.grain === grain);
+    return [
+      `### ${grain === "market" ? "Markets" : "Events"}`,
+      `A pair is matched if its probability is at least ${MATCH_DECISION_MIN}.`,
+      describeRelations(pairs),
+      describeThresholds(pairs),
+    ];
+  });
+  return [...parts, "### Calibration", describeCalibration(scored)].join("\n\n");
+}
+
+function describeRelations(pairs: readonly ScoredRow[]): string {
+  const relations = [...new Set(pairs.map(({ row }) => row.relation))].sort();
+  const line = (name: string, group: readonly ScoredRow[]) => {
+    const { n, precision, recall, f1 } = scoreAt(group, MATCH_DECISION_MIN);
+    const matched = group.filter(({ probability }) => probability >= MATCH_DECISION_MIN);
+    return [
+      name,
+      n,
+      group.filter(({ isSame }) => isSame).length,
+      matched.length,
+      matched.filter(({ isSame }) => !isSame).length,
+      ...[precision, recall, f1, brierScore(group)].map((value) => format(value)),
+    ];
+  };
+  return table(
+    ["relation", "pairs", "same", "matched", "matched wrongly", "precision", "recall", "F1", "Brier score"],
+    [
+      line("all", pairs),
+      ...relations.map((relation) =>
+        line(
+          relation,
+          pairs.filter(({ row }) => row.relation === relation),
+        ),
+      ),
+    ],
+  );
+}
+
+function describeThresholds(pairs: readonly ScoredRow[]): string {
+  return table(
+    ["probability from", "precision", "recall", "F1"],
+    COMPARED_THRESHOLDS.map((threshold) => {
+      const { precision, recall, f1 } = scoreAt(pairs, threshold);
+      return [threshold, format(precision), format(recall), format(f1)];
+    }),
+  );
+}
+
+function describeCalibration(pairs: readonly Scored[]): string {
+  const bins = calibrationBins(pairs).map(({ lower, upper, n, meanProbability, shareSame }) => [
+    `${lower.toFixed(1)} to ${upper.toFixed(1)}`,
+    n,
+    format(meanProbability),
+    format(shareSame),
+  ]);
+  return [
+    table(["probability", "pairs", "mean probability", "share same"], bins),
+    `Expected calibration error: ${format(calibrationError(pairs), 4)}.`,
+  ].join("\n\n");
+}
+
+interface ScoreSummary {
+  readonly market: Score;
+  readonly event: Score;
+  readonly ece: number | null;
+}
+
+/** Scores at the decision threshold by grain, and the calibration error of all pairs, with four decimals. */
+export function summariseScores(scored: readonly ScoredRow[]): ScoreSummary {
+  const round = (value: number | null) => (value === null ? null : Number(value.toFixed(4)));
+  const [market, event] = GRAINS.map((grain) => {
+    const { n, precision, recall, f1 } = scoreAt(
+      scored.filter(({ row }) => row.grain === grain),
+      MATCH_DECISION_MIN,
+    );
+    return { n, precision: round(precision), recall: round(recall), f1: round(f1) };
+  }) as [Score, Score];
+  return { market, event, ece: round(calibrationError(scored)) };
+}

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createWordWeights } from "../../src/matching/text/word-weights.ts";
+import type { PairRow } from "./rows.ts";
+import { calibrateBoard, countWords, crossValidate, fitCoefficients } from "./train.ts";
+
+const NAMES = "Adams Baker Clark Davis Evans Frank Ghosh Hills Irwin Jones Klein Lopez".split(" ");
+const OFFICES = ["chair of Acme", "head of Globex"];
+
+const row = (a: string, b: string, same: boolean, grain: PairRow["grain"]): PairRow => ({
+  a: { venue: "first", id: a, title: a },
+  b: { venue: "second", id: b, title: b },
+  same,
+  relation: same ? "equivalent" : "unrelated",
+  grain,
+});
+
+/** The same question in other words, and a question about another office. */
+const ROWS = (["market", "event"] as const).flatMap((grain) =>
+  NAMES.flatMap((name) => {
+    const [office, other] = OFFICES;
+    const question = `Next ${office} after ${name}`;
+    return [
+      row(question, `${question}?`, true, grain),
+      row(question, `${name} memoir about ${other} published`, false, grain),
+    ];
+  }),
+);
+const weightOf = createWordWeights({}, 1_000);
+
+test("counts the distinct titles that contain a stem, if there are enough", () => {
+  const titles = ["Rain in Paris", "Rain in Oslo", "Rain in Rome", "Rain in Rome", "Snow, snow, snow in Rome"];
+  assert.deepEqual(countWords(titles), { titleCount: 4, counts: { rain: 3 } });
+});
+
+test("two fits of the same pairs are equal, with four decimals", () => {
+  const coefficients = fitCoefficients(ROWS, weightOf);
+  assert.deepEqual(fitCoefficients(ROWS, weightOf), coefficients);
+  for (const { intercept, weights } of [coefficients.market, coefficients.event])
+    for (const value of [intercept, ...Object.values(weights)]) assert.equal(value, Number(value.toFixed(4)));
+});
+
+test("cross-validation scores each pair once, in order, and tells these pairs apart", () => {
+  const scored = crossValidate(ROWS, weightOf);
+  assert.deepEqual(
+    scored.map(({ row: scoredRow }) => scoredRow),
+    ROWS,
+  );
+  for (const { isSame, probability } of scored) assert.equal(probability > 0.5, isSame);
+});
+
+test("the label of a pair does not change the pair's own score", () => {
+  const scores = crossValidate(ROWS, weightOf).map(({ probability }) => probability);
+  for (const index of [0, 1]) {
+    const flipped = ROWS.map((row, other) => (other === index ? { ...row, same: !row.same } : row));
+    assert.equal(crossValidate(flipped, weightOf)[index]?.probability, scores[index]);
+  }
+});
+
+test("the calibration of a board lowers the confidence if fewer pairs are true than expected", () => {
+  const scored = Array.from({ length: 100 }, (_, index) => ({
+    row: ROWS[0] as PairRow,
+    probability: index % 2 === 0 ? 0.7 : 0.8,
+    isSame: index % 10 === 0,
+  }));
+  const { slope, shift } = calibrateBoard(scored);
+  const logOdds = slope * Math.log(0.75 / 0.25) + shift;
+  assert.ok(logOdds < 0);
+});

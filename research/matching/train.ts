@@ -1,0 +1,118 @@
+/** Fits the models of the matcher to labelled pairs, and scores them by cross-validation. */
+import {
+  FITTED_EVENT_FEATURES,
+  FITTED_MARKET_FEATURES,
+  findEventVetoes,
+  findMarketVetoes,
+  type LogisticModel,
+  type MatchingCoefficients,
+} from "../../src/matching/decide.ts";
+import type { WordWeights } from "../../src/matching/text/word-weights.ts";
+import { normaliseText, stemsOf } from "../../src/matching/text/words.ts";
+import { fitLogistic } from "../logistic.ts";
+import { compareEventRow, compareMarketRow, predictRow } from "./compare-rows.ts";
+import { groupPairs } from "./groups.ts";
+import type { ScoredRow } from "./report.ts";
+import type { PairRow } from "./rows.ts";
+
+/** Penalty of squared weights. */
+export const RIDGE = 0.5;
+export const FOLDS = 10;
+/** Words in at least this many titles have a weight of their own. */
+export const WORD_COUNT_MIN = 3;
+/** Decimal places of the coefficients. The last digits of sums differ between machines. */
+const COEFFICIENT_DECIMALS = 4;
+/** Rounds a coefficient. The sum turns -0 into 0. */
+const round = (value: number): number => Number(value.toFixed(COEFFICIENT_DECIMALS)) + 0;
+
+/** Number of distinct titles, and of those that contain each frequent stem. */
+export interface WordCounts {
+  readonly titleCount: number;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export function countWords(titles: readonly string[]): WordCounts {
+  const distinct = new Set(titles);
+  const counts = new Map<string, number>();
+  for (const title of distinct)
+    for (const stem of new Set(stemsOf(normaliseText(title)))) counts.set(stem, (counts.get(stem) ?? 0) + 1);
+  const listed = [...counts].filter(([, count]) => count >= WORD_COUNT_MIN).sort(([a], [b]) => (a < b ? -1 : 1));
+  return { titleCount: distinct.size, counts: Object.fromEntries(listed) };
+}
+
+/**
+ * Fits both models with the pairs that no veto decides.
+ *
+ * @throws Error if the pairs of a grain are all the same or all different
+ */
+export function fitCoefficients(rows: readonly PairRow[], weightOf: WordWeights): MatchingCoefficients {
+  const market: Example[] = [];
+  const event: Example[] = [];
+  for (const row of rows) {
+    if (row.grain === "market") {
+      const comparison = compareMarketRow(row, weightOf);
+      if (findMarketVetoes(comparison).length === 0) market.push({ features: comparison.features, isSame: row.same });
+    } else {
+      const comparison = compareEventRow(row, weightOf);
+      if (findEventVetoes(comparison).length === 0) event.push({ features: comparison.features, isSame: row.same });
+    }
+  }
+  return {
+    market: fitModel(market, FITTED_MARKET_FEATURES),
+    event: fitModel(event, FITTED_EVENT_FEATURES),
+    board: IDENTITY,
+  };
+}
+
+const IDENTITY = { slope: 1, shift: 0 } as const;
+const CALIBRATION_RIDGE = 0.1;
+
+/**
+ * Fits the calibration of confidences on a board by Platt scaling: log-odds = slope * log-odds of the model + shift.
+ *
+ * @param scored  candidates of a board with cross-validated probabilities
+ */
+export function calibrateBoard(scored: readonly ScoredRow[]): MatchingCoefficients["board"] {
+  const logOdds = scored.map(({ probability }) => [Math.log(probability / (1 - probability))]);
+  const { intercept, weights } = fitLogistic(
+    logOdds,
+    scored.map(({ isSame }) => (isSame ? 1 : 0)),
+    CALIBRATION_RIDGE,
+  );
+  return { slope: round(weights[0] ?? 1), shift: round(intercept) };
+}
+
+/** Scores each pair with a model that was fitted without the pair's group. */
+export function crossValidate(rows: readonly PairRow[], weightOf: WordWeights): ScoredRow[] {
+  const folds = groupPairs(rows).map((group) => group % FOLDS);
+  const models = Array.from({ length: FOLDS }, (_, fold) =>
+    folds.includes(fold)
+      ? fitCoefficients(
+          rows.filter((_, index) => folds[index] !== fold),
+          weightOf,
+        )
+      : null,
+  );
+  return rows.map((row, index) => {
+    const model = models[folds[index] ?? 0];
+    if (model === undefined || model === null) throw new Error("each fold has a model");
+    return { row, isSame: row.same, probability: predictRow(row, model, weightOf).probability };
+  });
+}
+
+interface Example {
+  readonly features: Readonly<Record<string, number>>;
+  readonly isSame: boolean;
+}
+
+function fitModel(examples: readonly Example[], names: readonly string[]): LogisticModel {
+  const { intercept, weights } = fitLogistic(
+    examples.map(({ features }) => names.map((name) => features[name] ?? 0)),
+    examples.map(({ isSame }) => (isSame ? 1 : 0)),
+    RIDGE,
+  );
+  return {
+    intercept: round(intercept),
+    weights: Object.fromEntries(names.map((name, index) => [name, round(weights[index] ?? 0)])),
+  };
+}

@@ -1,0 +1,91 @@
+import type { BoardEvent, BoardMarket } from "../../board/index.ts";
+import { fromMicros, toMicros } from "../../domain/price.ts";
+import { buyAllNo, buyAllYes, findLadderViolations } from "../../quant/set-arbitrage.ts";
+import { type TopOfBook, topOf } from "./compare.ts";
+import { findLadders, type ParsedQuestion, parseQuestion, skeletonOf } from "./ladder.ts";
+import type { SetOpportunity, Side } from "./model.ts";
+
+/** If the asks of all outcomes add up to less than 1 minus this, an outcome is more likely missing than free money. */
+const YES_SET_SPREAD_MAX = 0.2;
+/** Longer rules are not compared. */
+const RULES_LENGTH_MAX = 5_000;
+
+/** Trades in the markets of one event that pay at least `payout` per set, at a price below it before fees. */
+export interface SetCandidate extends Pick<SetOpportunity, "kind" | "strategy" | "event" | "payout"> {
+  readonly legs: readonly { readonly market: BoardMarket; readonly side: Side }[];
+}
+
+type Tradable = { readonly market: BoardMarket; readonly top: TopOfBook };
+
+/**
+ * Finds trades within one event whose best prices leave a difference. The markets of an exclusive event form a set, those of
+ * another event perhaps ladders.
+ *
+ * @param markets  all markets of the event, also those that cannot be traded
+ */
+export function findSetCandidates(event: BoardEvent, markets: readonly BoardMarket[]): SetCandidate[] {
+  const tradable = markets.flatMap((market): Tradable[] => {
+    const top = topOf(market);
+    return top === null ? [] : [{ market, top }];
+  });
+  if (tradable.length < 2) return [];
+  if (!event.listing.mutuallyExclusive) return findLadderCandidates(event, tradable);
+  const isComplete = event.listing.exhaustive && tradable.length === markets.length;
+  return [...(isComplete ? buyYes(event, tradable) : []), ...buyNo(event, tradable)];
+}
+
+function buyYes(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {
+  const trade = buyAllYes(tradable.map(({ top }) => top.ask));
+  if (trade === null) return [];
+  const cost = tradable.reduce((sum, { top }) => sum + toMicros(top.ask ?? 1), 0);
+  const spread = fromMicros(toMicros(1) - cost);
+  if (spread <= 0 || spread > YES_SET_SPREAD_MAX) return [];
+  const legs = tradable.map(({ market }) => ({ market, side: "yes" as const }));
+  return [{ kind: "exclusive_set", strategy: "buy_all_yes", event, legs, payout: trade.payout }];
+}
+
+function buyNo(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {
+  const trade = buyAllNo(tradable.map(({ top }) => ({ bid: top.bid, fee: top.fee })));
+  if (trade === null) return [];
+  const chosen = trade.markets.flatMap((index) => tradable[index] ?? []);
+  const spread = fromMicros(chosen.reduce((sum, { top }) => sum + toMicros(top.bid ?? 0), -toMicros(1)));
+  if (spread <= 0) return [];
+  const legs = chosen.map(({ market }) => ({ market, side: "no" as const }));
+  return [{ kind: "exclusive_set", strategy: "buy_all_no", event, legs, payout: trade.payout }];
+}
+
+function findLadderCandidates(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {
+  const ladders = findLadders(tradable.map(({ market }) => questionOf(market)));
+  return ladders.flatMap((indexes) => {
+    const rungs = indexes.flatMap((index) => tradable[index] ?? []);
+    return findLadderViolations(rungs.map(({ top }) => top)).flatMap((violation): SetCandidate[] => {
+      const [wide, narrow] = [rungs[violation.wide], rungs[violation.narrow]];
+      if (wide === undefined || narrow === undefined || !haveSameRules(wide.market, narrow.market)) return [];
+      const legs = [
+        { market: wide.market, side: "yes" as const },
+        { market: narrow.market, side: "no" as const },
+      ];
+      return [{ kind: "ladder", strategy: "buy_wide_yes_narrow_no", event, legs, payout: 1 }];
+    });
+  });
+}
+
+/** Parsed questions. A listing is immutable, and a market keeps its listing while only its quotes change. */
+const parsedQuestions = new WeakMap<BoardMarket["listing"], { readonly question: ParsedQuestion | null }>();
+
+function questionOf({ listing }: BoardMarket): ParsedQuestion | null {
+  const parsed = parsedQuestions.get(listing);
+  if (parsed !== undefined) return parsed.question;
+  const { title, outcomeLabel } = listing;
+  const text = outcomeLabel === null || title.includes(outcomeLabel) ? title : `${title} — ${outcomeLabel}`;
+  const question = parseQuestion(text);
+  parsedQuestions.set(listing, { question });
+  return question;
+}
+
+/** Whether the rules of two markets differ at most in numbers and dates. Rules of which only one is known do not. */
+function haveSameRules({ listing: a }: BoardMarket, { listing: b }: BoardMarket): boolean {
+  if (a.rules === null || b.rules === null) return a.rules === b.rules;
+  if (Math.max(a.rules.length, b.rules.length) > RULES_LENGTH_MAX) return false;
+  return skeletonOf(a.rules) === skeletonOf(b.rules);
+}

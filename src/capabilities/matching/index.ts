@@ -1,0 +1,9 @@
+/** Markets and events that several venues list: follows the board, matches on a thread, and stores operators' decisions. */
+export { createMatchDecisions, MATCHES_TOPIC, type MatchDecisions, NOTE_LENGTH_MAX } from "./decisions.ts";
+export {
+  ALSO_ON_CONFIDENCE_MIN,
+  type AlsoOn,
+  type MatchDecision,
+  type MatchingReport,
+} from "./model.ts";
+export { createMatching, type Matching } from "./service.ts";

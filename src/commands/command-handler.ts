@@ -1,0 +1,14 @@
+import type { App } from "../app.ts";
+import { CUSTOMERS_PROGRAM } from "./customers/run.ts";
+import { MATCHES_PROGRAM } from "./matches/run.ts";
+import { type CommandRunner, createForwardedRunner, runInService } from "./operator/run.ts";
+
+/** Returns a function that runs the commands that operators send to this service. */
+export function createCommandHandler({ customers, matching }: Pick<App, "customers" | "matching">) {
+  const runners = new Map<string, CommandRunner>();
+  runners.set("customers", (argv, operator) => runInService(CUSTOMERS_PROGRAM, customers, argv, operator));
+  // A node without the API has no pairs; the command then asks another node.
+  if (matching !== null)
+    runners.set("matches", (argv, operator) => runInService(MATCHES_PROGRAM, matching, argv, operator));
+  return createForwardedRunner(runners);
+}

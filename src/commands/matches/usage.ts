@@ -1,0 +1,26 @@
+import { NOTE_LENGTH_MAX } from "../../capabilities/matching/index.ts";
+
+/** Largest number of pairs that `list` shows. */
+export const LIST_PAIRS_MAX = 1_000;
+
+/** The output of `matches --help`. */
+export const MATCHES_USAGE = `Show which markets match across venues, and decide about pairs of them.
+
+  npx parallax matches <command> [options]
+
+  list [--market ID] [--limit N]               show your decisions, and the pairs of a running service with their evidence
+  pin A B [--inverse] [--note TEXT]            decide that A and B ask the same question, or opposite ones with --inverse
+  forbid A B [--note TEXT]                     decide that A and B do not match
+  clear A B                                    delete a decision, so that the service decides
+
+  A, B, ID   a market, as platform/market_id; A and B are of different venues and may be unlisted at present
+  --limit    number of pairs, 1 to ${LIST_PAIRS_MAX}
+  --note     why you decided, at most ${NOTE_LENGTH_MAX} characters
+  --json     print JSON
+  --help     print this help
+
+Decisions are stored in the configured database: DATABASE_URL, or the embedded database in PARALLAX_DATA_DIR. They outlive
+restarts, replace each other, and take effect on every running service within seconds.
+
+Exit codes: 0 success; 1 failure, with the reason on standard error; 2 invalid usage.
+`;

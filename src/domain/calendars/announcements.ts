@@ -1,0 +1,35 @@
+import type { CivilDate } from "../../lib/civil-date.ts";
+import { type TimeZone, zonedInstant } from "../../lib/zoned-time.ts";
+import { assertYear, type Calendar, type Certainty } from "./calendar.ts";
+import { type PublishedTable, publishedDates } from "./published-dates.ts";
+
+interface AnnouncementOptions {
+  readonly name: string;
+  /** A text, or one for each announcement of a year: the first has index 0. */
+  readonly label: string | ((year: number, index: number) => string);
+  readonly table: PublishedTable;
+  /** Dates of a year that is not in the table. */
+  readonly compute: (year: number) => readonly CivilDate[];
+  /** How certain the dates from `compute` are; `expected` if omitted. */
+  readonly computed?: Certainty;
+  readonly zone: TimeZone;
+  /** Time of the announcement in minutes after local midnight. */
+  readonly minutes: number | ((date: CivilDate) => number);
+}
+
+/** Creates a calendar of announcements whose dates are published for some years and computed for the others. */
+export function createAnnouncementCalendar(options: AnnouncementOptions): Calendar {
+  const { name, label, table, compute, computed = "expected", zone, minutes } = options;
+  return {
+    name,
+    occurrencesOf(year) {
+      assertYear(year);
+      const published = publishedDates(table, year);
+      const certainty = published === null ? computed : "published";
+      return (published ?? compute(year)).map((date, index) => {
+        const at = zonedInstant(date, typeof minutes === "number" ? minutes : minutes(date), zone);
+        return { at, endAt: at, label: typeof label === "string" ? label : label(year, index), certainty };
+      });
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { VenueId } from "./market.ts";
+
+/**
+ * Splits a market's name in a request: `platform/market_id`, or an id at the venue `platform`. A name that does not start with
+ * the id of one of `venues` is an id, even if it contains a slash.
+ *
+ * @param platform  the venue of names without one; null if the request names none
+ * @returns  null if the venue is missing
+ */
+export function parseMarketName(
+  name: string,
+  venues: readonly VenueId[],
+  platform: VenueId | null,
+): { readonly venue: VenueId; readonly marketId: string } | null {
+  const prefix = venues.find((venue) => name.startsWith(`${venue}/`));
+  if (prefix !== undefined) return { venue: prefix, marketId: name.slice(prefix.length + 1) };
+  return platform === null ? null : { venue: platform, marketId: name };
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { BlockIndex, type BlockTerm } from "./block-index.ts";
+
+const terms = (...texts: string[]): BlockTerm[] => texts.map((text) => ({ text, weight: 1 }));
+const FIND = { venue: 0, limit: 10, shareMin: 0 };
+
+describe("BlockIndex", () => {
+  test("finds the rows of other venues that share terms, those with the largest weight first", () => {
+    const index = new BlockIndex();
+    index.set(0, 0, terms("norway", "win"));
+    index.set(1, 1, terms("norway"));
+    index.set(2, 2, terms("norway", "win"));
+    index.set(3, 1, terms("sweden"));
+    assert.deepEqual(index.find(terms("norway", "win"), FIND), [2, 1]);
+    assert.deepEqual(index.find(terms("norway", "win"), { ...FIND, venue: 2 }), [0, 1]);
+    assert.deepEqual(index.find(terms("norway", "win"), { ...FIND, shareMin: 0.6 }), [2]);
+    assert.deepEqual(index.find(terms("norway", "win"), { ...FIND, limit: 1 }), [2]);
+    assert.deepEqual(index.find(terms("denmark"), FIND), []);
+  });
+
+  test("a replaced row is found by its new terms only, and a deleted row by none", () => {
+    const index = new BlockIndex();
+    index.set(5, 1, terms("norway"));
+    index.set(5, 1, terms("sweden"));
+    assert.deepEqual(index.find(terms("norway"), FIND), []);
+    assert.deepEqual(index.find(terms("sweden"), FIND), [5]);
+    index.delete(5);
+    index.delete(5);
+    assert.deepEqual(index.find(terms("sweden"), FIND), []);
+  });
+
+  test("reads a bounded number of rows, the rarest terms first", () => {
+    const index = new BlockIndex();
+    for (let row = 0; row < 20_000; row++) index.set(row, 1, terms("common", ...(row === 17_777 ? ["rare"] : [])));
+    assert.deepEqual(index.find(terms("common", "rare"), { ...FIND, limit: 1 }), [17_777]);
+    // A long list is read if there is nothing rarer.
+    assert.equal(index.find(terms("common"), { ...FIND, limit: 3 }).length, 3);
+  });
+
+  test("for any rows, the result equals that of comparing with every row", () => {
+    const word = fc.constantFrom("a", "b", "c", "d", "e");
+    const row = fc.record({ venue: fc.integer({ min: 0, max: 2 }), words: fc.uniqueArray(word) });
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 30 }), fc.uniqueArray(word), (rows, query) => {
+        const index = new BlockIndex();
+        for (const [number, { venue, words }] of rows.entries()) index.set(number, venue, terms(...words));
+        const expected = rows
+          .map(({ venue, words }, number) => ({
+            ...{ number, venue },
+            score: query.filter((text) => words.includes(text)).length,
+          }))
+          .filter(({ venue, score }) => venue !== 0 && score > 0)
+          .sort((a, b) => b.score - a.score || a.number - b.number)
+          .slice(0, 10)
+          .map(({ number }) => number);
+        assert.deepEqual(index.find(terms(...query), FIND), expected);
+      }),
+    );
+  });
+});

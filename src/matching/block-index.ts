@@ -1,0 +1,130 @@
+/** Finds candidates for a match: questions of other venues that share rare words, thresholds and dates. */
+
+/** Postings read for one query. The rarest terms are read first. */
+const POSTINGS_READ_MAX = 20_000;
+/** A term with more postings at a venue than this is read only if it is the rarest term of the query. */
+const POSTING_LENGTH_MAX = 8_000;
+
+interface Term {
+  readonly text: string;
+  /** Rows by venue number, in no order. */
+  readonly postings: number[][];
+}
+
+export interface BlockTerm {
+  readonly text: string;
+  /** Score that a row gets for this term of a query, in (0, 1]. Terms of a stored row have no weight. */
+  readonly weight: number;
+}
+
+/** Inverted index from terms to rows (small integers), by venue. */
+export class BlockIndex {
+  readonly #terms = new Map<string, Term>();
+  readonly #termsOfRow: (readonly Term[] | undefined)[] = [];
+  readonly #venueOfRow: number[] = [];
+  #scores = new Float32Array(1_024);
+
+  /**
+   * Adds a row, or replaces its terms.
+   *
+   * @param terms  each text at most once
+   */
+  set(row: number, venue: number, terms: readonly Pick<BlockTerm, "text">[]): void {
+    this.delete(row);
+    this.#venueOfRow[row] = venue;
+    this.#termsOfRow[row] = terms.map(({ text }) => this.#addPosting(text, row, venue));
+    if (row >= this.#scores.length) {
+      const scores = new Float32Array(Math.max(row + 1, this.#scores.length * 2));
+      scores.set(this.#scores);
+      this.#scores = scores;
+    }
+  }
+
+  #addPosting(text: string, row: number, venue: number): Term {
+    let term = this.#terms.get(text);
+    if (term === undefined) {
+      term = { text, postings: [] };
+      this.#terms.set(text, term);
+    }
+    while (term.postings.length <= venue) term.postings.push([]);
+    term.postings[venue]?.push(row);
+    return term;
+  }
+
+  delete(row: number): void {
+    const venue = this.#venueOfRow[row];
+    if (venue === undefined) return;
+    for (const term of this.#termsOfRow[row] ?? []) {
+      const rows = term.postings[venue];
+      if (rows === undefined) continue;
+      const last = rows.pop();
+      if (last !== undefined && last !== row) rows[rows.indexOf(row)] = last;
+      if (term.postings.every((list) => list.length === 0)) this.#terms.delete(term.text);
+    }
+    this.#termsOfRow[row] = undefined;
+  }
+
+  /**
+   * Returns the rows of other venues that share the most weight with a query, best first.
+   *
+   * @param venue  number of the venue whose rows are left out
+   * @param shareMin  least share of the weight of the query that a result must have, in [0, 1]
+   */
+  find(
+    terms: readonly BlockTerm[],
+    options: { readonly venue: number; readonly limit: number; readonly shareMin: number },
+  ): number[] {
+    const { venue, limit, shareMin } = options;
+    const lists: { weight: number; rows: readonly number[] }[] = [];
+    let total = 0;
+    for (const { text, weight } of terms) {
+      total += weight;
+      const postings = this.#terms.get(text)?.postings ?? [];
+      for (let index = 0; index < postings.length; index++) {
+        const rows = postings[index];
+        if (index !== venue && rows !== undefined && rows.length > 0) lists.push({ weight, rows });
+      }
+    }
+    lists.sort((a, b) => a.rows.length - b.rows.length);
+    const touched: number[] = [];
+    const scores = this.#scores;
+    let read = 0;
+    for (const { weight, rows } of lists) {
+      if (read > 0 && (rows.length > POSTING_LENGTH_MAX || read + rows.length > POSTINGS_READ_MAX)) break;
+      const count = Math.min(rows.length, POSTINGS_READ_MAX);
+      read += count;
+      for (let index = 0; index < count; index++) {
+        const row = rows[index] ?? 0;
+        const score = scores[row] ?? 0;
+        if (score === 0) touched.push(row);
+        scores[row] = score + weight;
+      }
+    }
+    const least = shareMin * total;
+    const best: Result[] = [];
+    for (const row of touched) {
+      const score = scores[row] ?? 0;
+      scores[row] = 0;
+      if (score >= least) insertBest(best, { row, score }, limit);
+    }
+    return best.map(({ row }) => row);
+  }
+}
+
+interface Result {
+  readonly row: number;
+  readonly score: number;
+}
+
+const isBetter = (a: Result, b: Result): boolean => a.score > b.score || (a.score === b.score && a.row < b.row);
+
+/** Inserts a result into the sorted list of the best ones. */
+function insertBest(best: Result[], result: Result, limit: number): void {
+  const last = best.at(-1);
+  if (best.length === limit && (last === undefined || !isBetter(result, last))) return;
+  let index = best.length;
+  for (let before = best[index - 1]; before !== undefined && isBetter(result, before); before = best[index - 1])
+    index -= 1;
+  best.splice(index, 0, result);
+  if (best.length > limit) best.pop();
+}

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  calibrateForBoard,
+  decideEvents,
+  decideMarkets,
+  isSameProposition,
+  logisticScore,
+  MATCH_DECISION_MIN,
+  type MatchDecision,
+  sigmoid,
+  type Veto,
+} from "./decide.ts";
+import { compareEvents } from "./event-features.ts";
+import { createEventFingerprint } from "./event-fingerprint.ts";
+import { compareMarkets } from "./features.ts";
+import { createFingerprint } from "./fingerprint.ts";
+import type { MatchRelation } from "./model.ts";
+import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
+
+const CLOSE_AT = Date.UTC(2026, 11, 31);
+
+const fingerprintOf = (title: string, eventTitle: string | null) =>
+  createFingerprint({
+    title,
+    outcomeLabel: null,
+    eventTitle,
+    closeAt: CLOSE_AT,
+    expectedResolutionAt: null,
+  });
+
+function decide(a: string, b: string, eventTitle: string | null = null): MatchDecision {
+  const comparison = compareMarkets(fingerprintOf(a, eventTitle), fingerprintOf(b, eventTitle), WORD_WEIGHTS);
+  return decideMarkets(comparison, MATCHING_COEFFICIENTS);
+}
+
+function decideEventTitles(a: string, b: string): MatchDecision {
+  const [first, second] = [a, b].map((title) =>
+    createEventFingerprint({ title, legs: [], legCount: null, closeAt: CLOSE_AT, expectedResolutionAt: null }),
+  ) as [ReturnType<typeof createEventFingerprint>, ReturnType<typeof createEventFingerprint>];
+  return decideEvents(compareEvents(first, second, WORD_WEIGHTS), MATCHING_COEFFICIENTS);
+}
+
+const REVERSED: Readonly<Record<string, MatchRelation>> = { subset: "superset", superset: "subset" };
+
+describe("decideMarkets: the same question in other words", () => {
+  const pairs: readonly (readonly [a: string, b: string])[] = [
+    ["Will the Lakers win the 2027 NBA Finals?", "Will the Lakers win the 2027 Pro Basketball Championship?"],
+    ["Will Bitcoin reach $150k before 2027?", "Bitcoin above $150,000 by December 31, 2026?"],
+    ["Will Norway win Eurovision 2027?", "Eurovision 2027: Will Norway win?"],
+    ["Will Ann Lee be the 2028 Democratic nominee for president?", "Ann Lee: 2028 Democratic presidential nominee?"],
+    ["Will GTA VI be released before 2027?", "GTA 6 released by December 31, 2026?"],
+  ];
+  for (const [a, b] of pairs)
+    test(`"${a}" and "${b}"`, () => {
+      const decision = decide(a, b);
+      assert.equal(decision.relation, "identical", JSON.stringify(decision));
+      assert.ok(decision.probability >= MATCH_DECISION_MIN, String(decision.probability));
+      assert.deepEqual(decision.vetoes, []);
+    });
+});
+
+/** Pairs with similar titles that are different questions, and what tells them apart. */
+const DIFFERENT: readonly (readonly [name: string, a: string, b: string, veto: Veto])[] = [
+  [
+    "a cumulative threshold and an exclusive bucket",
+    "Will Bitcoin be above $160k on December 31, 2026?",
+    "Will Bitcoin be between $150k and $160k on December 31, 2026?",
+    "threshold",
+  ],
+  [
+    "two thresholds in other units",
+    "Will US inflation be above 3% in 2026?",
+    "Will US inflation be above $3 in 2026?",
+    "threshold",
+  ],
+  ["windows with a seam", "Will it rain in Paris May 11-17?", "Will it rain in Paris May 12-18?", "deadline"],
+  ["adjacent days", "Highest temperature in Paris on June 3?", "Highest temperature in Paris on June 4?", "deadline"],
+  [
+    "an event and its announcement",
+    "Will Acme release the Foo phone by June 30?",
+    "Will Acme announce the release of the Foo phone by June 30?",
+    "trigger",
+  ],
+  [
+    "a race and a standalone question",
+    "Will Acme or Globex launch a moon lander first?",
+    "Will Acme launch a moon lander?",
+    "bet",
+  ],
+  [
+    "a question relative to another event",
+    "Will GTA VI be released before the Foo phone?",
+    "Will GTA VI be released?",
+    "trigger",
+  ],
+  [
+    "complementary framing",
+    "Will Ann Lee remain chair of Acme through 2026?",
+    "Will Ann Lee leave as chair of Acme in 2026?",
+    "polarity",
+  ],
+  ["two candidates", "Will Ann Lee win the Ohio Senate race?", "Will Bo Chen win the Ohio Senate race?", "outcome"],
+  ["two offices", "Will Ann Lee win the Ohio Senate race?", "Will Ann Lee win the Ohio governor race?", "office"],
+  ["two states", "Will Democrats win the Ohio Senate race?", "Will Democrats win the Texas Senate race?", "place"],
+  ["nomination and election", "Will Ann Lee be the nominee in Ohio?", "Will Ann Lee be elected in Ohio?", "stage"],
+  ["two teams", "Will the Lakers win the NBA Finals?", "Will the Celtics win the NBA Finals?", "outcome"],
+  ["two maps of a match", "Lakers vs Heat: Map 1 winner", "Lakers vs Heat: Map 2 winner", "part"],
+  [
+    "match and half",
+    "Will the Lakers win against Heat?",
+    "Will the Lakers win the first half against Heat?",
+    "segment",
+  ],
+  ["core and headline", "Core CPI above 3% in May 2026?", "CPI above 3% in May 2026?", "reading"],
+  ["two editions", "Will Norway win Eurovision 2026?", "Will Norway win Eurovision 2027?", "deadline"],
+];
+
+describe("decideMarkets: vetoes", () => {
+  for (const [name, a, b, veto] of DIFFERENT)
+    test(`${name} never match: ${veto}`, () => {
+      for (const decision of [decide(a, b), decide(b, a)]) {
+        assert.ok(decision.vetoes.includes(veto), JSON.stringify(decision));
+        assert.equal(decision.relation, null);
+        assert.equal(isSameProposition(decision), false);
+        assert.ok(decision.probability < 0.01);
+      }
+    });
+
+  const related: readonly (readonly [name: string, a: string, b: string, relation: MatchRelation, veto: Veto])[] = [
+    [
+      "a bucket at the edge of a cumulative threshold",
+      "Will Bitcoin be above $150k on December 31, 2026?",
+      "Will Bitcoin be between $150k and $160k on December 31, 2026?",
+      "overlap",
+      "threshold",
+    ],
+    [
+      "a higher threshold",
+      "Will Bitcoin reach $160k in 2026?",
+      "Will Bitcoin reach $150k in 2026?",
+      "subset",
+      "threshold",
+    ],
+    ["a lower floor", "Will Bitcoin dip to $40k in 2026?", "Will Bitcoin dip to $50k in 2026?", "subset", "threshold"],
+    [
+      "an earlier deadline",
+      "Will Acme launch a moon lander by June 30, 2026?",
+      "Will Acme launch a moon lander by September 30, 2026?",
+      "subset",
+      "deadline",
+    ],
+  ];
+  for (const [name, a, b, relation, veto] of related)
+    test(`${name} is related to the other question (${relation}) and does not match it`, () => {
+      assert.equal(decide(a, b).relation, relation);
+      assert.equal(decide(b, a).relation, REVERSED[relation] ?? relation);
+      assert.deepEqual(decide(a, b).vetoes, [veto]);
+      assert.equal(isSameProposition(decide(a, b)), false);
+    });
+
+  test("the same threshold with the opposite direction swaps yes and no", () => {
+    const decision = decide("Will Bitcoin be above $150k on June 30?", "Will Bitcoin be below $150k on June 30?");
+    assert.equal(decision.relation, "inverse");
+    assert.equal(isSameProposition(decision), true);
+  });
+
+  test("a negated question swaps yes and no", () => {
+    const decision = decide("Will Ann Lee win the Ohio Senate race?", "Will Ann Lee not win the Ohio Senate race?");
+    assert.equal(decision.relation, "inverse");
+    assert.deepEqual(decision.vetoes, ["polarity"]);
+    assert.equal(isSameProposition(decision), true);
+  });
+
+  test("two vetoes leave no relation", () => {
+    const decision = decide("Will Bitcoin reach $160k by June 30?", "Will Bitcoin reach $150k by September 30?");
+    assert.equal(decision.relation, null);
+    assert.deepEqual([...decision.vetoes].sort(), ["deadline", "threshold"]);
+  });
+
+  test("unrelated questions have no relation or a low probability", () => {
+    const decision = decide("Will Ann Lee win the Ohio Senate race?", "Highest temperature in Paris on June 3?");
+    assert.equal(isSameProposition(decision), false);
+  });
+});
+
+describe("decideEvents", () => {
+  test("the same event in other words matches", () => {
+    const decision = decideEventTitles("Eurovision 2027 winner", "Who will win Eurovision 2027?");
+    assert.equal(decision.relation, "identical");
+    assert.ok(isSameProposition(decision), String(decision.probability));
+  });
+
+  const different: readonly (readonly [name: string, a: string, b: string, veto: Veto])[] = [
+    ["two fixtures", "Lakers vs Heat", "Lakers vs Celtics", "fixture"],
+    ["a fixture and no fixture", "Lakers vs Heat", "Lakers season", "fixture"],
+    ["two editions", "Eurovision 2026 winner", "Eurovision 2027 winner", "deadline"],
+    ["two states", "Ohio Senate race winner", "Texas Senate race winner", "place"],
+    ["winner and exact score", "Lakers vs Heat", "Lakers vs Heat: exact score", "bet"],
+    ["primary and election", "Ohio Senate primary", "Ohio Senate election", "stage"],
+  ];
+  for (const [name, a, b, veto] of different)
+    test(`${name} never match: ${veto}`, () => {
+      const decision = decideEventTitles(a, b);
+      assert.ok(decision.vetoes.includes(veto), JSON.stringify(decision));
+      assert.equal(decision.relation, null);
+    });
+});
+
+describe("the logistic model", () => {
+  test("adds the weighted features to the intercept; a missing feature is 0", () => {
+    const model = { intercept: 1, weights: { a: 2, b: -3 } };
+    assert.equal(logisticScore(model, { a: 0.5, other: 9 }), 2);
+    assert.equal(logisticScore(model, { a: 1, b: 1 }), 0);
+    assert.equal(sigmoid(0), 0.5);
+  });
+
+  test("the calibration for a board moves the log-odds, and keeps 0 and 1 finite", () => {
+    const shifted = { ...MATCHING_COEFFICIENTS, board: { slope: 1, shift: -Math.log(3) } };
+    assert.ok(Math.abs(calibrateForBoard(0.5, shifted) - 0.25) < 1e-12);
+    for (const probability of [0, 1]) {
+      const calibrated = calibrateForBoard(probability, shifted);
+      assert.ok(calibrated > 0 && calibrated < 1);
+    }
+  });
+
+  test("only identical and inverse relations with enough probability are the same proposition", () => {
+    const decision = (relation: MatchRelation | null, probability: number) => ({ relation, probability, vetoes: [] });
+    assert.equal(isSameProposition(decision("identical", MATCH_DECISION_MIN)), true);
+    assert.equal(isSameProposition(decision("inverse", 1)), true);
+    assert.equal(isSameProposition(decision("identical", MATCH_DECISION_MIN - 0.001)), false);
+    for (const relation of ["subset", "superset", "overlap", null] as const)
+      assert.equal(isSameProposition(decision(relation, 1)), false);
+  });
+});

@@ -1,0 +1,156 @@
+/** Decides whether two markets or two events match, from the comparison of their fingerprints. */
+import type { EventComparison } from "./event-features.ts";
+import { EVENT_FEATURES } from "./event-features.ts";
+import type { ScopeDimension } from "./facts/scopes.ts";
+import { MARKET_FEATURES, type MarketComparison } from "./features.ts";
+import type { MatchRelation } from "./model.ts";
+
+/** Coefficients of a logistic model, by feature. */
+export interface LogisticModel {
+  readonly intercept: number;
+  readonly weights: Readonly<Record<string, number>>;
+}
+
+/** The fitted coefficients (`coefficients.json`), written by `npm run fit:matching`. */
+export interface MatchingCoefficients {
+  readonly market: LogisticModel;
+  readonly event: LogisticModel;
+  /**
+   * Calibration for pairs found on a board, of which fewer are true than of hand-picked pairs:
+   * log-odds = slope * log-odds of the model + shift.
+   */
+  readonly board: { readonly slope: number; readonly shift: number };
+}
+
+/** Why two questions cannot be the same, whatever their similarity. */
+export type Veto =
+  | "outcome"
+  | "fixture"
+  | "deadline"
+  | "threshold"
+  | "place"
+  | "polarity"
+  | "station"
+  | "overtime"
+  | "placeholder"
+  | ScopeDimension;
+
+/** Probability of a match in spite of a veto. A veto can rest on a fact that was read wrongly. */
+export const VETOED_PROBABILITY = 0.004;
+/**
+ * Probability from which two markets or two events count as the same. Precision matters more than recall: a wrong pair
+ * looks like an arbitrage and loses money.
+ */
+export const MATCH_DECISION_MIN = 0.75;
+/** Probability from which similar questions with different thresholds or deadlines are reported as related. */
+const RELATED_PROBABILITY_MIN = 0.7;
+
+export interface MatchDecision {
+  readonly relation: MatchRelation | null;
+  /**
+   * Probability that the relation is right among hand-picked pairs, in [0, 1]. `VETOED_PROBABILITY` if the relation is
+   * null.
+   */
+  readonly probability: number;
+  readonly vetoes: readonly Veto[];
+}
+
+/** Returns log-odds. A feature that is absent counts as 0. */
+export function logisticScore(model: LogisticModel, features: Readonly<Record<string, number>>): number {
+  const { weights } = model;
+  let score = model.intercept;
+  for (const name in weights) score += (weights[name] ?? 0) * (features[name] ?? 0);
+  return score;
+}
+
+export const sigmoid = (logOdds: number): number => 1 / (1 + Math.exp(-logOdds));
+
+/** Returns the vetoes of two markets. `threshold`, `deadline` and `polarity` can still leave a relation. */
+export function findMarketVetoes({ features, quantities, vetoedScopes, isPolarityFlipped }: MarketComparison): Veto[] {
+  const vetoes: Veto[] = [...vetoedScopes];
+  if (features.subject_conflict > 0) vetoes.push("outcome");
+  if (features.places_one_sided > 0) vetoes.push("place");
+  if (features.period_conflict > 0) vetoes.push("deadline");
+  // A threshold in one title only: the other question has another threshold, or none.
+  if (quantities === "missing" || (features.quantity_conflict > 0 && quantities !== "opposite"))
+    vetoes.push("threshold");
+  if (isPolarityFlipped) vetoes.push("polarity");
+  return vetoes;
+}
+
+/** Decides about two markets. The relation is null if they are not related. */
+export function decideMarkets(comparison: MarketComparison, coefficients: MatchingCoefficients): MatchDecision {
+  const { features, quantities, periods, isPolarityFlipped, isNegated } = comparison;
+  const vetoes = findMarketVetoes(comparison);
+  const probability = sigmoid(logisticScore(coefficients.market, features));
+  const decision = (relation: MatchRelation | null): MatchDecision => ({ relation, probability, vetoes });
+  const isOpposite = quantities === "opposite";
+  if (vetoes.length === 0) return decision(isOpposite ? "inverse" : "identical");
+  if (probability < RELATED_PROBABILITY_MIN || vetoes.length > 1)
+    return { relation: null, probability: VETOED_PROBABILITY, vetoes };
+  if (isPolarityFlipped && isNegated) return decision(isOpposite ? "identical" : "inverse");
+  const [veto] = vetoes;
+  if (veto === "threshold" && quantities === "a_implies_b") return decision("subset");
+  if (veto === "threshold" && quantities === "b_implies_a") return decision("superset");
+  if (veto === "threshold" && quantities === "overlap") return decision("overlap");
+  if (veto === "deadline" && periods.areOpenStarts && periods.daysApart !== null)
+    return decision(periods.daysApart < 0 ? "subset" : "superset");
+  return { relation: null, probability: VETOED_PROBABILITY, vetoes };
+}
+
+/** Whether both sides settle on the same proposition (with yes and no swapped if inverse) with enough probability. */
+export const isSameProposition = ({ relation, probability }: MatchDecision): boolean =>
+  (relation === "identical" || relation === "inverse") && probability >= MATCH_DECISION_MIN;
+
+export function findEventVetoes({ features, vetoedScopes }: EventComparison): Veto[] {
+  const vetoes: Veto[] = [...vetoedScopes];
+  if (features.fixture_conflict > 0 || features.fixture_missing > 0) vetoes.push("fixture");
+  if (features.period_conflict > 0) vetoes.push("deadline");
+  if (features.places_one_sided > 0) vetoes.push("place");
+  return vetoes;
+}
+
+/** Decides about two events. The relation is identical, or null if there is a veto. */
+export function decideEvents(comparison: EventComparison, coefficients: MatchingCoefficients): MatchDecision {
+  const vetoes = findEventVetoes(comparison);
+  if (vetoes.length > 0) return { relation: null, probability: VETOED_PROBABILITY, vetoes };
+  return {
+    relation: "identical",
+    probability: sigmoid(logisticScore(coefficients.event, comparison.features)),
+    vetoes,
+  };
+}
+
+/** Returns the probability among pairs that were found on a board. */
+export function calibrateForBoard(probability: number, { board }: MatchingCoefficients): number {
+  const clamped = Math.min(1 - 1e-9, Math.max(1e-9, probability));
+  return sigmoid(board.slope * Math.log(clamped / (1 - clamped)) + board.shift);
+}
+
+/** Inputs of the fitted models: the features that no veto decides. An opposite threshold makes a pair inverse. */
+export const FITTED_MARKET_FEATURES = MARKET_FEATURES.filter(
+  (feature) =>
+    ![
+      "subject_conflict",
+      "period_conflict",
+      "quantity_conflict",
+      "quantity_missing",
+      "strict_conflicts",
+      "strict_one_sided",
+      "loose_conflicts",
+      "polarity_one_sided",
+      "places_one_sided",
+    ].includes(feature),
+);
+export const FITTED_EVENT_FEATURES = EVENT_FEATURES.filter(
+  (feature) =>
+    ![
+      "period_conflict",
+      "strict_conflicts",
+      "strict_one_sided",
+      "loose_conflicts",
+      "places_one_sided",
+      "fixture_conflict",
+      "fixture_missing",
+    ].includes(feature),
+);

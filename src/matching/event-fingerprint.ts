@@ -1,0 +1,123 @@
+/** The typed facts of an event: its title and what its markets have in common. */
+import { findPeriods, type Period } from "./facts/periods.ts";
+import { findPlaces } from "./facts/places.ts";
+import { findQuantities } from "./facts/quantities.ts";
+import { findScopes, type ScopeDimension, type Scopes } from "./facts/scopes.ts";
+import { describeTime, findTimes } from "./facts/times.ts";
+import { createFingerprint, type Fingerprint, type Fixture, findFixture, unique } from "./fingerprint.ts";
+import { normaliseText, stemsOf } from "./text/words.ts";
+
+/** The text and times of an event. Times are Unix milliseconds, UTC. */
+export interface MatchableEvent {
+  readonly title: string;
+  /** Titles of its markets, each with its outcome; a sample if the event has many. */
+  readonly legs: readonly string[];
+  /** Number of its markets; null if unknown. */
+  readonly legCount: number | null;
+  readonly closeAt: number | null;
+  readonly expectedResolutionAt: number | null;
+}
+
+export interface EventFingerprint {
+  /** Stems of the title, without dates and quantities. */
+  readonly stems: readonly string[];
+  /** Stems of title and legs. */
+  readonly allStems: readonly string[];
+  /** Places in the title, except the sides of the fixture. */
+  readonly places: readonly string[];
+  /** Places in the title and the legs. */
+  readonly allPlaces: readonly string[];
+  readonly fixture: Fixture | null;
+  readonly periods: readonly Period[];
+  readonly scopes: Scopes;
+  /** Names of the outcomes in the sample. */
+  readonly outcomes: readonly (readonly string[])[];
+  /** Whether the event has at most one market, or an unknown number. */
+  readonly isSingle: boolean;
+  /** When the event is expected to end, Unix milliseconds. */
+  readonly endAt: number | null;
+}
+
+/** Dimensions of the legs that hold for the event if all legs share them. */
+const LEG_DIMENSIONS: readonly ScopeDimension[] = [
+  "stage",
+  "segment",
+  "bet",
+  "reading",
+  "group",
+  "office",
+  "seat",
+  "district",
+  "part",
+];
+
+export function createEventFingerprint(event: MatchableEvent): EventFingerprint {
+  const legTexts = event.legs.map(normaliseText);
+  const title = titleOf(normaliseText(event.title), legTexts);
+  const near = event.expectedResolutionAt ?? event.closeAt;
+  const legs = event.legs.map((leg) =>
+    createFingerprint({
+      title: leg,
+      outcomeLabel: null,
+      eventTitle: title,
+      closeAt: event.closeAt,
+      expectedResolutionAt: event.expectedResolutionAt,
+    }),
+  );
+  const timed = findTimes(title, near);
+  const dated = findPeriods(timed.rest, near);
+  const stems = stemsOf(findQuantities(dated.rest).rest);
+  const fixture = findFixture(title) ?? legs.find((leg) => leg.fixture !== null)?.fixture ?? null;
+  const sides = new Set(fixture?.flat());
+  const titleStems = stems.filter((stem) => !sides.has(stem));
+  const legStems = legs.flatMap((leg) => leg.stems);
+  return {
+    stems: unique(stems),
+    allStems: unique([...stems, ...legStems]),
+    places: findPlaces(titleStems),
+    allPlaces: unique([...findPlaces(stems), ...legs.flatMap((leg) => leg.allPlaces)]),
+    fixture,
+    periods: dated.periods.length > 0 ? dated.periods : commonPeriods(legs),
+    scopes: withCommonScopes(findScopes(dated.rest, stems, { times: timed.times.map(describeTime) }), legs),
+    outcomes: legs.map((leg) => leg.subject).filter((subject) => subject.length > 0),
+    isSingle: event.legCount === null || event.legCount <= 1,
+    endAt: near,
+  };
+}
+
+/** Some venues name an event by its first market ("Group A Winner: Mexico"): the part that all markets share is the title. */
+function titleOf(title: string, legs: readonly string[]): string {
+  if (legs.length < 2 || !legs.includes(title)) return title.replace(/: ?(?:_+|\.\.\.)\??$/, "");
+  let prefix = title;
+  for (const leg of legs) while (!leg.startsWith(prefix)) prefix = prefix.slice(0, -1);
+  const end = prefix.lastIndexOf(": ");
+  if (end > 0) return prefix.slice(0, end);
+  const fixture = legs.map((leg) => findFixture(leg)).find((found) => found !== null);
+  if (fixture !== undefined) return `${fixture[0].join(" ")} vs ${fixture[1].join(" ")}`;
+  const isShared = (word: string) => legs.every((leg) => leg.split(/[ ?:]+/).includes(word));
+  return title
+    .split(/[ ?:]+/)
+    .filter(isShared)
+    .join(" ");
+}
+
+function commonPeriods(legs: readonly Fingerprint[]): readonly Period[] {
+  const [first, ...others] = legs;
+  if (first === undefined) return [];
+  return first.periods.filter((period) =>
+    others.every((leg) => leg.periods.some((other) => other.kind === period.kind && other.to === period.to)),
+  );
+}
+
+function withCommonScopes(scopes: Scopes, legs: readonly Fingerprint[]): Scopes {
+  const result = new Map(scopes);
+  const [first, ...others] = legs;
+  if (first === undefined) return result;
+  for (const dimension of LEG_DIMENSIONS) {
+    const values = [...(first.scopes.get(dimension) ?? [])].filter((value) =>
+      others.every((leg) => leg.scopes.get(dimension)?.has(value) === true),
+    );
+    if (values.length > 0) result.set(dimension, new Set([...(result.get(dimension) ?? []), ...values]));
+  }
+  return result;
+}

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { normaliseText } from "../text/words.ts";
+import { comparePeriods, findPeriods, type Period } from "./periods.ts";
+
+const DAY_MS = 86_400_000;
+const NEAR = Date.UTC(2026, 5, 15);
+
+const isoDay = (day: number | null): string =>
+  day === null ? "open" : new Date(day * DAY_MS).toISOString().slice(0, 10);
+const show = ({ from, to, kind }: Period): string => `${isoDay(from)} to ${isoDay(to)} ${kind}`;
+const read = (text: string, near: number | null = NEAR): string[] =>
+  findPeriods(normaliseText(text), near).periods.map(show);
+const relate = (a: string, b: string) =>
+  comparePeriods(findPeriods(normaliseText(a), NEAR).periods, findPeriods(normaliseText(b), NEAR).periods);
+
+describe("findPeriods", () => {
+  const forms: readonly (readonly [text: string, period: string])[] = [
+    ["Will it rain by June 30?", "open to 2026-06-30 deadline"],
+    ["Will it rain by June 30, 2027?", "open to 2027-06-30 deadline"],
+    ["Will it rain before July 1st?", "open to 2026-06-30 deadline"],
+    ["Will it rain on June 30?", "2026-06-30 to 2026-06-30 deadline"],
+    ["Will it rain on 30 June 2026?", "2026-06-30 to 2026-06-30 deadline"],
+    ["Will it rain on the 30th of June?", "2026-06-30 to 2026-06-30 deadline"],
+    ["Will it rain on 2026-06-30?", "2026-06-30 to 2026-06-30 deadline"],
+    ["Will it rain before 2026-07-01?", "open to 2026-06-30 deadline"],
+    ["Will it rain May 11-17?", "2026-05-11 to 2026-05-17 deadline"],
+    ["Will it rain May 28 to June 3, 2026?", "2026-05-28 to 2026-06-03 deadline"],
+    ["Will it rain December 28 - January 3, 2027?", "2026-12-28 to 2027-01-03 deadline"],
+    ["Will it rain in May?", "2026-05-01 to 2026-05-31 deadline"],
+    ["Will it rain in Sept 2026?", "2026-09-01 to 2026-09-30 deadline"],
+    ["Will it rain by the end of September?", "open to 2026-09-30 deadline"],
+    ["Will it rain before September?", "open to 2026-08-31 deadline"],
+    ["Will it rain in Q2 2026?", "2026-04-01 to 2026-06-30 deadline"],
+    ["Will it rain before Q3 2026?", "open to 2026-06-30 deadline"],
+    ["Will it rain by the end of Q2?", "open to 2026-06-30 deadline"],
+    ["Will it rain before 2027?", "open to 2026-12-31 deadline"],
+    ["Will it rain by 2027?", "open to 2026-12-31 deadline"],
+    ["Will it rain by the end of 2026?", "open to 2026-12-31 deadline"],
+    ["Will it rain by end of year?", "open to 2026-12-31 deadline"],
+    ["Will it rain this year?", "2026-01-01 to 2026-12-31 deadline"],
+    ["Will it rain in 2026?", "2026-01-01 to 2026-12-31 deadline"],
+    ["Who wins the league in the 2025-26 season?", "2026-01-01 to 2026-12-31 edition"],
+    ["Who wins the league 2025/26?", "2026-01-01 to 2026-12-31 edition"],
+    ["Eurovision 2026 winner", "2026-01-01 to 2026-12-31 edition"],
+    ["Best Picture at the 98th Academy Awards", "2026-01-01 to 2026-12-31 edition"],
+    ["Will it rain on February 29, 2028?", "2028-02-29 to 2028-02-29 deadline"],
+  ];
+  for (const [text, period] of forms)
+    test(`reads "${text}" as ${period}`, () => assert.deepEqual(read(text), [period]));
+
+  test("removes the dates from the text", () => {
+    assert.equal(findPeriods("will it rain by june 30, 2026 in paris?", null).rest, "will it rain in paris?");
+  });
+
+  test("puts a date without a year into the year nearest to the close", () => {
+    assert.deepEqual(read("by January 5", Date.UTC(2026, 11, 28)), ["open to 2027-01-05 deadline"]);
+    assert.deepEqual(read("by December 28", Date.UTC(2027, 0, 5)), ["open to 2026-12-28 deadline"]);
+  });
+
+  test("leaves out a date without a year if the close is unknown", () => {
+    for (const text of ["by June 30", "in May", "in Q2", "May 11-17", "by end of year"])
+      assert.deepEqual(read(text, null), [], text);
+    assert.deepEqual(read("by June 30, 2026", null), ["open to 2026-06-30 deadline"]);
+  });
+
+  test("leaves out days that do not exist", () => {
+    for (const text of ["on February 31", "on 31 April", "on June 0", "on 39 June", "on February 29"])
+      assert.deepEqual(read(text), [], text);
+    // Only the year remains.
+    for (const text of ["on 2026-02-30", "on 2026-13-01", "on February 29, 2026"])
+      assert.deepEqual(read(text), ["2026-01-01 to 2026-12-31 edition"], text);
+  });
+
+  test("does not read the verb may, or a score, as a date", () => {
+    for (const text of ["It may rain", "May be the last season", "Mar-a-Lago visit", "GTA 6", "A 3-2 win"])
+      assert.deepEqual(read(text), [], text);
+    assert.deepEqual(read("May jobs report"), ["2026-05-01 to 2026-05-31 deadline"]);
+  });
+
+  test("a period that starts on a day never ends before it, for any text", () => {
+    const word = fc.constantFrom(
+      "by",
+      "may",
+      "dec",
+      "31",
+      "1",
+      "-",
+      "to",
+      "2026",
+      "q4",
+      "before",
+      "end of",
+      "02",
+      "29",
+    );
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 12 }), fc.boolean(), (words, isNear) => {
+        for (const { from, to } of findPeriods(words.join(" "), isNear ? NEAR : null).periods) {
+          assert.ok(Number.isInteger(to));
+          if (from !== null) assert.ok(from <= to, words.join(" "));
+        }
+      }),
+    );
+  });
+});
+
+describe("comparePeriods", () => {
+  const cases: readonly (readonly [a: string, b: string, relation: string])[] = [
+    ["by June 30", "before July 1", "same"],
+    ["before 2027", "by December 31, 2026", "same"],
+    ["before 2027", "in 2026", "same"],
+    ["by August 31", "before September 2", "same"],
+    ["by June 30", "by July 31", "conflict"],
+    ["by June 30", "by June 30, 2027", "conflict"],
+    ["May 11-17", "May 11-17", "same"],
+    ["Eurovision 2026", "Eurovision 2026", "same"],
+    ["Eurovision 2026", "Eurovision 2027", "conflict"],
+    ["Eurovision 2026", "by May 30, 2026", "same"],
+    ["Eurovision 2026", "by May 30, 2027", "conflict"],
+    ["in May", "by May 31", "conflict"],
+    ["on June 30", "by June 30", "conflict"],
+    ["by June 30", "Will it rain?", "unknown"],
+  ];
+  for (const [a, b, relation] of cases)
+    test(`"${a}" and "${b}": ${relation}`, () => {
+      assert.equal(relate(a, b).relation, relation);
+      assert.equal(relate(b, a).relation, relation);
+    });
+
+  test("days and windows that are one day apart are different", () => {
+    assert.equal(relate("on May 14", "on May 15").relation, "conflict");
+    assert.equal(relate("May 11-17", "May 12-18").relation, "conflict");
+    assert.equal(relate("May 11-17", "May 12-17").relation, "conflict");
+  });
+
+  test("gives the days between two deadlines, and whether both have no first day", () => {
+    assert.deepEqual(relate("by June 30", "by July 31"), {
+      relation: "conflict",
+      daysApart: -31,
+      areOpenStarts: true,
+    });
+    assert.equal(relate("in June", "by July 31").areOpenStarts, false);
+  });
+});

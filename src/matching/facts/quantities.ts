@@ -1,0 +1,180 @@
+/** Thresholds and ranges that a title names. */
+
+export type Comparator = "at_least" | "at_most" | "between" | "exactly";
+
+export interface Quantity {
+  readonly comparator: Comparator;
+  readonly low: number;
+  /** Equal to `low` unless the comparator is `between`. */
+  readonly high: number;
+  /** "%", "$", "bps", "°", "x" for a bare number. */
+  readonly unit: string;
+}
+
+export interface QuantityText {
+  readonly quantities: readonly Quantity[];
+  /** The text without the quantities. */
+  readonly rest: string;
+}
+
+const SCALE: Readonly<Record<string, number>> = {
+  k: 1e3,
+  thousand: 1e3,
+  m: 1e6,
+  mn: 1e6,
+  million: 1e6,
+  b: 1e9,
+  bn: 1e9,
+  billion: 1e9,
+  t: 1e12,
+  tn: 1e12,
+  trillion: 1e12,
+};
+const NUMBER = "(-?[0-9]+(?:\\.[0-9]+)?)";
+const SUFFIX = "( ?(?:k|thousand|mn|million|m|bn|billion|b|tn|trillion|t)\\b)?";
+const UNIT = "( ?(?:%|percent|percentage points?|bps|basis points?|°[fc]?|degrees?))?";
+const AMOUNT = `(\\$)?${NUMBER}${SUFFIX}${UNIT}`;
+const ABOVE =
+  "above|over|more than|greater than|at least|exceeds?|exceeding|reach(?:es)?|hits?(?: \\(high\\))?|surpass(?:es)?|no less than|higher than|minimum of|≥|>=|>";
+const BELOW =
+  "below|under|less than|fewer than|at most|dips? (?:to|below)|drops? (?:to|below)|falls? (?:to|below)|lower than|no more than|hits? \\(low\\)|≤|<=|<";
+
+const BELOW_PATTERN = new RegExp(`^(?:${BELOW})$`);
+const QUANTITY_PATTERN = new RegExp(
+  `(?:\\b(between|from) )?(?:(${ABOVE}|${BELOW}) ?)?(?<![0-9.\\p{L}])${AMOUNT}(?: ?(?:-|–|to|and) ?${AMOUNT})?( ?\\+| (?:or|and) (?:more|above|higher|greater|over|less|below|lower|fewer|under)(?! ?\\$?[0-9]))?`,
+  "gu",
+);
+
+function unitOf(dollar: string | undefined, unit: string | undefined): string {
+  const name = unit?.trim() ?? "";
+  if (name.startsWith("%") || name.startsWith("percent")) return "%";
+  if (name.startsWith("b")) return "bps";
+  if (name !== "") return "°";
+  return dollar === undefined ? "x" : "$";
+}
+
+/**
+ * Finds the quantities of a normalised text without dates. A bare number counts only with a comparator, a currency, a
+ * scale or a unit: "GTA 6" has no quantity.
+ */
+export function findQuantities(text: string): QuantityText {
+  const quantities: Quantity[] = [];
+  const rest = text.replace(QUANTITY_PATTERN, (match: string, ...args: (string | undefined)[]) => {
+    const [between, lead, dollar, number, suffix, unit, dollar2, number2, suffix2, unit2, tail] = args;
+    const isRange = number2 !== undefined;
+    const isPlain =
+      between === undefined &&
+      lead === undefined &&
+      dollar === undefined &&
+      suffix === undefined &&
+      unit === undefined &&
+      tail === undefined &&
+      dollar2 === undefined &&
+      suffix2 === undefined &&
+      unit2 === undefined;
+    if (isPlain) return match;
+    const scale = (value: string | undefined) => SCALE[value?.trim() ?? ""] ?? 1;
+    const low = Number(number) * scale(suffix ?? (isRange ? suffix2 : undefined));
+    // Hundreds of digits are no quantity.
+    if (!Number.isFinite(low)) return match;
+    const quantityUnit = unitOf(dollar ?? dollar2, unit ?? unit2);
+    if (isRange) {
+      const high = Number(number2) * scale(suffix2 ?? suffix);
+      if (!Number.isFinite(high)) return match;
+      quantities.push({
+        comparator: "between",
+        low: Math.min(low, high),
+        high: Math.max(low, high),
+        unit: quantityUnit,
+      });
+      return " ";
+    }
+    quantities.push({ comparator: comparatorOf(lead, tail), low, high: low, unit: quantityUnit });
+    return " ";
+  });
+  return { quantities: withoutRepetitions(quantities), rest: rest.replace(/\s+/g, " ").trim() };
+}
+
+/** A title and its outcome often name the same threshold. */
+function withoutRepetitions(quantities: readonly Quantity[]): readonly Quantity[] {
+  return quantities.filter(
+    (quantity, index) => quantities.findIndex((other) => relate(quantity, other) === "same") === index,
+  );
+}
+
+function comparatorOf(lead: string | undefined, tail: string | undefined): Comparator {
+  const word = tail?.trim() ?? "";
+  if (word !== "") return /less|below|lower|fewer|under/.test(word) ? "at_most" : "at_least";
+  if (lead === undefined) return "exactly";
+  return BELOW_PATTERN.test(lead) ? "at_most" : "at_least";
+}
+
+export type QuantityRelation =
+  | "same"
+  | "opposite"
+  | "a_implies_b"
+  | "b_implies_a"
+  | "overlap"
+  | "conflict"
+  | "missing"
+  | "none";
+
+/** Relative difference up to which two thresholds are equal. "Above 2.9%" and "3% or more" differ. */
+const EQUAL_TOLERANCE = 1e-9;
+
+/**
+ * Compares the quantities of two titles. `missing`: one title has none, or lacks some that the other has; `none`: neither
+ * has any. `opposite`: one is at least, the other at most the same number.
+ */
+export function compareQuantities(a: readonly Quantity[], b: readonly Quantity[]): QuantityRelation {
+  if (a.length === 0 && b.length === 0) return "none";
+  if (a.length === 0 || b.length === 0) return "missing";
+  if (a.length !== b.length) {
+    const [few, many] = a.length < b.length ? [a, b] : [b, a];
+    return few.every((quantity) => many.some((other) => relate(quantity, other) === "same")) ? "missing" : "conflict";
+  }
+  const relations = a.map((quantity, index) => {
+    const other = b[index];
+    return other === undefined ? "conflict" : relate(quantity, other);
+  });
+  const [first = "conflict"] = relations;
+  if (relations.every((relation) => relation === "same")) return "same";
+  return relations.length === 1 ? first : "conflict";
+}
+
+function relate(a: Quantity, b: Quantity): Exclude<QuantityRelation, "missing" | "none"> {
+  if (a.unit !== b.unit && a.unit !== "x" && b.unit !== "x") return "conflict";
+  const sameLow = isClose(a.low, b.low);
+  if (a.comparator === b.comparator) {
+    if (sameLow && isClose(a.high, b.high)) return "same";
+    if (a.comparator === "at_least") return a.low > b.low ? "a_implies_b" : "b_implies_a";
+    if (a.comparator === "at_most") return a.low < b.low ? "a_implies_b" : "b_implies_a";
+    return relateRanges(rangeOf(a), rangeOf(b));
+  }
+  const isOpposite =
+    sameLow &&
+    ((a.comparator === "at_least" && b.comparator === "at_most") ||
+      (a.comparator === "at_most" && b.comparator === "at_least"));
+  return isOpposite ? "opposite" : relateRanges(rangeOf(a), rangeOf(b));
+}
+
+type Range = readonly [low: number, high: number];
+
+function rangeOf({ comparator, low, high }: Quantity): Range {
+  if (comparator === "at_least") return [low, Number.POSITIVE_INFINITY];
+  return comparator === "at_most" ? [Number.NEGATIVE_INFINITY, high] : [low, high];
+}
+
+/** Compares two ranges. A shared bound decides nothing: one title may include it and the other not. */
+function relateRanges(a: Range, b: Range): "a_implies_b" | "b_implies_a" | "overlap" | "conflict" {
+  if (isInside(a, b)) return "a_implies_b";
+  if (isInside(b, a)) return "b_implies_a";
+  return Math.min(a[1], b[1]) - Math.max(a[0], b[0]) > 0 && a[0] < a[1] && b[0] < b[1] ? "overlap" : "conflict";
+}
+
+const isInside = ([low, high]: Range, [outerLow, outerHigh]: Range): boolean =>
+  (low > outerLow || outerLow === Number.NEGATIVE_INFINITY) &&
+  (high < outerHigh || outerHigh === Number.POSITIVE_INFINITY);
+
+const isClose = (x: number, y: number): boolean =>
+  Math.abs(x - y) <= EQUAL_TOLERANCE * Math.max(1, Math.abs(x), Math.abs(y));

@@ -1,0 +1,191 @@
+/** Compares two fingerprints. The features are the input of the fitted model. */
+import { comparePeriods, latest, type PeriodComparison } from "./facts/periods.ts";
+import { compareQuantities, type QuantityRelation } from "./facts/quantities.ts";
+import { compareScopes, type ScopeDimension } from "./facts/scopes.ts";
+import type { Fingerprint } from "./fingerprint.ts";
+import type { WordWeights } from "./text/word-weights.ts";
+import { stemSimilarity } from "./text/words.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Similarity from which two stems count as the same word. */
+const SAME_STEM_MIN = 0.75;
+
+/** Similarity below which two outcomes are different ones. */
+const SUBJECT_CONFLICT_MAX = 0.35;
+
+export const MARKET_FEATURES = [
+  "same_core",
+  "coverage_min",
+  "coverage_max",
+  "unmatched_both",
+  "unmatched_max",
+  "subject_similarity",
+  "subject_missing",
+  "subject_conflict",
+  "period_same",
+  "period_conflict",
+  "close_gap",
+  "quantity_same",
+  "quantity_conflict",
+  "quantity_missing",
+  "strict_conflicts",
+  "loose_conflicts",
+  "strict_one_sided",
+  "loose_one_sided",
+  "scopes_same",
+  "polarity_one_sided",
+  "places_one_sided",
+  "fixture_similarity",
+  "fixture_missing",
+] as const;
+export type MarketFeature = (typeof MARKET_FEATURES)[number];
+
+export interface MarketComparison {
+  readonly features: Readonly<Record<MarketFeature, number>>;
+  readonly periods: PeriodComparison;
+  readonly quantities: QuantityRelation;
+  /** Dimensions whose values differ, and strict ones that only one title names; each once. */
+  readonly vetoedScopes: readonly ScopeDimension[];
+  /** Whether the titles differ in words such as "not" or "remain". */
+  readonly isPolarityFlipped: boolean;
+  /** Whether neither title has such a word other than a plain negation ("not", "fail to"). */
+  readonly isNegated: boolean;
+}
+
+interface Coverage {
+  /** Share of the weight that has a counterpart, in [0, 1]. A similar stem counts by its similarity. */
+  readonly share: number;
+  /** Weight without a counterpart, including what a similar stem lacks. */
+  readonly unmatched: number;
+  /** Largest weight of a stem without a counterpart. */
+  readonly unmatchedMax: number;
+}
+
+export function coverageOf(stems: readonly string[], other: readonly string[], weightOf: WordWeights): Coverage {
+  let total = 0;
+  let matched = 0;
+  let unmatchedMax = 0;
+  for (const stem of stems) {
+    const weight = weightOf(stem);
+    total += weight;
+    let similarity = other.includes(stem) ? 1 : 0;
+    if (similarity === 0)
+      for (const candidate of other) similarity = Math.max(similarity, stemSimilarity(stem, candidate));
+    if (similarity >= SAME_STEM_MIN) matched += weight * similarity;
+    else unmatchedMax = Math.max(unmatchedMax, weight);
+  }
+  return { share: total === 0 ? 1 : matched / total, unmatched: total - matched, unmatchedMax };
+}
+
+/** Similarity of two names in [0, 1]: 0.8 of the larger coverage plus 0.2 of the smaller one; 0 if a name is empty. */
+export function nameSimilarity(a: readonly string[], b: readonly string[], weightOf: WordWeights): number {
+  if (a.length === 0 || b.length === 0) return 0;
+  const forward = coverageOf(a, b, weightOf).share;
+  const backward = coverageOf(b, a, weightOf).share;
+  const [low, high] = forward < backward ? [forward, backward] : [backward, forward];
+  // One name may contain the other ("Lyon" and "Olympique Lyonnais"), but "Norway" and "Norway women" differ a little.
+  return 0.2 * low + 0.8 * high;
+}
+
+/** Similarity of two fixtures in [0, 1], in either order of the sides. */
+export function fixtureSimilarity(a: Fingerprint["fixture"], b: Fingerprint["fixture"], weightOf: WordWeights): number {
+  if (a === null || b === null) return 0;
+  const sides = (x: readonly string[], y: readonly string[]) => nameSimilarity(x, y, weightOf);
+  return Math.max(Math.min(sides(a[0], b[0]), sides(a[1], b[1])), Math.min(sides(a[0], b[1]), sides(a[1], b[0])));
+}
+
+/** Whether both questions name what must happen later, and name different things ("before GTA VI", "before the midterms"). */
+function hasOtherReference(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): boolean {
+  if (a.reference.length === 0 || b.reference.length === 0) return false;
+  return nameSimilarity(a.reference, b.reference, weightOf) < SUBJECT_CONFLICT_MAX;
+}
+
+function subjectSimilarityOf(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): number | null {
+  if (a.subject.length === 0 || b.subject.length === 0) return null;
+  return a.subject === b.subject ? 1 : nameSimilarity(a.subject, b.subject, weightOf);
+}
+
+/**
+ * Whether `decideMarkets` would find no relation because of a veto. False can still mean no relation. It does not compare
+ * all words, so it is the first test of a candidate: it excludes most candidates.
+ */
+export function isExcluded(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): boolean {
+  const areFixtures = a.fixture !== null && b.fixture !== null;
+  if (compareScopes(a.scopes, b.scopes, areFixtures).vetoed.length > 0) return true;
+  const quantities = compareQuantities(a.quantities, b.quantities);
+  if (quantities === "conflict" || quantities === "missing") return true;
+  const isPeriodConflict = comparePeriods(a.periods, b.periods).relation === "conflict";
+  if (isPeriodConflict && ["a_implies_b", "b_implies_a", "overlap"].includes(quantities)) return true;
+  if (countMissing(a.places, b.allPlaces) + countMissing(b.places, a.allPlaces) > 0) return true;
+  return (subjectSimilarityOf(a, b, weightOf) ?? 1) < SUBJECT_CONFLICT_MAX || hasOtherReference(a, b, weightOf);
+}
+
+export function compareMarkets(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): MarketComparison {
+  const forward = coverageOf(a.stems, [...b.stems, ...b.eventStems], weightOf);
+  const backward = coverageOf(b.stems, [...a.stems, ...a.eventStems], weightOf);
+  const periods = comparePeriods(a.periods, b.periods);
+  const quantities = compareQuantities(a.quantities, b.quantities);
+  const hasBothFixtures = a.fixture !== null && b.fixture !== null;
+  const scopes = compareScopes(a.scopes, b.scopes, hasBothFixtures);
+  const vetoedScopes: readonly ScopeDimension[] =
+    hasOtherReference(a, b, weightOf) && !scopes.vetoed.includes("trigger")
+      ? [...scopes.vetoed, "trigger"]
+      : scopes.vetoed;
+  const subjectSimilarity = subjectSimilarityOf(a, b, weightOf);
+  return {
+    features: {
+      same_core: isSameSequence(a.stems, b.stems) ? 1 : 0,
+      coverage_min: Math.min(forward.share, backward.share),
+      coverage_max: Math.max(forward.share, backward.share),
+      unmatched_both: Math.min(2, forward.unmatched, backward.unmatched),
+      unmatched_max: Math.max(forward.unmatchedMax, backward.unmatchedMax),
+      subject_similarity: subjectSimilarity ?? 0,
+      subject_missing: subjectSimilarity === null ? 1 : 0,
+      subject_conflict: (subjectSimilarity ?? 1) < SUBJECT_CONFLICT_MAX ? 1 : 0,
+      period_same: periods.relation === "same" ? 1 : 0,
+      period_conflict: periods.relation === "conflict" ? 1 : 0,
+      close_gap: periods.relation === "unknown" ? closeGap(a, b) : 0,
+      quantity_same: quantities === "same" ? 1 : 0,
+      quantity_conflict: quantities === "same" || quantities === "none" || quantities === "missing" ? 0 : 1,
+      quantity_missing: quantities === "missing" ? 1 : 0,
+      strict_conflicts: scopes.strictConflicts,
+      loose_conflicts: scopes.looseConflicts,
+      strict_one_sided: scopes.strictOneSided,
+      loose_one_sided: scopes.looseOneSided,
+      scopes_same: scopes.same,
+      polarity_one_sided: scopes.isPolarityFlipped ? 1 : 0,
+      places_one_sided: Math.min(2, countMissing(a.places, b.allPlaces) + countMissing(b.places, a.allPlaces)),
+      fixture_similarity: hasBothFixtures ? fixtureSimilarity(a.fixture, b.fixture, weightOf) : 0,
+      fixture_missing: hasBothFixtures ? 0 : 1,
+    },
+    periods,
+    quantities,
+    vetoedScopes,
+    isPolarityFlipped: scopes.isPolarityFlipped,
+    isNegated: [...(a.scopes.get("polarity") ?? []), ...(b.scopes.get("polarity") ?? [])].every(
+      (word) => word === "not",
+    ),
+  };
+}
+
+export const countMissing = (values: readonly string[], others: readonly string[]): number =>
+  values.filter((value) => !others.includes(value)).length;
+
+export const isSameSequence = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((value, index) => value === b[index]);
+
+/** ln(1 + d) / ln(366) for d days between the ends of two markets, at most 1; 0.3 if an end is unknown. */
+export function closeGap(a: Pick<Fingerprint, "periods" | "endAt">, b: Pick<Fingerprint, "periods" | "endAt">): number {
+  const endA = endOf(a);
+  const endB = endOf(b);
+  if (endA === null || endB === null) return 0.3;
+  return Math.min(1, Math.log1p(Math.abs(endA - endB)) / Math.log1p(365));
+}
+
+/** Returns the last deadline in the text, else when the market is expected to end, in days since 1970-01-01. */
+function endOf({ periods, endAt }: Pick<Fingerprint, "periods" | "endAt">): number | null {
+  const deadline = latest(periods, "deadline");
+  if (deadline !== null) return deadline.to;
+  return endAt === null ? null : endAt / DAY_MS;
+}

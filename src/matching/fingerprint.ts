@@ -1,0 +1,138 @@
+/** The typed facts of a market's texts that decide a match. */
+import { findPeriods, type Period } from "./facts/periods.ts";
+import { findDistrictStates, findPlaces } from "./facts/places.ts";
+import { findQuantities, type Quantity } from "./facts/quantities.ts";
+import { findScopes, type Scopes } from "./facts/scopes.ts";
+import { describeTime, findTimes } from "./facts/times.ts";
+import type { MatchableMarket } from "./model.ts";
+import { normaliseText, stemsOf } from "./text/words.ts";
+
+/** Two sides of a contest, as stems. */
+export type Fixture = readonly [readonly string[], readonly string[]];
+
+export interface Fingerprint {
+  /** Stems of title and outcome, without dates and quantities. */
+  readonly stems: readonly string[];
+  /** Stems of the event's title. */
+  readonly eventStems: readonly string[];
+  /** The outcome that the market is about ("Will Norway win …": norway); empty if the title names none. */
+  readonly subject: readonly string[];
+  readonly fixture: Fixture | null;
+  /** The event before which the answer counts ("before GTA VI": gta, 6); empty if there is none. */
+  readonly reference: readonly string[];
+  /** Countries and US states in title and outcome, except the sides of the fixture. */
+  readonly places: readonly string[];
+  /** Countries and US states in title, outcome and event title, with the states of congressional districts. */
+  readonly allPlaces: readonly string[];
+  readonly periods: readonly Period[];
+  readonly quantities: readonly Quantity[];
+  readonly scopes: Scopes;
+  /** When the market is expected to end, Unix milliseconds. */
+  readonly endAt: number | null;
+}
+
+/** What follows the second side of a contest. */
+const SIDE_END = "(?= \\(| - |:|,|\\?|$| winner| end in| on [0-9]| cs2| lol| dota| league of| first | map )";
+/** "A vs B" anywhere in a title. */
+const FIXTURE_PATTERN = new RegExp(
+  `(?:^|[:,] | - |will )(?:the )?([^:,]+?) (?:vs\\.?|v\\.?|versus|@|(?:wins? against|to beat|beats?|defeats?)) (?:the )?([^:,(?]+?)${SIDE_END}`,
+);
+/** What follows "at" without being a side of a contest: "at 5pm", "at halftime". */
+const TIME_OR_PART =
+  "[0-9]|half-?time|(?:the|half|noon|midnight|least|most|any|end|close|jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)\\b";
+/** "A at B" only at the start of a title: "Will X win at the Oscars" is no fixture. */
+const AT_FIXTURE_PATTERN = new RegExp(
+  `^(?!will |who |what |how |which )([^:,?]{2,40}?) at (?!${TIME_OR_PART})([^:,(?]{2,40}?)${SIDE_END}`,
+);
+const PLACEHOLDER_PATTERN = /\b(?:person|player|candidate|team|party|option|show|song|artist|individual|nominee)$/;
+const SUBJECT_VERBS =
+  "accept|acquire|advance|agree|announce|approve|attack|attend|ban|be|beat|become|break|bring|buy|call|cease|chart|close|collapse|come|continue|control|cut|declare|default|defeat|deploy|die|dip|do|drop|end|enter|exceed|expand|face|fall|file|finish|fire|force|gain|get|give|go|grow|have|hit|hold|impose|include|increase|invade|join|keep|launch|lead|leave|lose|make|meet|nominate|occur|open|own|pardon|participate|pass|pay|perform|place|play|publish|qualify|raise|rank|reach|receive|recognize|release|remain|replace|resign|resume|return|rise|run|say|score|secure|sell|serve|settle|sign|speak|start|stay|step|stop|strike|support|surrender|take|travel|use|visit|win|withdraw";
+/** "Will X win …". */
+const SUBJECT_PATTERN = new RegExp(
+  `(?:^|: | - )(?:will|does|can|is|are) (?:the )?(.+?) (?:${SUBJECT_VERBS})(?:s|es)?\\b`,
+);
+/** "X wins …", "X released …", "X to win …", "X out …". */
+const BARE_SUBJECT_PATTERN = new RegExp(
+  `^(?:the )?(.+?) (?:(?:to )?(?:${SUBJECT_VERBS})(?:s|es|d|ed)|to (?:${SUBJECT_VERBS})|released|out|have|banned)\\b`,
+);
+const QUESTION_WORD_PATTERN = /^(?:will|does|can|is|are|who|what|which|how|when|if|before) /;
+/** The event before which something must happen ("before GTA VI is released"). Dates are removed first. */
+const REFERENCE_PATTERN = /\bbefore (?:the )?(\p{L}.*)$/u;
+
+const bareSubject = (title: string): string =>
+  QUESTION_WORD_PATTERN.test(title) ? "" : (BARE_SUBJECT_PATTERN.exec(title)?.[1] ?? "");
+
+/** Returns the outcome named in a title: after the prefix that its event shares, or the grammatical subject. */
+function findSubject(title: string, eventTitle: string | null, label: string | null): string {
+  if (label !== null && label !== "") return label;
+  const colon = title.lastIndexOf(": ");
+  if (colon > 0 && eventTitle?.startsWith(title.slice(0, colon)) === true) return title.slice(colon + 2);
+  if (/\b(?:draw|tie)\b/.test(title)) return "draw";
+  return SUBJECT_PATTERN.exec(title)?.[1] ?? bareSubject(title);
+}
+
+export function findFixture(text: string): Fixture | null {
+  const match = FIXTURE_PATTERN.exec(text) ?? AT_FIXTURE_PATTERN.exec(text);
+  if (match === null) return null;
+  // "Will Person V be …" is a placeholder, not "Person versus be".
+  if (PLACEHOLDER_PATTERN.test(match[1] ?? "")) return null;
+  const left = stemsOf(match[1] ?? "");
+  const right = stemsOf(match[2] ?? "");
+  return left.length === 0 || right.length === 0 ? null : [left, right];
+}
+
+export const unique = (values: readonly string[]): readonly string[] => [...new Set(values)];
+
+/** Words of an outcome that belong to a threshold, a date or a direction, which are compared as such. */
+const VALUE_WORDS: ReadonlySet<string> = new Set(
+  "above below over under mor les than least most equal increas decreas hik cut rais lower chang befor by after between".split(
+    " ",
+  ),
+);
+
+/** Stems of an outcome. A placeholder such as "A" or "Person B" keeps its letter. */
+function subjectStems(text: string): readonly string[] {
+  const stems = stemsOf(text).filter((stem) => !VALUE_WORDS.has(stem));
+  const letter = /^(?:[a-z]+ )?([a-z])$/.exec(text)?.[1];
+  return letter === undefined || stems.includes(letter) ? stems : [...stems, letter];
+}
+
+/** Creates the fingerprint of a market from its title, outcome label, event title and times. */
+export function createFingerprint(
+  market: Omit<MatchableMarket, "id" | "venue" | "eventSlug" | "category" | "openAt">,
+): Fingerprint {
+  const title = normaliseText(market.title);
+  const label = market.outcomeLabel === null ? null : normaliseText(market.outcomeLabel);
+  const eventTitle = market.eventTitle === null ? null : normaliseText(market.eventTitle);
+  const near = market.expectedResolutionAt ?? market.closeAt;
+  const text = label === null || title.includes(label) ? title : `${title}: ${label}`;
+  const timed = findTimes(text, near);
+  const dated = findPeriods(timed.rest, near);
+  const measured = findQuantities(dated.rest);
+  const eventDated = findPeriods(findTimes(eventTitle ?? "", near).rest, near);
+  const subjectText = findPeriods(findTimes(findSubject(title, eventTitle, label), near).rest, near).rest;
+  const subject = subjectStems(findQuantities(subjectText).rest);
+  const stems = stemsOf(measured.rest);
+  const eventStems = stemsOf(findQuantities(eventDated.rest).rest);
+  const fixture = findFixture(title) ?? (eventTitle === null ? null : findFixture(eventTitle));
+  // A side of a fixture is no place: one title may name both sides, the other only one.
+  const sides = new Set(fixture?.flat());
+  const places = findPlaces(stems.filter((stem) => !sides.has(stem)));
+  return {
+    stems: unique(stems),
+    eventStems: unique(eventStems),
+    places,
+    allPlaces: unique([
+      ...findPlaces(stems),
+      ...findPlaces(eventStems),
+      ...findDistrictStates(`${text} ${eventTitle ?? ""}`),
+    ]),
+    subject,
+    fixture,
+    reference: stemsOf(REFERENCE_PATTERN.exec(dated.rest)?.[1] ?? ""),
+    periods: dated.periods.length > 0 ? dated.periods : eventDated.periods,
+    quantities: measured.quantities,
+    scopes: findScopes(dated.rest, stems, { eventTitle: eventDated.rest, times: timed.times.map(describeTime) }),
+    endAt: near,
+  };
+}

@@ -1,0 +1,43 @@
+import type { Fingerprint } from "./fingerprint.ts";
+
+/** Number of entries at which the interner is cleared, so that the values of removed markets do not fill the memory. */
+const ENTRIES_MAX = 400_000;
+
+/** Returns the first value of each key, so that equal parts of many fingerprints are one object. */
+export class Interner {
+  readonly #values = new Map<string, unknown>();
+
+  get<Value>(key: string, value: Value): Value {
+    const known = this.#values.get(key);
+    if (known !== undefined) return known as Value;
+    if (this.#values.size >= ENTRIES_MAX) this.#values.clear();
+    this.#values.set(key, value);
+    return value;
+  }
+}
+
+/** Returns the fingerprint with shared parts. */
+export function internFingerprint(fingerprint: Fingerprint, interner: Interner): Fingerprint {
+  const words = (values: readonly string[]) =>
+    interner.get(
+      // Names of places contain spaces: ["new york"] is not ["new", "york"].
+      `w${values.join("\n")}`,
+      values.map((value) => interner.get(`s${value}`, value)),
+    );
+  // Nearly every market has other stems: only the strings are worth sharing.
+  const stems = fingerprint.stems.map((stem) => interner.get(`s${stem}`, stem));
+  const { scopes, periods, quantities, fixture } = fingerprint;
+  return {
+    stems,
+    eventStems: words(fingerprint.eventStems),
+    subject: words(fingerprint.subject),
+    fixture: fixture === null ? null : [words(fixture[0]), words(fixture[1])],
+    reference: words(fingerprint.reference),
+    places: words(fingerprint.places),
+    allPlaces: words(fingerprint.allPlaces),
+    periods: interner.get(`p${JSON.stringify(periods)}`, periods),
+    quantities: interner.get(`q${JSON.stringify(quantities)}`, quantities),
+    scopes: interner.get(`c${JSON.stringify([...scopes].map(([name, values]) => [name, ...values]))}`, scopes),
+    endAt: fingerprint.endAt,
+  };
+}

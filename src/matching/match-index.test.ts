@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { type MarketPair, type MatchableMarket, MatchIndex, type MatchUpdate } from "./index.ts";
+
+const CLOSE = Date.UTC(2026, 11, 31);
+const ALL = 1_000_000;
+
+const market = (id: string, title: string, parts: Partial<MatchableMarket> = {}): MatchableMarket => ({
+  ...{ id, venue: id.split("/")[0] ?? "", title },
+  ...{ outcomeLabel: null, eventSlug: null, eventTitle: null, category: null, openAt: null },
+  ...{ closeAt: CLOSE, expectedResolutionAt: null },
+  ...parts,
+});
+
+const describePair = ({ a, b, relation }: Pick<MarketPair, "a" | "b" | "relation">): string => `${a} ${relation} ${b}`;
+
+/** An index whose changes are applied to a map, as the service does. */
+class FollowedIndex {
+  readonly index: MatchIndex;
+  readonly pairs = new Map<string, MarketPair>();
+  readonly events = new Map<string, number>();
+
+  constructor(options?: ConstructorParameters<typeof MatchIndex>[0]) {
+    this.index = new MatchIndex(options);
+  }
+
+  /** Updates the index, without rules for any market. */
+  update(limit = ALL): MatchUpdate {
+    let update = this.apply(limit);
+    while (update.rulesWanted.length > 0) {
+      for (const id of update.rulesWanted) this.index.setRules(id, null);
+      update = this.apply(limit);
+    }
+    return update;
+  }
+
+  apply(limit = ALL): MatchUpdate {
+    const update = this.index.update(limit);
+    for (const { a, b } of update.removed) assert.ok(this.pairs.delete(`${a} ${b}`), `${a} ${b} was not a pair`);
+    for (const pair of update.added) {
+      assert.ok(!this.pairs.has(`${pair.a} ${pair.b}`), "a changed pair is removed first");
+      this.pairs.set(`${pair.a} ${pair.b}`, pair);
+    }
+    for (const { a, b } of update.removedEvents) assert.ok(this.events.delete(`${a} ${b}`));
+    for (const { a, b, legCount } of update.addedEvents) this.events.set(`${a} ${b}`, legCount);
+    return update;
+  }
+
+  add(...markets: MatchableMarket[]): this {
+    for (const added of markets) this.index.set(added);
+    this.update();
+    return this;
+  }
+
+  list(): string[] {
+    return [...this.pairs.values()].map(describePair).sort();
+  }
+}
+
+const NORWAY = market("one/norway", "Will Norway win Eurovision 2026?");
+const NORWAY_TOO = market("two/7", "Norway wins Eurovision 2026?");
+
+describe("MatchIndex", () => {
+  test("pairs the same question of two venues, in either order of arrival, and says why", () => {
+    const forward = new FollowedIndex().add(NORWAY).add(NORWAY_TOO);
+    const backward = new FollowedIndex().add(NORWAY_TOO).add(NORWAY);
+    assert.deepEqual(forward.list(), ["one/norway identical two/7"]);
+    assert.deepEqual([...forward.pairs.values()], [...backward.pairs.values()]);
+    const [pair] = forward.pairs.values();
+    assert.ok(pair !== undefined && pair.confidence > 0.9 && pair.source === "model");
+    assert.ok(pair.evidence.includes("Both name the outcome: norway."), pair.evidence.join(" "));
+    assert.ok(pair.evidence.includes("Both name the same date: 2026."), pair.evidence.join(" "));
+  });
+
+  test("never pairs two markets of one venue", () => {
+    assert.deepEqual(new FollowedIndex().add(NORWAY, market("one/again", NORWAY.title)).list(), []);
+  });
+
+  test("pairs opposite thresholds as inverse", () => {
+    const index = new FollowedIndex().add(
+      market("one/a", "Will Bitcoin be above $100,000 on December 31, 2026?"),
+      market("two/b", "Will Bitcoin be below $100k on December 31, 2026?"),
+    );
+    assert.deepEqual(index.list(), ["one/a inverse two/b"]);
+  });
+
+  test("reports which question implies the other, or that they overlap, if only the threshold or the deadline differs", () => {
+    const thresholds = new FollowedIndex().add(
+      market("one/a", "Will Bitcoin be above $120,000 on December 31, 2026?"),
+      market("two/b", "Will Bitcoin be above $100,000 on December 31, 2026?"),
+    );
+    assert.deepEqual(thresholds.list(), ["one/a subset two/b"]);
+    const deadlines = new FollowedIndex().add(
+      market("one/a", "Will Hylo launch a token by December 31, 2026?"),
+      market("two/b", "Will Hylo launch a token by September 30, 2026?"),
+    );
+    assert.deepEqual(deadlines.list(), ["one/a superset two/b"]);
+    const ranges = new FollowedIndex().add(
+      market("one/a", "Will the Norwegian salmon export volume be between 100k and 120k in 2026?"),
+      market("two/b", "Will the Norwegian salmon export volume be between 110k and 130k in 2026?"),
+    );
+    assert.deepEqual(ranges.list(), ["one/a overlap two/b"]);
+  });
+
+  test("a market has at most one pair per other venue, and duplicates share the confidence", () => {
+    const index = new FollowedIndex().add(NORWAY, NORWAY_TOO, market("three/1", NORWAY.title));
+    assert.deepEqual(index.list(), [
+      "one/norway identical three/1",
+      "one/norway identical two/7",
+      "three/1 identical two/7",
+    ]);
+    const before = index.pairs.get("one/norway two/7")?.confidence ?? 0;
+    index.add(market("two/8", NORWAY_TOO.title));
+    const withDuplicate = [...index.pairs.values()].filter(({ a, b }) => a === "one/norway" && b.startsWith("two/"));
+    assert.ok(withDuplicate.length <= 1);
+    for (const { confidence } of withDuplicate) assert.ok(confidence <= 0.5 + 1e-9 && confidence < before);
+  });
+
+  test("both markets of a pair give it the same confidence, so deciding again changes nothing", () => {
+    const markets = [
+      market("one/1", "Norway wins Eurovision 2026?"),
+      market("one/2", "Norway wins Eurovision 2026?"),
+      market("two/1", "Norway wins Eurovision 2026?"),
+      market("two/2", "Norway to win the Eurovision final 2026?"),
+    ];
+    const index = new MatchIndex({ confidenceMin: 0.05 });
+    for (const added of markets) index.set(added);
+    index.update(ALL);
+    for (const { id } of markets) index.setRules(id, null);
+    assert.ok(index.update(ALL).added.length > 0);
+    for (const { id } of markets) {
+      index.setOverrides([{ a: id, b: "two/unknown", decision: "forbidden" }]);
+      assert.deepEqual(index.update(ALL).added, []);
+    }
+  });
+
+  test("a removed market leaves its pairs, and its partner takes the next best one", () => {
+    const index = new FollowedIndex().add(NORWAY, NORWAY_TOO);
+    index.index.remove("two/7");
+    index.update();
+    assert.deepEqual(index.list(), []);
+    index.add(market("two/9", "Will Norway win Eurovision 2026?"));
+    assert.deepEqual(index.list(), ["one/norway identical two/9"]);
+  });
+});
+
+describe("MatchIndex with rules and decisions", () => {
+  test("pairs no markets before their rules are read, asks for them once, and drops a pair that they contradict", () => {
+    const index = new FollowedIndex();
+    const title = "Will it rain in Chicago on December 3, 2026?";
+    index.index.set(market("one/rain", title));
+    index.index.set(market("two/rain", title));
+    const { rulesWanted } = index.apply();
+    assert.deepEqual(rulesWanted.toSorted(), ["one/rain", "two/rain"]);
+    assert.deepEqual(index.list(), [], "a pair waits for the rules of both markets");
+    index.index.setRules("one/rain", "Rain as measured at O'Hare (KORD) by the weather service.");
+    index.index.setRules("two/rain", null);
+    assert.deepEqual(index.apply().rulesWanted, []);
+    assert.deepEqual(index.list(), ["one/rain identical two/rain"]);
+    index.index.setRules("two/rain", "Rain as measured at Midway (KMDW) by the weather service.");
+    index.apply();
+    assert.deepEqual(index.list(), []);
+    index.index.setRules("two/rain", null);
+    index.apply();
+    assert.deepEqual(index.list(), ["one/rain identical two/rain"]);
+  });
+
+  test("the operator's decisions replace the model's, whichever is known first", () => {
+    const other = market("two/other", "Will Sweden win Eurovision 2026?");
+    const index = new FollowedIndex();
+    index.index.setOverrides([{ a: "one/norway", b: "two/other", decision: "inverse" }]);
+    index.add(NORWAY, NORWAY_TOO, other);
+    assert.deepEqual(index.list(), ["one/norway inverse two/other"]);
+    assert.deepEqual(index.pairs.get("one/norway two/other")?.source, "operator");
+    index.index.setOverrides([{ a: "two/7", b: "one/norway", decision: "forbidden" }]);
+    index.update();
+    assert.deepEqual(index.list(), []);
+    index.index.setOverrides([]);
+    index.update();
+    assert.deepEqual(index.list(), ["one/norway identical two/7"]);
+  });
+
+  test("a market keeps at most 64 possible matches: the others do not lower its confidence", () => {
+    const followed = new FollowedIndex({ confidenceMin: 0.005 });
+    followed.add(NORWAY, ...Array.from({ length: 200 }, (_, number) => market(`two/${number}`, NORWAY.title)));
+    const confidences = [...followed.pairs.values()].map(({ confidence }) => confidence);
+    assert.equal(confidences.length, 1);
+    // 64 equal candidates have 1/64 each, 200 would have 1/200.
+    assert.ok((confidences[0] ?? 0) > 1 / 100, `${confidences[0]}`);
+  });
+
+  test("matches at most the requested number of markets per update", () => {
+    const index = new MatchIndex();
+    for (const added of [NORWAY, NORWAY_TOO, market("three/1", "Will it rain?")]) index.set(added);
+    assert.equal(index.update(2).pendingCount, 1);
+    assert.equal(index.update(2).pendingCount, 0);
+  });
+
+  test("pairs two events once their markets match one to one, with the number of matching markets", () => {
+    const leg = (venue: string, name: string) =>
+      market(`${venue}/${name}`, `Will ${name} win Group A in the 2026 World Cup?`, {
+        ...{ eventSlug: `${venue}:group`, eventTitle: "World Cup Group A Winner 2026", outcomeLabel: name },
+      });
+    const index = new FollowedIndex().add(
+      ...["Mexico", "Czechia", "South Africa"].map((name) => leg("one", name)),
+      ...["Mexico", "Czechia"].map((name) => leg("two", name)),
+    );
+    assert.deepEqual([...index.events], [["one:group two:group", 2]]);
+    index.index.remove("two/Mexico");
+    index.index.remove("two/Czechia");
+    index.update();
+    assert.deepEqual([...index.events], []);
+  });
+
+  test("any sequence of changes ends with the pairs of an index that was filled at once", () => {
+    const titles = ["Norway", "Sweden", "Norway and Sweden", "Israel"].flatMap((name) => [
+      `Will ${name} win Eurovision 2026?`,
+      `Will ${name} win Eurovision 2027?`,
+    ]);
+    const change = fc.record({
+      id: fc.constantFrom("one/1", "one/2", "two/1", "two/2", "three/1"),
+      title: fc.option(fc.constantFrom(...titles)),
+      isUpdated: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 20 }), (changes) => {
+        const followed = new FollowedIndex();
+        const current = new Map<string, MatchableMarket>();
+        for (const { id, title, isUpdated } of changes) {
+          if (title === null) {
+            current.delete(id);
+            followed.index.remove(id);
+          } else {
+            current.set(id, market(id, title));
+            followed.index.set(market(id, title));
+          }
+          if (isUpdated) followed.update(2);
+        }
+        followed.update();
+        for (const id of current.keys()) followed.index.setRules(id, null);
+        followed.update();
+        const fresh = new FollowedIndex().add(...current.values());
+        assert.deepEqual(followed.list(), fresh.list());
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

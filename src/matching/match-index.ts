@@ -1,0 +1,399 @@
+import { BlockIndex } from "./block-index.ts";
+import { calibrateForBoard, decideMarkets } from "./decide.ts";
+import { describeMatch } from "./evidence.ts";
+import { compareMarkets, isExcluded } from "./features.ts";
+import { createFingerprint, type Fingerprint } from "./fingerprint.ts";
+import { Interner, internFingerprint } from "./intern.ts";
+import { EventMatcher } from "./match-events.ts";
+import type { MarketPair, MatchableMarket, MatchOverride, MatchRelation, MatchSource, MatchUpdate } from "./model.ts";
+import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
+import { compareRules, type RulesFacts, readRules } from "./rules.ts";
+import { CANDIDATES_MAX, SHARE_MIN, searchTerms } from "./search-terms.ts";
+
+/** Least probability of a link that is kept as an alternative. */
+const LINK_PROBABILITY_MIN = 0.1;
+/** Least probability of a link for which the rules of both markets are read. */
+const RULES_PROBABILITY_MIN = 0.5;
+/** Possible matches that a market keeps. Many equal titles at one venue would otherwise fill the memory. */
+const LINKS_MAX = 64;
+/** Rounds in which a changed pair can free or displace other pairs. */
+const SETTLE_ROUNDS_MAX = 8;
+
+interface IndexedMarket {
+  readonly row: number;
+  readonly id: string;
+  readonly venue: number;
+  readonly eventSlug: string | null;
+  readonly fingerprint: Fingerprint;
+  /** undefined: not read yet. After a change the earlier ones count until the new ones arrive. */
+  rules: RulesFacts | null | undefined;
+  areRulesAsked: boolean;
+  links: readonly Link[];
+  /** Keys of its current pairs. */
+  pairKeys: readonly string[];
+}
+
+/** A possible match with a market of another venue. `relation` is from the view of the market that holds the link. */
+interface Link {
+  readonly other: IndexedMarket;
+  readonly relation: MatchRelation;
+  readonly probability: number;
+}
+
+/** A pair that a market should have. */
+interface Choice {
+  readonly other: IndexedMarket;
+  readonly relation: MatchRelation;
+  readonly confidence: number;
+  readonly source: MatchSource;
+}
+
+export interface MatchIndexOptions {
+  /** Least confidence of a pair. */
+  readonly confidenceMin?: number;
+}
+
+const REVERSED: Readonly<Record<MatchRelation, MatchRelation>> = {
+  identical: "identical",
+  inverse: "inverse",
+  subset: "superset",
+  superset: "subset",
+  overlap: "overlap",
+};
+
+/** Shared by all markets without links or pairs, which are most. */
+const NO_LINKS: readonly Link[] = [];
+const NO_KEYS: readonly string[] = [];
+
+const keyOf = (a: string, b: string): string => (a < b ? `${a}\n${b}` : `${b}\n${a}`);
+const isExact = (relation: MatchRelation): boolean => relation === "identical" || relation === "inverse";
+
+/** Finds markets of different venues that ask the same question. Keeps its state in memory; never compares all with all. */
+export class MatchIndex {
+  readonly #confidenceMin: number;
+  readonly #byId = new Map<string, IndexedMarket>();
+  readonly #byRow: (IndexedMarket | undefined)[] = [];
+  readonly #freeRows: number[] = [];
+  readonly #venues = new Map<string, number>();
+  readonly #blocks = new BlockIndex();
+  readonly #interner = new Interner();
+  readonly #dirty = new Set<IndexedMarket>();
+  readonly #unsettled = new Set<IndexedMarket>();
+  readonly #pairs = new Map<string, MarketPair>();
+  readonly #overrides = new Map<string, MatchOverride>();
+  readonly #overridesOf = new Map<string, MatchOverride[]>();
+  readonly #events = new EventMatcher();
+  readonly #rulesWanted = new Set<string>();
+
+  constructor({ confidenceMin = 0.5 }: MatchIndexOptions = {}) {
+    this.#confidenceMin = confidenceMin;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** Adds a market, or replaces it after a change. The next updates match it. */
+  set(market: MatchableMarket): void {
+    const rules = this.#byId.get(market.id)?.rules;
+    this.remove(market.id);
+    const row = this.#freeRows.pop() ?? this.#byRow.length;
+    const venue = this.#venues.get(market.venue) ?? this.#venues.size;
+    this.#venues.set(market.venue, venue);
+    const fingerprint = internFingerprint(createFingerprint(market), this.#interner);
+    const indexed: IndexedMarket = {
+      row,
+      id: market.id,
+      venue,
+      eventSlug: market.eventSlug,
+      fingerprint,
+      rules,
+      areRulesAsked: false,
+      links: NO_LINKS,
+      pairKeys: NO_KEYS,
+    };
+    this.#byRow[row] = indexed;
+    this.#byId.set(market.id, indexed);
+    this.#blocks.set(row, venue, searchTerms(fingerprint, WORD_WEIGHTS, 0));
+    this.#dirty.add(indexed);
+    if (market.eventSlug !== null) this.#events.setMarket(market.eventSlug, market);
+  }
+
+  remove(id: string): void {
+    const market = this.#byId.get(id);
+    if (market === undefined) return;
+    this.#unlink(market);
+    this.#unsettled.add(market);
+    this.#byId.delete(id);
+    this.#byRow[market.row] = undefined;
+    this.#blocks.delete(market.row);
+    this.#freeRows.push(market.row);
+    this.#dirty.delete(market);
+    this.#rulesWanted.delete(id);
+    if (market.eventSlug !== null) this.#events.removeMarket(market.eventSlug, id);
+  }
+
+  /** Sets the resolution rules of a market that an update asked for; null if it has none. */
+  setRules(id: string, rules: string | null): void {
+    const market = this.#byId.get(id);
+    if (market === undefined) return;
+    // Earlier rules may have excluded candidates that these do not.
+    if (market.rules !== undefined) this.#dirty.add(market);
+    market.rules = rules === null ? null : readRules(rules);
+    this.#rulesWanted.delete(id);
+    const linked = market.links.map(({ other }) => other);
+    this.#unlink(market);
+    for (const other of linked) this.#link(market, other);
+    this.#unsettled.add(market);
+  }
+
+  /** Replaces all decisions of the operator. */
+  setOverrides(overrides: readonly MatchOverride[]): void {
+    const touch = ({ a, b }: MatchOverride) => {
+      for (const id of [a, b]) {
+        const market = this.#byId.get(id);
+        if (market !== undefined) this.#unsettled.add(market);
+      }
+    };
+    for (const override of this.#overrides.values()) touch(override);
+    this.#overrides.clear();
+    this.#overridesOf.clear();
+    for (const override of overrides) {
+      this.#overrides.set(keyOf(override.a, override.b), override);
+      for (const id of [override.a, override.b]) {
+        const known = this.#overridesOf.get(id);
+        if (known === undefined) this.#overridesOf.set(id, [override]);
+        else known.push(override);
+      }
+      touch(override);
+    }
+  }
+
+  /** Matches at most `limit` changed markets and returns the changes since the previous update. */
+  update(limit: number): MatchUpdate {
+    let count = 0;
+    for (const market of this.#dirty) {
+      if (count === limit) break;
+      this.#dirty.delete(market);
+      this.#match(market);
+      count += 1;
+    }
+    const { added, removed } = this.#settle();
+    const events = this.#events.update(added, removed, (id) => this.#byId.get(id)?.eventSlug ?? null);
+    const rulesWanted = [...this.#rulesWanted];
+    this.#rulesWanted.clear();
+    return { added, removed, ...events, rulesWanted, pendingCount: this.#dirty.size };
+  }
+
+  #match(market: IndexedMarket): void {
+    this.#unlink(market);
+    this.#unsettled.add(market);
+    const rows = this.#blocks.find(searchTerms(market.fingerprint, WORD_WEIGHTS, 1), {
+      venue: market.venue,
+      limit: CANDIDATES_MAX,
+      shareMin: SHARE_MIN,
+    });
+    for (const row of rows) {
+      const other = this.#byRow[row];
+      if (other !== undefined) this.#link(market, other);
+    }
+  }
+
+  #link(market: IndexedMarket, other: IndexedMarket): void {
+    const link = this.#compare(market, other);
+    if (link === null) return;
+    market.links = [...market.links, link];
+    other.links = [...other.links, { other: market, relation: REVERSED[link.relation], probability: link.probability }];
+    this.#unsettled.add(other);
+    for (const holder of [market, other]) if (holder.links.length > LINKS_MAX) this.#dropWeakestLink(holder);
+  }
+
+  #dropWeakestLink(market: IndexedMarket): void {
+    const { other } = market.links.reduce((worst, link) => (isBetter(worst, link) ? link : worst));
+    market.links = market.links.filter((link) => link.other !== other);
+    other.links = other.links.filter((link) => link.other !== market);
+    this.#unsettled.add(other);
+  }
+
+  /** Compares two markets. Returns null unless they are related. */
+  #compare(market: IndexedMarket, other: IndexedMarket): Link | null {
+    if (isExcluded(market.fingerprint, other.fingerprint, WORD_WEIGHTS)) return null;
+    const comparison = compareMarkets(market.fingerprint, other.fingerprint, WORD_WEIGHTS);
+    const { relation, probability } = decideMarkets(comparison, MATCHING_COEFFICIENTS);
+    if (relation === null) return null;
+    const confidence = calibrateForBoard(probability, MATCHING_COEFFICIENTS);
+    if (confidence < LINK_PROBABILITY_MIN) return null;
+    if (confidence >= RULES_PROBABILITY_MIN && isExact(relation)) {
+      this.#askForRules(market);
+      this.#askForRules(other);
+      if (compareRules(market.rules ?? null, other.rules ?? null).vetoes.length > 0) return null;
+    }
+    return { other, relation, probability: confidence };
+  }
+
+  #askForRules(market: IndexedMarket): void {
+    if (market.areRulesAsked) return;
+    market.areRulesAsked = true;
+    this.#rulesWanted.add(market.id);
+  }
+
+  #unlink(market: IndexedMarket): void {
+    for (const { other } of market.links) {
+      other.links = other.links.filter((link) => link.other !== market);
+      this.#unsettled.add(other);
+    }
+    market.links = NO_LINKS;
+  }
+
+  /** Recomputes the pairs of the markets whose links have changed. */
+  #settle(): { added: MarketPair[]; removed: { a: string; b: string }[] } {
+    const before = new Map<string, MarketPair | null>();
+    for (let round = 0; round < SETTLE_ROUNDS_MAX && this.#unsettled.size > 0; round++) {
+      const markets = [...this.#unsettled];
+      this.#unsettled.clear();
+      for (const market of markets) for (const id of this.#settleMarket(market, before)) this.#touch(id);
+    }
+    this.#unsettled.clear();
+    const added: MarketPair[] = [];
+    const removed: { a: string; b: string }[] = [];
+    for (const [key, previous] of before) {
+      const pair = this.#pairs.get(key) ?? null;
+      if (previous !== null) removed.push({ a: previous.a, b: previous.b });
+      if (pair !== null) added.push(pair);
+    }
+    return { added, removed };
+  }
+
+  #touch(id: string): void {
+    const market = this.#byId.get(id);
+    if (market !== undefined) this.#unsettled.add(market);
+  }
+
+  /** Recomputes the pairs of one market. Returns the ids of other markets whose pairs may change as a result. */
+  #settleMarket(market: IndexedMarket, before: Map<string, MarketPair | null>): Set<string> {
+    const touched = new Set<string>();
+    const wanted = new Map<string, Choice>();
+    if (this.#byId.get(market.id) === market)
+      for (const choice of this.#choosePairs(market)) wanted.set(keyOf(market.id, choice.other.id), choice);
+    for (const key of new Set([...market.pairKeys, ...wanted.keys()])) {
+      const previous = this.#pairs.get(key) ?? null;
+      const choice = wanted.get(key) ?? null;
+      if (previous === null ? choice === null : choice !== null && isSamePair(previous, choice, market)) continue;
+      if (!before.has(key)) before.set(key, previous);
+      const [a = "", b = ""] = key.split("\n");
+      touched.add(a === market.id ? b : a);
+      if (choice === null) this.#forgetPair(key, market);
+      else this.#storePair(key, market, choice);
+    }
+    return touched;
+  }
+
+  #storePair(key: string, market: IndexedMarket, choice: Choice): void {
+    this.#pairs.set(key, this.#createPair(market, choice));
+    for (const holder of [market, choice.other])
+      if (!holder.pairKeys.includes(key)) holder.pairKeys = [...holder.pairKeys, key];
+  }
+
+  #forgetPair(key: string, market: IndexedMarket): void {
+    const pair = this.#pairs.get(key);
+    this.#pairs.delete(key);
+    const holders = [pair?.a, pair?.b].map((id) => (id === undefined ? undefined : this.#byId.get(id)));
+    for (const holder of [market, ...holders])
+      if (holder !== undefined) holder.pairKeys = holder.pairKeys.filter((known) => known !== key);
+  }
+
+  /** Returns the pairs that a market should have: at most one per venue, if it is the best one for both markets. */
+  #choosePairs(market: IndexedMarket): Choice[] {
+    const choices = this.#pinnedChoices(market);
+    const pinnedVenues = new Set(choices.map(({ other }) => other.venue));
+    const venues = new Set(market.links.map(({ other }) => other.venue));
+    for (const venue of venues) {
+      const link = pinnedVenues.has(venue) ? undefined : this.#bestLink(market, venue);
+      if (link === undefined || this.#bestPartner(link.other, market.venue) !== market) continue;
+      // A pair whose rules have not been read could be wrong.
+      if (isExact(link.relation) && (market.rules === undefined || link.other.rules === undefined)) continue;
+      const confidence = isExact(link.relation) ? this.#exclusiveConfidence(market, link) : link.probability;
+      if (confidence < this.#confidenceMin) continue;
+      choices.push({ other: link.other, relation: link.relation, confidence, source: "model" });
+    }
+    return choices;
+  }
+
+  #pinnedChoices(market: IndexedMarket): Choice[] {
+    const choices: Choice[] = [];
+    for (const { a, b, decision } of this.#overridesOf.get(market.id) ?? []) {
+      const other = this.#byId.get(a === market.id ? b : a);
+      if (decision === "forbidden" || other === undefined) continue;
+      choices.push({ other, relation: decision, confidence: 1, source: "operator" });
+    }
+    return choices;
+  }
+
+  /** The best link of a market at a venue: an exact one if there is any. */
+  #bestLink(market: IndexedMarket, venue: number): Link | undefined {
+    let best: Link | undefined;
+    for (const link of market.links)
+      if (link.other.venue === venue && !this.#isForbidden(market, link.other) && isBetter(link, best)) best = link;
+    return best;
+  }
+
+  #bestPartner(market: IndexedMarket, venue: number): IndexedMarket | undefined {
+    const pinned = this.#pinnedChoices(market).find(({ other }) => other.venue === venue);
+    return (pinned ?? this.#bestLink(market, venue))?.other;
+  }
+
+  #isForbidden(a: IndexedMarket, b: IndexedMarket): boolean {
+    return this.#overrides.size > 0 && this.#overrides.get(keyOf(a.id, b.id))?.decision === "forbidden";
+  }
+
+  /**
+   * Probability of a link given that a market has at most one match per venue: o / (1 + sum of odds), where o are the odds
+   * of the link. The sum is over the link and the alternatives of both markets. It is the same number for both markets.
+   */
+  #exclusiveConfidence(market: IndexedMarket, { other, probability }: Link): number {
+    const odds = (value: number) => value / (1 - Math.min(value, 1 - 1e-9));
+    const own = odds(probability);
+    const alternatives = (holder: IndexedMarket, chosen: IndexedMarket) =>
+      holder.links
+        .filter((link) => isExact(link.relation) && link.other.venue === chosen.venue && link.other !== chosen)
+        .filter((link) => !this.#isForbidden(holder, link.other))
+        .reduce((sum, link) => sum + odds(link.probability), 0);
+    // The brackets make the sum independent of the order of the markets, to the last bit.
+    return own / (1 + own + (alternatives(market, other) + alternatives(other, market)));
+  }
+
+  #createPair(market: IndexedMarket, { other, relation, confidence, source }: Choice): MarketPair {
+    const isFirst = market.id < other.id;
+    const [a, b] = isFirst ? [market, other] : [other, market];
+    const ownRelation = isFirst ? relation : REVERSED[relation];
+    return {
+      a: a.id,
+      b: b.id,
+      relation: ownRelation,
+      confidence,
+      evidence: source === "operator" ? OPERATOR_EVIDENCE : describe(a, b, ownRelation),
+      source,
+    };
+  }
+}
+
+const OPERATOR_EVIDENCE = ["The operator decided that these markets match."];
+
+function describe(a: IndexedMarket, b: IndexedMarket, relation: MatchRelation): string[] {
+  const comparison = compareMarkets(a.fingerprint, b.fingerprint, WORD_WEIGHTS);
+  const { notes } = compareRules(a.rules ?? null, b.rules ?? null);
+  return describeMatch(a.fingerprint, b.fingerprint, comparison, relation, notes);
+}
+
+function isBetter(link: Link, other: Link | undefined): boolean {
+  if (other === undefined) return true;
+  if (isExact(link.relation) !== isExact(other.relation)) return isExact(link.relation);
+  if (link.probability !== other.probability) return link.probability > other.probability;
+  return link.other.id < other.other.id;
+}
+
+/** Whether a pair is the one that `market` chooses. */
+function isSamePair(pair: MarketPair, choice: Choice, market: IndexedMarket): boolean {
+  const relation = pair.a === market.id ? choice.relation : REVERSED[choice.relation];
+  return pair.relation === relation && pair.confidence === choice.confidence && pair.source === choice.source;
+}

@@ -1,0 +1,70 @@
+/** Types of the matching of markets and events across venues. */
+import type { VenueId } from "../domain/market.ts";
+
+/**
+ * How the YES outcomes of two markets A and B relate. identical: the same proposition. inverse: YES of A is NO of B.
+ * subset: A implies B. superset: B implies A. overlap: the same subject, neither implies the other.
+ */
+export type MatchRelation = "identical" | "inverse" | "subset" | "superset" | "overlap";
+
+/** The text and times of a market that matching reads. Times are Unix milliseconds, UTC. */
+export interface MatchableMarket {
+  /** Unique id: `venue/marketId`. */
+  readonly id: string;
+  readonly venue: VenueId;
+  readonly title: string;
+  /** Name of the outcome within its event ("Over 1 inch"); null if the title contains it. */
+  readonly outcomeLabel: string | null;
+  /** Slug of the event, unique over all venues; null for a market without an event. */
+  readonly eventSlug: string | null;
+  readonly eventTitle: string | null;
+  readonly category: string | null;
+  readonly openAt: number | null;
+  readonly closeAt: number | null;
+  readonly expectedResolutionAt: number | null;
+}
+
+/** Who decided that two markets match. */
+export type MatchSource = "model" | "operator";
+
+/** Two markets of different venues. `a` is lower than `b` in the order of ids. */
+export interface MarketPair {
+  readonly a: string;
+  readonly b: string;
+  readonly relation: MatchRelation;
+  /** Calibrated probability that `relation` is right, in [0, 1]. */
+  readonly confidence: number;
+  /** What speaks for the match and against it, in sentences. */
+  readonly evidence: readonly string[];
+  readonly source: MatchSource;
+}
+
+/** Two events of different venues. `a` is lower than `b` in the order of slugs. */
+export interface EventPair {
+  readonly a: string;
+  readonly b: string;
+  /** Calibrated probability that both events ask the same question, in [0, 1]. */
+  readonly confidence: number;
+  /** Number of markets of one event that have a matching market in the other one. */
+  readonly legCount: number;
+  readonly evidence: readonly string[];
+}
+
+/** A decision of the operator about two markets. It replaces the model's. `forbidden`: the markets never match. */
+export interface MatchOverride {
+  readonly a: string;
+  readonly b: string;
+  readonly decision: "identical" | "inverse" | "forbidden";
+}
+
+/** Changes of the pairs since the previous update. A changed pair is in `removed` and in `added`. */
+export interface MatchUpdate {
+  readonly added: readonly MarketPair[];
+  readonly removed: readonly { readonly a: string; readonly b: string }[];
+  readonly addedEvents: readonly EventPair[];
+  readonly removedEvents: readonly { readonly a: string; readonly b: string }[];
+  /** Ids of candidates whose resolution rules must be read: for the first time, or again after the market changed. */
+  readonly rulesWanted: readonly string[];
+  /** Number of changed markets that still have to be matched. */
+  readonly pendingCount: number;
+}

@@ -1,0 +1,36 @@
+import type { BlockTerm } from "./block-index.ts";
+import { latest } from "./facts/periods.ts";
+import type { Fingerprint } from "./fingerprint.ts";
+import type { WordWeights } from "./text/word-weights.ts";
+
+/** Maximum number of candidates that are compared with one market. */
+export const CANDIDATES_MAX = 24;
+/** Smallest share of the weight of a market's search terms that a candidate must contain. */
+export const SHARE_MIN = 0.3;
+/** Stems with less weight are no search terms. */
+const TERM_WEIGHT_MIN = 0.25;
+const FACT_TERM_WEIGHT = 0.8;
+
+/**
+ * Search terms of a market: its rare words, thresholds and last day.
+ *
+ * @param daysAround  days before and after the last day that also match
+ */
+export function searchTerms(
+  { stems, eventStems, quantities, periods }: Fingerprint,
+  weightOf: WordWeights,
+  daysAround: number,
+): BlockTerm[] {
+  const terms = new Map<string, number>();
+  for (const stem of [...stems, ...eventStems]) {
+    const weight = weightOf(stem);
+    if (weight >= TERM_WEIGHT_MIN) terms.set(stem, weight);
+  }
+  for (const { low, high, unit } of quantities)
+    for (const value of [low, high]) terms.set(`#${value}${unit === "%" ? "%" : ""}`, FACT_TERM_WEIGHT);
+  const deadline = latest(periods, "deadline");
+  if (deadline !== null)
+    for (let day = deadline.to - daysAround; day <= deadline.to + daysAround; day++)
+      terms.set(`@${day}`, FACT_TERM_WEIGHT);
+  return [...terms].map(([text, weight]) => ({ text, weight }));
+}

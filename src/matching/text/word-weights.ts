@@ -1,0 +1,24 @@
+import { isFiller } from "./words.ts";
+
+/** Weight of a stem in a comparison, in [0, 1]: 1 for a rare one, 0 for one that every title contains. */
+export type WordWeights = (stem: string) => number;
+
+/** Share of its weight that a word such as "club" or "award" keeps. */
+const FILLER_SHARE = 0.2;
+
+/**
+ * Creates the weights from the number of titles that contain each frequent stem.
+ * weight = ln(N / n) / ln(N) for a stem in n of N titles; a stem that is not listed counts as in one title. A filler word
+ * keeps `FILLER_SHARE` of it.
+ */
+export function createWordWeights(counts: Readonly<Record<string, number>>, titleCount: number): WordWeights {
+  const scale = Math.log(titleCount);
+  const share = (stem: string) => (isFiller(stem) ? FILLER_SHARE : 1);
+  const listed = new Map(
+    Object.entries(counts).map(([stem, count]) => [
+      stem,
+      share(stem) * Math.max(0, Math.log(titleCount / count) / scale),
+    ]),
+  );
+  return (stem) => listed.get(stem) ?? share(stem);
+}

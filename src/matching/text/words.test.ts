@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { createWordWeights } from "./word-weights.ts";
+import { normaliseText, ordinalOf, stemOf, stemSimilarity, stemsOf, TEXT_LENGTH_MAX } from "./words.ts";
+
+describe("normaliseText", () => {
+  const cases: readonly (readonly [text: string, expected: string])[] = [
+    ["Will Erdoğan visit Türkiye?", "will erdogan visit turkey?"],
+    ["[ACX 2026] Will it rain?", "will it rain?"],
+    ["$1,250,000  or\tmore", "$1250000 or more"],
+    ["May 11–17", "may 11-17"],
+    ["the player’s club", "the player's club"],
+    ["U.S. inflation", "usa inflation"],
+    ["United States of America", "usa"],
+    ["will one of us win", "will one of us win"],
+    ["GOP and Dems", "republican and democrat"],
+    ["CS2: A vs B", "counterstrike: a vs b"],
+  ];
+  for (const [text, expected] of cases)
+    test(`"${text}" becomes "${expected}"`, () => assert.equal(normaliseText(text), expected));
+
+  test("the result has at most TEXT_LENGTH_MAX characters, for any text", () => {
+    const text = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 1_000 }),
+      fc.constantFrom("mvp ", "cs2 ", "\ufdfa", "é", "us ").map((word) => word.repeat(1_000)),
+    );
+    fc.assert(fc.property(text, (value) => assert.ok(normaliseText(value).length <= TEXT_LENGTH_MAX)));
+  });
+
+  test("text beyond TEXT_LENGTH_MAX is not read", () => {
+    const title = `${"a".repeat(TEXT_LENGTH_MAX)}`;
+    assert.equal(normaliseText(`${title}${"b".repeat(100_000)}`), title);
+  });
+});
+
+describe("stems", () => {
+  test("a word and its plural, its tense and its synonym have one stem", () => {
+    for (const words of [
+      ["election", "elections"],
+      ["party", "parties"],
+      ["launch", "launches", "launched", "launching"],
+      ["win", "wins", "winner", "winning", "won"],
+      ["russia", "russian"],
+      ["france", "french"],
+      ["resign", "resigns", "resigned", "ousted"],
+    ])
+      assert.equal(new Set(words.map(stemOf)).size, 1, words.join(" "));
+  });
+
+  test("reads ordinals in words, digits and with #", () => {
+    assert.deepEqual(["sixth", "6th", "#6", "06th"].map(ordinalOf), ["6th", "6th", "6th", "6th"]);
+    assert.equal(ordinalOf("six"), null);
+  });
+
+  test("leaves out stop words, and reads roman numerals and digits that follow letters", () => {
+    assert.deepEqual(stemsOf("will the gta vi be out in x?"), ["gta", "6", "out"]);
+    assert.deepEqual(stemsOf("gta6"), ["gta", "6"]);
+    assert.deepEqual(stemsOf("the player's club (bo3)"), [stemOf("player"), "club"]);
+  });
+
+  test("the similarity of stems is symmetric and in [0, 1], and 1 for equal stems", () => {
+    const stem = fc.string({ unit: fc.constantFrom("a", "b", "n", "1"), minLength: 1, maxLength: 9 });
+    fc.assert(
+      fc.property(stem, stem, (a, b) => {
+        const similarity = stemSimilarity(a, b);
+        assert.ok(similarity >= 0 && similarity <= 1);
+        assert.equal(stemSimilarity(a, a), 1);
+        assert.equal(stemSimilarity(b, a), similarity);
+      }),
+    );
+  });
+
+  test("names that differ in their ending or by one letter are similar, short words and numbers are not", () => {
+    assert.equal(stemSimilarity("zelensky", "zelenskyy"), 0.8);
+    assert.equal(stemSimilarity("khamenei", "khamenai"), 0.8);
+    assert.equal(stemSimilarity("iran", "iraq"), 0);
+    assert.equal(stemSimilarity("2026", "20261"), 0);
+  });
+});
+
+test("rarer words weigh more, fillers little, and all weights are in [0, 1]", () => {
+  const weightOf = createWordWeights({ common: 1_000, frequent: 100, team: 10 }, 1_000);
+  assert.equal(weightOf("common"), 0);
+  assert.ok(weightOf("frequent") < weightOf("unseen"));
+  assert.equal(weightOf("unseen"), 1);
+  assert.ok(weightOf("team") < 0.2);
+});

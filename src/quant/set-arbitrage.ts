@@ -1,0 +1,79 @@
+import type { TakerFee } from "../domain/market.ts";
+import { assertProbability } from "./assert.ts";
+import { takerFee } from "./taker-fee.ts";
+
+/** What a set of trades pays at least, and the markets that it trades. */
+export interface SetTrade {
+  /** Indexes of the markets, in ascending order. One contract of each is bought. */
+  readonly markets: readonly number[];
+  /** Smallest payout in USD of one contract of each. */
+  readonly payout: number;
+}
+
+/**
+ * YES contracts of all markets of an exclusive and exhaustive set: exactly one of them pays 1, so the set pays 1.
+ *
+ * @param asks  best YES ask of each market, in [0, 1]; null if nobody offers YES
+ * @returns  null if there are fewer than two markets, or if one of them has no ask: then the set does not cover every outcome
+ * @throws RangeError when an ask is outside [0, 1]
+ * @see Dudik, Lahaie, Pennock, Rothschild (2013), "A combinatorial prediction market for the U.S. elections", section 2
+ * @example buyAllYes([0.3, 0.6]); // { markets: [0, 1], payout: 1 }
+ */
+export function buyAllYes(asks: readonly (number | null)[]): SetTrade | null {
+  for (const ask of asks) if (ask !== null) assertProbability(ask, "ask");
+  if (asks.length < 2 || asks.includes(null)) return null;
+  return { markets: asks.map((_, index) => index), payout: 1 };
+}
+
+/**
+ * NO contracts of n markets of an exclusive set: at most one market resolves YES, so at least n - 1 contracts pay 1. The set
+ * need not be exhaustive. A market adds `bid - fee` to the net spread, so those in which that is not above 0 are left out.
+ *
+ * A NO contract costs 1 - bid plus the fee at that price. Net spread = guaranteed payout - cost:
+ * (n - 1) - sum(1 - bid + fee(1 - bid)) = sum(bid - fee(1 - bid)) - 1
+ *
+ * @param markets  best YES bid, in [0, 1], or null without one, and fee schedule of each market
+ * @returns  null if fewer than two markets are worth buying
+ * @throws RangeError when a bid is outside [0, 1]
+ * @example
+ * const fee = { kind: "none" };
+ * buyAllNo([{ bid: 0.6, fee }, { bid: null, fee }, { bid: 0.5, fee }]); // { markets: [0, 2], payout: 1 }
+ */
+export function buyAllNo(markets: readonly { readonly bid: number | null; readonly fee: TakerFee }[]): SetTrade | null {
+  const chosen = markets.flatMap(({ bid, fee }, index) => {
+    if (bid === null) return [];
+    assertProbability(bid, "bid");
+    return bid - takerFee(fee, 1 - bid) > 0 ? [index] : [];
+  });
+  return chosen.length < 2 ? null : { markets: chosen, payout: chosen.length - 1 };
+}
+
+/** One market of a ladder. */
+export interface Rung {
+  /** Best YES bid and ask, in [0, 1]; null without one. */
+  readonly bid: number | null;
+  readonly ask: number | null;
+}
+
+/**
+ * Violations of a ladder: markets of which each implies all that come before it, such as "above 3%" after "above 2%", or
+ * "by May" after "by June". YES of the wider market and NO of a narrower one pay at least 1, and 2 if only the wider one
+ * happens. For each market the cheapest wider one is chosen.
+ *
+ * spread = bid of the narrower market - ask of the wider market
+ *
+ * @param rungs  from the widest to the narrowest market
+ * @returns  indexes of pairs with a spread above 0, in the order of the narrower markets
+ * @throws RangeError when a price is outside [0, 1]
+ * @example findLadderViolations([{ bid: 0.4, ask: 0.42 }, { bid: 0.5, ask: 0.52 }]); // [{ wide: 0, narrow: 1 }]
+ */
+export function findLadderViolations(rungs: readonly Rung[]): { readonly wide: number; readonly narrow: number }[] {
+  const violations: { wide: number; narrow: number }[] = [];
+  let wide: { index: number; ask: number } | null = null;
+  for (const [index, { bid, ask }] of rungs.entries()) {
+    for (const price of [bid, ask]) if (price !== null) assertProbability(price, "price");
+    if (wide !== null && bid !== null && bid > wide.ask) violations.push({ wide: wide.index, narrow: index });
+    if (ask !== null && (wide === null || ask < wide.ask)) wide = { index, ask };
+  }
+  return violations;
+}

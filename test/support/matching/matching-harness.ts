@@ -1,0 +1,47 @@
+import { createInProcessBus } from "../../../src/adapters/bus/in-process-bus.ts";
+import type { MarketBoard } from "../../../src/board/index.ts";
+import type { MatchRequest } from "../../../src/capabilities/matching/model.ts";
+import { createMatching, type Matching, type MatchingPorts } from "../../../src/capabilities/matching/service.ts";
+import type { MatchUpdate } from "../../../src/matching/index.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
+import type { Database } from "../../../src/ports/database.ts";
+import type { OpenStateThread } from "../../../src/ports/state-thread.ts";
+import { quietLog } from "../quiet-log.ts";
+import { eventually } from "../service-process.ts";
+import { createEqualTitles } from "./equal-titles.ts";
+import { createInlineThreads } from "./inline-thread.ts";
+
+export interface MatchingHarness {
+  readonly matching: Matching;
+  readonly threads: ReturnType<typeof createInlineThreads<MatchRequest, MatchUpdate>>;
+  /** Resolves when the decisions are read and all changes of the board are matched. */
+  settle(): Promise<void>;
+}
+
+/** Starts the matching of a board with equal titles on no real thread. The venue "gamma" is a reference venue. */
+export function openTestMatching(parts: {
+  readonly board: MarketBoard;
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly bus?: MatchingPorts["bus"];
+}): MatchingHarness {
+  const threads = createInlineThreads<MatchRequest, MatchUpdate>(createEqualTitles);
+  const matching = createMatching({
+    bus: createInProcessBus(quietLog),
+    log: quietLog,
+    // The types of the port are those of the module, which is replaced.
+    openStateThread: (() => threads.open()) as unknown as OpenStateThread,
+    venues: ["alpha", "beta", "gamma"].map((id) => ({ id, referenceOnly: id === "gamma" })),
+    ...parts,
+  });
+  matching.start();
+  return {
+    matching,
+    threads,
+    async settle() {
+      await eventually(() => (matching.isComplete && matching.pendingCount === 0 ? true : null), "the matching");
+      // The response to the last request may be under way.
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
