@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
+import { type Analyses, analysisRoutes } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
 import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
 import {
@@ -29,10 +30,11 @@ export function registerMarketRoutes(
     readonly board: MarketBoard;
     readonly ingest: Ingest;
     readonly matching: Matching;
+    readonly analyses: Analyses;
     readonly health: () => HealthReport;
   },
 ): void {
-  const { ports, board, ingest, matching, health } = options;
+  const { ports, board, ingest, matching, analyses, health } = options;
   const { clock, database, publicUrl, data } = ports;
   const listIds = (venues: AppPorts["venues"]): readonly VenueId[] => venues.map(({ id }) => id);
   const venues = { trading: listIds(ports.venues.filter((venue) => !venue.referenceOnly)), all: listIds(ports.venues) };
@@ -69,6 +71,14 @@ export function registerMarketRoutes(
     venueHealth: () => ingest.health(),
   });
   arbitrageRoutes(http, { service: arbitrage, venues });
+  analysisRoutes(http, {
+    service: analyses.service,
+    venues,
+    acceptsPayments: ports.payments !== undefined,
+    getMarket: service.getListedMarket,
+    getHistory: service.getHistory,
+    now: () => clock.now(),
+  });
   registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
   websiteRoutes(http, {
     service,

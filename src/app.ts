@@ -13,10 +13,12 @@ import {
   PLANS_PATH,
 } from "./capabilities/account/index.ts";
 import { observeCustomerResponse } from "./capabilities/activity/index.ts";
+import { type Analyses, createAnalyses, createMarketViews } from "./capabilities/analyses/index.ts";
 import { customerRoutes } from "./capabilities/customers/index.ts";
 import { createHealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { createKeyAuthenticator } from "./capabilities/keys/index.ts";
 import { createMarketplace, createMarketplaceAuthenticator } from "./capabilities/marketplace/index.ts";
+import { createMarketFinder } from "./capabilities/markets/index.ts";
 import { createMatching } from "./capabilities/matching/index.ts";
 import {
   createAddressLimits,
@@ -26,7 +28,7 @@ import {
 } from "./capabilities/metering/index.ts";
 import { createMetrics, openMetricsServer } from "./capabilities/metrics/index.ts";
 import { createPayments } from "./capabilities/payments/index.ts";
-import { createEventLog } from "./event-log/index.ts";
+import { createEventLog, type EventLog } from "./event-log/index.ts";
 import {
   assetRoutes,
   COPY_SCRIPT_ASSET,
@@ -42,9 +44,11 @@ export type { App, AppPorts } from "./app-ports.ts";
 
 export async function buildApp(ports: AppPorts): Promise<App> {
   const { clock, random, log, database, bus, data, publicUrl, sharedLimits, journal, account: settings } = ports;
-  const { board, ingest } = buildPipeline(ports);
+  const { board, ingest, eventLog } = buildPipeline(ports);
   const servesApi = ports.node?.serves !== false;
   const matching = servesApi ? createMatching({ ...ports, board }) : null;
+
+  const analyses = buildAnalyses(ports, { board, ingest, eventLog });
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const accounts = buildCustomers(ports, nodeId);
@@ -107,7 +111,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   });
   if (matching !== null) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
-    registerMarketRoutes(http, { ports, board, ingest, matching, health: createReport });
+    registerMarketRoutes(http, { ports, board, ingest, matching, analyses, health: createReport });
     const signIn = createBrowserSignIn({ sessions, publicUrl });
     customerRoutes(http, { customers, usage, clock, random, publicUrl, signIn });
     assetRoutes(http, [STYLESHEET_ASSET, COPY_SCRIPT_ASSET, KEY_SCRIPT_ASSET, ACCOUNT_STYLES]);
@@ -127,16 +131,19 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     metering,
     customers,
     matching,
+    analyses,
     start() {
       storeProbe.start();
       accounts.start();
       ingest.start();
       matching?.start();
       payments?.start();
+      analyses.start();
     },
     async stop() {
       storeProbe.stop();
-      await payments?.stop();
+      await Promise.all([payments?.stop(), analyses.stop()]);
+      await ports.jobs.close();
       await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
       await metering.stop();
     },
@@ -144,7 +151,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
 }
 
 /** Venue adapters, the board that they fill, and the ingest that reads them. */
-function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest } {
+function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest; eventLog: EventLog } {
   const { clock, log, database, bus, eventDays, retention, storeBytesMax, node } = ports;
   const board = new MarketBoard(() => clock.now());
   const venues = ports.venues.map(({ create }) => {
@@ -171,5 +178,29 @@ function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest } 
     storeBytesMax,
     node,
   });
-  return { board, ingest };
+  return { board, ingest, eventLog };
+}
+
+/** The analyses: every node requests and reads them, and nodes with the role of a worker run them. */
+function buildAnalyses(
+  ports: AppPorts,
+  pipeline: { readonly board: MarketBoard; readonly ingest: Ingest; readonly eventLog: EventLog },
+): Analyses {
+  const { board, ingest } = pipeline;
+  const { researchRunner = null, concurrency, hasHouseJob = true } = ports.analyses ?? {};
+  return createAnalyses({
+    ...ports,
+    ...pipeline,
+    venues: ports.venues.filter((venue) => !venue.referenceOnly).map(({ id }) => id),
+    getMarket: createMarketFinder({
+      board,
+      clock: ports.clock,
+      fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
+    }),
+    views: createMarketViews(),
+    researchRunner,
+    concurrency,
+    hasHouseJob,
+    isWorker: ports.node?.maintains !== false,
+  });
 }
