@@ -75,6 +75,7 @@ export interface AppPorts {
   readonly analyses?: {
     readonly researchRunner?: ResearchRunner | null;
     readonly concurrency?: number;
+    readonly limits?: { readonly waitingMax: number; readonly waitingPerCustomerMax: number };
     /** Whether the service analyses the most liquid markets itself; true by default. */
     readonly hasHouseJob?: boolean;
   };

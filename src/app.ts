@@ -1,5 +1,6 @@
 /** The composition root: connects ports and capabilities and registers the routes. */
 import type { FastifyRequest } from "fastify";
+import { buildAnalyses } from "./app-analyses.ts";
 import { buildCustomers } from "./app-customers.ts";
 import type { App, AppPorts } from "./app-ports.ts";
 import { registerMarketRoutes } from "./app-routes.ts";
@@ -13,12 +14,10 @@ import {
   PLANS_PATH,
 } from "./capabilities/account/index.ts";
 import { observeCustomerResponse } from "./capabilities/activity/index.ts";
-import { type Analyses, createAnalyses, createMarketViews } from "./capabilities/analyses/index.ts";
 import { customerRoutes } from "./capabilities/customers/index.ts";
 import { createHealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { createKeyAuthenticator } from "./capabilities/keys/index.ts";
 import { createMarketplace, createMarketplaceAuthenticator } from "./capabilities/marketplace/index.ts";
-import { createMarketFinder } from "./capabilities/markets/index.ts";
 import { createMatching } from "./capabilities/matching/index.ts";
 import {
   createAddressLimits,
@@ -179,28 +178,4 @@ function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest; e
     node,
   });
   return { board, ingest, eventLog };
-}
-
-/** The analyses: every node requests and reads them, and nodes with the role of a worker run them. */
-function buildAnalyses(
-  ports: AppPorts,
-  pipeline: { readonly board: MarketBoard; readonly ingest: Ingest; readonly eventLog: EventLog },
-): Analyses {
-  const { board, ingest } = pipeline;
-  const { researchRunner = null, concurrency, hasHouseJob = true } = ports.analyses ?? {};
-  return createAnalyses({
-    ...ports,
-    ...pipeline,
-    venues: ports.venues.filter((venue) => !venue.referenceOnly).map(({ id }) => id),
-    getMarket: createMarketFinder({
-      board,
-      clock: ports.clock,
-      fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
-    }),
-    views: createMarketViews(),
-    researchRunner,
-    concurrency,
-    hasHouseJob,
-    isWorker: ports.node?.maintains !== false,
-  });
 }

@@ -51,6 +51,7 @@ export async function buildServiceApp(
     connections: config.connections,
     marketplaceSecrets: config.marketplaceSecrets,
     eventDays: config.eventDays,
+    analyses: { concurrency: config.analysisConcurrency },
     ...(await loadSignUpSettings(config, { http, log, closers })),
     auditDays: config.auditDays,
     retention: {

@@ -29,7 +29,7 @@ export interface JobQueue {
   announce(): void;
   /** Calls `wake` when jobs may be waiting. It can be lost, so workers also poll. Returns a function that unsubscribes. */
   onAnnounced(wake: () => void): () => void;
-  /** Takes at most `countMax` waiting jobs. */
+  /** Takes the first waiting jobs, at most `countMax`. The returned list is in no particular order. */
   fetch(countMax: number): Promise<readonly Job[]>;
   /** Extends the time after which other workers may take these jobs. Call it every few seconds. */
   renew(jobs: readonly Job[]): Promise<void>;

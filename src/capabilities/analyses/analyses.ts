@@ -68,6 +68,7 @@ export function createAnalyses(ports: AnalysisPorts) {
     service: createAnalysesService({ database, board, clock, runs, getMarket: ports.getMarket }),
     /** The latest probability of each market, in memory. */
     latest,
+    houseJob,
     start(): void {
       latest.start();
       if (isWorker) worker.start();

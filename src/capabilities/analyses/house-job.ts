@@ -26,7 +26,7 @@ export interface HouseJobPorts {
 }
 
 /** Returns the most liquid markets whose latest analysis is missing or an hour old, those without one first. */
-export function selectDue({ board, latest, venues }: HouseJobPorts, now: number): BoardMarket[] {
+function selectDue({ board, latest, venues }: HouseJobPorts, now: number): BoardMarket[] {
   const analysedAt = ({ listing }: BoardMarket) => latest.find(listing.venue, listing.marketId)?.analysedAt ?? 0;
   return board
     .list({
@@ -63,12 +63,14 @@ export function createHouseJob(ports: HouseJobPorts) {
       await clock.sleep(pauseMs, stop.signal).catch(() => {});
     }
   };
+  const deleteOld = (now: number) => deleteOldAnalyses(database, now);
   return {
     queueBatch,
+    deleteOld,
     start(): void {
       loops = Promise.all([
         repeat(BATCH_PAUSE_MS, "analyses", queueBatch),
-        repeat(RETENTION_PAUSE_MS, "analysis_retention", () => deleteOldAnalyses(database, clock.now())),
+        repeat(RETENTION_PAUSE_MS, "analysis_retention", () => deleteOld(clock.now())),
       ]);
     },
     async stop(): Promise<void> {

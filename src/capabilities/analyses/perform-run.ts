@@ -16,7 +16,7 @@ import { research } from "./run-research.ts";
 import { enqueueRun } from "./runs.ts";
 
 /** Starts of a run after which it ends with an error. */
-export const ATTEMPTS_MAX = 5;
+const ATTEMPTS_MAX = 5;
 
 export interface PerformPorts {
   readonly database: Database;

@@ -22,7 +22,7 @@ import {
 /** Number of base32 characters in the random part of an id: 130 bits. Whoever knows an id may read the analysis. */
 const ID_LENGTH = 26;
 const ID_PATTERN = /^plx-[a-z2-7]{26}$/;
-export const QUEUE_LIMITS: QueueLimits = { waitingMax: 5_000, waitingPerCustomerMax: 1_000 };
+const QUEUE_LIMITS: QueueLimits = { waitingMax: 5_000, waitingPerCustomerMax: 1_000 };
 /** Two requests can exclude each other's run twice at most: a run may end between the two statements of a request. */
 const REQUEST_ATTEMPTS = 3;
 
