@@ -59,6 +59,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       ? null
       : await createPayments({ ...ports.payments, database, clock, random, log, publicUrl, addresses: addressLimits });
   const storeProbe = new StoreProbe(database, clock);
+  const failingJobs = () => [...ingest.failingJobs, ...analyses.failingJobs];
   const metrics =
     ports.metrics === null
       ? null
@@ -69,7 +70,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           store: () => ingest.counters,
           isStoreUp: () => storeProbe.isUp,
           boardMarkets: () => board.size,
-          failingJobs: () => ingest.failingJobs,
+          failingJobs,
           matching: () => matching?.report ?? null,
           payments: () => payments?.figures() ?? null,
           connections: () => http.connectionLimits.figures,
@@ -105,7 +106,13 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     paymentGate: payments?.gate,
   });
   const createReport = createHealthReport({
-    ...{ version: ports.version, data, clock, bus, probe: storeProbe, ingest },
+    ...{ version: ports.version, data, clock, bus, probe: storeProbe },
+    ingest: {
+      health: () => ingest.health(),
+      get failingJobs() {
+        return failingJobs();
+      },
+    },
     matching: () => matching?.report ?? null,
   });
   if (matching !== null) {

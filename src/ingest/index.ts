@@ -37,6 +37,7 @@ import { StoreWriter } from "./store-writer.ts";
 import type { VenueStatusReport } from "./venue-health.ts";
 import { VenueReaders } from "./venue-readers.ts";
 
+export { BackgroundJobs } from "./background-jobs.ts";
 export type { NodeSettings } from "./cluster.ts";
 export type { TradePage } from "./on-demand/trade-history.ts";
 export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";

@@ -32,7 +32,7 @@ export async function readLiveValues(service: ServiceProcess): Promise<LiveValue
 }
 
 /** Starts an analysis, waits for its end and returns its id. */
-async function analyse(service: ServiceProcess, path: string): Promise<string> {
+export async function analyse(service: ServiceProcess, path: string): Promise<string> {
   const authorization = `Bearer ${service.keys.enterprise}`;
   const response = await fetch(`${service.url}${path}`, { method: "POST", headers: { authorization } });
   const { analysis_id } = (await response.json()) as { readonly analysis_id: string };

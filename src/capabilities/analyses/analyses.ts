@@ -69,6 +69,10 @@ export function createAnalyses(ports: AnalysisPorts) {
     /** The latest probability of each market, in memory. */
     latest,
     houseJob,
+    /** Names of the jobs whose last run failed, for health and metrics. */
+    get failingJobs(): readonly string[] {
+      return [...houseJob.failing, ...(worker.isFailing ? ["analysis_queue"] : [])];
+    },
     start(): void {
       latest.start();
       if (isWorker) worker.start();

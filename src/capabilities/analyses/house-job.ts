@@ -1,5 +1,6 @@
 import type { BoardMarket, MarketBoard } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
+import { BackgroundJobs } from "../../ingest/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
@@ -44,38 +45,32 @@ function selectDue({ board, latest, venues }: HouseJobPorts, now: number): Board
  */
 export function createHouseJob(ports: HouseJobPorts) {
   const { database, clock, log, request } = ports;
-  const stop = new AbortController();
-  let loops: Promise<unknown> = Promise.resolve();
+  const jobs = new BackgroundJobs(clock, log);
+  let isStopping = false;
 
   const queueBatch = async () => {
     const due = selectDue(ports, clock.now());
     if (due.length === 0 || !(await reserveHouseBatch(database, clock.now(), BATCH_PAUSE_MS))) return;
     for (const market of due) {
-      if (stop.signal.aborted) return;
+      if (isStopping) return;
       await request(market);
-    }
-  };
-  const repeat = async (pauseMs: number, name: string, task: () => Promise<unknown>) => {
-    while (!stop.signal.aborted) {
-      await task().catch((error: unknown) =>
-        log.warn({ job: name, err: error }, "background job failed and will run again"),
-      );
-      await clock.sleep(pauseMs, stop.signal).catch(() => {});
     }
   };
   const deleteOld = (now: number) => deleteOldAnalyses(database, now);
   return {
     queueBatch,
     deleteOld,
-    start(): void {
-      loops = Promise.all([
-        repeat(BATCH_PAUSE_MS, "analyses", queueBatch),
-        repeat(RETENTION_PAUSE_MS, "analysis_retention", () => deleteOld(clock.now())),
-      ]);
+    /** Names of the jobs whose last run failed. */
+    get failing(): readonly string[] {
+      return jobs.failing;
     },
-    async stop(): Promise<void> {
-      stop.abort();
-      await loops;
+    start(): void {
+      jobs.start("analyses", BATCH_PAUSE_MS, queueBatch);
+      jobs.start("analysis_retention", RETENTION_PAUSE_MS, () => deleteOld(clock.now()));
+    },
+    stop(): Promise<void> {
+      isStopping = true;
+      return jobs.stop();
     },
   };
 }

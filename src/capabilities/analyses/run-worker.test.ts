@@ -4,7 +4,6 @@ import { ScriptedResearch, sampleOutcome, slowResearch } from "../../../test/sup
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { interruptible } from "../../../test/support/interruptible-database.ts";
 import { eventually } from "../../../test/support/service-process.ts";
-import { systemClock } from "../../adapters/system/system-clock.ts";
 import type { Quote } from "../../domain/market.ts";
 import type { Database } from "../../ports/database.ts";
 
@@ -168,7 +167,7 @@ eachDatabase("an outage of the store ends neither the worker nor a run, and a st
   await eventually(() => (researchRunner.calls.length > 0 ? true : null), "the research");
   state.isUp = false;
   await assert.rejects(request("m-2"), { code: "store_unavailable" });
-  await systemClock.sleep(200);
+  await eventually(() => (app.analyses.failingJobs.includes("analysis_queue") ? true : null), "the report");
   state.isUp = true;
   await eventually(async () => {
     await expireHeartbeats(real);
@@ -176,6 +175,7 @@ eachDatabase("an outage of the store ends neither the worker nor a run, and a st
   }, "the run after the outage");
   assert.equal((await ended(await request("m-2"))).status, "complete");
   assert.equal((await readEvents(real)).length, 2);
+  await eventually(() => (app.analyses.failingJobs.length === 0 ? true : null), "the recovery");
   state.isUp = false;
   await app.analyses.stop();
 });

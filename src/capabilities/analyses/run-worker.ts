@@ -46,9 +46,9 @@ export class RunWorker {
     this.#ports = ports;
   }
 
-  /** Number of runs of this worker at present. */
-  get activeCount(): number {
-    return this.#active.size;
+  /** True if the queue could not be used at the last attempt. */
+  get isFailing(): boolean {
+    return this.#failures > 0;
   }
 
   start(): void {
