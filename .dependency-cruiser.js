@@ -16,11 +16,12 @@ export default {
     only("domain", "lib"),
     only("quant", "domain", "lib"),
     only("matching", "quant", "domain", "lib"),
+    only("engine", "quant", "domain", "lib"),
     only("ports", "domain"),
     ...["adapters", "venues", "http", "recording", "board", "event-log"].map((folder) => only(folder, ...base)),
     only("storage", "board", "event-log", ...base),
     only("ingest", "board", "storage", "event-log", ...base),
-    only("capabilities", "ingest", "board", "storage", "event-log", "http", "matching", "quant", ...base),
+    only("capabilities", "ingest", "board", "storage", "event-log", "http", "matching", "engine", "quant", ...base),
     only("config", "capabilities", "venues", "domain", "lib"),
     forbid(
       "the-sandbox-imports-only-lib-and-recordings",
@@ -38,14 +39,17 @@ export default {
       { path: "^sandbox/" },
     ),
     forbid(
-      "research-imports-only-matching",
+      "research-imports-no-capability",
       { path: "^research/" },
-      { path: "^(src|sandbox)/", pathNot: inside("matching") },
+      {
+        path: "^src/",
+        pathNot: inside("matching", "engine", "quant", "storage", "board", "adapters", "config", ...base),
+      },
     ),
     forbid("the-service-never-imports-research", { path: "^(src|sandbox)/" }, { path: "^research/" }),
     forbid(
       "pure-folders-do-no-io",
-      { path: inside("domain", "lib", "quant", "matching") },
+      { path: inside("domain", "lib", "quant", "matching", "engine") },
       { dependencyTypes: ["core", "npm"] },
     ),
     // Config reads single files: an index loads its whole capability, and every command reads the config.
@@ -53,7 +57,7 @@ export default {
       "import-through-the-index",
       { path: "^src/(?!config/)((?:capabilities/)?[^/]+)/" },
       {
-        path: "^src/(capabilities/[^/]+|board|storage|ingest|event-log|matching)/",
+        path: "^src/(capabilities/[^/]+|board|storage|ingest|event-log|matching|engine)/",
         pathNot: ["^src/$1/", "/index\\.ts$"],
       },
     ),

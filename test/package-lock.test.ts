@@ -18,7 +18,7 @@ interface LockedPackage {
 }
 
 /** Counts the runtimes of all platforms, of which npm installs one. */
-const PRODUCTION_PACKAGES_MAX = 120;
+const PRODUCTION_PACKAGES_MAX = 165;
 const PROJECT = new URL("..", import.meta.url).pathname;
 const readJson = async (file: string) => JSON.parse(await readFile(join(PROJECT, file), "utf8"));
 const project = await readJson("package.json");
@@ -49,7 +49,7 @@ test("no production package has an install script, and install scripts of others
   assert.deepEqual(project.allowScripts, Object.fromEntries(names.map((name) => [name, false])));
 });
 
-test("the service needs at most 120 packages", () => {
+test("the service needs at most 165 packages", () => {
   const names = namesOf(isProduction);
   assert.ok(names.length <= PRODUCTION_PACKAGES_MAX, `${names.length} packages: ${names.join(" ")}`);
 });

@@ -136,7 +136,7 @@ const FORBIDDEN_IMPORTS: readonly (readonly [folder: string, imported: string, r
   ["src/board", "sandbox/main.ts", "only-commands-start-the-sandbox"],
   ["src/matching", "node:fs", "pure-folders-do-no-io"],
   ["src/matching", "research/logistic.ts", "the-service-never-imports-research"],
-  ["research", "src/domain/market.ts", "research-imports-only-matching"],
+  ["research", "src/http/server.ts", "research-imports-no-capability"],
   ["sandbox", "src/domain/market.ts", "the-sandbox-imports-only-lib-and-recordings"],
   ["sandbox/protocol", "sandbox/world/list-event.ts", "venue-protocols-do-not-read-the-true-outcomes"],
 ];

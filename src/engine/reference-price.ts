@@ -1,0 +1,71 @@
+import { yesPrice } from "../domain/market.ts";
+import { formatPercent, formatPrice } from "./format.ts";
+import { toLogOdds, toProbability } from "./log-odds.ts";
+import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.ts";
+
+const HOUR_MS = 3_600_000;
+/** Largest distance from the mid to the price that the microprice may explain: half of the widest spread with a mid. */
+const SPREAD_MAX = 0.1;
+/** Standard error of a price without a two-sided book, in probability. */
+const UNKNOWN_HALF_SPREAD = 0.05;
+/** Confidence lost by a spread of this width, and by a quote of this age. Both losses are at most half. */
+const WIDE_SPREAD = 0.2;
+const OLD_QUOTE_MS = 24 * HOUR_MS;
+
+/** Price by the `yesPrice` rule: of the quote, else the last of the prices; null if there is none. */
+export function currentPrice({ quote, prices }: Pick<MarketView, "quote" | "prices">): number | null {
+  return (quote === null ? null : yesPrice(quote)) ?? prices.at(-1)?.yesPrice ?? null;
+}
+
+/**
+ * The prior: the mid of a two-sided book, moved a fitted share of the way to the microprice, else the displayed price. A
+ * wide, one-sided or old book lowers the confidence, not the price.
+ *
+ * @param price  from `currentPrice`
+ *
+ * microprice = (bid * ask_size + ask * bid_size) / (bid_size + ask_size);  prior = mid + share * (microprice - mid)
+ *
+ * @see Stoikov (2018), "The micro-price: a high-frequency estimator of future prices", Quantitative Finance 18(12)
+ */
+export function readPrior(
+  { quote, asOf }: MarketView,
+  price: number,
+  coefficients: Pick<EngineCoefficients, "micropriceShare">,
+): Prior {
+  const spread = spreadOf(quote);
+  const probability = price + coefficients.micropriceShare * micropriceShift(quote);
+  const halfSpread = spread === null ? UNKNOWN_HALF_SPREAD : spread / 2;
+  const bounded = toProbability(toLogOdds(probability));
+  const evidence = [
+    spread === null || quote === null
+      ? `Price: ${formatPrice(price)}; there is no two-sided order book.`
+      : `Order book: bid ${formatPrice(quote.bid)}, ask ${formatPrice(quote.ask)}, spread ${formatPercent(spread)} points.`,
+  ];
+  const ageMs = quote === null ? OLD_QUOTE_MS : Math.max(0, asOf - quote.at);
+  const spreadLoss = 0.5 * Math.min(1, (spread ?? SPREAD_MAX) / WIDE_SPREAD);
+  const ageLoss = 0.5 * Math.min(1, ageMs / OLD_QUOTE_MS);
+  return {
+    probability: bounded,
+    logOdds: toLogOdds(bounded),
+    standardError: halfSpread / Math.max(bounded * (1 - bounded), halfSpread),
+    confidence: (1 - spreadLoss) * (1 - ageLoss),
+    claim: `The market's price implies ${formatPercent(bounded)}%.`,
+    evidence,
+  };
+}
+
+/** Ask minus bid; null without both. */
+export function spreadOf(quote: Pick<QuotePoint, "bid" | "ask"> | null): number | null {
+  if (quote === null || quote.bid === null || quote.ask === null || quote.bid >= quote.ask) return null;
+  return quote.ask - quote.bid;
+}
+
+/** Microprice minus mid; 0 if the book is one-sided or too wide for a mid, or its sizes are unknown. */
+function micropriceShift(quote: QuotePoint | null): number {
+  if (quote === null || quote.bid === null || quote.ask === null) return 0;
+  const { bidSize, askSize } = quote;
+  if (bidSize === null || askSize === null || bidSize + askSize <= 0) return 0;
+  const spread = quote.ask - quote.bid;
+  if (!(spread > 0 && spread <= SPREAD_MAX)) return 0;
+  return (spread / 2) * ((bidSize - askSize) / (bidSize + askSize));
+}
