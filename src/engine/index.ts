@@ -1,4 +1,12 @@
 /** Estimates the probability of a market from its price and other factors. Pure: all data is in the view. */
+export {
+  type Analysis,
+  analyse,
+  type CausalFactor,
+  type Recommendation,
+  type RiskRating,
+  type Scenario,
+} from "./analysis.ts";
 export { type Estimate, estimate, type FactorStep } from "./estimate.ts";
 export type {
   ActivityView,

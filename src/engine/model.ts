@@ -1,5 +1,5 @@
 import type { Category } from "../domain/category.ts";
-import type { VenueId } from "../domain/market.ts";
+import type { TakerFee, VenueId } from "../domain/market.ts";
 import type { BookLevel } from "../domain/order-book.ts";
 
 /** A price at a time. */
@@ -146,6 +146,8 @@ export interface MarketView {
    * time decides it; null for matches, data releases and questions without a deadline.
    */
   readonly deadlineAt: number | null;
+  /** Null if unknown. */
+  readonly takerFee: TakerFee | null;
   /** Null if no quote is known; the price is then the last one of `prices`. */
   readonly quote: QuotePoint | null;
   /** Prices by the `yesPrice` rule, oldest first. */
