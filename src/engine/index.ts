@@ -1,13 +1,7 @@
 /** Estimates the probability of a market from its price and other factors. Pure: all data is in the view. */
-export {
-  type Analysis,
-  analyse,
-  type CausalFactor,
-  type Recommendation,
-  type RiskRating,
-  type Scenario,
-} from "./analysis.ts";
+export { type Analysis, analyse, type CausalFactor } from "./analysis.ts";
 export { type Estimate, estimate, type FactorStep } from "./estimate.ts";
+export { EDGE_MIN, type ExecutableEdge, executableEdges, type Recommendation, recommend } from "./executable-edge.ts";
 export type {
   ActivityView,
   BookView,
@@ -24,4 +18,6 @@ export type {
   TradePoint,
 } from "./model.ts";
 export { ENGINE_COEFFICIENTS } from "./model-data.ts";
+export type { RiskRating } from "./risk.ts";
+export type { Scenario } from "./scenarios.ts";
 export { viewAt } from "./view.ts";

@@ -62,6 +62,8 @@ export interface PeerView {
 /** A market of the same event. The market at hand is one of them. */
 export interface LegView {
   readonly marketId: string;
+  /** Name of the outcome within the event. */
+  readonly label: string;
   /** When the price was last confirmed, Unix milliseconds. */
   readonly at: number;
   /** In [0, 1]. */

@@ -1,5 +1,9 @@
 import type { Factor } from "../model.ts";
 import { calibration } from "./calibration.ts";
+import { eventCoherence } from "./event-coherence.ts";
+import { reportedConsensus } from "./reported-consensus.ts";
+import { research } from "./research.ts";
+import { timeDecay } from "./time-decay.ts";
 
 /** All factors, in the order in which they are added. */
-export const FACTORS: readonly Factor[] = [calibration];
+export const FACTORS: readonly Factor[] = [calibration, eventCoherence, timeDecay, reportedConsensus, research];
