@@ -14,7 +14,7 @@ const PRICE_MIN = 1e-6;
  * @throws RangeError when a price or the total is outside its range
  * @see Clarke, Kovalchik & Ingram (2017), "Adjusting Bookmaker's Odds to Allow for Overround", American Journal of Sports
  *   Science 5(6)
- * @example removeOverround([0.5, 0.5, 0.25], 1); // [0.4213, 0.4213, 0.1575]: k = 1.247
+ * @example removeOverround([0.5, 0.5, 0.25], 1); // [0.4142, 0.4142, 0.1716]: k = 1.272
  */
 export function removeOverround(prices: readonly number[], total: number): number[] {
   assertPositive(total, "total");
