@@ -75,6 +75,8 @@ export interface AppPorts {
    */
   readonly venues: readonly {
     readonly id: VenueId;
+    /** Name of the adapter, by which fitted coefficients are stored; omitted in tests with scripted venues. */
+    readonly adapter?: string;
     readonly referenceOnly: boolean;
     readonly create: (drop: DropCounter, drift: DriftCounter, countBytes: ByteCounter) => VenueAdapter;
   }[];

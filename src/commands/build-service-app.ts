@@ -92,6 +92,7 @@ async function loadVenues(
       !config.sandbox.limits && sandboxUrls[adapter] !== undefined && Object.keys(configuredUrls).length === 0;
     return {
       id,
+      adapter,
       referenceOnly,
       create: ((countDrop, drift, countBytes) =>
         createVenue(
