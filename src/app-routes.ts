@@ -47,6 +47,7 @@ export function registerMarketRoutes(
     trades: ingest.trades,
     factsOf: (listing) => ingest.factsOf(listing),
     matches: matching,
+    probabilityOf: () => null,
   });
   marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
@@ -61,7 +62,10 @@ export function registerMarketRoutes(
     nextKeyDate: resolution.nextKeyDate,
   });
   executionRoutes(http, { service: execution, venues });
-  const consensus = createConsensusService({ database, board, clock, getMarket: service.getMarket });
+  const consensus = createConsensusService({
+    ...{ database, board, clock, getMarket: service.getMarket },
+    probabilityOf: () => null,
+  });
   consensusRoutes(http, { service: consensus, venues: venues.trading });
   const arbitrage = createArbitrageService({
     ...{ board, clock, pairs: ports.matchedPairs ?? matching, venues: venues.trading },

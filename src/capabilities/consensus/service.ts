@@ -27,12 +27,23 @@ export interface ConsensusPorts {
   readonly clock: Clock;
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+  /** Our latest estimate of the probability of YES; null if there is none. */
+  readonly probabilityOf: (market: BoardMarket) => number | null;
+}
+
+/** The consensus of a market beside our own estimate. */
+export interface MarketConsensus {
+  readonly consensus: Consensus;
+  /** In [0, 1]; null if there is none. */
+  readonly modelProbability: number | null;
+  /** Unix milliseconds. */
+  readonly generatedAt: number;
 }
 
 export type ConsensusService = ReturnType<typeof createConsensusService>;
 
 /** Stores reported trades and computes the consensus of a market from them. */
-export function createConsensusService({ database, board, clock, getMarket }: ConsensusPorts) {
+export function createConsensusService({ database, board, clock, getMarket, probabilityOf }: ConsensusPorts) {
   /** Markets without a price are returned too: their trades may be reported. */
   const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>
     board.find(venue, marketId) ?? (await getMarket(venue, marketId));
@@ -62,16 +73,16 @@ export function createConsensusService({ database, board, clock, getMarket }: Co
     },
 
     /** @throws AppError `market_not_found`; VenueError */
-    async getConsensus(
-      venue: VenueId,
-      marketId: string,
-      period: ConsensusPeriod,
-    ): Promise<{ readonly consensus: Consensus; readonly generatedAt: number }> {
-      await findMarket(venue, marketId);
+    async getConsensus(venue: VenueId, marketId: string, period: ConsensusPeriod): Promise<MarketConsensus> {
+      const market = await findMarket(venue, marketId);
       const now = clock.now();
       const periodMs = CONSENSUS_PERIOD_MS[period];
       const agents = await selectAgentReports(database, { venue, marketId }, { fromMs: now - periodMs, toMs: now });
-      return { consensus: computeConsensus(agents, periodMs), generatedAt: now };
+      return {
+        consensus: computeConsensus(agents, periodMs),
+        modelProbability: probabilityOf(market),
+        generatedAt: now,
+      };
     },
   };
 }
