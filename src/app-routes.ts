@@ -5,6 +5,7 @@ import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrag
 import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
 import {
   CORRELATION_WORKER,
+  type CorrelationService,
   type CorrelationTask,
   correlationRoutes,
   createCorrelationService,
@@ -17,6 +18,7 @@ import type { Matching } from "./capabilities/matching/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
 import { createScreeningService, screeningRoutes } from "./capabilities/screening/index.ts";
 import { websiteRoutes } from "./capabilities/website/index.ts";
+import { createWhatIfService, whatIfRoutes } from "./capabilities/what-if/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { Ingest } from "./ingest/index.ts";
 import { readMarketWideTrend, readPriceSeries, readQuoteTicks, seriesBarMs } from "./storage/index.ts";
@@ -73,7 +75,13 @@ export function registerMarketRoutes(
     venueHealth: () => ingest.health(),
   });
   arbitrageRoutes(http, { service: arbitrage, venues });
-  registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
+  const correlation = registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
+  const whatIf = createWhatIfService({
+    ...{ board, clock, venues: venues.trading, pairsOf: matching.pairsOf },
+    probabilityOf: () => null,
+    correlate: correlation.correlatePair,
+  });
+  whatIfRoutes(http, { service: whatIf, venues: venues.trading });
   websiteRoutes(http, {
     service,
     board,
@@ -98,7 +106,7 @@ function registerCorrelationRoutes(
     readonly markets: MarketsService;
     readonly venues: readonly VenueId[];
   },
-): void {
+): CorrelationService {
   const { ports, board, ingest, markets, venues } = options;
   const { clock, database } = ports;
   const workers = ports.openWorkerPool<CorrelationTask, Uint8Array<ArrayBuffer>>(CORRELATION_WORKER);
@@ -110,4 +118,5 @@ function registerCorrelationRoutes(
     readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),
   });
   correlationRoutes(http, { service, venues });
+  return service;
 }

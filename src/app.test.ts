@@ -33,6 +33,7 @@ const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "pro accoun
   "POST /v1/screen": "free",
   "GET /v1/markets/{platform}/{market_id}/execution": "pro",
   "GET /v1/markets/{platform}/{market_id}/consensus": "pro",
+  "POST /v1/what-if": "pro",
   "POST /v1/trades/report": "pro account",
   "GET /v1/arbitrage": "pro",
   "GET /v1/arbitrage/live": "pro",
