@@ -1,7 +1,7 @@
 /** Cases for later prices, from each kind of file. */
 import { yesPrice } from "../../src/domain/market.ts";
 import { normaliseBook } from "../../src/domain/order-book.ts";
-import type { MarketView, PeerView, QuotePoint } from "../../src/engine/index.ts";
+import type { BookView, MarketView, PeerView, QuotePoint } from "../../src/engine/index.ts";
 import { type LaterCase, laterPrice } from "./later-price.ts";
 import type { DepthPoint, EngineFile, QuotesPoint } from "./rows.ts";
 import { createView, toHistories, viewOf } from "./views.ts";
@@ -54,7 +54,7 @@ function* depthCases(rows: readonly DepthPoint[]): Generator<LaterCase> {
     for (const tick of ticks) {
       if (tick.yesPrice === null) continue;
       const { venue, ticker } = tick.point;
-      const view = { ...createView(venue, ticker, tick.at), book: { at: tick.at, ...bookOf(tick.point) } };
+      const view = { ...createView(venue, ticker, tick.at), book: tick.book };
       // The tickers of one event are equal up to their last part.
       yield toCase(group, ticker.replace(/-[^-]*$/, ""), ticks, tick, view);
     }
@@ -78,9 +78,11 @@ function quotesTick({ at, sides }: QuotesPoint, venue: string): Tick {
 const toOpen = (price: number | null | undefined): number | null =>
   price !== null && price !== undefined && price > 0 && price < 1 ? price : null;
 
-function depthTick(point: DepthPoint): Tick {
+function depthTick(point: DepthPoint): Tick & { readonly book: BookView } {
   const { bids, asks } = bookOf(point);
-  return toTick(point.at, bids[0]?.price ?? null, asks[0]?.price ?? null, bids[0]?.size ?? null, asks[0]?.size ?? null);
+  const [bid, ask] = [bids[0], asks[0]];
+  const tick = toTick(point.at, bid?.price ?? null, ask?.price ?? null, bid?.size ?? null, ask?.size ?? null);
+  return { ...tick, book: { at: point.at, bids, asks } };
 }
 
 function toTick(

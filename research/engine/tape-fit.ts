@@ -1,12 +1,14 @@
 /** Fits to recorded quotes and order books: how far a price moves to its microprice, and to the prices of its peers. */
 import type { EngineCoefficients } from "../../src/engine/index.ts";
 import { exposureOf } from "./exposures.ts";
-import { foldOf } from "./folds.ts";
+import { FOLDS, foldOf } from "./folds.ts";
 import type { LaterCase } from "./later-price.ts";
+import { clusteredError } from "./statistics.ts";
 
-/** Standard deviation of the shares of pairs of venues around their mean: no pair has a share far from the others. */
-const PAIR_DEVIATION = 0.2;
+/** Assumed standard deviation of the shares of pairs of venues around their mean. One tape with one pair cannot tell it. */
+const PAIR_DEVIATION = 0.1;
 const SHARE_MAX = 0.6;
+const SHARE_STEP = 0.01;
 /** No tape has play money or forecasts. A gap to them counts this much of a gap to a price in money. */
 const OTHER_KINDS = 0.25;
 
@@ -35,9 +37,20 @@ export function fitSlope(points: readonly Point[]): Slope {
   return { value, error: squares === 0 ? 0 : Math.sqrt(total) / squares, n: points.length, groups: scores.size };
 }
 
-/** A slope reduced towards 0 by its uncertainty: b * b^2 / (b^2 + error^2); 0 for a slope below 0. */
-export function shrink({ value, error }: Slope): number {
-  return value <= 0 ? 0 : (value * value ** 2) / (value ** 2 + error ** 2);
+/**
+ * The smallest slope of a grid whose squared error is within one standard error of the least: a slope that is no larger
+ * than the data demands. The standard error is that of the least error's gain over slope 0, by group.
+ *
+ * @see Hastie, Tibshirani & Friedman (2009), "The Elements of Statistical Learning", section 7.10 (one-standard-error rule)
+ */
+export function cautiousSlope(points: readonly Point[], step: number): number {
+  const { value } = fitSlope(points);
+  if (value <= 0) return 0;
+  const best = gainOf(points, () => value);
+  const squares = points.reduce((sum, { x }) => sum + x * x, 0) / points.reduce((sum, { y }) => sum + y * y, 0);
+  // A slope b - d has a relative squared error that is larger than the least by d^2 * squares.
+  const slope = value - Math.sqrt(best.error / squares);
+  return slope <= 0 ? 0 : Number((Math.ceil(slope / step - 1e-9) * step).toFixed(4));
 }
 
 /** Change of the price against the distance to the microprice. */
@@ -80,18 +93,25 @@ function pointsOf(
   return points;
 }
 
-/** Out-of-fold change of the squared error by y = slope * x, relative to the price's; below 0 is better. */
+/** Out-of-fold change of the squared error by y = slope * x, relative to that of y = 0; below 0 is better. */
 export function slopeGain(points: readonly Point[], fit: (train: readonly Point[]) => number): Slope {
-  const slopes = Array.from({ length: 10 }, (_, fold) => fit(points.filter(({ group }) => foldOf(group) !== fold)));
-  const total = points.reduce((sum, { y }) => sum + y * y, 0);
-  const changes = new Map<string, number>();
-  for (const { group, x, y } of points) {
-    const change = (y - (slopes[foldOf(group)] ?? 0) * x) ** 2 - y * y;
-    changes.set(group, (changes.get(group) ?? 0) + change);
-  }
-  const value = [...changes.values()].reduce((sum, change) => sum + change, 0) / total;
-  const error = Math.sqrt([...changes.values()].reduce((sum, change) => sum + change ** 2, 0)) / total;
-  return { value, error, n: points.length, groups: changes.size };
+  const slopes = Array.from({ length: FOLDS }, (_, fold) => fit(points.filter(({ group }) => foldOf(group) !== fold)));
+  return gainOf(points, (group) => slopes[foldOf(group)] ?? 0);
+}
+
+function gainOf(points: readonly Point[], slopeOf: (group: string) => number): Slope {
+  const terms = points.map(({ group, x, y }) => ({
+    group,
+    numerator: (y - slopeOf(group) * x) ** 2 - y * y,
+    denominator: y * y,
+  }));
+  const sum = (read: (term: (typeof terms)[number]) => number) => terms.reduce((total, term) => total + read(term), 0);
+  return {
+    value: sum(({ numerator }) => numerator) / sum(({ denominator }) => denominator),
+    error: clusteredError(terms),
+    n: points.length,
+    groups: new Set(points.map(({ group }) => group)).size,
+  };
 }
 
 export interface LeadershipFit {
@@ -108,24 +128,25 @@ export interface LeadershipFit {
 /**
  * Share of the gap to a peer that a price closes within a day, for each pair of venues of a tape.
  *
- * The share of all pairs together is reduced towards 0 by its uncertainty; it is the default for other pairs. The share of
- * one pair is the mean of its own slope and the default, weighted by their precision: w = 0.2^2 / (0.2^2 + error^2).
+ * The share of all pairs together is the cautious slope by contest; it is the default for other pairs. The share of one pair
+ * is the mean of its own slope and the default, weighted by their precision: w = 0.1^2 / (0.1^2 + error^2).
  */
 export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineCoefficients): LeadershipFit {
   const whole = { ...coefficients, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
-  const pooled = fitSlope(factorPoints(cases, 24, "cross_venue", whole));
-  const share = Math.min(SHARE_MAX, shrink(pooled));
+  const byEvent = cases.map((later) => ({ ...later, group: later.event }));
+  const points = factorPoints(byEvent, 24, "cross_venue", whole);
+  const share = Math.min(SHARE_MAX, cautiousSlope(points, SHARE_STEP));
   const pairs = [...Map.groupBy(cases, pairOf)].flatMap(([pair, ofPair]) => {
     const [venue, peer] = pair.split(" ");
-    if (venue === undefined || peer === undefined) return [];
     const slope = fitSlope(factorPoints(ofPair, 24, "cross_venue", whole));
+    if (venue === undefined || peer === undefined || slope.n === 0) return [];
     const weight = PAIR_DEVIATION ** 2 / (PAIR_DEVIATION ** 2 + slope.error ** 2);
     const mean = weight * slope.value + (1 - weight) * share;
     return [{ venue, peer, slope, share: round(Math.max(0, Math.min(SHARE_MAX, mean))) }];
   });
   const others = round(share * OTHER_KINDS);
   return {
-    pooled,
+    pooled: fitSlope(points),
     pairs,
     leadership: {
       ...Object.fromEntries(pairs.map(({ venue, peer, share: own }) => [venue, { [peer]: own }])),

@@ -7,8 +7,16 @@ import type { Sample } from "./samples.ts";
 import { logLoss, squaredError } from "./scores.ts";
 import { clusteredError } from "./statistics.ts";
 
-/** A weight has a normal prior with mean 0 and standard deviation 0.32. */
-export const RIDGE: number = 10;
+/**
+ * Penalty on the weights of standardised exposures: the effect of a factor on the log-odds has a normal prior with mean 0
+ * and standard deviation 1 / sqrt(5) = 0.45. In the tails no surprise occurred in the data, so the data alone would stretch
+ * prices without limit.
+ */
+export const RIDGE = 5;
+/** The lambda of a factor is the whole change that it asks for: no weight extrapolates it. */
+const WEIGHT_MAX = 1;
+/** A weight between 0 and 1 has at most about the standard error of a uniform distribution, 0.29. */
+const WEIGHT_ERROR_MAX = 0.3;
 /** A factor is fitted if it applies in at least this many groups. */
 const GROUPS_MIN = 20;
 
@@ -140,29 +148,38 @@ function predict({ offset, exposures }: FitRow, model: Model | undefined): numbe
   return 1 / (1 + Math.exp(-(offset + change)));
 }
 
-/** Weights of the named factors. Rows to which none of them applies do not influence the fit. */
+/** Weights of the named factors, in [-1, 1]. Rows to which none of them applies do not influence the fit. */
 function fitTo(rows: readonly FitRow[], names: readonly FactorName[]): readonly number[] {
   const applied = rows.filter(({ exposures }) => names.some((name) => (exposures[name] ?? 0) !== 0));
   const outcomes = applied.map(({ outcome }) => outcome);
   if (!outcomes.includes(0) || !outcomes.includes(1)) return names.map(() => 0);
-  return fitLogistic(
-    applied.map(({ exposures }) => names.map((name) => exposures[name] ?? 0)),
+  const scales = names.map((name) => Math.sqrt(meanSquareOf(applied, name)) || 1);
+  const { weights } = fitLogistic(
+    applied.map(({ exposures }) => names.map((name, index) => (exposures[name] ?? 0) / (scales[index] ?? 1))),
     outcomes,
     RIDGE,
     { offsets: applied.map(({ offset }) => offset), hasIntercept: false },
-  ).weights;
+  );
+  return weights.map((weight, index) => Math.max(-WEIGHT_MAX, Math.min(WEIGHT_MAX, weight / (scales[index] ?? 1))));
+}
+
+/** Mean square of a factor's exposures where it applies; 0 if it never does. */
+function meanSquareOf(rows: readonly FitRow[], name: FactorName): number {
+  const values = rows.map(({ exposures }) => exposures[name] ?? 0).filter((value) => value !== 0);
+  return values.reduce((sum, value) => sum + value ** 2, 0) / Math.max(1, values.length);
 }
 
 /**
  * Covariance of the weights: the inverse Hessian, with each standard error raised to that of the group-clustered sandwich
- * estimator where it is larger.
+ * estimator where it is larger, and then limited to 0.3.
  */
 function covarianceOf(
   rows: readonly FitRow[],
   names: readonly FactorName[],
   weights: readonly number[],
 ): EngineCoefficients["covariance"] {
-  const hessian = names.map((_, row) => names.map((_, column) => (row === column ? RIDGE : 0)));
+  const penalties = names.map((name) => RIDGE * meanSquareOf(rows, name));
+  const hessian = penalties.map((penalty, row) => penalties.map((_, column) => (row === column ? penalty : 0)));
   const scores = new Map<string, number[]>();
   for (const row of rows) {
     const probability = predict(row, { names, weights });
@@ -185,7 +202,8 @@ function covarianceOf(
   const steps = [...scores.values()].map((score) => solve(hessian, score));
   const scales = names.map((_, index) => {
     const robust = steps.reduce((sum, step) => sum + (step[index] ?? 0) ** 2, 0);
-    return Math.sqrt(Math.max(1, robust / (inverse[index]?.[index] ?? 1)));
+    const variance = inverse[index]?.[index] ?? 1;
+    return Math.sqrt(Math.min(Math.max(variance, robust), WEIGHT_ERROR_MAX ** 2) / variance);
   });
   return Object.fromEntries(
     names.map((a, row) => [
