@@ -13,7 +13,7 @@ const SHARE_STEP = 0.01;
 const OTHER_KINDS = 0.25;
 
 /** One observation of a regression through the origin, y = slope * x. */
-interface Point {
+export interface Point {
   readonly group: string;
   readonly x: number;
   readonly y: number;
@@ -133,8 +133,8 @@ export interface LeadershipFit {
  */
 export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineCoefficients): LeadershipFit {
   const whole = { ...coefficients, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
-  const byEvent = cases.map((later) => ({ ...later, group: later.event }));
-  const points = factorPoints(byEvent, 24, "cross_venue", whole);
+  const contests = cases.map((later) => ({ ...later, group: later.event }));
+  const points = factorPoints(contests, 24, "cross_venue", whole);
   const share = Math.min(SHARE_MAX, cautiousSlope(points, SHARE_STEP));
   const pairs = [...Map.groupBy(cases, pairOf)].flatMap(([pair, ofPair]) => {
     const [venue, peer] = pair.split(" ");

@@ -1,18 +1,13 @@
 /** Fits the weights of the factors to resolved questions. */
 import type { EngineCoefficients, FactorName } from "../../src/engine/model.ts";
-import { fitLogistic, solve } from "../logistic.ts";
+import { solve } from "../logistic.ts";
 import { type Exposure, exposureOf } from "./exposures.ts";
 import { type Split, splitByGroup, splitByTime } from "./folds.ts";
+import { type Example, fitRidge, meanSquareOf, predict, RIDGE } from "./ridge.ts";
 import type { Sample } from "./samples.ts";
 import { logLoss, squaredError } from "./scores.ts";
 import { clusteredError } from "./statistics.ts";
 
-/**
- * Penalty on the weights of standardised exposures: the effect of a factor on the log-odds has a normal prior with mean 0
- * and standard deviation 1 / sqrt(5) = 0.45. In the tails no surprise occurred in the data, so the data alone would stretch
- * prices without limit.
- */
-export const RIDGE = 5;
 /** The lambda of a factor is the whole change that it asks for: no weight extrapolates it. */
 const WEIGHT_MAX = 1;
 /** A weight between 0 and 1 has at most about the standard error of a uniform distribution, 0.29. */
@@ -59,13 +54,14 @@ export interface Gain {
 }
 
 export interface FittedWeights {
+  /** Only of factors that were tried. */
   readonly weights: Readonly<Partial<Record<FactorName, number>>>;
   readonly covariance: EngineCoefficients["covariance"];
   readonly trials: readonly Trial[];
 }
 
 /**
- * Ridge logistic regression of the outcomes on the factors' exposures, with the log-odds of the prior as offset and without
+ * Ridge logistic regression (`fitRidge`) of the outcomes on the factors' exposures, with the log-odds of the prior as offset and without
  * intercept.
  *
  * A factor is tried alone against the prior. It is kept if the out-of-fold log loss falls by at least one standard error by
@@ -90,7 +86,7 @@ export function fitWeights(rows: readonly FitRow[], candidates: readonly FactorN
   }
   const weights = fitTo(rows, kept);
   return {
-    weights: Object.fromEntries(candidates.map((name) => [name, weights[kept.indexOf(name)] ?? 0])),
+    weights: Object.fromEntries(trials.map(({ name }) => [name, weights[kept.indexOf(name)] ?? 0])),
     covariance: covarianceOf(rows, kept, weights),
     trials: trials.map((trial) => ({ ...trial, isKept: kept.includes(trial.name) })),
   };
@@ -115,8 +111,11 @@ function tryFactor(
 
 function gainOf(smaller: readonly FactorName[], larger: readonly FactorName[], folds: readonly Split<FitRow>[]): Gain {
   const tested = folds.flatMap(({ train, test }) => {
-    const [before, after] = [smaller, larger].map((names) => ({ names, weights: fitTo(train, names) }));
-    return test.map((row) => ({ row, before: predict(row, before), after: predict(row, after) }));
+    const [before = [], after = []] = [smaller, larger].map((names) => {
+      const weights = fitTo(train, names);
+      return test.map((row) => predict(toExample(row, names), weights));
+    });
+    return test.map((row, index) => ({ row, before: before[index] ?? 0, after: after[index] ?? 0 }));
   });
   const terms = tested.map(({ row, before, after }) => ({
     group: row.group,
@@ -135,38 +134,16 @@ function gainOf(smaller: readonly FactorName[], larger: readonly FactorName[], f
   };
 }
 
-interface Model {
-  readonly names: readonly FactorName[];
-  readonly weights: readonly number[];
-}
+const toExample = ({ exposures, offset, outcome }: FitRow, names: readonly FactorName[]): Example => ({
+  features: names.map((name) => exposures[name] ?? 0),
+  offset,
+  outcome,
+});
 
-function predict({ offset, exposures }: FitRow, model: Model | undefined): number {
-  const change = (model?.names ?? []).reduce(
-    (sum, name, index) => sum + (model?.weights[index] ?? 0) * (exposures[name] ?? 0),
-    0,
-  );
-  return 1 / (1 + Math.exp(-(offset + change)));
-}
-
-/** Weights of the named factors, in [-1, 1]. Rows to which none of them applies do not influence the fit. */
+/** Weights of the named factors, in [-1, 1]. */
 function fitTo(rows: readonly FitRow[], names: readonly FactorName[]): readonly number[] {
-  const applied = rows.filter(({ exposures }) => names.some((name) => (exposures[name] ?? 0) !== 0));
-  const outcomes = applied.map(({ outcome }) => outcome);
-  if (!outcomes.includes(0) || !outcomes.includes(1)) return names.map(() => 0);
-  const scales = names.map((name) => Math.sqrt(meanSquareOf(applied, name)) || 1);
-  const { weights } = fitLogistic(
-    applied.map(({ exposures }) => names.map((name, index) => (exposures[name] ?? 0) / (scales[index] ?? 1))),
-    outcomes,
-    RIDGE,
-    { offsets: applied.map(({ offset }) => offset), hasIntercept: false },
-  );
-  return weights.map((weight, index) => Math.max(-WEIGHT_MAX, Math.min(WEIGHT_MAX, weight / (scales[index] ?? 1))));
-}
-
-/** Mean square of a factor's exposures where it applies; 0 if it never does. */
-function meanSquareOf(rows: readonly FitRow[], name: FactorName): number {
-  const values = rows.map(({ exposures }) => exposures[name] ?? 0).filter((value) => value !== 0);
-  return values.reduce((sum, value) => sum + value ** 2, 0) / Math.max(1, values.length);
+  const weights = fitRidge(rows.map((row) => toExample(row, names)));
+  return weights.map((weight) => Math.max(-WEIGHT_MAX, Math.min(WEIGHT_MAX, weight)));
 }
 
 /**
@@ -178,18 +155,20 @@ function covarianceOf(
   names: readonly FactorName[],
   weights: readonly number[],
 ): EngineCoefficients["covariance"] {
-  const penalties = names.map((name) => RIDGE * meanSquareOf(rows, name));
-  const hessian = penalties.map((penalty, row) => penalties.map((_, column) => (row === column ? penalty : 0)));
+  const examples = rows.map((row) => toExample(row, names));
+  const hessian = names.map((_, row) =>
+    names.map((_, column) => (row === column ? RIDGE * meanSquareOf(examples, row) : 0)),
+  );
   const scores = new Map<string, number[]>();
-  for (const row of rows) {
-    const probability = predict(row, { names, weights });
-    const x = names.map((name) => row.exposures[name] ?? 0);
-    const score = scores.get(row.group) ?? names.map(() => 0);
-    scores.set(row.group, score);
-    for (const [a, value] of x.entries()) {
-      score[a] = (score[a] ?? 0) + value * (row.outcome - probability);
+  for (const [index, example] of examples.entries()) {
+    const probability = predict(example, weights);
+    const group = rows[index]?.group ?? "";
+    const score = scores.get(group) ?? names.map(() => 0);
+    scores.set(group, score);
+    for (const [a, value] of example.features.entries()) {
+      score[a] = (score[a] ?? 0) + value * (example.outcome - probability);
       const cells = hessian[a] ?? [];
-      for (const [b, other] of x.entries())
+      for (const [b, other] of example.features.entries())
         cells[b] = (cells[b] ?? 0) + value * other * probability * (1 - probability);
     }
   }
