@@ -214,8 +214,8 @@ export interface EngineCoefficients {
   /** Log-odds beyond which a price is stretched, and the kinds of prices to which it applies. */
   readonly tail: { readonly from: number; readonly kinds: readonly PriceKind[] };
   /**
-   * Share of the gap to a peer that a price closes within a day, by adapter of the market and adapter of the peer. `default`
-   * applies to others of the same kind of price.
+   * Share of the gap to a peer that a price closes within a day, by adapter of the market and adapter of the peer. Other
+   * pairs have the share of `default` by the kind of the peer's price.
    */
   readonly leadership: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Weight of each factor before its confidence. 0 where the fit found no gain out of sample. */

@@ -6,7 +6,7 @@ import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.
 const HOUR_MS = 3_600_000;
 /** Largest distance from the mid to the price that the microprice may explain: half of the widest spread with a mid. */
 const SPREAD_MAX = 0.1;
-/** Standard error of a price without a two-sided book, in probability. */
+/** Half of the spread that is assumed without a two-sided book. */
 const UNKNOWN_HALF_SPREAD = 0.05;
 /** Confidence lost by a spread of this width, and by a quote of this age. Both losses are at most half. */
 const WIDE_SPREAD = 0.2;
@@ -34,7 +34,6 @@ export function readPrior(
 ): Prior {
   const spread = spreadOf(quote);
   const probability = price + coefficients.micropriceShare * micropriceShift(quote);
-  const halfSpread = spread === null ? UNKNOWN_HALF_SPREAD : spread / 2;
   const bounded = toProbability(toLogOdds(probability));
   const evidence = [
     spread === null || quote === null
@@ -47,11 +46,23 @@ export function readPrior(
   return {
     probability: bounded,
     logOdds: toLogOdds(bounded),
-    standardError: halfSpread / Math.max(bounded * (1 - bounded), halfSpread),
+    standardError: logOddsError(bounded, spread),
     confidence: (1 - spreadLoss) * (1 - ageLoss),
     claim: `The market's price implies ${formatPercent(bounded)}%.`,
     evidence,
   };
+}
+
+/**
+ * Standard error of a price's log-odds as a measurement of the market's opinion: half of the spread, s, divided by the
+ * slope dp/dL = p (1 - p), and at most 1.
+ *
+ * @param spread  ask minus bid; null without a two-sided book, for which 0.1 is assumed
+ * @returns  in [0, 1]
+ */
+export function logOddsError(probability: number, spread: number | null): number {
+  const halfSpread = spread === null ? UNKNOWN_HALF_SPREAD : spread / 2;
+  return halfSpread === 0 ? 0 : halfSpread / Math.max(probability * (1 - probability), halfSpread);
 }
 
 /** Ask minus bid; null without both. */
