@@ -4,7 +4,7 @@ import { createWorld } from "../../sandbox/world/index.ts";
 import { groundTruthOf } from "../../sandbox/world/list-event.ts";
 import { trueProbability } from "../../sandbox/world/truth.ts";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients, estimate } from "../../src/engine/index.ts";
-import { skillInterval } from "./skill.ts";
+import { clusteredRatio } from "../engine/statistics.ts";
 import { viewWorld } from "./world-views.ts";
 
 const USAGE = `Usage: npm run evaluate:sandbox -- [--seeds 101-110] [--markets N] [--instants N] [--only FACTOR]
@@ -61,16 +61,18 @@ function evaluate({ seeds, markets, instants, coefficients }: Options): void {
         const truth = trueProbability(outcome, criterion, view.asOf);
         return [
           {
-            group: market.event.underlying,
-            ours: (result.probability - truth) ** 2,
-            price: (result.marketPrice - truth) ** 2,
+            group: `${market.event.underlying}`,
+            numerator: (result.probability - truth) ** 2,
+            denominator: (result.marketPrice - truth) ** 2,
           },
         ];
       });
-    const summary = { seed, n: errors.length, ...skillInterval(errors, seed) };
-    const [low, high] = summary.ci;
+    const ratio = clusteredRatio(errors);
+    if (ratio === null) throw new Error(`seed ${seed}: there is no estimate`);
+    const groups = new Set(errors.map(({ group }) => group)).size;
+    const summary = { seed, n: errors.length, groups, skill: 1 - ratio.value, ci: [1 - ratio.high, 1 - ratio.low] };
     process.stdout.write(
-      `seed ${seed}: ${summary.n} estimates of ${summary.groups} events, skill ${percent(summary.skill)} [${percent(low)}, ${percent(high)}]\n`,
+      `seed ${seed}: ${summary.n} estimates of ${groups} events, skill ${percent(summary.skill)} [${percent(1 - ratio.high)}, ${percent(1 - ratio.low)}]\n`,
     );
     return summary;
   });

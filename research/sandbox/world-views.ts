@@ -10,11 +10,10 @@ const DAY_MS = 24 * HOUR_MS;
 const MATCH_CONFIDENCE = 0.98;
 const TRADING_VENUES = ["kalshi", "polymarket", "limitless"] as const;
 
-/** A market at a time, with the probability that only the world knows. */
+/** A market of the world and its view at a time. */
 export interface WorldCase {
-  readonly view: MarketView;
-  /** Probability of YES given all information at the time. */
   readonly market: ListedMarket;
+  readonly view: MarketView;
 }
 
 /** The views of all open markets of the trading venues that have a price. */
