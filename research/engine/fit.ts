@@ -43,7 +43,7 @@ try {
 async function fit(data: EngineData): Promise<void> {
   const result = fitEngine(data, ENGINE_COEFFICIENTS);
   const coefficients = roundNumbers(result.coefficients) as EngineCoefficients;
-  await write("src/engine/coefficients.json", `${JSON.stringify(coefficients, null, 2)}\n`);
+  await write("src/engine/coefficients.json", toJson(coefficients));
   await write("docs/reports/engine.md", describeFit({ ...result, coefficients }, data));
   const { quotes, depth, resolved } = result.outOfFold;
   for (const evaluation of [quotes, depth, resolved])
@@ -57,6 +57,13 @@ async function read<Kind extends EngineFile["kind"]>(
   const file = await readEngineFile(path);
   if (file.kind !== kind) throw new Error(`${path}: expected ${kind} rows, found ${file.kind} rows`);
   return file as Extract<EngineFile, { kind: Kind }>;
+}
+
+/** JSON as the formatter of this repository writes it: lists on one line. */
+function toJson(value: object): string {
+  const lists = /\[\s+([^[\]{}]*?)\s+\]/g;
+  const text = JSON.stringify(value, null, 2);
+  return `${text.replace(lists, (_, items: string) => `[${items.replace(/\s+/g, " ")}]`)}\n`;
 }
 
 function roundNumbers(value: unknown): unknown {

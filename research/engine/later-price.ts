@@ -3,7 +3,7 @@ import { type EngineCoefficients, estimate, type MarketView } from "../../src/en
 import { clusteredRatio, type Interval, type Term } from "./statistics.ts";
 
 const HOUR_MS = 3_600_000;
-export const LATER_HOURS = [1, 24, 168] as const;
+const LATER_HOURS = [1, 24, 168] as const;
 
 /** A market at a time at which it had a price. */
 export interface LaterCase {

@@ -23,7 +23,7 @@ export function logLoss(probability: number, outcome: number): number {
 }
 
 /** Mean of a list; null if it is empty. */
-export function meanOf(values: readonly number[]): number | null {
+function meanOf(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
