@@ -1,0 +1,44 @@
+import type { HttpOut } from "../../../ports/http-out.ts";
+import type { WebSearch } from "../../../ports/web-search.ts";
+import { arrayAt, getJson, parseDate, textAt } from "./get-json.ts";
+
+const GDELT_URL = "https://api.gdeltproject.org/api/v2/doc/doc";
+/** Longest period that the index covers. */
+const DAYS = 90;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/**
+ * News search of the GDELT project: articles of the last three months, without a key.
+ * Source: https://blog.gdeltproject.org/gdelt-doc-2-0-api-debuts/
+ */
+export function createGdeltSearch(http: HttpOut, baseUrl = GDELT_URL): WebSearch {
+  return {
+    name: "gdelt",
+    async search({ query, publishedUntil, hitsMax, signal }) {
+      // The query language has operators; a question needs none.
+      const words = query.match(/[\p{L}\p{N}]{2,}/gu) ?? [];
+      const parameters = new URLSearchParams({
+        query: `${words.slice(0, 8).join(" ")} sourcelang:english`,
+        mode: "artlist",
+        format: "json",
+        sort: "hybridrel",
+        maxrecords: String(hitsMax),
+        startdatetime: compactTime(publishedUntil - DAYS * DAY_MS),
+        enddatetime: compactTime(publishedUntil),
+      });
+      const body = await getJson(http, { method: "GET", url: `${baseUrl}?${parameters}` }, signal);
+      return arrayAt(body, "articles").flatMap((article) => {
+        const url = textAt(article, "url");
+        if (url === null) return [];
+        const seenAt = textAt(article, "seendate")?.replace(
+          /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/,
+          "$1-$2-$3T$4:$5:$6Z",
+        );
+        return [{ url, title: textAt(article, "title") ?? "", publishedAt: parseDate(seenAt ?? null) }];
+      });
+    },
+  };
+}
+
+/** @example compactTime(0); // "19700101000000" */
+const compactTime = (at: number): string => new Date(at).toISOString().slice(0, 19).replace(/\D/g, "");
