@@ -1,7 +1,9 @@
 /** Controls except line feed and tab; zero-width, bidi, tag and other characters that are not displayed. */
 const INVISIBLE = /[^\P{C}\n\t]|\p{Default_Ignorable_Code_Point}/gu;
 const MARKUP_COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
-/** Text in an encoding that people do not read: base64, hexadecimal, percent, entity and backslash escapes, binary. */
+/**
+ * Text in an encoding that people do not read: base64, hexadecimal, percent, entity and backslash escapes, binary,
+ * single letters. */
 const ENCODED_PASSAGES: readonly RegExp[] = [
   /[A-Za-z0-9+/=_-]{40,}/g,
   /(?=[A-Za-z0-9+/_-]*[a-z])(?=[A-Za-z0-9+/_-]*[A-Z])(?=[A-Za-z0-9+/_-]*[0-9+/])[A-Za-z0-9+/_-]{20,}={0,2}/g,
@@ -10,6 +12,7 @@ const ENCODED_PASSAGES: readonly RegExp[] = [
   /(?:&#?[a-z0-9]{1,8};\s?){3,}/gi,
   /(?:\\u\{?[0-9a-fA-F]{4,6}\}?\s?){3,}/g,
   /(?:\b[01]{7,8}\b\s*){4,}/g,
+  /(?:(?<![\p{L}\p{N}])[\p{L}\p{N}][^\p{L}\p{N}\n]{1,3}){12,}/gu,
 ];
 /** Input beyond this multiple of the wanted length is not looked at. */
 const INPUT_FACTOR = 8;

@@ -3,7 +3,7 @@ import { isSameClaim } from "./duplicates.ts";
 import { claimEffect, mergeClaims, sourceEffect } from "./evidence.ts";
 import { listSources, type Source } from "./judge.ts";
 import type { Claim, KeyClaim, ResearchDocument, ResearchLimits, Trial } from "./model.ts";
-import { INFLUENCE_MAX, type Pool, poolTrials } from "./pool.ts";
+import { INFLUENCE_MAX, POOL_COEFFICIENTS, type Pool, type PoolCoefficients, poolTrials } from "./pool.ts";
 
 const KEY_CLAIMS_MAX = 8;
 
@@ -27,6 +27,7 @@ export function conclude(
   documents: readonly ResearchDocument[],
   limits: ResearchLimits,
   at: number,
+  coefficients: PoolCoefficients = POOL_COEFFICIENTS,
 ): Conclusion {
   const answered = trials.filter(({ blind }) => blind !== null);
   const read = new Set(answered.flatMap(({ readings }) => readings.map(({ sourceId }) => sourceId)));
@@ -39,6 +40,7 @@ export function conclude(
         return reading === undefined ? null : sourceEffect(reading.belief, reading.shown);
       }),
     })),
+    coefficients,
   );
   const keyClaims = sources
     .flatMap((source, index) => keyClaimOf(source, answered, pool.sourceEffects[index] ?? 0) ?? [])

@@ -53,14 +53,22 @@ export function isInstruction(sentence: string): boolean {
   return namesField && isImperative && FIGURE.test(sentence);
 }
 
-/** Whether a text contains an instruction. A sentence is also read together with the next one. */
+/** A word that mixes letters of scripts that look alike, which hides it from a filter. */
+const MIXED_SCRIPT_WORD =
+  /(?:\p{sc=Latin}+[\p{sc=Cyrillic}\p{sc=Greek}]|[\p{sc=Cyrillic}\p{sc=Greek}]+\p{sc=Latin})[\p{L}]*/gu;
+const MIXED_SCRIPT_WORDS_MAX = 2;
+
+/**
+ * Returns a passage that instructs the reader, or hides words; null if there is none. A sentence is also read together with
+ * the next one.
+ */
 export function findInstruction(text: string): string | null {
+  const hidden = text.match(MIXED_SCRIPT_WORD) ?? [];
+  if (hidden.length > MIXED_SCRIPT_WORDS_MAX) return hidden.slice(0, MIXED_SCRIPT_WORDS_MAX).join(" ");
   const sentences = splitSentences(text);
-  return (
-    sentences.find(
-      (sentence, index) => isInstruction(sentence) || isInstruction(`${sentence} ${sentences[index + 1] ?? ""}`),
-    ) ?? null
-  );
+  const isFound = (sentence: string, index: number): boolean =>
+    isInstruction(sentence) || isInstruction(`${sentence} ${sentences[index + 1] ?? ""}`);
+  return sentences.find(isFound) ?? null;
 }
 
 /** Removes the sentences that instruct. For texts that cannot be left out, such as the rules of a market. */

@@ -31,8 +31,8 @@ export interface PoolCoefficients {
 export const POOL_COEFFICIENTS: PoolCoefficients = {
   shrinkage: 0.9,
   priorLogOdds: 0,
-  loneSourceEffect: 0.1,
-  corroboration: 0.25,
+  loneSourceEffect: 0.08,
+  corroboration: 0.15,
   trimmed: 1,
   standardErrorMin: 0.3,
 };

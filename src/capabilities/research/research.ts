@@ -19,6 +19,7 @@ import {
   type ResearchQuestion,
   type ResearchState,
 } from "./model.ts";
+import type { PoolCoefficients } from "./pool.ts";
 import { cleanQuestion, planPrompt } from "./prompts.ts";
 import { RunRecord } from "./run-record.ts";
 
@@ -34,6 +35,7 @@ export interface ResearchPorts {
   readonly random: Random;
   readonly log: Log;
   readonly limits?: Partial<ResearchLimits>;
+  readonly pool?: PoolCoefficients;
 }
 
 export interface ResearchOptions {
@@ -135,7 +137,9 @@ async function runStages(
       if (failures.every((failure) => failure === "budget" || failure === "deadline")) break;
     }
   }
-  return record.complete(conclude(record.state.trials, record.state.documents ?? [], limits, clock.now()));
+  const unusable = record.state.trials.reduce((sum, { failedSources }) => sum + failedSources.length, 0);
+  if (unusable > 0) record.addRisk(`Partial evidence: ${unusable} answers of the language model were not usable.`);
+  return record.complete(conclude(record.state.trials, record.state.documents ?? [], limits, clock.now(), ports.pool));
 }
 
 const EMPTY_PLAN: ResearchPlan = { subQuestions: [], referenceClasses: [], queries: [] };
