@@ -36,7 +36,7 @@ const SECOND_PERSON = /\b(?:you|your)\b/i;
 
 /** Cancels rules that the reader has. */
 const CANCEL =
-  /ignor|disregard|forget|overrid|bypass|supersede|vergiss|oublie|olvida|dimentica|esque|игнор|забуд|忽略|无视|忘|無視|무시|تجاهل/iu;
+  /\b(?:ignore|disregard|forget|override|bypass|supersede|ignorez|ignoriere|ignora)\b|vergiss|oublie|olvida|dimentica|esque|игнор|забуд|忽略|无视|忘|無視|무시|تجاهل/iu;
 const OBLIGATION = /\b(?:must|should|shall)\b/i;
 
 /** Whether a sentence tells the reader of a prompt what to answer, or imitates the structure of a prompt. */
