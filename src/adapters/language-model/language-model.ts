@@ -20,6 +20,10 @@ export interface LanguageModelSettings {
   readonly price: TokenPrice;
 }
 
+const HOSTED_URLS: Readonly<Partial<Record<LanguageModelSettings["provider"], string>>> = {
+  anthropic: "https://api.anthropic.com/v1",
+  openai: "https://api.openai.com/v1",
+};
 const REDACTED = "[redacted]";
 
 /**
@@ -49,15 +53,13 @@ export function createLanguageModel(settings: LanguageModelSettings, fetch: Fetc
 
 async function openSdkModel(settings: LanguageModelSettings, fetch: Fetch): Promise<SdkModel> {
   const { provider, model, baseUrl } = settings;
-  const options = {
-    fetch,
-    ...(settings.apiKey === null ? {} : { apiKey: settings.apiKey }),
-    ...(baseUrl === null ? {} : { baseURL: baseUrl }),
-  };
+  // The SDK would take a missing address from variables of the environment.
+  const baseURL = baseUrl ?? HOSTED_URLS[provider] ?? "";
+  const options = { fetch, baseURL, ...(settings.apiKey === null ? {} : { apiKey: settings.apiKey }) };
   if (provider === "anthropic") return (await import("@ai-sdk/anthropic")).createAnthropic(options)(model);
   if (provider === "openai") return (await import("@ai-sdk/openai")).createOpenAI(options)(model);
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-  return createOpenAICompatible({ ...options, name: "compatible", baseURL: baseUrl ?? "" }).chatModel(model);
+  return createOpenAICompatible({ ...options, name: "compatible" }).chatModel(model);
 }
 
 async function generate(model: SdkModel, call: LanguageModelCall): Promise<LanguageModelAnswer> {

@@ -40,6 +40,7 @@ interface DomNode {
 export function extractPage(html: string): ExtractedPage {
   const jsonDate = JSON_DATE.exec(html)?.[1];
   const { document } = parseHTML(reduceHtml(html));
+  if (document.documentElement === null) return { title: "", text: "", publishedAt: null };
   const publishedAt = readDate([
     ...DATE_SELECTORS.map(([selector, attribute]) => document.querySelector(selector)?.getAttribute(attribute)),
     jsonDate,

@@ -1,6 +1,7 @@
+import dns from "node:dns";
 import http from "node:http";
 import https from "node:https";
-import type { LookupFunction } from "node:net";
+import { BlockList, isIPv6, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from "request-filtering-agent";
@@ -17,6 +18,11 @@ const DECODERS = new Map<string, () => NodeJS.ReadWriteStream & Readable>([
   ["br", createBrotliDecompress],
   ["deflate", createInflate],
 ]);
+
+/** IPv6 addresses that are assigned to hosts. Others contain IPv4 addresses in old forms, which the agent permits. */
+const GLOBAL_IPV6 = new BlockList();
+GLOBAL_IPV6.addSubnet("2000::", 3, "ipv6");
+const isForbiddenIpv6 = (address: string): boolean => isIPv6(address) && !GLOBAL_IPV6.check(address, "ipv6");
 
 /** Which addresses may be requested. The default permits public addresses on the ports of http and https only. */
 export interface AccessRule {
@@ -52,7 +58,7 @@ export async function fetchPage(url: string, signal: AbortSignal, options: Fetch
   let address = url;
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
     const target = parseAddress(address, options.rule);
-    const response = await request(target, bounded, agentOptions, options.lookup);
+    const response = await request(target, bounded, agentOptions, options.lookup ?? dns.lookup);
     const { statusCode = 0, headers } = response;
     if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
       response.destroy();
@@ -76,15 +82,27 @@ function parseAddress(text: string, rule: AccessRule): URL {
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") throw new Error("The address is not http or https.");
   if (url.username !== "" || url.password !== "") throw new Error("The address contains a user.");
+  if (isForbiddenIpv6(url.hostname.replace(/^\[|\]$/g, ""))) throw new Error("The address is not public.");
   if (!rule.ports.includes(url.port)) throw new Error("The port is not allowed.");
   return url;
 }
+
+/** Looks up a name and fails if one of its addresses is an IPv6 address that is not global. */
+const withGlobalIpv6 =
+  (lookup: LookupFunction): LookupFunction =>
+  (name, options, callback) =>
+    lookup(name, options, (error, address, family) => {
+      const addresses = typeof address === "string" ? [address] : (address ?? []).map((entry) => entry.address);
+      if (error === null && addresses.some(isForbiddenIpv6))
+        callback(new Error("The address is not public."), address, family);
+      else callback(error, address, family);
+    });
 
 function request(
   url: URL,
   signal: AbortSignal,
   agentOptions: { allowIPAddressList: string[]; keepAlive: boolean; timeout: number },
-  lookup: LookupFunction | undefined,
+  lookup: LookupFunction,
 ): Promise<http.IncomingMessage> {
   const isSecure = url.protocol === "https:";
   const agent = isSecure ? new RequestFilteringHttpsAgent(agentOptions) : new RequestFilteringHttpAgent(agentOptions);
@@ -92,7 +110,7 @@ function request(
   return new Promise((resolve, reject) => {
     const outgoing = (isSecure ? https : http).get(
       url,
-      { agent, headers, signal, maxHeaderSize: HEADER_BYTES_MAX, ...(lookup === undefined ? {} : { lookup }) },
+      { agent, headers, signal, maxHeaderSize: HEADER_BYTES_MAX, lookup: withGlobalIpv6(lookup) },
       resolve,
     );
     outgoing.on("error", () =>
