@@ -1,6 +1,7 @@
 import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import type { WorkerModule } from "../../ports/worker-pool.ts";
+import { parseDate } from "./parse-date.ts";
 import { reduceHtml } from "./reduce-html.ts";
 
 /** HTML of a third party, and where it came from. */
@@ -41,10 +42,11 @@ export function extractPage(html: string): ExtractedPage {
   const jsonDate = JSON_DATE.exec(html)?.[1];
   const { document } = parseHTML(reduceHtml(html));
   if (document.documentElement === null) return { title: "", text: "", publishedAt: null };
-  const publishedAt = readDate([
+  const dates = [
     ...DATE_SELECTORS.map(([selector, attribute]) => document.querySelector(selector)?.getAttribute(attribute)),
     jsonDate,
-  ]);
+  ];
+  const publishedAt = dates.map(parseDate).find((at) => at !== null) ?? null;
   const title = (document.querySelector("title")?.textContent ?? "").trim().slice(0, TITLE_CHARACTERS);
   // linkedom has the parts of a document that Readability uses.
   const article = new Readability(document as unknown as ConstructorParameters<typeof Readability>[0], {
@@ -70,15 +72,6 @@ function blockText(content: string): string {
     .map((line) => line.replace(/\s+/g, " ").trim())
     .filter((line) => line !== "")
     .join("\n");
-}
-
-function readDate(candidates: readonly (string | null | undefined)[]): number | null {
-  for (const candidate of candidates) {
-    const at =
-      typeof candidate === "string" && /^\d{4}-\d{2}-\d{2}/.test(candidate) ? Date.parse(candidate) : Number.NaN;
-    if (Number.isFinite(at)) return at;
-  }
-  return null;
 }
 
 /** Entry point of the worker threads (`ports/worker-pool.ts`). A page that cannot be parsed has no text. */

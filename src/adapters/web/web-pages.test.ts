@@ -73,6 +73,9 @@ test("reads a page over HTTP, with its text extracted on a worker thread", async
     text: PARAGRAPH.trim(),
     publishedAt: null,
   });
+  // More pages than the pool lets wait.
+  const many = await Promise.all(Array.from({ length: 15 }, () => pages.read(`${server.origin}/page`, signal)));
+  assert.ok(many.every(({ text }) => text === PARAGRAPH.trim()));
   assert.equal((await pages.read(`${server.origin}/text`, signal)).title, "First line");
   await assert.rejects(createWebPages((task) => pool.run(task, [])).read(server.origin, signal), /port is not allowed/);
 });

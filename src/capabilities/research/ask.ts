@@ -62,7 +62,7 @@ export interface AskPorts {
 const costOf = (price: TokenPrice, inputTokens: number, outputTokens: number): number =>
   (price.input * inputTokens + price.output * outputTokens) / 1e6;
 
-export function estimateInputTokens({ system, prompt }: Prompt): number {
+function estimateInputTokens({ system, prompt }: Prompt): number {
   return Math.ceil(Buffer.byteLength(system + prompt) / BYTES_PER_TOKEN) + MESSAGE_TOKENS;
 }
 

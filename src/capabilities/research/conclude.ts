@@ -2,8 +2,9 @@ import { type ResearchView, toLogOdds } from "../../engine/index.ts";
 import { isSameClaim } from "./duplicates.ts";
 import { claimEffect, mergeClaims, sourceEffect } from "./evidence.ts";
 import { listSources, type Source } from "./judge.ts";
-import type { Claim, KeyClaim, ResearchDocument, ResearchLimits, Trial } from "./model.ts";
+import type { Claim, KeyClaim, Reading, ResearchDocument, ResearchLimits, Trial } from "./model.ts";
 import { INFLUENCE_MAX, POOL_COEFFICIENTS, type Pool, type PoolCoefficients, poolTrials } from "./pool.ts";
+import { looksObeyed } from "./suspicion.ts";
 
 const KEY_CLAIMS_MAX = 8;
 
@@ -31,14 +32,13 @@ export function conclude(
 ): Conclusion {
   const answered = trials.filter(({ blind }) => blind !== null);
   const read = new Set(answered.flatMap(({ readings }) => readings.map(({ sourceId }) => sourceId)));
-  const sources = listSources(documents, limits).filter(({ id }) => read.has(id));
+  const readSources = listSources(documents, limits).filter(({ id }) => read.has(id));
+  const obeyed = findObeyedSources(readSources, answered);
+  const sources = readSources.filter((source) => !obeyed.includes(source));
   const pool = poolTrials(
-    answered.map(({ blind, readings }) => ({
-      blind: toLogOdds(blind?.probability ?? 0.5),
-      effects: sources.map(({ id }) => {
-        const reading = readings.find(({ sourceId }) => sourceId === id);
-        return reading === undefined ? null : sourceEffect(reading.belief, reading.shown);
-      }),
+    answered.map((trial) => ({
+      blind: toLogOdds(trial.blind?.probability ?? 0.5),
+      effects: sources.map((source) => effectOf(source, trial)),
     })),
     coefficients,
   );
@@ -55,11 +55,39 @@ export function conclude(
       evidence: keyClaims.map(describeClaim),
     },
     keyClaims,
-    risks: listRisks(pool, sources, documents),
+    risks: [...listRisks(pool, sources, documents), ...obeyed.map(describeObeyed)],
     sourceCount: sources.length,
     ensemble: pool.trials,
   };
 }
+
+const readingOf = (source: Source, { readings }: Trial): Reading | undefined =>
+  readings.find(({ sourceId }) => sourceId === source.id);
+
+function effectOf(source: Source, trial: Trial): number | null {
+  const reading = readingOf(source, trial);
+  return reading === undefined ? null : sourceEffect(reading.belief, reading.shown);
+}
+
+/** Sources whose effect looks like obedience. They have no weight. */
+function findObeyedSources(sources: readonly Source[], trials: readonly Trial[]): Source[] {
+  const meanEffects = sources.map((source) => {
+    const effects = trials.flatMap((trial) => effectOf(source, trial) ?? []);
+    return effects.reduce((sum, effect) => sum + effect, 0) / Math.max(1, effects.length);
+  });
+  return sources.filter((source, index) =>
+    looksObeyed(
+      trials.flatMap((trial) => {
+        const reading = readingOf(source, trial);
+        return reading === undefined ? [] : [{ shown: reading.shown, stated: reading.belief.probability }];
+      }),
+      meanEffects.filter((_, other) => other !== index),
+    ),
+  );
+}
+
+const describeObeyed = ({ documents }: Source): string =>
+  `After reading ${documents[0]?.host ?? "one source"} all trials stated nearly the same extreme probability, against the other sources. The page may try to influence the model. It has no weight in this analysis.`;
 
 /** The claim of a source that most trials made, among the claims in the direction of its effect. */
 function keyClaimOf(source: Source, trials: readonly Trial[], effect: number): KeyClaim | null {

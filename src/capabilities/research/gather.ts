@@ -12,7 +12,7 @@ const URL_CHARACTERS = 2_000;
 const TEXT_CHARACTERS_MIN = 150;
 
 /** Host of a URL without a leading `www.`; null unless the URL is http or https without a user. */
-export function hostOf(url: string): string | null {
+function hostOf(url: string): string | null {
   if (url.length > URL_CHARACTERS || !URL.canParse(url)) return null;
   const { protocol, hostname, username, password } = new URL(url);
   if (!/^https?:$/.test(protocol) || username !== "" || password !== "") return null;
@@ -20,7 +20,7 @@ export function hostOf(url: string): string | null {
 }
 
 /** Publisher of a host: its last two labels, three where the second one is short ("bbc.co.uk"). */
-export function publisherOf(host: string): string {
+function publisherOf(host: string): string {
   const labels = host.split(".");
   const [second = "", last = ""] = labels.slice(-2);
   return labels.slice(second.length <= 3 && last.length === 2 ? -3 : -2).join(".");

@@ -42,7 +42,7 @@ export const newTrials = (limits: ResearchLimits): Trial[] =>
   }));
 
 /** The probability of a trial after its readings, recomputed from its claims. */
-export function trialProbability({ blind, readings }: Trial): number {
+function trialProbability({ blind, readings }: Trial): number {
   const effects = readings.map(({ belief, shown }) => sourceEffect(belief, shown));
   return toProbability(effects.reduce((sum, effect) => sum + effect, toLogOdds(blind?.probability ?? 0.5)));
 }

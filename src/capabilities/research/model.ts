@@ -188,7 +188,7 @@ export const RESEARCH_LIMITS: ResearchLimits = {
   documentCharacters: 4_000,
   rulesCharacters: 4_000,
   outputTokens: 800,
-  answerCharacters: 2_000,
+  answerCharacters: 1_000,
   callMs: 30_000,
   gatherShare: 0.35,
   budgetUsd: 0.15,

@@ -1,6 +1,7 @@
 import type { HttpOut } from "../../../ports/http-out.ts";
 import type { WebSearch } from "../../../ports/web-search.ts";
-import { arrayAt, getJson, parseDate, textAt } from "./get-json.ts";
+import { parseDate } from "../parse-date.ts";
+import { arrayAt, getJson, textAt } from "./get-json.ts";
 
 const BRAVE_URL = "https://api.search.brave.com/res/v1/web/search";
 const YEAR_MS = 365 * 24 * 60 * 60 * 1_000;

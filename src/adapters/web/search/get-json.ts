@@ -31,9 +31,3 @@ export function textAt(value: unknown, key: string): string | null {
   const field = (value as Readonly<Record<string, unknown>>)[key];
   return typeof field === "string" ? field : null;
 }
-
-/** Unix milliseconds of a date in a format that `Date.parse` reads; null if it is none. */
-export function parseDate(text: string | null): number | null {
-  const at = text === null ? Number.NaN : Date.parse(text);
-  return Number.isFinite(at) ? at : null;
-}

@@ -10,11 +10,15 @@ export type SearchEngineName = "gdelt" | "wikipedia" | "brave";
 /** @throws Error if `brave` is asked for without a key */
 export function createSearchEngines(
   names: readonly SearchEngineName[],
-  options: { readonly apiKey: string | null; readonly http: HttpOut; readonly clock: Pick<Clock, "now"> },
+  options: {
+    readonly apiKey: string | null;
+    readonly http: HttpOut;
+    readonly clock: Pick<Clock, "now" | "monotonic" | "sleep">;
+  },
 ): WebSearch[] {
   const { apiKey, http, clock } = options;
   return names.map((name) => {
-    if (name === "gdelt") return createGdeltSearch(http);
+    if (name === "gdelt") return createGdeltSearch(http, clock);
     if (name === "wikipedia") return createWikipediaSearch(http, clock);
     if (apiKey === null) throw new Error("Brave Search requires a key.");
     return createBraveSearch(http, apiKey);
