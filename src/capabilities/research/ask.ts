@@ -14,6 +14,7 @@ const RETRY_MS = 500;
 const ATTEMPTS = 2;
 const REMINDER = "\n\nYour previous answer was not a JSON object of the schema. Answer with that object only.";
 
+/** deadline: the model did not answer in time, of the call or of the run. */
 export type AskFailure = "budget" | "deadline" | "failed" | "invalid";
 export type Asked<Value> = { readonly value: Value } | { readonly failure: AskFailure };
 
@@ -127,10 +128,10 @@ async function askOnce<Value>(
     );
     return value === null ? { failure: "invalid", mayRetry: true } : { value };
   } catch (error) {
-    const isAborted = !(error instanceof LanguageModelError) || error.failure === "aborted";
+    const wasGivenUp = error instanceof LanguageModelError && error.failure === "aborted";
     // The provider may charge for a call that was given up.
-    settle("failed", isAborted ? expectedInputTokens : 0, isAborted ? limits.outputTokens : 0, "");
-    if (signal.aborted) return { failure: "deadline", mayRetry: false };
+    settle("failed", wasGivenUp ? expectedInputTokens : 0, wasGivenUp ? limits.outputTokens : 0, "");
+    if (wasGivenUp) return { failure: "deadline", mayRetry: false };
     return { failure: "failed", mayRetry: error instanceof LanguageModelError && error.isRetryable };
   }
 }

@@ -153,7 +153,7 @@ test("the budget is never passed: the run ends with the evidence it could pay, a
     const { research, reason, costUsd, risks } = await start({ options: { budgetUsd } }).outcome;
     assert.ok(costUsd <= budgetUsd, `${costUsd} of ${budgetUsd}`);
     if (research === null) assert.equal(reason?.code, "budget");
-    else assert.match(risks.join(), /budget of the run was spent before all sources were read/);
+    else assert.match(risks.join(), /not all sources were read, because the budget of the run was spent/);
   }
   const none = await start({ options: { budgetUsd: 0.001 } }).outcome;
   assert.deepEqual([none.research, none.reason?.code, none.costUsd], [null, "budget", 0]);
@@ -174,7 +174,10 @@ test("a slow model ends at the deadline: with partial evidence if beliefs exist,
   const outcome = await clock.until(partial.outcome);
   assert.equal(clock.monotonic() - startedAt, 90_000);
   assert.ok(outcome.research !== null && outcome.sourceCount > 0);
-  assert.match(outcome.risks.join(), /Partial evidence: the time of the run ended/);
+  assert.match(
+    outcome.risks.join(),
+    /Partial evidence: not all sources were read, because the language model did not answer in time/,
+  );
 
   const never = start({ clock, model: slow(clock, 1e9, () => true), limits: { callMs: 200_000 } });
   const { research, reason } = await clock.until(never.outcome, 100_000);

@@ -58,7 +58,7 @@ export interface Research {
 const MESSAGES: Readonly<Record<ResearchFailure, string>> = {
   no_model: "No language model is configured, so there is no research.",
   budget: "The budget of the run did not suffice for the research.",
-  deadline: "The language model did not answer within the time of the run, so there is no research.",
+  deadline: "The language model did not answer in time, so there is no research.",
   model_failed: "The language model could not be reached or rejected the requests, so there is no research.",
   invalid_answers: "The language model gave no usable answers, so there is no research.",
 };
@@ -187,8 +187,8 @@ function failureOf(failures: readonly AskFailure[]): Exclude<ResearchFailure, "n
 function partialEvidence(code: ResearchFailure): string {
   const causes: Partial<Record<ResearchFailure, string>> = {
     budget: "the budget of the run was spent",
-    deadline: "the time of the run ended",
+    deadline: "the language model did not answer in time",
     model_failed: "some requests to the language model failed",
   };
-  return `Partial evidence: ${causes[code] ?? "some answers were not usable"} before all sources were read.`;
+  return `Partial evidence: not all sources were read, because ${causes[code] ?? "some answers were not usable"}.`;
 }

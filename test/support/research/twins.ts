@@ -33,7 +33,7 @@ export async function researchPages(
   pages: ReadonlyMap<string, string>,
   ports: Pick<ResearchPorts, "model"> & Partial<ResearchPorts>,
 ): Promise<{ readonly outcome: ResearchOutcome; readonly requested: readonly string[] }> {
-  const clock = new FakeClock();
+  const clock = ports.clock ?? new FakeClock();
   const web = sampleWeb(pages);
   const uniform = seededUniform(1);
   const research = createResearch({
