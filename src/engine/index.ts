@@ -2,6 +2,7 @@
 export { type Analysis, analyse, type CausalFactor } from "./analysis.ts";
 export { type Estimate, estimate, type FactorStep } from "./estimate.ts";
 export { EDGE_MIN, type ExecutableEdge, executableEdges, type Recommendation, recommend } from "./executable-edge.ts";
+export { toLogOdds, toProbability } from "./log-odds.ts";
 export type {
   ActivityView,
   BookView,
