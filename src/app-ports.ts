@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { MarketBoard } from "./board/index.ts";
 import type { AccountSettings } from "./capabilities/account/index.ts";
+import type { Analyses, ResearchRunner } from "./capabilities/analyses/index.ts";
 import type { MatchedPairs } from "./capabilities/arbitrage/index.ts";
 import type { Customers, SignUpSettings } from "./capabilities/customers/index.ts";
 import type { Matching } from "./capabilities/matching/index.ts";
@@ -13,6 +14,7 @@ import type { Bus } from "./ports/bus.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Database } from "./ports/database.ts";
 import type { ByteCounter } from "./ports/http-out.ts";
+import type { JobQueues } from "./ports/job-queue.ts";
 import type { SharedLimitLog } from "./ports/limit-log.ts";
 import type { Log } from "./ports/log.ts";
 import type { QuotaJournal } from "./ports/quota-journal.ts";
@@ -37,6 +39,8 @@ export interface AppPorts {
   readonly version: string;
   readonly publicUrl: string | null;
   readonly trustProxy: readonly string[] | null;
+  /** Queues of background work in the store. */
+  readonly jobs: JobQueues;
   /** Threads for computations that would block the event loop. */
   readonly openWorkerPool: OpenWorkerPool;
   /** Threads that keep state for as long as the service runs. */
@@ -67,6 +71,14 @@ export interface AppPorts {
   readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
   /** Per-call payments; undefined disables them. They require `publicUrl`. */
   readonly payments?: PaymentPorts;
+  /** Analyses: research, and how many run at a time. By default without research. */
+  readonly analyses?: {
+    readonly researchRunner?: ResearchRunner | null;
+    readonly concurrency?: number;
+    readonly limits?: { readonly waitingMax: number; readonly waitingPerCustomerMax: number };
+    /** Whether the service analyses the most liquid markets itself; true by default. */
+    readonly hasHouseJob?: boolean;
+  };
   /** Pairs of markets that ask the same question; by default those that matching finds. */
   readonly matchedPairs?: MatchedPairs;
   /**
@@ -91,7 +103,8 @@ export interface App {
   /** The caller must start metering before the server listens. */
   readonly metering: Metering;
   readonly customers: Customers;
-  /** Null on a node that does not serve the API. */
+  readonly analyses: Analyses;
+  /** Null on a node that neither serves the API nor runs analyses. */
   readonly matching: Matching | null;
   start(): void;
   /** Stops reading venues, writes queued data to the store and returns unused quota. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
+import { type Analyses, analysisRoutes } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
 import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
 import {
@@ -11,6 +12,7 @@ import {
   createCorrelationService,
 } from "./capabilities/correlation/index.ts";
 import { docsRoutes } from "./capabilities/docs/index.ts";
+import { createEventAnalysesService, eventAnalysisRoutes } from "./capabilities/event-analyses/index.ts";
 import { createExecutionService, executionRoutes } from "./capabilities/execution/index.ts";
 import type { HealthReport } from "./capabilities/health/index.ts";
 import { createMarketsService, type MarketsService, marketRoutes } from "./capabilities/markets/index.ts";
@@ -31,10 +33,11 @@ export function registerMarketRoutes(
     readonly board: MarketBoard;
     readonly ingest: Ingest;
     readonly matching: Matching;
+    readonly analyses: Analyses;
     readonly health: () => HealthReport;
   },
 ): void {
-  const { ports, board, ingest, matching, health } = options;
+  const { ports, board, ingest, matching, analyses, health } = options;
   const { clock, database, publicUrl, data } = ports;
   const listIds = (venues: AppPorts["venues"]): readonly VenueId[] => venues.map(({ id }) => id);
   const venues = { trading: listIds(ports.venues.filter((venue) => !venue.referenceOnly)), all: listIds(ports.venues) };
@@ -49,7 +52,7 @@ export function registerMarketRoutes(
     trades: ingest.trades,
     factsOf: (listing) => ingest.factsOf(listing),
     matches: matching,
-    probabilityOf: () => null,
+    probabilityOf: analyses.probabilityOf,
   });
   marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
@@ -66,7 +69,7 @@ export function registerMarketRoutes(
   executionRoutes(http, { service: execution, venues });
   const consensus = createConsensusService({
     ...{ database, board, clock, getMarket: service.getMarket },
-    probabilityOf: () => null,
+    probabilityOf: analyses.probabilityOf,
   });
   consensusRoutes(http, { service: consensus, venues: venues.trading });
   const arbitrage = createArbitrageService({
@@ -75,13 +78,26 @@ export function registerMarketRoutes(
     venueHealth: () => ingest.health(),
   });
   arbitrageRoutes(http, { service: arbitrage, venues });
+  analysisRoutes(http, {
+    service: analyses.service,
+    venues,
+    acceptsPayments: ports.payments !== undefined,
+    getMarket: service.getListedMarket,
+    getHistory: service.getHistory,
+    now: () => clock.now(),
+  });
   const correlation = registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
   const whatIf = createWhatIfService({
     ...{ board, clock, venues: venues.trading, pairsOf: matching.pairsOf },
-    probabilityOf: () => null,
+    probabilityOf: analyses.probabilityOf,
     correlate: correlation.correlatePair,
   });
   whatIfRoutes(http, { service: whatIf, venues: venues.trading });
+  const eventAnalyses = createEventAnalysesService({
+    ...{ clock, markets: service, analyses: analyses.service },
+    probabilityOf: analyses.probabilityOf,
+  });
+  eventAnalysisRoutes(http, { service: eventAnalyses, venues: venues.trading });
   websiteRoutes(http, {
     service,
     board,

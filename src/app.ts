@@ -1,5 +1,6 @@
 /** The composition root: connects ports and capabilities and registers the routes. */
 import type { FastifyRequest } from "fastify";
+import { buildAnalyses } from "./app-analyses.ts";
 import { buildCustomers } from "./app-customers.ts";
 import type { App, AppPorts } from "./app-ports.ts";
 import { registerMarketRoutes } from "./app-routes.ts";
@@ -26,7 +27,7 @@ import {
 } from "./capabilities/metering/index.ts";
 import { createMetrics, openMetricsServer } from "./capabilities/metrics/index.ts";
 import { createPayments } from "./capabilities/payments/index.ts";
-import { createEventLog } from "./event-log/index.ts";
+import { createEventLog, type EventLog } from "./event-log/index.ts";
 import {
   assetRoutes,
   COPY_SCRIPT_ASSET,
@@ -42,9 +43,12 @@ export type { App, AppPorts } from "./app-ports.ts";
 
 export async function buildApp(ports: AppPorts): Promise<App> {
   const { clock, random, log, database, bus, data, publicUrl, sharedLimits, journal, account: settings } = ports;
-  const { board, ingest } = buildPipeline(ports);
+  const { board, ingest, eventLog } = buildPipeline(ports);
   const servesApi = ports.node?.serves !== false;
-  const matching = servesApi ? createMatching({ ...ports, board }) : null;
+  // Analyses compare a market with the same question at other venues.
+  const needsMatching = servesApi || ports.node?.maintains !== false;
+  const matching = needsMatching ? createMatching({ ...ports, board }) : null;
+  const analyses = buildAnalyses(ports, { board, ingest, eventLog, matching });
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const accounts = buildCustomers(ports, nodeId);
@@ -105,9 +109,9 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     ...{ version: ports.version, data, clock, bus, probe: storeProbe, ingest },
     matching: () => matching?.report ?? null,
   });
-  if (matching !== null) {
+  if (servesApi && matching !== null) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
-    registerMarketRoutes(http, { ports, board, ingest, matching, health: createReport });
+    registerMarketRoutes(http, { ports, board, ingest, matching, analyses, health: createReport });
     const signIn = createBrowserSignIn({ sessions, publicUrl });
     customerRoutes(http, { customers, usage, clock, random, publicUrl, signIn });
     assetRoutes(http, [STYLESHEET_ASSET, COPY_SCRIPT_ASSET, KEY_SCRIPT_ASSET, ACCOUNT_STYLES]);
@@ -127,16 +131,19 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     metering,
     customers,
     matching,
+    analyses,
     start() {
       storeProbe.start();
       accounts.start();
       ingest.start();
       matching?.start();
       payments?.start();
+      analyses.start();
     },
     async stop() {
       storeProbe.stop();
-      await payments?.stop();
+      await Promise.all([payments?.stop(), analyses.stop()]);
+      await ports.jobs.close();
       await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
       await metering.stop();
     },
@@ -144,7 +151,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
 }
 
 /** Venue adapters, the board that they fill, and the ingest that reads them. */
-function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest } {
+function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest; eventLog: EventLog } {
   const { clock, log, database, bus, eventDays, retention, storeBytesMax, node } = ports;
   const board = new MarketBoard(() => clock.now());
   const venues = ports.venues.map(({ create }) => {
@@ -171,5 +178,5 @@ function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest } 
     storeBytesMax,
     node,
   });
-  return { board, ingest };
+  return { board, ingest, eventLog };
 }

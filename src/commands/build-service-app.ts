@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { createPgBossQueues } from "../adapters/jobs/pg-boss-queues.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
 import { createWsSockets } from "../adapters/network/ws-socket.ts";
@@ -41,6 +42,7 @@ export async function buildServiceApp(
     openWorkerPool: (module) => openWorkerPool(module, systemClock),
     openStateThread: (module, options) => openStateThread(module, options, systemClock),
     ...ports,
+    jobs: createPgBossQueues({ ...ports, clock: systemClock }),
     data: config.mode,
     publicUrl: config.publicUrl,
     payments: config.payments === null ? undefined : { ...config.payments, http },
@@ -49,6 +51,7 @@ export async function buildServiceApp(
     connections: config.connections,
     marketplaceSecrets: config.marketplaceSecrets,
     eventDays: config.eventDays,
+    analyses: { concurrency: config.analysisConcurrency },
     ...(await loadSignUpSettings(config, { http, log, closers })),
     auditDays: config.auditDays,
     retention: {

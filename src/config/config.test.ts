@@ -48,6 +48,7 @@ test("an empty environment configures a sandbox on loopback with the documented 
     venueKeys: {},
     rawTickDays: 30,
     eventDays: 7,
+    analysisConcurrency: 4,
     metrics: null,
     payments: null,
     research: null,

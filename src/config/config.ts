@@ -38,6 +38,7 @@ export interface Config extends VenueOverrides {
   readonly marketplaceSecrets: readonly string[];
   readonly rawTickDays: number;
   readonly eventDays: number;
+  readonly analysisConcurrency: number;
   readonly tradeDays: number;
   readonly fiveMinuteBarDays: number;
   /** Days after settlement until a market and its history are deleted; null never deletes them. */
@@ -161,6 +162,7 @@ export function parseConfig(
     },
     rawTickDays: reader.integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
     eventDays: reader.integer("PARALLAX_EVENT_DAYS", 1, 365),
+    analysisConcurrency: reader.integer("PARALLAX_ANALYSIS_CONCURRENCY", 1, 8),
     tradeDays: reader.integer("PARALLAX_TRADE_DAYS", 2, 3_650),
     fiveMinuteBarDays: reader.integer("PARALLAX_BAR_DAYS", 30, 36_500),
     settledMarketDays: parseSettledMarketDays(reader),

@@ -59,6 +59,7 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
   ],
   PARALLAX_RAW_TICK_DAYS: ["30", "days to retain every tick; bars are retained longer"],
   PARALLAX_EVENT_DAYS: ["7", "days to retain events so that streams and webhooks can catch up"],
+  PARALLAX_ANALYSIS_CONCURRENCY: ["4", "analyses that a node with the role worker runs at the same time, 1 to 8"],
   PARALLAX_TRADE_DAYS: ["30", "days to retain every trade"],
   PARALLAX_BAR_DAYS: ["365", "days to retain five-minute bars; hourly bars are retained as long as their market"],
   PARALLAX_SETTLED_MARKET_DAYS: [

@@ -11,6 +11,7 @@ export type ErrorCode =
   | "proof_required"
   | "market_not_found"
   | "event_not_found"
+  | "analysis_not_found"
   | "not_found"
   | "customer_not_found"
   | "key_not_found"

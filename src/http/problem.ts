@@ -14,6 +14,7 @@ export const STATUS: Record<ErrorCode, number> = {
   proof_required: 403,
   market_not_found: 404,
   event_not_found: 404,
+  analysis_not_found: 404,
   not_found: 404,
   customer_not_found: 404,
   key_not_found: 404,

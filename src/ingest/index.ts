@@ -94,7 +94,7 @@ export interface Ingest {
 export function createIngest(options: IngestOptions): Ingest {
   const { board, database, clock, log, node, eventLog } = options;
   const venues = new Map(options.venues.map((venue) => [venue.adapter.id, venue]));
-  const hasBoard = node === undefined || node.serves || node.ingests;
+  const hasBoard = node === undefined || node.serves || node.ingests || node.maintains;
   const { storeBytesMax = null } = options;
   const { retention, partitionMs } = planRetention({ ...DEFAULT_RETENTION, ...options.retention }, storeBytesMax);
   const finalizedSinceMs = () => clock.now() - FINALIZED_ON_BOARD_MS;

@@ -6,7 +6,7 @@ const DEAD_SHARE_MIN = 0.1;
 
 const SELECT_TABLES_WITH_DEAD_ROWS = `
 select format('%I.%I', schemaname, relname) as name from pg_stat_all_tables
-where schemaname in (current_schema(), 'pg_catalog')
+where schemaname in (current_schema(), current_schema() || '_jobs', 'parallax_jobs', 'pg_catalog')
   and n_dead_tup > ${DEAD_ROWS_MIN} + ${DEAD_SHARE_MIN} * n_live_tup`;
 
 /**

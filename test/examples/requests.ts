@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import type { ServiceProcess } from "../support/service-process.ts";
+import { eventually, type ServiceProcess } from "../support/service-process.ts";
 
 export const EXAMPLES_FOLDER = new URL("../../docs/examples/", import.meta.url);
 
@@ -17,14 +17,30 @@ export const listExampleIds = (): readonly string[] =>
 
 type LiveValues = Readonly<Record<string, string | readonly string[]>>;
 
-/** Returns the ids of the most traded market that belongs to an event, and of another market of its venue. */
+/**
+ * Returns the ids of the most traded market that belongs to an event, of another market of its venue, and of an analysis of
+ * the first one.
+ */
 export async function readLiveValues(service: ServiceProcess): Promise<LiveValues> {
   const { json: markets } = await service.get("/v1/markets?limit=50");
   const { platform, market_id, event_slug } = markets.find((market: { event_slug?: string }) => market.event_slug);
   const other = markets.find(
     (market: Readonly<Record<string, string>>) => market.platform === platform && market.market_id !== market_id,
   );
-  return { platform, market_id, slug: event_slug, market_ids: [market_id, other.market_id] };
+  const analysis_id = await analyse(service, `/v1/markets/${platform}/${encodeURIComponent(market_id)}/analyze`);
+  return { platform, market_id, slug: event_slug, market_ids: [market_id, other.market_id], analysis_id };
+}
+
+/** Starts an analysis, waits for its end and returns its id. */
+async function analyse(service: ServiceProcess, path: string): Promise<string> {
+  const authorization = `Bearer ${service.keys.enterprise}`;
+  const response = await fetch(`${service.url}${path}`, { method: "POST", headers: { authorization } });
+  const { analysis_id } = (await response.json()) as { readonly analysis_id: string };
+  await eventually(async () => {
+    const { json } = await service.get(`/v1/analyses/${analysis_id}/status`);
+    return json.status === "running" ? null : true;
+  }, "the analysis");
+  return analysis_id;
 }
 
 /** Calls an operation of the OpenAPI document with the values of a request; `values` replace those of path and body. */

@@ -1,4 +1,5 @@
 import { createInProcessBus } from "../../src/adapters/bus/in-process-bus.ts";
+import { createPgBossQueues } from "../../src/adapters/jobs/pg-boss-queues.ts";
 import { createMemoryQuotaJournal } from "../../src/adapters/metering/quota-journal-memory.ts";
 import { openStateThread } from "../../src/adapters/system/state-thread.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
@@ -8,7 +9,7 @@ import type { AppPorts } from "../../src/app.ts";
 
 /** Returns the ports of a single-process service with default settings. `parts` overrides ports. */
 export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues"> & Partial<AppPorts>): AppPorts {
-  return {
+  const ports: Omit<AppPorts, "jobs"> = {
     clock: systemClock,
     random: systemRandom,
     openWorkerPool: (module) => openWorkerPool(module, systemClock),
@@ -28,4 +29,5 @@ export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues
     auditDays: 400,
     ...parts,
   };
+  return { jobs: createPgBossQueues(ports), ...ports };
 }

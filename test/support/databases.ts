@@ -41,6 +41,7 @@ export const postgresDatabase = openOnce(async () => {
   const database = await openPostgresDatabase({ url: DATABASE_URL, schema: SCHEMA, log: quietLog });
   cleanups.push(async () => {
     await database.query(`drop schema ${SCHEMA} cascade`);
+    await database.query(`drop schema if exists ${SCHEMA}_jobs cascade`);
     await database.close();
   });
   await migrateDatabase(database);
@@ -62,6 +63,11 @@ async function clearTables(database: Database): Promise<void> {
   const nonEmpty = await database.query<{ name: string }>(checks.join(" union all "));
   if (nonEmpty.length > 0)
     await database.query(`truncate ${nonEmpty.map(({ name }) => name).join(", ")} restart identity cascade`);
+  const jobTables = await database.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+     where tablename = 'job' and schemaname in ('parallax_jobs', current_schema() || '_jobs')`,
+  );
+  for (const { name } of jobTables) await database.query(`delete from ${name}`);
 }
 
 /** Runs a test only on PostgreSQL, for example if it needs several connections. Skips it without `TEST_DATABASE_URL`. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { BoardMarket, MarketBoard } from "../../board/index.ts";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
+import type { ConsensusView } from "../../engine/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import {
@@ -85,6 +86,25 @@ export function createConsensusService({ database, board, clock, getMarket, prob
       };
     },
   };
+}
+
+/** Reports of this period are part of the engine's view of a market. */
+const VIEW_PERIOD: ConsensusPeriod = "7d";
+
+/**
+ * Reads the robust consensus of the reports of seven days; null with too few agents.
+ *
+ * @param asOf  Unix milliseconds; later reports are not read
+ */
+export async function readConsensus(
+  database: Pick<Database, "query">,
+  market: { readonly venue: VenueId; readonly marketId: string },
+  asOf: number,
+): Promise<ConsensusView | null> {
+  const periodMs = CONSENSUS_PERIOD_MS[VIEW_PERIOD];
+  const reports = await selectAgentReports(database, market, { fromMs: asOf - periodMs, toMs: asOf });
+  const { robustProbability, agents, trades } = computeConsensus(reports, periodMs);
+  return robustProbability === null ? null : { at: asOf, probability: robustProbability, agents, trades };
 }
 
 const createKeyReuseError = (idempotencyKey: string | null) =>

@@ -1,6 +1,7 @@
 import { AppError } from "../../domain/errors.ts";
 import type { Transaction } from "../../ports/database.ts";
 import { deleteActivity } from "../activity/index.ts";
+import { deleteParticipant } from "../analyses/index.ts";
 import { anonymiseReports } from "../consensus/index.ts";
 import { endSessions } from "../sessions/index.ts";
 import type { Actor } from "./model.ts";
@@ -38,6 +39,7 @@ export async function deleteAccount(
   await transaction.query("delete from pending_signups where email = $1", [email]);
   await deleteActivity(transaction, customerId);
   await anonymiseReports(transaction, customerId);
+  await deleteParticipant(transaction, customerId);
   const keys = await transaction.query("delete from api_keys where customer_id = $1 returning key_id", [customerId]);
   // Users choose the names of keys.
   await transaction.query("update audit_log set details = details - 'name' where customer_id = $1", [customerId]);

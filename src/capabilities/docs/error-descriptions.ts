@@ -92,6 +92,11 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     action: "Read the slug from `GET /v1/events`, or from `event_slug` of a market.",
     detail: "There is no such event",
   }),
+  analysis_not_found: describe("analysis_not_found", {
+    meaning: "The market has not been analysed yet, or there is no analysis with this id.",
+    action: "Start one with `POST /v1/markets/{platform}/{market_id}/analyze`. Ids are kept for 30 days.",
+    detail: "This market has not been analysed yet",
+  }),
   not_found: describe("not_found", {
     meaning: "The path does not exist.",
     action: "Compare the path with this reference.",

@@ -1,0 +1,131 @@
+import { PgBoss } from "pg-boss";
+import { AppError } from "../../domain/errors.ts";
+import type { Bus } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Job, JobQueue, JobQueues } from "../../ports/job-queue.ts";
+import type { Log } from "../../ports/log.ts";
+import { createBossStore, createTransactionStore } from "./pg-boss-store.ts";
+
+/** Time without renewal after which other workers may take a job. The smallest value that pg-boss accepts. */
+const HEARTBEAT_SECONDS = 10;
+/** Longest time from fetching a job to its end. */
+const RUN_SECONDS_MAX = 3_600;
+/** A job that no worker fetches in this time is deleted. */
+const WAIT_SECONDS_MAX = 86_400;
+const ENDED_JOB_SECONDS = 600;
+/** The callers bound the attempts, because only they know why one failed. */
+const RETRIES_MAX = 1_000;
+const SCHEMA_OF_PUBLIC = "parallax_jobs";
+
+/** pg-boss's own timers never fire: callers run its periodic work with `reclaim`, on the service's clock. */
+function createTimerlessClock(clock: Pick<Clock, "now">) {
+  const none = () => null;
+  return { now: () => clock.now(), setTimeout: none, clearTimeout: none, setInterval: none, clearInterval: none };
+}
+
+/**
+ * Job queues of pg-boss in the store, embedded or on a server, in a schema of their own beside the store's. The schema is
+ * created at the first use.
+ */
+export function createPgBossQueues(ports: {
+  readonly database: Database;
+  readonly bus: Bus;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+}): JobQueues {
+  const { database, bus, clock, log } = ports;
+  let started: Promise<PgBoss> | null = null;
+  let isClosed = false;
+
+  const start = async (): Promise<PgBoss> => {
+    const [row] = await database.query<{ name: string }>("select current_schema() as name");
+    const boss = new PgBoss({
+      db: createBossStore(database),
+      schema: row === undefined || row.name === "public" ? SCHEMA_OF_PUBLIC : `${row.name}_jobs`,
+      clock: createTimerlessClock(clock),
+      supervise: false,
+      schedule: false,
+      registerInstance: false,
+      openTelemetry: { enabled: false },
+      monitorIntervalSeconds: 1,
+      maintenanceIntervalSeconds: ENDED_JOB_SECONDS,
+    });
+    // Without a listener an error event would end the process.
+    boss.on("error", (error: unknown) => log.warn({ err: error }, "the job queue could not use the store"));
+    await boss.start();
+    return boss;
+  };
+  const require = (): Promise<PgBoss> => {
+    if (isClosed) return Promise.reject(new AppError("draining", "The service is shutting down"));
+    if (started === null) {
+      started = start();
+      // The next use tries again.
+      started.catch(() => {
+        started = null;
+      });
+    }
+    return started;
+  };
+
+  return {
+    open: (name) => openQueue(name, { bus, boss: require }),
+    async close() {
+      isClosed = true;
+      const boss = await started?.catch(() => null);
+      await boss?.stop({ graceful: false, close: false });
+    },
+  };
+}
+
+const toAttempt = ({ id, attempt }: Job) => ({ id, retryCount: attempt });
+
+function openQueue(name: string, { bus, boss }: { readonly bus: Bus; readonly boss: () => Promise<PgBoss> }): JobQueue {
+  const topic = `jobs.${name}`;
+  let created: Promise<PgBoss> | null = null;
+  const create = async (): Promise<PgBoss> => {
+    const pgBoss = await boss();
+    await pgBoss.createQueue(name, {
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+      expireInSeconds: RUN_SECONDS_MAX,
+      retentionSeconds: WAIT_SECONDS_MAX,
+      deleteAfterSeconds: ENDED_JOB_SECONDS,
+      retryLimit: RETRIES_MAX,
+      retryDelay: 1,
+    });
+    return pgBoss;
+  };
+  const require = (): Promise<PgBoss> => {
+    if (created === null) {
+      created = create();
+      created.catch(() => {
+        created = null;
+      });
+    }
+    return created;
+  };
+  return {
+    prepare: async () => void (await require()),
+    async enqueue(transaction, { data, priority }) {
+      await (await require()).send(name, data, { priority, db: createTransactionStore(transaction) });
+    },
+    announce: () => bus.publish(topic),
+    onAnnounced: (wake) => bus.subscribe(topic, () => wake()),
+    async fetch(countMax) {
+      const jobs = await (await require()).fetch<unknown>(name, { batchSize: countMax, includeMetadata: true });
+      return jobs.map(({ id, retryCount, data }) => ({ id, attempt: retryCount, data }));
+    },
+    async renew(jobs) {
+      if (jobs.length > 0) await (await require()).touch(name, jobs.map(toAttempt));
+    },
+    async complete(transaction, job) {
+      await (await require()).complete(name, toAttempt(job), undefined, { db: createTransactionStore(transaction) });
+    },
+    async giveBack(job) {
+      await (await require()).fail(name, toAttempt(job));
+    },
+    async reclaim() {
+      await (await require()).supervise(name);
+    },
+  };
+}

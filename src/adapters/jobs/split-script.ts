@@ -1,0 +1,15 @@
+/** Parts of SQL in which a semicolon ends no statement: strings, quoted names, dollar-quoted bodies and comments. */
+const TOKEN_PATTERN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
+
+/** Splits a script into its statements, without empty ones. Strings with backslash escapes are not supported. */
+export function splitScript(script: string): string[] {
+  const statements: string[] = [];
+  let start = 0;
+  for (const { 0: token, index } of script.matchAll(TOKEN_PATTERN)) {
+    if (token !== ";") continue;
+    statements.push(script.slice(start, index).trim());
+    start = index + 1;
+  }
+  statements.push(script.slice(start).trim());
+  return statements.filter((statement) => statement !== "");
+}

@@ -1,0 +1,87 @@
+import type { BoardMarket, MarketBoard } from "../../board/index.ts";
+import type { VenueId } from "../../domain/market.ts";
+import type { Analysis, MarketView } from "../../engine/index.ts";
+import type { EventLog } from "../../event-log/index.ts";
+import type { Bus } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { JobQueues } from "../../ports/job-queue.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
+import type { OpenWorkerPool } from "../../ports/worker-pool.ts";
+import { ANALYSIS_WORKER } from "./compute.ts";
+import { createHouseJob } from "./house-job.ts";
+import { LatestProbabilities } from "./latest-probabilities.ts";
+import { type ResearchRunner, STALE_MS_MAX } from "./model.ts";
+import { createRunPerformer } from "./perform-run.ts";
+import type { QueueLimits } from "./run-queries.ts";
+import { RunWorker } from "./run-worker.ts";
+import { createRuns } from "./runs.ts";
+import { createAnalysesService } from "./service.ts";
+
+const QUEUE_NAME = "analyses";
+/** Runs at the same time on one node. The pool accepts one more than eight tasks. */
+const CONCURRENCY_DEFAULT = 4;
+
+export interface AnalysisPorts {
+  readonly database: Database;
+  readonly board: MarketBoard;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly bus: Bus;
+  readonly eventLog: EventLog;
+  readonly jobs: JobQueues;
+  readonly openWorkerPool: OpenWorkerPool;
+  /** Ids of the venues that clients can query. */
+  readonly venues: readonly VenueId[];
+  /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
+  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+  readonly views: { viewOf(market: BoardMarket, asOf: number): Promise<MarketView> };
+  /** Null if no language model is configured; all analyses are then light. */
+  readonly researchRunner: ResearchRunner | null;
+  /** Whether this node runs analyses. Other nodes only queue and read them. */
+  readonly isWorker: boolean;
+  /** Whether the service analyses the most liquid markets itself. */
+  readonly hasHouseJob: boolean;
+  /** Runs at the same time on this node, 1 to 8; 4 by default. */
+  readonly concurrency?: number;
+  readonly limits?: QueueLimits;
+}
+
+export type Analyses = ReturnType<typeof createAnalyses>;
+
+/** Analyses of markets: their queue, the worker that runs them, and their results. */
+export function createAnalyses(ports: AnalysisPorts) {
+  const { database, board, clock, log, eventLog, researchRunner, isWorker, concurrency = CONCURRENCY_DEFAULT } = ports;
+  const queue = ports.jobs.open(QUEUE_NAME);
+  const runs = createRuns({ ...ports, queue, requestedType: researchRunner === null ? "light" : "full" });
+  const latest = new LatestProbabilities(ports);
+  const engine = ports.openWorkerPool<MarketView, Analysis | null>(ANALYSIS_WORKER);
+  const perform = createRunPerformer({ ...ports, queue, engine });
+  const worker = new RunWorker({
+    ...{ database, clock, log, queue, perform, concurrency },
+    announceEvents: () => eventLog.announce(),
+  });
+  const houseJob = createHouseJob({ ...ports, latest, request: runs.requestForHouse });
+  return {
+    service: createAnalysesService({ database, board, clock, runs, getMarket: ports.getMarket }),
+    /** The latest probability of each market, in memory. */
+    latest,
+    /** The latest probability of a market, in [0.0001, 0.9999]; null if there is none of the last 72 hours. */
+    probabilityOf({ listing }: BoardMarket): number | null {
+      const found = latest.find(listing.venue, listing.marketId);
+      return found === null || clock.now() - found.analysedAt > STALE_MS_MAX ? null : found.probability;
+    },
+    houseJob,
+    start(): void {
+      latest.start();
+      if (isWorker) worker.start();
+      if (isWorker && ports.hasHouseJob) houseJob.start();
+    },
+    async stop(): Promise<void> {
+      await Promise.all([latest.stop(), isWorker ? worker.stop() : null, houseJob.stop()]);
+      await engine.close();
+    },
+  };
+}

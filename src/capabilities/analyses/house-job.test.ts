@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { analysisTest, VENUE } from "../../../test/support/analyses/analysis-harness.ts";
+import { eventually } from "../../../test/support/service-process.ts";
+import type { Database } from "../../ports/database.ts";
+
+const listRuns = async (database: Database) => {
+  const rows = await database.query<{ market_id: string }>(
+    "select market_id from analysis_runs order by turn, market_id",
+  );
+  return rows.map(({ market_id }) => market_id);
+};
+
+analysisTest("the service analyses the most liquid markets in batches, for no customer", async (open, database) => {
+  const { app, listMarket } = await open({ analyses: { hasHouseJob: true } });
+  for (let number = 0; number < 12; number++) listMarket(`m-${number}`, { activity: { liquidityUsd: 1_000 * number } });
+  listMarket("closed", { listing: { status: "closed" }, activity: { liquidityUsd: 1e9 } });
+  listMarket("no-price", { quote: { bid: null, ask: null, lastPrice: null }, activity: { liquidityUsd: 1e9 } });
+  app.analyses.start();
+  await eventually(() => (app.analyses.latest.size === 10 ? true : null), "the first batch");
+  const expected = Array.from({ length: 10 }, (_, index) => `m-${index + 2}`);
+  assert.deepEqual(new Set(await listRuns(database)), new Set(expected));
+  const [row] = await database.query(
+    "select count(customer_id) as customers, (select count(*) from analysis_participants) as participants from analysis_runs",
+  );
+  assert.deepEqual({ ...row }, { customers: 0, participants: 0 });
+  assert.equal(typeof app.analyses.latest.find(VENUE, "m-11")?.probability, "number");
+});
+
+analysisTest("one node queues a batch, and markets with a recent analysis are not due", async (open, database) => {
+  const nodes = [await open(), await open()];
+  const [first, second] = nodes.map(({ app }) => app.analyses);
+  assert.ok(first !== undefined && second !== undefined);
+  for (const { listMarket } of nodes) for (const marketId of ["m-1", "m-2"]) listMarket(marketId);
+  await Promise.all([first.houseJob.queueBatch(), second.houseJob.queueBatch()]);
+  assert.deepEqual(await listRuns(database), ["m-1", "m-2"]);
+  await database.query("update analysis_house_batch set queued_at = queued_at - interval '1 minute'");
+  first.start();
+  await eventually(() => (first.latest.size === 2 ? true : null), "the analyses");
+  await first.houseJob.queueBatch();
+  assert.equal((await listRuns(database)).length, 2);
+});
+
+analysisTest("a node loads the latest probabilities at the start and follows those of other nodes", async (open) => {
+  const nodes = [await open(), await open()];
+  const [worker, reader] = nodes;
+  assert.ok(worker !== undefined && reader !== undefined);
+  worker.listMarket("m-1");
+  worker.listMarket("m-2");
+  const request = async (marketId: string) => {
+    const options = { customerId: "cus-1", isForced: false };
+    await worker.ended((await worker.app.analyses.service.analyse(VENUE, marketId, options)).analysisId);
+  };
+  worker.app.analyses.start();
+  await request("m-1");
+  const changes: string[] = [];
+  const { latest } = reader.app.analyses;
+  latest.observe((venue, marketId) => changes.push(`${venue}/${marketId}`));
+  latest.start();
+  await eventually(() => latest.find(VENUE, "m-1"), "the first analysis");
+  await request("m-2");
+  const found = await eventually(() => latest.find(VENUE, "m-2"), "the second analysis");
+  const stored = await worker.app.analyses.service.latest(VENUE, "m-2");
+  assert.deepEqual(found, { probability: stored?.result.analysis.probability, analysedAt: stored?.analysedAt });
+  assert.deepEqual(changes, [`${VENUE}/m-1`, `${VENUE}/m-2`]);
+  assert.equal(latest.find(VENUE, "m-3"), null);
+});
+
+analysisTest(
+  "retention keeps the latest result of each market, and deletes what callers no longer list",
+  async (open, database) => {
+    const { app, listMarket, ended, createCaller } = await open();
+    listMarket("m-1");
+    const caller = await createCaller();
+    app.analyses.start();
+    const ids: string[] = [];
+    for (let number = 0; number < 2; number++) {
+      ids.push((await caller.analyze("m-1")).json.analysis_id);
+      await ended(ids[number] ?? "");
+    }
+    const count = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
+    assert.deepEqual([await count("analysis_results"), await count("analyses")], [2, 2]);
+    await app.analyses.houseJob.deleteOld(Date.now() + 31 * 86_400_000);
+    assert.deepEqual(
+      [await count("analysis_results"), await count("analyses"), await count("analysis_runs")],
+      [1, 2, 0],
+    );
+    assert.equal((await app.analyses.service.latest(VENUE, "m-1"))?.analysisId, ids[1]);
+    assert.deepEqual((await caller.get("/v1/analyses")).json, []);
+    await app.analyses.houseJob.deleteOld(Date.now() + 401 * 86_400_000);
+    assert.deepEqual(
+      [await count("analysis_results"), await count("analyses"), await count("latest_analyses")],
+      [0, 0, 0],
+    );
+  },
+);

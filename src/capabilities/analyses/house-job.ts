@@ -1,0 +1,81 @@
+import type { BoardMarket, MarketBoard } from "../../board/index.ts";
+import type { VenueId } from "../../domain/market.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Log } from "../../ports/log.ts";
+import { deleteOldAnalyses, reserveHouseBatch } from "./analysis-queries.ts";
+import type { LatestProbabilities } from "./latest-probabilities.ts";
+
+/** Markets that the service analyses itself. */
+const MARKETS_MAX = 200;
+const REFRESH_MS = 3_600_000;
+/** All markets are due at the first start. Small batches spread their analyses over ten minutes, then and ever after. */
+const BATCH_PAUSE_MS = 30_000;
+const BATCH_SIZE = 10;
+const RETENTION_PAUSE_MS = 3_600_000;
+
+export interface HouseJobPorts {
+  readonly database: Database;
+  readonly board: MarketBoard;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly latest: Pick<LatestProbabilities, "find">;
+  /** Ids of the venues that clients can query. */
+  readonly venues: readonly VenueId[];
+  readonly request: (market: BoardMarket) => Promise<unknown>;
+}
+
+/** Returns the most liquid markets whose latest analysis is missing or an hour old, those without one first. */
+function selectDue({ board, latest, venues }: HouseJobPorts, now: number): BoardMarket[] {
+  const analysedAt = ({ listing }: BoardMarket) => latest.find(listing.venue, listing.marketId)?.analysedAt ?? 0;
+  return board
+    .list({
+      ...{ venues, statuses: ["active"], category: null, text: null },
+      ...{ sort: "liquidity", limit: MARKETS_MAX, after: null },
+    })
+    .filter((market) => analysedAt(market) <= now - REFRESH_MS)
+    .sort((a, b) => analysedAt(a) - analysedAt(b))
+    .slice(0, BATCH_SIZE);
+}
+
+/**
+ * Keeps a light analysis of the most liquid markets fresh, so that the track record does not depend on what customers ask
+ * for, and deletes old analyses. Nodes share the work: one of them queues each batch.
+ */
+export function createHouseJob(ports: HouseJobPorts) {
+  const { database, clock, log, request } = ports;
+  const stop = new AbortController();
+  let loops: Promise<unknown> = Promise.resolve();
+
+  const queueBatch = async () => {
+    const due = selectDue(ports, clock.now());
+    if (due.length === 0 || !(await reserveHouseBatch(database, clock.now(), BATCH_PAUSE_MS))) return;
+    for (const market of due) {
+      if (stop.signal.aborted) return;
+      await request(market);
+    }
+  };
+  const repeat = async (pauseMs: number, name: string, task: () => Promise<unknown>) => {
+    while (!stop.signal.aborted) {
+      await task().catch((error: unknown) =>
+        log.warn({ job: name, err: error }, "background job failed and will run again"),
+      );
+      await clock.sleep(pauseMs, stop.signal).catch(() => {});
+    }
+  };
+  const deleteOld = (now: number) => deleteOldAnalyses(database, now);
+  return {
+    queueBatch,
+    deleteOld,
+    start(): void {
+      loops = Promise.all([
+        repeat(BATCH_PAUSE_MS, "analyses", queueBatch),
+        repeat(RETENTION_PAUSE_MS, "analysis_retention", () => deleteOld(clock.now())),
+      ]);
+    },
+    async stop(): Promise<void> {
+      stop.abort();
+      await loops;
+    },
+  };
+}

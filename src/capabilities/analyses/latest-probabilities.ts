@@ -1,0 +1,122 @@
+import type { VenueId } from "../../domain/market.ts";
+import { type EventLog, followEvents } from "../../event-log/index.ts";
+import type { Bus } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Log } from "../../ports/log.ts";
+import { selectLatestProbabilities } from "./analysis-queries.ts";
+
+const PAGE_ROWS = 5_000;
+/** More markets than are ever on the board at once. Beyond it the market that was analysed longest ago is forgotten. */
+const MARKETS_MAX = 500_000;
+const RETRY_MS = 5_000;
+
+export interface LatestProbability {
+  /** In [0.0001, 0.9999]. */
+  readonly probability: number;
+  /** Unix milliseconds. */
+  readonly analysedAt: number;
+}
+
+export interface LatestProbabilitiesPorts {
+  readonly database: Database;
+  readonly eventLog: EventLog;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The latest probability of each market, in memory, so that lists need no database. It is loaded at the start and follows
+ * the event log, so it contains the analyses of all nodes, about a second late at most.
+ */
+export class LatestProbabilities {
+  readonly #ports: LatestProbabilitiesPorts;
+  readonly #byMarket = new Map<string, LatestProbability>();
+  readonly #observers: ((venue: VenueId, marketId: string) => void)[] = [];
+  readonly #stop = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
+
+  constructor(ports: LatestProbabilitiesPorts) {
+    this.#ports = ports;
+  }
+
+  /** Returns null if the market has no analysis, or at the start before all are loaded. */
+  find(venue: VenueId, marketId: string): LatestProbability | null {
+    return this.#byMarket.get(`${venue}/${marketId}`) ?? null;
+  }
+
+  get size(): number {
+    return this.#byMarket.size;
+  }
+
+  /** Calls `onChange` after each new probability of a market. It must not throw. */
+  observe(onChange: (venue: VenueId, marketId: string) => void): void {
+    this.#observers.push(onChange);
+  }
+
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#ports;
+    const { signal } = this.#stop;
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        await this.#loadAndFollow();
+      } catch (error) {
+        if (failures === 0) log.warn({ err: error }, "the latest analyses could not be loaded and are loaded again");
+      }
+      await clock.sleep(RETRY_MS, signal).catch(() => {});
+    }
+  }
+
+  /** Returns if events were missed, and at the stop. */
+  async #loadAndFollow(): Promise<void> {
+    const { eventLog, bus, clock } = this.#ports;
+    const after = await eventLog.latestId();
+    await this.#load();
+    const filter = { types: ["analysis_complete"] } as const;
+    for await (const { events, hasGap } of followEvents({
+      ...{ log: eventLog, bus, clock, after, filter },
+      signal: this.#stop.signal,
+    })) {
+      if (hasGap) return;
+      for (const { venue, marketId, payload } of events) {
+        const { probability, analyzed_at: analysedAt } = payload;
+        if (venue === null || marketId === null || typeof probability !== "number") continue;
+        this.#set(venue, marketId, { probability, analysedAt: Date.parse(String(analysedAt)) });
+      }
+    }
+  }
+
+  async #load(): Promise<void> {
+    let after = { venue: "", marketId: "" };
+    while (!this.#stop.signal.aborted) {
+      const rows = await selectLatestProbabilities(this.#ports.database, after, PAGE_ROWS);
+      for (const { venue, marketId, ...latest } of rows) this.#set(venue, marketId, latest);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE_ROWS) return;
+      after = last;
+      await this.#ports.clock.yieldToEventLoop();
+    }
+  }
+
+  #set(venue: VenueId, marketId: string, { probability, analysedAt }: LatestProbability): void {
+    const id = `${venue}/${marketId}`;
+    const known = this.#byMarket.get(id);
+    if (known !== undefined && known.analysedAt >= analysedAt) return;
+    // Deleted first, so that the map is in the order of the analyses.
+    this.#byMarket.delete(id);
+    this.#byMarket.set(id, { probability, analysedAt });
+    const [oldest] = this.#byMarket.size > MARKETS_MAX ? this.#byMarket.keys() : [];
+    if (oldest !== undefined) this.#byMarket.delete(oldest);
+    for (const onChange of this.#observers) onChange(venue, marketId);
+  }
+}

@@ -1,0 +1,68 @@
+import type { BoardMarket } from "../../board/index.ts";
+import type { ResearchView } from "../../engine/index.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { ResearchFacts, ResearchOutcome, ResearchRunner, StartedRun } from "./model.ts";
+import { RunTakenOver } from "./run-errors.ts";
+import { saveResearchState } from "./run-queries.ts";
+
+const RESEARCH_MS_MAX = 90_000;
+const BUDGET_USD = 0.15;
+/** Limits of the stored texts, in characters. Longer ones are not stored. */
+const STATE_LENGTH_MAX = 512 * 1_024;
+const TRANSCRIPT_LENGTH_MAX = 1_024 * 1_024;
+
+export interface FoundResearch {
+  /** Null without research. */
+  readonly view: ResearchView | null;
+  readonly facts: ResearchFacts;
+  /** JSON; null without research. */
+  readonly transcript: string | null;
+}
+
+const without = (missingReason: string): FoundResearch => ({
+  view: null,
+  facts: { missingReason, risks: [], sourceCount: 0, models: [], ensemble: [], costUsd: 0 },
+  transcript: null,
+});
+
+/** Researches the question of a run, if it was requested and a language model is configured. */
+export async function research(
+  { database, clock, researchRunner }: { database: Database; clock: Clock; researchRunner: ResearchRunner | null },
+  run: StartedRun,
+  { listing }: BoardMarket,
+  signal: AbortSignal,
+): Promise<FoundResearch> {
+  if (researchRunner === null) return without("No language model is configured, so there was no research.");
+  if (run.type === "light") return without("Research was not requested for this analysis.");
+  const { venue, marketId, title, rules, category, closeAt } = listing;
+  const outcome = await researchRunner.run(
+    { venue, marketId, title, rules, category, closeAt, asOf: clock.now() },
+    {
+      signal,
+      // Counts from the first start, so that a run that is taken over again and again ends.
+      deadlineAt: run.startedAt + RESEARCH_MS_MAX,
+      budgetUsd: BUDGET_USD,
+      savedState: run.researchState === null ? null : JSON.parse(run.researchState),
+      async onState(state) {
+        const text = JSON.stringify(state ?? null);
+        if (text.length > STATE_LENGTH_MAX) return;
+        if (!(await saveResearchState(database, run, text))) throw new RunTakenOver();
+      },
+    },
+  );
+  // Research that was aborted is incomplete. The next worker continues it.
+  signal.throwIfAborted();
+  return toFound(outcome);
+}
+
+function toFound(outcome: ResearchOutcome): FoundResearch {
+  const { research: view, reasonText, risks, sourceCount, models, ensemble, costUsd } = outcome;
+  const missingReason = view === null ? (reasonText ?? "Research gave no result.") : null;
+  const transcript = JSON.stringify(outcome.transcript ?? null);
+  return {
+    view,
+    facts: { missingReason, risks, sourceCount, models, ensemble, costUsd },
+    transcript: transcript.length > TRANSCRIPT_LENGTH_MAX ? null : transcript,
+  };
+}

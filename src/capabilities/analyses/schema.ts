@@ -1,0 +1,169 @@
+import Type from "typebox";
+import { SCHEMA_NAME } from "../../http/named-schemas.ts";
+import {
+  createMarketPath,
+  nullableNumber,
+  nullableString,
+  oneOf,
+  probability,
+  timestamp,
+  type VenueIds,
+} from "../../http/schema-types.ts";
+import { commaList } from "../../http/validation/index.ts";
+import { historySchema } from "../markets/index.ts";
+import { FRESHNESS } from "./freshness.ts";
+import { ANALYSIS_TYPES, RUN_STATUSES } from "./model.ts";
+
+export const LIST_LIMIT_DEFAULT = 20;
+const LIST_LIMIT_MAX = 50;
+
+const sentences = (description: string) => Type.Array(Type.String(), { description });
+
+const CausalSchema = Type.Object(
+  {
+    factors: Type.Array(
+      Type.Object(
+        {
+          claim: Type.String({ description: "What the factor found, with its figures." }),
+          direction: oneOf(["supports_yes", "supports_no"]),
+          evidence: sentences("The figures behind the claim, each with its source."),
+          prior: probability("Probability before this factor: `posterior` of the factor before it."),
+          posterior: probability("Probability after this factor."),
+          weight: probability("This factor's share of the absolute changes of the log-odds. All weights sum to 1."),
+          confidence: probability("How far the factor applies to this market."),
+        },
+        { [SCHEMA_NAME]: "CausalFactor" },
+      ),
+      {
+        description:
+          "Factors in the order in which they are added. If none contributes, the list contains the reference price only.",
+      },
+    ),
+    method: Type.String({ description: "`log_odds`: the factors are added in log-odds." }),
+    overall_probability: probability("Same as `probability`: `posterior` of the last factor."),
+    overall_confidence: probability("Same as `confidence`."),
+    generated_at: timestamp("Time of the analysis."),
+  },
+  { [SCHEMA_NAME]: "CausalDecomposition" },
+);
+
+const ScenarioSchema = Type.Object(
+  {
+    name: Type.String(),
+    probability: probability("Probability of the scenario. All of them sum to 1."),
+    conditional_probability: probability("Probability of YES in this scenario."),
+    description: Type.String(),
+    trigger: Type.String({ description: "What would show that this scenario is happening." }),
+  },
+  { [SCHEMA_NAME]: "AnalysisScenario" },
+);
+
+const MetaSchema = Type.Object(
+  {
+    method: Type.String({ description: "How the analysis was made, and why it contains no research if it does not." }),
+    what_would_change_mind: sentences("Observations that would change the estimate."),
+    edge_assessment: Type.String({ description: "Whether the difference to the price can be traded." }),
+    models_used: sentences("Language models that did the research. Empty without research."),
+    duration_ms: Type.Number({ minimum: 0, description: "Time from the start of the run to its end." }),
+    market_price_at_analysis: probability("Same as `market_price`."),
+    interval: Type.Object({
+      low: probability("Lower bound of the 80% interval of the probability."),
+      high: probability("Upper bound of the 80% interval of the probability."),
+    }),
+    raw_probability: probability("Probability without calibration."),
+    calibration_applied: Type.Boolean({ description: "Whether calibration changed the probability." }),
+    ensemble_estimates: Type.Array(Type.Number(), { description: "Estimates of the independent research trials." }),
+    ensemble_disagreement: nullableNumber("Standard deviation of these estimates. Null with fewer than two."),
+    cost_usd: Type.Number({ minimum: 0, description: "Cost of the language models." }),
+  },
+  { [SCHEMA_NAME]: "AnalysisMeta" },
+);
+
+const summaryFields = (platform: ReturnType<typeof oneOf>) => ({
+  analysis_id: Type.String({ description: "Id of the run." }),
+  platform,
+  market_id: Type.String(),
+  title: Type.String({ description: "Market question." }),
+  probability: probability("Our estimate of the probability of YES."),
+  model_probability: probability("Same as `probability`."),
+  market_price: probability("YES price at the time of the analysis."),
+  confidence: probability("1 minus the width of the 80% interval, lower for old or thin data."),
+  edge: Type.Number({ minimum: -1, maximum: 1, description: "`probability` minus `market_price`." }),
+  recommendation: oneOf(["BUY_YES", "BUY_NO", "NO_TRADE"]),
+  risk_rating: oneOf(["low", "medium", "high"]),
+  summary: Type.String(),
+  key_factors: sentences("The factors that changed the estimate."),
+  risks: sentences("What could make the estimate wrong."),
+  source_count: Type.Integer({ minimum: 0, description: "Number of documents that the research used." }),
+  analyzed_at: timestamp("Time of the data that the analysis used."),
+  expires_at: timestamp("Time at which the analysis expires by age."),
+  freshness: oneOf(
+    FRESHNESS,
+    "`fresh` below 24 hours, `stale` up to 72 hours, then `expired`. Also `expired` if the price has left the interval that the analysis gave.",
+  ),
+  analysis_type: oneOf(ANALYSIS_TYPES, "`full`: with research by language models. `light`: without."),
+});
+
+/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
+export function createAnalysisSchemas({ trading, all }: VenueIds) {
+  const platform = oneOf(trading, { description: "Venue." });
+  const marketPath = createMarketPath(trading);
+  const analysisId = Type.String({ description: "Id that the request of the analysis returned." });
+  const summary = summaryFields(platform);
+  return {
+    marketPath,
+    runPath: Type.Object({ ...marketPath.properties, analysis_id: analysisId }),
+    idPath: Type.Object({ analysis_id: analysisId }),
+    analyzeQuery: Type.Object({
+      force: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description:
+            "If true, the analysis uses data that is not older than this request: if the market's run has started already, another one is queued behind it.",
+        }),
+      ),
+    }),
+    analysisQuery: Type.Object({
+      expand: Type.Optional(
+        commaList(["causal", "scenarios", "meta", "history"], {
+          description: "Fields to include in the response: `causal`, `scenarios`, `meta`, `history`.",
+        }),
+      ),
+    }),
+    listQuery: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_LIMIT_MAX, default: LIST_LIMIT_DEFAULT })),
+    }),
+    AnalysisStatus: Type.Object(
+      {
+        analysis_id: Type.String({ description: "Id of the run. Whoever has it can poll the run." }),
+        status: oneOf(RUN_STATUSES),
+        poll_url: Type.Optional(Type.String({ default: "", description: "Path that returns this object." })),
+        estimated_seconds: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            default: 60,
+            description:
+              "Estimated seconds until the run ends, from the last runs of the same type. 0 if it has ended.",
+          }),
+        ),
+        error_message: Type.Optional(nullableString("Why the run has no result. Null unless `status` is `error`.")),
+      },
+      { [SCHEMA_NAME]: "AnalysisStatus" },
+    ),
+    Analysis: Type.Object(
+      {
+        ...summary,
+        causal: Type.Optional(CausalSchema),
+        scenarios: Type.Optional(
+          Type.Array(ScenarioSchema, {
+            description: "Their `probability` × `conditional_probability` sum to the probability of YES.",
+          }),
+        ),
+        meta: Type.Optional(MetaSchema),
+        history: Type.Optional(historySchema(oneOf(all, { description: "Venue." }))),
+      },
+      { [SCHEMA_NAME]: "Analysis" },
+    ),
+    AnalysisList: Type.Array(Type.Object(summary, { [SCHEMA_NAME]: "AnalysisSummary" })),
+  };
+}
