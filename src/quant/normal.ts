@@ -15,7 +15,7 @@ const polynomial = (coefficients: readonly number[], x: number): number =>
   coefficients.reduce((sum, coefficient) => sum * x + coefficient, 0);
 
 /** Density of the standard normal distribution. */
-export const normalDensity = (x: number): number => Math.exp(-(x * x) / 2) / SQRT_2PI;
+const normalDensity = (x: number): number => Math.exp(-(x * x) / 2) / SQRT_2PI;
 
 /**
  * Distribution function of the standard normal distribution; absolute error below 1e-14.

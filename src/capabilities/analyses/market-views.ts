@@ -37,8 +37,6 @@ export interface MarketViewPorts {
   readonly readConsensus: (venue: VenueId, marketId: string, asOf: number) => Promise<ConsensusView | null>;
 }
 
-export type MarketViews = ReturnType<typeof createMarketViews>;
-
 /** Collects what the service knows of a market into the view that the engine reads. */
 export function createMarketViews(ports: MarketViewPorts) {
   const { board, traitsOf } = ports;

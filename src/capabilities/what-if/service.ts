@@ -7,7 +7,7 @@ import { findMarketLadders } from "../arbitrage/index.ts";
 import { condition, type Dependence, type MeasuredCorrelation, type Side, type WhatIf } from "./model.ts";
 
 /** A market that is less similar to a text is no answer to it. */
-export const SIMILARITY_MIN = 0.3;
+const SIMILARITY_MIN = 0.3;
 
 export interface WhatIfPorts {
   readonly board: Pick<MarketBoard, "findByQuestion" | "findEvent" | "marketsOfEvent">;
