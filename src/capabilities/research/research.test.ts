@@ -159,6 +159,13 @@ test("the budget is never passed: the run ends with the evidence it could pay, a
   assert.deepEqual([none.research, none.reason?.code, none.costUsd], [null, "budget", 0]);
 });
 
+test("at the default price and budget of a dear model, trials still read several sources", async () => {
+  const dear = { ...scriptedModel(answerHonestly), price: { input: 5, output: 25 } };
+  const { research, costUsd, sourceCount } = await start({ model: dear, options: { budgetUsd: 0.15 } }).outcome;
+  assert.deepEqual([research?.trials, sourceCount], [5, PAGES]);
+  assert.ok(costUsd > 0.1 && costUsd <= 0.15);
+});
+
 test("a slow model ends at the deadline: with partial evidence if beliefs exist, else with a reason", async () => {
   const slow = (clock: FakeClock, delayMs: number, isSlow: (call: LanguageModelCall) => boolean): LanguageModel => ({
     ...{ name: "slow", price: { input: 1, output: 5 } },
