@@ -161,9 +161,9 @@ export interface ResearchLimits {
   readonly trialsMin: number;
   readonly queries: number;
   readonly hitsPerQuery: number;
-  /** Pages that are fetched, at most this many of one host. */
+  /** Pages that are fetched, at most this many of one publisher. */
   readonly pages: number;
-  readonly pagesPerHost: number;
+  readonly pagesPerPublisher: number;
   /** Independent sources that each trial reads. */
   readonly sources: number;
   readonly documentCharacters: number;
@@ -183,7 +183,7 @@ export const RESEARCH_LIMITS: ResearchLimits = {
   queries: 4,
   hitsPerQuery: 8,
   pages: 12,
-  pagesPerHost: 2,
+  pagesPerPublisher: 2,
   sources: 8,
   documentCharacters: 4_000,
   rulesCharacters: 4_000,
