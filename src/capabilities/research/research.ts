@@ -107,9 +107,13 @@ async function runStages(
     return record.fail(code, MESSAGES[code]);
   };
 
-  const rules = removeInstructions(rawQuestion.rules);
+  const rules = removeInstructions(rawQuestion.rules ?? "");
   const title = removeInstructions(rawQuestion.title);
-  const question = cleanQuestion({ ...rawQuestion, title: title.text }, rules.text, limits.rulesCharacters);
+  const question = cleanQuestion(
+    { ...rawQuestion, asOf: record.state.asOf, title: title.text },
+    rules.text,
+    limits.rulesCharacters,
+  );
   if (rules.removed + title.removed > 0)
     record.addRisk("The text of the market contains instructions to an automated reader. They were removed.");
 
