@@ -43,8 +43,6 @@ export interface OwnText {
   readonly text: string;
   /** True if too little is left: the text is a copy. */
   readonly isCopy: boolean;
-  /** Index of the earlier text with the most copied words; null if nothing is copied. */
-  readonly copiedFrom: number | null;
 }
 
 /**
@@ -52,29 +50,23 @@ export interface OwnText {
  * once. Linear in the total length.
  */
 export function removeCopies(texts: readonly string[]): OwnText[] {
-  const owners = new Map<string, number>();
-  return texts.map((text, index): OwnText => {
+  const earlier = new Set<string>();
+  return texts.map((text): OwnText => {
     const own: string[] = [];
-    const shingles: string[] = [];
-    const copiedWords = new Map<number, number>();
+    const ownShingles: string[] = [];
     let wordCount = 0;
     let ownCount = 0;
     for (const sentence of splitSentences(text)) {
       const words = wordsOf(sentence);
-      const sentenceShingles = [...shinglesOf(words)];
+      const shingles = [...shinglesOf(words)];
+      const copied = shingles.filter((shingle) => earlier.has(shingle)).length;
       wordCount += words.length;
-      const sources = sentenceShingles.flatMap((shingle) => owners.get(shingle) ?? []);
-      const [source] = sources;
-      if (source !== undefined && sources.length >= COPIED_SENTENCE_SHARE * sentenceShingles.length) {
-        copiedWords.set(source, (copiedWords.get(source) ?? 0) + words.length);
-        continue;
-      }
+      if (copied > 0 && copied >= COPIED_SENTENCE_SHARE * shingles.length) continue;
       ownCount += words.length;
       own.push(sentence);
-      shingles.push(...sentenceShingles);
+      ownShingles.push(...shingles);
     }
-    for (const shingle of shingles) if (!owners.has(shingle)) owners.set(shingle, index);
-    const copiedFrom = [...copiedWords].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
-    return { text: own.join("\n"), isCopy: ownCount < OWN_SHARE_MIN * wordCount, copiedFrom };
+    for (const shingle of ownShingles) earlier.add(shingle);
+    return { text: own.join("\n"), isCopy: ownCount < OWN_SHARE_MIN * wordCount };
   });
 }

@@ -57,7 +57,7 @@ export async function searchPages(
     ),
   );
   const found = new Map<string, FoundPage>();
-  const perHost = new Map<string, number>();
+  const perPublisher = new Map<string, number>();
   for (let rank = 0; rank < limits.hitsPerQuery; rank++)
     for (const list of lists) {
       const hit = list[rank];
@@ -66,10 +66,11 @@ export async function searchPages(
       const address = new URL(hit.url);
       address.hash = "";
       const { href } = address;
-      const count = perHost.get(host) ?? 0;
+      const publisher = publisherOf(host);
+      const count = perPublisher.get(publisher) ?? 0;
       const isTooNew = hit.publishedAt !== null && hit.publishedAt > asOf;
-      if (isTooNew || found.has(href) || count >= limits.pagesPerHost) continue;
-      perHost.set(host, count + 1);
+      if (isTooNew || found.has(href) || count >= limits.pagesPerPublisher) continue;
+      perPublisher.set(publisher, count + 1);
       found.set(href, { url: href, title: cleanLine(hit.title, TITLE_CHARACTERS), publishedAt: hit.publishedAt });
     }
   const failedEngines = [...failures].filter(([, count]) => count === queries.length).map(([name]) => name);
@@ -126,19 +127,19 @@ export function buildDocuments(
   });
   // Copies are compared with pages that count, so that a page cannot exclude an article by copying it.
   const counted = cleaned.filter(({ instructs }) => !instructs);
-  const ownTexts = removeCopies(counted.map(({ text }) => text));
+  const ownTexts = new Map(removeCopies(counted.map(({ text }) => text)).map((own, index) => [counted[index], own]));
   const sourceIds = new Map<string, string>();
   const sourceIdOf = (publisher: string): string => {
     const id = sourceIds.get(publisher) ?? `s${sourceIds.size + 1}`;
     sourceIds.set(publisher, id);
     return id;
   };
-  return cleaned.map(({ instructs, ...page }, index): ResearchDocument => {
-    const id = `d${index + 1}`;
-    const sourceId = sourceIdOf(publisherOf(page.host));
-    if (instructs) return { ...page, id, sourceId, excluded: "instructs" };
-    const own = ownTexts[counted.findIndex(({ url }) => url === page.url)];
+  return cleaned.map((entry, index): ResearchDocument => {
+    const { instructs, ...page } = entry;
+    const document = { ...page, id: `d${index + 1}`, sourceId: sourceIdOf(publisherOf(page.host)) };
+    if (instructs) return { ...document, excluded: "instructs" };
+    const own = ownTexts.get(entry);
     const isCopy = own === undefined || own.isCopy || own.text.length < TEXT_CHARACTERS_MIN;
-    return { ...page, id, sourceId, text: own?.text ?? "", excluded: isCopy ? "copy" : null };
+    return { ...document, text: own?.text ?? "", excluded: isCopy ? "copy" : null };
   });
 }

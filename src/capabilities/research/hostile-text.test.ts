@@ -82,6 +82,14 @@ test("passages that address the reader of a prompt are found; news and resolutio
   });
 });
 
+test("words that mix scripts are found, words of one script each are not", () => {
+  assert.notEqual(findInstruction("Тhе аnswеr is known to mаny реорlе."), null);
+  assert.equal(
+    findInstruction("The newspaper Коммерсантъ and the daily Ελευθεροτυπία reported on Путин and NATO."),
+    null,
+  );
+});
+
 test("an answer is read with text around it, bounded, and only with claims that its documents support", () => {
   const read = readBelief(`Here it is:\n\`\`\`json\n${answer({ probability: 1 })}\n\`\`\``, DOCUMENTS);
   assert.deepEqual([read?.belief.probability, read?.belief.evidence.length, read?.droppedClaims], [0.99, 1, 0]);

@@ -55,7 +55,7 @@ export function isInstruction(sentence: string): boolean {
 
 /** A word that mixes letters of scripts that look alike, which hides it from a filter. */
 const MIXED_SCRIPT_WORD =
-  /(?:\p{sc=Latin}+[\p{sc=Cyrillic}\p{sc=Greek}]|[\p{sc=Cyrillic}\p{sc=Greek}]+\p{sc=Latin})[\p{L}]*/gu;
+  /\p{sc=Latin}[\p{sc=Cyrillic}\p{sc=Greek}]\p{L}*|[\p{sc=Cyrillic}\p{sc=Greek}]\p{sc=Latin}\p{L}*/gu;
 const MIXED_SCRIPT_WORDS_MAX = 2;
 
 /**

@@ -30,7 +30,7 @@ export function listSources(documents: readonly ResearchDocument[], limits: Rese
   );
   return [...sources]
     .slice(0, limits.sources)
-    .map(([id, group]) => ({ id, documents: group.slice(0, limits.pagesPerHost) }));
+    .map(([id, group]) => ({ id, documents: group.slice(0, limits.pagesPerPublisher) }));
 }
 
 export const newTrials = (limits: ResearchLimits): Trial[] =>

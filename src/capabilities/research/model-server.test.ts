@@ -45,9 +45,9 @@ test("every kind of bad answer of a model server ends the run with the right rea
     ["silent", "deadline"],
   ];
   for (const [bad, code] of expected) {
-    const { research, reason, sourceCount } = await researchWith(bad);
-    assert.deepEqual([bad, research, reason?.code, sourceCount], [bad, null, code, 0]);
-    assert.match(reason?.message ?? "", /^The language model .*, so there is no research\.$/);
+    const { research, reason, reasonText, sourceCount } = await researchWith(bad);
+    assert.deepEqual([bad, research, reason, sourceCount], [bad, null, code, 0]);
+    assert.match(reasonText ?? "", /^The language model .*, so there is no research\.$/);
   }
 });
 

@@ -5,12 +5,13 @@ export interface ResearchQuestion {
   readonly venue: string;
   readonly marketId: string;
   readonly title: string;
-  readonly rules: string;
+  /** Plain text; null if unknown. */
+  readonly rules: string | null;
   /** The outcome that YES stands for, if the title does not say it. */
-  readonly outcomeLabel: string | null;
+  readonly outcomeLabel?: string | null;
   /** Unix milliseconds; null if unknown. */
   readonly closeAt: number | null;
-  /** Nothing that was published later is read. Unix milliseconds. */
+  /** Nothing that was published later is read. A continued run keeps its first one. Unix milliseconds. */
   readonly asOf: number;
 }
 
@@ -106,6 +107,8 @@ export interface ResearchState {
   readonly version: 1;
   /** Identifies the question. A state of another question is not used. */
   readonly key: string;
+  /** That of the first start. */
+  readonly asOf: number;
   readonly elapsedMs: number;
   readonly costUsd: number;
   readonly risks: readonly string[];
@@ -140,7 +143,9 @@ export interface ResearchOutcome {
   readonly models: readonly string[];
   /** Each trial's probability. */
   readonly ensemble: readonly number[];
-  readonly reason: { readonly code: ResearchFailure; readonly message: string } | null;
+  readonly reason: ResearchFailure | null;
+  /** The reason as a sentence for clients; absent without a reason. */
+  readonly reasonText?: string;
   /** For audit. Bounded: see `RESEARCH_LIMITS`. */
   readonly transcript: ResearchTranscript;
 }
@@ -161,9 +166,9 @@ export interface ResearchLimits {
   readonly trialsMin: number;
   readonly queries: number;
   readonly hitsPerQuery: number;
-  /** Pages that are fetched, at most this many of one host. */
+  /** Pages that are fetched, at most this many of one publisher. */
   readonly pages: number;
-  readonly pagesPerHost: number;
+  readonly pagesPerPublisher: number;
   /** Independent sources that each trial reads. */
   readonly sources: number;
   readonly documentCharacters: number;
@@ -183,7 +188,7 @@ export const RESEARCH_LIMITS: ResearchLimits = {
   queries: 4,
   hitsPerQuery: 8,
   pages: 12,
-  pagesPerHost: 2,
+  pagesPerPublisher: 2,
   sources: 8,
   documentCharacters: 4_000,
   rulesCharacters: 4_000,

@@ -51,8 +51,8 @@ const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 function quoteQuestion(question: ResearchQuestion, random: Pick<Random, "bytes">): string {
   const lines = [
     `Question: ${cleanLine(question.title, TITLE_CHARACTERS)}`,
-    ...(question.outcomeLabel === null ? [] : [`YES means: ${cleanLine(question.outcomeLabel, TITLE_CHARACTERS)}`]),
-    `Rules: ${question.rules}`,
+    ...(question.outcomeLabel ? [`YES means: ${cleanLine(question.outcomeLabel, TITLE_CHARACTERS)}`] : []),
+    `Rules: ${question.rules || "unknown"}`,
   ];
   const closes = question.closeAt === null ? "unknown" : dateOf(question.closeAt);
   return `${quote("question", lines.join("\n"), random)}\nToday: ${dateOf(question.asOf)}. The question closes: ${closes}.`;

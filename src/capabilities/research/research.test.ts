@@ -85,10 +85,13 @@ test("a run that is interrupted after any stored state continues without a repea
   const expected = await whole.outcome;
   assert.ok(whole.states.length >= 4 + PAGES);
   for (const [index, state] of whole.states.entries()) {
-    const resumed = start({ options: { savedState: JSON.parse(JSON.stringify(state)) } });
+    // Another worker continues a minute later.
+    const clock = new FakeClock(whole.clock.now() + 60_000);
+    const resumed = start({ clock, options: { savedState: JSON.parse(JSON.stringify(state)) } });
     const outcome = await resumed.outcome;
     assert.equal(resumed.model.calls.length, whole.model.calls.length - state.calls.length, `state ${index}`);
-    assert.deepEqual(outcome.research, expected.research);
+    assert.deepEqual(outcome.research, { ...expected.research, at: clock.now() });
+    assert.equal(resumed.states.at(-1)?.asOf ?? state.asOf, state.asOf);
     assert.ok(Math.abs(outcome.costUsd - expected.costUsd) < 1e-9);
     if (state.documents !== null) assert.deepEqual(resumed.web.requested, []);
   }
@@ -99,9 +102,9 @@ test("a run that is interrupted after any stored state continues without a repea
 
 test("without a model there is no research, and no request", async () => {
   const { outcome, web } = start({ model: null });
-  const { research, reason, costUsd } = await outcome;
-  assert.deepEqual([research, reason?.code, costUsd], [null, "no_model", 0]);
-  assert.match(reason?.message ?? "", /No language model is configured/);
+  const { research, reason, reasonText, costUsd } = await outcome;
+  assert.deepEqual([research, reason, costUsd], [null, "no_model", 0]);
+  assert.match(reasonText ?? "", /No language model is configured/);
   assert.deepEqual([web.queries, web.requested], [[], []]);
 });
 
@@ -113,13 +116,13 @@ test("a model that is down, refuses, or answers nonsense gives a reason in words
   for (const failure of ["unavailable", "unauthorized"] as const) {
     const down = start({ model: failing(failure) });
     const { research, reason, costUsd } = await down.clock.until(down.outcome);
-    assert.deepEqual([research, reason?.code, costUsd], [null, "model_failed", 0]);
+    assert.deepEqual([research, reason, costUsd], [null, "model_failed", 0]);
   }
   for (const text of ["The moon is made of cheese.", '{"probability": 7}', ""]) {
     const model = scriptedModel(() => text);
-    const { research, reason } = await start({ model }).outcome;
-    assert.deepEqual([research, reason?.code], [null, "invalid_answers"]);
-    assert.match(reason?.message ?? "", /no usable answers/);
+    const { research, reason, reasonText } = await start({ model }).outcome;
+    assert.deepEqual([research, reason], [null, "invalid_answers"]);
+    assert.match(reasonText ?? "", /no usable answers/);
     // The plan and the five beliefs, each retried once.
     assert.equal(model.calls.length, 12);
   }
@@ -127,7 +130,7 @@ test("a model that is down, refuses, or answers nonsense gives a reason in words
     ...{ name: "refusing", price: { input: 1, output: 5 } },
     complete: async (call) => ({ text: answerHonestly(call), inputTokens: 1, outputTokens: 1, finish: "refused" }),
   };
-  assert.equal((await start({ model: refusing }).outcome).reason?.code, "invalid_answers");
+  assert.equal((await start({ model: refusing }).outcome).reason, "invalid_answers");
 });
 
 test("an answer outside the schema is retried once, then that reading is dropped", async () => {
@@ -152,11 +155,18 @@ test("the budget is never passed: the run ends with the evidence it could pay, a
   for (const budgetUsd of [0.02, 0.03, 0.04]) {
     const { research, reason, costUsd, risks } = await start({ options: { budgetUsd } }).outcome;
     assert.ok(costUsd <= budgetUsd, `${costUsd} of ${budgetUsd}`);
-    if (research === null) assert.equal(reason?.code, "budget");
+    if (research === null) assert.equal(reason, "budget");
     else assert.match(risks.join(), /not all sources were read, because the budget of the run was spent/);
   }
   const none = await start({ options: { budgetUsd: 0.001 } }).outcome;
-  assert.deepEqual([none.research, none.reason?.code, none.costUsd], [null, "budget", 0]);
+  assert.deepEqual([none.research, none.reason, none.costUsd], [null, "budget", 0]);
+});
+
+test("at the default price and budget of a dear model, trials still read several sources", async () => {
+  const dear = { ...scriptedModel(answerHonestly), price: { input: 5, output: 25 } };
+  const { research, costUsd, sourceCount } = await start({ model: dear, options: { budgetUsd: 0.15 } }).outcome;
+  assert.deepEqual([research?.trials, sourceCount], [5, PAGES]);
+  assert.ok(costUsd > 0.1 && costUsd <= 0.15);
 });
 
 test("a slow model ends at the deadline: with partial evidence if beliefs exist, else with a reason", async () => {
@@ -181,7 +191,7 @@ test("a slow model ends at the deadline: with partial evidence if beliefs exist,
 
   const never = start({ clock, model: slow(clock, 1e9, () => true), limits: { callMs: 200_000 } });
   const { research, reason } = await clock.until(never.outcome, 100_000);
-  assert.deepEqual([research, reason?.code], [null, "deadline"]);
+  assert.deepEqual([research, reason], [null, "deadline"]);
 });
 
 test("slow pages end with the time for reading, and failed searches are reported", async () => {

@@ -107,9 +107,13 @@ async function runStages(
     return record.fail(code, MESSAGES[code]);
   };
 
-  const rules = removeInstructions(rawQuestion.rules);
+  const rules = removeInstructions(rawQuestion.rules ?? "");
   const title = removeInstructions(rawQuestion.title);
-  const question = cleanQuestion({ ...rawQuestion, title: title.text }, rules.text, limits.rulesCharacters);
+  const question = cleanQuestion(
+    { ...rawQuestion, asOf: record.state.asOf, title: title.text },
+    rules.text,
+    limits.rulesCharacters,
+  );
   if (rules.removed + title.removed > 0)
     record.addRisk("The text of the market contains instructions to an automated reader. They were removed.");
 
@@ -123,18 +127,21 @@ async function runStages(
   await gather(ports, record, question, plan, signal);
 
   if (record.state.trials.length === 0) await record.update({ trials: newTrials(limits) });
-  const blind = await judgeBlind(judgePorts, question, plan, record.state.trials);
+  let blind = await judgeBlind(judgePorts, question, plan, record.state.trials);
+  // Five calls at once reserve more than they cost.
+  if (blind.failures.includes("budget")) blind = await judgeBlind(judgePorts, question, plan, blind.trials);
   await record.update({ trials: blind.trials });
   const answered = blind.trials.filter((trial) => trial.blind !== null).length;
   if (answered < limits.trialsMin) return fail(blind.failures);
 
   const sources = listSources(record.state.documents ?? [], limits);
   for (let round = 0; round < sources.length; round++) {
-    const { trials, failures } = await judgeSources(judgePorts, question, sources, record.state.trials, round);
+    const before = record.state.trials;
+    const { trials, failures } = await judgeSources(judgePorts, question, sources, before, round);
     await record.update({ trials });
     if (failures.length > 0) {
       record.addRisk(partialEvidence(failureOf(failures)));
-      if (failures.every((failure) => failure === "budget" || failure === "deadline")) break;
+      if (trials.every((trial, index) => trial === before[index])) break;
     }
   }
   const unusable = record.state.trials.reduce((sum, { failedSources }) => sum + failedSources.length, 0);

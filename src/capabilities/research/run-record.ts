@@ -33,10 +33,11 @@ export class RunRecord {
     limits: ResearchLimits,
     model: string | null,
   ) {
-    const key = `${question.venue}/${question.marketId}/${question.asOf}/${limits.trials}`;
+    const key = `${question.venue}/${question.marketId}/${limits.trials}`;
     this.#state = readSavedState(options.savedState, key) ?? {
       version: 1,
       key,
+      asOf: question.asOf,
       elapsedMs: 0,
       costUsd: 0,
       risks: [],
@@ -77,14 +78,15 @@ export class RunRecord {
     await this.#options.onState(this.#state);
   }
 
-  fail(code: ResearchFailure, message: string): ResearchOutcome {
+  fail(reason: ResearchFailure, reasonText: string): ResearchOutcome {
     return {
       ...this.#summary(),
       research: null,
       keyClaims: [],
       sourceCount: 0,
       ensemble: [],
-      reason: { code, message },
+      reason,
+      reasonText,
     };
   }
 

@@ -71,7 +71,7 @@ test("over HTTP, only listed addresses are requested, and no key leaves its head
       clock,
       random: { uniform, bytes: (length) => new Uint8Array(length) },
       log: keepingLog(logLines),
-      limits: { pagesPerHost: PAGES },
+      limits: { pagesPerPublisher: PAGES },
     });
     const outcome = await research.run(
       { ...sampleQuestion, asOf: clock.now() },
