@@ -60,8 +60,7 @@ export function tryCrossVenue(cases: readonly LaterCase[], base: EngineCoefficie
 }
 
 /** Contracts of one event depend on each other. */
-export const byEvent = (cases: readonly LaterCase[]): LaterCase[] =>
-  cases.map((later) => ({ ...later, group: later.event }));
+const byEvent = (cases: readonly LaterCase[]): LaterCase[] => cases.map((later) => ({ ...later, group: later.event }));
 
 /** A slope that holds after an hour and after a day. */
 const atBothTimes = ({ hour, day }: Horizons): number => Math.min(cautiousSlope(hour), cautiousSlope(day));
