@@ -2,6 +2,7 @@
 import { type EngineCoefficients, FACTOR_NAMES, type FactorName } from "../../src/engine/model.ts";
 import { type Alternative, tryAlternatives, tryPenalties } from "./alternatives.ts";
 import { type Evaluation, evaluateFile } from "./evaluation.ts";
+import { exposureOf } from "./exposures.ts";
 import { fitDepth, type TapeTrial, tryCrossVenue, tryFactor } from "./fit-tapes.ts";
 import { FOLDS, foldOf, splitByTime } from "./folds.ts";
 import { laterCases } from "./later-cases.ts";
@@ -19,7 +20,18 @@ export interface EngineData {
   readonly depth: Extract<EngineFile, { kind: "depth" }>;
 }
 
+/** Tail prices far from the resolution: what the calibration rests on. */
+export interface Tails {
+  readonly rows: number;
+  readonly groups: number;
+  /** Sum of the probabilities that the prices gave to the unlikely side. */
+  readonly expected: number;
+  /** How often the unlikely side won. */
+  readonly surprises: number;
+}
+
 export interface EngineFit {
+  readonly tails: Tails;
   readonly coefficients: EngineCoefficients;
   readonly fitted: FittedWeights;
   readonly leadership: LeadershipFit;
@@ -65,6 +77,7 @@ export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineC
     fitted,
     leadership,
     tapes: [microprice, crossVenue, orderFlow, momentum],
+    tails: describeTails(samples, start),
     alternatives: tryAlternatives(samples),
     penalties: tryPenalties(samples),
     outOfFold: {
@@ -73,6 +86,18 @@ export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineC
       quotes: scoreQuotes(quotes, quotesCases, coefficients),
       depth: scoreDepth(depth, depthCases, coefficients),
     },
+  };
+}
+
+function describeTails(samples: readonly Sample[], coefficients: EngineCoefficients): Tails {
+  const tails = samples.filter(
+    ({ days, view }) => days >= 30 && exposureOf(view, coefficients)?.exposures.calibration !== undefined,
+  );
+  return {
+    rows: tails.length,
+    groups: new Set(tails.map(({ group }) => group)).size,
+    expected: tails.reduce((sum, { market }) => sum + Math.min(market, 1 - market), 0),
+    surprises: tails.filter(({ market, outcome }) => (market < 0.5 ? outcome === 1 : outcome === 0)).length,
   };
 }
 

@@ -10,7 +10,7 @@ import { RIDGE } from "./ridge.ts";
 import type { Trial } from "./train.ts";
 
 export function describeFit(fit: EngineFit, data: EngineData): string {
-  const { coefficients, fitted, outOfFold } = fit;
+  const { coefficients, fitted, outOfFold, tails } = fit;
   const groups = new Set(data.resolved.rows.map(({ group }) => group)).size;
   return `# How the probability engine was fitted
 
@@ -89,9 +89,9 @@ ${table(
   ]),
 )}
 
-The pairs do not differ by more than chance, so each is close to the share of all, ${number(fit.leadership.pooled.value, 3)} ± ${number(fit.leadership.pooled.error, 3)}, of
-which the lower end of the 95% interval is used. Other pairs of venues have the default. For play money and forecasts no tape exists; their default
-is a quarter of it.
+The pairs do not differ by more than chance, so each is close to the share of all, ${number(fit.leadership.pooled.value, 3)} ± ${number(fit.leadership.pooled.error, 3)}, of which the
+lower end of the 95% interval is used. Other pairs of venues have the default. For play money and forecasts no tape exists;
+their default is a quarter of it.
 
 ## Shipped
 
@@ -120,14 +120,16 @@ ${describeAlternatives(fit.penalties)}
 
 ## What the figures mean
 
-- The gain over the price is small: prices alone give no more. In money, signals from prices alone almost never pay for the
-  spread and the fee.
+- The gain over the price is small: prices alone give no more. Signals from prices alone almost never pay for the spread and
+  the fee.
 - Calibration predicts outcomes and not prices: the price a day later has the same bias. Its ratio against later prices is
   therefore above 1 on resolved questions. On the tapes no close is recorded, so it does not apply there.
+- That calibration grows with the time left, and the penalty, were chosen while looking at these rows. The scores out of
+  fold do not include that choice and are a little too good.
 - One election (2020) and three weeks of one venue (July 2026) are most of the data, each one draw of shared shocks. The
   intervals treat groups as independent and are too narrow for that.
-- Of the prices below 12% or above 88% at 30 and 90 days, none was a surprise. A surprise at 5% would cost about a third of
-  the gain at 30 days.
+- At 30 and 90 days, calibration applies to ${tails.rows} rows in ${tails.groups} groups. Their prices gave the unlikely side
+  ${number(tails.expected, 1)} wins in sum; it won ${tails.surprises} times. One surprise at a price of 5% would cost about a fifth of the gain at 30 days.
 `;
 }
 
