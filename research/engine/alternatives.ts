@@ -1,7 +1,7 @@
 /** Calibrations that were tried beside the shipped one. Each is fitted and tested like it. */
 import { toLogOdds } from "../../src/engine/log-odds.ts";
 import { type Split, splitByGroup, splitByTime } from "./folds.ts";
-import { type Example, fitRidge, predict } from "./ridge.ts";
+import { type Example, fitRidge, predict, RIDGE } from "./ridge.ts";
 import type { Sample } from "./samples.ts";
 import { squaredError } from "./scores.ts";
 import { clusteredRatio, type Interval } from "./statistics.ts";
@@ -17,6 +17,8 @@ interface Row extends Example {
 
 export interface Alternative {
   readonly name: string;
+  /** Weights of at most two features, fitted to all rows; of more features, none. */
+  readonly weights: readonly number[];
   /** Brier score minus that of the price, tested by group and by time. */
   readonly byGroup: Interval | null;
   readonly byTime: Interval | null;
@@ -39,10 +41,23 @@ export function tryAlternatives(samples: readonly Sample[]): Alternative[] {
     ["tails beyond 2, all kinds, growing with the time left", gatedTail(2, null)],
     ["tails beyond 2, money, at any time", (sample) => [sample.kind === "money" ? tailOf(sample, 2) : 0]],
   ];
-  return alternatives.map(([name, features]) => {
-    const rows = samples.map((sample) => toRow(sample, features(sample)));
-    return { name, byGroup: testOn(splitByGroup(rows)), byTime: testOn(splitByTime(rows)) };
-  });
+  return alternatives.map(([name, features]) => test(name, samples, features, RIDGE));
+}
+
+/** The shipped calibration with other penalties. */
+export function tryPenalties(samples: readonly Sample[]): Alternative[] {
+  return [1, 2, 3, 5, 10, 30].map((ridge) => test(`penalty ${ridge}`, samples, gatedTail(2, "money"), ridge));
+}
+
+function test(name: string, samples: readonly Sample[], features: Features, ridge: number): Alternative {
+  const rows = samples.map((sample) => toRow(sample, features(sample)));
+  const weights = fitRidge(rows, ridge);
+  return {
+    name,
+    weights: weights.length > 2 ? [] : weights,
+    byGroup: testOn(splitByGroup(rows), ridge),
+    byTime: testOn(splitByTime(rows), ridge),
+  };
 }
 
 const logOddsOf = ({ market }: Sample): number => toLogOdds(market);
@@ -73,10 +88,10 @@ const toRow = (sample: Sample, features: readonly number[]): Row => ({
   market: sample.market,
 });
 
-function testOn(splits: readonly Split<Row>[]): Interval | null {
+function testOn(splits: readonly Split<Row>[], ridge: number): Interval | null {
   return clusteredRatio(
     splits.flatMap(({ train, test }) => {
-      const weights = fitRidge(train);
+      const weights = fitRidge(train, ridge);
       return test.map((row) => ({
         group: row.group,
         numerator: squaredError(predict(row, weights), row.outcome) - squaredError(row.market, row.outcome),

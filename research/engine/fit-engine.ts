@@ -1,24 +1,16 @@
 /** Fits all coefficients of the engine, and scores each part of the data with a fit that has not seen it. */
 import { type EngineCoefficients, FACTOR_NAMES, type FactorName } from "../../src/engine/model.ts";
-import { type Alternative, tryAlternatives } from "./alternatives.ts";
+import { type Alternative, tryAlternatives, tryPenalties } from "./alternatives.ts";
 import { type Evaluation, evaluateFile } from "./evaluation.ts";
+import { exposureOf } from "./exposures.ts";
+import { fitDepth, type TapeTrial, tryCrossVenue, tryFactor } from "./fit-tapes.ts";
 import { FOLDS, foldOf, splitByTime } from "./folds.ts";
 import { laterCases } from "./later-cases.ts";
 import type { LaterCase } from "./later-price.ts";
 import type { EngineFile } from "./rows.ts";
 import { createSamples, type Sample, scoreSamples } from "./samples.ts";
 import { type Comparison, compare } from "./scores.ts";
-import {
-  cautiousSlope,
-  factorPoints,
-  fitLeadership,
-  fitSlope,
-  type LeadershipFit,
-  micropricePoints,
-  type Point,
-  type Slope,
-  slopeGain,
-} from "./tape-fit.ts";
+import { fitLeadership, type LeadershipFit } from "./tape-fit.ts";
 import { type FittedWeights, fitWeights, toFitRows } from "./train.ts";
 import { toHistories } from "./views.ts";
 
@@ -28,22 +20,24 @@ export interface EngineData {
   readonly depth: Extract<EngineFile, { kind: "depth" }>;
 }
 
-/** A slope that a tape was fitted to, with its out-of-fold gain at two times. */
-export interface TapeTrial {
-  readonly name: string;
-  readonly slope: Slope;
-  readonly afterHour: Slope;
-  readonly afterDay: Slope;
-  /** What is shipped; 0 if the out-of-fold gain is below one standard error. */
-  readonly shipped: number;
+/** Tail prices far from the resolution: what the calibration rests on. */
+export interface Tails {
+  readonly rows: number;
+  readonly groups: number;
+  /** Sum of the probabilities that the prices gave to the unlikely side. */
+  readonly expected: number;
+  /** How often the unlikely side won. */
+  readonly surprises: number;
 }
 
 export interface EngineFit {
+  readonly tails: Tails;
   readonly coefficients: EngineCoefficients;
   readonly fitted: FittedWeights;
   readonly leadership: LeadershipFit;
   readonly tapes: readonly TapeTrial[];
   readonly alternatives: readonly Alternative[];
+  readonly penalties: readonly Alternative[];
   /** Scored with fits that have not seen the rows. */
   readonly outOfFold: {
     readonly resolved: Evaluation;
@@ -53,7 +47,6 @@ export interface EngineFit {
   };
 }
 
-const MICROPRICE_STEP = 0.01;
 /** Fitted to tapes, because few resolved questions have peers and none has a book. */
 const TAPE_FACTORS: readonly FactorName[] = ["cross_venue", "order_flow"];
 const CANDIDATES = FACTOR_NAMES.filter((name) => !TAPE_FACTORS.includes(name));
@@ -63,23 +56,16 @@ export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineC
   const depthCases = [...laterCases(depth)];
   const quotesCases = [...laterCases(quotes)];
   const samples = createSamples(toHistories(resolved.rows));
-  const microprice = tryMicroprice(depthCases, base);
-  const start = { ...base, micropriceShare: microprice.shipped };
+  const { microprice, orderFlow, coefficients: start } = fitDepth(depthCases, base);
   const leadership = fitLeadership(quotesCases, start);
   const crossVenue = tryCrossVenue(quotesCases, start);
-  const orderFlow = tryFactorOnTape("order_flow", depthCases, start);
-  const momentum = tryFactorOnTape("momentum", quotesCases, start);
+  const momentum = tryFactor("momentum", quotesCases, start);
   const fitted = fitWeights(toFitRows(samples, start), CANDIDATES);
   const error = Math.min(0.3, leadership.pooled.error / Math.max(leadership.pooled.value, 1e-9));
   const coefficients: EngineCoefficients = {
     ...start,
     leadership: leadership.leadership,
-    weights: {
-      ...base.weights,
-      ...fitted.weights,
-      cross_venue: crossVenue.shipped,
-      order_flow: orderFlow.shipped,
-    },
+    weights: { ...start.weights, ...fitted.weights, cross_venue: crossVenue.shipped },
     covariance: { ...fitted.covariance, ...(crossVenue.shipped > 0 && { cross_venue: { cross_venue: error ** 2 } }) },
   };
   const withWeights = (train: readonly Sample[]): EngineCoefficients => {
@@ -91,13 +77,27 @@ export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineC
     fitted,
     leadership,
     tapes: [microprice, crossVenue, orderFlow, momentum],
+    tails: describeTails(samples, start),
     alternatives: tryAlternatives(samples),
+    penalties: tryPenalties(samples),
     outOfFold: {
       resolved: scoreResolved(resolved, samples, withWeights),
       byTime: compareByTime(samples, withWeights),
       quotes: scoreQuotes(quotes, quotesCases, coefficients),
       depth: scoreDepth(depth, depthCases, coefficients),
     },
+  };
+}
+
+function describeTails(samples: readonly Sample[], coefficients: EngineCoefficients): Tails {
+  const tails = samples.filter(
+    ({ days, view }) => days >= 30 && exposureOf(view, coefficients)?.exposures.calibration !== undefined,
+  );
+  return {
+    rows: tails.length,
+    groups: new Set(tails.map(({ group }) => group)).size,
+    expected: tails.reduce((sum, { market }) => sum + Math.min(market, 1 - market), 0),
+    surprises: tails.filter(({ market, outcome }) => (market < 0.5 ? outcome === 1 : outcome === 0)).length,
   };
 }
 
@@ -145,71 +145,16 @@ function scoreQuotes(file: EngineFile, cases: readonly LaterCase[], coefficients
 }
 
 function scoreDepth(file: EngineFile, cases: readonly LaterCase[], coefficients: EngineCoefficients): Evaluation {
-  const points = micropricePoints(byEvent(cases), 1, coefficients);
-  const shares = Array.from({ length: FOLDS }, (_, fold) =>
-    cautiousSlope(
-      points.filter(({ group }) => foldOf(group) !== fold),
-      MICROPRICE_STEP,
-    ),
+  const folds = Array.from(
+    { length: FOLDS },
+    (_, fold) =>
+      fitDepth(
+        cases.filter(({ event }) => foldOf(event) !== fold),
+        coefficients,
+      ).coefficients,
   );
   return evaluateFile(file, {
     scoreSamples: () => [],
-    coefficientsOf: ({ event }) => ({ ...coefficients, micropriceShare: shares[foldOf(event)] ?? 0 }),
+    coefficientsOf: ({ event }) => folds[foldOf(event)] ?? coefficients,
   });
 }
-
-function tryMicroprice(cases: readonly LaterCase[], base: EngineCoefficients): TapeTrial {
-  const hour = micropricePoints(cases, 1, base);
-  const share = cautiousSlope(hour, MICROPRICE_STEP);
-  return toTrial(
-    "microprice",
-    hour,
-    micropricePoints(cases, 24, base),
-    (train) => cautiousSlope(train, MICROPRICE_STEP),
-    {
-      value: share,
-      decidedAfter: "hour",
-    },
-  );
-}
-
-/** With leadership fitted, the weight is 1 if the shares predict the price a day later out of fold. */
-function tryCrossVenue(cases: readonly LaterCase[], base: EngineCoefficients): TapeTrial {
-  const whole = { ...base, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
-  const points = (hours: number) => factorPoints(byEvent(cases), hours, "cross_venue", whole);
-  return toTrial("cross_venue", points(1), points(24), (train) => cautiousSlope(train, MICROPRICE_STEP), {
-    value: 1,
-    decidedAfter: "day",
-  });
-}
-
-function tryFactorOnTape(
-  name: "order_flow" | "momentum",
-  cases: readonly LaterCase[],
-  base: EngineCoefficients,
-): TapeTrial {
-  const points = (hours: number) => factorPoints(byEvent(cases), hours, name, base);
-  const hour = points(1);
-  const { value } = fitSlope(hour);
-  return toTrial(name, hour, points(24), (train) => fitSlope(train).value, { value, decidedAfter: "hour" });
-}
-
-/** Contracts of one event depend on each other. */
-const byEvent = (cases: readonly LaterCase[]): LaterCase[] => cases.map((later) => ({ ...later, group: later.event }));
-
-/** Keeps a value if the out-of-fold error falls by at least one standard error, and does not rise at the other time. */
-function toTrial(
-  name: string,
-  hour: readonly Point[],
-  day: readonly Point[],
-  fit: (train: readonly Point[]) => number,
-  { value, decidedAfter }: { readonly value: number; readonly decidedAfter: "hour" | "day" },
-): TapeTrial {
-  const [afterHour, afterDay] = [slopeGain(hour, fit), slopeGain(day, fit)];
-  const [decisive, other] = decidedAfter === "hour" ? [afterHour, afterDay] : [afterDay, afterHour];
-  const isKept = decisive.value < 0 && -decisive.value >= decisive.error && other.value <= 0;
-  const slope = fitSlope(decidedAfter === "hour" ? hour : day);
-  return { name, slope, afterHour, afterDay, shipped: isKept ? round(value) : 0 };
-}
-
-const round = (value: number): number => Number(value.toFixed(2));

@@ -1,14 +1,16 @@
 /** Writes docs/reports/engine.md: what was fitted, to which data, what each factor gives, and what was tried in vain. */
 import { FACTOR_NAMES } from "../../src/engine/model.ts";
 import { table } from "../markdown.ts";
-import type { EngineData, EngineFit, TapeTrial } from "./fit-engine.ts";
+import type { Alternative } from "./alternatives.ts";
+import type { EngineData, EngineFit } from "./fit-engine.ts";
+import type { TapeTrial } from "./fit-tapes.ts";
 import { FOLDS } from "./folds.ts";
 import { describeEvaluation, describeLater, interval, number, type Section } from "./report-text.ts";
 import { RIDGE } from "./ridge.ts";
 import type { Trial } from "./train.ts";
 
 export function describeFit(fit: EngineFit, data: EngineData): string {
-  const { coefficients, fitted, outOfFold } = fit;
+  const { coefficients, fitted, outOfFold, tails } = fit;
   const groups = new Set(data.resolved.rows.map(({ group }) => group)).size;
   return `# How the probability engine was fitted
 
@@ -41,8 +43,9 @@ event came early.
   inside every fold, so the scores out of fold include its cost.
 - Folds by group: ${FOLDS}. Time-respecting: eight blocks by time; a block is tested with a fit to the questions that were resolved
   before it begins, without the groups of the block.
-- What a tape shows is fitted to the price an hour or a day later: the smallest slope whose squared error is within one
-  standard error of the least (one-standard-error rule). It is kept if its out-of-fold gain is at least one standard error.
+- What a tape shows is fitted to later prices by least squares. Shipped is the lower end of the slope's 95% interval, by
+  contest or event: after a day for the prices of peers, the smaller of those after an hour and after a day for an order
+  book. It is kept if its out-of-fold gain is at least one standard error.
 - Factors to which no data applies keep the weight that they had.
 
 ## Out of fold, by group
@@ -86,9 +89,9 @@ ${table(
   ]),
 )}
 
-The pairs do not differ by more than chance, so each is close to the share of all, ${number(fit.leadership.pooled.value, 3)} ± ${number(fit.leadership.pooled.error, 3)} before the
-one-standard-error rule. Other pairs of venues have the default. For play money and forecasts no tape exists; their default
-is a quarter of it.
+The pairs do not differ by more than chance, so each is close to the share of all, ${number(fit.leadership.pooled.value, 3)} ± ${number(fit.leadership.pooled.error, 3)}, of which the
+lower end of the 95% interval is used. Other pairs of venues have the default. For play money and forecasts no tape exists;
+their default is a quarter of it.
 
 ## Shipped
 
@@ -104,30 +107,29 @@ Share of the way from the mid to the microprice: ${coefficients.micropriceShare}
 Other calibrations of the price, each fitted with the same penalty and tested out of fold on the same rows. Difference:
 Brier score minus that of the price.
 
-${table(
-  ["calibration", "difference by group", "95% interval", "difference by time", "95% interval"],
-  fit.alternatives.map(({ name, byGroup, byTime }) => [
-    name,
-    number(byGroup?.value, 5),
-    interval(byGroup, 5),
-    number(byTime?.value, 5),
-    interval(byTime, 5),
-  ]),
-)}
+${describeAlternatives(fit.alternatives)}
 
 The shipped calibration is "tails beyond 2, money, growing with the time left". A lower threshold scores better here, but the
 gain rests on the absence of surprises in the tails of a few hundred questions; the threshold of 2 was chosen before
 the fit and is kept.
 
+The shipped calibration with other penalties. The data alone would ask for a larger weight; the penalty of ${RIDGE} is kept because
+surprises in the tails are rare and costly, and the data contains too few rows to see one.
+
+${describeAlternatives(fit.penalties)}
+
 ## What the figures mean
 
-- The gain over the price is small: prices alone give no more. In money, signals from prices alone almost never pay for the
-  spread and the fee.
+- The gain over the price is small: prices alone give no more. Signals from prices alone almost never pay for the spread and
+  the fee.
 - Calibration predicts outcomes and not prices: the price a day later has the same bias. Its ratio against later prices is
   therefore above 1 on resolved questions. On the tapes no close is recorded, so it does not apply there.
+- That calibration grows with the time left, and the penalty, were chosen while looking at these rows. The scores out of
+  fold do not include that choice and are a little too good.
 - One election (2020) and three weeks of one venue (July 2026) are most of the data, each one draw of shared shocks. The
   intervals treat groups as independent and are too narrow for that.
-- The tails had no surprise at 30 and 90 days. A single one would cost about a quarter of the gain at 30 days.
+- At 30 and 90 days, calibration applies to ${tails.rows} rows in ${tails.groups} groups. Their prices gave the unlikely side
+  ${number(tails.expected, 1)} wins in sum; it won ${tails.surprises} times. One surprise at a price of 5% would cost about a fifth of the gain at 30 days.
 `;
 }
 
@@ -135,6 +137,20 @@ const markdown = (sections: readonly Section[]): string =>
   sections
     .map(({ title, text, header, rows }) => [`### ${title}`, ...text, table(header, rows)].join("\n\n"))
     .join("\n\n");
+
+function describeAlternatives(alternatives: readonly Alternative[]): string {
+  return table(
+    ["", "weights", "difference by group", "95% interval", "difference by time", "95% interval"],
+    alternatives.map(({ name, weights, byGroup, byTime }) => [
+      name,
+      weights.length === 0 ? "many" : weights.map((weight) => number(weight, 2)).join(", "),
+      number(byGroup?.value, 5),
+      interval(byGroup, 5),
+      number(byTime?.value, 5),
+      interval(byTime, 5),
+    ]),
+  );
+}
 
 function describeTrials(trials: readonly Trial[]): string {
   return table(

@@ -72,20 +72,17 @@ test("the share of the way to the microprice is found in order books", () => {
   }).flat();
   const points = micropricePoints(laterCases({ kind: "depth", rows }), 1, ENGINE_COEFFICIENTS);
   assert.ok(Math.abs(fitSlope(points).value - 0.5) < 1e-3);
-  const cautious = cautiousSlope(points, 0.01);
+  const cautious = cautiousSlope(points);
   assert.ok(cautious > 0.2 && cautious <= 0.5, `${cautious}`);
 });
 
 test("a slope below 0, and no points, give a share of 0", () => {
   assert.equal(
-    cautiousSlope(
-      [
-        { group: "a", x: 1, y: -1 },
-        { group: "b", x: 1, y: -2 },
-      ],
-      0.01,
-    ),
+    cautiousSlope([
+      { group: "a", x: 1, y: -1 },
+      { group: "b", x: 1, y: -2 },
+    ]),
     0,
   );
-  assert.equal(cautiousSlope([], 0.01), 0);
+  assert.equal(cautiousSlope([]), 0);
 });

@@ -8,7 +8,7 @@ const MARGIN = 40;
 const STYLE = `
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #1c2430; }
 table { border-collapse: collapse; margin: 0.5rem 0 1.5rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.2rem 0.7rem; border-bottom: 1px solid #d8dee6; text-align: right; }
+th, td { white-space: nowrap; padding: 0.2rem 0.7rem; border-bottom: 1px solid #d8dee6; text-align: right; }
 th:first-child, td:first-child { text-align: left; }
 figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; } figcaption { color: #55606e; }
 .wide { overflow-x: auto; }
@@ -26,7 +26,7 @@ export function renderHtml(evaluation: Evaluation, source: string): string {
 <body>
 <h1>Evaluation of the probability engine</h1>
 <p>${escapeHtml(source)}: ${evaluation.rows} rows. The engine that the service runs, with its shipped coefficients, scored every row as
-of its time. Nothing was fitted to this file.</p>
+of its time. This command fits nothing. On the file that the coefficients were fitted to, use the scores of <code>npm run fit</code>.</p>
 ${evaluation.rows === 0 ? "<p>The file has no rows.</p>" : ""}${diagram}
 ${sections}
 </body></html>

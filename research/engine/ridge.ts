@@ -4,7 +4,7 @@ import { fitLogistic } from "../logistic.ts";
 /**
  * Penalty on the weights of standardised features: the effect of a feature on the log-odds has a normal prior with mean 0
  * and standard deviation 1 / sqrt(5) = 0.45. In the tails no surprise occurred in the data, so the data alone would stretch
- * prices without limit.
+ * prices without limit. Cross-validation prefers a smaller penalty (docs/reports/engine.md).
  */
 export const RIDGE = 5;
 

@@ -1,14 +1,13 @@
 /** Fits to recorded quotes and order books: how far a price moves to its microprice, and to the prices of its peers. */
 import type { EngineCoefficients } from "../../src/engine/index.ts";
 import { exposureOf } from "./exposures.ts";
-import { FOLDS, foldOf } from "./folds.ts";
 import type { LaterCase } from "./later-price.ts";
 import { clusteredError } from "./statistics.ts";
 
 /** Assumed standard deviation of the shares of pairs of venues around their mean. One tape with one pair cannot tell it. */
 const PAIR_DEVIATION = 0.1;
 const SHARE_MAX = 0.6;
-const SHARE_STEP = 0.01;
+const Z_95 = 1.96;
 /** No tape has play money or forecasts. A gap to them counts this much of a gap to a price in money. */
 const OTHER_KINDS = 0.25;
 
@@ -38,19 +37,12 @@ export function fitSlope(points: readonly Point[]): Slope {
 }
 
 /**
- * The smallest slope of a grid whose squared error is within one standard error of the least: a slope that is no larger
- * than the data demands. The standard error is that of the least error's gain over slope 0, by group.
- *
- * @see Hastie, Tibshirani & Friedman (2009), "The Elements of Statistical Learning", section 7.10 (one-standard-error rule)
+ * The lower end of the slope's 95% interval, by group; 0 if it is negative. A share that is too small loses part of a gain,
+ * and one that is too large turns it into a loss.
  */
-export function cautiousSlope(points: readonly Point[], step: number): number {
-  const { value } = fitSlope(points);
-  if (value <= 0) return 0;
-  const best = gainOf(points, () => value);
-  const squares = points.reduce((sum, { x }) => sum + x * x, 0) / points.reduce((sum, { y }) => sum + y * y, 0);
-  // A slope b - d has a relative squared error that is larger than the least by d^2 * squares.
-  const slope = value - Math.sqrt(best.error / squares);
-  return slope <= 0 ? 0 : Number((Math.ceil(slope / step - 1e-9) * step).toFixed(4));
+export function cautiousSlope(points: readonly Point[]): number {
+  const { value, error } = fitSlope(points);
+  return Math.max(0, value - Z_95 * error);
 }
 
 /** Change of the price against the distance to the microprice. */
@@ -93,13 +85,8 @@ function pointsOf(
   return points;
 }
 
-/** Out-of-fold change of the squared error by y = slope * x, relative to that of y = 0; below 0 is better. */
-export function slopeGain(points: readonly Point[], fit: (train: readonly Point[]) => number): Slope {
-  const slopes = Array.from({ length: FOLDS }, (_, fold) => fit(points.filter(({ group }) => foldOf(group) !== fold)));
-  return gainOf(points, (group) => slopes[foldOf(group)] ?? 0);
-}
-
-function gainOf(points: readonly Point[], slopeOf: (group: string) => number): Slope {
+/** Change of the squared error by y = slope * x, relative to that of y = 0; below 0 is better. */
+export function gainOf(points: readonly Point[], slopeOf: (group: string) => number): Slope {
   const terms = points.map(({ group, x, y }) => ({
     group,
     numerator: (y - slopeOf(group) * x) ** 2 - y * y,
@@ -135,7 +122,7 @@ export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineC
   const whole = { ...coefficients, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
   const contests = cases.map((later) => ({ ...later, group: later.event }));
   const points = factorPoints(contests, 24, "cross_venue", whole);
-  const share = Math.min(SHARE_MAX, cautiousSlope(points, SHARE_STEP));
+  const share = Math.min(SHARE_MAX, cautiousSlope(points));
   const pairs = [...Map.groupBy(cases, pairOf)].flatMap(([pair, ofPair]) => {
     const [venue, peer] = pair.split(" ");
     const slope = fitSlope(factorPoints(ofPair, 24, "cross_venue", whole));

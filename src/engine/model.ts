@@ -218,6 +218,8 @@ export interface EngineCoefficients {
    * pairs have the share of `default` by the kind of the peer's price.
    */
   readonly leadership: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Share of each imbalance in the order flow. 0 for a part that no data was fitted to. */
+  readonly orderFlow: { readonly trades: number; readonly largeTrades: number; readonly book: number };
   /** Weight of each factor before its confidence. 0 where the fit found no gain out of sample. */
   readonly weights: Readonly<Record<FactorName, number>>;
   /** Covariance of the weights, by factor; factors without an entry have none. */

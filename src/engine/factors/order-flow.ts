@@ -12,36 +12,40 @@ const BOOK_DEPTH = 0.05;
 const BOOK_AGE_MS_MAX = HOUR_MS;
 
 interface Imbalance {
-  /** In [-1, 1]; above 0 if YES is in demand. */
+  /** In [-1, 1]; above 0 if buyers of YES prevail. */
   readonly value: number;
   readonly evidence: string;
 }
 
 /**
- * Who buys: the mean of up to three imbalances (b - a) / (b + a), each in [-1, 1]: trades of the last 24 hours by the side
- * that the taker bought, large trades alone, and orders of the book within 5 cents of the mid.
+ * Who buys: the weighted mean of up to three imbalances (b - a) / (b + a), each in [-1, 1]: trades of the last 24 hours by
+ * the side that the taker bought, large trades alone, and orders of the book within 5 cents of the mid. The weights are
+ * fitted.
  *
  * lambda = mean imbalance * standard error of the prior's log-odds (half of the spread): the part of the price that the
- * spread leaves open.
+ * spread leaves open. confidence = sum of the weights of the imbalances that are known.
  *
  * @see Kyle (1985), "Continuous Auctions and Insider Trading", Econometrica 53(6)
  * @see Easley, Lopez de Prado & O'Hara (2012), "Flow Toxicity and Liquidity", Review of Financial Studies 25(5)
  */
 export const orderFlow: Factor = {
   name: "order_flow",
-  read({ trades, book, asOf }, prior) {
+  read({ trades, book, asOf }, prior, { orderFlow: shares }) {
     const recent = trades.filter(({ at, takerSide }) => at > asOf - TRADES_MS && takerSide !== null);
-    const imbalances = [readTrades(recent), readLargeTrades(recent), readBook(book, asOf)].filter(
-      (imbalance) => imbalance !== null,
-    );
-    const mean = imbalances.reduce((sum, { value }) => sum + value, 0) / imbalances.length;
+    const imbalances = [
+      { share: shares.trades, imbalance: readTrades(recent) },
+      { share: shares.largeTrades, imbalance: readLargeTrades(recent) },
+      { share: shares.book, imbalance: readBook(book, asOf) },
+    ].flatMap(({ share, imbalance }) => (imbalance === null || share === 0 ? [] : [{ ...imbalance, share }]));
+    const confidence = imbalances.reduce((sum, { share }) => sum + share, 0);
+    const mean = imbalances.reduce((sum, { share, value }) => sum + share * value, 0) / confidence;
     if (imbalances.length === 0 || mean === 0) return null;
     return {
       claim: `Trades and orders lean ${formatPercent(Math.abs(mean))}% towards ${mean > 0 ? "YES" : "NO"}.`,
       evidence: imbalances.map(({ evidence }) => evidence),
       lambda: mean * prior.standardError,
-      standardError: prior.standardError / Math.sqrt(imbalances.length),
-      confidence: imbalances.length / 3,
+      standardError: prior.standardError,
+      confidence,
     };
   },
 };
