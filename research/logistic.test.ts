@@ -75,6 +75,26 @@ test("a larger ridge gives smaller weights, also for data that a line separates"
   assert.ok(weightAt(10) > 0);
 });
 
+test("an offset is added with weight 1: the fit finds what it leaves, also without an intercept", () => {
+  const { inputs, outcomes } = createExamples([
+    [1, 1, 60],
+    [1, 0, 20],
+  ]);
+  const offsets = outcomes.map(() => Math.log(2));
+  const without = fitLogistic(inputs, outcomes, 0, { offsets, hasIntercept: false });
+  assert.equal(without.intercept, 0);
+  assertClose(without.weights[0] ?? 0, Math.log(3) - Math.log(2));
+  assertClose(
+    fitLogistic(
+      outcomes.map(() => []),
+      outcomes,
+      0,
+      { offsets },
+    ).intercept,
+    Math.log(1.5),
+  );
+});
+
 test("refuses data in which only one outcome occurs, and no data", () => {
   assert.throws(() => fitLogistic([[1], [2]], [1, 1], 1), /both outcomes must occur/);
   assert.throws(() => fitLogistic([], [], 1), /both outcomes must occur/);

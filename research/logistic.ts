@@ -1,16 +1,28 @@
 /** Ridge logistic regression. */
 
 export interface LogisticFit {
+  /** 0 if the model has no intercept. */
   readonly intercept: number;
   readonly weights: readonly number[];
+}
+
+export interface LogisticOptions {
+  /** Known part of the log-odds of each example; 0 if absent. */
+  readonly offsets?: readonly number[];
+  /** Default true. */
+  readonly hasIntercept?: boolean;
 }
 
 const ITERATIONS_MAX = 50;
 const STEP_MAX = 2;
 const CONVERGED = 1e-8;
+/** Keeps the system solvable if an intercept has no curvature. */
+const INTERCEPT_RIDGE = 1e-9;
 
 /**
  * Minimises -sum(ln likelihood) + ridge / 2 * |weights|^2 by Newton's method. The intercept is not penalised.
+ *
+ * log-odds of example i = offset_i + intercept + sum of weights_k inputs_ik
  *
  * @param inputs  one row of features per example, all of the same length
  * @param outcomes  0 or 1 for each example
@@ -20,37 +32,49 @@ export function fitLogistic(
   inputs: readonly (readonly number[])[],
   outcomes: readonly number[],
   ridge: number,
+  { offsets, hasIntercept = true }: LogisticOptions = {},
 ): LogisticFit {
-  const width = (inputs[0]?.length ?? 0) + 1;
   if (!outcomes.includes(0) || !outcomes.includes(1)) throw new Error("both outcomes must occur");
-  let weights = new Array<number>(width).fill(0);
+  const rows = hasIntercept ? inputs.map((input) => [1, ...input]) : inputs;
+  const penalties = (rows[0] ?? []).map((_, index) => (hasIntercept && index === 0 ? 0 : ridge));
+  let weights = penalties.map(() => 0);
   for (let iteration = 0; iteration < ITERATIONS_MAX; iteration++) {
-    const gradient = weights.map((weight, index) => (index === 0 ? 0 : -ridge * weight));
-    const hessian = weights.map((_, row) =>
-      weights.map((_, column) => (row === column ? (row === 0 ? 1e-9 : ridge) : 0)),
+    const gradient = weights.map((weight, index) => -(penalties[index] ?? 0) * weight);
+    const hessian = penalties.map((penalty, row) =>
+      penalties.map((_, column) => (row === column ? Math.max(penalty, INTERCEPT_RIDGE) : 0)),
     );
-    for (const [example, input] of inputs.entries()) {
-      const x = [1, ...input];
-      const score = x.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0);
+    for (const [example, x] of rows.entries()) {
+      let score = offsets?.[example] ?? 0;
+      for (let index = 0; index < x.length; index++) score += (x[index] ?? 0) * (weights[index] ?? 0);
       const probability = 1 / (1 + Math.exp(-score));
-      const residual = (outcomes[example] ?? 0) - probability;
       const variance = Math.max(probability * (1 - probability), 1e-9);
-      for (let row = 0; row < width; row++) {
-        gradient[row] = (gradient[row] ?? 0) + residual * (x[row] ?? 0);
-        const cells = hessian[row] ?? [];
-        for (let column = 0; column < width; column++)
-          cells[column] = (cells[column] ?? 0) + variance * (x[row] ?? 0) * (x[column] ?? 0);
-      }
+      addExample(x, (outcomes[example] ?? 0) - probability, variance, gradient, hessian);
     }
     const step = solve(hessian, gradient).map((value) => Math.max(-STEP_MAX, Math.min(STEP_MAX, value)));
     weights = weights.map((weight, index) => weight + (step[index] ?? 0));
-    if (Math.max(...step.map(Math.abs)) < CONVERGED) break;
+    if (step.every((value) => Math.abs(value) < CONVERGED)) break;
   }
-  return { intercept: weights[0] ?? 0, weights: weights.slice(1) };
+  return hasIntercept ? { intercept: weights[0] ?? 0, weights: weights.slice(1) } : { intercept: 0, weights };
 }
 
-/** Solves A x = b by Gaussian elimination with partial pivoting. */
-function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
+/** Adds the part of one example to the gradient and to the Hessian. */
+function addExample(
+  x: readonly number[],
+  residual: number,
+  variance: number,
+  gradient: number[],
+  hessian: readonly number[][],
+): void {
+  for (let row = 0; row < x.length; row++) {
+    gradient[row] = (gradient[row] ?? 0) + residual * (x[row] ?? 0);
+    const cells = hessian[row] ?? [];
+    for (let column = 0; column < x.length; column++)
+      cells[column] = (cells[column] ?? 0) + variance * (x[row] ?? 0) * (x[column] ?? 0);
+  }
+}
+
+/** Solves A x = b by Gaussian elimination with partial pivoting. A must not be singular. */
+export function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
   const rows = matrix.map((row, index) => [...row, vector[index] ?? 0]);
   const size = rows.length;
   const at = (row: number, column: number): number => rows[row]?.[column] ?? 0;

@@ -1,15 +1,28 @@
 import type { AppPorts } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
-import { type Analyses, createAnalyses, createMarketViews } from "./capabilities/analyses/index.ts";
+import { type Analyses, createAnalyses, createMarketViews, type VenueTraits } from "./capabilities/analyses/index.ts";
+import { readConsensus } from "./capabilities/consensus/index.ts";
 import { createMarketFinder } from "./capabilities/markets/index.ts";
+import type { Matching } from "./capabilities/matching/index.ts";
+import type { VenueId } from "./domain/market.ts";
 import type { EventLog } from "./event-log/index.ts";
 import type { Ingest } from "./ingest/index.ts";
+import { readPriceSeries, readRecentTrades } from "./storage/index.ts";
+
+const DAY_MS = 86_400_000;
+/** Newest trades that the engine reads of a market. */
+const TRADES_MAX = 1_000;
+
+interface Pipeline {
+  readonly board: MarketBoard;
+  readonly ingest: Ingest;
+  readonly eventLog: EventLog;
+  /** Null on a node that runs no analyses. */
+  readonly matching: Matching | null;
+}
 
 /** The analyses: every node requests and reads them, and nodes with the role of a worker run them. */
-export function buildAnalyses(
-  ports: AppPorts,
-  pipeline: { readonly board: MarketBoard; readonly ingest: Ingest; readonly eventLog: EventLog },
-): Analyses {
+export function buildAnalyses(ports: AppPorts, pipeline: Pipeline): Analyses {
   const { board, ingest } = pipeline;
   const { researchRunner = null, concurrency, limits, hasHouseJob = true } = ports.analyses ?? {};
   return createAnalyses({
@@ -21,11 +34,33 @@ export function buildAnalyses(
       clock: ports.clock,
       fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
     }),
-    views: createMarketViews(),
+    views: buildMarketViews(ports, pipeline),
     researchRunner,
     concurrency,
     limits,
     hasHouseJob,
     isWorker: ports.node?.maintains !== false,
+  });
+}
+
+function buildMarketViews({ database, venues }: AppPorts, { board, matching }: Pipeline) {
+  const traits = new Map<VenueId, VenueTraits>(
+    venues.map(({ id, adapter = null, referenceOnly }) => [id, { adapter, isPlayMoney: referenceOnly }]),
+  );
+  return createMarketViews({
+    board,
+    traitsOf: (venue) => traits.get(venue) ?? { adapter: null, isPlayMoney: false },
+    equalMarketsOf: (market) => matching?.equalMarketsOf(market) ?? [],
+    async readPrices(marketKey, asOf) {
+      const { series } = await readPriceSeries(database, [marketKey], { period: "7d", now: asOf });
+      const { times = [], prices = [] } = series[0] ?? {};
+      return [...times].map((at, index) => ({ at, yesPrice: prices[index] ?? 0 }));
+    },
+    async readTrades(marketKey, asOf) {
+      const period = { fromMs: asOf - DAY_MS, toMs: asOf, limit: TRADES_MAX };
+      const trades = await readRecentTrades(database, marketKey, period);
+      return trades.map(({ executedAt: at, yesPrice, size, takerSide }) => ({ at, yesPrice, size, takerSide }));
+    },
+    readConsensus: (venue, marketId, asOf) => readConsensus(database, { venue, marketId }, asOf),
   });
 }

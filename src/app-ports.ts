@@ -87,6 +87,8 @@ export interface AppPorts {
    */
   readonly venues: readonly {
     readonly id: VenueId;
+    /** Name of the adapter, by which fitted coefficients are stored; omitted in tests with scripted venues. */
+    readonly adapter?: string;
     readonly referenceOnly: boolean;
     readonly create: (drop: DropCounter, drift: DriftCounter, countBytes: ByteCounter) => VenueAdapter;
   }[];
@@ -102,7 +104,7 @@ export interface App {
   readonly metering: Metering;
   readonly customers: Customers;
   readonly analyses: Analyses;
-  /** Null on a node that does not serve the API. */
+  /** Null on a node that neither serves the API nor runs analyses. */
   readonly matching: Matching | null;
   start(): void;
   /** Stops reading venues, writes queued data to the store and returns unused quota. */

@@ -6,11 +6,13 @@ import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrag
 import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
 import {
   CORRELATION_WORKER,
+  type CorrelationService,
   type CorrelationTask,
   correlationRoutes,
   createCorrelationService,
 } from "./capabilities/correlation/index.ts";
 import { docsRoutes } from "./capabilities/docs/index.ts";
+import { createEventAnalysesService, eventAnalysisRoutes } from "./capabilities/event-analyses/index.ts";
 import { createExecutionService, executionRoutes } from "./capabilities/execution/index.ts";
 import type { HealthReport } from "./capabilities/health/index.ts";
 import { createMarketsService, type MarketsService, marketRoutes } from "./capabilities/markets/index.ts";
@@ -18,6 +20,7 @@ import type { Matching } from "./capabilities/matching/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
 import { createScreeningService, screeningRoutes } from "./capabilities/screening/index.ts";
 import { websiteRoutes } from "./capabilities/website/index.ts";
+import { createWhatIfService, whatIfRoutes } from "./capabilities/what-if/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { Ingest } from "./ingest/index.ts";
 import { readMarketWideTrend, readPriceSeries, readQuoteTicks, seriesBarMs } from "./storage/index.ts";
@@ -49,6 +52,7 @@ export function registerMarketRoutes(
     trades: ingest.trades,
     factsOf: (listing) => ingest.factsOf(listing),
     matches: matching,
+    probabilityOf: analyses.probabilityOf,
   });
   marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
@@ -63,7 +67,10 @@ export function registerMarketRoutes(
     nextKeyDate: resolution.nextKeyDate,
   });
   executionRoutes(http, { service: execution, venues });
-  const consensus = createConsensusService({ database, board, clock, getMarket: service.getMarket });
+  const consensus = createConsensusService({
+    ...{ database, board, clock, getMarket: service.getMarket },
+    probabilityOf: analyses.probabilityOf,
+  });
   consensusRoutes(http, { service: consensus, venues: venues.trading });
   const arbitrage = createArbitrageService({
     ...{ board, clock, pairs: ports.matchedPairs ?? matching, venues: venues.trading },
@@ -79,7 +86,18 @@ export function registerMarketRoutes(
     getHistory: service.getHistory,
     now: () => clock.now(),
   });
-  registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
+  const correlation = registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
+  const whatIf = createWhatIfService({
+    ...{ board, clock, venues: venues.trading, pairsOf: matching.pairsOf },
+    probabilityOf: analyses.probabilityOf,
+    correlate: correlation.correlatePair,
+  });
+  whatIfRoutes(http, { service: whatIf, venues: venues.trading });
+  const eventAnalyses = createEventAnalysesService({
+    ...{ clock, markets: service, analyses: analyses.service },
+    probabilityOf: analyses.probabilityOf,
+  });
+  eventAnalysisRoutes(http, { service: eventAnalyses, venues: venues.trading });
   websiteRoutes(http, {
     service,
     board,
@@ -104,7 +122,7 @@ function registerCorrelationRoutes(
     readonly markets: MarketsService;
     readonly venues: readonly VenueId[];
   },
-): void {
+): CorrelationService {
   const { ports, board, ingest, markets, venues } = options;
   const { clock, database } = ports;
   const workers = ports.openWorkerPool<CorrelationTask, Uint8Array<ArrayBuffer>>(CORRELATION_WORKER);
@@ -116,4 +134,5 @@ function registerCorrelationRoutes(
     readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),
   });
   correlationRoutes(http, { service, venues });
+  return service;
 }

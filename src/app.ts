@@ -45,9 +45,10 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const { clock, random, log, database, bus, data, publicUrl, sharedLimits, journal, account: settings } = ports;
   const { board, ingest, eventLog } = buildPipeline(ports);
   const servesApi = ports.node?.serves !== false;
-  const matching = servesApi ? createMatching({ ...ports, board }) : null;
-
-  const analyses = buildAnalyses(ports, { board, ingest, eventLog });
+  // Analyses compare a market with the same question at other venues.
+  const needsMatching = servesApi || ports.node?.maintains !== false;
+  const matching = needsMatching ? createMatching({ ...ports, board }) : null;
+  const analyses = buildAnalyses(ports, { board, ingest, eventLog, matching });
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const accounts = buildCustomers(ports, nodeId);
@@ -115,7 +116,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     },
     matching: () => matching?.report ?? null,
   });
-  if (matching !== null) {
+  if (servesApi && matching !== null) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
     registerMarketRoutes(http, { ports, board, ingest, matching, analyses, health: createReport });
     const signIn = createBrowserSignIn({ sessions, publicUrl });

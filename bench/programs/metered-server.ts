@@ -82,6 +82,7 @@ marketRoutes(openServer, {
     trades: meteredApp.ingest.trades,
     factsOf: (listing) => meteredApp.ingest.factsOf(listing),
     matches: NO_MATCHES,
+    probabilityOf: () => null,
   }),
 });
 const urls = {

@@ -2,8 +2,9 @@
 import { parseArgs } from "node:util";
 import { isSameProposition } from "../../src/matching/decide.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "../../src/matching/model-data.ts";
+import { format } from "../markdown.ts";
 import { type Prediction, predictRow } from "./compare-rows.ts";
-import { describeScores, format, type ScoredRow, summariseScores } from "./report.ts";
+import { describeScores, type ScoredRow, summariseScores } from "./report.ts";
 import { readPairs } from "./rows.ts";
 
 const USAGE = `Usage: npm run evaluate:matching -- FILE [--mistakes N] [--json]

@@ -7,10 +7,11 @@ import {
   type Veto,
 } from "../../src/matching/decide.ts";
 import type { WordWeights } from "../../src/matching/text/word-weights.ts";
+import { format, table } from "../markdown.ts";
 import { compareEventRow, compareMarketRow } from "./compare-rows.ts";
 import { groupPairs } from "./groups.ts";
 import { scoreAt } from "./metrics.ts";
-import { describeScores, format, GRAINS, type ScoredRow, table } from "./report.ts";
+import { describeScores, GRAINS, type ScoredRow } from "./report.ts";
 import type { PairRow } from "./rows.ts";
 import { FOLDS, RIDGE, WORD_COUNT_MIN, type WordCounts } from "./train.ts";
 

@@ -1,5 +1,6 @@
 /** Describes the scores of a matcher as Markdown. */
 import { MATCH_DECISION_MIN } from "../../src/matching/decide.ts";
+import { format, table } from "../markdown.ts";
 import { brierScore, calibrationBins, calibrationError, type Score, type Scored, scoreAt } from "./metrics.ts";
 import type { PairRow } from "./rows.ts";
 
@@ -9,13 +10,6 @@ export interface ScoredRow extends Scored {
 
 export const GRAINS = ["market", "event"] as const;
 const COMPARED_THRESHOLDS = [0.5, 0.7, 0.9];
-
-export const format = (value: number | null, decimals = 3): string => (value === null ? "–" : value.toFixed(decimals));
-
-export function table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const line = (cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
-  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
-}
 
 /** Tables of precision, recall, F1 and Brier score by grain and relation, by threshold, and of the calibration. */
 export function describeScores(scored: readonly ScoredRow[]): string {

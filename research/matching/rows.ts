@@ -1,8 +1,7 @@
 /** Reads labelled pairs: JSON objects, one per line, gzipped or not. */
-import { readFile } from "node:fs/promises";
-import { gunzipSync } from "node:zlib";
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
+import { readLines } from "../lines.ts";
 
 const Side = Type.Object({
   venue: Type.String(),
@@ -26,11 +25,9 @@ const PairRow = Type.Object({
 export type PairSide = Static<typeof Side>;
 export type PairRow = Static<typeof PairRow>;
 
-const GZIP_MAGIC = 0x1f8b;
-
 /** @throws Error that names the line if a line is not valid JSON or not a pair */
 export async function readPairs(path: string): Promise<PairRow[]> {
-  return readLines(path, (value) => Value.Check(PairRow, value), "a pair") as Promise<PairRow[]>;
+  return readLines(path, (value) => Value.Check(PairRow, value), "a pair");
 }
 
 const ListingRow = Type.Object({
@@ -43,25 +40,6 @@ export type ListingRow = Static<typeof ListingRow>;
 
 /** Reads listed questions, each once. @throws Error that names the line */
 export async function readListings(path: string): Promise<ListingRow[]> {
-  const rows = (await readLines(path, (value) => Value.Check(ListingRow, value), "a listing")) as ListingRow[];
+  const rows = await readLines(path, (value) => Value.Check(ListingRow, value), "a listing");
   return [...new Map(rows.map((row) => [`${row.venue}/${row.id}`, row])).values()];
-}
-
-async function readLines(path: string, isRow: (value: unknown) => boolean, name: string): Promise<unknown[]> {
-  const bytes = await readFile(path);
-  const isGzip = bytes.length > 2 && bytes.readUInt16BE(0) === GZIP_MAGIC;
-  const text = (isGzip ? gunzipSync(bytes) : bytes).toString("utf8");
-  const rows: unknown[] = [];
-  for (const [index, line] of text.split("\n").entries()) {
-    if (line.trim() === "") continue;
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch (error) {
-      throw new Error(`${path}, line ${index + 1}: not valid JSON`, { cause: error });
-    }
-    if (!isRow(value)) throw new Error(`${path}, line ${index + 1}: not ${name}`);
-    rows.push(value);
-  }
-  return rows;
 }

@@ -4,6 +4,7 @@ import {
   type EventListing,
   type MarketListing,
   type MarketSnapshot,
+  type MarketStatus,
   type Quote,
   type VenueId,
   yesPrice,
@@ -22,6 +23,7 @@ import {
   type MarketObserver,
   type MarketQuery,
   priceChange24h,
+  type QuestionMatch,
   type QuoteRefusal,
   type SortKey,
 } from "./model.ts";
@@ -29,6 +31,7 @@ import type { OrderedPosition } from "./ordered-index.ts";
 import { shareStructure } from "./structural-sharing.ts";
 import { TextIndex } from "./text-index.ts";
 
+const volumeOf = ({ activity }: BoardMarket): number => activity.volume24hUsd ?? 0;
 const boardId = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
 
 /**
@@ -241,6 +244,29 @@ export class MarketBoard {
    */
   findRows({ text, ...filters }: MarketFilter): Uint32Array {
     return this.#marketIndex.findRows({ ...filters, candidates: text === null ? null : this.#textIndex.find(text) });
+  }
+
+  /**
+   * Returns the markets that are most similar to a question, best first: the markets of these venues with this status and a
+   * price. Equal similarity is decided by 24-hour volume.
+   *
+   * @returns  similarity in (0, 1]; 1 if title, outcome and event title have the words of the question and no others
+   */
+  findByQuestion(
+    question: string,
+    filter: { readonly venues: readonly VenueId[]; readonly status: MarketStatus; readonly limit: number },
+  ): QuestionMatch[] {
+    const venues = new Set(filter.venues);
+    return this.#textIndex
+      .rank(question)
+      .flatMap(({ row, similarity }): QuestionMatch[] => {
+        const market = this.#markets[row] ?? null;
+        if (market === null || market.yesPrice === null) return [];
+        const { venue, status } = market.listing;
+        return venues.has(venue) && status === filter.status ? [{ market, similarity }] : [];
+      })
+      .sort((a, b) => b.similarity - a.similarity || volumeOf(b.market) - volumeOf(a.market))
+      .slice(0, filter.limit);
   }
 
   /** Returns the events that match the query, in the requested order. */

@@ -10,6 +10,7 @@ export {
   type MarketObserver,
   type MarketQuery,
   priceChange24h,
+  type QuestionMatch,
   SORT_KEYS,
   type SortKey,
 } from "./model.ts";

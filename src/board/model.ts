@@ -60,6 +60,13 @@ export interface MarketQuery extends MarketFilter {
   readonly after: OrderedPosition | null;
 }
 
+/** A market that is similar to a question in words. */
+export interface QuestionMatch {
+  readonly market: BoardMarket;
+  /** In (0, 1]. */
+  readonly similarity: number;
+}
+
 /** The active markets of one category. */
 export interface CategorySummary {
   readonly category: Category;

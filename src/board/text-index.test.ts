@@ -108,6 +108,42 @@ test("`findEach` returns the rows of each query word, which may be a prefix, rar
   );
 });
 
+test("`rank` returns each row that shares a word with the query, and the query's own text is the most similar", () => {
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 12 }), fc.nat(), (texts, pick) => {
+      const index = new TextIndex();
+      index.set(99, "a deleted row");
+      for (const [row, content] of texts.entries()) index.set(row, content);
+      index.delete(99);
+      const query = texts[pick % texts.length] ?? "";
+      const words = new Set(splitWords(query));
+      const ranked = index.rank(query);
+      const expected = texts.flatMap((content, row) =>
+        splitWords(content).some((word) => words.has(word)) ? [row] : [],
+      );
+      assert.deepEqual(ranked.map(({ row }) => row).sort(), expected.sort());
+      for (const { row, similarity } of ranked) {
+        assert.ok(similarity > 0 && similarity <= 1 + 1e-12);
+        const isEqual = [...new Set(splitWords(texts[row] ?? ""))].sort().join() === [...words].sort().join();
+        assert.equal(similarity > 1 - 1e-12, isEqual);
+      }
+    }),
+  );
+});
+
+test("a rare word that is shared counts more than a frequent one", () => {
+  const index = new TextIndex();
+  for (const [row, content] of [
+    "will the fed cut",
+    "will the bank hold",
+    "will the fed hold",
+    "will it rain",
+  ].entries())
+    index.set(row, content);
+  const [best] = index.rank("will rain come").sort((a, b) => b.similarity - a.similarity);
+  assert.equal(best?.row, 3);
+});
+
 test("the ASCII fast path and the Unicode path return the same words", () => {
   const ascii = fc.string({ unit: fc.constantFrom(..."aZ09.,;-$%é ") });
   fc.assert(

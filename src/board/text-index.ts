@@ -3,6 +3,8 @@ import { Bitmap } from "./bitmap.ts";
 /** Minimum length of a query word that matches by prefix. Shorter query words match only complete words. */
 const PREFIX_LENGTH_MIN = 3;
 const QUERY_WORDS_MAX = 32;
+/** Rows that `rank` reads per query: the rows of rare words first. */
+const RANKED_ROWS_MAX = 50_000;
 
 /** Matches the comma of "125,000", which is indexed as 125000, and of "125,0", which is a prefix of it. */
 const DIGIT_GROUP_COMMA_PATTERN = /(?<=\p{N}),(?=\p{N})/gu;
@@ -37,16 +39,19 @@ export class TextIndex {
   /** Words of at least `PREFIX_LENGTH_MIN` characters, by their first `PREFIX_LENGTH_MIN` characters. */
   readonly #wordsByPrefix = new Map<string, IndexedWord[]>();
   readonly #wordsOfRow: (readonly IndexedWord[] | undefined)[] = [];
+  #rowCount = 0;
 
   /** Indexes the text of a row, replacing its previous text. */
   set(row: number, text: string): void {
     this.delete(row);
     const uniqueWords = [...new Set(splitWords(text))].map((word) => this.#words.get(word) ?? this.#addWord(word));
     this.#wordsOfRow[row] = uniqueWords;
+    this.#rowCount += 1;
     for (const { rows } of uniqueWords) rows.add(row);
   }
 
   delete(row: number): void {
+    if (this.#wordsOfRow[row] !== undefined) this.#rowCount -= 1;
     for (const word of this.#wordsOfRow[row] ?? []) {
       word.rows.delete(row);
       if (word.rows.size === 0) this.#removeWord(word);
@@ -71,6 +76,34 @@ export class TextIndex {
   findEach(query: string): Bitmap[] {
     const queryWords = [...new Set(splitWords(query).slice(0, QUERY_WORDS_MAX))];
     return queryWords.map((word) => this.#findPrefix(word)).sort((a, b) => a.size - b.size);
+  }
+
+  /**
+   * Returns the rows that share words with the query, and how similar they are: weighted Dice coefficient
+   * 2 w(query and row) / (w(query) + w(row)), where the weight of a word in n of N rows is ln(1 + N / n). Only rows with one
+   * of the rarest words of the query are found, at most 50,000.
+   */
+  rank(query: string): { readonly row: number; readonly similarity: number }[] {
+    const queryWords = [...new Set(splitWords(query).slice(0, QUERY_WORDS_MAX))];
+    const known = queryWords.flatMap((word) => this.#words.get(word) ?? []).sort((a, b) => a.rows.size - b.rows.size);
+    const weightOf = (rows: number) => Math.log(1 + this.#rowCount / Math.max(1, rows));
+    const candidates = new Set<number>();
+    for (const { rows } of known) {
+      if (candidates.size > 0 && candidates.size + rows.size > RANKED_ROWS_MAX) break;
+      for (const row of rows.toArray().slice(0, RANKED_ROWS_MAX)) candidates.add(row);
+    }
+    const asked = new Set(known);
+    const queryWeight = queryWords.reduce((sum, word) => sum + weightOf(this.#words.get(word)?.rows.size ?? 0), 0);
+    return [...candidates].map((row) => {
+      let shared = 0;
+      let total = queryWeight;
+      for (const word of this.#wordsOfRow[row] ?? []) {
+        const weight = weightOf(word.rows.size);
+        total += weight;
+        if (asked.has(word)) shared += weight;
+      }
+      return { row, similarity: (2 * shared) / total };
+    });
   }
 
   #findPrefix(prefix: string): Bitmap {

@@ -13,6 +13,7 @@ import type { Config } from "../config/config.ts";
 import type { NodeSettings } from "../ingest/index.ts";
 import type { ByteCounter, HttpOut } from "../ports/http-out.ts";
 import { loadVenue, type VenueSetting } from "../venues/registry.ts";
+import { buildResearch } from "./build-research.ts";
 import type { SandboxUrls } from "./sandbox-process.ts";
 import { loadSignUpSettings } from "./sign-up-settings.ts";
 import { StartupError } from "./startup-errors.ts";
@@ -36,10 +37,11 @@ export async function buildServiceApp(
   const http = createUndiciHttp(systemClock);
   closers.push(() => http.close());
   await assertAddressChecksums(config);
+  const openPool: AppPorts["openWorkerPool"] = (module) => openWorkerPool(module, systemClock);
   return buildApp({
     clock: systemClock,
     random: systemRandom,
-    openWorkerPool: (module) => openWorkerPool(module, systemClock),
+    openWorkerPool: openPool,
     openStateThread: (module, options) => openStateThread(module, options, systemClock),
     ...ports,
     jobs: createPgBossQueues({ ...ports, clock: systemClock }),
@@ -51,7 +53,14 @@ export async function buildServiceApp(
     connections: config.connections,
     marketplaceSecrets: config.marketplaceSecrets,
     eventDays: config.eventDays,
-    analyses: { concurrency: config.analysisConcurrency },
+    analyses: {
+      concurrency: config.analysisConcurrency,
+      researchRunner: buildResearch(
+        config.research,
+        { clock: systemClock, random: systemRandom, log, http, openWorkerPool: openPool },
+        closers,
+      ),
+    },
     ...(await loadSignUpSettings(config, { http, log, closers })),
     auditDays: config.auditDays,
     retention: {
@@ -95,6 +104,7 @@ async function loadVenues(
       !config.sandbox.limits && sandboxUrls[adapter] !== undefined && Object.keys(configuredUrls).length === 0;
     return {
       id,
+      adapter,
       referenceOnly,
       create: ((countDrop, drift, countBytes) =>
         createVenue(

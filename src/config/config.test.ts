@@ -51,6 +51,7 @@ test("an empty environment configures a sandbox on loopback with the documented 
     analysisConcurrency: 4,
     metrics: null,
     payments: null,
+    research: null,
     logLevel: "info",
     turnstile: null,
     mail: null,
@@ -336,7 +337,7 @@ test("error messages never repeat a value that may contain a secret", () => {
     PARALLAX_PUBLIC_URL: `ftp://user:${secret}@x.example`,
     PARALLAX_KALSHI_URL: `ftp://${secret}@x.example`,
     PARALLAX_KALSHI_KEY_ID: secret,
-    PARALLAX_LLM_API_KEY: secret,
+    PARALLAX_LLM_API_KEYS: secret,
   });
   assert.equal(errors.length, 5);
   assert.equal(new ConfigError(errors).message.includes(secret), false);

@@ -5,6 +5,7 @@ import { isLoopbackHost } from "../lib/loopback.ts";
 import { UserFacingError } from "../lib/user-facing-error.ts";
 import { parseVenues, VENUE_SERVICES, type VenueSetting } from "../venues/registry.ts";
 import { parsePaymentSettings } from "./payment-settings.ts";
+import { parseResearchSettings, type ResearchSettings } from "./research-settings.ts";
 import { type Environment, SettingsReader } from "./settings-reader.ts";
 import { parseVenueOverrides, type VenueOverrides } from "./venue-settings.ts";
 
@@ -46,6 +47,8 @@ export interface Config extends VenueOverrides {
   readonly metrics: { readonly port: number | null; readonly token: string | null } | null;
   /** Per-call payments; null disables them. */
   readonly payments: PaymentSettings | null;
+  /** Research with a language model; null if no model is set. */
+  readonly research: ResearchSettings | null;
   /** Bot check of sign-up; null if no secret is set. */
   readonly turnstile: {
     readonly secret: string;
@@ -165,6 +168,7 @@ export function parseConfig(
     settledMarketDays: parseSettledMarketDays(reader),
     metrics: parseMetrics(reader),
     payments: parsePaymentSettings(reader, { mode, publicUrl }),
+    research: parseResearchSettings(reader),
     turnstile: parseTurnstile(reader, mode),
     mail: parseMail(reader, publicUrl),
     disposableDomains: reader.list("PARALLAX_DISPOSABLE_DOMAINS"),

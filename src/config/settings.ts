@@ -93,6 +93,17 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "additional domains to reject at sign-up, comma-separated; an entry with a / is a file with one domain per line",
   ],
   PARALLAX_AUDIT_DAYS: ["400", "days to retain the audit log of account changes"],
+  PARALLAX_LLM_MODEL: [
+    "",
+    "language model for research: anthropic/<model>, openai/<model>, or the model of PARALLAX_LLM_BASE_URL; unset disables research",
+  ],
+  PARALLAX_LLM_BASE_URL: ["", "base URL of a server with the protocol of OpenAI's chat completions"],
+  PARALLAX_LLM_API_KEY: ["", "key of the language model"],
+  PARALLAX_LLM_PRICE: ["5;25", "price of the model in USD per million tokens: input;output"],
+  PARALLAX_LLM_BUDGET_USD: ["0.15", "highest cost of the research of one analysis in USD"],
+  PARALLAX_LLM_DEADLINE_SECONDS: ["90", "longest research of one analysis in seconds, 10 to 3600"],
+  PARALLAX_SEARCH_ENGINES: ["gdelt,wikipedia", "search engines for research, comma-separated: gdelt, wikipedia, brave"],
+  PARALLAX_SEARCH_API_KEY: ["", "key of Brave Search"],
   PARALLAX_LOG_LEVEL: ["info", "debug, info, warn or error"],
 };
 

@@ -1,34 +1,17 @@
-import { type Estimate, estimate } from "./estimate.ts";
+import { describeChangesOfMind, describeEdge, describeFactors, summarise } from "./describe.ts";
+import { type Estimate, estimate, type FactorStep } from "./estimate.ts";
+import { executableEdges, type Recommendation, recommend } from "./executable-edge.ts";
+import { toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView } from "./model.ts";
-
-export type Recommendation = "BUY_YES" | "BUY_NO" | "NO_TRADE";
-export type RiskRating = "low" | "medium" | "high";
+import { assessRisk, type RiskRating } from "./risk.ts";
+import { describeScenarios, type Scenario } from "./scenarios.ts";
+import { viewAt } from "./view.ts";
 
 /** One factor of the causal decomposition. */
-export interface CausalFactor {
-  readonly claim: string;
-  readonly direction: "supports_yes" | "supports_no";
-  readonly evidence: readonly string[];
-  /** Probability before and after the factor, in [0, 1]. The posterior is the prior of the next factor. */
-  readonly prior: number;
-  readonly posterior: number;
-  /** Share of the absolute changes of the log-odds; the weights of all factors sum to 1. */
-  readonly weight: number;
-  /** In [0, 1]. */
-  readonly confidence: number;
-}
-
-/** A way in which the question can develop. The scenarios exclude each other and cover everything. */
-export interface Scenario {
-  readonly name: string;
-  /** Probability of the scenario; all sum to 1. */
-  readonly probability: number;
-  /** Probability of YES in the scenario. */
-  readonly conditionalProbability: number;
-  readonly description: string;
-  /** What would show that this scenario is happening. */
-  readonly trigger: string;
-}
+export type CausalFactor = Pick<
+  FactorStep,
+  "claim" | "direction" | "evidence" | "prior" | "posterior" | "weight" | "confidence"
+>;
 
 /** The engine's result for one market at one time. Plain data. */
 export interface Analysis {
@@ -58,7 +41,7 @@ export interface Analysis {
   /** Probability without the calibration factor. */
   readonly rawProbability: number;
   readonly calibrationApplied: boolean;
-  /** True if research contributed. */
+  /** True if research is part of the view. */
   readonly isFull: boolean;
 }
 
@@ -67,31 +50,60 @@ export interface Analysis {
  *
  * @returns  null if the market has no price
  */
-export function analyse(view: MarketView, coefficients: EngineCoefficients): Analysis | null {
+export function analyse(marketView: MarketView, coefficients: EngineCoefficients): Analysis | null {
+  const view = viewAt(marketView, marketView.asOf);
   const result = estimate(view, coefficients);
-  return result === null ? null : describe(view, result);
-}
-
-function describe(view: MarketView, { probability, marketPrice, prior, steps, ...rest }: Estimate): Analysis {
-  const edge = probability - marketPrice;
+  if (result === null) return null;
+  const { probability, marketPrice, confidence, interval, steps } = result;
+  const edges = executableEdges(view, probability);
+  const recommendation = recommend(edges);
+  const risk = assessRisk(view, result);
+  const isFull = view.research !== null;
   return {
     asOf: view.asOf,
     probability,
     marketPrice,
-    edge,
-    recommendation: "NO_TRADE",
-    confidence: rest.confidence,
-    riskRating: "medium",
-    interval: rest.interval,
-    summary: prior.claim,
-    keyFactors: steps.map(({ claim }) => claim),
-    risks: [],
-    factors: steps,
-    scenarios: [],
-    whatWouldChangeMind: [],
-    edgeAssessment: "",
-    rawProbability: prior.probability,
+    edge: probability - marketPrice,
+    recommendation,
+    confidence,
+    riskRating: risk.rating,
+    interval,
+    summary: summarise(view, result, edges),
+    keyFactors: describeFactors(result),
+    risks: [
+      ...risk.sentences,
+      ...(isFull ? [] : ["No research was done: news that the prices do not contain yet is not considered."]),
+    ],
+    factors: listFactors(result),
+    scenarios: describeScenarios(view, result),
+    whatWouldChangeMind: describeChangesOfMind(result),
+    edgeAssessment: describeEdge(result, edges),
+    rawProbability: withoutCalibration(result),
     calibrationApplied: steps.some(({ name }) => name === "calibration"),
-    isFull: view.research !== null,
+    isFull,
   };
+}
+
+/** The factors that contribute, or the price alone if none does. */
+function listFactors({ steps, prior, probability }: Estimate): CausalFactor[] {
+  if (steps.length > 0)
+    return steps.map(({ claim, direction, evidence, prior: before, posterior, weight, confidence }) => ({
+      ...{ claim, direction, evidence, prior: before, posterior, weight, confidence },
+    }));
+  return [
+    {
+      claim: prior.claim,
+      direction: probability >= 0.5 ? "supports_yes" : "supports_no",
+      evidence: prior.evidence,
+      prior: probability,
+      posterior: probability,
+      weight: 1,
+      confidence: prior.confidence,
+    },
+  ];
+}
+
+function withoutCalibration({ probability, logOdds, steps }: Estimate): number {
+  const step = steps.find(({ name }) => name === "calibration");
+  return step === undefined ? probability : toProbability(logOdds - step.coefficient * step.lambda);
 }

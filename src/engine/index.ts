@@ -1,15 +1,9 @@
 /** Estimates the probability of a market from its price and other factors. Pure: all data is in the view. */
-export {
-  type Analysis,
-  analyse,
-  type CausalFactor,
-  type Recommendation,
-  type RiskRating,
-  type Scenario,
-} from "./analysis.ts";
-export { type Estimate, estimate, type FactorStep } from "./estimate.ts";
+export { type Analysis, analyse, type CausalFactor } from "./analysis.ts";
+export { type Estimate, estimate } from "./estimate.ts";
+export { executableEdges, recommend } from "./executable-edge.ts";
+export { toLogOdds, toProbability } from "./log-odds.ts";
 export type {
-  ActivityView,
   BookView,
   ConsensusView,
   EngineCoefficients,
@@ -24,4 +18,4 @@ export type {
   TradePoint,
 } from "./model.ts";
 export { ENGINE_COEFFICIENTS } from "./model-data.ts";
-export { viewAt } from "./view.ts";
+export type { Scenario } from "./scenarios.ts";

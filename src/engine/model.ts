@@ -62,6 +62,8 @@ export interface PeerView {
 /** A market of the same event. The market at hand is one of them. */
 export interface LegView {
   readonly marketId: string;
+  /** Name of the outcome within the event. */
+  readonly label: string;
   /** When the price was last confirmed, Unix milliseconds. */
   readonly at: number;
   /** In [0, 1]. */
@@ -212,10 +214,12 @@ export interface EngineCoefficients {
   /** Log-odds beyond which a price is stretched, and the kinds of prices to which it applies. */
   readonly tail: { readonly from: number; readonly kinds: readonly PriceKind[] };
   /**
-   * Share of the gap to a peer that a price closes within a day, by adapter of the market and adapter of the peer. `default`
-   * applies to others of the same kind of price.
+   * Share of the gap to a peer that a price closes within a day, by adapter of the market and adapter of the peer. Other
+   * pairs have the share of `default` by the kind of the peer's price.
    */
   readonly leadership: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Share of each imbalance in the order flow. 0 for a part that no data was fitted to. */
+  readonly orderFlow: { readonly trades: number; readonly largeTrades: number; readonly book: number };
   /** Weight of each factor before its confidence. 0 where the fit found no gain out of sample. */
   readonly weights: Readonly<Record<FactorName, number>>;
   /** Covariance of the weights, by factor; factors without an entry have none. */

@@ -1,12 +1,10 @@
-import { yesPrice } from "../domain/market.ts";
+import { midOfBook, yesPrice } from "../domain/market.ts";
 import { formatPercent, formatPrice } from "./format.ts";
 import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
-/** Largest distance from the mid to the price that the microprice may explain: half of the widest spread with a mid. */
-const SPREAD_MAX = 0.1;
-/** Standard error of a price without a two-sided book, in probability. */
+/** Half of the spread that is assumed without a two-sided book. */
 const UNKNOWN_HALF_SPREAD = 0.05;
 /** Confidence lost by a spread of this width, and by a quote of this age. Both losses are at most half. */
 const WIDE_SPREAD = 0.2;
@@ -34,7 +32,6 @@ export function readPrior(
 ): Prior {
   const spread = spreadOf(quote);
   const probability = price + coefficients.micropriceShare * micropriceShift(quote);
-  const halfSpread = spread === null ? UNKNOWN_HALF_SPREAD : spread / 2;
   const bounded = toProbability(toLogOdds(probability));
   const evidence = [
     spread === null || quote === null
@@ -42,16 +39,28 @@ export function readPrior(
       : `Order book: bid ${formatPrice(quote.bid)}, ask ${formatPrice(quote.ask)}, spread ${formatPercent(spread)} points.`,
   ];
   const ageMs = quote === null ? OLD_QUOTE_MS : Math.max(0, asOf - quote.at);
-  const spreadLoss = 0.5 * Math.min(1, (spread ?? SPREAD_MAX) / WIDE_SPREAD);
+  const spreadLoss = 0.5 * Math.min(1, (spread ?? 2 * UNKNOWN_HALF_SPREAD) / WIDE_SPREAD);
   const ageLoss = 0.5 * Math.min(1, ageMs / OLD_QUOTE_MS);
   return {
     probability: bounded,
     logOdds: toLogOdds(bounded),
-    standardError: halfSpread / Math.max(bounded * (1 - bounded), halfSpread),
+    standardError: logOddsError(bounded, spread),
     confidence: (1 - spreadLoss) * (1 - ageLoss),
     claim: `The market's price implies ${formatPercent(bounded)}%.`,
     evidence,
   };
+}
+
+/**
+ * Standard error of a price's log-odds as a measurement of the market's opinion: half of the spread, s, divided by the
+ * slope dp/dL = p (1 - p), and at most 1.
+ *
+ * @param spread  ask minus bid; null without a two-sided book, for which 0.1 is assumed
+ * @returns  in [0, 1]
+ */
+export function logOddsError(probability: number, spread: number | null): number {
+  const halfSpread = spread === null ? UNKNOWN_HALF_SPREAD : spread / 2;
+  return halfSpread === 0 ? 0 : halfSpread / Math.max(probability * (1 - probability), halfSpread);
 }
 
 /** Ask minus bid; null without both. */
@@ -60,12 +69,11 @@ export function spreadOf(quote: Pick<QuotePoint, "bid" | "ask"> | null): number 
   return quote.ask - quote.bid;
 }
 
-/** Microprice minus mid; 0 if the book is one-sided or too wide for a mid, or its sizes are unknown. */
+/** Microprice minus mid; 0 without a mid, which a one-sided or too wide book does not have, or without known sizes. */
 function micropriceShift(quote: QuotePoint | null): number {
   if (quote === null || quote.bid === null || quote.ask === null) return 0;
-  const { bidSize, askSize } = quote;
+  const { bid, ask, bidSize, askSize } = quote;
+  if (midOfBook(bid, ask) === null) return 0;
   if (bidSize === null || askSize === null || bidSize + askSize <= 0) return 0;
-  const spread = quote.ask - quote.bid;
-  if (!(spread > 0 && spread <= SPREAD_MAX)) return 0;
-  return (spread / 2) * ((bidSize - askSize) / (bidSize + askSize));
+  return ((ask - bid) / 2) * ((bidSize - askSize) / (bidSize + askSize));
 }

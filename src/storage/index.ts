@@ -21,6 +21,7 @@ export { StoredPastPrices } from "./past-prices.ts";
 export { type LastHour, readLastHour } from "./readers/last-hour.ts";
 export { type PriceSeries, readPriceSeries, type SeriesPeriod, seriesBarMs } from "./readers/price-series.ts";
 export { type QuoteTicks, readQuoteTicks } from "./readers/quote-ticks.ts";
+export { readRecentTrades } from "./readers/recent-trades.ts";
 export { DEFAULT_RETENTION, planRetention, type RetentionDays } from "./retention.ts";
 export { reclaimSpace } from "./store-size.ts";
 export { createTickWriter, type TickWriter } from "./tick-writer.ts";

@@ -12,7 +12,7 @@ import type { OpenWorkerPool } from "../../ports/worker-pool.ts";
 import { ANALYSIS_WORKER } from "./compute.ts";
 import { createHouseJob } from "./house-job.ts";
 import { LatestProbabilities } from "./latest-probabilities.ts";
-import type { ResearchRunner } from "./model.ts";
+import { type ResearchRunner, STALE_MS_MAX } from "./model.ts";
 import { createRunPerformer } from "./perform-run.ts";
 import type { QueueLimits } from "./run-queries.ts";
 import { RunWorker } from "./run-worker.ts";
@@ -68,6 +68,11 @@ export function createAnalyses(ports: AnalysisPorts) {
     service: createAnalysesService({ database, board, clock, runs, getMarket: ports.getMarket }),
     /** The latest probability of each market, in memory. */
     latest,
+    /** The latest probability of a market, in [0.0001, 0.9999]; null if there is none of the last 72 hours. */
+    probabilityOf({ listing }: BoardMarket): number | null {
+      const found = latest.find(listing.venue, listing.marketId);
+      return found === null || clock.now() - found.analysedAt > STALE_MS_MAX ? null : found.probability;
+    },
     houseJob,
     /** Names of the jobs whose last run failed, for health and metrics. */
     get failingJobs(): readonly string[] {

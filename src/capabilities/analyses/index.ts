@@ -1,6 +1,9 @@
 /** Analyses of markets: runs, results, freshness, and the latest probability of each market. */
 export { type Analyses, createAnalyses } from "./analyses.ts";
 export { deleteParticipant } from "./analysis-queries.ts";
-export { createMarketViews } from "./market-views.ts";
-export type { ResearchRunner } from "./model.ts";
+export { FRESHNESS, type Freshness } from "./freshness.ts";
+export { createMarketViews, type VenueTraits } from "./market-views.ts";
+export type { ResearchRunner, StoredAnalysis } from "./model.ts";
+export { pollUrlOf } from "./present.ts";
 export { analysisRoutes } from "./routes.ts";
+export type { AnalysesService } from "./service.ts";

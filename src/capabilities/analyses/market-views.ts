@@ -1,33 +1,149 @@
-import type { BoardMarket } from "../../board/index.ts";
+import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
-import type { MarketView } from "../../engine/index.ts";
+import type { VenueId } from "../../domain/market.ts";
+import type {
+  ConsensusView,
+  EventView,
+  LegView,
+  MarketView,
+  PeerView,
+  PricePoint,
+  TradePoint,
+} from "../../engine/index.ts";
+import { findMarketLadders } from "../arbitrage/index.ts";
+import type { EqualMarket } from "../matching/index.ts";
+import { findEventDeadline } from "../resolution/index.ts";
 
-/** Builds views from the board's quotes only. */
-export function createMarketViews() {
+/** Events with more markets are not compared: reading them would take longer than the analysis. */
+const LEGS_MAX = 200;
+const PEERS_MAX = 10;
+
+/** A venue as the engine distinguishes it. */
+export interface VenueTraits {
+  /** Name of the adapter; null if unknown. */
+  readonly adapter: string | null;
+  readonly isPlayMoney: boolean;
+}
+
+export interface MarketViewPorts {
+  readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
+  readonly traitsOf: (venue: VenueId) => VenueTraits;
+  readonly equalMarketsOf: (market: BoardMarket) => readonly EqualMarket[];
+  /** Stored prices until `asOf`, oldest first. */
+  readonly readPrices: (marketKey: number, asOf: number) => Promise<readonly PricePoint[]>;
+  /** Stored trades of the last day until `asOf`, oldest first. */
+  readonly readTrades: (marketKey: number, asOf: number) => Promise<readonly TradePoint[]>;
+  /** The robust consensus of reported trades until `asOf`; null if there is none. */
+  readonly readConsensus: (venue: VenueId, marketId: string, asOf: number) => Promise<ConsensusView | null>;
+}
+
+/** Collects what the service knows of a market into the view that the engine reads. */
+export function createMarketViews(ports: MarketViewPorts) {
+  const { board, traitsOf } = ports;
   return {
-    async viewOf({ listing, quote, activity, updatedAt }: BoardMarket, asOf: number): Promise<MarketView> {
+    /**
+     * @param asOf  Unix milliseconds; at most the current time
+     * @throws AppError `store_unavailable`
+     */
+    async viewOf(market: BoardMarket, asOf: number): Promise<MarketView> {
+      const { listing, quote, activity, updatedAt, storeKey } = market;
+      const { venue, marketId, eventId } = listing;
+      const [prices, trades, consensus] = await Promise.all([
+        storeKey === null ? [] : ports.readPrices(storeKey, asOf),
+        storeKey === null ? [] : ports.readTrades(storeKey, asOf),
+        ports.readConsensus(venue, marketId, asOf),
+      ]);
+      const event = eventId === null ? null : board.findEvent(eventSlug(venue, eventId));
+      const { adapter, isPlayMoney } = traitsOf(venue);
       return {
         asOf,
-        venue: listing.venue,
-        adapter: null,
-        marketId: listing.marketId,
-        title: listing.title,
-        category: categoryOf(listing.category),
-        kind: "money",
+        ...{ venue, adapter, marketId, title: listing.title, category: categoryOf(listing.category) },
+        kind: isPlayMoney ? "play_money" : "money",
         openAt: listing.openAt,
         closeAt: listing.closeAt,
-        deadlineAt: null,
+        deadlineAt: findEventDeadline(listing, event?.listing.title ?? null, asOf),
         takerFee: listing.takerFee,
-        quote: { ...quote, at: Math.min(asOf, updatedAt) },
-        prices: [],
+        quote: {
+          at: confirmedBy(asOf, updatedAt),
+          bid: quote.bid,
+          ask: quote.ask,
+          bidSize: quote.bidSize,
+          askSize: quote.askSize,
+          lastPrice: quote.lastPrice,
+          indicativePrice: quote.indicativePrice,
+        },
+        prices,
         book: null,
-        trades: [],
-        activity: { at: Math.min(asOf, updatedAt), ...activity },
-        peers: [],
-        event: null,
-        consensus: null,
+        trades,
+        activity: {
+          at: confirmedBy(asOf, updatedAt),
+          volume24hUsd: activity.volume24hUsd,
+          liquidityUsd: activity.liquidityUsd,
+        },
+        peers: listPeers(market, asOf),
+        event: event === null ? null : viewEvent(event.slug, event.listing, marketId, asOf),
+        consensus,
         research: null,
       };
     },
   };
+
+  function listPeers(market: BoardMarket, asOf: number): PeerView[] {
+    return ports
+      .equalMarketsOf(market)
+      .slice(0, PEERS_MAX)
+      .flatMap(({ market: peer, isInverse, isPlayMoney, confidence }): PeerView[] => {
+        const { listing, quote, activity, yesPrice, updatedAt } = peer;
+        if (yesPrice === null || listing.status !== "active") return [];
+        return [
+          {
+            venue: listing.venue,
+            adapter: traitsOf(listing.venue).adapter,
+            marketId: listing.marketId,
+            ...{ isInverse, matchConfidence: confidence, kind: isPlayMoney ? "play_money" : "money" },
+            ...{ at: confirmedBy(asOf, updatedAt), yesPrice, spread: spreadOf(quote) },
+            liquidityUsd: activity.liquidityUsd,
+            volume24hUsd: activity.volume24hUsd,
+          },
+        ];
+      });
+  }
+
+  function viewEvent(
+    slug: string,
+    { mutuallyExclusive, exhaustive }: { readonly mutuallyExclusive: boolean; readonly exhaustive: boolean },
+    marketId: string,
+    asOf: number,
+  ): EventView | null {
+    const markets = board.marketsOfEvent(slug);
+    if (markets.length < 2 || markets.length > LEGS_MAX) return null;
+    const open = markets.filter(({ listing, yesPrice }) => listing.status === "active" && yesPrice !== null);
+    const ladder = mutuallyExclusive
+      ? undefined
+      : findMarketLadders(open).find((rungs) => rungs.some(({ listing }) => listing.marketId === marketId));
+    return {
+      isExclusive: mutuallyExclusive,
+      // A settled or unpriced market may be the one that happens.
+      isExhaustive: exhaustive && open.length === markets.length,
+      legs: open.map((market) => toLeg(market, asOf)),
+      ladder: ladder?.map(({ listing }) => listing.marketId) ?? null,
+    };
+  }
+}
+
+function toLeg({ listing, quote, yesPrice, updatedAt }: BoardMarket, asOf: number): LegView {
+  return {
+    marketId: listing.marketId,
+    label: listing.outcomeLabel ?? listing.title,
+    at: confirmedBy(asOf, updatedAt),
+    yesPrice: yesPrice ?? 0,
+    spread: spreadOf(quote),
+  };
+}
+
+/** The board is current, but a venue's clock can be ahead of ours by seconds. */
+const confirmedBy = (asOf: number, updatedAt: number): number => Math.min(asOf, updatedAt);
+
+function spreadOf({ bid, ask }: { readonly bid: number | null; readonly ask: number | null }): number | null {
+  return bid === null || ask === null || bid >= ask ? null : ask - bid;
 }

@@ -1,5 +1,6 @@
 import type { VenueId } from "../../domain/market.ts";
-import type { Analysis, ResearchView } from "../../engine/index.ts";
+import type { Analysis } from "../../engine/index.ts";
+import type { ResearchOptions, ResearchOutcome, ResearchQuestion } from "../research/index.ts";
 
 /** light: without research. full: with research. */
 export type AnalysisType = "light" | "full";
@@ -64,52 +65,20 @@ export interface AnalysisResult {
   readonly durationMs: number;
 }
 
-/** What a research run returns. */
-export interface ResearchOutcome {
-  readonly research: ResearchView | null;
-  readonly risks: readonly string[];
-  readonly sourceCount: number;
-  readonly costUsd: number;
-  readonly durationMs: number;
-  readonly models: readonly string[];
-  readonly ensemble: readonly number[];
-  /** Code of the reason why `research` is null; null if it is not. */
-  readonly reason: string | null;
-  /** The reason as a sentence for clients. */
-  readonly reasonText?: string;
-  /** Record for audits. Any value that can be written as JSON. */
+/** The outcome of a run's research. The transcript is stored for audits as it is. */
+export interface RunResearchOutcome extends Omit<ResearchOutcome, "keyClaims" | "transcript"> {
   readonly transcript: unknown;
 }
 
-/** The question that research answers. It contains no price: trials must not see it. */
-export interface ResearchQuestion {
-  readonly venue: VenueId;
-  readonly marketId: string;
-  readonly title: string;
-  /** Plain text of the resolution rules; null if unknown. */
-  readonly rules: string | null;
-  readonly category: string | null;
-  /** Unix milliseconds; null if unknown. */
-  readonly closeAt: number | null;
-  /** Evidence that was published later must not be used; Unix milliseconds. */
-  readonly asOf: number;
-}
-
-/** Researches a question with language models. */
+/** Research, and what one run may cost. Its state is stored as it is. */
 export interface ResearchRunner {
+  readonly budgetUsd: number;
+  /** Milliseconds from the first start of a run. */
+  readonly deadlineMs: number;
   run(
     question: ResearchQuestion,
-    options: {
-      readonly signal: AbortSignal;
-      /** Unix milliseconds. */
-      readonly deadlineAt: number;
-      readonly budgetUsd: number;
-      /** What `onState` was last given for this run by this or an earlier worker; null at first. */
-      readonly savedState: unknown;
-      /** Stores the state between stages. Rejects if another worker has taken the run over. */
-      readonly onState: (state: unknown) => Promise<void>;
-    },
-  ): Promise<ResearchOutcome>;
+    options: Omit<ResearchOptions, "onState"> & { readonly onState: (state: unknown) => Promise<void> },
+  ): Promise<RunResearchOutcome>;
 }
 
 /** Age up to which an analysis is fresh, and up to which it is stale. */

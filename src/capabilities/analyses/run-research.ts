@@ -2,12 +2,10 @@ import type { BoardMarket } from "../../board/index.ts";
 import type { ResearchView } from "../../engine/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import type { ResearchFacts, ResearchOutcome, ResearchRunner, StartedRun } from "./model.ts";
+import type { ResearchFacts, ResearchRunner, RunResearchOutcome, StartedRun } from "./model.ts";
 import { RunTakenOver } from "./run-errors.ts";
 import { saveResearchState } from "./run-queries.ts";
 
-const RESEARCH_MS_MAX = 90_000;
-const BUDGET_USD = 0.15;
 /** Limits of the stored texts, in characters. Longer ones are not stored. */
 const STATE_LENGTH_MAX = 512 * 1_024;
 const TRANSCRIPT_LENGTH_MAX = 1_024 * 1_024;
@@ -35,14 +33,14 @@ export async function research(
 ): Promise<FoundResearch> {
   if (researchRunner === null) return without("No language model is configured, so there was no research.");
   if (run.type === "light") return without("Research was not requested for this analysis.");
-  const { venue, marketId, title, rules, category, closeAt } = listing;
+  const { venue, marketId, title, outcomeLabel, rules, closeAt } = listing;
   const outcome = await researchRunner.run(
-    { venue, marketId, title, rules, category, closeAt, asOf: clock.now() },
+    { venue, marketId, title, outcomeLabel, rules: rules ?? "", closeAt, asOf: clock.now() },
     {
       signal,
       // Counts from the first start, so that a run that is taken over again and again ends.
-      deadlineAt: run.startedAt + RESEARCH_MS_MAX,
-      budgetUsd: BUDGET_USD,
+      deadlineAt: run.startedAt + researchRunner.deadlineMs,
+      budgetUsd: researchRunner.budgetUsd,
       savedState: run.researchState === null ? null : JSON.parse(run.researchState),
       async onState(state) {
         const text = JSON.stringify(state ?? null);
@@ -56,10 +54,10 @@ export async function research(
   return toFound(outcome);
 }
 
-function toFound(outcome: ResearchOutcome): FoundResearch {
-  const { research: view, reasonText, risks, sourceCount, models, ensemble, costUsd } = outcome;
-  const missingReason = view === null ? (reasonText ?? "Research gave no result.") : null;
-  const transcript = JSON.stringify(outcome.transcript ?? null);
+function toFound(outcome: RunResearchOutcome): FoundResearch {
+  const { research: view, reason, risks, sourceCount, models, ensemble, costUsd } = outcome;
+  const missingReason = view === null ? (reason?.message ?? "Research gave no result.") : null;
+  const transcript = JSON.stringify(outcome.transcript);
   return {
     view,
     facts: { missingReason, risks, sourceCount, models, ensemble, costUsd },

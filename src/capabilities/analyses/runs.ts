@@ -134,6 +134,10 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
     request: (market: BoardMarket, options: { readonly customerId: string; readonly isForced: boolean }) =>
       request(market, { ...options, type: requestedType }),
 
+    /** Starts or joins a run without research. */
+    requestLight: (market: BoardMarket, customerId: string) =>
+      request(market, { customerId, isForced: false, type: "light" }),
+
     /** Queues a light analysis of the service's own, unless the market has a running run. */
     requestForHouse: (market: BoardMarket) => request(market, { customerId: null, isForced: false, type: "light" }),
 
@@ -155,6 +159,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
     },
 
     /** Estimated seconds of a run that is requested now. */
-    estimateSeconds: async (): Promise<number> => Math.max(1, Math.ceil(await estimateSeconds(requestedType))),
+    estimateSeconds: async (type: AnalysisType = requestedType): Promise<number> =>
+      Math.max(1, Math.ceil(await estimateSeconds(type))),
   };
 }

@@ -44,6 +44,19 @@ export function createAnalysesService({ database, board, clock, runs, getMarket 
       return { analysisId, estimatedSeconds: await runs.estimateSeconds() };
     },
 
+    /**
+     * Starts an analysis without research, or joins the one that is running.
+     *
+     * @throws AppError `overloaded`, `rate_limited`, `store_unavailable`
+     */
+    async analyseLightly(
+      market: BoardMarket,
+      customerId: string,
+    ): Promise<{ readonly analysisId: string; readonly estimatedSeconds: number }> {
+      const analysisId = await runs.requestLight(market, customerId);
+      return { analysisId, estimatedSeconds: await runs.estimateSeconds("light") };
+    },
+
     /** Returns the latest analysis of a market, or null. */
     latest: (venue: VenueId, marketId: string): Promise<StoredAnalysis | null> =>
       selectLatest(database, venue, marketId),

@@ -2,13 +2,12 @@ import type { BoardEvent, BoardMarket } from "../../board/index.ts";
 import { fromMicros, toMicros } from "../../domain/price.ts";
 import { buyAllNo, buyAllYes, findLadderViolations } from "../../quant/set-arbitrage.ts";
 import { type TopOfBook, topOf } from "./compare.ts";
-import { findLadders, type ParsedQuestion, parseQuestion, skeletonOf } from "./ladder.ts";
+import { findLadders } from "./ladder.ts";
+import { haveSameRules, questionOf } from "./market-ladders.ts";
 import type { SetOpportunity, Side } from "./model.ts";
 
 /** If the asks of all outcomes add up to less than 1 minus this, an outcome is more likely missing than free money. */
 const YES_SET_SPREAD_MAX = 0.2;
-/** Longer rules are not compared. */
-const RULES_LENGTH_MAX = 5_000;
 
 /** Trades in the markets of one event that pay at least `payout` per set, at a price below it before fees. */
 export interface SetCandidate extends Pick<SetOpportunity, "kind" | "strategy" | "event" | "payout"> {
@@ -68,24 +67,4 @@ function findLadderCandidates(event: BoardEvent, tradable: readonly Tradable[]):
       return [{ kind: "ladder", strategy: "buy_wide_yes_narrow_no", event, legs, payout: 1 }];
     });
   });
-}
-
-/** Parsed questions. A listing is immutable, and a market keeps its listing while only its quotes change. */
-const parsedQuestions = new WeakMap<BoardMarket["listing"], { readonly question: ParsedQuestion | null }>();
-
-function questionOf({ listing }: BoardMarket): ParsedQuestion | null {
-  const parsed = parsedQuestions.get(listing);
-  if (parsed !== undefined) return parsed.question;
-  const { title, outcomeLabel } = listing;
-  const text = outcomeLabel === null || title.includes(outcomeLabel) ? title : `${title} — ${outcomeLabel}`;
-  const question = parseQuestion(text);
-  parsedQuestions.set(listing, { question });
-  return question;
-}
-
-/** Whether the rules of two markets differ at most in numbers and dates. Rules of which only one is known do not. */
-function haveSameRules({ listing: a }: BoardMarket, { listing: b }: BoardMarket): boolean {
-  if (a.rules === null || b.rules === null) return a.rules === b.rules;
-  if (Math.max(a.rules.length, b.rules.length) > RULES_LENGTH_MAX) return false;
-  return skeletonOf(a.rules) === skeletonOf(b.rules);
 }

@@ -33,7 +33,9 @@ export function consensusRoutes(app: FastifyInstance, { service, venues }: Conse
     responses: { 200: schemas.Consensus },
     errors: ["market_not_found", "venue_unavailable", "store_unavailable"],
     async handler({ params: { platform, market_id }, query: { period = "7d" } }) {
-      const { consensus, generatedAt } = await service.getConsensus(platform, market_id, period);
+      const { consensus, modelProbability, generatedAt } = await service.getConsensus(platform, market_id, period);
+      const divergence =
+        consensus.probability === null || modelProbability === null ? null : consensus.probability - modelProbability;
       return {
         market_id,
         platform,
@@ -42,9 +44,9 @@ export function consensusRoutes(app: FastifyInstance, { service, venues }: Conse
         robust_probability: consensus.robustProbability,
         sample_size: consensus.trades,
         unique_agents: consensus.agents,
-        model_probability: null,
-        divergence: null,
-        divergence_signal: divergenceSignal(null, consensus),
+        model_probability: modelProbability,
+        divergence,
+        divergence_signal: divergenceSignal(divergence, consensus),
         yes_volume_usd: consensus.yesVolumeUsd,
         no_volume_usd: consensus.noVolumeUsd,
         yes_trade_count: consensus.yesTrades,

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { BoardMarket, MarketBoard } from "../../board/index.ts";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
+import type { ConsensusView } from "../../engine/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import {
@@ -27,12 +28,23 @@ export interface ConsensusPorts {
   readonly clock: Clock;
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+  /** Our latest estimate of the probability of YES; null if there is none. */
+  readonly probabilityOf: (market: BoardMarket) => number | null;
+}
+
+/** The consensus of a market beside our own estimate. */
+export interface MarketConsensus {
+  readonly consensus: Consensus;
+  /** In [0, 1]; null if there is none. */
+  readonly modelProbability: number | null;
+  /** Unix milliseconds. */
+  readonly generatedAt: number;
 }
 
 export type ConsensusService = ReturnType<typeof createConsensusService>;
 
 /** Stores reported trades and computes the consensus of a market from them. */
-export function createConsensusService({ database, board, clock, getMarket }: ConsensusPorts) {
+export function createConsensusService({ database, board, clock, getMarket, probabilityOf }: ConsensusPorts) {
   /** Markets without a price are returned too: their trades may be reported. */
   const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>
     board.find(venue, marketId) ?? (await getMarket(venue, marketId));
@@ -62,18 +74,37 @@ export function createConsensusService({ database, board, clock, getMarket }: Co
     },
 
     /** @throws AppError `market_not_found`; VenueError */
-    async getConsensus(
-      venue: VenueId,
-      marketId: string,
-      period: ConsensusPeriod,
-    ): Promise<{ readonly consensus: Consensus; readonly generatedAt: number }> {
-      await findMarket(venue, marketId);
+    async getConsensus(venue: VenueId, marketId: string, period: ConsensusPeriod): Promise<MarketConsensus> {
+      const market = await findMarket(venue, marketId);
       const now = clock.now();
       const periodMs = CONSENSUS_PERIOD_MS[period];
       const agents = await selectAgentReports(database, { venue, marketId }, { fromMs: now - periodMs, toMs: now });
-      return { consensus: computeConsensus(agents, periodMs), generatedAt: now };
+      return {
+        consensus: computeConsensus(agents, periodMs),
+        modelProbability: probabilityOf(market),
+        generatedAt: now,
+      };
     },
   };
+}
+
+/** Reports of this period are part of the engine's view of a market. */
+const VIEW_PERIOD: ConsensusPeriod = "7d";
+
+/**
+ * Reads the robust consensus of the reports of seven days; null with too few agents.
+ *
+ * @param asOf  Unix milliseconds; later reports are not read
+ */
+export async function readConsensus(
+  database: Pick<Database, "query">,
+  market: { readonly venue: VenueId; readonly marketId: string },
+  asOf: number,
+): Promise<ConsensusView | null> {
+  const periodMs = CONSENSUS_PERIOD_MS[VIEW_PERIOD];
+  const reports = await selectAgentReports(database, market, { fromMs: asOf - periodMs, toMs: asOf });
+  const { robustProbability, agents, trades } = computeConsensus(reports, periodMs);
+  return robustProbability === null ? null : { at: asOf, probability: robustProbability, agents, trades };
 }
 
 const createKeyReuseError = (idempotencyKey: string | null) =>

@@ -1,7 +1,7 @@
 /** How the prices of markets move together. */
 export type { CorrelationTask } from "./model.ts";
 export { correlationRoutes } from "./routes.ts";
-export { createCorrelationService } from "./service.ts";
+export { type CorrelationService, createCorrelationService } from "./service.ts";
 
 /** Module of the worker threads that compute large correlations. */
 export const CORRELATION_WORKER = new URL("./compute.ts", import.meta.url);

@@ -5,6 +5,8 @@ import { parseMarketName } from "../../domain/market-name.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { WorkerPool } from "../../ports/worker-pool.ts";
+import { type PairCorrelation, pairCorrelations } from "../../quant/correlation.ts";
+import { logOddsMoves } from "../../quant/price-grid.ts";
 import type { PriceSeries } from "../../storage/index.ts";
 import type { MarketsService } from "../markets/index.ts";
 import { encodeCorrelation } from "./compute.ts";
@@ -58,11 +60,12 @@ export function createCorrelationService(ports: CorrelationPorts) {
     }
   };
 
-  const correlate = async (
+  /** Reads the prices of the markets, after missing history was fetched. */
+  const readTask = async (
     markets: readonly BoardMarket[],
     names: readonly string[],
     period: CorrelationPeriod,
-  ): Promise<Uint8Array> => {
+  ): Promise<CorrelationTask> => {
     await ports.fetchMissingHistory(markets, { period, timeoutMs: FETCH_TIMEOUT_MS });
     const generatedAt = clock.now();
     // The fetch may have stored a market for the first time.
@@ -70,7 +73,16 @@ export function createCorrelationService(ports: CorrelationPorts) {
     const { grid, series } = await ports.readPriceSeries(keys, { period, now: generatedAt });
     const venues = new Set(markets.map(({ listing }) => listing.venue));
     const platform = venues.size === 1 ? (markets[0]?.listing.venue ?? null) : null;
-    const task = { marketIds: names, platform, period, grid, series, generatedAt };
+    return { marketIds: names, platform, period, grid, series, generatedAt };
+  };
+
+  const correlate = async (
+    markets: readonly BoardMarket[],
+    names: readonly string[],
+    period: CorrelationPeriod,
+  ): Promise<Uint8Array> => {
+    const task = await readTask(markets, names, period);
+    const { grid, series } = task;
     const products = (markets.length * (markets.length - 1) * grid.count) / 2;
     if (products <= INLINE_PRODUCTS_MAX) return encodeCorrelation(task);
     return ports.workers.run(
@@ -98,6 +110,17 @@ export function createCorrelationService(ports: CorrelationPorts) {
       const markets: BoardMarket[] = [];
       for (const chunk of chunksOf(names, LOOK_UPS_MAX)) markets.push(...(await Promise.all(chunk.map(getMarket))));
       return correlate(markets, marketIds, period);
+    },
+
+    /**
+     * Correlation of the hourly changes of two markets' log-odds over 30 days.
+     *
+     * @throws AppError `store_unavailable`
+     */
+    async correlatePair(a: BoardMarket, b: BoardMarket): Promise<Pick<PairCorrelation, "correlation" | "dataPoints">> {
+      const { series, grid } = await readTask([a, b], [], "30d");
+      const [pair] = pairCorrelations(series.map((prices) => logOddsMoves(prices, grid)));
+      return pair ?? { correlation: null, dataPoints: 0 };
     },
 
     /**

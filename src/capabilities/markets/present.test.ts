@@ -11,7 +11,7 @@ import { type BoardEvent, type BoardMarket, MarketBoard } from "../../board/inde
 import { encodeMarket, joinJsonArray, type MarketLookups, presentMarket } from "./present.ts";
 import { presentHistory } from "./present-market-data.ts";
 
-const NO_LOOKUPS: MarketLookups = { venueIdsOf: () => ({}), alsoOnOf: () => null };
+const NO_LOOKUPS: MarketLookups = { venueIdsOf: () => ({}), alsoOnOf: () => null, probabilityOf: () => null };
 const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();
 const HOUR_AGO_TIME = new Date(SAMPLE_AT - 3_600_000).toISOString();
 
@@ -138,6 +138,19 @@ test("shows the links to other venues, and caches the JSON until they change", (
   assert.equal("also_on" in JSON.parse(unlinkedBytes.toString()), false);
   assert.equal(JSON.parse(joinJsonArray([unlinkedBytes]).toString())[0].also_on, undefined);
   assert.notEqual(joinJsonArray([unlinkedBytes]), list, "the list is joined again");
+});
+
+test("shows our estimate, and caches the JSON until it changes", () => {
+  const { market } = createBoardMarket();
+  let probability: number | null = 0.37;
+  const lookups: MarketLookups = { ...NO_LOOKUPS, probabilityOf: () => probability };
+  const bytes = encodeMarket(market, null, lookups);
+  assert.equal(JSON.parse(bytes.toString()).model_probability, 0.37);
+  assert.equal(encodeMarket(market, null, lookups), bytes);
+  probability = 0.38;
+  assert.equal(JSON.parse(encodeMarket(market, null, lookups).toString()).model_probability, 0.38);
+  probability = null;
+  assert.equal("model_probability" in JSON.parse(encodeMarket(market, null, lookups).toString()), false);
 });
 
 test("the cache evicts the JSON of unused markets and retains that of requested markets", () => {

@@ -21,13 +21,15 @@ export interface MarketLookups {
   readonly venueIdsOf: (listing: MarketListing) => Readonly<Record<string, string>>;
   /** Returns the URLs of the same market at other venues: the same object until they change. Null if there are none. */
   readonly alsoOnOf: (market: BoardMarket) => AlsoOn | null;
+  /** Returns our latest estimate of the probability of YES, in [0, 1]; null if there is none. */
+  readonly probabilityOf: (market: BoardMarket) => number | null;
 }
 
 /** Creates the Market object of the API. Unknown fields are omitted. */
 export function presentMarket(
   market: BoardMarket,
   event: BoardEvent | null,
-  { venueIdsOf, alsoOnOf }: MarketLookups,
+  { venueIdsOf, alsoOnOf, probabilityOf }: MarketLookups,
 ): Record<string, unknown> {
   const { listing, quote, activity } = market;
   const venueCategory = listing.category ?? event?.listing.category ?? null;
@@ -48,6 +50,7 @@ export function presentMarket(
       ask: quote.ask,
       last_price: quote.lastPrice,
       price_change_24h: priceChange24h(market),
+      model_probability: probabilityOf(market),
       volume_24h: activity.volume24hUsd,
       liquidity: activity.liquidityUsd,
       open_interest: activity.openInterestUsd,
@@ -75,6 +78,7 @@ function presentSettlement({ outcome, resolvedAt }: MarketListing) {
 interface EncodedMarket {
   readonly event: BoardEvent | null;
   readonly alsoOn: AlsoOn | null;
+  readonly probability: number | null;
   readonly bytes: Buffer;
 }
 
@@ -87,19 +91,21 @@ let olderCache: JsonCache = new WeakMap();
 let newerCount = 0;
 
 /**
- * Encodes the Market object as JSON, cached until the market, its event or its links change (these objects are immutable).
- * The cache is bounded: otherwise a client that pages through 300,000 markets would fill 250 MB.
+ * Encodes the Market object as JSON, cached until the market, its event, its links or its estimate change (these objects are
+ * immutable). The cache is bounded: otherwise a client that pages through 300,000 markets would fill 250 MB.
  */
 export function encodeMarket(market: BoardMarket, event: BoardEvent | null, lookups: MarketLookups): Buffer {
   const alsoOn = lookups.alsoOnOf(market);
+  const probability = lookups.probabilityOf(market);
+  const isCurrent = (cached: EncodedMarket | undefined): cached is EncodedMarket =>
+    cached?.event === event && cached.alsoOn === alsoOn && cached.probability === probability;
   const cached = newerCache.get(market);
-  if (cached !== undefined && cached.event === event && cached.alsoOn === alsoOn) return cached.bytes;
+  if (isCurrent(cached)) return cached.bytes;
   const previous = olderCache.get(market);
-  const bytes =
-    previous !== undefined && previous.event === event && previous.alsoOn === alsoOn
-      ? previous.bytes
-      : Buffer.from(JSON.stringify(presentMarket(market, event, lookups)));
-  newerCache.set(market, { event, alsoOn, bytes });
+  const bytes = isCurrent(previous)
+    ? previous.bytes
+    : Buffer.from(JSON.stringify(presentMarket(market, event, lookups)));
+  newerCache.set(market, { event, alsoOn, probability, bytes });
   newerCount += 1;
   if (newerCount >= GENERATION_ENTRIES_MAX) {
     olderCache = newerCache;

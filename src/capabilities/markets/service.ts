@@ -34,6 +34,8 @@ export interface MarketsPorts {
   readonly factsOf: (listing: MarketListing) => VenueFacts | null;
   /** The same markets and events at other venues. */
   readonly matches: Pick<Matching, "alsoOnOf" | "eventPairsOf">;
+  /** Our latest estimate of the probability of YES; null if there is none. */
+  readonly probabilityOf: (market: BoardMarket) => number | null;
 }
 
 /** The API parameters `source` and `platform` are aliases. */
@@ -77,6 +79,7 @@ export function createMarketsService(ports: MarketsPorts) {
   const lookups: MarketLookups = {
     venueIdsOf: (listing) => ports.factsOf(listing)?.ids ?? NO_IDS,
     alsoOnOf: ports.matches.alsoOnOf,
+    probabilityOf: ports.probabilityOf,
   };
 
   return {

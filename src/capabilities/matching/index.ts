@@ -6,4 +6,4 @@ export {
   type MatchDecision,
   type MatchingReport,
 } from "./model.ts";
-export { createMatching, type Matching } from "./service.ts";
+export { createMatching, type EqualMarket, type Matching } from "./service.ts";

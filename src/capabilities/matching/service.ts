@@ -34,6 +34,16 @@ export interface PairObserver {
   onPairs(changes: PairChanges): void;
 }
 
+/** A market of another venue that asks the same question. */
+export interface EqualMarket {
+  readonly market: BoardMarket;
+  /** True if its YES is NO of the market at hand. */
+  readonly isInverse: boolean;
+  readonly isPlayMoney: boolean;
+  /** Calibrated probability that both ask the same question, in [0, 1]. */
+  readonly confidence: number;
+}
+
 export type Matching = ReturnType<typeof createMatching>;
 
 /**
@@ -111,6 +121,15 @@ export function createMatching(ports: MatchingPorts) {
       .filter(isSameQuestion)
       .sort((a, b) => b.confidence - a.confidence);
 
+  const listEqualMarkets = ({ listing }: BoardMarket): EqualMarket[] =>
+    listEqualPairs(listing.venue, listing.marketId).flatMap((pair) => {
+      const partner = parseMarketId(partnerOf(pair, marketIdOf(listing)));
+      const market = board.find(partner.venue, partner.marketId);
+      if (market === null) return [];
+      const isPlayMoney = playMoneyVenues.has(partner.venue);
+      return [{ market, isInverse: pair.relation === "inverse", isPlayMoney, confidence: pair.confidence }];
+    });
+
   return {
     decisions,
     /** All pairs, of every relation and confidence. */
@@ -124,23 +143,21 @@ export function createMatching(ports: MatchingPorts) {
      * Pools the prices of the same market at other venues, which are inverted for an inverse pair. Null if no matched market
      * has a price.
      */
-    referencePriceOf({ listing }: BoardMarket) {
-      const quotes = listEqualPairs(listing.venue, listing.marketId).flatMap((pair) => {
-        const partner = parseMarketId(partnerOf(pair, marketIdOf(listing)));
-        const market = board.find(partner.venue, partner.marketId);
-        if (market === null || market.yesPrice === null) return [];
+    referencePriceOf(market: BoardMarket) {
+      const quotes = listEqualMarkets(market).flatMap(({ market: other, isInverse, isPlayMoney }) => {
+        if (other.yesPrice === null) return [];
+        const liquidityUsd = toAmount(other.activity.liquidityUsd);
         return [
           {
-            yesPrice: market.yesPrice,
-            isInverse: pair.relation === "inverse",
-            isPlayMoney: playMoneyVenues.has(partner.venue),
-            liquidityUsd: toAmount(market.activity.liquidityUsd),
-            volume24hUsd: toAmount(market.activity.volume24hUsd),
+            ...{ yesPrice: other.yesPrice, isInverse, isPlayMoney, liquidityUsd },
+            volume24hUsd: toAmount(other.activity.volume24hUsd),
           },
         ];
       });
       return referencePool(quotes);
     },
+    /** The markets of other venues that ask the same question, most likely first. */
+    equalMarketsOf: (market: BoardMarket) => listEqualMarkets(market),
 
     /** Calls the observer after each change of the pairs, from now on. */
     observe(observer: PairObserver): void {

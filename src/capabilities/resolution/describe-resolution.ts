@@ -67,3 +67,17 @@ function estimateTheta({ listing, yesPrice }: ResolvableMarket, reading: RulesRe
   // What NO loses, YES gains. `0 -` avoids a negative zero.
   return 0 - deadlineTheta(1 - yesPrice, days);
 }
+
+/**
+ * The deadline by which something must happen for YES, if nothing but time decides otherwise; null for matches, data
+ * releases, questions without a deadline, and if the deadline has passed.
+ *
+ * @param eventTitle  title of the market's event; null if it has none
+ * @param now  Unix milliseconds
+ * @returns  Unix milliseconds
+ */
+export function findEventDeadline(listing: MarketListing, eventTitle: string | null, now: number): number | null {
+  const { mechanism, deadlineAt, polarity } = readRules(listing, eventTitle, now);
+  if (mechanism === "scheduled_data_release" || mechanism === "event_outcome" || polarity !== "occurs") return null;
+  return deadlineAt !== null && deadlineAt > now ? deadlineAt : null;
+}

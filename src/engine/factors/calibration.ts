@@ -1,27 +1,37 @@
 import { formatNumber, formatPercent } from "../format.ts";
 import type { Factor } from "../model.ts";
 
+const DAY_MS = 86_400_000;
+/** The factor has its full confidence from this time before the close on, and proportionally less nearer to it. */
+const FULL_CONFIDENCE_MS = 7 * DAY_MS;
+
 /**
  * Favourite-longshot bias: prices near 0 and 1 are not extreme enough. lambda = sign(L) max(|L| - from, 0), where L are the
  * log-odds of the prior. Only for the kinds of prices for which the fit found the bias.
+ *
+ * The bias grows with the time left: a bet against an unlikely outcome binds money until the close, and close to it the
+ * fit finds no bias. confidence = min(1, time to the close / 7 days). Without a known close there is no reading.
  *
  * @see Page & Clemen (2013), "Do Prediction Markets Produce Well-Calibrated Probability Forecasts?", Economic Journal 123
  */
 export const calibration: Factor = {
   name: "calibration",
-  read({ kind }, { logOdds, probability }, { tail }) {
+  read({ kind, closeAt, asOf }, { logOdds, probability }, { tail }) {
     const excess = Math.max(Math.abs(logOdds) - tail.from, 0);
     if (excess === 0 || !tail.kinds.includes(kind)) return null;
+    if (closeAt === null || closeAt <= asOf) return null;
     const side = logOdds > 0 ? "YES" : "NO";
     const share = formatPercent(Math.max(probability, 1 - probability));
+    const days = formatNumber((closeAt - asOf) / DAY_MS);
     return {
-      claim: `Markets that give ${share}% to ${side} have resolved ${side} somewhat more often than that.`,
+      claim: `Markets that give ${share}% to ${side} days before they close have resolved ${side} somewhat more often than that.`,
       evidence: [
         `Fit on resolved markets: log-odds beyond ${formatNumber(tail.from)} are stretched; here they exceed it by ${formatNumber(excess)}.`,
+        `The market closes in ${days} days; the bias is largest a week or more before the close.`,
       ],
       lambda: Math.sign(logOdds) * excess,
       standardError: 0,
-      confidence: 1,
+      confidence: Math.min(1, (closeAt - asOf) / FULL_CONFIDENCE_MS),
     };
   },
 };

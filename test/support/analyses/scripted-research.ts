@@ -1,7 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { ResearchOutcome, ResearchQuestion, ResearchRunner } from "../../../src/capabilities/analyses/model.ts";
+import type { ResearchRunner } from "../../../src/capabilities/analyses/index.ts";
 
+type ResearchQuestion = Parameters<ResearchRunner["run"]>[0];
 type RunOptions = Parameters<ResearchRunner["run"]>[1];
+type ResearchOutcome = Awaited<ReturnType<ResearchRunner["run"]>>;
 
 /** Returns the outcome of a successful research run. `parts` overrides fields. */
 export const sampleOutcome = (at: number, parts: Partial<ResearchOutcome> = {}): ResearchOutcome => ({
@@ -19,6 +21,8 @@ export const sampleOutcome = (at: number, parts: Partial<ResearchOutcome> = {}):
 
 /** Research that a test scripts. It records its calls. */
 export class ScriptedResearch implements ResearchRunner {
+  readonly budgetUsd = 0.15;
+  readonly deadlineMs = 90_000;
   readonly calls: { readonly question: ResearchQuestion; readonly savedState: unknown }[] = [];
   readonly #script: (question: ResearchQuestion, options: RunOptions) => Promise<ResearchOutcome>;
 

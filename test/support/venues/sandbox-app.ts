@@ -36,7 +36,7 @@ export async function buildSandboxApp(options: {
       const createVenue = await loadVenue({ id, adapter: id, referenceOnly });
       const create: Parameters<typeof plainAppPorts>[0]["venues"][number]["create"] = (countDrop, drift) =>
         createVenue({ ...ports, countDrop, drift }, sandbox.urls[id] ?? {}, null);
-      return { id, referenceOnly, create };
+      return { id, adapter: id, referenceOnly, create };
     }),
   );
   const app = await buildApp(plainAppPorts({ database, log: quietLog, venues, matchedPairs }));

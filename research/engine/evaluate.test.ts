@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import type { ResolvedRow } from "./rows.ts";
+import { createRow, daysBefore } from "./test-rows.ts";
+
+const COMMAND = new URL("evaluate.ts", import.meta.url).pathname;
+
+let folder = "";
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "engine-evaluate-"));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const evaluate = (...args: readonly string[]): Promise<Run> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [COMMAND, ...args], (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
+    );
+  });
+
+async function fileWith(rows: readonly object[], name = "rows.jsonl"): Promise<string> {
+  const path = join(folder, name);
+  const text = rows.map((row) => JSON.stringify(row)).join("\n");
+  await writeFile(path, name.endsWith(".gz") ? gzipSync(text) : text);
+  return path;
+}
+
+interface Scores {
+  readonly n: number;
+  readonly brier: number | null;
+  readonly market_brier: number | null;
+  readonly diff: number | null;
+  readonly diff_ci: readonly number[] | null;
+}
+interface Summary extends Scores {
+  readonly groups: number;
+  readonly horizons: readonly (Scores & { readonly days: number })[];
+  readonly later_price: readonly { readonly hours: number; readonly n: number; readonly mse_ratio: number | null }[];
+}
+const lastLine = (stdout: string): Summary => JSON.parse(stdout.replace(/\n$/, "").split("\n").at(-1) ?? "");
+
+/** Long shots in money that never happen: the shipped engine stretches their prices. */
+const LONG_SHOTS = Array.from(
+  { length: 12 },
+  (_, index): ResolvedRow =>
+    createRow({
+      venue: ["polymarket", "venue_a", "metaculus"][index % 3] ?? "",
+      market_id: `${index}`,
+      group: `g${index}`,
+      outcome: 0,
+      close_at: daysBefore(0),
+      prices: [
+        [daysBefore(31), 0.04],
+        [daysBefore(30), 0.05],
+      ],
+    }),
+);
+
+describe("npm run evaluate", () => {
+  test("prints tables and one JSON object in the last line, and writes the reports", async () => {
+    const html = join(folder, "report.html");
+    const json = join(folder, "report.json");
+    const rows = [...LONG_SHOTS, createRow({ venue: "<b>", title: null, group: null })];
+    const { code, stdout, stderr } = await evaluate(await fileWith(rows), "--html", html, "--json", json);
+    assert.equal(code, 0, stderr);
+    const { n, groups, diff, diff_ci, horizons, later_price } = lastLine(stdout);
+    assert.deepEqual([n, groups], [14, 13]);
+    assert.ok(diff !== null && diff < 0 && diff_ci?.length === 2);
+    assert.deepEqual(
+      horizons.map(({ days, n: count }) => [days, count]),
+      [
+        [0.25, 1],
+        [1, 1],
+        [7, 0],
+        [30, 12],
+        [90, 0],
+      ],
+    );
+    assert.deepEqual(
+      later_price.map(({ hours, n: count }) => [hours, count]),
+      [
+        [1, 0],
+        [24, 12],
+        [168, 0],
+      ],
+    );
+    assert.match(stdout, /\| metaculus \|/);
+    assert.equal(JSON.parse(await readFile(json, "utf8")).all.n, n);
+    const page = await readFile(html, "utf8");
+    assert.match(page, /<svg .*Reliability diagram/s);
+    assert.match(page, /&lt;b&gt;/);
+    assert.doesNotMatch(page, /<b>|src=|href=|<script/);
+  });
+
+  test("two runs print the same, also for a gzipped file", async () => {
+    const [plain, gzipped] = await Promise.all([
+      fileWith(LONG_SHOTS, "plain.jsonl").then((path) => evaluate(path)),
+      fileWith(LONG_SHOTS, "zipped.jsonl.gz").then((path) => evaluate(path)),
+    ]);
+    assert.equal(plain.stdout, gzipped.stdout);
+  });
+
+  test("recorded quotes have later prices and no horizons", async () => {
+    const rows = Array.from({ length: 30 }, (_, hour) => ({
+      ...{ ts: new Date(Date.UTC(2026, 6, 1, hour)).toISOString(), contest: "cup", outcome: "A" },
+      first: { yes_bid: 0.3, yes_ask: 0.31 },
+      second: { yes_bid: 0.4 + hour / 1_000, yes_ask: 0.41 + hour / 1_000 },
+    }));
+    const { n, later_price } = lastLine((await evaluate(await fileWith(rows))).stdout);
+    assert.equal(n, 0);
+    assert.deepEqual(
+      later_price.map(({ hours, n: count }) => [hours, count]),
+      [
+        [1, 58],
+        [24, 12],
+        [168, 0],
+      ],
+    );
+  });
+
+  test("an empty file has no scores and says so", async () => {
+    const { code, stdout } = await evaluate(await fileWith([]));
+    assert.equal(code, 0);
+    assert.match(stdout, /no rows/);
+    const { n, brier, diff_ci } = lastLine(stdout);
+    assert.deepEqual([n, brier, diff_ci], [0, null, null]);
+  });
+
+  test("a bad file is an error with its line, and wrong arguments are an error with the usage", async () => {
+    const bad = await evaluate(await fileWith([createRow(), { venue: 1 }]));
+    assert.equal(bad.code, 1);
+    assert.equal(bad.stdout, "");
+    assert.match(bad.stderr, /rows\.jsonl, line 2: not a resolved question/);
+    assert.equal((await evaluate(join(folder, "absent.jsonl"))).code, 1);
+    assert.match((await evaluate()).stderr, /Usage: npm run evaluate/);
+    assert.match((await evaluate("--help")).stdout, /^Usage:/);
+  });
+});

@@ -1,0 +1,87 @@
+/** All scores of an engine on one file. */
+import type { EngineCoefficients } from "../../src/engine/index.ts";
+import { laterCases } from "./later-cases.ts";
+import { type LaterCase, type LaterScores, scoreLaterPrices } from "./later-price.ts";
+import type { EngineFile } from "./rows.ts";
+import { createSamples, HORIZONS_DAYS, type Sample, type ScoredSample, scoreSamples } from "./samples.ts";
+import { type Comparison, compare, type Decomposition, decompose, type Forecast } from "./scores.ts";
+import { type Trading, trade } from "./trading.ts";
+import { toHistories } from "./views.ts";
+
+export interface Part {
+  readonly name: string;
+  readonly comparison: Comparison;
+}
+
+export interface Evaluation {
+  readonly kind: EngineFile["kind"];
+  readonly rows: number;
+  readonly all: Comparison;
+  readonly horizons: readonly { readonly days: number; readonly comparison: Comparison }[];
+  readonly venues: readonly Part[];
+  readonly categories: readonly Part[];
+  /** The price changed by one factor alone. */
+  readonly factors: readonly Part[];
+  readonly decomposition: { readonly model: Decomposition | null; readonly market: Decomposition | null };
+  readonly trading: Trading;
+  readonly later: LaterScores;
+}
+
+/** How the rows of a file are scored. By default, one set of coefficients scores all of them. */
+export interface Scorer {
+  readonly scoreSamples: (samples: readonly Sample[]) => readonly ScoredSample[];
+  readonly coefficientsOf: (later: LaterCase) => EngineCoefficients;
+}
+
+export const scorerOf = (coefficients: EngineCoefficients): Scorer => ({
+  scoreSamples: (samples) => scoreSamples(samples, coefficients),
+  coefficientsOf: () => coefficients,
+});
+
+export function evaluateFile(file: EngineFile, scorer: Scorer): Evaluation {
+  const samples = file.kind === "resolved" ? createSamples(toHistories(file.rows)) : [];
+  const scored = scorer.scoreSamples(samples);
+  const partsBy = (nameOf: (sample: ScoredSample) => string): Part[] =>
+    [...Map.groupBy(scored, nameOf)]
+      .map(([name, part]) => ({ name, comparison: compare(part.map(toForecast)) }))
+      .sort((a, b) => b.comparison.n - a.comparison.n);
+  const forecasts = scored.map(toForecast);
+  return {
+    kind: file.kind,
+    rows: file.rows.length,
+    all: compare(forecasts),
+    horizons: HORIZONS_DAYS.map((days) => ({
+      days,
+      comparison: compare(scored.filter((sample) => sample.days === days).map(toForecast)),
+    })),
+    venues: partsBy(({ venue }) => venue),
+    categories: partsBy(({ history }) => history.row.category ?? "none"),
+    factors: compareFactors(scored),
+    decomposition: {
+      model: decompose(forecasts),
+      market: decompose(forecasts.map(({ market, outcome }) => ({ probability: market, outcome }))),
+    },
+    trading: trade(scored),
+    later: scoreLaterPrices(laterCases(file), scorer.coefficientsOf),
+  };
+}
+
+const toForecast = ({ group, probability, market, outcome }: ScoredSample): Forecast => ({
+  group,
+  probability,
+  market,
+  outcome,
+});
+
+function compareFactors(scored: readonly ScoredSample[]): Part[] {
+  const names = new Set(scored.flatMap(({ estimate }) => estimate.steps.map(({ name }) => name)));
+  return [...names].map((name) => {
+    const forecasts = scored.flatMap((sample) => {
+      const step = sample.estimate.steps.find((item) => item.name === name);
+      if (step === undefined) return [];
+      const logOdds = sample.estimate.prior.logOdds + step.coefficient * step.lambda;
+      return [{ ...toForecast(sample), probability: 1 / (1 + Math.exp(-logOdds)) }];
+    });
+    return { name, comparison: compare(forecasts) };
+  });
+}

@@ -1,0 +1,25 @@
+/** What each factor says of a view, before its weight. */
+import { FACTORS } from "../../src/engine/factors/index.ts";
+import type { EngineCoefficients, FactorName, MarketView, Prior } from "../../src/engine/model.ts";
+import { currentPrice, readPrior } from "../../src/engine/reference-price.ts";
+
+/** Confidence times lambda, by factor; factors that do not apply have no entry. */
+export type Exposure = Readonly<Partial<Record<FactorName, number>>>;
+
+const LAMBDA_MAX = 3;
+
+/** The prior and the exposures of a view; null if it has no price. */
+export function exposureOf(
+  view: MarketView,
+  coefficients: EngineCoefficients,
+): { readonly prior: Prior; readonly exposures: Exposure } | null {
+  const price = currentPrice(view);
+  if (price === null) return null;
+  const prior = readPrior(view, price, coefficients);
+  const exposures = FACTORS.flatMap((factor) => {
+    const reading = factor.read(view, prior, coefficients);
+    if (reading === null) return [];
+    return [[factor.name, Math.max(-LAMBDA_MAX, Math.min(LAMBDA_MAX, reading.lambda)) * reading.confidence] as const];
+  });
+  return { prior, exposures: Object.fromEntries(exposures) };
+}

@@ -1,0 +1,160 @@
+/** Fits all coefficients of the engine, and scores each part of the data with a fit that has not seen it. */
+import { type EngineCoefficients, FACTOR_NAMES, type FactorName } from "../../src/engine/model.ts";
+import { type Alternative, tryAlternatives, tryPenalties } from "./alternatives.ts";
+import { type Evaluation, evaluateFile } from "./evaluation.ts";
+import { exposureOf } from "./exposures.ts";
+import { fitDepth, type TapeTrial, tryCrossVenue, tryFactor } from "./fit-tapes.ts";
+import { FOLDS, foldOf, splitByTime } from "./folds.ts";
+import { laterCases } from "./later-cases.ts";
+import type { LaterCase } from "./later-price.ts";
+import type { EngineFile } from "./rows.ts";
+import { createSamples, type Sample, scoreSamples } from "./samples.ts";
+import { type Comparison, compare } from "./scores.ts";
+import { fitLeadership, type LeadershipFit } from "./tape-fit.ts";
+import { type FittedWeights, fitWeights, toFitRows } from "./train.ts";
+import { toHistories } from "./views.ts";
+
+export interface EngineData {
+  readonly resolved: Extract<EngineFile, { kind: "resolved" }>;
+  readonly quotes: Extract<EngineFile, { kind: "quotes" }>;
+  readonly depth: Extract<EngineFile, { kind: "depth" }>;
+}
+
+/** Tail prices far from the resolution: what the calibration rests on. */
+export interface Tails {
+  readonly rows: number;
+  readonly groups: number;
+  /** Sum of the probabilities that the prices gave to the unlikely side. */
+  readonly expected: number;
+  /** How often the unlikely side won. */
+  readonly surprises: number;
+}
+
+export interface EngineFit {
+  readonly tails: Tails;
+  readonly coefficients: EngineCoefficients;
+  readonly fitted: FittedWeights;
+  readonly leadership: LeadershipFit;
+  readonly tapes: readonly TapeTrial[];
+  readonly alternatives: readonly Alternative[];
+  readonly penalties: readonly Alternative[];
+  /** Scored with fits that have not seen the rows. */
+  readonly outOfFold: {
+    readonly resolved: Evaluation;
+    readonly byTime: Comparison;
+    readonly quotes: Evaluation;
+    readonly depth: Evaluation;
+  };
+}
+
+/** Fitted to tapes, because few resolved questions have peers and none has a book. */
+const TAPE_FACTORS: readonly FactorName[] = ["cross_venue", "order_flow"];
+const CANDIDATES = FACTOR_NAMES.filter((name) => !TAPE_FACTORS.includes(name));
+
+/** @param base  coefficients of factors to which no data applies are kept */
+export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineCoefficients): EngineFit {
+  const depthCases = [...laterCases(depth)];
+  const quotesCases = [...laterCases(quotes)];
+  const samples = createSamples(toHistories(resolved.rows));
+  const { microprice, orderFlow, coefficients: start } = fitDepth(depthCases, base);
+  const leadership = fitLeadership(quotesCases, start);
+  const crossVenue = tryCrossVenue(quotesCases, start);
+  const momentum = tryFactor("momentum", quotesCases, start);
+  const fitted = fitWeights(toFitRows(samples, start), CANDIDATES);
+  const error = Math.min(0.3, leadership.pooled.error / Math.max(leadership.pooled.value, 1e-9));
+  const coefficients: EngineCoefficients = {
+    ...start,
+    leadership: leadership.leadership,
+    weights: { ...start.weights, ...fitted.weights, cross_venue: crossVenue.shipped },
+    covariance: { ...fitted.covariance, ...(crossVenue.shipped > 0 && { cross_venue: { cross_venue: error ** 2 } }) },
+  };
+  const withWeights = (train: readonly Sample[]): EngineCoefficients => {
+    const { weights, covariance } = fitWeights(toFitRows(train, start), CANDIDATES);
+    return { ...coefficients, weights: { ...coefficients.weights, ...weights }, covariance };
+  };
+  return {
+    coefficients,
+    fitted,
+    leadership,
+    tapes: [microprice, crossVenue, orderFlow, momentum],
+    tails: describeTails(samples, start),
+    alternatives: tryAlternatives(samples),
+    penalties: tryPenalties(samples),
+    outOfFold: {
+      resolved: scoreResolved(resolved, samples, withWeights),
+      byTime: compareByTime(samples, withWeights),
+      quotes: scoreQuotes(quotes, quotesCases, coefficients),
+      depth: scoreDepth(depth, depthCases, coefficients),
+    },
+  };
+}
+
+function describeTails(samples: readonly Sample[], coefficients: EngineCoefficients): Tails {
+  const tails = samples.filter(
+    ({ days, view }) => days >= 30 && exposureOf(view, coefficients)?.exposures.calibration !== undefined,
+  );
+  return {
+    rows: tails.length,
+    groups: new Set(tails.map(({ group }) => group)).size,
+    expected: tails.reduce((sum, { market }) => sum + Math.min(market, 1 - market), 0),
+    surprises: tails.filter(({ market, outcome }) => (market < 0.5 ? outcome === 1 : outcome === 0)).length,
+  };
+}
+
+function scoreResolved(
+  file: EngineData["resolved"],
+  samples: readonly Sample[],
+  fit: (train: readonly Sample[]) => EngineCoefficients,
+): Evaluation {
+  const folds = Array.from({ length: FOLDS }, (_, fold) => fit(samples.filter(({ group }) => foldOf(group) !== fold)));
+  const coefficientsOf = ({ group }: { readonly group: string }) => folds[foldOf(group)] ?? fit(samples);
+  return evaluateFile(file, {
+    scoreSamples: (all) => all.flatMap((sample) => scoreSamples([sample], coefficientsOf(sample))),
+    coefficientsOf,
+  });
+}
+
+function compareByTime(samples: readonly Sample[], fit: (train: readonly Sample[]) => EngineCoefficients): Comparison {
+  const rows = samples.map((sample) => ({
+    ...sample,
+    asOf: sample.view.asOf,
+    resolvedAt: sample.history.resolvedAt,
+  }));
+  return compare(splitByTime(rows).flatMap(({ train, test }) => scoreSamples(test, fit(train))));
+}
+
+/** Leaves out one contest at a time: prices of one contest depend on each other. */
+function scoreQuotes(file: EngineFile, cases: readonly LaterCase[], coefficients: EngineCoefficients): Evaluation {
+  const events = new Set(cases.map(({ event }) => event));
+  const fits = new Map(
+    [...events].map((event) => [
+      event,
+      fitLeadership(
+        cases.filter((item) => item.event !== event),
+        coefficients,
+      ),
+    ]),
+  );
+  return evaluateFile(file, {
+    scoreSamples: () => [],
+    coefficientsOf: ({ event }) => ({
+      ...coefficients,
+      leadership: fits.get(event)?.leadership ?? coefficients.leadership,
+    }),
+  });
+}
+
+function scoreDepth(file: EngineFile, cases: readonly LaterCase[], coefficients: EngineCoefficients): Evaluation {
+  const folds = Array.from(
+    { length: FOLDS },
+    (_, fold) =>
+      fitDepth(
+        cases.filter(({ event }) => foldOf(event) !== fold),
+        coefficients,
+      ).coefficients,
+  );
+  return evaluateFile(file, {
+    scoreSamples: () => [],
+    coefficientsOf: ({ event }) => folds[foldOf(event)] ?? coefficients,
+  });
+}

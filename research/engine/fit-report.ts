@@ -1,0 +1,186 @@
+/** Writes docs/reports/engine.md: what was fitted, to which data, what each factor gives, and what was tried in vain. */
+import { FACTOR_NAMES } from "../../src/engine/model.ts";
+import { table } from "../markdown.ts";
+import type { Alternative } from "./alternatives.ts";
+import type { EngineData, EngineFit } from "./fit-engine.ts";
+import type { TapeTrial } from "./fit-tapes.ts";
+import { FOLDS } from "./folds.ts";
+import { describeEvaluation, describeLater, interval, number, type Section } from "./report-text.ts";
+import { RIDGE } from "./ridge.ts";
+import type { Trial } from "./train.ts";
+
+export function describeFit(fit: EngineFit, data: EngineData): string {
+  const { coefficients, fitted, outOfFold, tails } = fit;
+  const groups = new Set(data.resolved.rows.map(({ group }) => group)).size;
+  return `# How the probability engine was fitted
+
+\`npm run fit\` writes this report and \`src/engine/coefficients.json\`. Two runs with the same data write the same files.
+\`npm run evaluate -- FILE\` scores the shipped coefficients on another file.
+
+## Data
+
+- Resolved questions: ${data.resolved.rows.length} in ${groups} groups. Rows of a group depend on each other: the sides of a contest, the ranges
+  of a measure, near-duplicates at several venues.
+- Recorded quotes of the same contracts at two venues: ${data.quotes.rows.length} rows, July 2026.
+- Recorded order books of one venue: ${data.depth.rows.length} rows, July 2026.
+
+The data is not part of this repository and is not shipped. Parts of it are CC BY-SA 4.0 (ForecastBench, Forecasting Research
+Institute) and parts state no licence. This repository contains only the fitted numbers.
+
+## Method
+
+The estimate adds up log-odds: prior plus the sum of weight × confidence × lambda over the factors
+(\`src/engine/estimate.ts\`). A question is replayed at 0.25, 1, 7, 30 and 90 days before its resolution by the engine that the service
+runs, over a view that contains only what was known then. Outcome, time of resolution, final volume, guessed categories
+and deadlines after the end of the data are not in the view: a file of resolved questions contains a later deadline only if the
+event came early.
+
+- Weights of factors that apply to resolved questions: ridge logistic regression on confidence × lambda, with the log-odds of
+  the prior as offset and without intercept. Features are standardised and the penalty is ${RIDGE}/2 times the sum of the squared
+  weights. Weights are limited to [-1, 1].
+- A factor is kept if, out of fold, it lowers the log loss by at least one standard error (by group), lowers the Brier
+  score, and lowers the log loss also in the time-respecting test. Otherwise its weight is 0. The selection is repeated
+  inside every fold, so the scores out of fold include its cost.
+- Folds by group: ${FOLDS}. Time-respecting: eight blocks by time; a block is tested with a fit to the questions that were resolved
+  before it begins, without the groups of the block.
+- What a tape shows is fitted to later prices by least squares. Shipped is the lower end of the slope's 95% interval, by
+  contest or event: after a day for the prices of peers, the smaller of those after an hour and after a day for an order
+  book. It is kept if its out-of-fold gain is at least one standard error.
+- Factors to which no data applies keep the weight that they had.
+
+## Out of fold, by group
+
+${markdown(describeEvaluation(outOfFold.resolved))}
+
+### Time-respecting
+
+All horizons together, without the first block: n ${outOfFold.byTime.n}, Brier score ${number(outOfFold.byTime.brier, 5)}, of the price
+${number(outOfFold.byTime.marketBrier, 5)}, difference ${number(outOfFold.byTime.diff?.value, 5)} (${interval(outOfFold.byTime.diff, 5)}).
+
+## Later prices of the recorded quotes, out of fold by contest
+
+${markdown([describeLater(outOfFold.quotes.later)])}
+
+## Later prices of the recorded order books, out of fold by event
+
+${markdown([describeLater(outOfFold.depth.later)])}
+
+## What each factor gives
+
+Gain: mean log loss without the factor minus that with it, out of fold, over all rows; above 0 is better.
+
+${describeTrials(fitted.trials)}
+
+${describeTapes(fit.tapes)}
+
+A change is relative to the squared error of the price; below 0 is better. \`microprice\` moves the prior; the slope of \`cross_venue\` is
+the share of the gap that closes within a day. Momentum is fitted to resolved questions; its line on the tape is a second look.
+
+Leadership: share of the gap to a peer that a price is expected to close.
+
+${table(
+  ["venue", "peer", "own slope", "standard error", "shipped share"],
+  fit.leadership.pairs.map(({ venue, peer, slope, share }) => [
+    venue,
+    peer,
+    number(slope.value, 3),
+    number(slope.error, 3),
+    number(share, 2),
+  ]),
+)}
+
+The pairs do not differ by more than chance, so each is close to the share of all, ${number(fit.leadership.pooled.value, 3)} ± ${number(fit.leadership.pooled.error, 3)}, of which the
+lower end of the 95% interval is used. Other pairs of venues have the default. For play money and forecasts no tape exists;
+their default is a quarter of it.
+
+## Shipped
+
+${table(
+  ["factor", "weight"],
+  FACTOR_NAMES.map((name) => [`\`${name}\``, number(coefficients.weights[name], 4)]),
+)}
+
+Share of the way from the mid to the microprice: ${coefficients.micropriceShare}.
+
+## Tried in vain
+
+Other calibrations of the price, each fitted with the same penalty and tested out of fold on the same rows. Difference:
+Brier score minus that of the price.
+
+${describeAlternatives(fit.alternatives)}
+
+The shipped calibration is "tails beyond 2, money, growing with the time left". A lower threshold scores better here, but the
+gain rests on the absence of surprises in the tails of a few hundred questions; the threshold of 2 was chosen before
+the fit and is kept.
+
+The shipped calibration with other penalties. The data alone would ask for a larger weight; the penalty of ${RIDGE} is kept because
+surprises in the tails are rare and costly, and the data contains too few rows to see one.
+
+${describeAlternatives(fit.penalties)}
+
+## What the figures mean
+
+- The gain over the price is small: prices alone give no more. Signals from prices alone almost never pay for the spread and
+  the fee.
+- Calibration predicts outcomes and not prices: the price a day later has the same bias. Its ratio against later prices is
+  therefore above 1 on resolved questions. On the tapes no close is recorded, so it does not apply there.
+- That calibration grows with the time left, and the penalty, were chosen while looking at these rows. The scores out of
+  fold do not include that choice and are a little too good.
+- One election (2020) and three weeks of one venue (July 2026) are most of the data, each one draw of shared shocks. The
+  intervals treat groups as independent and are too narrow for that.
+- At 30 and 90 days, calibration applies to ${tails.rows} rows in ${tails.groups} groups. Their prices gave the unlikely side
+  ${number(tails.expected, 1)} wins in sum; it won ${tails.surprises} times. One surprise at a price of 5% would cost about a fifth of the gain at 30 days.
+`;
+}
+
+const markdown = (sections: readonly Section[]): string =>
+  sections
+    .map(({ title, text, header, rows }) => [`### ${title}`, ...text, table(header, rows)].join("\n\n"))
+    .join("\n\n");
+
+function describeAlternatives(alternatives: readonly Alternative[]): string {
+  return table(
+    ["", "weights", "difference by group", "95% interval", "difference by time", "95% interval"],
+    alternatives.map(({ name, weights, byGroup, byTime }) => [
+      name,
+      weights.length === 0 ? "many" : weights.map((weight) => number(weight, 2)).join(", "),
+      number(byGroup?.value, 5),
+      interval(byGroup, 5),
+      number(byTime?.value, 5),
+      interval(byTime, 5),
+    ]),
+  );
+}
+
+function describeTrials(trials: readonly Trial[]): string {
+  return table(
+    ["factor", "rows", "groups", "weight", "gain by group", "standard error", "Brier gain", "gain by time", "kept"],
+    trials.map(({ name, rows, groups, weight, byGroup, byTime, isKept }) => [
+      `\`${name}\``,
+      rows,
+      groups,
+      number(weight, 3),
+      number(byGroup.logLoss, 6),
+      number(byGroup.error, 6),
+      number(byGroup.brier, 6),
+      number(byTime.logLoss, 6),
+      isKept ? "yes" : "no",
+    ]),
+  );
+}
+
+function describeTapes(trials: readonly TapeTrial[]): string {
+  const change = ({ value, error }: TapeTrial["afterHour"]) => `${number(value, 5)} ± ${number(error, 5)}`;
+  return table(
+    ["on a tape", "n", "slope", "standard error", "change after 1 h", "change after 24 h", "shipped"],
+    trials.map(({ name, slope, afterHour, afterDay, shipped }) => [
+      `\`${name}\``,
+      slope.n,
+      number(slope.value, 3),
+      number(slope.error, 3),
+      change(afterHour),
+      change(afterDay),
+      number(shipped, 2),
+    ]),
+  );
+}

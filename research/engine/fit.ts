@@ -1,0 +1,79 @@
+/** `npm run fit`: fits the coefficients of the engine and writes them with a report. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { parseArgs } from "node:util";
+import { ENGINE_COEFFICIENTS, type EngineCoefficients } from "../../src/engine/index.ts";
+import { type EngineData, fitEngine } from "./fit-engine.ts";
+import { describeFit } from "./fit-report.ts";
+import { type EngineFile, readEngineFile } from "./rows.ts";
+import { summarise } from "./summary.ts";
+
+const USAGE = `Usage: npm run fit -- [--resolved FILE] [--quotes FILE] [--depth FILE]
+
+Writes src/engine/coefficients.json and docs/reports/engine.md. The last line of the output is one JSON object with the scores
+of the resolved questions out of fold; the lines before it contain those of the recorded quotes and order books.
+  --resolved  resolved questions (default ../shared/data/resolved-dev.jsonl.gz)
+  --quotes    best prices of the same contract at several venues (default ../shared/data/tape-xvenue-quotes.jsonl.gz)
+  --depth     order books (default ../shared/data/tape-kalshi-depth.jsonl.gz)
+`;
+const PROJECT = new URL("../../", import.meta.url);
+const DECIMALS = 4;
+
+try {
+  const { values } = parseArgs({
+    options: {
+      resolved: { type: "string", default: "../shared/data/resolved-dev.jsonl.gz" },
+      quotes: { type: "string", default: "../shared/data/tape-xvenue-quotes.jsonl.gz" },
+      depth: { type: "string", default: "../shared/data/tape-kalshi-depth.jsonl.gz" },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (values.help) process.stdout.write(USAGE);
+  else
+    await fit({
+      resolved: await read(values.resolved, "resolved"),
+      quotes: await read(values.quotes, "quotes"),
+      depth: await read(values.depth, "depth"),
+    });
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+async function fit(data: EngineData): Promise<void> {
+  const result = fitEngine(data, ENGINE_COEFFICIENTS);
+  const coefficients = roundNumbers(result.coefficients) as EngineCoefficients;
+  await write("src/engine/coefficients.json", toJson(coefficients));
+  await write("docs/reports/engine.md", describeFit({ ...result, coefficients }, data));
+  const { quotes, depth, resolved } = result.outOfFold;
+  for (const evaluation of [quotes, depth, resolved])
+    process.stdout.write(`${JSON.stringify(summarise(evaluation))}\n`);
+}
+
+async function read<Kind extends EngineFile["kind"]>(
+  path: string,
+  kind: Kind,
+): Promise<Extract<EngineFile, { kind: Kind }>> {
+  const file = await readEngineFile(path);
+  if (file.kind !== kind) throw new Error(`${path}: expected ${kind} rows, found ${file.kind} rows`);
+  return file as Extract<EngineFile, { kind: Kind }>;
+}
+
+/** JSON as the formatter of this repository writes it: lists on one line. */
+function toJson(value: object): string {
+  const lists = /\[\s+([^[\]{}]*?)\s+\]/g;
+  const text = JSON.stringify(value, null, 2);
+  return `${text.replace(lists, (_, items: string) => `[${items.replace(/\s+/g, " ")}]`)}\n`;
+}
+
+function roundNumbers(value: unknown): unknown {
+  if (typeof value === "number") return Number(value.toFixed(DECIMALS));
+  if (Array.isArray(value) || typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, roundNumbers(item)]));
+}
+
+async function write(path: string, text: string): Promise<void> {
+  const url = new URL(path, PROJECT);
+  await mkdir(dirname(url.pathname), { recursive: true });
+  await writeFile(url, text);
+}

@@ -1,0 +1,51 @@
+/** Folds for cross-validation. */
+
+export const FOLDS = 10;
+const TIME_BLOCKS = 8;
+
+/** Fold of a group, from its name: FNV-1a hash modulo 10. */
+export function foldOf(group: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(group)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash % FOLDS;
+}
+
+/** Rows to fit to, and rows that the fit has not seen. */
+export interface Split<Row> {
+  readonly train: readonly Row[];
+  readonly test: readonly Row[];
+}
+
+/** Ten folds by group: no group is in both parts. Each row is tested once. */
+export function splitByGroup<Row extends { readonly group: string }>(rows: readonly Row[]): Split<Row>[] {
+  return Array.from({ length: FOLDS }, (_, fold) => ({
+    train: rows.filter(({ group }) => foldOf(group) !== fold),
+    test: rows.filter(({ group }) => foldOf(group) === fold),
+  })).filter(({ test }) => test.length > 0);
+}
+
+export interface TimedRow {
+  readonly group: string;
+  readonly asOf: number;
+  readonly resolvedAt: number;
+}
+
+/**
+ * Blocks of equal size by time. A block is tested with a fit to the rows that were resolved before its first row, without
+ * the groups of the block. The first block is never tested.
+ */
+export function splitByTime<Row extends TimedRow>(rows: readonly Row[]): Split<Row>[] {
+  const byTime = rows.toSorted((a, b) => a.asOf - b.asOf);
+  const starts = Array.from(
+    { length: TIME_BLOCKS },
+    (_, block) => byTime[Math.floor((block * byTime.length) / TIME_BLOCKS)]?.asOf ?? 0,
+  );
+  return starts.flatMap((start, block) => {
+    if (block === 0) return [];
+    const end = starts[block + 1] ?? Number.POSITIVE_INFINITY;
+    const test = byTime.filter(({ asOf }) => asOf >= start && asOf < end);
+    const groups = new Set(test.map(({ group }) => group));
+    const train = byTime.filter(({ resolvedAt, group }) => resolvedAt < start && !groups.has(group));
+    return test.length === 0 ? [] : [{ train, test }];
+  });
+}

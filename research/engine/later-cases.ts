@@ -1,0 +1,129 @@
+/** Cases for later prices, from each kind of file. */
+import { yesPrice } from "../../src/domain/market.ts";
+import { normaliseBook } from "../../src/domain/order-book.ts";
+import type { BookView, MarketView, PeerView, QuotePoint } from "../../src/engine/index.ts";
+import { type LaterCase, laterPrice } from "./later-price.ts";
+import type { DepthPoint, EngineFile, QuotesPoint } from "./rows.ts";
+import { createView, toHistories, viewOf } from "./views.ts";
+
+/** Prices of a tape that a view contains. */
+const HISTORY_MS = 8 * 86_400_000;
+
+/** One case per market and recorded time, in the order of the file's markets. */
+export function laterCases(file: EngineFile): Iterable<LaterCase> {
+  if (file.kind === "quotes") return quotesCases(file.rows);
+  return file.kind === "depth" ? depthCases(file.rows) : resolvedCases(file);
+}
+
+function* resolvedCases({ rows }: Extract<EngineFile, { kind: "resolved" }>): Generator<LaterCase> {
+  for (const history of toHistories(rows))
+    for (const { at } of history.prices) {
+      const { group, prices } = history;
+      const later = (hours: number) => laterPrice(prices, at, hours);
+      yield { group, event: group, view: viewOf(history, at), later };
+    }
+}
+
+interface Tick {
+  readonly at: number;
+  readonly yesPrice: number | null;
+  readonly quote: QuotePoint;
+}
+
+/** Each venue's market, with the others as its peers. */
+function* quotesCases(rows: readonly QuotesPoint[]): Generator<LaterCase> {
+  const contracts = Map.groupBy(sorted(rows), ({ contest, outcome }) => `${contest}: ${outcome}`);
+  for (const [group, points] of contracts) {
+    const venues = [...new Set(points.flatMap(({ sides }) => sides.map(({ venue }) => venue)))];
+    const series = new Map(venues.map((venue) => [venue, points.map((point) => quotesTick(point, venue))]));
+    for (const [venue, ticks] of series)
+      for (const [index, tick] of ticks.entries()) {
+        if (tick.yesPrice === null) continue;
+        const peers = venues.flatMap((other) =>
+          other === venue ? [] : peerOf(other, group, series.get(other)?.[index]),
+        );
+        yield toCase(group, points[0]?.contest ?? group, ticks, tick, { ...createView(venue, group, tick.at), peers });
+      }
+  }
+}
+
+function* depthCases(rows: readonly DepthPoint[]): Generator<LaterCase> {
+  const markets = Map.groupBy(sorted(rows), ({ venue, ticker }) => `${venue} ${ticker}`);
+  for (const [group, points] of markets) {
+    const ticks = points.map((point) => ({ ...depthTick(point), point }));
+    for (const tick of ticks) {
+      if (tick.yesPrice === null) continue;
+      const { venue, ticker } = tick.point;
+      const view = { ...createView(venue, ticker, tick.at), book: tick.book };
+      // The tickers of one event are equal up to their last part.
+      yield toCase(group, ticker.replace(/-[^-]*$/, ""), ticks, tick, view);
+    }
+  }
+}
+
+function toCase(group: string, event: string, ticks: readonly Tick[], tick: Tick, view: MarketView): LaterCase {
+  const prices = ticks.flatMap(({ at, yesPrice: price }) =>
+    price !== null && at <= tick.at && at >= tick.at - HISTORY_MS ? [{ at, yesPrice: price }] : [],
+  );
+  const later = (hours: number) => laterPrice(ticks, tick.at, hours);
+  return { group, event, view: { ...view, quote: tick.quote, prices }, later };
+}
+
+function quotesTick({ at, sides }: QuotesPoint, venue: string): Tick {
+  const side = sides.find((item) => item.venue === venue);
+  return toTick(at, toOpen(side?.bid), toOpen(side?.ask), null, null);
+}
+
+/** A bid of 0 or an ask of 1 is no offer. */
+const toOpen = (price: number | null | undefined): number | null =>
+  price !== null && price !== undefined && price > 0 && price < 1 ? price : null;
+
+function depthTick(point: DepthPoint): Tick & { readonly book: BookView } {
+  const { bids, asks } = bookOf(point);
+  const [bid, ask] = [bids[0], asks[0]];
+  const tick = toTick(point.at, bid?.price ?? null, ask?.price ?? null, bid?.size ?? null, ask?.size ?? null);
+  return { ...tick, book: { at: point.at, bids, asks } };
+}
+
+function toTick(
+  at: number,
+  bid: number | null,
+  ask: number | null,
+  bidSize: number | null,
+  askSize: number | null,
+): Tick {
+  const quote = { at, bid, ask, bidSize, askSize, lastPrice: null, indicativePrice: null };
+  return { at, quote, yesPrice: yesPrice(quote) };
+}
+
+function bookOf({ yes_bids, no_bids }: DepthPoint): ReturnType<typeof normaliseBook> {
+  return normaliseBook(
+    yes_bids.map(([price, size]) => ({ price, size })),
+    // Removes binary rounding errors: 1 - 0.93 becomes 0.07.
+    no_bids.map(([price, size]) => ({ price: Math.round((1 - price) * 1e6) / 1e6, size })),
+  );
+}
+
+function peerOf(venue: string, marketId: string, tick: Tick | undefined): PeerView[] {
+  if (tick === undefined || tick.yesPrice === null) return [];
+  const { bid, ask } = tick.quote;
+  const { kind } = createView(venue, marketId, tick.at);
+  return [
+    {
+      venue,
+      adapter: venue,
+      marketId,
+      isInverse: false,
+      matchConfidence: 1,
+      kind,
+      at: tick.at,
+      yesPrice: tick.yesPrice,
+      spread: bid === null || ask === null ? null : ask - bid,
+      liquidityUsd: null,
+      volume24hUsd: null,
+    },
+  ];
+}
+
+const sorted = <Dated extends { readonly at: number }>(rows: readonly Dated[]): Dated[] =>
+  rows.toSorted((a, b) => a.at - b.at);

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ENGINE_COEFFICIENTS, type EngineCoefficients } from "../../src/engine/index.ts";
+import { laterCases } from "./later-cases.ts";
+import { laterPrice, scoreLaterPrices } from "./later-price.ts";
+import type { DepthPoint, QuotesPoint } from "./rows.ts";
+import { cautiousSlope, fitLeadership, fitSlope, micropricePoints } from "./tape-fit.ts";
+
+const HOUR_MS = 3_600_000;
+const START = Date.UTC(2026, 6, 4);
+
+test("the later price is the first one that is late enough, and not much too late", () => {
+  const prices = [0, 1, 1.5, 25, 190].map((hours) => ({ at: hours * HOUR_MS, yesPrice: hours / 1_000 }));
+  assert.equal(laterPrice(prices, 0, 1), 0.001);
+  assert.equal(laterPrice(prices, 0, 24), 0.025);
+  assert.equal(laterPrice(prices, 0, 168), 0.19);
+  assert.equal(laterPrice(prices, 1.5 * HOUR_MS, 1), null);
+  assert.equal(laterPrice([{ at: HOUR_MS, yesPrice: null }], 0, 1), null);
+});
+
+/** Two venues. Each day, the follower takes on the price that the leader had the day before. */
+const QUOTES: QuotesPoint[] = ["A", "B", "C", "D"].flatMap((outcome, contract) =>
+  Array.from({ length: 10 }, (_, day) => {
+    const priceOn = (index: number) => 0.3 + 0.04 * ((index * (contract + 3)) % 7);
+    const side = (venue: string, price: number) => ({ venue, bid: price - 0.001, ask: price + 0.001 });
+    return {
+      at: START + day * 24 * HOUR_MS,
+      contest: `contest ${contract % 2}`,
+      outcome,
+      sides: [side("leader", priceOn(day)), side("follower", priceOn(day - 1 + 7))],
+    };
+  }),
+);
+
+test("a venue that follows another one is found, and its peer predicts its later price", () => {
+  const cases = [...laterCases({ kind: "quotes", rows: QUOTES })];
+  assert.equal(cases.length, 80);
+  const { leadership, pairs } = fitLeadership(cases, ENGINE_COEFFICIENTS);
+  const slopeOf = (venue: string) => pairs.find((pair) => pair.venue === venue)?.slope.value ?? Number.NaN;
+  assert.ok(slopeOf("follower") > 0.8);
+  assert.ok((leadership.follower?.leader ?? 0) > (leadership.leader?.follower ?? 0));
+  const coefficients: EngineCoefficients = {
+    ...ENGINE_COEFFICIENTS,
+    leadership,
+    weights: { ...ENGINE_COEFFICIENTS.weights, cross_venue: 1 },
+  };
+  const followers = cases.filter(({ view }) => view.venue === "follower");
+  const { model, parts } = scoreLaterPrices(followers, () => coefficients);
+  const day = model.find(({ hours }) => hours === 24);
+  assert.ok(day?.ratio != null && day.ratio.value < 1);
+  assert.ok(parts.has("cross_venue"));
+});
+
+test("a case does not see later prices, and a bid of 0 is no bid", () => {
+  const [first, ...others] = laterCases({ kind: "quotes", rows: QUOTES });
+  assert.deepEqual(first?.view.prices.length, 1);
+  assert.ok(others.every(({ view }) => view.prices.every(({ at }) => at <= view.asOf)));
+  const rows = QUOTES.map((row) => ({ ...row, sides: row.sides.map((side) => ({ ...side, bid: 0 })) }));
+  assert.deepEqual([...laterCases({ kind: "quotes", rows })], []);
+});
+
+test("the share of the way to the microprice is found in order books", () => {
+  const rows = Array.from({ length: 60 }, (_, market): DepthPoint[] => {
+    const bidSize = 100 + 50 * (market % 7);
+    const microprice = 0.4 + (0.04 * bidSize) / (bidSize + 200);
+    const later = 0.42 + 0.5 * (microprice - 0.42);
+    const book = { venue: "v", ticker: `E${market}-A` };
+    return [
+      { ...book, at: START, yes_bids: [[0.4, bidSize]], no_bids: [[0.56, 200]] },
+      { ...book, at: START + HOUR_MS, yes_bids: [[later - 0.01, 1]], no_bids: [[1 - later - 0.01, 1]] },
+    ];
+  }).flat();
+  const points = micropricePoints(laterCases({ kind: "depth", rows }), 1, ENGINE_COEFFICIENTS);
+  assert.ok(Math.abs(fitSlope(points).value - 0.5) < 1e-3);
+  const cautious = cautiousSlope(points);
+  assert.ok(cautious > 0.2 && cautious <= 0.5, `${cautious}`);
+});
+
+test("a slope below 0, and no points, give a share of 0", () => {
+  assert.equal(
+    cautiousSlope([
+      { group: "a", x: 1, y: -1 },
+      { group: "b", x: 1, y: -2 },
+    ]),
+    0,
+  );
+  assert.equal(cautiousSlope([]), 0);
+});

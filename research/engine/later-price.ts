@@ -1,0 +1,109 @@
+/** Does the model's probability predict a later price better than the price does? */
+import { type EngineCoefficients, estimate, type MarketView } from "../../src/engine/index.ts";
+import { clusteredRatio, type Interval, type Term } from "./statistics.ts";
+
+const HOUR_MS = 3_600_000;
+const LATER_HOURS = [1, 24, 168] as const;
+
+/** A market at a time at which it had a price. */
+export interface LaterCase {
+  /** The contract, at all venues. */
+  readonly group: string;
+  /** The event or contest of the contract. */
+  readonly event: string;
+  readonly view: MarketView;
+  /** The price this many hours later; null if none is recorded. */
+  later(hours: number): number | null;
+}
+
+/** Sum of squared errors of probabilities divided by that of the prices. Below 1 is better than the price. */
+export interface LaterScore {
+  readonly hours: number;
+  readonly n: number;
+  readonly ratio: Interval | null;
+  readonly ratioByEvent: Interval | null;
+}
+
+export interface LaterScores {
+  readonly model: readonly LaterScore[];
+  /** The prior alone, and the prior with one factor each, by name. */
+  readonly parts: ReadonlyMap<string, readonly LaterScore[]>;
+}
+
+interface Errors {
+  readonly group: string;
+  readonly event: string;
+  readonly error: number;
+  readonly priceError: number;
+}
+
+/** Scores the engine against later prices. Coefficients may depend on the case, for a fit that did not see it. */
+export function scoreLaterPrices(
+  cases: Iterable<LaterCase>,
+  coefficientsOf: (later: LaterCase) => EngineCoefficients,
+): LaterScores {
+  const errors = new Map<string, Errors[]>();
+  for (const later of cases) {
+    const result = estimate(later.view, coefficientsOf(later));
+    if (result === null) continue;
+    const { prior, steps, marketPrice } = result;
+    const parts = [
+      ["model", result.probability],
+      ["prior", prior.probability],
+      ...steps.map(({ name, coefficient, lambda }) => [name, sigmoid(prior.logOdds + coefficient * lambda)] as const),
+    ] as const;
+    for (const hours of LATER_HOURS) {
+      const price = later.later(hours);
+      if (price === null) continue;
+      const priceError = (marketPrice - price) ** 2;
+      for (const [name, probability] of parts) {
+        const key = `${name} ${hours}`;
+        const list = errors.get(key) ?? [];
+        list.push({ group: later.group, event: later.event, error: (probability - price) ** 2, priceError });
+        errors.set(key, list);
+      }
+    }
+  }
+  const names = new Set([...errors.keys()].map((key) => key.split(" ")[0] ?? ""));
+  names.delete("model");
+  const scoresOf = (name: string) => LATER_HOURS.map((hours) => toScore(hours, errors.get(`${name} ${hours}`) ?? []));
+  return { model: scoresOf("model"), parts: new Map([...names].map((name) => [name, scoresOf(name)])) };
+}
+
+function toScore(hours: number, errors: readonly Errors[]): LaterScore {
+  const terms = (clusterOf: (item: Errors) => string): Term[] =>
+    errors.map((item) => ({ group: clusterOf(item), numerator: item.error, denominator: item.priceError }));
+  return {
+    hours,
+    n: errors.length,
+    ratio: clusteredRatio(terms(({ group }) => group)),
+    ratioByEvent: clusteredRatio(terms(({ event }) => event)),
+  };
+}
+
+const sigmoid = (logOdds: number): number => 1 / (1 + Math.exp(-logOdds));
+
+/** A price is that of `hours` later if it is at most this much later still. */
+const toleranceMs = (hours: number): number => Math.max(1, hours / 4) * HOUR_MS;
+
+/** The first price at least `hours` after a time, if it is not much later; prices are in time order. */
+export function laterPrice(
+  prices: readonly { readonly at: number; readonly yesPrice: number | null }[],
+  from: number,
+  hours: number,
+): number | null {
+  const due = from + hours * HOUR_MS;
+  let low = 0;
+  let high = prices.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((prices[middle]?.at ?? 0) < due) low = middle + 1;
+    else high = middle;
+  }
+  for (let index = low; index < prices.length; index++) {
+    const price = prices[index];
+    if (price === undefined || price.at > due + toleranceMs(hours)) return null;
+    if (price.yesPrice !== null) return price.yesPrice;
+  }
+  return null;
+}

@@ -1,0 +1,145 @@
+/** The scores as tables of plain cells, for the terminal, Markdown and HTML. */
+import type { Evaluation, Part } from "./evaluation.ts";
+import type { LaterScores } from "./later-price.ts";
+import type { Comparison } from "./scores.ts";
+import type { Interval } from "./statistics.ts";
+import { ASSUMED_FEE, HALF_SPREAD } from "./trading.ts";
+
+export interface Section {
+  readonly title: string;
+  readonly text: readonly string[];
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+export const number = (value: number | null | undefined, decimals: number): string =>
+  value === null || value === undefined ? "–" : value.toFixed(decimals);
+export const interval = (value: Interval | null, decimals: number): string =>
+  value === null ? "–" : `${number(value.low, decimals)} to ${number(value.high, decimals)}`;
+
+/** How much better than the price, in percent of the price's Brier score. */
+const skillOf = ({ diff, marketBrier }: Comparison): string =>
+  diff === null || marketBrier === null || marketBrier === 0 ? "–" : `${number((-100 * diff.value) / marketBrier, 2)}%`;
+
+const COMPARISON_HEADER = [
+  ...["n", "groups", "Brier score", "of the price", "difference", "95% interval", "skill"],
+  ...["log score", "of the price"],
+];
+const comparisonCells = (comparison: Comparison): string[] => [
+  String(comparison.n),
+  String(comparison.groups),
+  number(comparison.brier, 4),
+  number(comparison.marketBrier, 4),
+  number(comparison.diff?.value, 5),
+  interval(comparison.diff, 5),
+  skillOf(comparison),
+  number(comparison.logScore, 4),
+  number(comparison.marketLogScore, 4),
+];
+
+/** All sections that apply to the file. */
+export function describeEvaluation(evaluation: Evaluation): Section[] {
+  const later = describeLater(evaluation.later);
+  return evaluation.kind === "resolved" ? [...describeOutcomes(evaluation), later] : [later];
+}
+
+function describeOutcomes(evaluation: Evaluation): Section[] {
+  const { all, horizons, venues, categories, factors } = evaluation;
+  const comparison = (title: string, text: readonly string[], name: string, parts: readonly Part[]): Section => ({
+    title,
+    text,
+    header: [name, ...COMPARISON_HEADER],
+    rows: parts.map((part) => [part.name, ...comparisonCells(part.comparison)]),
+  });
+  return [
+    comparison(
+      "Against the price",
+      [
+        "A row is a question at a time before its resolution. A difference below 0 is better than the price.",
+        "Intervals: cluster bootstrap by group, paired, with a fixed seed. Skill: minus the difference, relative to the price's score.",
+      ],
+      "horizon",
+      [
+        { name: "all together", comparison: all },
+        ...horizons.map((horizon) => ({ name: `${horizon.days} d`, comparison: horizon.comparison })),
+      ],
+    ),
+    describeDecomposition(evaluation),
+    comparison("By venue", [], "venue", venues),
+    comparison("By category", ["Categories as the file states them; some are guesses."], "category", categories),
+    comparison(
+      "By factor",
+      ["The prior changed by one factor alone, on the rows to which it applies."],
+      "factor",
+      factors,
+    ),
+    describeTrading(evaluation),
+  ];
+}
+
+function describeDecomposition({ all, decomposition }: Evaluation): Section {
+  const rows = (
+    [
+      ["model", decomposition.model, all.brier],
+      ["price", decomposition.market, all.marketBrier],
+    ] as const
+  ).map(([name, parts, brier]) => [
+    name,
+    number(parts?.reliability, 5),
+    number(parts?.resolution, 5),
+    number(parts?.uncertainty, 5),
+    number(parts?.withinBins, 5),
+    number(brier, 5),
+  ]);
+  return {
+    title: "Murphy decomposition",
+    text: [
+      "Brier score = reliability - resolution + uncertainty + within bins. Ten bins of equal width; the last term is what such bins cannot show.",
+    ],
+    header: ["", "reliability", "resolution", "uncertainty", "within bins", "Brier score"],
+    rows,
+  };
+}
+
+function describeTrading({ trading }: Evaluation): Section {
+  const { offers, signals, cost, fees, profit, profitShare } = trading;
+  return {
+    title: "Signals after costs",
+    text: [
+      `One contract per signal, held to the resolution. A signal has an edge of at least one cent after costs. Assumed: a bid and an ask ${HALF_SPREAD} from the price, enough size, the venue's taker fee today, and ${ASSUMED_FEE.rate} p (1 - p) where it is unknown. No cost of capital.`,
+    ],
+    header: ["rows in money", "signals", "spent", "fees", "net profit", "profit / spent", "95% interval"],
+    rows: [
+      [
+        String(offers),
+        String(signals),
+        number(cost, 2),
+        number(fees, 2),
+        number(profit, 2),
+        number(profitShare?.value, 4),
+        interval(profitShare, 4),
+      ],
+    ],
+  };
+}
+
+/** Errors against later prices, relative to those of the price. */
+export function describeLater({ model, parts }: LaterScores): Section {
+  return {
+    title: "Against later prices",
+    text: [
+      "Sum of squared errors against the price some hours later, divided by the price's own. Below 1 is better. A factor's line contains only the rows to which it applies.",
+    ],
+    header: ["", "hours", "n", "ratio", "95% interval by contract", "95% interval by event"],
+    rows: [["model", model] as const, ...parts].flatMap(([name, scores]) =>
+      scores.map(({ hours, n, ratio, ratioByEvent }) => [
+        name,
+        String(hours),
+        String(n),
+        number(ratio?.value, 4),
+        interval(ratio, 4),
+        interval(ratioByEvent, 4),
+      ]),
+    ),
+  };
+}

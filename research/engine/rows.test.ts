@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { readEngineFile } from "./rows.ts";
+import { createRow } from "./test-rows.ts";
+
+let folder = "";
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "engine-rows-"));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+let files = 0;
+async function fileWith(content: string | Buffer): Promise<string> {
+  const path = join(folder, `${files++}.jsonl`);
+  await writeFile(path, content);
+  return path;
+}
+const linesOf = (...rows: readonly object[]): string => rows.map((row) => JSON.stringify(row)).join("\n");
+
+const QUOTES = {
+  ...{ ts: "2026-07-04T15:00:00Z", contest: "cup", outcome: "A" },
+  first: { ticker: "x", yes_bid: 0.2, yes_ask: 0.3 },
+  second: { market_id: "1", yes_bid: null, yes_ask: 0.3 },
+};
+const DEPTH = { ts: "2026-07-04T15:00:00Z", venue: "v", ticker: "E-A", yes_bids: [[0.2, 5]], no_bids: [[0.7, 3]] };
+
+test("reads resolved questions, plain and gzipped, and takes an empty file for one of them", async () => {
+  const rows = [createRow(), { ...createRow(), group: undefined, title: null, extra: 1 }];
+  for (const content of [linesOf(...rows), gzipSync(linesOf(...rows))]) {
+    const file = await readEngineFile(await fileWith(content));
+    assert.equal(file.kind, "resolved");
+    assert.equal(file.rows.length, 2);
+  }
+  assert.deepEqual(await readEngineFile(await fileWith("")), { kind: "resolved", rows: [] });
+});
+
+test("reads quotes with every venue that a line names, and order books", async () => {
+  const quotes = await readEngineFile(await fileWith(linesOf(QUOTES)));
+  assert.deepEqual(quotes.kind === "quotes" && quotes.rows[0]?.sides, [
+    { venue: "first", bid: 0.2, ask: 0.3 },
+    { venue: "second", bid: null, ask: 0.3 },
+  ]);
+  const depth = await readEngineFile(await fileWith(linesOf(DEPTH)));
+  assert.equal(depth.kind === "depth" && depth.rows[0]?.at, Date.UTC(2026, 6, 4, 15));
+});
+
+test("an error names the line: broken JSON, a price outside its range, no time, another kind of row", async () => {
+  const good = JSON.stringify(createRow());
+  for (const [line, message] of [
+    ['{"venue": ', /line 2: not valid JSON/],
+    [JSON.stringify({ ...createRow(), prices: [["2026-01-01T00:00:00Z", 1.5]] }), /line 2: not a resolved/],
+    [JSON.stringify({ ...createRow(), resolved_at: "soon" }), /line 2: not a resolved/],
+    [JSON.stringify({ ...createRow(), outcome: null }), /line 2: not a resolved/],
+    [JSON.stringify(DEPTH), /line 2: not a resolved/],
+    ["null", /line 2: not a resolved/],
+  ] as const)
+    await assert.rejects(readEngineFile(await fileWith(`${good}\n${line}`)), message);
+});

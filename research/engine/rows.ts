@@ -1,0 +1,104 @@
+/** Reads the files that the engine is fitted to and scored on: resolved questions, and recorded quotes and order books. */
+import Type, { type Static } from "typebox";
+import Value from "typebox/value";
+import { readLines } from "../lines.ts";
+
+const Price = Type.Number({ minimum: 0, maximum: 1 });
+const Text = Type.String({ minLength: 1 });
+const MaybeText = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+const MaybePrice = Type.Union([Price, Type.Null()]);
+
+/** A question with its outcome, and prices before the resolution, oldest first. */
+const ResolvedRow = Type.Object({
+  venue: Text,
+  market_id: Text,
+  resolved_at: Text,
+  outcome: Type.Union([Type.Literal(0), Type.Literal(1)]),
+  prices: Type.Array(Type.Tuple([Text, Price])),
+  title: MaybeText,
+  event_id: MaybeText,
+  category: MaybeText,
+  created_at: MaybeText,
+  close_at: MaybeText,
+  /** Rows that depend on each other. A row without a group is its own group. */
+  group: MaybeText,
+});
+export type ResolvedRow = Static<typeof ResolvedRow>;
+
+const TopOfBook = Type.Object({ yes_bid: MaybePrice, yes_ask: MaybePrice });
+/** Best prices of the same contract at several venues. Each key with a top of book is a venue. */
+const QuotesRow = Type.Intersect([
+  Type.Object({ ts: Text, contest: Text, outcome: Text }),
+  Type.Record(Type.String(), Type.Unknown()),
+]);
+type QuotesRow = Static<typeof QuotesRow>;
+
+const Levels = Type.Array(Type.Tuple([Price, Type.Number({ minimum: 0 })]));
+/** All levels of one order book as [price, size]. A NO bid at q is a YES ask at 1 - q. */
+const DepthRow = Type.Object({ ts: Text, venue: Text, ticker: Text, yes_bids: Levels, no_bids: Levels });
+type DepthRow = Static<typeof DepthRow>;
+
+/** Best prices of a contract at one venue. */
+interface QuotedSide {
+  readonly venue: string;
+  readonly bid: number | null;
+  readonly ask: number | null;
+}
+export interface QuotesPoint {
+  readonly at: number;
+  readonly contest: string;
+  readonly outcome: string;
+  readonly sides: readonly QuotedSide[];
+}
+export interface DepthPoint extends Omit<DepthRow, "ts"> {
+  readonly at: number;
+}
+
+export type EngineFile =
+  | { readonly kind: "resolved"; readonly rows: readonly ResolvedRow[] }
+  | { readonly kind: "quotes"; readonly rows: readonly QuotesPoint[] }
+  | { readonly kind: "depth"; readonly rows: readonly DepthPoint[] };
+
+/**
+ * Reads a file of any of the three kinds; the first row decides which. An empty file is one of resolved questions.
+ *
+ * @throws Error that names the line if a line is not valid JSON, or not a row of the file's kind
+ */
+export async function readEngineFile(path: string): Promise<EngineFile> {
+  let kind: EngineFile["kind"] | null = null;
+  const isRow = (value: unknown): value is object => {
+    kind ??= kindOf(value);
+    return typeof value === "object" && value !== null && CHECKS[kind](value);
+  };
+  const rows: unknown[] = await readLines(
+    path,
+    isRow,
+    "a resolved question, quotes or an order book of this file's kind",
+  );
+  if (kind === "quotes") return { kind, rows: (rows as QuotesRow[]).map(toQuotesPoint) };
+  if (kind === "depth")
+    return { kind, rows: (rows as DepthRow[]).map(({ ts, ...row }) => ({ ...row, at: Date.parse(ts) })) };
+  return { kind: "resolved", rows: rows as ResolvedRow[] };
+}
+
+const isTime = (text: string | null | undefined): boolean => text == null || Number.isFinite(Date.parse(text));
+const CHECKS: Readonly<Record<EngineFile["kind"], (value: object) => boolean>> = {
+  resolved: (value) =>
+    Value.Check(ResolvedRow, value) &&
+    [value.resolved_at, value.created_at, value.close_at, ...value.prices.map(([at]) => at)].every(isTime),
+  quotes: (value) => Value.Check(QuotesRow, value) && isTime(value.ts),
+  depth: (value) => Value.Check(DepthRow, value) && isTime(value.ts),
+};
+
+function kindOf(value: unknown): EngineFile["kind"] {
+  if (typeof value !== "object" || value === null) return "resolved";
+  if ("contest" in value) return "quotes";
+  return "yes_bids" in value ? "depth" : "resolved";
+}
+
+function toQuotesPoint({ ts, contest, outcome, ...others }: QuotesRow): QuotesPoint {
+  const sides = Object.entries(others).flatMap(([venue, value]) =>
+    Value.Check(TopOfBook, value) ? [{ venue, bid: value.yes_bid, ask: value.yes_ask }] : [],
+  );
+  return { at: Date.parse(ts), contest, outcome, sides };
+}

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ENGINE_COEFFICIENTS, estimate } from "../../src/engine/index.ts";
+import type { ResolvedRow } from "./rows.ts";
+import { createSamples, scoreSamples } from "./samples.ts";
+import { createRow, daysBefore, RESOLVED_AT } from "./test-rows.ts";
+import { toHistories, viewOf } from "./views.ts";
+
+const DAY_MS = 86_400_000;
+const horizonsOf = (...prices: ResolvedRow["prices"]) =>
+  createSamples(toHistories([createRow({ prices })])).map(({ days, market }) => [days, market]);
+
+test("a horizon uses the newest price that is old enough and not stale", () => {
+  assert.deepEqual(horizonsOf([daysBefore(8), 0.2], [daysBefore(1), 0.3]), [
+    [0.25, 0.3],
+    [1, 0.3],
+    [7, 0.2],
+  ]);
+  // 0.25 and 1 day: at most 3 days old. 30 days: at most 15 days old.
+  assert.deepEqual(horizonsOf([daysBefore(4.5), 0.2]), []);
+  assert.deepEqual(horizonsOf([daysBefore(44), 0.2]), [[30, 0.2]]);
+  assert.deepEqual(horizonsOf([daysBefore(46), 0.2]), []);
+  assert.deepEqual(horizonsOf(), []);
+});
+
+test("a view does not depend on the outcome, the time of resolution, or later prices", () => {
+  const prices: ResolvedRow["prices"] = [
+    [daysBefore(9), 0.2],
+    [daysBefore(5), 0.4],
+  ];
+  const asOf = RESOLVED_AT - 6 * DAY_MS;
+  const viewWith = (changes: Partial<ResolvedRow>) => {
+    const [history] = toHistories([createRow({ prices, ...changes }), createRow({ market_id: "other" })]);
+    assert.ok(history !== undefined);
+    return viewOf(history, asOf);
+  };
+  const view = viewWith({});
+  assert.deepEqual(viewWith({ outcome: 0, resolved_at: daysBefore(-3), category: "sports" }), view);
+  assert.deepEqual(viewWith({ prices: prices.slice(0, 1) }), view);
+  assert.deepEqual(view.prices, [{ at: RESOLVED_AT - 9 * DAY_MS, yesPrice: 0.2 }]);
+});
+
+test("a deadline after the last resolution of the file is not known", () => {
+  const title = "Will it happen before July?";
+  const histories = toHistories([
+    createRow({ title, close_at: daysBefore(-1) }),
+    createRow({ title, close_at: daysBefore(-9) }),
+    createRow({ resolved_at: daysBefore(-2) }),
+  ]);
+  const views = histories.map((history) => viewOf(history, RESOLVED_AT - 2 * DAY_MS));
+  assert.deepEqual(
+    views.map(({ closeAt, deadlineAt }) => [closeAt, deadlineAt]),
+    [
+      [RESOLVED_AT + DAY_MS, RESOLVED_AT + DAY_MS],
+      [null, null],
+      [null, null],
+    ],
+  );
+});
+
+test("the markets of an event at a venue are legs, unless their prices contradict that they exclude each other", () => {
+  const legsAt = (first: number, second: number, changes: Partial<ResolvedRow> = {}) => {
+    const [history] = toHistories([
+      createRow({ event_id: "E", prices: [[daysBefore(2), first]] }),
+      createRow({ event_id: "E", market_id: "N", prices: [[daysBefore(2), second]], ...changes }),
+    ]);
+    return history === undefined ? null : viewOf(history, RESOLVED_AT - DAY_MS).event;
+  };
+  assert.deepEqual(
+    legsAt(0.6, 0.45)?.legs.map(({ yesPrice }) => yesPrice),
+    [0.6, 0.45],
+  );
+  assert.equal(legsAt(0.6, 0.45)?.isExhaustive, true);
+  assert.equal(legsAt(0.6, 0.2)?.isExhaustive, false);
+  assert.equal(legsAt(0.9, 0.8), null);
+  assert.equal(legsAt(0.6, 0.45, { venue: "venue_b" }), null);
+});
+
+test("the score of a sample is the engine's estimate of its view", () => {
+  const samples = createSamples(toHistories([createRow({ prices: [[daysBefore(2), 0.97]], close_at: daysBefore(0) })]));
+  const scored = scoreSamples(samples, ENGINE_COEFFICIENTS);
+  assert.equal(scored.length, 2);
+  for (const { view, probability } of scored)
+    assert.equal(probability, estimate(view, ENGINE_COEFFICIENTS)?.probability);
+});

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { compare, decompose, type Forecast } from "./scores.ts";
+import { clusteredError, clusteredRatio } from "./statistics.ts";
+
+const near = (actual: number, expected: number, tolerance = 1e-9) =>
+  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
+const forecast = fc.record({
+  group: fc.constantFrom("a", "b", "c"),
+  probability: fc.double({ min: 0, max: 1, noNaN: true }),
+  market: fc.double({ min: 0, max: 1, noNaN: true }),
+  outcome: fc.constantFrom(0, 1),
+});
+
+test("known value: two forecasts of 0.8 and 0.2 that are right score 0.04, against prices of 0.5", () => {
+  const result = compare([
+    { group: "a", probability: 0.8, market: 0.5, outcome: 1 },
+    { group: "b", probability: 0.2, market: 0.5, outcome: 0 },
+  ]);
+  near(result.brier ?? 0, 0.04);
+  near(result.marketBrier ?? 0, 0.25);
+  near(result.diff?.value ?? 0, -0.21);
+  near(result.logScore ?? 0, -Math.log(0.8));
+  assert.equal(result.groups, 2);
+});
+
+test("the parts of the decomposition add up to the Brier score", () => {
+  fc.assert(
+    fc.property(fc.array(forecast, { minLength: 1, maxLength: 60 }), (forecasts) => {
+      const parts = decompose(forecasts);
+      assert.ok(parts !== null);
+      const { reliability, resolution, uncertainty, withinBins } = parts;
+      near(reliability - resolution + uncertainty + withinBins, compare(forecasts).brier ?? Number.NaN);
+    }),
+  );
+});
+
+test("without spread inside the bins, nothing is left within them", () => {
+  const forecasts = [0, 0, 1].map((outcome): Forecast => ({ group: "a", probability: 0.4, market: 0.5, outcome }));
+  const parts = decompose(forecasts);
+  near(parts?.reliability ?? 0, (0.4 - 1 / 3) ** 2);
+  near(parts?.resolution ?? 1, 0);
+  near(parts?.uncertainty ?? 0, 2 / 9);
+  near(parts?.withinBins ?? 1, 0);
+});
+
+test("the interval contains the value, is the same every time, and widens if rows are copies of each other", () => {
+  const terms = Array.from({ length: 40 }, (_, index) => ({
+    group: `${index}`,
+    numerator: Math.sin(index),
+    denominator: 1,
+  }));
+  const interval = clusteredRatio(terms);
+  assert.deepEqual(clusteredRatio(terms), interval);
+  assert.ok(interval !== null && interval.low < interval.value && interval.value < interval.high);
+  const copied = terms.flatMap((term) => [term, term, term, term]);
+  near(clusteredError(copied), clusteredError(terms));
+  const apart = copied.map((term, index) => ({ ...term, group: `${index}` }));
+  near(clusteredError(apart), clusteredError(terms) / 2);
+});
+
+test("the bootstrap interval agrees with the standard error of a mean", () => {
+  const terms = Array.from({ length: 400 }, (_, index) => ({
+    group: `${index}`,
+    numerator: index % 2,
+    denominator: 1,
+  }));
+  const interval = clusteredRatio(terms);
+  near(clusteredError(terms), 0.5 / Math.sqrt(400));
+  near((interval?.high ?? 0) - (interval?.low ?? 0), (2 * 1.96 * 0.5) / Math.sqrt(400), 0.01);
+});
+
+test("no forecasts have no scores", () => {
+  assert.deepEqual(compare([]), {
+    ...{ n: 0, groups: 0, brier: null, marketBrier: null, logScore: null, marketLogScore: null, diff: null },
+  });
+  assert.equal(decompose([]), null);
+});

@@ -1,0 +1,106 @@
+/** Scores of probabilities against outcomes. */
+import { clusteredRatio, type Interval } from "./statistics.ts";
+
+export interface Forecast {
+  readonly group: string;
+  /** In [0, 1]. */
+  readonly probability: number;
+  /** The market's price, in [0, 1]. */
+  readonly market: number;
+  /** 0 or 1. */
+  readonly outcome: number;
+}
+
+const LOG_CLIP = 0.005;
+const BINS = 10;
+
+export const squaredError = (probability: number, outcome: number): number => (probability - outcome) ** 2;
+
+/** -ln of the probability given to what happened, of probabilities limited to [0.005, 0.995]. */
+export function logLoss(probability: number, outcome: number): number {
+  const bounded = Math.min(Math.max(probability, LOG_CLIP), 1 - LOG_CLIP);
+  return -Math.log(outcome === 1 ? bounded : 1 - bounded);
+}
+
+/** Mean of a list; null if it is empty. */
+function meanOf(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+export interface Comparison {
+  readonly n: number;
+  readonly groups: number;
+  readonly brier: number | null;
+  readonly marketBrier: number | null;
+  readonly logScore: number | null;
+  readonly marketLogScore: number | null;
+  /** Brier score of the model minus that of the price, paired, by group. */
+  readonly diff: Interval | null;
+}
+
+/** Compares forecasts with the market's prices for the same questions and times. */
+export function compare(forecasts: readonly Forecast[]): Comparison {
+  const mean = (read: (forecast: Forecast) => number) => meanOf(forecasts.map(read));
+  return {
+    n: forecasts.length,
+    groups: new Set(forecasts.map(({ group }) => group)).size,
+    brier: mean(({ probability, outcome }) => squaredError(probability, outcome)),
+    marketBrier: mean(({ market, outcome }) => squaredError(market, outcome)),
+    logScore: mean(({ probability, outcome }) => logLoss(probability, outcome)),
+    marketLogScore: mean(({ market, outcome }) => logLoss(market, outcome)),
+    diff: clusteredRatio(
+      forecasts.map(({ group, probability, market, outcome }) => ({
+        group,
+        numerator: squaredError(probability, outcome) - squaredError(market, outcome),
+        denominator: 1,
+      })),
+    ),
+  };
+}
+
+export interface CalibrationBin {
+  readonly n: number;
+  readonly meanProbability: number;
+  readonly yesShare: number;
+}
+
+export interface Decomposition {
+  readonly bins: readonly CalibrationBin[];
+  /** Mean squared distance of the bins' shares of YES to their mean probabilities; 0 is best. */
+  readonly reliability: number;
+  /** Mean squared distance of the bins' shares of YES to the share of all; more is better. */
+  readonly resolution: number;
+  /** Variance of the outcomes. */
+  readonly uncertainty: number;
+  /** What the bins cannot show: variance of the probabilities in a bin minus twice their covariance with the outcomes. */
+  readonly withinBins: number;
+}
+
+/**
+ * Brier score = reliability - resolution + uncertainty + withinBins, over ten bins of equal width.
+ *
+ * @returns  null without forecasts
+ * @see Murphy (1973), "A new vector partition of the probability score", Journal of Applied Meteorology 12(4)
+ * @see Stephenson, Coelho & Jolliffe (2008), "Two extra components in the Brier score decomposition"
+ */
+export function decompose(forecasts: readonly Pick<Forecast, "probability" | "outcome">[]): Decomposition | null {
+  if (forecasts.length === 0) return null;
+  const total = forecasts.length;
+  const base = forecasts.reduce((sum, { outcome }) => sum + outcome, 0) / total;
+  const parts = Array.from({ length: BINS }, (_, index) =>
+    forecasts.filter(({ probability }) => Math.min(BINS - 1, Math.floor(probability * BINS)) === index),
+  ).filter((part) => part.length > 0);
+  const sums = { reliability: 0, resolution: 0, withinBins: 0 };
+  const bins = parts.map((part) => {
+    const meanProbability = part.reduce((sum, { probability }) => sum + probability, 0) / part.length;
+    const yesShare = part.reduce((sum, { outcome }) => sum + outcome, 0) / part.length;
+    sums.reliability += (part.length / total) * (meanProbability - yesShare) ** 2;
+    sums.resolution += (part.length / total) * (yesShare - base) ** 2;
+    for (const { probability, outcome } of part) {
+      const distance = probability - meanProbability;
+      sums.withinBins += (distance ** 2 - 2 * distance * (outcome - yesShare)) / total;
+    }
+    return { n: part.length, meanProbability, yesShare };
+  });
+  return { bins, ...sums, uncertainty: base * (1 - base) };
+}

@@ -1,0 +1,99 @@
+/** Reads resolved questions from the store of the service. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { openEmbeddedDatabase, STORE_FOLDER } from "../../src/adapters/database/embedded-database.ts";
+import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
+import type { Database } from "../../src/ports/database.ts";
+import type { Log } from "../../src/ports/log.ts";
+import { parseSnapshot } from "../../src/storage/snapshot-codec.ts";
+import { toPrice } from "../../src/storage/storable.ts";
+import type { ResolvedRow } from "./rows.ts";
+
+const PAGE_MARKETS = 500;
+const BAR_HOURS = 1;
+
+/** Markets with an outcome, and the time at which the outcome was stored first. */
+const SELECT_MARKETS = `
+select key, snapshot, (
+  select min(changed_at) from status_changes where market_key = key and outcome is not null and outcome <> 'null'
+) as resolved_at
+from markets where status = 'finalized' and key > $1::int4 order by key limit ${PAGE_MARKETS}`;
+
+/** Hourly prices. A bar's price is known at its end. */
+const SELECT_PRICES = `
+select market_key, start_at + interval '${BAR_HOURS} hour' as at, yes_close
+from bars_1h where market_key = any($1::int4[]) and yes_close is not null order by market_key, start_at`;
+
+const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };
+
+/**
+ * Resolved questions of a store, which must not be in use if it is a folder.
+ *
+ * The stored close is left out: a venue moves it when a market closes early, so it can tell the outcome.
+ *
+ * @param store  PostgreSQL URL, or data directory of the service
+ * @throws Error if the folder contains no store, and `AppError` if the server is not available
+ */
+export async function readStore(store: string): Promise<ResolvedRow[]> {
+  const isUrl = /^postgres(ql)?:\/\//.test(store);
+  if (!isUrl && !existsSync(join(store, STORE_FOLDER))) throw new Error(`${store} contains no store`);
+  const database = isUrl
+    ? await openPostgresDatabase({ url: store, log: silentLog })
+    : await openEmbeddedDatabase({ dataDir: store, log: silentLog });
+  try {
+    return await readStoredRows(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The markets of a store that resolved YES or NO, each with its hourly prices before the resolution. */
+export async function readStoredRows(database: Database): Promise<ResolvedRow[]> {
+  const rows: ResolvedRow[] = [];
+  for (let after = 0; ; ) {
+    const markets = await database.query<{ key: number; snapshot: string; resolved_at: Date | null }>(SELECT_MARKETS, [
+      after,
+    ]);
+    const last = markets.at(-1);
+    if (last === undefined) return rows;
+    after = last.key;
+    const prices = await readPrices(
+      database,
+      markets.map(({ key }) => key),
+    );
+    for (const { key, snapshot, resolved_at } of markets) {
+      const row = toRow(snapshot, resolved_at, prices.get(key) ?? []);
+      if (row !== null) rows.push(row);
+    }
+  }
+}
+
+type StoredPrice = { readonly market_key: number; readonly at: Date; readonly yes_close: number };
+
+async function readPrices(database: Database, keys: readonly number[]): Promise<Map<number, StoredPrice[]>> {
+  const prices = await database.query<StoredPrice>(SELECT_PRICES, [keys]);
+  return Map.groupBy(prices, ({ market_key }) => market_key);
+}
+
+function toRow(snapshot: string, storedAt: Date | null, prices: readonly StoredPrice[]): ResolvedRow | null {
+  const listing = parseSnapshot(snapshot)?.listing;
+  const kind = listing?.outcome?.kind;
+  const resolvedAt = listing?.resolvedAt ?? storedAt?.getTime() ?? null;
+  if (listing === undefined || resolvedAt === null || (kind !== "yes" && kind !== "no")) return null;
+  return {
+    venue: listing.venue,
+    market_id: listing.marketId,
+    resolved_at: new Date(resolvedAt).toISOString(),
+    outcome: kind === "yes" ? 1 : 0,
+    prices: prices.flatMap(({ at, yes_close }): [string, number][] => {
+      const price = toPrice(yes_close);
+      return price === null || at.getTime() > resolvedAt ? [] : [[at.toISOString(), price]];
+    }),
+    title: listing.title,
+    event_id: null,
+    category: listing.category,
+    created_at: listing.openAt === null ? null : new Date(listing.openAt).toISOString(),
+    close_at: null,
+    group: `${listing.venue} ${listing.eventId ?? listing.marketId}`,
+  };
+}

@@ -1,0 +1,35 @@
+/** The scores as one JSON object, the last line that the commands print. */
+import type { Evaluation } from "./evaluation.ts";
+import type { Comparison } from "./scores.ts";
+import type { Interval } from "./statistics.ts";
+
+const DECIMALS = 6;
+const round = (value: number | null | undefined): number | null =>
+  value === null || value === undefined ? null : Number(value.toFixed(DECIMALS));
+const bounds = (interval: Interval | null): readonly [number | null, number | null] | null =>
+  interval === null ? null : [round(interval.low), round(interval.high)];
+
+const scores = ({ n, brier, marketBrier, diff }: Comparison) => ({
+  n,
+  brier: round(brier),
+  market_brier: round(marketBrier),
+  diff: round(diff?.value),
+  diff_ci: bounds(diff),
+});
+
+/** `diff` is the Brier score of the model minus that of the price; below 0 is better. Nulls stand for no data. */
+export function summarise({ all, horizons, later }: Evaluation) {
+  const { n, ...others } = scores(all);
+  return {
+    n,
+    groups: all.groups,
+    ...others,
+    horizons: horizons.map(({ days, comparison }) => ({ days, ...scores(comparison) })),
+    later_price: later.model.map(({ hours, n: count, ratio }) => ({
+      hours,
+      n: count,
+      mse_ratio: round(ratio?.value),
+      ci: bounds(ratio),
+    })),
+  };
+}

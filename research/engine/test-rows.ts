@@ -1,0 +1,22 @@
+/** Rows for tests. */
+import type { ResolvedRow } from "./rows.ts";
+
+const DAY_MS = 86_400_000;
+export const RESOLVED_AT = Date.UTC(2026, 5, 1);
+
+/** A time, in days before the resolution. */
+export const daysBefore = (days: number): string => new Date(RESOLVED_AT - days * DAY_MS).toISOString();
+
+/** A question with one price of 0.6, two days before its resolution with YES. */
+export function createRow(changes: Partial<ResolvedRow> = {}): ResolvedRow {
+  return {
+    venue: "venue_a",
+    market_id: "M",
+    resolved_at: daysBefore(0),
+    outcome: 1,
+    prices: [[daysBefore(2), 0.6]],
+    title: "Will it happen?",
+    group: "g",
+    ...changes,
+  };
+}

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { foldOf, splitByGroup, splitByTime } from "./folds.ts";
+import { type FitRow, fitWeights } from "./train.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Numbers in [0, 1) without a pattern that the fit could find: the fractional parts of multiples of an irrational. */
+const spread = (index: number, factor: number): number => (index * factor) % 1;
+
+/** Outcomes drawn from a prior of one half and a factor of this weight; `momentum` has no influence. */
+function createRows(weight: number): FitRow[] {
+  return Array.from({ length: 2_000 }, (_, index) => {
+    const calibration = 4 * spread(index, Math.SQRT2) - 2;
+    const momentum = 4 * spread(index, Math.sqrt(3)) - 2;
+    const probability = 1 / (1 + Math.exp(-weight * calibration));
+    return {
+      group: `g${index}`,
+      asOf: index * DAY_MS,
+      resolvedAt: (index + 1) * DAY_MS,
+      outcome: spread(index, Math.sqrt(5)) < probability ? 1 : 0,
+      offset: 0,
+      exposures: { calibration, momentum },
+    };
+  });
+}
+
+test("finds a planted weight, and gives 0 to a factor without influence and to one that never helps", () => {
+  const { weights, trials, covariance } = fitWeights(createRows(0.7), ["calibration", "momentum"]);
+  assert.ok(Math.abs((weights.calibration ?? 0) - 0.7) < 0.15, `${weights.calibration}`);
+  assert.equal(weights.momentum, 0);
+  assert.deepEqual(
+    trials.map(({ name, isKept }) => [name, isKept]),
+    [
+      ["calibration", true],
+      ["momentum", false],
+    ],
+  );
+  assert.ok((covariance.calibration?.calibration ?? 0) > 0);
+  assert.equal(fitWeights(createRows(0), ["calibration"]).weights.calibration, 0);
+});
+
+test("a weight is at most 1, and a factor with few groups is not fitted", () => {
+  assert.equal(fitWeights(createRows(3), ["calibration"]).weights.calibration, 1);
+  assert.deepEqual(fitWeights(createRows(0.7).slice(0, 19), ["calibration"]).weights, {});
+});
+
+test("no group is on both sides of a fold, and each row is tested once", () => {
+  const rows = createRows(0).map((row, index) => ({ ...row, group: `g${index % 50}` }));
+  const splits = splitByGroup(rows);
+  assert.equal(splits.flatMap(({ test: tested }) => tested).length, rows.length);
+  for (const { train, test: tested } of splits) {
+    const groups = new Set(tested.map(({ group }) => group));
+    assert.ok(train.every(({ group }) => !groups.has(group)));
+  }
+  assert.equal(foldOf("g1"), foldOf("g1"));
+});
+
+test("a block by time is fitted only to what was resolved before it", () => {
+  const splits = splitByTime(createRows(0));
+  assert.equal(splits.length, 7);
+  for (const { train, test: tested } of splits) {
+    const start = Math.min(...tested.map(({ asOf }) => asOf));
+    assert.ok(train.length > 0 && train.every(({ resolvedAt }) => resolvedAt < start));
+  }
+});

@@ -1,0 +1,195 @@
+/** Fits the weights of the factors to resolved questions. */
+import type { EngineCoefficients, FactorName } from "../../src/engine/model.ts";
+import { solve } from "../logistic.ts";
+import { type Exposure, exposureOf } from "./exposures.ts";
+import { type Split, splitByGroup, splitByTime } from "./folds.ts";
+import { type Example, fitRidge, meanSquareOf, predict, RIDGE } from "./ridge.ts";
+import type { Sample } from "./samples.ts";
+import { logLoss, squaredError } from "./scores.ts";
+import { clusteredError } from "./statistics.ts";
+
+/** The lambda of a factor is the whole change that it asks for: no weight extrapolates it. */
+const WEIGHT_MAX = 1;
+/** A weight between 0 and 1 has at most about the standard error of a uniform distribution, 0.29. */
+const WEIGHT_ERROR_MAX = 0.3;
+/** A factor is fitted if it applies in at least this many groups. */
+const GROUPS_MIN = 20;
+
+/** A sample as the fit sees it. */
+export interface FitRow {
+  readonly group: string;
+  readonly asOf: number;
+  readonly resolvedAt: number;
+  readonly outcome: number;
+  /** Log-odds of the prior. */
+  readonly offset: number;
+  readonly exposures: Exposure;
+}
+
+export function toFitRows(samples: readonly Sample[], coefficients: EngineCoefficients): FitRow[] {
+  return samples.flatMap(({ view, group, outcome, history }) => {
+    const exposure = exposureOf(view, coefficients);
+    if (exposure === null) return [];
+    const { prior, exposures } = exposure;
+    return [{ group, asOf: view.asOf, resolvedAt: history.resolvedAt, outcome, offset: prior.logOdds, exposures }];
+  });
+}
+
+/** What a factor gains out of sample, and whether it is kept. */
+export interface Trial {
+  readonly name: FactorName;
+  readonly rows: number;
+  readonly groups: number;
+  readonly weight: number;
+  /** Mean log loss and Brier score without the factor minus those with it: above 0 is better. */
+  readonly byGroup: Gain;
+  readonly byTime: Gain;
+  readonly isKept: boolean;
+}
+
+export interface Gain {
+  readonly logLoss: number;
+  readonly error: number;
+  readonly brier: number;
+}
+
+export interface FittedWeights {
+  /** Only of factors that were tried. */
+  readonly weights: Readonly<Partial<Record<FactorName, number>>>;
+  readonly covariance: EngineCoefficients["covariance"];
+  readonly trials: readonly Trial[];
+}
+
+/**
+ * Ridge logistic regression (`fitRidge`) of the outcomes on the factors' exposures, with the log-odds of the prior as offset and without
+ * intercept.
+ *
+ * A factor is tried alone against the prior. It is kept if the out-of-fold log loss falls by at least one standard error by
+ * group, the Brier score falls too, and the log loss also falls when only earlier questions are fitted. The factors that are
+ * kept are then fitted together, and the worst is removed until each of them passes the same test against the others.
+ */
+export function fitWeights(rows: readonly FitRow[], candidates: readonly FactorName[]): FittedWeights {
+  const folds = { byGroup: splitByGroup(rows), byTime: splitByTime(rows) };
+  const trials = candidates.flatMap((name) => {
+    const applied = rows.filter(({ exposures }) => (exposures[name] ?? 0) !== 0);
+    const groups = new Set(applied.map(({ group }) => group)).size;
+    return groups < GROUPS_MIN ? [] : [{ ...tryFactor(name, [], rows, folds), rows: applied.length, groups }];
+  });
+  let kept = trials.filter(({ isKept }) => isKept).map(({ name }) => name);
+  while (kept.length > 1) {
+    const failed = kept
+      .map((name) => tryFactor(name, without(kept, name), rows, folds))
+      .filter(({ isKept }) => !isKept)
+      .sort((a, b) => a.byGroup.logLoss - b.byGroup.logLoss)[0];
+    if (failed === undefined) break;
+    kept = without(kept, failed.name);
+  }
+  const weights = fitTo(rows, kept);
+  return {
+    weights: Object.fromEntries(trials.map(({ name }) => [name, weights[kept.indexOf(name)] ?? 0])),
+    covariance: covarianceOf(rows, kept, weights),
+    trials: trials.map((trial) => ({ ...trial, isKept: kept.includes(trial.name) })),
+  };
+}
+
+const without = (names: readonly FactorName[], name: FactorName) => names.filter((other) => other !== name);
+
+type Folds = Readonly<Record<"byGroup" | "byTime", readonly Split<FitRow>[]>>;
+
+function tryFactor(
+  name: FactorName,
+  others: readonly FactorName[],
+  rows: readonly FitRow[],
+  folds: Folds,
+): Omit<Trial, "rows" | "groups"> {
+  const names = [...others, name];
+  const byGroup = gainOf(others, names, folds.byGroup);
+  const byTime = gainOf(others, names, folds.byTime);
+  const isKept = byGroup.logLoss >= byGroup.error && byGroup.logLoss > 0 && byGroup.brier > 0 && byTime.logLoss > 0;
+  return { name, weight: fitTo(rows, names).at(-1) ?? 0, byGroup, byTime, isKept };
+}
+
+function gainOf(smaller: readonly FactorName[], larger: readonly FactorName[], folds: readonly Split<FitRow>[]): Gain {
+  const tested = folds.flatMap(({ train, test }) => {
+    const [before = [], after = []] = [smaller, larger].map((names) => {
+      const weights = fitTo(train, names);
+      return test.map((row) => predict(toExample(row, names), weights));
+    });
+    return test.map((row, index) => ({ row, before: before[index] ?? 0, after: after[index] ?? 0 }));
+  });
+  const terms = tested.map(({ row, before, after }) => ({
+    group: row.group,
+    numerator: logLoss(before, row.outcome) - logLoss(after, row.outcome),
+    denominator: 1,
+  }));
+  const brier = tested.reduce(
+    (sum, { row, before, after }) => sum + squaredError(before, row.outcome) - squaredError(after, row.outcome),
+    0,
+  );
+  const n = Math.max(1, tested.length);
+  return {
+    logLoss: terms.reduce((sum, { numerator }) => sum + numerator, 0) / n,
+    error: tested.length === 0 ? Number.POSITIVE_INFINITY : clusteredError(terms),
+    brier: brier / n,
+  };
+}
+
+const toExample = ({ exposures, offset, outcome }: FitRow, names: readonly FactorName[]): Example => ({
+  features: names.map((name) => exposures[name] ?? 0),
+  offset,
+  outcome,
+});
+
+/** Weights of the named factors, in [-1, 1]. */
+function fitTo(rows: readonly FitRow[], names: readonly FactorName[]): readonly number[] {
+  const weights = fitRidge(rows.map((row) => toExample(row, names)));
+  return weights.map((weight) => Math.max(-WEIGHT_MAX, Math.min(WEIGHT_MAX, weight)));
+}
+
+/**
+ * Covariance of the weights: the inverse Hessian, with each standard error raised to that of the group-clustered sandwich
+ * estimator where it is larger, and then limited to 0.3.
+ */
+function covarianceOf(
+  rows: readonly FitRow[],
+  names: readonly FactorName[],
+  weights: readonly number[],
+): EngineCoefficients["covariance"] {
+  const examples = rows.map((row) => toExample(row, names));
+  const hessian = names.map((_, row) =>
+    names.map((_, column) => (row === column ? RIDGE * meanSquareOf(examples, row) : 0)),
+  );
+  const scores = new Map<string, number[]>();
+  for (const [index, example] of examples.entries()) {
+    const probability = predict(example, weights);
+    const group = rows[index]?.group ?? "";
+    const score = scores.get(group) ?? names.map(() => 0);
+    scores.set(group, score);
+    for (const [a, value] of example.features.entries()) {
+      score[a] = (score[a] ?? 0) + value * (example.outcome - probability);
+      const cells = hessian[a] ?? [];
+      for (const [b, other] of example.features.entries())
+        cells[b] = (cells[b] ?? 0) + value * other * probability * (1 - probability);
+    }
+  }
+  const inverse = names.map((_, index) =>
+    solve(
+      hessian,
+      names.map((_, other) => (other === index ? 1 : 0)),
+    ),
+  );
+  const steps = [...scores.values()].map((score) => solve(hessian, score));
+  const scales = names.map((_, index) => {
+    const robust = steps.reduce((sum, step) => sum + (step[index] ?? 0) ** 2, 0);
+    const variance = inverse[index]?.[index] ?? 1;
+    return Math.sqrt(Math.min(Math.max(variance, robust), WEIGHT_ERROR_MAX ** 2) / variance);
+  });
+  return Object.fromEntries(
+    names.map((a, row) => [
+      a,
+      Object.fromEntries(
+        names.map((b, column) => [b, (inverse[row]?.[column] ?? 0) * (scales[row] ?? 1) * (scales[column] ?? 1)]),
+      ),
+    ]),
+  );
+}

@@ -1,0 +1,14 @@
+/** What a file of rows does not say about its venues. A venue that is not listed has prices in money and an unknown fee. */
+import type { TakerFee } from "../../src/domain/market.ts";
+import type { PriceKind } from "../../src/engine/index.ts";
+import venues from "./venues.json" with { type: "json" };
+
+interface Venue {
+  readonly kind: PriceKind;
+  readonly fee: TakerFee | null;
+}
+
+const UNKNOWN: Venue = { kind: "money", fee: null };
+const VENUES = new Map(Object.entries(venues as Readonly<Record<string, Venue>>));
+
+export const venueOf = (name: string): Venue => VENUES.get(name) ?? UNKNOWN;

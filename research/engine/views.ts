@@ -1,0 +1,123 @@
+/** Views of markets as they were at a time, from rows of a file. */
+import type { EventView, LegView, MarketView, PricePoint } from "../../src/engine/index.ts";
+import type { ResolvedRow } from "./rows.ts";
+import { venueOf } from "./venues.ts";
+
+/** Prices of an event's markets are about the same time if they differ by at most this. */
+const LEG_AGE_MS_MAX = 3 * 86_400_000;
+/** Prices of exclusive outcomes that sum to more than this are not exclusive outcomes. */
+const SUM_MAX = 1.25;
+/** With a smaller sum, an outcome is missing. */
+const SUM_MIN_EXHAUSTIVE = 0.9;
+/** "Will X happen by T": nothing but time decides. */
+const DEADLINE_TITLE = /^will\b.*\b(by|before)\b/i;
+
+/** A resolved question and what is known of it, without its outcome. */
+export interface History {
+  readonly row: ResolvedRow;
+  readonly group: string;
+  readonly resolvedAt: number;
+  readonly prices: readonly PricePoint[];
+  readonly openAt: number | null;
+  /** Null if unknown, or later than the newest resolution of the file. */
+  readonly closeAt: number | null;
+  /** Histories of the same venue and event, this one included; empty without an event. */
+  readonly event: readonly History[];
+}
+
+/**
+ * Histories of a file's rows.
+ *
+ * Questions with a deadline after the last resolution of the file are in it only because they ended early. Their deadline
+ * tells the outcome, so it is not used.
+ */
+export function toHistories(rows: readonly ResolvedRow[]): History[] {
+  const lastResolution = rows.reduce((last, row) => Math.max(last, Date.parse(row.resolved_at)), 0);
+  const events = new Map<string, History[]>();
+  return rows.map((row) => {
+    const closeAt = timeOf(row.close_at);
+    const key = row.event_id == null ? null : `${row.venue} ${row.event_id}`;
+    const event = key === null ? [] : (events.get(key) ?? []);
+    if (key !== null) events.set(key, event);
+    const history: History = {
+      row,
+      group: row.group ?? `${row.venue} ${row.event_id ?? row.market_id}`,
+      resolvedAt: Date.parse(row.resolved_at),
+      prices: row.prices.map(([at, yesPrice]) => ({ at: Date.parse(at), yesPrice })).sort((a, b) => a.at - b.at),
+      openAt: timeOf(row.created_at),
+      closeAt: closeAt === null || closeAt > lastResolution ? null : closeAt,
+      event,
+    };
+    event.push(history);
+    return history;
+  });
+}
+
+const timeOf = (text: string | null | undefined): number | null => (text == null ? null : Date.parse(text));
+
+/** The view of a question at a time. Outcome, time of resolution, final volume and category, often a guess, are not in it. */
+export function viewOf(history: History, asOf: number): MarketView {
+  const { row, closeAt } = history;
+  const { kind, fee } = venueOf(row.venue);
+  const title = row.title ?? "";
+  return {
+    ...createView(row.venue, row.market_id, asOf),
+    title,
+    kind,
+    takerFee: fee,
+    openAt: history.openAt !== null && history.openAt <= asOf ? history.openAt : null,
+    closeAt,
+    deadlineAt: DEADLINE_TITLE.test(title) ? closeAt : null,
+    prices: pricesUntil(history.prices, asOf),
+    event: eventOf(history, asOf),
+  };
+}
+
+/** A view of which only the market and the time are known. */
+export function createView(venue: string, marketId: string, asOf: number): MarketView {
+  const { kind, fee } = venueOf(venue);
+  return {
+    asOf,
+    venue,
+    adapter: venue,
+    marketId,
+    title: "",
+    category: null,
+    kind,
+    openAt: null,
+    closeAt: null,
+    deadlineAt: null,
+    takerFee: fee,
+    quote: null,
+    prices: [],
+    book: null,
+    trades: [],
+    activity: null,
+    peers: [],
+    event: null,
+    consensus: null,
+    research: null,
+  };
+}
+
+/**
+ * The markets of an event in a file exclude each other: the files list the sides of a contest and the ranges of a measure.
+ * Prices that sum to more than 1.25 contradict that, and then the event is left out. Prices that sum to less than 0.9 show
+ * that an outcome is missing.
+ */
+function eventOf({ event }: History, asOf: number): EventView | null {
+  const legs = event.flatMap((history): LegView[] => {
+    const price = history.prices.findLast(({ at }) => at <= asOf);
+    if (price === undefined || asOf - price.at > LEG_AGE_MS_MAX) return [];
+    return [{ marketId: history.row.market_id, label: history.row.title ?? "", ...price, spread: null }];
+  });
+  const sum = legs.reduce((total, { yesPrice }) => total + yesPrice, 0);
+  if (legs.length < 2 || sum > SUM_MAX) return null;
+  return { isExclusive: true, isExhaustive: sum >= SUM_MIN_EXHAUSTIVE, legs, ladder: null };
+}
+
+/** The prices known at a time. Prices are in time order. */
+function pricesUntil(prices: readonly PricePoint[], asOf: number): readonly PricePoint[] {
+  const next = prices.findIndex(({ at }) => at > asOf);
+  return next === -1 ? prices : prices.slice(0, next);
+}

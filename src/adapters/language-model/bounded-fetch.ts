@@ -1,0 +1,26 @@
+export type Fetch = typeof globalThis.fetch;
+
+/** Longest response of a language model. An answer of 10,000 tokens has about 50 kB. */
+const RESPONSE_BYTES_MAX = 1_048_576;
+
+/**
+ * Wraps `fetch` so that it follows no redirect, which would send the key to another server, and ends a response that is
+ * longer than 1 MiB.
+ */
+export function boundResponses(fetch: Fetch): Fetch {
+  return async (input, init) => {
+    const response = await fetch(input, { ...init, redirect: "error" });
+    if (response.body === null) return response;
+    let bytes = 0;
+    const bounded = response.body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          bytes += chunk.byteLength;
+          if (bytes > RESPONSE_BYTES_MAX) controller.error(new Error("The response is too long."));
+          else controller.enqueue(chunk);
+        },
+      }),
+    );
+    return new Response(bounded, { status: response.status, headers: response.headers });
+  };
+}

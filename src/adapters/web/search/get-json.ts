@@ -1,0 +1,33 @@
+import type { HttpOut, OutgoingRequest } from "../../../ports/http-out.ts";
+
+const RESPONSE_BYTES_MAX = 1_048_576;
+const TIME_MS_MAX = 8_000;
+
+/** Requests JSON of a search engine. @throws Error for a failed request, another status than 200, or text that is no JSON */
+export async function getJson(
+  http: HttpOut,
+  request: Pick<OutgoingRequest, "url" | "headers" | "method" | "body">,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const response = await http.send({ ...request, deadlineMs: TIME_MS_MAX, maxBodyBytes: RESPONSE_BYTES_MAX, signal });
+  if (response.status !== 200) throw new Error(`The search engine answered with status ${response.status}.`);
+  const value: unknown = JSON.parse(response.body);
+  return value;
+}
+
+/** The array at a path of object keys; empty if it is not there. */
+export function arrayAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  let current = value;
+  for (const key of path) {
+    if (typeof current !== "object" || current === null) return [];
+    current = (current as Readonly<Record<string, unknown>>)[key];
+  }
+  return Array.isArray(current) ? current : [];
+}
+
+/** The string in a field of an object; null if it is not there. */
+export function textAt(value: unknown, key: string): string | null {
+  if (typeof value !== "object" || value === null) return null;
+  const field = (value as Readonly<Record<string, unknown>>)[key];
+  return typeof field === "string" ? field : null;
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  SAMPLE_AT,
+  type SampleParts,
+  sampleEvent,
+  sampleMarket,
+} from "../../../test/support/markets/market-samples.ts";
+import { type BoardMarket, MarketBoard } from "../../board/index.ts";
+import type { EqualMarket } from "../matching/index.ts";
+import { createMarketViews, type MarketViewPorts } from "./market-views.ts";
+
+function setUp(ports: Partial<MarketViewPorts> = {}) {
+  const board = new MarketBoard(() => SAMPLE_AT);
+  const addMarket = (marketId: string, parts: SampleParts = {}): BoardMarket =>
+    board.apply(sampleMarket(marketId, parts), SAMPLE_AT).market;
+  const views = createMarketViews({
+    board,
+    traitsOf: (venue) => ({ adapter: `${venue}-adapter`, isPlayMoney: venue === "gamma" }),
+    equalMarketsOf: () => [],
+    readPrices: async () => [],
+    readTrades: async () => [],
+    readConsensus: async () => null,
+    ...ports,
+  });
+  return { board, addMarket, views };
+}
+
+test("stored data is read until `asOf`, and only of a stored market", async () => {
+  const calls: unknown[] = [];
+  const { board, addMarket, views } = setUp({
+    async readPrices(...parameters) {
+      calls.push(parameters);
+      return [{ at: SAMPLE_AT - 1, yesPrice: 0.3 }];
+    },
+    async readTrades(...parameters) {
+      calls.push(parameters);
+      return [];
+    },
+  });
+  const market = addMarket("m");
+  assert.deepEqual((await views.viewOf(market, SAMPLE_AT)).prices, []);
+  assert.deepEqual(calls, []);
+  const view = await views.viewOf(board.annotate(market, { storeKey: 7 }), SAMPLE_AT + 5);
+  assert.deepEqual(view.prices, [{ at: SAMPLE_AT - 1, yesPrice: 0.3 }]);
+  assert.deepEqual(calls, [
+    [7, SAMPLE_AT + 5],
+    [7, SAMPLE_AT + 5],
+  ]);
+});
+
+test("a quote whose venue clock is ahead of ours is part of the view", async () => {
+  const { addMarket, views } = setUp();
+  const view = await views.viewOf(addMarket("m"), SAMPLE_AT - 1_000);
+  assert.equal(view.quote?.at, SAMPLE_AT - 1_000);
+  assert.equal(view.quote?.bid, 0.4);
+});
+
+test("an event is exhaustive only if every market of it is open and has a price", async () => {
+  const { board, addMarket, views } = setUp();
+  board.applyEvent(sampleEvent("E", { mutuallyExclusive: true, exhaustive: true }));
+  const market = addMarket("a", { listing: { eventId: "E", outcomeLabel: "Ann" } });
+  addMarket("b", { listing: { eventId: "E" }, quote: { bid: null, ask: null, lastPrice: 0.6 } });
+  const complete = (await views.viewOf(market, SAMPLE_AT)).event;
+  assert.deepEqual(
+    [
+      complete?.isExclusive,
+      complete?.isExhaustive,
+      complete?.legs.map(({ label, yesPrice, spread }) => [label, yesPrice, spread && Math.round(100 * spread)]),
+    ],
+    [
+      true,
+      true,
+      [
+        ["Ann", 0.41, 2],
+        ["Question b", 0.6, null],
+      ],
+    ],
+  );
+  addMarket("b", { listing: { eventId: "E", status: "closed" } });
+  addMarket("c", { listing: { eventId: "E" } });
+  const incomplete = (await views.viewOf(market, SAMPLE_AT)).event;
+  assert.deepEqual([incomplete?.isExhaustive, incomplete?.legs.map(({ marketId }) => marketId)], [false, ["a", "c"]]);
+});
+
+test("a ladder is listed from the widest market to the narrowest", async () => {
+  const { board, addMarket, views } = setUp();
+  board.applyEvent(sampleEvent("E"));
+  const listing = (threshold: number) => ({ eventId: "E", title: `Will the rate be above ${threshold}%?` });
+  const market = addMarket("high", { listing: listing(5) });
+  addMarket("low", { listing: listing(3) });
+  addMarket("other", { listing: { eventId: "E", title: "Will the rate be cut?" } });
+  assert.deepEqual((await views.viewOf(market, SAMPLE_AT)).event?.ladder, ["low", "high"]);
+});
+
+test("peers are open markets with a price, with their adapter and the kind of their price", async () => {
+  const { board, addMarket } = setUp();
+  const equal = (market: BoardMarket, isPlayMoney: boolean): EqualMarket => ({
+    market,
+    isInverse: true,
+    isPlayMoney,
+    confidence: 0.9,
+  });
+  const peer = addMarket("p", { listing: { venue: "gamma" } });
+  const unpriced = addMarket("q", { listing: { venue: "beta" }, quote: { bid: null, ask: null, lastPrice: null } });
+  const closed = addMarket("r", { listing: { venue: "beta", status: "closed" } });
+  const { views } = setUp({ equalMarketsOf: () => [equal(unpriced, false), equal(closed, false), equal(peer, true)] });
+  assert.deepEqual((await views.viewOf(addMarket("m"), SAMPLE_AT)).peers, [
+    {
+      ...{ venue: "gamma", adapter: "gamma-adapter", marketId: "p", isInverse: true, matchConfidence: 0.9 },
+      ...{
+        kind: "play_money",
+        at: SAMPLE_AT,
+        yesPrice: 0.41,
+        spread: 0.42 - 0.4,
+        liquidityUsd: null,
+        volume24hUsd: null,
+      },
+    },
+  ]);
+  assert.ok(board.size > 0);
+});

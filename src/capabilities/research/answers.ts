@@ -1,0 +1,114 @@
+import Type, { type Static, type TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { cleanLine } from "./clean-text.ts";
+import { wordsOf } from "./duplicates.ts";
+import { findInstruction } from "./instructions.ts";
+import type { BeliefState, Claim, ResearchPlan } from "./model.ts";
+
+const PROBABILITY_MIN = 0.01;
+const CLAIM_CHARACTERS = 240;
+const NOTE_CHARACTERS = 200;
+const QUERY_CHARACTERS = 120;
+const LIST_ITEMS_MAX = 12;
+const QUERIES_MAX = 6;
+/** Share of the words of a claim, above three letters, that its document must contain. */
+const GROUNDED_SHARE_MIN = 0.5;
+
+const Text = Type.String({ maxLength: 2_000 });
+const Texts = Type.Array(Text, { maxItems: LIST_ITEMS_MAX });
+const oneOf = <Value extends string>(...values: readonly Value[]) =>
+  Type.Union(values.map((value) => Type.Literal(value)));
+
+const planSchema = Type.Object({ sub_questions: Texts, reference_classes: Texts, queries: Texts });
+const beliefSchema = Type.Object({
+  probability: Type.Number({ minimum: 0, maximum: 1 }),
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+  evidence: Type.Array(
+    Type.Object({
+      document: Type.String({ maxLength: 20 }),
+      direction: oneOf("yes", "no"),
+      strength: oneOf("weak", "moderate", "strong", "decisive"),
+      reliability: oneOf("low", "medium", "high"),
+      claim: Text,
+    }),
+    { maxItems: LIST_ITEMS_MAX },
+  ),
+  open_questions: Texts,
+});
+const planCheck = Compile(planSchema);
+const beliefCheck = Compile(beliefSchema);
+
+/**
+ * Returns the JSON object of an answer that fits the schema; null if there is none. Models often put text or a code fence
+ * around the object.
+ */
+function parseObject<Schema extends TSchema>(
+  check: { Check(value: unknown): value is Static<Schema> },
+  answer: string,
+): Static<Schema> | null {
+  const start = answer.indexOf("{");
+  const end = answer.lastIndexOf("}");
+  if (start < 0 || end < start) return null;
+  try {
+    const value: unknown = JSON.parse(answer.slice(start, end + 1));
+    return check.Check(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const cleanNotes = (texts: readonly string[], itemsMax: number, charactersMax: number): string[] =>
+  texts
+    .map((text) => cleanLine(text, charactersMax))
+    .filter((text) => text !== "")
+    .slice(0, itemsMax);
+
+/** Reads the answer to the planning prompt; null if it is outside the schema. */
+export function readPlan(answer: string): ResearchPlan | null {
+  const plan = parseObject<typeof planSchema>(planCheck, answer);
+  if (plan === null) return null;
+  return {
+    subQuestions: cleanNotes(plan.sub_questions, LIST_ITEMS_MAX, NOTE_CHARACTERS),
+    referenceClasses: cleanNotes(plan.reference_classes, LIST_ITEMS_MAX, NOTE_CHARACTERS),
+    queries: cleanNotes(plan.queries, QUERIES_MAX, QUERY_CHARACTERS),
+  };
+}
+
+/**
+ * Reads a belief state; null if the answer is outside the schema. The probability is bounded to [0.01, 0.99]. Claims that
+ * cite a document that was not in the prompt, that do not use its words, or that contain an instruction, are dropped and
+ * counted.
+ *
+ * @param documents  texts of the documents of the prompt by id
+ */
+export function readBelief(
+  answer: string,
+  documents: ReadonlyMap<string, string>,
+): { readonly belief: BeliefState; readonly droppedClaims: number } | null {
+  const value = parseObject<typeof beliefSchema>(beliefCheck, answer);
+  if (value === null) return null;
+  const wordsByDocument = new Map([...documents].map(([id, text]) => [id, new Set(wordsOf(text))]));
+  const evidence = value.evidence.flatMap((entry): Claim[] => {
+    const words = wordsByDocument.get(entry.document);
+    const text = cleanLine(entry.claim, CLAIM_CHARACTERS);
+    if (words === undefined || !isGrounded(text, words) || findInstruction(text) !== null) return [];
+    const { document: documentId, direction, strength, reliability } = entry;
+    return [{ documentId, direction, strength, reliability, text }];
+  });
+  return {
+    belief: {
+      probability: Math.max(PROBABILITY_MIN, Math.min(1 - PROBABILITY_MIN, value.probability)),
+      confidence: value.confidence,
+      evidence,
+      openQuestions: cleanNotes(value.open_questions, LIST_ITEMS_MAX, NOTE_CHARACTERS),
+    },
+    droppedClaims: value.evidence.length - evidence.length,
+  };
+}
+
+/** Whether enough words of a claim occur in its document. */
+function isGrounded(claim: string, words: ReadonlySet<string>): boolean {
+  const claimWords = wordsOf(claim).filter((word) => word.length > 3 || !/^[a-z]+$/.test(word));
+  if (claimWords.length === 0) return false;
+  return claimWords.filter((word) => words.has(word)).length >= GROUNDED_SHARE_MIN * claimWords.length;
+}

@@ -1,0 +1,78 @@
+import type { BoardMarket } from "../../board/index.ts";
+import { conditionalProbability, jointProbability } from "../../quant/joint-probability.ts";
+
+/**
+ * How two questions depend on each other. same: both have the same answer. opposite: opposite answers. exclusive: at most one
+ * is answered YES. implies: if the hypothesis is true, so is the question. implied: only if the hypothesis is true, the
+ * question is. correlation: measured from price moves. unknown: too little is known.
+ */
+export const DEPENDENCES = ["same", "opposite", "exclusive", "implies", "implied", "correlation", "unknown"] as const;
+export type Dependence = (typeof DEPENDENCES)[number];
+
+/** Correlation of the log-odds moves of two markets. */
+export interface MeasuredCorrelation {
+  /** In [-1, 1]; null if both moved too rarely. */
+  readonly correlation: number | null;
+  readonly dataPoints: number;
+}
+
+/** A market and the probability that the answer starts from. */
+export interface Side {
+  readonly market: BoardMarket;
+  /** In [0, 1]. */
+  readonly probability: number;
+  /** Whether the probability is our estimate or the market's price. */
+  readonly source: "model" | "price";
+}
+
+export interface WhatIf {
+  readonly question: Side;
+  readonly hypothesis: Side;
+  /** Word similarity of the text and the chosen market, in (0, 1]. */
+  readonly similarity: { readonly question: number; readonly hypothesis: number };
+  readonly dependence: Dependence;
+  readonly correlation: number | null;
+  readonly dataPoints: number | null;
+  /** Probability of the question if the hypothesis is true, and if it is false; null if unknown. */
+  readonly ifTrue: number | null;
+  readonly ifFalse: number | null;
+  /** Unix milliseconds. */
+  readonly generatedAt: number;
+}
+
+/**
+ * Conditional probabilities of the question. A logical dependence gives the probability of both directly; a correlation rho
+ * gives it through a Gaussian copula.
+ *
+ * @param p  probability of the question, in [0, 1]
+ * @param q  probability of the hypothesis, in [0, 1]
+ * @param correlation  in [-1, 1]; used for the dependence `correlation`
+ * @returns  nulls for the dependence `unknown`, and for a condition of probability 0
+ */
+export function condition(
+  dependence: Dependence,
+  p: number,
+  q: number,
+  correlation: number | null,
+): { readonly ifTrue: number | null; readonly ifFalse: number | null } {
+  const joint = jointOf(dependence, p, q, correlation);
+  if (joint === null) return { ifTrue: null, ifFalse: null };
+  const { ifYes, ifNo } = conditionalProbability(p, q, joint);
+  return { ifTrue: ifYes, ifFalse: ifNo };
+}
+
+function jointOf(dependence: Dependence, p: number, q: number, correlation: number | null): number | null {
+  switch (dependence) {
+    case "same":
+    case "implies":
+    case "implied":
+      return Math.min(p, q);
+    case "opposite":
+    case "exclusive":
+      return Math.max(0, p + q - 1);
+    case "correlation":
+      return correlation === null ? null : jointProbability(p, q, correlation);
+    case "unknown":
+      return null;
+  }
+}

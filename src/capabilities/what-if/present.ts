@@ -1,0 +1,49 @@
+import type { Side, WhatIf } from "./model.ts";
+
+/** Creates the WhatIf object of the API. */
+export function presentWhatIf(answer: WhatIf) {
+  const { question, hypothesis, similarity, dependence, correlation, dataPoints, ifTrue, ifFalse } = answer;
+  return {
+    market: presentSide(question, similarity.question),
+    hypothesis: presentSide(hypothesis, similarity.hypothesis),
+    dependence,
+    correlation,
+    data_points: dataPoints,
+    probability_if_true: ifTrue,
+    probability_if_false: ifFalse,
+    rationale: explain(answer),
+    generated_at: new Date(answer.generatedAt).toISOString(),
+  };
+}
+
+function presentSide({ market: { listing, yesPrice }, probability, source }: Side, similarity: number) {
+  return {
+    platform: listing.venue,
+    market_id: listing.marketId,
+    title: listing.title,
+    yes_price: yesPrice ?? probability,
+    probability,
+    probability_source: source,
+    similarity: Math.min(1, similarity),
+  };
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+
+function explain({ question, hypothesis, dependence, correlation, dataPoints, ifTrue, ifFalse }: WhatIf): string {
+  const start = `The question has ${percent(question.probability)}, the hypothesis ${percent(hypothesis.probability)}.`;
+  const reason: Readonly<Record<typeof dependence, string>> = {
+    same: "Both markets ask the same question.",
+    opposite: "The markets ask opposite questions.",
+    exclusive: "Both are outcomes of one event, of which at most one happens.",
+    implies: "If the hypothesis is true, the question is answered YES.",
+    implied: "The question can be answered YES only if the hypothesis is true.",
+    correlation: `The log-odds of both prices moved with a correlation of ${correlation?.toFixed(2)} in ${dataPoints} hours, which a Gaussian copula turns into conditional probabilities.`,
+    unknown: `Both prices moved together in too few of ${dataPoints ?? 0} hours to measure a correlation, and no logical relation is known.`,
+  };
+  const results = [
+    ...(ifTrue === null ? [] : [`If the hypothesis is true, the question has ${percent(ifTrue)}.`]),
+    ...(ifFalse === null ? [] : [`If it is false, ${percent(ifFalse)}.`]),
+  ];
+  return [start, reason[dependence], ...results].join(" ");
+}

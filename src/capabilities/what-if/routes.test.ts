@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { describeErrors } from "../../../test/support/markets/market-api.ts";
+import {
+  SAMPLE_AT,
+  type SampleParts,
+  sampleEvent,
+  sampleMarket,
+} from "../../../test/support/markets/market-samples.ts";
+import { testServer, VALID_KEY } from "../../../test/support/test-app.ts";
+import { MarketBoard } from "../../board/index.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { MarketPair } from "../../matching/index.ts";
+import { whatIfRoutes } from "./routes.ts";
+import { createWhatIfService, type WhatIfPorts } from "./service.ts";
+
+const QUESTION = "Will the Fed cut rates in March?";
+const HYPOTHESIS = "Will unemployment be above 5%?";
+const REQUEST = { market_query: "Fed cut rates March", hypothesis: "unemployment above 5%" };
+
+/** Opens the route with the markets "fed" on alpha at 0.41 and "jobs" on beta at 0.25. */
+async function openApi(ports: Partial<WhatIfPorts> = {}) {
+  const clock = new FakeClock(SAMPLE_AT);
+  const board = new MarketBoard(() => clock.now());
+  const { app } = await testServer();
+  const addMarket = (marketId: string, title: string, listing: SampleParts["listing"] = {}, price = 0.41) =>
+    board.apply(
+      sampleMarket(marketId, { listing: { title, ...listing }, quote: { bid: price - 0.01, ask: price + 0.01 } }),
+      SAMPLE_AT,
+    );
+  addMarket("fed", QUESTION);
+  addMarket("jobs", HYPOTHESIS, { venue: "beta" }, 0.25);
+  const service = createWhatIfService({
+    ...{ board, clock, venues: ["alpha", "beta"] },
+    probabilityOf: () => null,
+    pairsOf: () => [],
+    correlate: async () => ({ correlation: 0, dataPoints: 700 }),
+    ...ports,
+  });
+  whatIfRoutes(app, { service, venues: ["alpha", "beta"] });
+  const ask = (body: object = REQUEST, headers: Record<string, string> = { authorization: `Bearer ${VALID_KEY}` }) =>
+    app.inject({ method: "POST", url: "/v1/what-if", headers, payload: body });
+  return { board, addMarket, ask };
+}
+
+test("200: a correlation gives the conditional probabilities, and they average to the probability", async () => {
+  const { ask } = await openApi({
+    correlate: async () => ({ correlation: 0.6, dataPoints: 700 }),
+    probabilityOf: ({ listing }) => (listing.marketId === "fed" ? 0.5 : null),
+  });
+  const response = await ask();
+  assert.equal(response.statusCode, 200);
+  const { similarity, ...market } = response.json().market;
+  assert.deepEqual(market, {
+    ...{ platform: "alpha", market_id: "fed", title: QUESTION, yes_price: 0.41 },
+    ...{ probability: 0.5, probability_source: "model" },
+  });
+  assert.ok(similarity > 0.5 && similarity < 1);
+  const { hypothesis, ...answer } = response.json();
+  assert.deepEqual(
+    [hypothesis.market_id, hypothesis.probability, hypothesis.probability_source],
+    ["jobs", 0.25, "price"],
+  );
+  assert.deepEqual([answer.dependence, answer.correlation, answer.data_points], ["correlation", 0.6, 700]);
+  assert.ok(answer.probability_if_true > 0.7 && answer.probability_if_false < 0.5);
+  assert.ok(Math.abs(0.25 * answer.probability_if_true + 0.75 * answer.probability_if_false - 0.5) < 1e-9);
+  assert.match(answer.rationale, /correlation of 0\.60 in 700 hours/);
+});
+
+test("200: a dependence that follows from the questions needs no price history", async () => {
+  const never = async () => {
+    throw new Error("no correlation is needed");
+  };
+  const pair = (relation: MarketPair["relation"]): MarketPair => ({
+    ...{ a: "alpha/fed", b: "beta/jobs", relation, confidence: 0.9, source: "model", evidence: [] },
+  });
+  const results = {
+    identical: ["same", 1, (0.41 - 0.25) / 0.75],
+    inverse: ["opposite", 0, 0.41 / 0.75],
+    subset: ["implied", 1, (0.41 - 0.25) / 0.75],
+    superset: ["implies", 1, (0.41 - 0.25) / 0.75],
+  } as const;
+  for (const [relation, [dependence, ifTrue, ifFalse]] of Object.entries(results)) {
+    const { ask } = await openApi({ pairsOf: () => [pair(relation as MarketPair["relation"])], correlate: never });
+    const answer = (await ask()).json();
+    assert.equal(answer.dependence, dependence);
+    assert.ok(Math.abs(answer.probability_if_true - ifTrue) < 1e-9, relation);
+    assert.ok(Math.abs(answer.probability_if_false - ifFalse) < 1e-9, relation);
+  }
+});
+
+test("200: markets of one event exclude or imply each other", async () => {
+  const { board, addMarket, ask } = await openApi();
+  board.applyEvent(sampleEvent("E", { mutuallyExclusive: true }));
+  addMarket("ann", "Will Ann win the primary?", { eventId: "E" });
+  addMarket("bob", "Will Bob win the primary?", { eventId: "E" }, 0.3);
+  const exclusive = (await ask({ market_query: "Ann win primary", hypothesis: "Bob win primary" })).json();
+  assert.deepEqual([exclusive.dependence, exclusive.probability_if_true], ["exclusive", 0]);
+  board.applyEvent(sampleEvent("L"));
+  addMarket("low", "Will the index close above 4000?", { eventId: "L" }, 0.8);
+  addMarket("high", "Will the index close above 5000?", { eventId: "L" }, 0.3);
+  const implied = (await ask({ market_query: "index close above 4000", hypothesis: "index close above 5000" })).json();
+  assert.deepEqual([implied.dependence, implied.probability_if_true], ["implies", 1]);
+});
+
+test("200: without enough price moves the conditional probabilities are null", async () => {
+  const { ask } = await openApi({ correlate: async () => ({ correlation: null, dataPoints: 12 }) });
+  const { dependence, probability_if_true, probability_if_false, rationale } = (await ask()).json();
+  assert.deepEqual([dependence, probability_if_true, probability_if_false], ["unknown", null, null]);
+  assert.match(rationale, /too few of 12 hours/);
+});
+
+test("404: a text without a similar open market is quoted, and the question is not its own hypothesis", async () => {
+  const { ask } = await openApi();
+  for (const body of [
+    { ...REQUEST, market_query: "purple elephants" },
+    { ...REQUEST, hypothesis: "purple elephants" },
+    { ...REQUEST, hypothesis: REQUEST.market_query },
+    { ...REQUEST, platform: "beta" },
+  ]) {
+    const response = await ask(body);
+    assert.equal(response.statusCode, 404, JSON.stringify(body));
+    assert.match(response.json().detail, /No open market matches "(?:purple elephants|Fed cut rates March)"/);
+  }
+});
+
+test("503: the store is unavailable", async () => {
+  const { ask } = await openApi({
+    correlate: async () => {
+      throw new AppError("store_unavailable", "The store is unavailable");
+    },
+  });
+  assert.equal((await ask()).statusCode, 503);
+});
+
+test("401: without an API key", async () => {
+  const { ask } = await openApi();
+  assert.equal((await ask(REQUEST, {})).statusCode, 401);
+});
+
+test("422: missing, empty and too long texts, and an unknown venue", async () => {
+  const { ask } = await openApi();
+  assert.deepEqual(describeErrors(await ask({ market_query: "", hypothesis: "x".repeat(501), platform: "gamma" })), [
+    "string_too_short at body.market_query",
+    "string_too_long at body.hypothesis",
+    "literal_error at body.platform",
+  ]);
+  assert.equal((await ask({})).statusCode, 422);
+});

@@ -1,0 +1,79 @@
+import Type from "typebox";
+import { SCHEMA_NAME } from "../../http/named-schemas.ts";
+import { nullableNumber, nullableProbability, oneOf, probability, timestamp } from "../../http/schema-types.ts";
+import { DEPENDENCES } from "./model.ts";
+
+const TEXT_LENGTH_MAX = 500;
+
+const similarity = Type.Number({
+  minimum: 0,
+  maximum: 1,
+  description: "How similar the market's words are to the text of the request. 1 if they are the same words.",
+});
+
+const sideSchema = (venues: readonly string[], name: string) =>
+  Type.Object(
+    {
+      platform: oneOf(venues, { description: "Venue." }),
+      market_id: Type.String({ description: "Market ticker or id at the venue." }),
+      title: Type.String({ description: "Market question." }),
+      yes_price: probability("Price of YES."),
+      probability: probability("Probability that the answer starts from."),
+      probability_source: oneOf(["model", "price"], {
+        description: "`model` if there is an estimate of ours, else `price`.",
+      }),
+      similarity,
+    },
+    { [SCHEMA_NAME]: name },
+  );
+
+/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
+export function createWhatIfSchemas(venues: readonly string[]) {
+  return {
+    body: Type.Object({
+      market_query: Type.String({
+        minLength: 1,
+        maxLength: TEXT_LENGTH_MAX,
+        description:
+          "The question whose probability you ask for, in words. The open market with the most similar words is used.",
+      }),
+      hypothesis: Type.String({
+        minLength: 1,
+        maxLength: TEXT_LENGTH_MAX,
+        description:
+          "What you assume to happen, in words. It must be the question of another open market, of any venue.",
+      }),
+      platform: Type.Optional(oneOf(venues, { description: "Venue of the question's market." })),
+    }),
+    WhatIf: Type.Object(
+      {
+        market: sideSchema(venues, "WhatIfMarket"),
+        hypothesis: sideSchema(venues, "WhatIfHypothesis"),
+        dependence: oneOf(DEPENDENCES, {
+          description:
+            "How the market depends on the hypothesis: `same` or `opposite` answer, `exclusive` (at most one is YES), `implies` (the hypothesis implies it), `implied` (it implies the hypothesis), `correlation` (from the price moves of 30 days), or `unknown`.",
+        }),
+        correlation: nullableNumber({
+          minimum: -1,
+          maximum: 1,
+          description:
+            "Correlation of the hourly changes of both log-odds over 30 days. Null if it was not needed or is unknown.",
+        }),
+        data_points: Type.Unsafe<number | null>({
+          type: ["integer", "null"],
+          minimum: 0,
+          description: "Hours in which both prices were known. Null if no correlation was computed.",
+        }),
+        probability_if_true: nullableProbability(
+          "Probability of YES if the hypothesis is true. Null if the dependence is unknown.",
+        ),
+        probability_if_false: nullableProbability(
+          "Probability of YES if the hypothesis is false. With the probability h of the hypothesis, h × `probability_if_true` + (1 - h) × `probability_if_false` is the probability of the market.",
+        ),
+        rationale: Type.String({ description: "Explains the result with the figures of this response." }),
+        generated_at: timestamp("Time at which this response was generated."),
+      },
+      { [SCHEMA_NAME]: "WhatIf" },
+    ),
+  };
+}

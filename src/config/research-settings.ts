@@ -1,0 +1,97 @@
+import { isLoopbackHost } from "../lib/loopback.ts";
+import type { SettingsReader } from "./settings-reader.ts";
+
+const SEARCH_ENGINES = ["gdelt", "wikipedia", "brave"] as const;
+const BUDGET_USD_MAX = 100;
+const PRICE_USD_MAX = 10_000;
+const KEY_PATTERN = /^[\x21-\x7e]{1,500}$/;
+
+/** Research with a language model. */
+export interface ResearchSettings {
+  readonly model: {
+    readonly provider: "anthropic" | "openai" | "compatible";
+    readonly model: string;
+    readonly baseUrl: string | null;
+    readonly apiKey: string | null;
+    /** USD per million tokens. */
+    readonly price: { readonly input: number; readonly output: number };
+  };
+  /** Highest cost of one run. */
+  readonly budgetUsd: number;
+  readonly deadlineMs: number;
+  readonly search: { readonly engines: readonly (typeof SEARCH_ENGINES)[number][]; readonly apiKey: string | null };
+}
+
+/** Reads `PARALLAX_LLM_*` and `PARALLAX_SEARCH_*`. Returns null if PARALLAX_LLM_MODEL is unset. Errors never repeat a key. */
+export function parseResearchSettings(reader: SettingsReader): ResearchSettings | null {
+  const name = reader.text("PARALLAX_LLM_MODEL");
+  if (name === "") return null;
+  const { errors } = reader;
+  const baseUrl = reader.url("PARALLAX_LLM_BASE_URL", ["http:", "https:"]);
+  const apiKey = readKey(reader, "PARALLAX_LLM_API_KEY");
+  if (
+    baseUrl !== null &&
+    apiKey !== null &&
+    new URL(baseUrl).protocol === "http:" &&
+    !isLoopbackHost(new URL(baseUrl).hostname)
+  )
+    errors.push("PARALLAX_LLM_BASE_URL: http:// would send the key unencrypted; give an https:// URL, or no key");
+  const [, prefix, rest] = /^(anthropic|openai)\/(.+)$/.exec(name) ?? [];
+  const provider = baseUrl !== null ? "compatible" : prefix === "anthropic" ? "anthropic" : "openai";
+  if (baseUrl === null && prefix === undefined)
+    errors.push(
+      `PARALLAX_LLM_MODEL=${name}: give anthropic/<model> or openai/<model>, or set PARALLAX_LLM_BASE_URL for another server`,
+    );
+  if (baseUrl === null && apiKey === null) errors.push("PARALLAX_LLM_MODEL requires PARALLAX_LLM_API_KEY");
+  return {
+    model: {
+      provider,
+      model: baseUrl === null ? (rest ?? name) : name,
+      baseUrl,
+      apiKey,
+      price: readPrice(reader),
+    },
+    budgetUsd: readBudget(reader),
+    deadlineMs: reader.integer("PARALLAX_LLM_DEADLINE_SECONDS", 10, 3_600) * 1_000,
+    search: readSearch(reader),
+  };
+}
+
+function readKey(reader: SettingsReader, name: string): string | null {
+  const key = reader.textOrNull(name);
+  if (key !== null && !KEY_PATTERN.test(key))
+    reader.errors.push(`${name}: give visible ASCII characters without spaces`);
+  return key;
+}
+
+function readPrice(reader: SettingsReader): { readonly input: number; readonly output: number } {
+  const text = reader.text("PARALLAX_LLM_PRICE");
+  const [input = Number.NaN, output = Number.NaN, ...rest] = text.split(";").map(readDecimal);
+  if (!(input <= PRICE_USD_MAX && output <= PRICE_USD_MAX) || rest.length > 0)
+    reader.errors.push(`PARALLAX_LLM_PRICE=${text}: give USD per million input and output tokens, such as 5;25`);
+  return { input, output };
+}
+
+function readBudget(reader: SettingsReader): number {
+  const text = reader.text("PARALLAX_LLM_BUDGET_USD");
+  const budget = readDecimal(text);
+  if (!(budget > 0 && budget <= BUDGET_USD_MAX))
+    reader.errors.push(`PARALLAX_LLM_BUDGET_USD=${text}: give USD above 0, at most ${BUDGET_USD_MAX}`);
+  return budget;
+}
+
+function readSearch(reader: SettingsReader): ResearchSettings["search"] {
+  const apiKey = readKey(reader, "PARALLAX_SEARCH_API_KEY");
+  const engines = reader.list("PARALLAX_SEARCH_ENGINES").flatMap((name) => {
+    const engine = SEARCH_ENGINES.find((candidate) => candidate === name);
+    if (engine === undefined)
+      reader.errors.push(`PARALLAX_SEARCH_ENGINES: ${name} is not one of ${SEARCH_ENGINES.join(", ")}`);
+    return engine ?? [];
+  });
+  if (engines.includes("brave") && apiKey === null)
+    reader.errors.push("PARALLAX_SEARCH_ENGINES: brave requires PARALLAX_SEARCH_API_KEY");
+  return { engines, apiKey };
+}
+
+/** A decimal number without sign and exponent; NaN for other text. */
+const readDecimal = (text: string): number => (/^\d{1,9}(?:\.\d{1,9})?$/.test(text.trim()) ? Number(text) : Number.NaN);

@@ -1,0 +1,72 @@
+import type { Estimate, FactorStep } from "./estimate.ts";
+import { EDGE_MIN, type ExecutableEdge, recommend } from "./executable-edge.ts";
+import { formatPercent, formatPoints, formatPrice } from "./format.ts";
+import { toProbability } from "./log-odds.ts";
+import type { MarketView } from "./model.ts";
+
+/** Two to four sentences: the estimate, its interval, the main reason, what follows. */
+export function summarise(view: MarketView, estimate: Estimate, edges: readonly ExecutableEdge[]): string {
+  const { probability, marketPrice, interval, steps } = estimate;
+  const [main] = byEffect(steps);
+  const sentences = [
+    `The estimate is ${formatPercent(probability)}% for YES, ${formatPoints(probability - marketPrice)} points from the price of ${formatPrice(marketPrice)}.`,
+    `The 80% interval is ${formatPercent(interval.low)}% to ${formatPercent(interval.high)}%.`,
+    main === undefined
+      ? "No factor speaks against the price."
+      : `The largest effect, ${formatPoints(main.posterior - main.prior)} points: ${main.claim}`,
+    describeRecommendation(edges),
+    view.research === null ? "The analysis uses market data only." : "The analysis includes research.",
+  ];
+  return sentences.join(" ");
+}
+
+function describeRecommendation(edges: readonly ExecutableEdge[]): string {
+  const [best] = edges;
+  if (best === undefined) return "No side can be bought at a known price and fee.";
+  const costs = `at ${formatPrice(best.price)} plus a fee of ${formatPrice(best.fee)}`;
+  return recommend(edges) === "NO_TRADE"
+    ? `No trade pays after costs: the better one, ${best.side.toUpperCase()} ${costs}, has an edge of ${formatPoints(best.edge)} points.`
+    : `Buying ${best.side.toUpperCase()} ${costs} has an edge of ${formatPoints(best.edge)} points.`;
+}
+
+/** One sentence per factor, the largest effect first. */
+export function describeFactors({ steps }: Estimate): string[] {
+  return byEffect(steps).map(({ claim, prior, posterior }) => `${claim} (${formatPoints(posterior - prior)} points)`);
+}
+
+/** What the estimate would be without each factor, and the prices that make it obsolete. */
+export function describeChangesOfMind({ steps, logOdds, interval }: Estimate): string[] {
+  const withouts = byEffect(steps).map(({ name, coefficient, lambda }) => {
+    const probability = toProbability(logOdds - coefficient * lambda);
+    return `Without ${NAMES[name]}, the estimate would be ${formatPercent(probability)}%.`;
+  });
+  const bounds = `${formatPrice(interval.low)} or above ${formatPrice(interval.high)}`;
+  return [...withouts, `A price below ${bounds} would contradict this analysis.`];
+}
+
+/** The difference to the price, and what is left of it after costs on both sides. */
+export function describeEdge({ probability, marketPrice }: Estimate, edges: readonly ExecutableEdge[]): string {
+  const difference = `The estimate differs from the price by ${formatPoints(probability - marketPrice)} points.`;
+  const sides = edges.map(
+    ({ side, price, fee, edge }) =>
+      `${side.toUpperCase()} costs ${formatPrice(price)} plus a fee of ${formatPrice(fee)}, which leaves ${formatPoints(edge)} points.`,
+  );
+  const rule = `A trade needs at least ${formatPoints(EDGE_MIN)} point after costs.`;
+  return sides.length === 0
+    ? `${difference} No side can be bought at a known price and fee.`
+    : [difference, ...sides, rule].join(" ");
+}
+
+const NAMES: Readonly<Record<FactorStep["name"], string>> = {
+  calibration: "the calibration of prices near 0 and 1",
+  cross_venue: "the prices of other venues",
+  event_coherence: "the other markets of the event",
+  momentum: "the recent price moves",
+  order_flow: "the order flow",
+  time_decay: "the decay with time",
+  reported_consensus: "the reported trades",
+  research: "the research",
+};
+
+const byEffect = (steps: readonly FactorStep[]): FactorStep[] =>
+  steps.toSorted((a, b) => Math.abs(b.posterior - b.prior) - Math.abs(a.posterior - a.prior));

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { AS_OF, anyView, createQuote, createView } from "../../test/support/engine/market-views.ts";
+import { FACTORS } from "./factors/index.ts";
+import { analyse, ENGINE_COEFFICIENTS, type EngineCoefficients, estimate, type MarketView } from "./index.ts";
+import { FACTOR_NAMES } from "./model.ts";
+
+const EPSILON = 1e-9;
+const assertNear = (actual: number, expected: number, message?: string) =>
+  assert.ok(Math.abs(actual - expected) <= EPSILON, `${message ?? "values differ"}: ${actual} and ${expected}`);
+
+/** Coefficients with which every factor has an effect. */
+const ALL_FACTORS: EngineCoefficients = {
+  ...ENGINE_COEFFICIENTS,
+  tail: { from: 1, kinds: ["money", "play_money", "forecast"] },
+  weights: {
+    ...{ calibration: 0.1, cross_venue: 0.4, event_coherence: 0.5, momentum: -0.1, order_flow: 0.1, time_decay: 0.2 },
+    ...{ reported_consensus: 0.2, research: 0.3 },
+  },
+  covariance: { calibration: { calibration: 0.01 } },
+};
+
+test("the shipped coefficients name every factor, and each factor is used once", () => {
+  assert.deepEqual(Object.keys(ENGINE_COEFFICIENTS.weights), [...FACTOR_NAMES]);
+  assert.deepEqual(
+    FACTORS.map(({ name }) => name),
+    FACTOR_NAMES.filter((name) => FACTORS.some((factor) => factor.name === name)),
+  );
+});
+
+test("without a factor, the probability is the price", () => {
+  const result = estimate(createView({ quote: { ...createQuote(0.4, 0.42), bidSize: null } }), ENGINE_COEFFICIENTS);
+  assertNear(result?.probability ?? 0, 0.41);
+  const analysis = analyse(createView(), ENGINE_COEFFICIENTS);
+  assert.deepEqual(
+    analysis?.factors.map(({ prior, posterior, weight }) => [prior === posterior, weight]),
+    [[true, 1]],
+  );
+});
+
+test("known value: one factor of weight 0.5 and log likelihood ratio ln 4 doubles the odds", () => {
+  const factor = {
+    name: "research" as const,
+    read: () => ({ claim: "x", evidence: [], lambda: Math.log(4), standardError: 0, confidence: 1 }),
+  };
+  const coefficients = { ...ALL_FACTORS, weights: { ...ALL_FACTORS.weights, research: 0.5 } };
+  const result = estimate(createView({ quote: createQuote(0.49, 0.51) }), coefficients, [factor]);
+  assertNear(result?.probability ?? 0, 2 / 3);
+});
+
+test("each posterior is the next prior, the last one is the probability, and the weights sum to 1", () => {
+  fc.assert(
+    fc.property(anyView, (view) => {
+      const analysis = analyse(view, ALL_FACTORS);
+      assert.ok(analysis !== null);
+      for (const [index, { prior, direction, posterior }] of analysis.factors.entries()) {
+        if (index > 0) assertNear(prior, analysis.factors[index - 1]?.posterior ?? 0);
+        if (prior !== posterior) assert.equal(direction, posterior > prior ? "supports_yes" : "supports_no");
+      }
+      assertNear(analysis.factors.at(-1)?.posterior ?? 0, analysis.probability);
+      assertNear(
+        analysis.factors.reduce((sum, { weight }) => sum + weight, 0),
+        1,
+      );
+      assertNear(analysis.edge, analysis.probability - analysis.marketPrice);
+      const { low, high } = analysis.interval;
+      assert.ok(low <= analysis.probability && analysis.probability <= high);
+      assert.ok(analysis.confidence >= 0 && analysis.confidence <= 1);
+    }),
+  );
+});
+
+test("the scenarios sum to 1 and satisfy the law of total probability", () => {
+  fc.assert(
+    fc.property(anyView, (view) => {
+      const analysis = analyse(view, ALL_FACTORS);
+      const scenarios = analysis?.scenarios ?? [];
+      assertNear(
+        scenarios.reduce((sum, { probability }) => sum + probability, 0),
+        1,
+      );
+      assertNear(
+        scenarios.reduce((sum, scenario) => sum + scenario.probability * scenario.conditionalProbability, 0),
+        analysis?.probability ?? Number.NaN,
+      );
+      for (const { probability, conditionalProbability } of scenarios)
+        assert.ok(probability >= 0 && probability <= 1 && conditionalProbability >= 0 && conditionalProbability <= 1);
+    }),
+  );
+});
+
+/** The view with data of the future in every part that has a time. */
+function plantFuture(view: MarketView): MarketView {
+  const at = AS_OF + 1;
+  const yesPrice = 0.99;
+  return {
+    ...view,
+    quote: view.quote ?? createQuote(0.98, 0.99, at),
+    prices: [...view.prices, { at, yesPrice }],
+    trades: [...view.trades, { at, yesPrice, size: 1e6, takerSide: "yes" }],
+    book: view.book ?? { at, bids: [{ price: 0.98, size: 1e6 }], asks: [] },
+    activity: view.activity ?? { at, volume24hUsd: 1e9, liquidityUsd: 1e9 },
+    peers: [
+      ...view.peers,
+      {
+        ...{
+          venue: "venue_b",
+          adapter: null,
+          marketId: "F",
+          isInverse: false,
+          matchConfidence: 1,
+          kind: "money" as const,
+        },
+        ...{ at, yesPrice, spread: 0.001, liquidityUsd: 1e9, volume24hUsd: 1e9 },
+      },
+    ],
+    event:
+      view.event === null
+        ? null
+        : { ...view.event, legs: [...view.event.legs, { marketId: "F", label: "F", at, yesPrice, spread: 0.001 }] },
+    consensus: view.consensus ?? { at, probability: 0.99, agents: 1_000, trades: 1_000 },
+    research: view.research ?? { at, probability: 0.99, standardError: 0.01, trials: 5, evidence: [] },
+  };
+}
+
+test("no factor and no text sees what was observed after `asOf`", () => {
+  fc.assert(
+    fc.property(anyView, (view) => {
+      assert.deepEqual(analyse(plantFuture(view), ALL_FACTORS), analyse(view, ALL_FACTORS));
+    }),
+  );
+});
+
+test("a market without any price has no analysis", () => {
+  assert.equal(analyse(createView({ quote: null }), ENGINE_COEFFICIENTS), null);
+});
+
+test("a wider book and more uncertain weights widen the interval", () => {
+  const widthOf = (view: MarketView, coefficients = ENGINE_COEFFICIENTS) => {
+    const interval = estimate(view, coefficients)?.interval ?? { low: 0, high: 0 };
+    return interval.high - interval.low;
+  };
+  assert.ok(widthOf(createView({ quote: createQuote(0.35, 0.45) })) > widthOf(createView()));
+  const extreme = createView({ quote: createQuote(0.94, 0.95) });
+  const uncertain = { ...ENGINE_COEFFICIENTS, covariance: { calibration: { calibration: 1 } } };
+  assert.ok(widthOf(extreme, uncertain) > widthOf(extreme));
+});
+
+test("a trade is recommended only if its edge after spread and fee is at least a cent", () => {
+  const research = { at: AS_OF, probability: 0.9, standardError: 0.1, trials: 5, evidence: [] };
+  const recommendationOf = (changes: Partial<MarketView>) => analyse(createView(changes), ALL_FACTORS)?.recommendation;
+  assert.equal(recommendationOf({ research }), "BUY_YES");
+  assert.equal(recommendationOf({ research: { ...research, probability: 0.01 } }), "BUY_NO");
+  assert.equal(recommendationOf({}), "NO_TRADE");
+  assert.equal(recommendationOf({ research, takerFee: { kind: "flat_value", rate: 0.9 } }), "NO_TRADE");
+  assert.equal(recommendationOf({ research, takerFee: null }), "NO_TRADE");
+  assert.equal(recommendationOf({ research, kind: "play_money" }), "NO_TRADE");
+  assert.equal(recommendationOf({ research, quote: { ...createQuote(0.1, 0.9), lastPrice: 0.5 } }), "NO_TRADE");
+});

@@ -1,0 +1,45 @@
+import { takerFee } from "../quant/taker-fee.ts";
+import type { MarketView } from "./model.ts";
+
+/** What it costs to buy one contract of a side at the best price, and what the model expects to earn with it. */
+export interface ExecutableEdge {
+  readonly side: "yes" | "no";
+  /** Price of the side at which it can be bought, in (0, 1). */
+  readonly price: number;
+  /** Taker fee in USD per contract. */
+  readonly fee: number;
+  /** Probability of the side minus price and fee. */
+  readonly edge: number;
+}
+
+export type Recommendation = "BUY_YES" | "BUY_NO" | "NO_TRADE";
+
+/** Edge after costs from which a trade is recommended: a cent a contract, the tick of most markets. */
+export const EDGE_MIN = 0.01;
+
+/**
+ * Edge of both sides after the spread and the taker fee, the better one first. YES: p - (ask + fee). NO:
+ * (1 - p) - ((1 - bid) + fee). A side without a quote is left out. Empty for play money and if the fee is unknown.
+ *
+ * @param probability  estimated probability of YES, in [0, 1]
+ */
+export function executableEdges({ quote, takerFee: fee, kind }: MarketView, probability: number): ExecutableEdge[] {
+  if (quote === null || fee === null || kind !== "money") return [];
+  const offers = [
+    { side: "yes" as const, price: quote.ask, probability },
+    { side: "no" as const, price: quote.bid === null ? null : 1 - quote.bid, probability: 1 - probability },
+  ];
+  return offers
+    .flatMap(({ side, price, probability: wins }) => {
+      if (price === null) return [];
+      const cost = takerFee(fee, price);
+      return [{ side, price, fee: cost, edge: wins - (price + cost) }];
+    })
+    .sort((a, b) => b.edge - a.edge);
+}
+
+/** Recommends the side whose edge after costs is at least 0.01. */
+export function recommend([best]: readonly ExecutableEdge[]): Recommendation {
+  if (best === undefined || best.edge < EDGE_MIN) return "NO_TRADE";
+  return best.side === "yes" ? "BUY_YES" : "BUY_NO";
+}

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
+import { toLogOdds } from "../log-odds.ts";
+import type { EngineCoefficients, PeerView } from "../model.ts";
+import { ENGINE_COEFFICIENTS } from "../model-data.ts";
+import { logOddsError, readPrior } from "../reference-price.ts";
+import { crossVenue } from "./cross-venue.ts";
+
+const COEFFICIENTS: EngineCoefficients = {
+  ...ENGINE_COEFFICIENTS,
+  leadership: { own: { leader: 0.5, follower: 0 }, default: { money: 0.2, play_money: 0.05 } },
+};
+const OWN_PRICE = 0.41;
+
+const peer = (changes: Partial<PeerView> = {}): PeerView => ({
+  ...{ venue: "b", adapter: "leader", marketId: "P", isInverse: false, matchConfidence: 1, kind: "money", at: AS_OF },
+  ...{ yesPrice: 0.6, spread: 0.02, liquidityUsd: 999, volume24hUsd: null },
+  ...changes,
+});
+
+function read(...peers: readonly PeerView[]) {
+  const view = createView({ adapter: "own", peers, quote: createQuote(0.4, 0.42) });
+  return crossVenue.read(view, readPrior(view, OWN_PRICE, COEFFICIENTS), COEFFICIENTS);
+}
+const lambdaOf = (...peers: readonly PeerView[]): number => read(...peers)?.lambda ?? 0;
+const near = (actual: number, expected: number) =>
+  assert.ok(Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);
+
+test("known value: half of the gap that exceeds the spreads of both", () => {
+  const errors = logOddsError(0.6, 0.02) + logOddsError(OWN_PRICE, 0.02);
+  near(lambdaOf(peer()), 0.5 * (toLogOdds(0.6) - toLogOdds(OWN_PRICE) - errors));
+  near(read(peer())?.confidence ?? 0, 0.9);
+});
+
+test("closed form: the mean of two peers is weighted by their size", () => {
+  const [small, large] = [peer({ liquidityUsd: 0, yesPrice: 0.2 }), peer({ liquidityUsd: 1e6, yesPrice: 0.7 })];
+  near(lambdaOf(small, large), (0.1 * lambdaOf(small) + 1 * lambdaOf(large)) / 1.1);
+});
+
+test("a peer has the share of its pair of venues, else the default for its kind, else none", () => {
+  const full = lambdaOf(peer()) / 0.5;
+  near(lambdaOf(peer({ adapter: "new" })), 0.2 * full);
+  near(lambdaOf(peer({ adapter: null, kind: "play_money" })), 0.05 * full);
+  assert.equal(read(peer({ adapter: "follower" })), null);
+  assert.equal(read(peer({ adapter: "new", kind: "forecast" })), null);
+});
+
+test("the opposite question at the opposite price says the same", () => {
+  near(lambdaOf(peer({ isInverse: true, yesPrice: 0.4 })), lambdaOf(peer()));
+});
+
+test("law: the price moves toward its peer and not beyond it, and less for an uncertain match or a wide spread", () => {
+  const cents = fc.integer({ min: 2, max: 98 });
+  fc.assert(
+    fc.property(cents, fc.double({ min: 0.01, max: 1, noNaN: true }), (price, matchConfidence) => {
+      const yesPrice = price / 100;
+      const gap = toLogOdds(yesPrice) - toLogOdds(OWN_PRICE);
+      const reading = read(peer({ yesPrice, matchConfidence }));
+      assert.ok(Math.abs(reading?.lambda ?? 0) <= Math.abs(gap) && (reading?.lambda ?? 0) * gap >= 0);
+      if (reading === null) return;
+      near(reading.confidence, 0.9 * matchConfidence);
+      assert.ok((read(peer({ yesPrice, spread: 0.06 }))?.confidence ?? 0) < 0.9);
+    }),
+  );
+});
+
+test("no reading without peers, inside the spreads, and for a peer that is old, wide or surely another question", () => {
+  for (const reading of [
+    read(),
+    read(peer({ yesPrice: 0.42 })),
+    read(peer({ at: AS_OF - 25 * 3_600_000 })),
+    read(peer({ spread: 0.3 })),
+    read(peer({ matchConfidence: 0 })),
+  ])
+    assert.equal(reading, null);
+});

@@ -1,0 +1,90 @@
+import { nonIncreasingFit, removeOverround } from "../../quant/coherence.ts";
+import { formatNumber, formatPercent, formatPrice } from "../format.ts";
+import { toLogOdds } from "../log-odds.ts";
+import type { EventView, Factor, FactorReading, LegView, MarketView, Prior } from "../model.ts";
+
+/** Spread assumed for a leg without a two-sided book. */
+const UNKNOWN_SPREAD = 0.1;
+const SPREAD_MIN = 0.005;
+/** Half of the factor's confidence is lost if the mean spread of the legs has this width. */
+const SPREAD_OF_HALF_CONFIDENCE = 0.05;
+
+/**
+ * What the prices of the same event imply. Exclusive outcomes: the probabilities sum to 1 if one of them must happen, and
+ * to at most 1 otherwise, after the overround is removed (power method). Ladder: each market implies the one before, so
+ * its probability is not higher (isotonic regression, weighted by 1 / spread^2).
+ *
+ * lambda = log-odds of the coherent probability minus those of the prior.
+ */
+export const eventCoherence: Factor = {
+  name: "event_coherence",
+  read(view, prior) {
+    const { event, marketId } = view;
+    if (event === null || !event.legs.some((leg) => leg.marketId === marketId)) return null;
+    return readLadder(view, event, prior) ?? readExclusive(view, event, prior);
+  },
+};
+
+function readLadder({ marketId }: MarketView, { ladder, legs }: EventView, prior: Prior): FactorReading | null {
+  if (ladder === null) return null;
+  const rungs = ladder.flatMap((id) => legs.find((leg) => leg.marketId === id) ?? []);
+  const position = rungs.findIndex((leg) => leg.marketId === marketId);
+  if (rungs.length < 2 || position === -1) return null;
+  const prices = rungs.map((leg, index) => (index === position ? prior.probability : leg.yesPrice));
+  const coherent = nonIncreasingFit(
+    prices,
+    rungs.map((leg) => 1 / spreadOf(leg) ** 2),
+  );
+  const probability = coherent[position] ?? prior.probability;
+  if (Math.abs(probability - prior.probability) < 1e-9) return null;
+  const rival = rungs[probability > prior.probability ? position + 1 : position - 1];
+  return createReading(probability, prior, rungs, {
+    claim: `The prices of this event's ${rungs.length} graded markets contradict each other; the nearest consistent prices give ${formatPercent(probability)}%.`,
+    evidence: [
+      ...(rival === undefined
+        ? []
+        : [
+            `"${rival.label}" has the price ${formatPrice(rival.yesPrice)}; this market has ${formatPrice(prior.probability)}.`,
+          ]),
+      "Each market of the ladder implies the one before, so its probability cannot be higher.",
+    ],
+  });
+}
+
+function readExclusive({ marketId }: MarketView, event: EventView, prior: Prior): FactorReading | null {
+  const { isExclusive, isExhaustive, legs } = event;
+  if (!isExclusive || legs.length < 2) return null;
+  const position = legs.findIndex((leg) => leg.marketId === marketId);
+  const prices = legs.map((leg, index) => (index === position ? prior.probability : leg.yesPrice));
+  const sum = prices.reduce((total, price) => total + price, 0);
+  if (sum <= 1 && !isExhaustive) return null;
+  const probability = removeOverround(prices, 1)[position] ?? prior.probability;
+  return createReading(probability, prior, legs, {
+    claim: `The ${legs.length} outcomes of this event exclude each other, and their prices sum to ${formatPercent(sum)}%; scaled to 100%, this one has ${formatPercent(probability)}%.`,
+    evidence: [
+      `Sum of the prices of ${legs.length} markets: ${formatNumber(sum)}.`,
+      isExhaustive ? "The venue guarantees that one of them happens." : "At most one of them happens.",
+    ],
+  });
+}
+
+function createReading(
+  probability: number,
+  prior: Prior,
+  legs: readonly LegView[],
+  text: Pick<FactorReading, "claim" | "evidence">,
+): FactorReading {
+  const meanSpread = legs.reduce((sum, leg) => sum + spreadOf(leg), 0) / legs.length;
+  const lambda = toLogOdds(probability) - prior.logOdds;
+  return {
+    ...text,
+    lambda,
+    standardError: Math.min(
+      Math.abs(lambda),
+      meanSpread / 2 / Math.max(probability * (1 - probability), meanSpread / 2),
+    ),
+    confidence: 1 / (1 + meanSpread / SPREAD_OF_HALF_CONFIDENCE),
+  };
+}
+
+const spreadOf = ({ spread }: LegView): number => Math.max(spread ?? UNKNOWN_SPREAD, SPREAD_MIN);

@@ -1,0 +1,73 @@
+import { formatNumber } from "../format.ts";
+import { toLogOdds } from "../log-odds.ts";
+import type { Factor, MarketView, PricePoint, Prior } from "../model.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const WINDOWS = [
+  { name: "1 h", ms: HOUR_MS },
+  { name: "24 h", ms: DAY_MS },
+  { name: "7 days", ms: 7 * DAY_MS },
+];
+/** The volatility is measured over this time before `asOf`, and needs this many moves. */
+const VOLATILITY_MS = 30 * DAY_MS;
+const MOVES_MIN = 5;
+const FULL_CONFIDENCE_MOVES = 20;
+const STANDARD_MOVE_MAX = 3;
+
+/**
+ * Recent moves of the price, relative to the market's own volatility: z_h = (L(t) - L(t - h)) / (sigma sqrt(h)), limited to
+ * [-3, 3], over 1 h, 24 h and 7 days. lambda = sigma * mean of z_h, with sigma the volatility of the log-odds in one day. A
+ * positive weight continues the moves and a negative weight reverses them.
+ *
+ * @see Jegadeesh & Titman (1993), "Returns to Buying Winners and Selling Losers", Journal of Finance 48(1)
+ */
+export const momentum: Factor = {
+  name: "momentum",
+  read(view, prior) {
+    const recent = view.prices.filter(({ at }) => at >= view.asOf - VOLATILITY_MS);
+    const volatility = volatilityOf(recent);
+    if (volatility === null) return null;
+    const moves = WINDOWS.flatMap((window) => {
+      const move = moveOver(window.ms, view, prior);
+      if (move === null) return [];
+      const standard = move / (volatility * Math.sqrt(window.ms / DAY_MS));
+      return [{ ...window, move, standard: Math.max(-STANDARD_MOVE_MAX, Math.min(STANDARD_MOVE_MAX, standard)) }];
+    });
+    const mean = moves.reduce((sum, { standard }) => sum + standard, 0) / moves.length;
+    if (moves.length === 0 || mean === 0) return null;
+    return {
+      claim: `The price has moved ${formatNumber(mean)} of its usual moves ${mean > 0 ? "towards YES" : "towards NO"}.`,
+      evidence: moves.map(
+        ({ name, move, standard }) =>
+          `Log-odds over ${name}: ${formatNumber(move)}, which is ${formatNumber(standard)} standard moves.`,
+      ),
+      lambda: volatility * mean,
+      standardError: volatility / Math.sqrt(moves.length),
+      confidence: Math.min(1, (recent.length - 1) / FULL_CONFIDENCE_MOVES),
+    };
+  },
+};
+
+/** Standard deviation of the log-odds per square root of a day; null for few moves or a price that never moved. */
+function volatilityOf(prices: readonly PricePoint[]): number | null {
+  let squares = 0;
+  let moves = 0;
+  let days = 0;
+  let previous: PricePoint | null = null;
+  for (const price of prices) {
+    if (previous !== null && price.at > previous.at) {
+      squares += (toLogOdds(price.yesPrice) - toLogOdds(previous.yesPrice)) ** 2;
+      days += (price.at - previous.at) / DAY_MS;
+      moves += 1;
+    }
+    previous = price;
+  }
+  return moves < MOVES_MIN || squares === 0 ? null : Math.sqrt(squares / days);
+}
+
+/** Change of the log-odds over a time; null without a price that is between once and twice as old. */
+function moveOver(ms: number, { prices, asOf }: MarketView, { logOdds }: Prior): number | null {
+  const before = prices.findLast(({ at }) => at <= asOf - ms);
+  return before === undefined || before.at < asOf - 2 * ms ? null : logOdds - toLogOdds(before.yesPrice);
+}

@@ -1,0 +1,27 @@
+import { formatPercent } from "../format.ts";
+import { toLogOdds } from "../log-odds.ts";
+import type { Factor } from "../model.ts";
+
+const HOUR_MS = 3_600_000;
+/** Age at which research has half of its confidence. */
+const HALF_LIFE_MS = 48 * HOUR_MS;
+
+/**
+ * Research by a language model that has not seen the price. lambda = log-odds of its pooled estimate minus those of the
+ * prior; the confidence halves every 48 hours.
+ *
+ * @see Halawi et al. (2024), "Approaching Human-Level Forecasting with Language Models", section 6 (blends with the crowd)
+ */
+export const research: Factor = {
+  name: "research",
+  read({ research: found, asOf }, prior) {
+    if (found === null) return null;
+    return {
+      claim: `Research in ${found.trials} independent trials, which did not see the price, estimates ${formatPercent(found.probability)}%.`,
+      evidence: found.evidence,
+      lambda: toLogOdds(found.probability) - prior.logOdds,
+      standardError: found.standardError,
+      confidence: 0.5 ** (Math.max(0, asOf - found.at) / HALF_LIFE_MS),
+    };
+  },
+};

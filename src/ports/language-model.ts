@@ -1,0 +1,50 @@
+/** One question to a language model. The model has no tools. */
+export interface LanguageModelCall {
+  readonly system: string;
+  readonly prompt: string;
+  /** The provider ends the answer after this many tokens. */
+  readonly outputTokensMax: number;
+  readonly signal: AbortSignal;
+}
+
+export interface LanguageModelAnswer {
+  readonly text: string;
+  /** Tokens that the provider counted; null if it reports none. */
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  /** refused: the provider filtered the answer. */
+  readonly finish: "complete" | "cut_off" | "refused";
+}
+
+/** Price of tokens in USD per million. */
+export interface TokenPrice {
+  readonly input: number;
+  readonly output: number;
+}
+
+export type LanguageModelFailure = "unauthorized" | "rate_limited" | "unavailable" | "bad_response" | "aborted";
+
+/** A call failed. The message never contains the key, the prompt or the body of the response. */
+export class LanguageModelError extends Error {
+  override readonly name = "LanguageModelError";
+  readonly failure: LanguageModelFailure;
+
+  constructor(failure: LanguageModelFailure, message: string) {
+    super(message);
+    this.failure = failure;
+  }
+
+  /** Whether the same call may succeed a moment later. */
+  get isRetryable(): boolean {
+    return this.failure === "rate_limited" || this.failure === "unavailable" || this.failure === "bad_response";
+  }
+}
+
+/** A language model of any provider. */
+export interface LanguageModel {
+  /** Name for the record of a run. */
+  readonly name: string;
+  readonly price: TokenPrice;
+  /** @throws LanguageModelError */
+  complete(call: LanguageModelCall): Promise<LanguageModelAnswer>;
+}

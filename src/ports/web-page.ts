@@ -1,0 +1,15 @@
+/** The readable content of a web page, without markup. All texts come from a third party. */
+export interface WebPage {
+  /** Address after redirects. */
+  readonly url: string;
+  readonly title: string;
+  readonly text: string;
+  /** When the page says that it was published, Unix milliseconds; null if unknown. */
+  readonly publishedAt: number | null;
+}
+
+/** Reads public web pages. */
+export interface WebPages {
+  /** Rejects if the address is not public, the page is too large, not text, or the signal aborts. */
+  read(url: string, signal: AbortSignal): Promise<WebPage>;
+}

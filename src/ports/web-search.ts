@@ -1,0 +1,23 @@
+/** A page that a search engine proposes. All texts come from third parties. */
+export interface SearchHit {
+  /** http or https. */
+  readonly url: string;
+  readonly title: string;
+  /** Unix milliseconds; null if the engine does not say. */
+  readonly publishedAt: number | null;
+}
+
+export interface SearchRequest {
+  readonly query: string;
+  /** Only pages published until this time, where the engine can restrict it. Unix milliseconds. */
+  readonly publishedUntil: number;
+  readonly hitsMax: number;
+  readonly signal: AbortSignal;
+}
+
+/** A search engine for web pages. */
+export interface WebSearch {
+  readonly name: string;
+  /** Returns the best hits first. Rejects if the engine fails or the signal aborts. */
+  search(request: SearchRequest): Promise<readonly SearchHit[]>;
+}
