@@ -9,19 +9,21 @@
  * - `killed`: with TEST_DATABASE_URL, runs whose research takes `--research` milliseconds, on worker processes of which one is
  *   killed every `--kill` seconds and replaced. Reports how the runs ended.
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import fc from "fast-check";
 import { migrateDatabase } from "../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../src/adapters/database/postgres-database.ts";
 import { runTask } from "../src/capabilities/analyses/compute.ts";
-import { createMarketViews } from "../src/capabilities/analyses/index.ts";
 import { openHarness, VENUE } from "../test/support/analyses/analysis-harness.ts";
 import { slowResearch } from "../test/support/analyses/scripted-research.ts";
 import { embeddedDatabase } from "../test/support/databases.ts";
+import { anyView } from "../test/support/engine/market-views.ts";
 import { quietLog } from "../test/support/quiet-log.ts";
 import { eventually } from "../test/support/service-process.ts";
 
@@ -38,6 +40,8 @@ const { values: flags } = parseArgs({
 const WORKER = fileURLToPath(new URL("programs/analysis-worker.ts", import.meta.url));
 const CUSTOMERS = 7;
 const RUN_MS_MAX = 20 * 60_000;
+/** Different views of markets for which the engine is timed. */
+const VIEWS = 500;
 const roundTo = (value: number, digits = 1) => Number(value.toFixed(digits));
 const quantile = (values: readonly number[], share: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))] ?? Number.NaN;
@@ -45,10 +49,12 @@ const quantile = (values: readonly number[], share: number) =>
 async function measureLight(markets: number) {
   const database = await embeddedDatabase();
   const { app, listMarket } = await openHarness(database, { analyses: { concurrency: Number(flags.concurrency) } });
-  const listed = Array.from({ length: markets }, (_, number) => listMarket(`m-${number}`));
-  const view = await createMarketViews().viewOf(listed[0] ?? listMarket("m-0"), Date.now());
+  for (let number = 0; number < markets; number++) listMarket(`m-${number}`);
+  const views = fc.sample(anyView, { numRuns: VIEWS, seed: 15 });
   const cpuMs: number[] = [];
   for (const until = performance.now() + 2_000; performance.now() < until; ) {
+    const view = views[cpuMs.length % VIEWS];
+    if (view === undefined) throw new Error("there is no view");
     const before = performance.now();
     runTask(view);
     cpuMs.push(performance.now() - before);
