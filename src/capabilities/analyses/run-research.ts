@@ -55,8 +55,8 @@ export async function research(
 }
 
 function toFound(outcome: RunResearchOutcome): FoundResearch {
-  const { research: view, reason, risks, sourceCount, models, ensemble, costUsd } = outcome;
-  const missingReason = view === null ? (reason?.message ?? "Research gave no result.") : null;
+  const { research: view, reasonText, risks, sourceCount, models, ensemble, costUsd } = outcome;
+  const missingReason = view === null ? (reasonText ?? "Research gave no result.") : null;
   const transcript = JSON.stringify(outcome.transcript);
   return {
     view,
