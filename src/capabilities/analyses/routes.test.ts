@@ -40,28 +40,24 @@ analysisTest("202, then 200: a run is polled by both paths, and its result is re
   assertNear(analysis.edge, analysis.probability - analysis.market_price);
   assert.deepEqual([analysis.market_price, analysis.freshness], [0.41, "fresh"]);
   assertNear(causal.overall_probability, analysis.probability);
-  assertNear(causal.factors.at(-1)?.posterior ?? analysis.probability, analysis.probability);
+  assertNear(causal.factors.at(-1).posterior, analysis.probability);
   for (const [index, factor] of causal.factors.entries())
     if (index > 0) assertNear(factor.prior, causal.factors[index - 1].posterior);
-  for (const factor of [causal.factors].filter((factors) => factors.length > 0))
-    assertNear(
-      factor.reduce((sum: number, { weight }: { weight: number }) => sum + weight, 0),
-      1,
-    );
-  for (const list of [scenarios].filter((all) => all.length > 0)) {
-    assertNear(
-      list.reduce((sum: number, item: { probability: number }) => sum + item.probability, 0),
-      1,
-    );
-    assertNear(
-      list.reduce(
-        (sum: number, item: { probability: number; conditional_probability: number }) =>
-          sum + item.probability * item.conditional_probability,
-        0,
-      ),
-      analysis.probability,
-    );
-  }
+  const sumOf = <Item>(items: readonly Item[], read: (item: Item) => number) =>
+    items.reduce((sum, item) => sum + read(item), 0);
+  assertNear(
+    sumOf(causal.factors, ({ weight }: { weight: number }) => weight),
+    1,
+  );
+  type Scenario = { readonly probability: number; readonly conditional_probability: number };
+  assertNear(
+    sumOf(scenarios, ({ probability }: Scenario) => probability),
+    1,
+  );
+  assertNear(
+    sumOf(scenarios, (scenario: Scenario) => scenario.probability * scenario.conditional_probability),
+    analysis.probability,
+  );
   assert.match(meta.method, /No language model is configured/);
   assert.ok(meta.interval.low <= analysis.probability && analysis.probability <= meta.interval.high);
   assert.deepEqual([meta.models_used, meta.cost_usd, meta.ensemble_disagreement], [[], 0, null]);
