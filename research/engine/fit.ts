@@ -3,8 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients } from "../../src/engine/index.ts";
-import { type EngineData, fitEngine } from "./fit-engine.ts";
-import { describeFit } from "./fit-report.ts";
+import { type EngineData, fitEngine } from "./fit/fit-engine.ts";
+import { describeFit } from "./fit/fit-report.ts";
 import { type EngineFile, readEngineFile } from "./rows.ts";
 import { summarise } from "./summary.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients } from "../../src/engine/index.ts";
+import { cautiousSlope, fitLeadership, fitSlope, micropricePoints } from "./fit/tape-fit.ts";
 import { laterCases } from "./later-cases.ts";
 import { laterPrice, scoreLaterPrices } from "./later-price.ts";
 import type { DepthPoint, QuotesPoint } from "./rows.ts";
-import { cautiousSlope, fitLeadership, fitSlope, micropricePoints } from "./tape-fit.ts";
 
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 6, 4);

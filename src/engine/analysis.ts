@@ -27,7 +27,7 @@ export interface Analysis {
   /** In [0, 1]. */
   readonly confidence: number;
   readonly riskRating: RiskRating;
-  /** Bounds of the 80% interval. */
+  /** Bounds of the 80% interval of the estimate in a day. */
   readonly interval: { readonly low: number; readonly high: number };
   readonly summary: string;
   readonly keyFactors: readonly string[];

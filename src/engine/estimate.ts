@@ -1,3 +1,4 @@
+import { dailyMove } from "./daily-move.ts";
 import { FACTORS } from "./factors/index.ts";
 import { toLogOdds, toProbability } from "./log-odds.ts";
 import {
@@ -41,7 +42,7 @@ export interface Estimate {
   readonly prior: Prior;
   /** Factors that contribute, in the order in which they are added; empty if none does. */
   readonly steps: readonly FactorStep[];
-  /** Bounds of the 80% interval. */
+  /** Bounds of the 80% interval of the estimate in a day, which is how long an analysis is fresh. */
   readonly interval: { readonly low: number; readonly high: number };
   /** 1 minus the width of the interval, reduced for an old or thin book; in [0, 1]. */
   readonly confidence: number;
@@ -57,6 +58,8 @@ const Z_80 = 1.2815515655446004;
  *
  * Var(L) = s_prior^2 + x' V x + sum of w_k^2 s_k^2, with x_k = confidence_k lambda_k, V the covariance of the fitted weights
  * and s_k the standard error of lambda_k (delta method).
+ *
+ * The interval is L -+ 1.28 sqrt(Var(L) + d^2), with d the move of the price in a day (`dailyMove`).
  *
  * @returns  null if the market has no price
  */
@@ -103,10 +106,8 @@ export function estimate(
     fitVariance(exposures, coefficients.covariance) +
     contributing.reduce((sum, { coefficient, standardError }) => sum + (coefficient * standardError) ** 2, 0);
   const standardError = Math.sqrt(variance);
-  const interval = {
-    low: toProbability(logOdds - Z_80 * standardError),
-    high: toProbability(logOdds + Z_80 * standardError),
-  };
+  const reach = Z_80 * Math.hypot(standardError, dailyMove(view));
+  const interval = { low: toProbability(logOdds - reach), high: toProbability(logOdds + reach) };
   return {
     probability: before,
     logOdds: toLogOdds(before),

@@ -1,7 +1,7 @@
 /** What recorded quotes and order books show, with a test of each part on events that its fit has not seen. */
-import type { EngineCoefficients } from "../../src/engine/model.ts";
+import type { EngineCoefficients } from "../../../src/engine/model.ts";
+import type { LaterCase } from "../later-price.ts";
 import { FOLDS, foldOf } from "./folds.ts";
-import type { LaterCase } from "./later-price.ts";
 import { cautiousSlope, factorPoints, fitSlope, gainOf, micropricePoints, type Point, type Slope } from "./tape-fit.ts";
 
 /** A slope that was fitted to a tape, and its out-of-fold change of the squared error after an hour and after a day. */

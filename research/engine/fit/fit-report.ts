@@ -1,11 +1,11 @@
 /** Writes docs/reports/engine.md: what was fitted, to which data, what each factor gives, and what was tried in vain. */
-import { FACTOR_NAMES } from "../../src/engine/model.ts";
-import { table } from "../markdown.ts";
+import { FACTOR_NAMES } from "../../../src/engine/model.ts";
+import { table } from "../../markdown.ts";
+import { describeEvaluation, describeLater, interval, number, type Section } from "../report-text.ts";
 import type { Alternative } from "./alternatives.ts";
 import type { EngineData, EngineFit } from "./fit-engine.ts";
 import type { TapeTrial } from "./fit-tapes.ts";
 import { FOLDS } from "./folds.ts";
-import { describeEvaluation, describeLater, interval, number, type Section } from "./report-text.ts";
 import { RIDGE } from "./ridge.ts";
 import type { Trial } from "./train.ts";
 

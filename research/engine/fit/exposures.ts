@@ -1,7 +1,7 @@
 /** What each factor says of a view, before its weight. */
-import { FACTORS } from "../../src/engine/factors/index.ts";
-import type { EngineCoefficients, FactorName, MarketView, Prior } from "../../src/engine/model.ts";
-import { currentPrice, readPrior } from "../../src/engine/reference-price.ts";
+import { FACTORS } from "../../../src/engine/factors/index.ts";
+import type { EngineCoefficients, FactorName, MarketView, Prior } from "../../../src/engine/model.ts";
+import { currentPrice, readPrior } from "../../../src/engine/reference-price.ts";
 
 /** Confidence times lambda, by factor; factors that do not apply have no entry. */
 export type Exposure = Readonly<Partial<Record<FactorName, number>>>;

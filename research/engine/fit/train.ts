@@ -1,12 +1,12 @@
 /** Fits the weights of the factors to resolved questions. */
-import type { EngineCoefficients, FactorName } from "../../src/engine/model.ts";
-import { solve } from "../logistic.ts";
+import type { EngineCoefficients, FactorName } from "../../../src/engine/model.ts";
+import { solve } from "../../logistic.ts";
+import type { Sample } from "../samples.ts";
+import { logLoss, squaredError } from "../scores.ts";
+import { clusteredError } from "../statistics.ts";
 import { type Exposure, exposureOf } from "./exposures.ts";
 import { type Split, splitByGroup, splitByTime } from "./folds.ts";
 import { type Example, fitRidge, meanSquareOf, predict, RIDGE } from "./ridge.ts";
-import type { Sample } from "./samples.ts";
-import { logLoss, squaredError } from "./scores.ts";
-import { clusteredError } from "./statistics.ts";
 
 /** The lambda of a factor is the whole change that it asks for: no weight extrapolates it. */
 const WEIGHT_MAX = 1;

@@ -1,18 +1,18 @@
 /** Fits all coefficients of the engine, and scores each part of the data with a fit that has not seen it. */
-import { type EngineCoefficients, FACTOR_NAMES, type FactorName } from "../../src/engine/model.ts";
+import { type EngineCoefficients, FACTOR_NAMES, type FactorName } from "../../../src/engine/model.ts";
+import { type Evaluation, evaluateFile } from "../evaluation.ts";
+import { laterCases } from "../later-cases.ts";
+import type { LaterCase } from "../later-price.ts";
+import type { EngineFile } from "../rows.ts";
+import { createSamples, type Sample, scoreSamples } from "../samples.ts";
+import { type Comparison, compare } from "../scores.ts";
+import { toHistories } from "../views.ts";
 import { type Alternative, tryAlternatives, tryPenalties } from "./alternatives.ts";
-import { type Evaluation, evaluateFile } from "./evaluation.ts";
 import { exposureOf } from "./exposures.ts";
 import { fitDepth, type TapeTrial, tryCrossVenue, tryFactor } from "./fit-tapes.ts";
 import { FOLDS, foldOf, splitByTime } from "./folds.ts";
-import { laterCases } from "./later-cases.ts";
-import type { LaterCase } from "./later-price.ts";
-import type { EngineFile } from "./rows.ts";
-import { createSamples, type Sample, scoreSamples } from "./samples.ts";
-import { type Comparison, compare } from "./scores.ts";
 import { fitLeadership, type LeadershipFit } from "./tape-fit.ts";
 import { type FittedWeights, fitWeights, toFitRows } from "./train.ts";
-import { toHistories } from "./views.ts";
 
 export interface EngineData {
   readonly resolved: Extract<EngineFile, { kind: "resolved" }>;

@@ -1,5 +1,5 @@
 /** Ridge logistic regression on top of a known part of the log-odds. */
-import { fitLogistic } from "../logistic.ts";
+import { fitLogistic } from "../../logistic.ts";
 
 /**
  * Penalty on the weights of standardised features: the effect of a feature on the log-odds has a normal prior with mean 0

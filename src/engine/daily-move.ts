@@ -1,0 +1,34 @@
+import { toLogOdds } from "./log-odds.ts";
+import type { MarketView } from "./model.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Moves of the last week count. */
+const LOOK_BACK_MS = 7 * DAY_MS;
+/** Age of the earlier price of a move over a day, in hours. */
+const EARLIER_HOURS = { min: 21, max: 27 } as const;
+const MOVES_MIN = 5;
+/** Root mean square of 18,484 daily moves of real markets (`docs/reports/engine.md`, resolved questions). */
+const TYPICAL_MOVE = 0.32;
+const MOVE_MAX = 2;
+
+/**
+ * How far the log-odds of the price move in a day: the root mean square of the moves over about 24 hours in the last week. The
+ * typical move of markets, 0.32, with fewer than five moves.
+ *
+ * @returns  in [0, 2]
+ */
+export function dailyMove({ prices, asOf }: Pick<MarketView, "prices" | "asOf">): number {
+  const recent = prices.filter(({ at }) => at >= asOf - LOOK_BACK_MS - DAY_MS);
+  let squares = 0;
+  let moves = 0;
+  let earlier = 0;
+  for (const { at, yesPrice } of recent) {
+    while ((recent[earlier]?.at ?? at) < at - EARLIER_HOURS.max * HOUR_MS) earlier += 1;
+    const before = recent[earlier];
+    if (before === undefined || before.at > at - EARLIER_HOURS.min * HOUR_MS) continue;
+    squares += (toLogOdds(yesPrice) - toLogOdds(before.yesPrice)) ** 2;
+    moves += 1;
+  }
+  return Math.min(MOVE_MAX, moves < MOVES_MIN ? TYPICAL_MOVE : Math.sqrt(squares / moves));
+}
