@@ -118,42 +118,47 @@ analysisTest("202: a second request joins the running run, and with force queues
   assertNear(json.meta.ensemble_disagreement, 0.05);
 });
 
-analysisTest("404, 401 and 422: unknown markets and ids, calls without a key, invalid parameters", async (open) => {
-  const { app, call, listMarket, createCaller } = await open();
-  listMarket("m-1");
-  listMarket("m-2");
-  const { get, analyze } = await createCaller();
-  const { json } = await analyze("m-1");
-  const codeOf = async (response: ReturnType<typeof get>) => {
-    const { status, json } = await response;
-    return [status, json.code];
-  };
-  assert.deepEqual(await codeOf(analyze("none")), [404, "market_not_found"]);
-  assert.deepEqual(await codeOf(get(`${marketPath("none")}/analysis`)), [404, "market_not_found"]);
-  assert.deepEqual(await codeOf(get(`${marketPath("m-2")}/analysis`)), [404, "analysis_not_found"]);
-  const unknownIds = [`plx-${"a".repeat(26)}`, "plx-a%00", "x".repeat(600), json.analysis_id.toUpperCase()];
-  for (const id of unknownIds)
-    assert.deepEqual(await codeOf(get(`/v1/analyses/${id}/status`)), [404, "analysis_not_found"], id);
-  const otherMarket = `${marketPath("m-2")}/analyze/${json.analysis_id}/status`;
-  assert.deepEqual(await codeOf(get(otherMarket)), [404, "analysis_not_found"]);
-  for (const [method, path] of [
-    ["POST", `${marketPath("m-1")}/analyze`],
-    ["GET", json.poll_url],
-    ["GET", `/v1/analyses/${json.analysis_id}/status`],
-    ["GET", `${marketPath("m-1")}/analysis`],
-    ["GET", "/v1/analyses"],
-  ] as const)
-    assert.equal((await call(method, path)).status, 401, path);
-  const errorsOf = async (response: ReturnType<typeof get>) => describeErrors((await response).json);
-  assert.deepEqual(await errorsOf(analyze("m-1", "?force=maybe")), ["bool_parsing at query.force"]);
-  assert.deepEqual(await errorsOf(get(`${marketPath("m-1")}/analysis?expand=causal,all`)), [
-    "literal_error at query.expand",
-  ]);
-  assert.deepEqual(await errorsOf(get("/v1/analyses?limit=0")), ["greater_than_equal at query.limit"]);
-  assert.deepEqual(await errorsOf(get("/v1/analyses?limit=51")), ["less_than_equal at query.limit"]);
-  assert.deepEqual(await errorsOf(get("/v1/markets/nowhere/m-1/analysis")), ["literal_error at path.platform"]);
-  assert.equal(app.analyses.latest.size, 0);
-});
+analysisTest(
+  "404, 502, 401 and 422: unknown markets and ids, no price, calls without a key, invalid parameters",
+  async (open) => {
+    const { app, call, listMarket, createCaller } = await open();
+    listMarket("m-1");
+    listMarket("m-2");
+    const { get, analyze } = await createCaller();
+    const { json } = await analyze("m-1");
+    const codeOf = async (response: ReturnType<typeof get>) => {
+      const { status, json } = await response;
+      return [status, json.code];
+    };
+    assert.deepEqual(await codeOf(analyze("none")), [404, "market_not_found"]);
+    assert.deepEqual(await codeOf(get(`${marketPath("none")}/analysis`)), [404, "market_not_found"]);
+    listMarket("no-price", { quote: { bid: null, ask: null, lastPrice: null } });
+    assert.deepEqual(await codeOf(analyze("no-price")), [502, "venue_unavailable"]);
+    assert.deepEqual(await codeOf(get(`${marketPath("m-2")}/analysis`)), [404, "analysis_not_found"]);
+    const unknownIds = [`plx-${"a".repeat(26)}`, "plx-a%00", "x".repeat(600), json.analysis_id.toUpperCase()];
+    for (const id of unknownIds)
+      assert.deepEqual(await codeOf(get(`/v1/analyses/${id}/status`)), [404, "analysis_not_found"], id);
+    const otherMarket = `${marketPath("m-2")}/analyze/${json.analysis_id}/status`;
+    assert.deepEqual(await codeOf(get(otherMarket)), [404, "analysis_not_found"]);
+    for (const [method, path] of [
+      ["POST", `${marketPath("m-1")}/analyze`],
+      ["GET", json.poll_url],
+      ["GET", `/v1/analyses/${json.analysis_id}/status`],
+      ["GET", `${marketPath("m-1")}/analysis`],
+      ["GET", "/v1/analyses"],
+    ] as const)
+      assert.equal((await call(method, path)).status, 401, path);
+    const errorsOf = async (response: ReturnType<typeof get>) => describeErrors((await response).json);
+    assert.deepEqual(await errorsOf(analyze("m-1", "?force=maybe")), ["bool_parsing at query.force"]);
+    assert.deepEqual(await errorsOf(get(`${marketPath("m-1")}/analysis?expand=causal,all`)), [
+      "literal_error at query.expand",
+    ]);
+    assert.deepEqual(await errorsOf(get("/v1/analyses?limit=0")), ["greater_than_equal at query.limit"]);
+    assert.deepEqual(await errorsOf(get("/v1/analyses?limit=51")), ["less_than_equal at query.limit"]);
+    assert.deepEqual(await errorsOf(get("/v1/markets/nowhere/m-1/analysis")), ["literal_error at path.platform"]);
+    assert.equal(app.analyses.latest.size, 0);
+  },
+);
 
 analysisTest("429: accepted requests and reads count towards the quota, polls and 404 do not", async (open) => {
   const { listMarket, createCaller } = await open();
