@@ -118,6 +118,10 @@ export function registerMarketRoutes(
     demoKey: ports.demoKey ?? null,
     upgradeUrl: ports.account.upgradeUrl ?? null,
     acceptsPayments: ports.payments !== undefined,
+    async readAnalysis({ listing: { venue, marketId } }) {
+      const stored = await analyses.service.latest(venue, marketId);
+      return stored === null ? null : { stored, freshness: analyses.service.freshnessNow(stored) };
+    },
   });
   docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
 }
