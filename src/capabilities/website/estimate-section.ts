@@ -41,7 +41,11 @@ ${renderBar(axis, interval.low, interval.high, "interval", probability)}
 <p>${summary}</p>
 <ol class="factors">
 ${factors.map(
-  ({ claim, prior, posterior }) => html`<li class="factor"><span>${claim}</span> <strong>${points(posterior - prior)}</strong>
+  ({
+    claim,
+    prior,
+    posterior,
+  }) => html`<li class="factor"><span>${claim}</span> <strong>${points(posterior - prior)}</strong>
 ${renderBar(axis, prior, posterior, posterior >= prior ? "up" : "down", posterior)}</li>`,
 )}
 </ol>
