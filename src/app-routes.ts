@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
-import { type Analyses, analysisRoutes } from "./capabilities/analyses/index.ts";
+import { type Analyses, analysisRoutes, presentAnalysis } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
 import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
 import {
@@ -54,10 +54,19 @@ export function registerMarketRoutes(
     matches: matching,
     probabilityOf: analyses.probabilityOf,
   });
-  marketRoutes(http, { service, board, venues, publicUrl, now: () => clock.now() });
+  marketRoutes(http, {
+    ...{ service, board, venues, publicUrl, now: () => clock.now() },
+    readAnalysis: async ({ listing: { venue, marketId }, yesPrice }) => {
+      const stored = await analyses.service.latest(venue, marketId);
+      return stored === null ? null : presentAnalysis(stored, yesPrice, clock.now());
+    },
+  });
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
   resolutionRoutes(http, { service: resolution, venues });
-  const screening = createScreeningService({ board, clock, findLastHour: (market) => ingest.lastHours.find(market) });
+  const screening = createScreeningService({
+    ...{ board, clock, latestAnalysisOf: analyses.latestOf },
+    findLastHour: (market) => ingest.lastHours.find(market),
+  });
   screeningRoutes(http, { service: screening, venues });
   const execution = createExecutionService({
     clock,
@@ -109,6 +118,10 @@ export function registerMarketRoutes(
     demoKey: ports.demoKey ?? null,
     upgradeUrl: ports.account.upgradeUrl ?? null,
     acceptsPayments: ports.payments !== undefined,
+    async readAnalysis({ listing: { venue, marketId } }) {
+      const stored = await analyses.service.latest(venue, marketId);
+      return stored === null ? null : { stored, freshness: analyses.service.freshnessNow(stored) };
+    },
   });
   docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
 }

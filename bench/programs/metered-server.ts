@@ -71,6 +71,7 @@ marketRoutes(openServer, {
   publicUrl: null,
   now: () => systemClock.now(),
   venues: { trading: ["alpha"], all: ["alpha"] },
+  readAnalysis: async () => null,
   service: createMarketsService({
     board,
     clock: systemClock,

@@ -79,9 +79,10 @@ export class TextIndex {
   }
 
   /**
-   * Returns the rows that share words with the query, and how similar they are: weighted Dice coefficient
-   * 2 w(query and row) / (w(query) + w(row)), where the weight of a word in n of N rows is ln(1 + N / n). Only rows with one
-   * of the rarest words of the query are found, at most 50,000.
+   * Returns the rows that share words with the query, and how similar they are: 5 w(query and row) / (4 w(query) + w(row)),
+   * where the weight of a word in n of N rows is ln(1 + N / n). It is the F2 score: words of the query that a row lacks count
+   * four times as much as other words of the row, because queries are short. Only rows with one of the rarest words of the
+   * query are found, at most 50,000.
    */
   rank(query: string): { readonly row: number; readonly similarity: number }[] {
     const queryWords = [...new Set(splitWords(query).slice(0, QUERY_WORDS_MAX))];
@@ -96,13 +97,13 @@ export class TextIndex {
     const queryWeight = queryWords.reduce((sum, word) => sum + weightOf(this.#words.get(word)?.rows.size ?? 0), 0);
     return [...candidates].map((row) => {
       let shared = 0;
-      let total = queryWeight;
+      let total = 4 * queryWeight;
       for (const word of this.#wordsOfRow[row] ?? []) {
         const weight = weightOf(word.rows.size);
         total += weight;
         if (asked.has(word)) shared += weight;
       }
-      return { row, similarity: (2 * shared) / total };
+      return { row, similarity: (5 * shared) / total };
     });
   }
 

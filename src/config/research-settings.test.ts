@@ -40,6 +40,8 @@ test("PARALLAX_LLM_MODEL enables research with a hosted model, or with any serve
     deadlineMs: 600_000,
     search: { engines: ["brave", "gdelt"], apiKey: "search-key" },
   });
+  const withoutSearch = parseEnvironment({ ...HOSTED, PARALLAX_SEARCH_ENGINES: "none" }).research?.search;
+  assert.deepEqual(withoutSearch, { engines: [], apiKey: null });
 });
 
 test("rejects incomplete research settings, and never repeats a key", () => {
@@ -55,6 +57,7 @@ test("rejects incomplete research settings, and never repeats a key", () => {
     [{ PARALLAX_LLM_BUDGET_USD: "1e3" }, /BUDGET_USD=1e3: give USD/],
     [{ PARALLAX_LLM_DEADLINE_SECONDS: "9" }, /DEADLINE_SECONDS=9/],
     [{ PARALLAX_SEARCH_ENGINES: "altavista" }, /ENGINES: altavista is not one of/],
+    [{ PARALLAX_SEARCH_ENGINES: "none,gdelt" }, /ENGINES: none is not one of .*; none alone disables search/],
     [{ PARALLAX_SEARCH_ENGINES: "brave" }, /brave requires PARALLAX_SEARCH_API_KEY/],
   ];
   for (const [changes, expected] of errorCases) {

@@ -82,10 +82,13 @@ function readBudget(reader: SettingsReader): number {
 
 function readSearch(reader: SettingsReader): ResearchSettings["search"] {
   const apiKey = readKey(reader, "PARALLAX_SEARCH_API_KEY");
+  if (reader.text("PARALLAX_SEARCH_ENGINES").trim() === "none") return { engines: [], apiKey };
   const engines = reader.list("PARALLAX_SEARCH_ENGINES").flatMap((name) => {
     const engine = SEARCH_ENGINES.find((candidate) => candidate === name);
     if (engine === undefined)
-      reader.errors.push(`PARALLAX_SEARCH_ENGINES: ${name} is not one of ${SEARCH_ENGINES.join(", ")}`);
+      reader.errors.push(
+        `PARALLAX_SEARCH_ENGINES: ${name} is not one of ${SEARCH_ENGINES.join(", ")}; none alone disables search`,
+      );
     return engine ?? [];
   });
   if (engines.includes("brave") && apiKey === null)

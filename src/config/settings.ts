@@ -102,7 +102,10 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
   PARALLAX_LLM_PRICE: ["5;25", "price of the model in USD per million tokens: input;output"],
   PARALLAX_LLM_BUDGET_USD: ["0.15", "highest cost of the research of one analysis in USD"],
   PARALLAX_LLM_DEADLINE_SECONDS: ["90", "longest research of one analysis in seconds, 10 to 3600"],
-  PARALLAX_SEARCH_ENGINES: ["gdelt,wikipedia", "search engines for research, comma-separated: gdelt, wikipedia, brave"],
+  PARALLAX_SEARCH_ENGINES: [
+    "gdelt,wikipedia",
+    "search engines for research, comma-separated: gdelt, wikipedia, brave; or none",
+  ],
   PARALLAX_SEARCH_API_KEY: ["", "key of Brave Search"],
   PARALLAX_LOG_LEVEL: ["info", "debug, info, warn or error"],
 };

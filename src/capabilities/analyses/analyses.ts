@@ -11,8 +11,8 @@ import type { Random } from "../../ports/random.ts";
 import type { OpenWorkerPool } from "../../ports/worker-pool.ts";
 import { ANALYSIS_WORKER } from "./compute.ts";
 import { createHouseJob } from "./house-job.ts";
-import { LatestProbabilities } from "./latest-probabilities.ts";
-import { type ResearchRunner, STALE_MS_MAX } from "./model.ts";
+import { LatestEstimates } from "./latest-estimates.ts";
+import { type LatestEstimate, type ResearchRunner, STALE_MS_MAX } from "./model.ts";
 import { createRunPerformer } from "./perform-run.ts";
 import type { QueueLimits } from "./run-queries.ts";
 import { RunWorker } from "./run-worker.ts";
@@ -56,7 +56,7 @@ export function createAnalyses(ports: AnalysisPorts) {
   const { database, board, clock, log, eventLog, researchRunner, isWorker, concurrency = CONCURRENCY_DEFAULT } = ports;
   const queue = ports.jobs.open(QUEUE_NAME);
   const runs = createRuns({ ...ports, queue, requestedType: researchRunner === null ? "light" : "full" });
-  const latest = new LatestProbabilities(ports);
+  const latest = new LatestEstimates(ports);
   const engine = ports.openWorkerPool<MarketView, Analysis | null>(ANALYSIS_WORKER);
   const perform = createRunPerformer({ ...ports, queue, engine });
   const worker = new RunWorker({
@@ -64,15 +64,18 @@ export function createAnalyses(ports: AnalysisPorts) {
     announceEvents: () => eventLog.announce(),
   });
   const houseJob = createHouseJob({ ...ports, latest, request: runs.requestForHouse });
+  /** Returns the latest estimate of a market; null if there is none of the last 72 hours. */
+  const latestOf = ({ listing }: BoardMarket): LatestEstimate | null => {
+    const found = latest.find(listing.venue, listing.marketId);
+    return found === null || clock.now() - found.analysedAt > STALE_MS_MAX ? null : found;
+  };
   return {
     service: createAnalysesService({ database, board, clock, runs, getMarket: ports.getMarket }),
-    /** The latest probability of each market, in memory. */
+    /** The latest estimate of each market, in memory. */
     latest,
+    latestOf,
     /** The latest probability of a market, in [0.0001, 0.9999]; null if there is none of the last 72 hours. */
-    probabilityOf({ listing }: BoardMarket): number | null {
-      const found = latest.find(listing.venue, listing.marketId);
-      return found === null || clock.now() - found.analysedAt > STALE_MS_MAX ? null : found.probability;
-    },
+    probabilityOf: (market: BoardMarket): number | null => latestOf(market)?.probability ?? null,
     houseJob,
     /** Names of the jobs whose last run failed, for health and metrics. */
     get failingJobs(): readonly string[] {

@@ -1,7 +1,7 @@
 import type { VenueId } from "../../domain/market.ts";
 import { deleteInBatches } from "../../lib/delete-in-batches.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
-import type { AnalysisResult, StartedRun, StoredAnalysis } from "./model.ts";
+import type { AnalysisResult, LatestEstimate, StartedRun, StoredAnalysis } from "./model.ts";
 
 const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 const millis = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
@@ -107,22 +107,22 @@ export async function selectOfCustomer(
   return rows.map(toStored);
 }
 
-export interface LatestRow extends Record<string, unknown> {
+export interface LatestRow extends Record<string, unknown>, LatestEstimate {
   readonly venue: VenueId;
   readonly marketId: string;
-  readonly probability: number;
-  readonly analysedAt: number;
 }
 
-/** Selects one page of the latest probabilities of all markets, after a position. */
-export async function selectLatestProbabilities(
+/** Selects one page of the latest estimates of all markets, after a position. */
+export async function selectLatestEstimates(
   database: Database,
   after: Pick<LatestRow, "venue" | "marketId">,
   limit: number,
 ): Promise<LatestRow[]> {
   return database.query<LatestRow>(
-    `select venue, market_id as "marketId", probability, ${millis("analysed_at")} as "analysedAt"
-     from latest_analyses where (venue, market_id) > ($1, $2) order by venue, market_id limit $3::int8`,
+    `select latest.venue, latest.market_id as "marketId", latest.probability, market_price as "marketPrice",
+       confidence, recommendation, ${millis("latest.analysed_at")} as "analysedAt"
+     from latest_analyses as latest join analyses using (analysis_id)
+     where (latest.venue, latest.market_id) > ($1, $2) order by latest.venue, latest.market_id limit $3::int8`,
     [after.venue, after.marketId, limit],
   );
 }

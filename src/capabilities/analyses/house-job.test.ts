@@ -40,7 +40,7 @@ analysisTest("one node queues a batch, and markets with a recent analysis are no
   assert.equal((await listRuns(database)).length, 2);
 });
 
-analysisTest("a node loads the latest probabilities at the start and follows those of other nodes", async (open) => {
+analysisTest("a node loads the latest estimates at the start and follows those of other nodes", async (open) => {
   const nodes = [await open(), await open()];
   const [worker, reader] = nodes;
   assert.ok(worker !== undefined && reader !== undefined);
@@ -60,7 +60,14 @@ analysisTest("a node loads the latest probabilities at the start and follows tho
   await request("m-2");
   const found = await eventually(() => latest.find(VENUE, "m-2"), "the second analysis");
   const stored = await worker.app.analyses.service.latest(VENUE, "m-2");
-  assert.deepEqual(found, { probability: stored?.result.analysis.probability, analysedAt: stored?.analysedAt });
+  assert.ok(stored !== null);
+  const { probability, marketPrice, confidence, recommendation } = stored.result.analysis;
+  const figures = { probability, marketPrice, confidence, recommendation, analysedAt: stored.analysedAt };
+  assert.deepEqual(found, figures);
+  await reader.app.analyses.stop();
+  const restarted = await open();
+  restarted.app.analyses.latest.start();
+  assert.deepEqual(await eventually(() => restarted.app.analyses.latest.find(VENUE, "m-2"), "the stored one"), figures);
   assert.deepEqual(changes, [`${VENUE}/m-1`, `${VENUE}/m-2`]);
   assert.equal(latest.find(VENUE, "m-3"), null);
 });

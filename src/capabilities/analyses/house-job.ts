@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { deleteOldAnalyses, reserveHouseBatch } from "./analysis-queries.ts";
-import type { LatestProbabilities } from "./latest-probabilities.ts";
+import type { LatestEstimates } from "./latest-estimates.ts";
 
 /** Markets that the service analyses itself. */
 const MARKETS_MAX = 200;
@@ -20,7 +20,7 @@ export interface HouseJobPorts {
   readonly board: MarketBoard;
   readonly clock: Clock;
   readonly log: Log;
-  readonly latest: Pick<LatestProbabilities, "find">;
+  readonly latest: Pick<LatestEstimates, "find">;
   /** Ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
   readonly request: (market: BoardMarket) => Promise<unknown>;

@@ -65,6 +65,19 @@ export interface AnalysisResult {
   readonly durationMs: number;
 }
 
+/** The main figures of a market's latest analysis. */
+export interface LatestEstimate {
+  /** In [0.0001, 0.9999]. */
+  readonly probability: number;
+  /** Price at the time of the analysis, in [0, 1]. */
+  readonly marketPrice: number;
+  /** In [0, 1]. */
+  readonly confidence: number;
+  readonly recommendation: Analysis["recommendation"];
+  /** Unix milliseconds. */
+  readonly analysedAt: number;
+}
+
 /** The outcome of a run's research. The transcript is stored for audits as it is. */
 export interface RunResearchOutcome extends Omit<ResearchOutcome, "keyClaims" | "transcript"> {
   readonly transcript: unknown;

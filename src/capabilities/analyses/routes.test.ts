@@ -40,28 +40,24 @@ analysisTest("202, then 200: a run is polled by both paths, and its result is re
   assertNear(analysis.edge, analysis.probability - analysis.market_price);
   assert.deepEqual([analysis.market_price, analysis.freshness], [0.41, "fresh"]);
   assertNear(causal.overall_probability, analysis.probability);
-  assertNear(causal.factors.at(-1)?.posterior ?? analysis.probability, analysis.probability);
+  assertNear(causal.factors.at(-1).posterior, analysis.probability);
   for (const [index, factor] of causal.factors.entries())
     if (index > 0) assertNear(factor.prior, causal.factors[index - 1].posterior);
-  for (const factor of [causal.factors].filter((factors) => factors.length > 0))
-    assertNear(
-      factor.reduce((sum: number, { weight }: { weight: number }) => sum + weight, 0),
-      1,
-    );
-  for (const list of [scenarios].filter((all) => all.length > 0)) {
-    assertNear(
-      list.reduce((sum: number, item: { probability: number }) => sum + item.probability, 0),
-      1,
-    );
-    assertNear(
-      list.reduce(
-        (sum: number, item: { probability: number; conditional_probability: number }) =>
-          sum + item.probability * item.conditional_probability,
-        0,
-      ),
-      analysis.probability,
-    );
-  }
+  const sumOf = <Item>(items: readonly Item[], read: (item: Item) => number) =>
+    items.reduce((sum, item) => sum + read(item), 0);
+  assertNear(
+    sumOf(causal.factors, ({ weight }: { weight: number }) => weight),
+    1,
+  );
+  type Scenario = { readonly probability: number; readonly conditional_probability: number };
+  assertNear(
+    sumOf(scenarios, ({ probability }: Scenario) => probability),
+    1,
+  );
+  assertNear(
+    sumOf(scenarios, (scenario: Scenario) => scenario.probability * scenario.conditional_probability),
+    analysis.probability,
+  );
   assert.match(meta.method, /No language model is configured/);
   assert.ok(meta.interval.low <= analysis.probability && analysis.probability <= meta.interval.high);
   assert.deepEqual([meta.models_used, meta.cost_usd, meta.ensemble_disagreement], [[], 0, null]);
@@ -122,42 +118,47 @@ analysisTest("202: a second request joins the running run, and with force queues
   assertNear(json.meta.ensemble_disagreement, 0.05);
 });
 
-analysisTest("404, 401 and 422: unknown markets and ids, calls without a key, invalid parameters", async (open) => {
-  const { app, call, listMarket, createCaller } = await open();
-  listMarket("m-1");
-  listMarket("m-2");
-  const { get, analyze } = await createCaller();
-  const { json } = await analyze("m-1");
-  const codeOf = async (response: ReturnType<typeof get>) => {
-    const { status, json } = await response;
-    return [status, json.code];
-  };
-  assert.deepEqual(await codeOf(analyze("none")), [404, "market_not_found"]);
-  assert.deepEqual(await codeOf(get(`${marketPath("none")}/analysis`)), [404, "market_not_found"]);
-  assert.deepEqual(await codeOf(get(`${marketPath("m-2")}/analysis`)), [404, "analysis_not_found"]);
-  const unknownIds = [`plx-${"a".repeat(26)}`, "plx-a%00", "x".repeat(600), json.analysis_id.toUpperCase()];
-  for (const id of unknownIds)
-    assert.deepEqual(await codeOf(get(`/v1/analyses/${id}/status`)), [404, "analysis_not_found"], id);
-  const otherMarket = `${marketPath("m-2")}/analyze/${json.analysis_id}/status`;
-  assert.deepEqual(await codeOf(get(otherMarket)), [404, "analysis_not_found"]);
-  for (const [method, path] of [
-    ["POST", `${marketPath("m-1")}/analyze`],
-    ["GET", json.poll_url],
-    ["GET", `/v1/analyses/${json.analysis_id}/status`],
-    ["GET", `${marketPath("m-1")}/analysis`],
-    ["GET", "/v1/analyses"],
-  ] as const)
-    assert.equal((await call(method, path)).status, 401, path);
-  const errorsOf = async (response: ReturnType<typeof get>) => describeErrors((await response).json);
-  assert.deepEqual(await errorsOf(analyze("m-1", "?force=maybe")), ["bool_parsing at query.force"]);
-  assert.deepEqual(await errorsOf(get(`${marketPath("m-1")}/analysis?expand=causal,all`)), [
-    "literal_error at query.expand",
-  ]);
-  assert.deepEqual(await errorsOf(get("/v1/analyses?limit=0")), ["greater_than_equal at query.limit"]);
-  assert.deepEqual(await errorsOf(get("/v1/analyses?limit=51")), ["less_than_equal at query.limit"]);
-  assert.deepEqual(await errorsOf(get("/v1/markets/nowhere/m-1/analysis")), ["literal_error at path.platform"]);
-  assert.equal(app.analyses.latest.size, 0);
-});
+analysisTest(
+  "404, 502, 401 and 422: unknown markets and ids, no price, calls without a key, invalid parameters",
+  async (open) => {
+    const { app, call, listMarket, createCaller } = await open();
+    listMarket("m-1");
+    listMarket("m-2");
+    const { get, analyze } = await createCaller();
+    const { json } = await analyze("m-1");
+    const codeOf = async (response: ReturnType<typeof get>) => {
+      const { status, json } = await response;
+      return [status, json.code];
+    };
+    assert.deepEqual(await codeOf(analyze("none")), [404, "market_not_found"]);
+    assert.deepEqual(await codeOf(get(`${marketPath("none")}/analysis`)), [404, "market_not_found"]);
+    listMarket("no-price", { quote: { bid: null, ask: null, lastPrice: null } });
+    assert.deepEqual(await codeOf(analyze("no-price")), [502, "venue_unavailable"]);
+    assert.deepEqual(await codeOf(get(`${marketPath("m-2")}/analysis`)), [404, "analysis_not_found"]);
+    const unknownIds = [`plx-${"a".repeat(26)}`, "plx-a%00", "x".repeat(600), json.analysis_id.toUpperCase()];
+    for (const id of unknownIds)
+      assert.deepEqual(await codeOf(get(`/v1/analyses/${id}/status`)), [404, "analysis_not_found"], id);
+    const otherMarket = `${marketPath("m-2")}/analyze/${json.analysis_id}/status`;
+    assert.deepEqual(await codeOf(get(otherMarket)), [404, "analysis_not_found"]);
+    for (const [method, path] of [
+      ["POST", `${marketPath("m-1")}/analyze`],
+      ["GET", json.poll_url],
+      ["GET", `/v1/analyses/${json.analysis_id}/status`],
+      ["GET", `${marketPath("m-1")}/analysis`],
+      ["GET", "/v1/analyses"],
+    ] as const)
+      assert.equal((await call(method, path)).status, 401, path);
+    const errorsOf = async (response: ReturnType<typeof get>) => describeErrors((await response).json);
+    assert.deepEqual(await errorsOf(analyze("m-1", "?force=maybe")), ["bool_parsing at query.force"]);
+    assert.deepEqual(await errorsOf(get(`${marketPath("m-1")}/analysis?expand=causal,all`)), [
+      "literal_error at query.expand",
+    ]);
+    assert.deepEqual(await errorsOf(get("/v1/analyses?limit=0")), ["greater_than_equal at query.limit"]);
+    assert.deepEqual(await errorsOf(get("/v1/analyses?limit=51")), ["less_than_equal at query.limit"]);
+    assert.deepEqual(await errorsOf(get("/v1/markets/nowhere/m-1/analysis")), ["literal_error at path.platform"]);
+    assert.equal(app.analyses.latest.size, 0);
+  },
+);
 
 analysisTest("429: accepted requests and reads count towards the quota, polls and 404 do not", async (open) => {
   const { listMarket, createCaller } = await open();

@@ -106,7 +106,8 @@ analysisTest("a run that fails again and again, and one that is too old, end wit
   };
   const failing = await request("m-1", "attempts = 5");
   const old = await request("m-2", "requested_at = now() - interval '61 minutes'");
-  const noPrice = await request("m-3", "analysis_type = 'light'", { bid: null, ask: null, lastPrice: null });
+  const noPrice = await request("m-3", "analysis_type = 'light'", { lastPrice: null });
+  listMarket("m-3", { quote: { bid: null, ask: null, lastPrice: null } });
   app.analyses.start();
   assert.match((await ended(failing)).errorMessage ?? "", /^The analysis failed 5 times/);
   assert.match((await ended(old)).errorMessage ?? "", /within an hour/);

@@ -16,7 +16,7 @@ const OVERDUE_MS = 10_000;
 /** Time from the request after which a run ends with an error. */
 const RUN_MS_MAX = 3_600_000;
 const OVERDUE_BATCH = 100;
-/** Time for runs to end at shutdown. What has not ended is taken over by another worker. */
+/** Time for runs and statements to end at shutdown. What has not ended is taken over by another worker. */
 const STOP_MS_MAX = 2_000;
 
 export interface RunWorkerPorts {
@@ -68,10 +68,10 @@ export class RunWorker {
     this.#unsubscribe();
     this.#stop.abort(new Error("The service is shutting down"));
     this.#wakeUp();
-    await this.#loops;
     const deadline = new AbortController();
+    const hasEnded = this.#loops.then(() => Promise.all(this.#active.values()));
     await Promise.race([
-      Promise.all(this.#active.values()).finally(() => deadline.abort()),
+      hasEnded.finally(() => deadline.abort()),
       clock.sleep(STOP_MS_MAX, deadline.signal).catch(() => {}),
     ]);
   }

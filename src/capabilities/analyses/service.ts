@@ -32,7 +32,7 @@ export function createAnalysesService({ database, board, clock, runs, getMarket 
     /**
      * Starts an analysis, or joins the one that is running.
      *
-     * @throws AppError `market_not_found`, `overloaded`, `rate_limited`; VenueError
+     * @throws AppError `market_not_found`, `venue_unavailable`, `overloaded`, `rate_limited`; VenueError
      */
     async analyse(
       venue: VenueId,
@@ -40,6 +40,9 @@ export function createAnalysesService({ database, board, clock, runs, getMarket 
       options: { readonly customerId: string; readonly isForced: boolean },
     ): Promise<{ readonly analysisId: string; readonly estimatedSeconds: number }> {
       const market = await findMarket(venue, marketId);
+      // Not accepted, because the run would count and could only fail.
+      if (market.yesPrice === null)
+        throw new AppError("venue_unavailable", "The venue currently has no price for this market");
       const analysisId = await runs.request(market, options);
       return { analysisId, estimatedSeconds: await runs.estimateSeconds() };
     },

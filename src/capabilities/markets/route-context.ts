@@ -12,6 +12,8 @@ export interface MarketRoutesOptions {
   readonly venues: VenueIds;
   readonly publicUrl: string | null;
   readonly now: () => number;
+  /** Returns the Analysis object of the market's latest analysis; null if there is none. */
+  readonly readAnalysis: (market: BoardMarket) => Promise<object | null>;
 }
 
 export interface RouteContext extends MarketRoutesOptions {

@@ -149,6 +149,15 @@ test("200: `expand=rules` adds the rules, null if the venue publishes none; they
   assert.equal(await rulesOf("m"), undefined);
 });
 
+test("200: `expand=analysis` adds the latest analysis, null if there is none", async () => {
+  const { board, get } = await openMarketApi();
+  for (const id of ["m", "n"]) board.apply(sampleMarket(id), SAMPLE_AT);
+  const analysisOf = async (url: string) => (await get(`/v1/markets/alpha/${url}`)).json().analysis;
+  assert.deepEqual(await analysisOf("m?expand=analysis"), { analysis_id: "plx-m" });
+  assert.equal(await analysisOf("n?expand=analysis"), null);
+  assert.equal(await analysisOf("m"), undefined);
+});
+
 test("200: a market shows close time, tick size, pause, its venue's category and the venue's ids", async () => {
   const { board, get } = await openMarketApi({
     factsOf: ({ marketId }) => ({ bookType: "clob", ids: { contract_id: `0x${marketId}` } }),

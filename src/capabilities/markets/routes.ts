@@ -48,7 +48,7 @@ function listMarketsRoute(app: FastifyInstance, { service, board, publicUrl, sch
   });
 }
 
-function getMarketRoute(app: FastifyInstance, { service, board, schemas }: RouteContext): void {
+function getMarketRoute(app: FastifyInstance, { service, board, schemas, readAnalysis }: RouteContext): void {
   const sendMarket = (reply: FastifyReply, market: BoardMarket) =>
     sendPreserialised(reply, encodeMarket(market, findParentEvent(board, market), service.lookups));
   const fetchAndSend = async (
@@ -60,6 +60,7 @@ function getMarketRoute(app: FastifyInstance, { service, board, schemas }: Route
     if (expansions.size === 0) return sendMarket(reply, market);
     const body = presentMarket(market, findParentEvent(board, market), service.lookups);
     if (expansions.has("rules")) body.rules = market.listing.rules;
+    if (expansions.has("analysis")) body.analysis = await readAnalysis(market);
     if (expansions.has("history"))
       body.history = presentHistory(market, await service.getHistory(market, "7d", HISTORY_EXPANSION_POINTS));
     return sendPreserialised(reply, Buffer.from(JSON.stringify(body)));
@@ -72,9 +73,9 @@ function getMarketRoute(app: FastifyInstance, { service, board, schemas }: Route
     params: schemas.marketPath,
     query: schemas.marketQuery,
     responses: { 200: schemas.Market },
-    errors: ["market_not_found", "venue_unavailable"],
+    errors: ["market_not_found", "venue_unavailable", "store_unavailable"],
     handler({ params, query, reply }) {
-      const expansions = new Set(query.expand?.filter((name) => name !== "analysis"));
+      const expansions = new Set<string>(query.expand);
       // Fast path: most requested markets are on the board, and a synchronous handler is considerably faster.
       const market = expansions.size > 0 ? null : service.findMarket(params.platform, params.market_id);
       return market === null ? fetchAndSend(reply, params, expansions) : sendMarket(reply, market);

@@ -116,6 +116,13 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
       ),
       rules: Type.Optional(nullableString("Resolution rules as published by the venue. Only with `expand=rules`.")),
       history: Type.Optional(history),
+      analysis: Type.Optional(
+        Type.Unsafe<object | null>({
+          type: ["object", "null"],
+          description:
+            "Latest analysis, as `GET …/analysis` returns it without expansions. Null without one. Only with `expand=analysis`.",
+        }),
+      ),
     },
     { [SCHEMA_NAME]: "Market" },
   );
@@ -212,7 +219,7 @@ const REQUEST_SCHEMAS = {
   marketQuery: Type.Object({
     expand: Type.Optional(
       commaList(["history", "analysis", "rules"], {
-        description: "Fields to include in the response: `history`, `rules`.",
+        description: "Fields to include in the response: `history`, `analysis`, `rules`.",
       }),
     ),
   }),

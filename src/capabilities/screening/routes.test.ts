@@ -19,6 +19,10 @@ async function openScreeningApi() {
     board,
     clock,
     findLastHour: () => ({ yesPriceBefore: 0.4, volumeUsd: 5_000 }),
+    latestAnalysisOf: ({ listing }) =>
+      listing.marketId === "m"
+        ? { probability: 0.5, marketPrice: 0.25, confidence: 0.9, recommendation: "BUY_YES" }
+        : null,
   });
   screeningRoutes(app, { service, venues: { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] } });
   board.apply(
@@ -51,9 +55,9 @@ test("200: returns each market with the documented fields", async () => {
       hours_to_resolution: 24,
       bid_ask_spread: 0.02,
       price_velocity_1h: 0.01,
-      cached_edge: null,
-      cached_confidence: null,
-      cached_recommendation: null,
+      cached_edge: 0.25,
+      cached_confidence: 0.9,
+      cached_recommendation: "BUY_YES",
       action: "analyze",
       updated_at: new Date(SAMPLE_AT).toISOString(),
     },

@@ -22,6 +22,19 @@ export interface ScreeningPorts {
   readonly clock: Clock;
   /** Returns the last hour of a market, or null if it is unknown. */
   readonly findLastHour: (market: BoardMarket) => LastHour | null;
+  /** Returns the main figures of the market's latest analysis, or null if there is none. */
+  readonly latestAnalysisOf: (market: BoardMarket) => CachedAnalysis | null;
+}
+
+/** The main figures of an analysis. */
+export interface CachedAnalysis {
+  /** In [0, 1]. */
+  readonly probability: number;
+  /** Price at the time of the analysis, in [0, 1]. */
+  readonly marketPrice: number;
+  /** In [0, 1]. */
+  readonly confidence: number;
+  readonly recommendation: string;
 }
 
 /** One market of a screen. Unknown figures are null. */
@@ -38,12 +51,13 @@ export interface ScreenedMarket {
   /** Price minus the price an hour ago. */
   readonly priceVelocity1h: number | null;
   readonly action: Action;
+  readonly analysis: CachedAnalysis | null;
 }
 
 export type ScreeningService = ReturnType<typeof createScreeningService>;
 
 /** Screens the active markets of the board. Create it before the board is filled: it follows every change of the board. */
-export function createScreeningService({ board, clock, findLastHour }: ScreeningPorts) {
+export function createScreeningService({ board, clock, findLastHour, latestAnalysisOf }: ScreeningPorts) {
   const columns = new ScoreColumns();
   board.observe(columns);
 
@@ -63,6 +77,7 @@ export function createScreeningService({ board, clock, findLastHour }: Screening
       spread: spreadOf(market),
       priceVelocity1h: priceMove(market.yesPrice, lastHour?.yesPriceBefore ?? null),
       action: actionOf(score),
+      analysis: latestAnalysisOf(market),
     };
   };
 

@@ -3,6 +3,7 @@ import type { Outcome } from "../../domain/market.ts";
 import { fromMicros, toMicros } from "../../domain/price.ts";
 import { COPY_SCRIPTS, type Html, html, type Page, renderCode } from "../../http/html/index.ts";
 import type { HistoryReading } from "../../storage/index.ts";
+import { renderEstimate, type ShownAnalysis } from "./estimate-section.ts";
 import { formatChange, formatDate, formatDateTime, formatPrice, formatUsd, formatVenue, shorten } from "./format.ts";
 import { writeCurl } from "./landing-page.ts";
 import {
@@ -26,6 +27,8 @@ export interface MarketView extends ListedMarket {
   readonly period: Period;
   /** Null if the history is not available at present. */
   readonly history: HistoryReading | null;
+  /** The latest analysis; null if there is none, or it cannot be read. */
+  readonly analysis: ShownAnalysis | null;
   /** Other markets of the same event, the most traded first. */
   readonly related: readonly ListedMarket[];
 }
@@ -54,6 +57,7 @@ ${eventTitle === null || eventTitle === title ? null : html`<p class="faint even
 ${renderHistorySection(view, path)}
 ${renderQuoteSection(view)}
 </div>
+${view.analysis === null ? null : renderEstimate(view.analysis)}
 ${renderRules(market.listing.rules)}
 ${
   view.related.length === 0

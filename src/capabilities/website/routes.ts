@@ -24,6 +24,7 @@ import { PLANS_PATH } from "../account/index.ts";
 import type { HealthReport } from "../health/index.ts";
 import { type MarketsService, presentMarket } from "../markets/index.ts";
 import { SlidingLog } from "../metering/index.ts";
+import type { ShownAnalysis } from "./estimate-section.ts";
 import { createLandingPage } from "./landing-page.ts";
 import { createMarketPage } from "./market-page.ts";
 import type { ListedMarket } from "./market-table.ts";
@@ -75,6 +76,8 @@ export interface WebsiteOptions {
   readonly upgradeUrl: string | null;
   /** Whether callers without a key can pay per request. */
   readonly acceptsPayments: boolean;
+  /** Returns the market's latest analysis, or null. May reject. */
+  readonly readAnalysis: (market: BoardMarket) => Promise<ShownAnalysis | null>;
 }
 
 type Website = WebsiteOptions & ReturnType<typeof createReaders>;
@@ -246,6 +249,8 @@ function defineMarketRoute(app: FastifyInstance, website: Website): void {
         ...{ market, event, period },
         ...resolveExampleSite(request, website),
         history: await readHistory(website, market, period),
+        // The page is useful without it, for example while the store is unavailable.
+        analysis: await website.readAnalysis(market).catch(() => null),
         related: event === null ? [] : listRelated(website, market, event.slug),
       });
       return sendPublicPage(reply, page);

@@ -51,6 +51,7 @@ export async function openHarness(database: Database, ports: Partial<AppPorts> =
       return {
         customerId,
         get: (path: string) => send("GET", path),
+        post: (path: string) => send("POST", path),
         analyze: (marketId: string, query = "") => send("POST", `${marketPath(marketId)}/analyze${query}`),
       };
     },

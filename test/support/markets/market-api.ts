@@ -83,7 +83,10 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
     probabilityOf: () => null,
   });
   const venues = { trading, all: [...trading, ...(options.reference ?? ["gamma"])] };
-  marketRoutes(app, { service, board, venues, publicUrl, now: () => clock.now() });
+  marketRoutes(app, {
+    ...{ service, board, venues, publicUrl, now: () => clock.now() },
+    readAnalysis: async ({ listing }) => (listing.marketId === "m" ? { analysis_id: "plx-m" } : null),
+  });
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
   resolutionRoutes(app, { service: resolution, venues });
   const get: MarketApi["get"] = (url, headers = {}) =>

@@ -73,7 +73,7 @@ export async function openWebsite(
   };
   websiteRoutes(app, {
     ...{ service, board, clock, venues: ["alpha", "beta"], publicUrl, data, demoKey: "plx_ent_demo" },
-    ...{ upgradeUrl: null, acceptsPayments: false },
+    ...{ upgradeUrl: null, acceptsPayments: false, readAnalysis: async () => null },
     health: () => health,
     ...others,
   });

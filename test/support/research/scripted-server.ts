@@ -19,8 +19,14 @@ export const SCRIPTS = [
 ] as const;
 export type Script = (typeof SCRIPTS)[number];
 
-/** Starts a server of the protocol of OpenAI's chat completions on loopback. `script` chooses the answer of each request. */
-export async function startScriptedServer(script: () => Script, basePercent = 40): ReturnType<typeof startLocalServer> {
+/**
+ * Starts a server of the protocol of OpenAI's chat completions on loopback. `script` chooses the answer of each request by its
+ * user message.
+ */
+export async function startScriptedServer(
+  script: (prompt: string) => Script,
+  basePercent = 40,
+): ReturnType<typeof startLocalServer> {
   return startLocalServer((request, response) => {
     const { messages } = JSON.parse(request.body);
     const { signal } = new AbortController();
@@ -38,7 +44,7 @@ export async function startScriptedServer(script: () => Script, basePercent = 40
       evidence: [certain],
       open_questions: [JSON.stringify(request.headers)],
     };
-    switch (script()) {
+    switch (script(call.prompt)) {
       case "good":
         return respond(response, completion(honestAnswer(call, basePercent)));
       case "nonsense":

@@ -4,21 +4,16 @@ import type { Bus } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import { selectLatestProbabilities } from "./analysis-queries.ts";
+import { selectLatestEstimates } from "./analysis-queries.ts";
+import { readCompletion } from "./completion-event.ts";
+import type { LatestEstimate } from "./model.ts";
 
 const PAGE_ROWS = 5_000;
 /** More markets than are ever on the board at once. Beyond it the market that was analysed longest ago is forgotten. */
 const MARKETS_MAX = 500_000;
 const RETRY_MS = 5_000;
 
-export interface LatestProbability {
-  /** In [0.0001, 0.9999]. */
-  readonly probability: number;
-  /** Unix milliseconds. */
-  readonly analysedAt: number;
-}
-
-export interface LatestProbabilitiesPorts {
+export interface LatestEstimatesPorts {
   readonly database: Database;
   readonly eventLog: EventLog;
   readonly bus: Bus;
@@ -27,22 +22,22 @@ export interface LatestProbabilitiesPorts {
 }
 
 /**
- * The latest probability of each market, in memory, so that lists need no database. It is loaded at the start and follows
+ * The latest estimate of each market, in memory, so that lists need no database. It is loaded at the start and follows
  * the event log, so it contains the analyses of all nodes, about a second late at most.
  */
-export class LatestProbabilities {
-  readonly #ports: LatestProbabilitiesPorts;
-  readonly #byMarket = new Map<string, LatestProbability>();
+export class LatestEstimates {
+  readonly #ports: LatestEstimatesPorts;
+  readonly #byMarket = new Map<string, LatestEstimate>();
   readonly #observers: ((venue: VenueId, marketId: string) => void)[] = [];
   readonly #stop = new AbortController();
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(ports: LatestProbabilitiesPorts) {
+  constructor(ports: LatestEstimatesPorts) {
     this.#ports = ports;
   }
 
   /** Returns null if the market has no analysis, or at the start before all are loaded. */
-  find(venue: VenueId, marketId: string): LatestProbability | null {
+  find(venue: VenueId, marketId: string): LatestEstimate | null {
     return this.#byMarket.get(`${venue}/${marketId}`) ?? null;
   }
 
@@ -50,7 +45,7 @@ export class LatestProbabilities {
     return this.#byMarket.size;
   }
 
-  /** Calls `onChange` after each new probability of a market. It must not throw. */
+  /** Calls `onChange` after each new estimate of a market. It must not throw. */
   observe(onChange: (venue: VenueId, marketId: string) => void): void {
     this.#observers.push(onChange);
   }
@@ -89,9 +84,8 @@ export class LatestProbabilities {
     })) {
       if (hasGap) return;
       for (const { venue, marketId, payload } of events) {
-        const { probability, analyzed_at: analysedAt } = payload;
-        if (venue === null || marketId === null || typeof probability !== "number") continue;
-        this.#set(venue, marketId, { probability, analysedAt: Date.parse(String(analysedAt)) });
+        const latest = readCompletion(payload);
+        if (venue !== null && marketId !== null && latest !== null) this.#set(venue, marketId, latest);
       }
     }
   }
@@ -99,7 +93,7 @@ export class LatestProbabilities {
   async #load(): Promise<void> {
     let after = { venue: "", marketId: "" };
     while (!this.#stop.signal.aborted) {
-      const rows = await selectLatestProbabilities(this.#ports.database, after, PAGE_ROWS);
+      const rows = await selectLatestEstimates(this.#ports.database, after, PAGE_ROWS);
       for (const { venue, marketId, ...latest } of rows) this.#set(venue, marketId, latest);
       const last = rows.at(-1);
       if (last === undefined || rows.length < PAGE_ROWS) return;
@@ -108,13 +102,13 @@ export class LatestProbabilities {
     }
   }
 
-  #set(venue: VenueId, marketId: string, { probability, analysedAt }: LatestProbability): void {
+  #set(venue: VenueId, marketId: string, latest: LatestEstimate): void {
     const id = `${venue}/${marketId}`;
     const known = this.#byMarket.get(id);
-    if (known !== undefined && known.analysedAt >= analysedAt) return;
+    if (known !== undefined && known.analysedAt >= latest.analysedAt) return;
     // Deleted first, so that the map is in the order of the analyses.
     this.#byMarket.delete(id);
-    this.#byMarket.set(id, { probability, analysedAt });
+    this.#byMarket.set(id, latest);
     const [oldest] = this.#byMarket.size > MARKETS_MAX ? this.#byMarket.keys() : [];
     if (oldest !== undefined) this.#byMarket.delete(oldest);
     for (const onChange of this.#observers) onChange(venue, marketId);

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createQuote, createView } from "../../../test/support/engine/market-views.ts";
+import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
+import { openWebsite } from "../../../test/support/pages/website-harness.ts";
+import { analyse, ENGINE_COEFFICIENTS } from "../../engine/index.ts";
+import type { StoredAnalysis } from "../analyses/index.ts";
+
+function createStored(claims: readonly string[]): StoredAnalysis {
+  const analysis = analyse(createView({ quote: createQuote(0.4, 0.42) }), ENGINE_COEFFICIENTS);
+  if (analysis === null) throw new Error("the view has a price");
+  const factors = claims.map((claim, index) => ({
+    ...{ claim, direction: "supports_yes" as const, evidence: [], weight: 1 / claims.length, confidence: 1 },
+    ...{ prior: 0.41 + index / 100, posterior: 0.42 + index / 100 },
+  }));
+  return {
+    ...{ analysisId: "plx-a", venue: "alpha", marketId: "m", type: "light", analysedAt: SAMPLE_AT },
+    result: {
+      title: "Question m",
+      analysis: { ...analysis, probability: 0.43, interval: { low: 0.35, high: 0.52 }, factors },
+      research: { missingReason: null, risks: [], sourceCount: 0, models: [], ensemble: [], costUsd: 0 },
+      durationMs: 5,
+    },
+  };
+}
+
+test("a market page shows estimate, interval and one bar per factor, with texts escaped", async () => {
+  const stored = createStored(["<script>alert(1)</script> moved it.", "Other venues moved it."]);
+  const { board, visit } = await openWebsite({ readAnalysis: async () => ({ stored, freshness: "fresh" }) });
+  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { body: text } = await visit("/markets/alpha/m");
+  assert.match(text, /<h2 id="estimate-title">Our estimate<\/h2>/);
+  assert.match(text, /<strong>43\.0%<\/strong> Yes/);
+  assert.match(text, /80% interval 35\.0% to 52\.0%, price 41\.0%/);
+  assert.equal(text.match(/class="bar up"/g)?.length, 2);
+  assert.match(text, /&lt;script&gt;alert\(1\)&lt;\/script&gt; moved it\.<\/span> <strong>\+1\.0<\/strong>/);
+  assert.ok(!text.includes("<script>alert(1)"));
+});
+
+test("without an analysis, or if it cannot be read, the page has no estimate", async () => {
+  for (const readAnalysis of [async () => null, () => Promise.reject(new Error("the store is unavailable"))]) {
+    const { board, visit } = await openWebsite({ readAnalysis });
+    board.apply(sampleMarket("m"), SAMPLE_AT);
+    const { statusCode, body: text } = await visit("/markets/alpha/m");
+    assert.equal(statusCode, 200);
+    assert.ok(!text.includes("Our estimate"));
+  }
+});
