@@ -43,7 +43,7 @@ describe("npm run evaluate:matching", () => {
   });
 
   test("--json prints only the last line, also for a gzipped file", async () => {
-    const { stdout } = await evaluate(await fileWith(MARKETS, "pairs.jsonl.gz"), "--json");
+    const { stdout } = await evaluate(await fileWith(MARKETS, "rows.jsonl.gz"), "--json");
     assert.equal(stdout.split("\n").length, 2);
     const { market, event } = lastLine(stdout) as { market: { n: number }; event: unknown };
     assert.equal(market.n, 4);
@@ -67,7 +67,7 @@ describe("npm run evaluate:matching", () => {
     const bad = await evaluate(await fileWith([MARKETS[0] ?? {}, { same: true }]));
     assert.equal(bad.code, 1);
     assert.equal(bad.stdout, "");
-    assert.match(bad.stderr, /pairs\.jsonl, line 2: not a pair/);
+    assert.match(bad.stderr, /rows\.jsonl, line 2: not a pair/);
     assert.equal((await evaluate(pathOf("absent.jsonl"))).code, 1);
     const noFile = await evaluate();
     assert.equal(noFile.code, 1);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { quietLog } from "../support/quiet-log.ts";
-import type { startLocalServer } from "../support/research/local-server.ts";
+import { COMPLETION_TOKENS, type startLocalServer } from "../support/research/local-server.ts";
 import { type Script, startScriptedServer } from "../support/research/scripted-server.ts";
 import {
   eventually,
@@ -14,10 +14,10 @@ import {
 
 const MODEL = "scripted-model";
 const API_KEY = "sk-e2e-4f9a27c1d0";
-/** Cost of a call of the scripted model at the default price: 120 input and 30 output tokens. */
-const CALL_USD = (120 * 5 + 30 * 25) / 1e6;
-/** Pays for the plan and two trials. An estimate requires three. */
-const SMALL_BUDGET_USD = 0.03;
+/** Cost of a call of the scripted model at the default price. */
+const CALL_USD = (COMPLETION_TOKENS.prompt * 5 + COMPLETION_TOKENS.completion * 25) / 1e6;
+/** Pays for the plan and two trials of a costly model. An estimate requires three. */
+const SMALL_BUDGET_USD = 0.08;
 
 interface Market {
   readonly path: string;
@@ -136,10 +136,11 @@ after(async () => {
 
 test("a run whose budget is too small ends without research, says so, and spends no more than the budget", async () => {
   const market = markets.next();
+  scripts.set(market.title, () => "costly");
   const { analysis_type: type, meta, ...analysis } = await readAnalysis(market, await requestAnalysis(market));
   assert.equal(type, "light");
   assert.match(meta.method, /The budget of the run did not suffice for the research\.$/);
-  assert.ok(meta.cost_usd > 0 && meta.cost_usd <= SMALL_BUDGET_USD);
+  assert.ok(meta.cost_usd > SMALL_BUDGET_USD / 2 && meta.cost_usd <= SMALL_BUDGET_USD);
   assert.deepEqual(meta.ensemble_estimates, []);
   assertIdentities(analysis);
 });
