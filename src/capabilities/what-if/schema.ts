@@ -9,7 +9,7 @@ const similarity = Type.Number({
   minimum: 0,
   maximum: 1,
   description:
-    "How similar the words of the market are to those of the text. 1 if they are the same. A text without a market above 0.3 gets 404.",
+    "How similar the words of the market are to those of the text. 1 if they are the same. At least 0.3, else the response is 404.",
 });
 
 const sideSchema = (venues: readonly string[], name: string) =>
