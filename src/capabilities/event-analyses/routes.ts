@@ -23,7 +23,7 @@ export function eventAnalysisRoutes(app: FastifyInstance, { service, venues }: E
     metering: { ...METERING.INSIGHT, settles: "before" },
     summary: "Start analyses of an event",
     description:
-      "Starts an analysis of each open market of an event, at most 20, from market data only. Running analyses are joined. The call counts once.",
+      "Starts an analysis of each open market of an event, at most 20, without new research. Running analyses are joined. The call counts once.",
     operationId: "analyze_event",
     responses: { 202: schemas.EventAnalysisStart },
     errors: ["event_not_found", "analysis_not_found", "rate_limited", "store_unavailable", "overloaded"],
