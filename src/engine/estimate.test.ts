@@ -149,7 +149,14 @@ test("a market without any price has no analysis", () => {
   assert.equal(analyse(createView({ quote: null }), ENGINE_COEFFICIENTS), null);
 });
 
-test("a wider book and more uncertain weights widen the interval", () => {
+test("the scenarios of a market that its event does not list are the bounds of its interval", () => {
+  const legs = ["A", "B"].map((marketId) => ({ marketId, label: marketId, at: AS_OF, yesPrice: 0.3, spread: 0.02 }));
+  const event = { isExclusive: true, isExhaustive: true, legs, ladder: null };
+  const names = analyse(createView({ event }), ENGINE_COEFFICIENTS)?.scenarios.map(({ name }) => name);
+  assert.deepEqual(names, ["News for YES", "News for NO"]);
+});
+
+test("a wider book, more uncertain weights and a price that moves more widen the interval", () => {
   const widthOf = (view: MarketView, coefficients = ENGINE_COEFFICIENTS) => {
     const interval = estimate(view, coefficients)?.interval ?? { low: 0, high: 0 };
     return interval.high - interval.low;
@@ -158,6 +165,10 @@ test("a wider book and more uncertain weights widen the interval", () => {
   const extreme = createView({ quote: createQuote(0.94, 0.95) });
   const uncertain = { ...ENGINE_COEFFICIENTS, covariance: { calibration: { calibration: 1 } } };
   assert.ok(widthOf(extreme, uncertain) > widthOf(extreme));
+  const pricesOf = (move: number) =>
+    Array.from({ length: 8 }, (_, day) => ({ at: AS_OF - day * 86_400_000, yesPrice: 0.4 + (day % 2) * move }));
+  const widthAt = (move: number) => widthOf(createView({ prices: pricesOf(move).reverse() }));
+  assert.ok(widthAt(0.1) > widthAt(0.02));
 });
 
 test("a trade is recommended only if its edge after spread and fee is at least a cent", () => {
