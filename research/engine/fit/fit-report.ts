@@ -46,7 +46,8 @@ event came early.
 - What recordings show is fitted to later prices by least squares. The shipped share is the lower end of the slope's 95%
   interval, clustered by contest or event: after a day for the prices of peers, and for an order book the smaller of the values
   after an hour and after a day. It is kept if its out-of-fold gain is at least one standard error.
-- Factors to which no data applies keep the weight that they had.
+- Factors to which no data applies, \`reported_consensus\` and \`research\`, keep the weight that they had. It was set by hand, and the
+  interval of an estimate does not contain its uncertainty.
 
 ## Out of fold, by group
 
@@ -122,6 +123,9 @@ ${describeAlternatives(fit.penalties)}
 
 - The gain over the price is small: prices alone give no more. A signal from prices alone almost never covers
   the spread and the fee.
+- The time-respecting test is nearest to live use. Its difference to the price is ${number(outOfFold.byTime.diff?.value, 5)} (${interval(outOfFold.byTime.diff, 5)}): ${
+    (outOfFold.byTime.diff?.high ?? 0) < 0 ? "a gain" : "no gain"
+  }.
 - Calibration predicts outcomes and not prices: the price a day later has the same bias. Its ratio against later prices is
   therefore above 1 on resolved questions. The recordings contain no close, so it does not apply there.
 - Two choices were made with knowledge of these rows: calibration grows with the time left, and the penalty. The scores out
