@@ -83,7 +83,7 @@ analysisTest(
       await expireHeartbeats(database);
       return researchRunner.calls.length === 2 ? true : null;
     };
-    await eventually(isTakenOver, "the take-over", 10_000);
+    await eventually(isTakenOver, "the take-over");
     assert.equal((await ended(analysisId)).status, "complete");
     assert.deepEqual(researchRunner.calls[1]?.savedState, { stage: "read" });
     zombieGate.resolve();
