@@ -31,6 +31,7 @@ export class LatestEstimates {
   readonly #observers: ((venue: VenueId, marketId: string) => void)[] = [];
   readonly #stop = new AbortController();
   #loop: Promise<void> = Promise.resolve();
+  #isFailing = false;
 
   constructor(ports: LatestEstimatesPorts) {
     this.#ports = ports;
@@ -43,6 +44,11 @@ export class LatestEstimates {
 
   get size(): number {
     return this.#byMarket.size;
+  }
+
+  /** True if the last attempt to load the estimates failed. */
+  get isFailing(): boolean {
+    return this.#isFailing;
   }
 
   /** Calls `onChange` after each new estimate of a market. It must not throw. */
@@ -62,11 +68,12 @@ export class LatestEstimates {
   async #run(): Promise<void> {
     const { clock, log } = this.#ports;
     const { signal } = this.#stop;
-    for (let failures = 0; !signal.aborted; failures++) {
+    while (!signal.aborted) {
       try {
         await this.#loadAndFollow();
       } catch (error) {
-        if (failures === 0) log.warn({ err: error }, "the latest analyses could not be loaded and are loaded again");
+        if (!this.#isFailing) log.warn({ err: error }, "the latest analyses could not be loaded and are loaded again");
+        this.#isFailing = true;
       }
       await clock.sleep(RETRY_MS, signal).catch(() => {});
     }
@@ -77,6 +84,7 @@ export class LatestEstimates {
     const { eventLog, bus, clock } = this.#ports;
     const after = await eventLog.latestId();
     await this.#load();
+    this.#isFailing = false;
     const filter = { types: ["analysis_complete"] } as const;
     for await (const { events, hasGap } of followEvents({
       ...{ log: eventLog, bus, clock, after, filter },
