@@ -30,6 +30,7 @@ export class LatestEstimates {
   readonly #byMarket = new Map<string, LatestEstimate>();
   readonly #observers: ((venue: VenueId, marketId: string) => void)[] = [];
   readonly #stop = new AbortController();
+  readonly #loaded = Promise.withResolvers<void>();
   #loop: Promise<void> = Promise.resolve();
   #isFailing = false;
 
@@ -44,6 +45,11 @@ export class LatestEstimates {
 
   get size(): number {
     return this.#byMarket.size;
+  }
+
+  /** Resolves when all estimates are loaded for the first time, or at the stop. */
+  get loaded(): Promise<void> {
+    return this.#loaded.promise;
   }
 
   /** True if the last attempt to load the estimates failed. */
@@ -62,6 +68,7 @@ export class LatestEstimates {
 
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#loaded.resolve();
     await this.#loop;
   }
 
@@ -85,6 +92,7 @@ export class LatestEstimates {
     const after = await eventLog.latestId();
     await this.#load();
     this.#isFailing = false;
+    this.#loaded.resolve();
     const filter = { types: ["analysis_complete"] } as const;
     for await (const { events, hasGap } of followEvents({
       ...{ log: eventLog, bus, clock, after, filter },
