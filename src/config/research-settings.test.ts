@@ -56,6 +56,7 @@ test("rejects incomplete research settings, and never repeats a key", () => {
     [{ PARALLAX_LLM_BUDGET_USD: "0" }, /BUDGET_USD=0: give USD/],
     [{ PARALLAX_LLM_BUDGET_USD: "1e3" }, /BUDGET_USD=1e3: give USD/],
     [{ PARALLAX_LLM_DEADLINE_SECONDS: "9" }, /DEADLINE_SECONDS=9/],
+    [{ PARALLAX_LLM_DEADLINE_SECONDS: "1801" }, /DEADLINE_SECONDS=1801/],
     [{ PARALLAX_SEARCH_ENGINES: "altavista" }, /ENGINES: altavista is not one of/],
     [{ PARALLAX_SEARCH_ENGINES: "none,gdelt" }, /ENGINES: none is not one of .*; none alone disables search/],
     [{ PARALLAX_SEARCH_ENGINES: "brave" }, /brave requires PARALLAX_SEARCH_API_KEY/],

@@ -52,7 +52,7 @@ export function parseResearchSettings(reader: SettingsReader): ResearchSettings 
       price: readPrice(reader),
     },
     budgetUsd: readBudget(reader),
-    deadlineMs: reader.integer("PARALLAX_LLM_DEADLINE_SECONDS", 10, 3_600) * 1_000,
+    deadlineMs: reader.integer("PARALLAX_LLM_DEADLINE_SECONDS", 10, 1_800) * 1_000,
     search: readSearch(reader),
   };
 }

@@ -15,6 +15,11 @@ after(async () => {
   for (const close of cleanups.reverse()) await close();
 });
 
+/** Calls `stop` after the tests, before the databases close. Timers of work that is not stopped keep the process alive. */
+export function beforeDatabasesClose(stop: () => Promise<void>): void {
+  cleanups.push(stop);
+}
+
 /** Returns a function that opens the database at its first call only, because starting the engine takes seconds. */
 function openOnce(open: () => Promise<Database>): () => Promise<Database> {
   let database: Promise<Database> | null = null;

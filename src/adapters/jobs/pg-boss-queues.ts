@@ -17,6 +17,7 @@ const ENDED_JOB_SECONDS = 600;
 /** The callers bound the attempts, because only they know why one failed. */
 const RETRIES_MAX = 1_000;
 const SCHEMA_OF_PUBLIC = "parallax_jobs";
+const INSUFFICIENT_PRIVILEGE = "42501";
 
 /** pg-boss's own timers never fire: callers run its periodic work with `reclaim`, on the service's clock. */
 function createTimerlessClock(clock: Pick<Clock, "now">) {
@@ -26,7 +27,7 @@ function createTimerlessClock(clock: Pick<Clock, "now">) {
 
 /**
  * Job queues of pg-boss in the store, embedded or on a server, in a schema of their own beside the store's. The schema is
- * created at the first use.
+ * created at the first use, unless an administrator has created it for a user who may not.
  */
 export function createPgBossQueues(ports: {
   readonly database: Database;
@@ -37,12 +38,33 @@ export function createPgBossQueues(ports: {
   const { database, bus, clock, log } = ports;
   let started: Promise<PgBoss> | null = null;
   let isClosed = false;
+  let hasLoggedRefusal = false;
+
+  /** Logs a missing privilege once, with its fix. Clients must not see these details. */
+  const describeRefusal = (schema: string, error: unknown): unknown => {
+    if ((error as { readonly code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) return error;
+    if (!hasLoggedRefusal)
+      log.error(
+        { schema, err: error },
+        `the job queue cannot start: the database user may not create the schema ${schema} and its tables. Grant the user CREATE on the database, or run as an administrator: create schema ${schema} authorization <user>`,
+      );
+    hasLoggedRefusal = true;
+    return new AppError("store_unavailable", "The job queue is not available at the moment.", { cause: error });
+  };
 
   const start = async (): Promise<PgBoss> => {
-    const [row] = await database.query<{ name: string }>("select current_schema() as name");
+    const [row] = await database.query<{ schema: string; exists: boolean }>(
+      `select name as schema, exists (select from pg_namespace where nspname = name)
+       from (
+         select case current_schema() when 'public' then '${SCHEMA_OF_PUBLIC}' else current_schema() || '_jobs' end as name
+       ) as wanted`,
+    );
+    const { schema = SCHEMA_OF_PUBLIC, exists = false } = row ?? {};
     const boss = new PgBoss({
       db: createBossStore(database),
-      schema: row === undefined || row.name === "public" ? SCHEMA_OF_PUBLIC : `${row.name}_jobs`,
+      schema,
+      // "create schema if not exists" requires the privilege to create schemas even if this one exists.
+      createSchema: !exists,
       clock: createTimerlessClock(clock),
       supervise: false,
       schedule: false,
@@ -53,7 +75,9 @@ export function createPgBossQueues(ports: {
     });
     // Without a listener an error event would end the process.
     boss.on("error", (error: unknown) => log.warn({ err: error }, "the job queue could not use the store"));
-    await boss.start();
+    await boss.start().catch((error: unknown) => {
+      throw describeRefusal(schema, error);
+    });
     return boss;
   };
   const require = (): Promise<PgBoss> => {

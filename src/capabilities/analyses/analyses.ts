@@ -79,7 +79,8 @@ export function createAnalyses(ports: AnalysisPorts) {
     houseJob,
     /** Names of the jobs whose last run failed, for health and metrics. */
     get failingJobs(): readonly string[] {
-      return [...houseJob.failing, ...(worker.isFailing ? ["analysis_queue"] : [])];
+      const others = { analysis_queue: worker.isFailing, latest_analyses: latest.isFailing };
+      return [...houseJob.failing, ...Object.entries(others).flatMap(([name, isFailing]) => (isFailing ? name : []))];
     },
     start(): void {
       latest.start();

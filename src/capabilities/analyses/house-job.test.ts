@@ -40,6 +40,21 @@ analysisTest("one node queues a batch, and markets with a recent analysis are no
   assert.equal((await listRuns(database)).length, 2);
 });
 
+analysisTest("after a restart, markets with a recent analysis are not analysed again", async (open, database) => {
+  const before = await open();
+  for (const marketId of ["m-1", "m-2"]) before.listMarket(marketId);
+  before.app.analyses.start();
+  await before.app.analyses.houseJob.queueBatch();
+  await eventually(() => (before.app.analyses.latest.size === 2 ? true : null), "the analyses");
+  await before.app.analyses.stop();
+  await database.query("update analysis_house_batch set queued_at = queued_at - interval '1 minute'");
+  const { app, listMarket } = await open({ analyses: { hasHouseJob: true } });
+  for (const marketId of ["m-1", "m-2", "m-3"]) listMarket(marketId);
+  app.analyses.start();
+  await eventually(() => app.analyses.latest.find(VENUE, "m-3"), "the analysis of the new market");
+  assert.deepEqual((await listRuns(database)).sort(), ["m-1", "m-2", "m-3"]);
+});
+
 analysisTest("a node loads the latest estimates at the start and follows those of other nodes", async (open) => {
   const nodes = [await open(), await open()];
   const [worker, reader] = nodes;

@@ -20,7 +20,7 @@ export interface HouseJobPorts {
   readonly board: MarketBoard;
   readonly clock: Clock;
   readonly log: Log;
-  readonly latest: Pick<LatestEstimates, "find">;
+  readonly latest: Pick<LatestEstimates, "find" | "loaded">;
   /** Ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
   readonly request: (market: BoardMarket) => Promise<unknown>;
@@ -44,7 +44,7 @@ function selectDue({ board, latest, venues }: HouseJobPorts, now: number): Board
  * for, and deletes old analyses. Nodes share the work: one of them queues each batch.
  */
 export function createHouseJob(ports: HouseJobPorts) {
-  const { database, clock, log, request } = ports;
+  const { database, clock, log, latest, request } = ports;
   const jobs = new BackgroundJobs(clock, log);
   let isStopping = false;
 
@@ -65,7 +65,11 @@ export function createHouseJob(ports: HouseJobPorts) {
       return jobs.failing;
     },
     start(): void {
-      jobs.start("analyses", BATCH_PAUSE_MS, queueBatch);
+      jobs.start("analyses", BATCH_PAUSE_MS, async () => {
+        // Before, every market seems to have no analysis.
+        await latest.loaded;
+        if (!isStopping) await queueBatch();
+      });
       jobs.start("analysis_retention", RETENTION_PAUSE_MS, () => deleteOld(clock.now()));
     },
     stop(): Promise<void> {

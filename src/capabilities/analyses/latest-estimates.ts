@@ -30,7 +30,9 @@ export class LatestEstimates {
   readonly #byMarket = new Map<string, LatestEstimate>();
   readonly #observers: ((venue: VenueId, marketId: string) => void)[] = [];
   readonly #stop = new AbortController();
+  readonly #loaded = Promise.withResolvers<void>();
   #loop: Promise<void> = Promise.resolve();
+  #isFailing = false;
 
   constructor(ports: LatestEstimatesPorts) {
     this.#ports = ports;
@@ -45,6 +47,16 @@ export class LatestEstimates {
     return this.#byMarket.size;
   }
 
+  /** Resolves when all estimates are loaded for the first time, or at the stop. */
+  get loaded(): Promise<void> {
+    return this.#loaded.promise;
+  }
+
+  /** True if the last attempt to load the estimates failed. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
   /** Calls `onChange` after each new estimate of a market. It must not throw. */
   observe(onChange: (venue: VenueId, marketId: string) => void): void {
     this.#observers.push(onChange);
@@ -56,17 +68,19 @@ export class LatestEstimates {
 
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#loaded.resolve();
     await this.#loop;
   }
 
   async #run(): Promise<void> {
     const { clock, log } = this.#ports;
     const { signal } = this.#stop;
-    for (let failures = 0; !signal.aborted; failures++) {
+    while (!signal.aborted) {
       try {
         await this.#loadAndFollow();
       } catch (error) {
-        if (failures === 0) log.warn({ err: error }, "the latest analyses could not be loaded and are loaded again");
+        if (!this.#isFailing) log.warn({ err: error }, "the latest analyses could not be loaded and are loaded again");
+        this.#isFailing = true;
       }
       await clock.sleep(RETRY_MS, signal).catch(() => {});
     }
@@ -77,6 +91,8 @@ export class LatestEstimates {
     const { eventLog, bus, clock } = this.#ports;
     const after = await eventLog.latestId();
     await this.#load();
+    this.#isFailing = false;
+    this.#loaded.resolve();
     const filter = { types: ["analysis_complete"] } as const;
     for await (const { events, hasGap } of followEvents({
       ...{ log: eventLog, bus, clock, after, filter },

@@ -61,7 +61,10 @@ export interface RunningRun {
   readonly follows: string | null;
 }
 
-/** Selects the running run of a market and the one that follows it. Neither ends before the transaction does. */
+/**
+ * Selects the running run of a market, then the one that follows it. Neither ends before the transaction does. They are
+ * locked in the order in which the end of a run locks them, so that the two cannot deadlock.
+ */
 export async function lockRunning(
   transaction: Transaction,
   venue: VenueId,
@@ -69,7 +72,8 @@ export async function lockRunning(
 ): Promise<readonly RunningRun[]> {
   return transaction.query<RunningRun & Record<string, unknown>>(
     `select analysis_id as "analysisId", analysis_type as type, started_at is not null as "isStarted", follows
-     from analysis_runs where venue = $1 and market_id = $2 and status = 'running' for update`,
+     from analysis_runs where venue = $1 and market_id = $2 and status = 'running'
+     order by follows nulls first for update`,
     [venue, marketId],
   );
 }

@@ -41,7 +41,7 @@ analysisTest("many runs on several nodes all end, each with one event", async (o
   const events = await readEvents(database);
   assert.deepEqual(new Set(events.map(({ analysis_id }) => analysis_id)), new Set(requested));
   assert.equal(events.length, 60);
-  assert.equal(researchRunner.calls.length, 60);
+  assert.equal(new Set(researchRunner.calls.map(({ question }) => question.marketId)).size, 60);
 });
 
 analysisTest("a customer with many waiting runs does not delay another customer's run", async (open, database) => {
@@ -84,7 +84,7 @@ analysisTest(
       await expireHeartbeats(database);
       return researchRunner.calls.length === 2 ? true : null;
     };
-    await eventually(isTakenOver, "the take-over", 10_000);
+    await eventually(isTakenOver, "the take-over");
     assert.equal((await ended(analysisId)).status, "complete");
     assert.deepEqual(researchRunner.calls[1]?.savedState, { stage: "read" });
     zombieGate.resolve();

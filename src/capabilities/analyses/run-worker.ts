@@ -39,16 +39,16 @@ export class RunWorker {
   #wake: () => void = () => {};
   #hasWakeUp = false;
   #unsubscribe: () => void = () => {};
-  /** Consecutive failures to use the queue. Only the first is logged. */
-  #failures = 0;
+  /** Names of the tasks whose last attempt failed. */
+  readonly #failing = new Set<string>();
 
   constructor(ports: RunWorkerPorts) {
     this.#ports = ports;
   }
 
-  /** True if the queue could not be used at the last attempt. */
+  /** True if the last attempt to fetch, renew, reclaim or end runs failed. */
   get isFailing(): boolean {
-    return this.#failures > 0;
+    return this.#failing.size > 0;
   }
 
   start(): void {
@@ -56,9 +56,9 @@ export class RunWorker {
     this.#unsubscribe = queue.onAnnounced(() => this.#wakeUp());
     this.#loops = Promise.all([
       this.#fetchLoop(),
-      this.#repeat(RENEW_MS, () => queue.renew([...this.#active.keys()])),
-      this.#repeat(RECLAIM_MS, () => queue.reclaim()),
-      this.#repeat(OVERDUE_MS, () => this.#endOverdue()),
+      this.#repeat("renew", RENEW_MS, () => queue.renew([...this.#active.keys()])),
+      this.#repeat("reclaim", RECLAIM_MS, () => queue.reclaim()),
+      this.#repeat("end_overdue", OVERDUE_MS, () => this.#endOverdue()),
     ]);
   }
 
@@ -81,7 +81,7 @@ export class RunWorker {
     while (!this.#stop.signal.aborted) {
       this.#hasWakeUp = false;
       const freeCount = concurrency - this.#active.size;
-      const jobs = freeCount === 0 ? [] : await this.#attempt(() => queue.fetch(freeCount), []);
+      const jobs = freeCount === 0 ? [] : await this.#attempt("fetch", () => queue.fetch(freeCount), []);
       for (const job of jobs) this.#run(job);
       await this.#waitForWakeUp();
     }
@@ -120,23 +120,24 @@ export class RunWorker {
     }
   }
 
-  async #repeat(pauseMs: number, task: () => Promise<unknown>): Promise<void> {
+  async #repeat(name: string, pauseMs: number, task: () => Promise<unknown>): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await this.#attempt(task, null);
+      await this.#attempt(name, task, null);
       await this.#ports.clock.sleep(pauseMs, signal).catch(() => {});
     }
   }
 
-  async #attempt<Value>(task: () => Promise<Value>, otherwise: Value): Promise<Value> {
+  /** Logs only the first of consecutive failures of a task. */
+  async #attempt<Value>(name: string, task: () => Promise<Value>, otherwise: Value): Promise<Value> {
     try {
       const value = await task();
-      this.#failures = 0;
+      this.#failing.delete(name);
       return value;
     } catch (error) {
-      this.#failures += 1;
-      if (this.#failures === 1 && !this.#stop.signal.aborted)
-        this.#ports.log.warn({ err: error }, "the queue of analyses could not be used and is tried again");
+      if (!this.#failing.has(name) && !this.#stop.signal.aborted)
+        this.#ports.log.warn({ task: name, err: error }, "the queue of analyses could not be used and is tried again");
+      this.#failing.add(name);
       return otherwise;
     }
   }

@@ -43,8 +43,9 @@ export function createAnalysesService({ database, board, clock, runs, getMarket 
       // Not accepted, because the run would count and could only fail.
       if (market.yesPrice === null)
         throw new AppError("venue_unavailable", "The venue currently has no price for this market");
-      const analysisId = await runs.request(market, options);
-      return { analysisId, estimatedSeconds: await runs.estimateSeconds() };
+      // Read first, so that a call whose run was queued does not fail afterwards.
+      const estimatedSeconds = await runs.estimateSeconds();
+      return { analysisId: await runs.request(market, options), estimatedSeconds };
     },
 
     /**
@@ -56,8 +57,8 @@ export function createAnalysesService({ database, board, clock, runs, getMarket 
       market: BoardMarket,
       customerId: string,
     ): Promise<{ readonly analysisId: string; readonly estimatedSeconds: number }> {
-      const analysisId = await runs.requestLight(market, customerId);
-      return { analysisId, estimatedSeconds: await runs.estimateSeconds("light") };
+      const estimatedSeconds = await runs.estimateSeconds("light");
+      return { analysisId: await runs.requestLight(market, customerId), estimatedSeconds };
     },
 
     /** Returns the latest analysis of a market, or null. */
