@@ -22,7 +22,7 @@ export function summarise(view: MarketView, estimate: Estimate, edges: readonly 
 
 function describeRecommendation(edges: readonly ExecutableEdge[]): string {
   const [best] = edges;
-  if (best === undefined) return "No side can be bought at a known price and fee.";
+  if (best === undefined) return "No side can be bought at a current price and a known fee.";
   const costs = `at ${formatPrice(best.price)} plus a fee of ${formatPrice(best.fee)}`;
   return recommend(edges) === "NO_TRADE"
     ? `No trade pays after costs: the better one, ${best.side.toUpperCase()} ${costs}, has an edge of ${formatPoints(best.edge)} points.`
@@ -53,7 +53,7 @@ export function describeEdge({ probability, marketPrice }: Estimate, edges: read
   );
   const rule = `A trade needs at least ${formatPoints(EDGE_MIN)} point after costs.`;
   return sides.length === 0
-    ? `${difference} No side can be bought at a known price and fee.`
+    ? `${difference} No side can be bought at a current price and a known fee.`
     : [difference, ...sides, rule].join(" ");
 }
 

@@ -180,6 +180,7 @@ test("a trade is recommended only if its edge after spread and fee is at least a
   assert.equal(recommendationOf({ research, takerFee: { kind: "flat_value", rate: 0.9 } }), "NO_TRADE");
   assert.equal(recommendationOf({ research, takerFee: null }), "NO_TRADE");
   assert.equal(recommendationOf({ research, kind: "play_money" }), "NO_TRADE");
+  assert.equal(recommendationOf({ research, quote: createQuote(0.4, 0.42, AS_OF - 3_600_001) }), "NO_TRADE");
   assert.equal(recommendationOf({ research, quote: { ...createQuote(0.1, 0.9), lastPrice: 0.5 } }), "NO_TRADE");
   assert.equal(recommendationOf({ research, quote: { ...createQuote(0.42, 0.4), lastPrice: 0.41 } }), "NO_TRADE");
 });

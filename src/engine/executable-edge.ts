@@ -18,6 +18,9 @@ export type Recommendation = "BUY_YES" | "BUY_NO" | "NO_TRADE";
 /** Edge after costs from which a trade is recommended: a cent a contract, the tick of most markets. */
 export const EDGE_MIN = 0.01;
 
+/** At a quote that was last confirmed earlier than this, nobody can be expected to trade. */
+const QUOTE_AGE_MS_MAX = 3_600_000;
+
 /**
  * Edge of both sides after the spread and the taker fee, the better one first. YES: p - (ask + fee). NO:
  * (1 - p) - ((1 - bid) + fee). A side without a quote is left out. Empty for play money, if the fee is unknown, and for a
@@ -25,8 +28,12 @@ export const EDGE_MIN = 0.01;
  *
  * @param probability  estimated probability of YES, in [0, 1]
  */
-export function executableEdges({ quote, takerFee: fee, kind }: MarketView, probability: number): ExecutableEdge[] {
+export function executableEdges(
+  { asOf, quote, takerFee: fee, kind }: MarketView,
+  probability: number,
+): ExecutableEdge[] {
   if (quote === null || fee === null || kind !== "money" || isCrossed(quote.bid, quote.ask)) return [];
+  if (asOf - quote.at > QUOTE_AGE_MS_MAX) return [];
   const offers = [
     { side: "yes" as const, price: quote.ask, probability },
     { side: "no" as const, price: quote.bid === null ? null : 1 - quote.bid, probability: 1 - probability },

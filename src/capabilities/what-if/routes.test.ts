@@ -114,6 +114,24 @@ test("200: markets of one event exclude or imply each other", async () => {
   assert.deepEqual([implied.dependence, implied.probability_if_true], ["implies", 1]);
 });
 
+test("200: another venue's listing of an outcome of the same event excludes the question", async () => {
+  const { board, addMarket, ask } = await openApi({
+    pairsOf: (venue, marketId) =>
+      venue === "beta" && marketId === "bob-b"
+        ? [{ a: "alpha/bob", b: "beta/bob-b", relation: "identical", confidence: 0.95, source: "model", evidence: [] }]
+        : [],
+  });
+  board.applyEvent(sampleEvent("E", { mutuallyExclusive: true }));
+  addMarket("ann", "Will Ann win the primary?", { eventId: "E" });
+  addMarket("bob", "Robert to be the nominee", { eventId: "E" }, 0.3);
+  addMarket("bob-b", "Will Bob win the primary?", { venue: "beta" }, 0.3);
+  const answer = (await ask({ market_query: "Ann win primary", hypothesis: "Bob win primary" })).json();
+  assert.deepEqual(
+    [answer.hypothesis.market_id, answer.dependence, answer.probability_if_true],
+    ["bob-b", "exclusive", 0],
+  );
+});
+
 test("200: without enough price moves the conditional probabilities are null", async () => {
   const { ask } = await openApi({ correlate: async () => ({ correlation: null, dataPoints: 12 }) });
   const { dependence, probability_if_true, probability_if_false, rationale } = (await ask()).json();

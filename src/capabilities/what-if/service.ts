@@ -51,7 +51,9 @@ export function createWhatIfService(ports: WhatIfPorts) {
 
   /** The dependence that follows from the questions themselves; null if none is known. */
   const findLogicalDependence = (question: BoardMarket, hypothesis: BoardMarket): Dependence | null =>
-    findPairDependence(question, hypothesis, ports.pairsOf) ?? findEventDependence(question, hypothesis, board);
+    findPairDependence(question, hypothesis, ports.pairsOf) ??
+    findEventDependence(question, hypothesis, board) ??
+    findTwinDependence(question, hypothesis, ports);
 
   return {
     /**
@@ -105,6 +107,26 @@ function findPairDependence(
     default:
       return null;
   }
+}
+
+/** Exclusive if the same question as the hypothesis is another outcome of the question's event, which excludes others. */
+function findTwinDependence(
+  question: BoardMarket,
+  { listing: { venue, marketId } }: BoardMarket,
+  { board, pairsOf }: Pick<WhatIfPorts, "board" | "pairsOf">,
+): Dependence | null {
+  const { eventId } = question.listing;
+  if (eventId === null) return null;
+  const slug = eventSlug(question.listing.venue, eventId);
+  if (board.findEvent(slug)?.listing.mutuallyExclusive !== true) return null;
+  const own = idOf(question);
+  const twins = new Set(
+    pairsOf(venue, marketId)
+      .filter(({ relation, confidence }) => relation === "identical" && confidence >= ALSO_ON_CONFIDENCE_MIN)
+      .flatMap(({ a, b }) => [a, b]),
+  );
+  const isOutcome = board.marketsOfEvent(slug).some((market) => idOf(market) !== own && twins.has(idOf(market)));
+  return isOutcome ? "exclusive" : null;
 }
 
 /** By the event that both markets belong to. */
