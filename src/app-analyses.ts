@@ -43,7 +43,7 @@ export function buildAnalyses(ports: AppPorts, pipeline: Pipeline): Analyses {
   });
 }
 
-function buildMarketViews({ database, venues }: AppPorts, { board, matching }: Pipeline) {
+function buildMarketViews({ database, venues }: AppPorts, { board, matching, ingest }: Pipeline) {
   const traits = new Map<VenueId, VenueTraits>(
     venues.map(({ id, adapter = null, referenceOnly }) => [id, { adapter, isPlayMoney: referenceOnly }]),
   );
@@ -51,6 +51,7 @@ function buildMarketViews({ database, venues }: AppPorts, { board, matching }: P
     board,
     traitsOf: (venue) => traits.get(venue) ?? { adapter: null, isPlayMoney: false },
     equalMarketsOf: (market) => matching?.equalMarketsOf(market) ?? [],
+    trackedBookOf: (market) => ingest.books.tracked(market),
     async readPrices(marketKey, asOf) {
       const { series } = await readPriceSeries(database, [marketKey], { period: "7d", now: asOf });
       const { times = [], prices = [] } = series[0] ?? {};

@@ -1,40 +1,11 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { readFile } from "node:fs/promises";
+import { describe, test } from "node:test";
+import { createProgramRunner } from "../../test/support/run-on-rows.ts";
 import type { ResolvedRow } from "./rows.ts";
 import { createRow, daysBefore } from "./test-rows.ts";
 
-const COMMAND = new URL("evaluate.ts", import.meta.url).pathname;
-
-let folder = "";
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "engine-evaluate-"));
-});
-after(() => rm(folder, { recursive: true, force: true }));
-
-interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const evaluate = (...args: readonly string[]): Promise<Run> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [COMMAND, ...args], (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
-    );
-  });
-
-async function fileWith(rows: readonly object[], name = "rows.jsonl"): Promise<string> {
-  const path = join(folder, name);
-  const text = rows.map((row) => JSON.stringify(row)).join("\n");
-  await writeFile(path, name.endsWith(".gz") ? gzipSync(text) : text);
-  return path;
-}
+const { run: evaluate, fileWith, pathOf } = createProgramRunner(new URL("evaluate.ts", import.meta.url));
 
 interface Scores {
   readonly n: number;
@@ -69,8 +40,8 @@ const LONG_SHOTS = Array.from(
 
 describe("npm run evaluate", () => {
   test("prints tables and one JSON object in the last line, and writes the reports", async () => {
-    const html = join(folder, "report.html");
-    const json = join(folder, "report.json");
+    const html = pathOf("report.html");
+    const json = pathOf("report.json");
     const rows = [...LONG_SHOTS, createRow({ venue: "<b>", title: null, group: null })];
     const { code, stdout, stderr } = await evaluate(await fileWith(rows), "--html", html, "--json", json);
     assert.equal(code, 0, stderr);
@@ -142,7 +113,7 @@ describe("npm run evaluate", () => {
     assert.equal(bad.code, 1);
     assert.equal(bad.stdout, "");
     assert.match(bad.stderr, /rows\.jsonl, line 2: not a resolved question/);
-    assert.equal((await evaluate(join(folder, "absent.jsonl"))).code, 1);
+    assert.equal((await evaluate(pathOf("absent.jsonl"))).code, 1);
     assert.match((await evaluate()).stderr, /Usage: npm run evaluate/);
     assert.match((await evaluate("--help")).stdout, /^Usage:/);
   });

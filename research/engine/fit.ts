@@ -10,8 +10,8 @@ import { summarise } from "./summary.ts";
 
 const USAGE = `Usage: npm run fit -- [--resolved FILE] [--quotes FILE] [--depth FILE]
 
-Writes src/engine/coefficients.json and docs/reports/engine.md. The last line of the output is one JSON object with the scores
-of the resolved questions out of fold; the lines before it contain those of the recorded quotes and order books.
+Fits the weights of the probability engine and writes src/engine/coefficients.json and docs/reports/engine.md. The output has one
+JSON object per file with its scores out of fold: quotes, order books and, on the last line, resolved questions.
   --resolved  resolved questions (default ../shared/data/resolved-dev.jsonl.gz)
   --quotes    best prices of the same contract at several venues (default ../shared/data/tape-xvenue-quotes.jsonl.gz)
   --depth     order books (default ../shared/data/tape-kalshi-depth.jsonl.gz)

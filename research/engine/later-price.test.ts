@@ -51,6 +51,18 @@ test("a venue that follows another one is found, and its peer predicts its later
   assert.ok(parts.has("cross_venue"));
 });
 
+test("a venue with different peers in different contests has a share for each of them", () => {
+  const rename = (rows: readonly QuotesPoint[], peer: string) =>
+    rows.map((row) => ({
+      ...row,
+      contest: `${row.contest} ${peer}`,
+      sides: row.sides.map((side) => (side.venue === "leader" ? { ...side, venue: peer } : side)),
+    }));
+  const rows = [...rename(QUOTES, "first"), ...rename(QUOTES, "second")];
+  const { leadership } = fitLeadership([...laterCases({ kind: "quotes", rows })], ENGINE_COEFFICIENTS);
+  assert.deepEqual(Object.keys(leadership.follower ?? {}), ["first", "second"]);
+});
+
 test("a case does not see later prices, and a bid of 0 is no bid", () => {
   const [first, ...others] = laterCases({ kind: "quotes", rows: QUOTES });
   assert.deepEqual(first?.view.prices.length, 1);

@@ -76,6 +76,29 @@ test("the markets of an event at a venue are legs, unless their prices contradic
   assert.equal(legsAt(0.6, 0.45, { venue: "venue_b" }), null);
 });
 
+test("a view contains neither later nor old prices of the other markets, nor a listing in the future", () => {
+  const at = RESOLVED_AT - 3 * DAY_MS;
+  const viewWith = (prices: ResolvedRow["prices"]) => {
+    const [history] = toHistories([
+      createRow({ event_id: "E", created_at: daysBefore(2.9), prices: [[daysBefore(4), 0.6]] }),
+      createRow({ event_id: "E", market_id: "N", prices }),
+    ]);
+    assert.ok(history !== undefined);
+    return viewOf(history, at);
+  };
+  const { event, openAt } = viewWith([
+    [daysBefore(4), 0.45],
+    [daysBefore(2), 0.1],
+  ]);
+  assert.deepEqual(
+    event?.legs.map(({ yesPrice }) => yesPrice),
+    [0.6, 0.45],
+  );
+  assert.equal(openAt, null);
+  assert.equal(viewWith([[daysBefore(6.1), 0.45]]).event, null, "more than three days old");
+  assert.equal(viewWith([[daysBefore(2), 0.45]]).event, null, "later");
+});
+
 test("the score of a sample is the engine's estimate of its view", () => {
   const samples = createSamples(toHistories([createRow({ prices: [[daysBefore(2), 0.97]], close_at: daysBefore(0) })]));
   const scored = scoreSamples(samples, ENGINE_COEFFICIENTS);

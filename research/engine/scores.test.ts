@@ -71,6 +71,11 @@ test("the bootstrap interval agrees with the standard error of a mean", () => {
   near((interval?.high ?? 0) - (interval?.low ?? 0), (2 * 1.96 * 0.5) / Math.sqrt(400), 0.01);
 });
 
+test("one group tells nothing about the spread of groups, so its interval is unbounded", () => {
+  const terms = [1, 2, 3].map((numerator) => ({ group: "a", numerator, denominator: 1 }));
+  assert.deepEqual(clusteredRatio(terms), { value: 2, low: -Infinity, high: Infinity });
+});
+
 test("no forecasts have no scores", () => {
   assert.deepEqual(compare([]), {
     ...{ n: 0, groups: 0, brier: null, marketBrier: null, logScore: null, marketLogScore: null, diff: null },

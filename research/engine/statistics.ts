@@ -21,13 +21,15 @@ const SEED = 20_260_820;
  * Sum of numerators / sum of denominators with its 95% percentile interval over resampled groups (cluster bootstrap). The
  * seed is fixed: the same terms give the same interval.
  *
- * @returns  null without terms, or if the denominators sum to 0
+ * @returns  null without terms, or if the denominators sum to 0; an unbounded interval for one group
  * @see Field & Welsh (2007), "Bootstrapping clustered data", Journal of the Royal Statistical Society B 69(3)
  */
 export function clusteredRatio(terms: readonly Term[]): Interval | null {
   const groups = [...sumByGroup(terms).values()];
   const value = ratioOf(groups);
   if (!Number.isFinite(value)) return null;
+  // Every resample of one group is the group itself: its interval would have no width.
+  if (groups.length === 1) return { value, low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
   const random = createRandom(SEED);
   const ratios: number[] = [];
   for (let resample = 0; resample < RESAMPLES; resample++) {

@@ -1,38 +1,8 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { describe, test } from "node:test";
+import { createProgramRunner } from "../../test/support/run-on-rows.ts";
 
-const COMMAND = new URL("evaluate.ts", import.meta.url).pathname;
-
-let folder = "";
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "matching-evaluate-"));
-});
-after(() => rm(folder, { recursive: true, force: true }));
-
-interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const evaluate = (...args: readonly string[]): Promise<Run> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [COMMAND, ...args], (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
-    );
-  });
-
-async function fileWith(rows: readonly object[], name = "pairs.jsonl"): Promise<string> {
-  const path = join(folder, name);
-  const text = rows.map((row) => JSON.stringify(row)).join("\n");
-  await writeFile(path, name.endsWith(".gz") ? gzipSync(text) : text);
-  return path;
-}
+const { run: evaluate, fileWith, pathOf } = createProgramRunner(new URL("evaluate.ts", import.meta.url));
 
 const pair = (a: string, b: string, same: boolean, relation: string, grain = "market") => ({
   a: { venue: "first", id: `a:${a}`, title: a },
@@ -73,7 +43,7 @@ describe("npm run evaluate:matching", () => {
   });
 
   test("--json prints only the last line, also for a gzipped file", async () => {
-    const { stdout } = await evaluate(await fileWith(MARKETS, "pairs.jsonl.gz"), "--json");
+    const { stdout } = await evaluate(await fileWith(MARKETS, "rows.jsonl.gz"), "--json");
     assert.equal(stdout.split("\n").length, 2);
     const { market, event } = lastLine(stdout) as { market: { n: number }; event: unknown };
     assert.equal(market.n, 4);
@@ -97,8 +67,8 @@ describe("npm run evaluate:matching", () => {
     const bad = await evaluate(await fileWith([MARKETS[0] ?? {}, { same: true }]));
     assert.equal(bad.code, 1);
     assert.equal(bad.stdout, "");
-    assert.match(bad.stderr, /pairs\.jsonl, line 2: not a pair/);
-    assert.equal((await evaluate(join(folder, "absent.jsonl"))).code, 1);
+    assert.match(bad.stderr, /rows\.jsonl, line 2: not a pair/);
+    assert.equal((await evaluate(pathOf("absent.jsonl"))).code, 1);
     const noFile = await evaluate();
     assert.equal(noFile.code, 1);
     assert.match(noFile.stderr, /Usage: npm run evaluate:matching/);

@@ -7,14 +7,15 @@ import { ENGINE_COEFFICIENTS, type EngineCoefficients, estimate } from "../../sr
 import { clusteredRatio } from "../engine/statistics.ts";
 import { viewWorld } from "./world-views.ts";
 
-const USAGE = `Usage: npm run evaluate:sandbox -- [--seeds 101-110] [--markets N] [--instants N] [--only FACTOR]
+const USAGE = `Usage: npm run evaluate:sandbox -- [--seeds LIST] [--markets N] [--instants N] [--only FACTOR]
 
 Compares the engine's probability and the price with the true probability of simulated markets. Skill is 1 minus the ratio
-of the mean squared errors; its 95% interval is bootstrapped over events. The last line of the output is one JSON object.
-  --seeds     seeds, as a list and ranges (default 101-110)
+of their mean squared errors: above 0, the engine is better than the price. The 95% interval is bootstrapped over events. The
+last line of the output is one JSON object.
+  --seeds     seeds of the worlds: numbers and ranges, such as 1,5,101-110 (default 101-110)
   --markets   markets per world (default 400)
   --instants  times per world, within the 30 days before its start (default 10)
-  --only      uses this factor only
+  --only      sets the weights of all other factors to 0
 `;
 const DAY_MS = 86_400_000;
 const GENESIS = Date.UTC(2026, 9, 1);

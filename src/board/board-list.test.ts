@@ -124,3 +124,27 @@ test("the board lists all markets if there are more than its initial capacity", 
   assert.equal(ids.length, count);
   assert.equal(ids.at(-1), "m0");
 });
+
+test("`findByQuestion` returns the most similar markets that pass its filter, and the larger volume of equal ones", () => {
+  const parts = (title: string, volume24hUsd: number | null, listing: SampleParts["listing"] = {}): SampleParts => ({
+    listing: { title, ...listing },
+    activity: { volume24hUsd },
+  });
+  const title = "Will Ann win the primary?";
+  const board = createBoard({
+    unrelated: parts("Will it rain?", 9e6),
+    loose: parts("Will Ann or Bob or Cid win the primary in May?", 9e6),
+    small: parts(title, 1),
+    unknown: parts(title, null),
+    large: parts(title, 2),
+    closed: parts(title, 9e6, { status: "closed" }),
+    elsewhere: parts(title, 9e6, { venue: "beta" }),
+    unpriced: { ...parts(title, 9e6), quote: { bid: null, ask: null, lastPrice: null, indicativePrice: null } },
+  });
+  const find = (limit: number) =>
+    board
+      .findByQuestion("Ann win primary", { venues: ["alpha"], status: "active", limit })
+      .map(({ market }) => market.listing.marketId);
+  const order = ["large", "small", "unknown", "loose"];
+  for (const limit of [1, 2, 3, 4, 9]) assert.deepEqual(find(limit), order.slice(0, limit));
+});

@@ -257,16 +257,18 @@ export class MarketBoard {
     filter: { readonly venues: readonly VenueId[]; readonly status: MarketStatus; readonly limit: number },
   ): QuestionMatch[] {
     const venues = new Set(filter.venues);
-    return this.#textIndex
-      .rank(question)
-      .flatMap(({ row, similarity }): QuestionMatch[] => {
-        const market = this.#markets[row] ?? null;
-        if (market === null || market.yesPrice === null) return [];
-        const { venue, status } = market.listing;
-        return venues.has(venue) && status === filter.status ? [{ market, similarity }] : [];
-      })
-      .sort((a, b) => b.similarity - a.similarity || volumeOf(b.market) - volumeOf(a.market))
-      .slice(0, filter.limit);
+    const best: QuestionMatch[] = [];
+    for (const { row, similarity } of this.#textIndex.rank(question)) {
+      // Most rows are less similar than those already found, so few need to be looked up and sorted.
+      if (best.length >= filter.limit && similarity < (best.at(-1)?.similarity ?? 0)) continue;
+      const market = this.#markets[row] ?? null;
+      if (market === null || market.yesPrice === null) continue;
+      if (!venues.has(market.listing.venue) || market.listing.status !== filter.status) continue;
+      best.push({ market, similarity });
+      best.sort((a, b) => b.similarity - a.similarity || volumeOf(b.market) - volumeOf(a.market));
+      best.splice(filter.limit);
+    }
+    return best;
   }
 
   /** Returns the events that match the query, in the requested order. */

@@ -4,7 +4,7 @@ import { Bitmap } from "./bitmap.ts";
 const PREFIX_LENGTH_MIN = 3;
 const QUERY_WORDS_MAX = 32;
 /** Rows that `rank` reads per query: the rows of rare words first. */
-const RANKED_ROWS_MAX = 50_000;
+const RANKED_ROWS_MAX = 20_000;
 
 /** Matches the comma of "125,000", which is indexed as 125000, and of "125,0", which is a prefix of it. */
 const DIGIT_GROUP_COMMA_PATTERN = /(?<=\p{N}),(?=\p{N})/gu;
@@ -82,24 +82,30 @@ export class TextIndex {
    * Returns the rows that share words with the query, and how similar they are: 5 w(query and row) / (4 w(query) + w(row)),
    * where the weight of a word in n of N rows is ln(1 + N / n). It is the F2 score: words of the query that a row lacks count
    * four times as much as other words of the row, because queries are short. Only rows with one of the rarest words of the
-   * query are found, at most 50,000.
+   * query are found, at most 20,000.
    */
   rank(query: string): { readonly row: number; readonly similarity: number }[] {
     const queryWords = [...new Set(splitWords(query).slice(0, QUERY_WORDS_MAX))];
     const known = queryWords.flatMap((word) => this.#words.get(word) ?? []).sort((a, b) => a.rows.size - b.rows.size);
-    const weightOf = (rows: number) => Math.log(1 + this.#rowCount / Math.max(1, rows));
+    const weights = new Map<IndexedWord, number>();
+    const weightOf = (word: IndexedWord | undefined): number => {
+      const known = word === undefined ? undefined : weights.get(word);
+      const weight = known ?? Math.log(1 + this.#rowCount / Math.max(1, word?.rows.size ?? 0));
+      if (word !== undefined && known === undefined) weights.set(word, weight);
+      return weight;
+    };
     const candidates = new Set<number>();
     for (const { rows } of known) {
       if (candidates.size > 0 && candidates.size + rows.size > RANKED_ROWS_MAX) break;
       for (const row of rows.toArray().slice(0, RANKED_ROWS_MAX)) candidates.add(row);
     }
     const asked = new Set(known);
-    const queryWeight = queryWords.reduce((sum, word) => sum + weightOf(this.#words.get(word)?.rows.size ?? 0), 0);
+    const queryWeight = queryWords.reduce((sum, word) => sum + weightOf(this.#words.get(word)), 0);
     return [...candidates].map((row) => {
       let shared = 0;
       let total = 4 * queryWeight;
       for (const word of this.#wordsOfRow[row] ?? []) {
-        const weight = weightOf(word.rows.size);
+        const weight = weightOf(word);
         total += weight;
         if (asked.has(word)) shared += weight;
       }

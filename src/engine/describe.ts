@@ -4,7 +4,7 @@ import { formatPercent, formatPoints, formatPrice } from "./format.ts";
 import { toProbability } from "./log-odds.ts";
 import type { MarketView } from "./model.ts";
 
-/** Two to four sentences: the estimate, its interval, the main reason, what follows. */
+/** Five statements: the estimate, its interval, the largest effect, what follows, and the data that was used. */
 export function summarise(view: MarketView, estimate: Estimate, edges: readonly ExecutableEdge[]): string {
   const { probability, marketPrice, interval, steps } = estimate;
   const [main] = byEffect(steps);

@@ -18,6 +18,7 @@ const ALL_FACTORS: EngineCoefficients = {
     ...{ calibration: 0.1, cross_venue: 0.4, event_coherence: 0.5, momentum: -0.1, order_flow: 0.1, time_decay: 0.2 },
     ...{ reported_consensus: 0.2, research: 0.3 },
   },
+  orderFlow: { trades: 0.4, largeTrades: 0.1, book: 0.5 },
   covariance: { calibration: { calibration: 0.01 } },
 };
 
@@ -47,6 +48,17 @@ test("known value: one factor of weight 0.5 and log likelihood ratio ln 4 double
   const coefficients = { ...ALL_FACTORS, weights: { ...ALL_FACTORS.weights, research: 0.5 } };
   const result = estimate(createView({ quote: createQuote(0.49, 0.51) }), coefficients, [factor]);
   assertNear(result?.probability ?? 0, 2 / 3);
+});
+
+test("a log likelihood ratio beyond 3 counts as 3, in both directions", () => {
+  for (const lambda of [3.5, 100, -3.5, Number.NEGATIVE_INFINITY]) {
+    const read = () => ({ claim: "x", evidence: [], lambda, standardError: 0, confidence: 1 });
+    const coefficients = { ...ALL_FACTORS, weights: { ...ALL_FACTORS.weights, research: 1 } };
+    const view = createView({ quote: createQuote(0.49, 0.51) });
+    const result = estimate(view, coefficients, [{ name: "research", read }]);
+    assertNear(result?.logOdds ?? 0, 3 * Math.sign(lambda));
+    assert.equal(result?.steps[0]?.lambda, 3 * Math.sign(lambda));
+  }
 });
 
 test("each posterior is the next prior, the last one is the probability, and the weights sum to 1", () => {
@@ -94,12 +106,13 @@ test("the scenarios sum to 1 and satisfy the law of total probability", () => {
 function plantFuture(view: MarketView): MarketView {
   const at = AS_OF + 1;
   const yesPrice = 0.99;
+  const trade = { at, yesPrice, size: 1e6, takerSide: "yes" as const };
   return {
     ...view,
     quote: view.quote ?? createQuote(0.98, 0.99, at),
     prices: [...view.prices, { at, yesPrice }],
-    trades: [...view.trades, { at, yesPrice, size: 1e6, takerSide: "yes" }],
-    book: view.book ?? { at, bids: [{ price: 0.98, size: 1e6 }], asks: [] },
+    trades: [...view.trades, ...new Array(5).fill(trade)],
+    book: view.book ?? { at, bids: [{ price: 0.98, size: 1e6 }], asks: [{ price: 0.99, size: 1 }] },
     activity: view.activity ?? { at, volume24hUsd: 1e9, liquidityUsd: 1e9 },
     peers: [
       ...view.peers,
@@ -136,7 +149,14 @@ test("a market without any price has no analysis", () => {
   assert.equal(analyse(createView({ quote: null }), ENGINE_COEFFICIENTS), null);
 });
 
-test("a wider book and more uncertain weights widen the interval", () => {
+test("the scenarios of a market that its event does not list are the bounds of its interval", () => {
+  const legs = ["A", "B"].map((marketId) => ({ marketId, label: marketId, at: AS_OF, yesPrice: 0.3, spread: 0.02 }));
+  const event = { isExclusive: true, isExhaustive: true, legs, ladder: null };
+  const names = analyse(createView({ event }), ENGINE_COEFFICIENTS)?.scenarios.map(({ name }) => name);
+  assert.deepEqual(names, ["News for YES", "News for NO"]);
+});
+
+test("a wider book, more uncertain weights and a price that moves more widen the interval", () => {
   const widthOf = (view: MarketView, coefficients = ENGINE_COEFFICIENTS) => {
     const interval = estimate(view, coefficients)?.interval ?? { low: 0, high: 0 };
     return interval.high - interval.low;
@@ -145,6 +165,10 @@ test("a wider book and more uncertain weights widen the interval", () => {
   const extreme = createView({ quote: createQuote(0.94, 0.95) });
   const uncertain = { ...ENGINE_COEFFICIENTS, covariance: { calibration: { calibration: 1 } } };
   assert.ok(widthOf(extreme, uncertain) > widthOf(extreme));
+  const pricesOf = (move: number) =>
+    Array.from({ length: 8 }, (_, day) => ({ at: AS_OF - day * 86_400_000, yesPrice: 0.4 + (day % 2) * move }));
+  const widthAt = (move: number) => widthOf(createView({ prices: pricesOf(move).reverse() }));
+  assert.ok(widthAt(0.1) > widthAt(0.02));
 });
 
 test("a trade is recommended only if its edge after spread and fee is at least a cent", () => {
@@ -157,4 +181,5 @@ test("a trade is recommended only if its edge after spread and fee is at least a
   assert.equal(recommendationOf({ research, takerFee: null }), "NO_TRADE");
   assert.equal(recommendationOf({ research, kind: "play_money" }), "NO_TRADE");
   assert.equal(recommendationOf({ research, quote: { ...createQuote(0.1, 0.9), lastPrice: 0.5 } }), "NO_TRADE");
+  assert.equal(recommendationOf({ research, quote: { ...createQuote(0.42, 0.4), lastPrice: 0.41 } }), "NO_TRADE");
 });

@@ -44,11 +44,14 @@ export interface Estimate {
   readonly steps: readonly FactorStep[];
   /** Bounds of the 80% interval of the estimate in a day, which is how long an analysis is fresh. */
   readonly interval: { readonly low: number; readonly high: number };
-  /** 1 minus the width of the interval, reduced for an old or thin book; in [0, 1]. */
+  /** 1 minus the width of the interval, reduced for a wide, one-sided or old book; in [0, 1]. */
   readonly confidence: number;
 }
 
 const LAMBDA_MAX = 3;
+/** Limits a log likelihood ratio to [-3, 3]: it changes the odds by a factor of at most 20. */
+export const limitLambda = (lambda: number): number => Math.max(-LAMBDA_MAX, Math.min(LAMBDA_MAX, lambda));
+
 /** 90% quantile of the standard normal distribution: an 80% interval lies between -z and z. */
 const Z_80 = 1.2815515655446004;
 
@@ -75,7 +78,7 @@ export function estimate(
   const parts = factors.flatMap((factor) => {
     const reading = factor.read(view, prior, coefficients);
     if (reading === null) return [];
-    const lambda = Math.max(-LAMBDA_MAX, Math.min(LAMBDA_MAX, reading.lambda));
+    const lambda = limitLambda(reading.lambda);
     const coefficient = coefficients.weights[factor.name] * reading.confidence;
     return [{ ...reading, name: factor.name, lambda, coefficient, change: coefficient * lambda }];
   });

@@ -1,3 +1,4 @@
+import { isCrossed } from "../domain/order-book.ts";
 import { takerFee } from "../quant/taker-fee.ts";
 import type { MarketView } from "./model.ts";
 
@@ -19,12 +20,13 @@ export const EDGE_MIN = 0.01;
 
 /**
  * Edge of both sides after the spread and the taker fee, the better one first. YES: p - (ask + fee). NO:
- * (1 - p) - ((1 - bid) + fee). A side without a quote is left out. Empty for play money and if the fee is unknown.
+ * (1 - p) - ((1 - bid) + fee). A side without a quote is left out. Empty for play money, if the fee is unknown, and for a
+ * crossed book, whose prices cannot both be current.
  *
  * @param probability  estimated probability of YES, in [0, 1]
  */
 export function executableEdges({ quote, takerFee: fee, kind }: MarketView, probability: number): ExecutableEdge[] {
-  if (quote === null || fee === null || kind !== "money") return [];
+  if (quote === null || fee === null || kind !== "money" || isCrossed(quote.bid, quote.ask)) return [];
   const offers = [
     { side: "yes" as const, price: quote.ask, probability },
     { side: "no" as const, price: quote.bid === null ? null : 1 - quote.bid, probability: 1 - probability },

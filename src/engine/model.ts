@@ -88,7 +88,7 @@ export interface EventView {
 
 /** What agents report to have traded. */
 export interface ConsensusView {
-  /** Time of the newest report, Unix milliseconds. */
+  /** When the reports were read, Unix milliseconds. None of them is later. */
   readonly at: number;
   /** In [0, 1]. */
   readonly probability: number;
@@ -186,7 +186,7 @@ export interface Prior {
   readonly logOdds: number;
   /** Standard error of the log-odds as a measurement of the market's opinion: half of the spread. */
   readonly standardError: number;
-  /** Lower for a wide, one-sided, thin or old book; in [0, 1]. */
+  /** Lower for a wide, one-sided or old book; in [0, 1]. */
   readonly confidence: number;
   readonly claim: string;
   readonly evidence: readonly string[];
@@ -206,7 +206,7 @@ export interface FactorReading {
   readonly confidence: number;
 }
 
-/** Parameters that the fit found, shipped as a file. */
+/** Parameters of the engine, shipped as a file. The fit finds those to which data applies and keeps the others. */
 export interface EngineCoefficients {
   readonly version: number;
   /** Share of the way from the mid to the microprice, in [0, 1]. */
@@ -220,7 +220,10 @@ export interface EngineCoefficients {
   readonly leadership: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Share of each imbalance in the order flow. 0 for a part that no data was fitted to. */
   readonly orderFlow: { readonly trades: number; readonly largeTrades: number; readonly book: number };
-  /** Weight of each factor before its confidence. 0 where the fit found no gain out of sample. */
+  /**
+   * Weight of each factor before its confidence. 0 where the fit found no gain out of sample. The weights of
+   * `reported_consensus` and `research` are set by hand: no data with known outcomes has either.
+   */
   readonly weights: Readonly<Record<FactorName, number>>;
   /** Covariance of the weights, by factor; factors without an entry have none. */
   readonly covariance: Readonly<Partial<Record<FactorName, Readonly<Partial<Record<FactorName, number>>>>>>;

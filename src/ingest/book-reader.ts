@@ -44,6 +44,11 @@ export class BookReader {
     return this.#entries.size;
   }
 
+  /** Returns the book that the venue's stream tracks on this node, without a request; null if it tracks none. */
+  tracked({ listing }: BoardMarket): OrderBook | null {
+    return this.#options.trackedBookOf(listing.venue, listing.marketId);
+  }
+
   /**
    * Returns the market's order book, or null if it has none (AMM, resolved). A book that was requested from the venue is
    * at most 2 seconds older than the call, plus the time of the request.

@@ -79,7 +79,7 @@ export interface Ingest {
   /** Requests one market from its venue and adds it to the board. Returns false if the venue does not have it. */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   /** Order books, read from the stream or the venue. */
-  readonly books: Pick<BookReader, "read">;
+  readonly books: Pick<BookReader, "read" | "tracked">;
   /** Trades, read from the venue and the store. */
   readonly trades: Pick<TradeHistory, "read">;
   /** Returns the venue-specific data of a market that clients may know; null for a venue that is not configured. */

@@ -1,12 +1,11 @@
 /** What each factor says of a view, before its weight. */
+import { limitLambda } from "../../../src/engine/estimate.ts";
 import { FACTORS } from "../../../src/engine/factors/index.ts";
 import type { EngineCoefficients, FactorName, MarketView, Prior } from "../../../src/engine/model.ts";
 import { currentPrice, readPrior } from "../../../src/engine/reference-price.ts";
 
 /** Confidence times lambda, by factor; factors that do not apply have no entry. */
 export type Exposure = Readonly<Partial<Record<FactorName, number>>>;
-
-const LAMBDA_MAX = 3;
 
 /** The prior and the exposures of a view; null if it has no price. */
 export function exposureOf(
@@ -19,7 +18,7 @@ export function exposureOf(
   const exposures = FACTORS.flatMap((factor) => {
     const reading = factor.read(view, prior, coefficients);
     if (reading === null) return [];
-    return [[factor.name, Math.max(-LAMBDA_MAX, Math.min(LAMBDA_MAX, reading.lambda)) * reading.confidence] as const];
+    return [[factor.name, limitLambda(reading.lambda) * reading.confidence] as const];
   });
   return { prior, exposures: Object.fromEntries(exposures) };
 }

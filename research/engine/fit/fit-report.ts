@@ -1,4 +1,4 @@
-/** Writes docs/reports/engine.md: what was fitted, to which data, what each factor gives, and what was tried in vain. */
+/** Writes docs/reports/engine.md: what was fitted, to which data, what each factor gives, and what was tried without success. */
 import { FACTOR_NAMES } from "../../../src/engine/model.ts";
 import { table } from "../../markdown.ts";
 import { describeEvaluation, describeLater, interval, number, type Section } from "../report-text.ts";
@@ -43,10 +43,11 @@ event came early.
   inside every fold, so the scores out of fold include its cost.
 - Folds by group: ${FOLDS}. Time-respecting: eight blocks by time; a block is tested with a fit to the questions that were resolved
   before it begins, without the groups of the block.
-- What a tape shows is fitted to later prices by least squares. Shipped is the lower end of the slope's 95% interval, by
-  contest or event: after a day for the prices of peers, the smaller of those after an hour and after a day for an order
-  book. It is kept if its out-of-fold gain is at least one standard error.
-- Factors to which no data applies keep the weight that they had.
+- What recordings show is fitted to later prices by least squares. The shipped share is the lower end of the slope's 95%
+  interval, clustered by contest or event: after a day for the prices of peers, and for an order book the smaller of the values
+  after an hour and after a day. It is kept if its out-of-fold gain is at least one standard error.
+- Factors to which no data applies, \`reported_consensus\` and \`research\`, keep the weight that they had. It was set by hand, and the
+  interval of an estimate does not contain its uncertainty.
 
 ## Out of fold, by group
 
@@ -74,7 +75,7 @@ ${describeTrials(fitted.trials)}
 ${describeTapes(fit.tapes)}
 
 A change is relative to the squared error of the price; below 0 is better. \`microprice\` moves the prior; the slope of \`cross_venue\` is
-the share of the gap that closes within a day. Momentum is fitted to resolved questions; its line on the tape is a second look.
+the share of the gap that closes within a day. Momentum is fitted to resolved questions; its line for the recording is a check.
 
 Leadership: share of the gap to a peer that a price is expected to close.
 
@@ -90,8 +91,8 @@ ${table(
 )}
 
 The pairs do not differ by more than chance, so each is close to the share of all, ${number(fit.leadership.pooled.value, 3)} ± ${number(fit.leadership.pooled.error, 3)}, of which the
-lower end of the 95% interval is used. Other pairs of venues have the default. For play money and forecasts no tape exists;
-their default is a quarter of it.
+lower end of the 95% interval is used. Other pairs of venues have the default. For play money and forecasts there is no
+recording; their default is a quarter of it.
 
 ## Shipped
 
@@ -102,7 +103,7 @@ ${table(
 
 Share of the way from the mid to the microprice: ${coefficients.micropriceShare}.
 
-## Tried in vain
+## Tried without success
 
 Other calibrations of the price, each fitted with the same penalty and tested out of fold on the same rows. Difference:
 Brier score minus that of the price.
@@ -113,23 +114,26 @@ The shipped calibration is "tails beyond 2, money, growing with the time left". 
 gain rests on the absence of surprises in the tails of a few hundred questions; the threshold of 2 was chosen before
 the fit and is kept.
 
-The shipped calibration with other penalties. The data alone would ask for a larger weight; the penalty of ${RIDGE} is kept because
+The shipped calibration with other penalties. Smaller penalties, which give larger weights, score better on this data; the penalty of ${RIDGE} is kept because
 surprises in the tails are rare and costly, and the data contains too few rows to see one.
 
 ${describeAlternatives(fit.penalties)}
 
 ## What the figures mean
 
-- The gain over the price is small: prices alone give no more. Signals from prices alone almost never pay for the spread and
-  the fee.
+- The gain over the price is small: prices alone give no more. A signal from prices alone almost never covers
+  the spread and the fee.
+- The time-respecting test is nearest to live use. Its difference to the price is ${number(outOfFold.byTime.diff?.value, 5)} (${interval(outOfFold.byTime.diff, 5)}): ${
+    (outOfFold.byTime.diff?.high ?? 0) < 0 ? "a gain" : "no gain"
+  }.
 - Calibration predicts outcomes and not prices: the price a day later has the same bias. Its ratio against later prices is
-  therefore above 1 on resolved questions. On the tapes no close is recorded, so it does not apply there.
-- That calibration grows with the time left, and the penalty, were chosen while looking at these rows. The scores out of
-  fold do not include that choice and are a little too good.
+  therefore above 1 on resolved questions. The recordings contain no close, so it does not apply there.
+- Two choices were made with knowledge of these rows: calibration grows with the time left, and the penalty. The scores out
+  of fold do not include the cost of these choices and are a little too good.
 - One election (2020) and three weeks of one venue (July 2026) are most of the data, each one draw of shared shocks. The
   intervals treat groups as independent and are too narrow for that.
-- At 30 and 90 days, calibration applies to ${tails.rows} rows in ${tails.groups} groups. Their prices gave the unlikely side
-  ${number(tails.expected, 1)} wins in sum; it won ${tails.surprises} times. One surprise at a price of 5% would cost about a fifth of the gain at 30 days.
+- At 30 and 90 days, calibration applies to ${tails.rows} rows in ${tails.groups} groups. By their prices, the
+  unlikely side should have won ${number(tails.expected, 1)} times; it won ${tails.surprises} times. One surprise at a price of 5% would cost about a fifth of the gain at 30 days.
 `;
 }
 
@@ -172,7 +176,7 @@ function describeTrials(trials: readonly Trial[]): string {
 function describeTapes(trials: readonly TapeTrial[]): string {
   const change = ({ value, error }: TapeTrial["afterHour"]) => `${number(value, 5)} ± ${number(error, 5)}`;
   return table(
-    ["on a tape", "n", "slope", "standard error", "change after 1 h", "change after 24 h", "shipped"],
+    ["on a recording", "n", "slope", "standard error", "change after 1 h", "change after 24 h", "shipped"],
     trials.map(({ name, slope, afterHour, afterDay, shipped }) => [
       `\`${name}\``,
       slope.n,

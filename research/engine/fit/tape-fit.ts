@@ -136,7 +136,12 @@ export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineC
     pooled: fitSlope(points),
     pairs,
     leadership: {
-      ...Object.fromEntries(pairs.map(({ venue, peer, share: own }) => [venue, { [peer]: own }])),
+      ...Object.fromEntries(
+        [...Map.groupBy(pairs, ({ venue }) => venue)].map(([venue, ofVenue]) => [
+          venue,
+          Object.fromEntries(ofVenue.map(({ peer, share: own }) => [peer, own])),
+        ]),
+      ),
       default: { money: round(share), play_money: others, forecast: others },
     },
   };

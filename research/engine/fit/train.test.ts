@@ -56,11 +56,15 @@ test("no group is on both sides of a fold, and each row is tested once", () => {
   assert.equal(foldOf("g1"), foldOf("g1"));
 });
 
-test("a block by time is fitted only to what was resolved before it", () => {
-  const splits = splitByTime(createRows(0));
+test("a block by time is fitted only to other groups that were resolved before it", () => {
+  // Groups of 300 rows reach from one block of 250 rows into the next.
+  const splits = splitByTime(createRows(0).map((row, index) => ({ ...row, group: `g${Math.floor(index / 300)}` })));
   assert.equal(splits.length, 7);
+  assert.ok(splits.slice(1).every(({ train }) => train.length > 0));
   for (const { train, test: tested } of splits) {
     const start = Math.min(...tested.map(({ asOf }) => asOf));
-    assert.ok(train.length > 0 && train.every(({ resolvedAt }) => resolvedAt < start));
+    assert.ok(train.every(({ resolvedAt }) => resolvedAt < start));
+    const groups = new Set(tested.map(({ group }) => group));
+    assert.ok(train.every(({ group }) => !groups.has(group)));
   }
 });

@@ -18,6 +18,7 @@ function setUp(ports: Partial<MarketViewPorts> = {}) {
     board,
     traitsOf: (venue) => ({ adapter: `${venue}-adapter`, isPlayMoney: venue === "gamma" }),
     equalMarketsOf: () => [],
+    trackedBookOf: () => null,
     readPrices: async () => [],
     readTrades: async () => [],
     readConsensus: async () => null,
@@ -54,6 +55,14 @@ test("a quote whose venue clock is ahead of ours is part of the view", async () 
   const view = await views.viewOf(addMarket("m"), SAMPLE_AT - 1_000);
   assert.equal(view.quote?.at, SAMPLE_AT - 1_000);
   assert.equal(view.quote?.bid, 0.4);
+});
+
+test("the tracked order book is part of the view, at the time of the view at the latest", async () => {
+  const book = { bids: [{ price: 0.4, size: 9 }], asks: [], lastPrice: null, eventAt: null, receivedAt: SAMPLE_AT + 5 };
+  const { addMarket, views } = setUp({ trackedBookOf: ({ listing }) => (listing.marketId === "m" ? book : null) });
+  const bookOf = async (id: string) => (await views.viewOf(addMarket(id), SAMPLE_AT)).book;
+  assert.deepEqual(await bookOf("m"), { at: SAMPLE_AT, bids: book.bids, asks: [] });
+  assert.equal(await bookOf("n"), null);
 });
 
 test("an event is exhaustive only if every market of it is open and has a price", async () => {

@@ -1,6 +1,7 @@
 import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
 import type { VenueId } from "../../domain/market.ts";
+import type { OrderBook } from "../../domain/order-book.ts";
 import type {
   ConsensusView,
   EventView,
@@ -29,6 +30,8 @@ export interface MarketViewPorts {
   readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
   readonly traitsOf: (venue: VenueId) => VenueTraits;
   readonly equalMarketsOf: (market: BoardMarket) => readonly EqualMarket[];
+  /** The order book that a stream tracks; null if none does. */
+  readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
   /** Stored prices until `asOf`, oldest first. */
   readonly readPrices: (marketKey: number, asOf: number) => Promise<readonly PricePoint[]>;
   /** Stored trades of the last day until `asOf`, oldest first. */
@@ -73,7 +76,7 @@ export function createMarketViews(ports: MarketViewPorts) {
           indicativePrice: quote.indicativePrice,
         },
         prices,
-        book: null,
+        book: viewBook(ports.trackedBookOf(market), asOf),
         trades,
         activity: {
           at: confirmedBy(asOf, updatedAt),
@@ -129,6 +132,10 @@ export function createMarketViews(ports: MarketViewPorts) {
       ladder: ladder?.map(({ listing }) => listing.marketId) ?? null,
     };
   }
+}
+
+function viewBook(book: OrderBook | null, asOf: number): MarketView["book"] {
+  return book === null ? null : { at: confirmedBy(asOf, book.receivedAt), bids: book.bids, asks: book.asks };
 }
 
 function toLeg({ listing, quote, yesPrice, updatedAt }: BoardMarket, asOf: number): LegView {

@@ -1,5 +1,5 @@
 import type { VenueId } from "../../domain/market.ts";
-import type { Analysis } from "../../engine/index.ts";
+import type { Analysis, ResearchView } from "../../engine/index.ts";
 import type { ResearchOptions, ResearchOutcome, ResearchQuestion } from "../research/index.ts";
 
 /** light: without research. full: with research. */
@@ -35,6 +35,10 @@ export interface StartedRun extends Omit<AnalysisRun, "status" | "errorMessage">
 
 /** Facts about the research of an analysis. */
 export interface ResearchFacts {
+  /** Null without research. */
+  readonly view: ResearchView | null;
+  /** True if an earlier analysis of the market paid for the research. */
+  readonly isReused: boolean;
   /** Sentence that says why the analysis contains no research; null if it does. */
   readonly missingReason: string | null;
   readonly risks: readonly string[];

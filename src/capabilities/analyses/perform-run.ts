@@ -89,7 +89,7 @@ export function createRunPerformer(ports: PerformPorts) {
   const analyseAndStore = async (run: StartedRun, job: Job, signal: AbortSignal): Promise<void> => {
     const market = await getMarket(run);
     const found = await research(ports, run, market, signal);
-    const analysis = await analyse(market, found.view);
+    const analysis = await analyse(market, found.facts.view);
     const stored: StoredAnalysis = {
       analysisId: run.analysisId,
       venue: run.venue,

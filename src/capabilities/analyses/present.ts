@@ -1,6 +1,6 @@
 import type { CausalFactor, Scenario } from "../../engine/index.ts";
 import { expiryOf, freshnessOf } from "./freshness.ts";
-import type { StoredAnalysis } from "./model.ts";
+import type { ResearchFacts, StoredAnalysis } from "./model.ts";
 import type { RunStatusReport } from "./runs.ts";
 
 /** The causal decomposition, as analyses and signals contain it. */
@@ -40,13 +40,16 @@ function disagreementOf(ensemble: readonly number[]): number | null {
   return Math.sqrt(squares / (ensemble.length - 1));
 }
 
+function describeMethod({ view, isReused, missingReason }: ResearchFacts): string {
+  if (view === null) return `Factors of market data, added in log-odds. ${missingReason ?? ""}`.trim();
+  const method = "Factors of market data and research by language models, added in log-odds.";
+  return isReused ? `${method} The research is that of an analysis of ${new Date(view.at).toISOString()}.` : method;
+}
+
 /** How the analysis was made. */
-export function presentMeta({ type, result: { analysis, research, durationMs } }: StoredAnalysis) {
+export function presentMeta({ result: { analysis, research, durationMs } }: StoredAnalysis) {
   return {
-    method:
-      type === "full"
-        ? "Factors of market data and research by language models, added in log-odds."
-        : `Factors of market data, added in log-odds. ${research.missingReason ?? ""}`.trim(),
+    method: describeMethod(research),
     what_would_change_mind: analysis.whatWouldChangeMind,
     edge_assessment: analysis.edgeAssessment,
     models_used: research.models,

@@ -1,8 +1,14 @@
 import type { BoardMarket } from "../../board/index.ts";
-import type { ResearchView } from "../../engine/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import type { ResearchFacts, ResearchRunner, RunResearchOutcome, StartedRun } from "./model.ts";
+import { selectLatest } from "./analysis-queries.ts";
+import {
+  type ResearchFacts,
+  type ResearchRunner,
+  type RunResearchOutcome,
+  STALE_MS_MAX,
+  type StartedRun,
+} from "./model.ts";
 import { RunTakenOver } from "./run-errors.ts";
 import { saveResearchState } from "./run-queries.ts";
 
@@ -11,28 +17,43 @@ const STATE_LENGTH_MAX = 512 * 1_024;
 const TRANSCRIPT_LENGTH_MAX = 1_024 * 1_024;
 
 export interface FoundResearch {
-  /** Null without research. */
-  readonly view: ResearchView | null;
   readonly facts: ResearchFacts;
-  /** JSON; null without research. */
+  /** JSON; null without research of its own. */
   readonly transcript: string | null;
 }
 
 const without = (missingReason: string): FoundResearch => ({
-  view: null,
-  facts: { missingReason, risks: [], sourceCount: 0, models: [], ensemble: [], costUsd: 0 },
+  facts: {
+    ...{ view: null, isReused: false, missingReason },
+    ...{ risks: [], sourceCount: 0, models: [], ensemble: [], costUsd: 0 },
+  },
   transcript: null,
 });
 
-/** Researches the question of a run, if it was requested and a language model is configured. */
+/** Returns the research of the market's latest analysis if that is not too old; null otherwise. */
+async function reuseResearch(database: Database, run: StartedRun, now: number): Promise<FoundResearch | null> {
+  const facts = (await selectLatest(database, run.venue, run.marketId))?.result.research;
+  if (facts === undefined || facts.view === null || now - facts.view.at > STALE_MS_MAX) return null;
+  return { facts: { ...facts, isReused: true, costUsd: 0 }, transcript: null };
+}
+
+/**
+ * Researches the question of a run, if it was requested and a language model is configured. Otherwise the research of an
+ * earlier analysis is used, so that a run without research does not replace a result that somebody paid for by a worse one.
+ */
 export async function research(
   { database, clock, researchRunner }: { database: Database; clock: Clock; researchRunner: ResearchRunner | null },
   run: StartedRun,
   { listing }: BoardMarket,
   signal: AbortSignal,
 ): Promise<FoundResearch> {
-  if (researchRunner === null) return without("No language model is configured, so there was no research.");
-  if (run.type === "light") return without("Research was not requested for this analysis.");
+  if (researchRunner === null || run.type === "light") {
+    const missingReason =
+      researchRunner === null
+        ? "No language model is configured, so there was no research."
+        : "Research was not requested for this analysis.";
+    return (await reuseResearch(database, run, clock.now())) ?? without(missingReason);
+  }
   const { venue, marketId, title, outcomeLabel, rules, closeAt } = listing;
   const outcome = await researchRunner.run(
     { venue, marketId, title, outcomeLabel, rules: rules ?? "", closeAt, asOf: clock.now() },
@@ -59,8 +80,7 @@ function toFound(outcome: RunResearchOutcome): FoundResearch {
   const missingReason = view === null ? (reasonText ?? "Research gave no result.") : null;
   const transcript = JSON.stringify(outcome.transcript);
   return {
-    view,
-    facts: { missingReason, risks, sourceCount, models, ensemble, costUsd },
+    facts: { view, isReused: false, missingReason, risks, sourceCount, models, ensemble, costUsd },
     transcript: transcript.length > TRANSCRIPT_LENGTH_MAX ? null : transcript,
   };
 }

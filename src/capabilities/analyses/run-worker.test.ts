@@ -6,6 +6,7 @@ import { interruptible } from "../../../test/support/interruptible-database.ts";
 import { eventually } from "../../../test/support/service-process.ts";
 import type { Quote } from "../../domain/market.ts";
 import type { Database } from "../../ports/database.ts";
+import { presentMeta } from "./present.ts";
 
 /** Sets back the last sign of life of all workers, as if they had been killed. */
 async function expireHeartbeats(database: Database): Promise<void> {
@@ -131,6 +132,34 @@ analysisTest("a customer's request during a run without research adds research t
   app.analyses.start();
   assert.equal((await ended(analysisId)).type, "full");
   assert.equal((await app.analyses.service.latest("venue_a", "m-1"))?.type, "full");
+});
+
+analysisTest("a run without research uses that of the latest analysis for 72 hours, at no cost", async (open) => {
+  const researchRunner = new ScriptedResearch(async ({ asOf, marketId }) =>
+    sampleOutcome(marketId === "old" ? asOf - 73 * 3_600_000 : asOf),
+  );
+  const { app, listMarket, ended } = await open({ analyses: { researchRunner } });
+  const { service } = app.analyses;
+  app.analyses.start();
+  const [recent, old] = await Promise.all(
+    ["recent", "old"].map(async (marketId) => {
+      const market = listMarket(marketId);
+      const request = { customerId: "cus-1", isForced: false };
+      await ended((await service.analyse("venue_a", marketId, request)).analysisId);
+      const first = await service.latest("venue_a", marketId);
+      await ended((await service.analyseLightly(market, "cus-2")).analysisId);
+      const second = await service.latest("venue_a", marketId);
+      assert.ok(first !== null && second !== null && first.analysisId !== second.analysisId);
+      assert.equal(first.type, "full");
+      return { first, second };
+    }),
+  );
+  assert.equal(recent?.second.type, "full");
+  const { research } = recent.first.result;
+  assert.deepEqual(recent.second.result.research, { ...research, isReused: true, costUsd: 0 });
+  assert.ok(presentMeta(recent.second).method.endsWith(new Date(research.view?.at ?? 0).toISOString().concat(".")));
+  assert.equal(old?.second.type, "light");
+  assert.equal(researchRunner.calls.length, 2);
 });
 
 analysisTest("a shutdown gives active runs back without counting their attempt", async (open, database) => {

@@ -71,7 +71,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
     if (total >= limits.waitingMax)
       throw new AppError("overloaded", "Too many analyses are waiting; try again in some minutes");
     if (own >= limits.waitingPerCustomerMax)
-      throw rateLimited(`${own} analyses that you requested are waiting, the most per customer`, 60_000);
+      throw rateLimited(`You have ${own} waiting analyses, the maximum per customer`, 60_000);
   };
 
   /** Returns the id of a running run that the caller joins, or of a new one; null if it must be tried again. */

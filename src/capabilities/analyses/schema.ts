@@ -36,7 +36,7 @@ const CausalSchema = Type.Object(
       ),
       {
         description:
-          "Factors in the order in which they are added. If none contributes, the list contains the reference price only.",
+          "Factors that contribute, in the order in which they are added. If none contributes, the list contains the price only.",
       },
     ),
     method: Type.String({ description: "`log_odds`: the factors are added in log-odds." }),
@@ -62,19 +62,21 @@ const MetaSchema = Type.Object(
   {
     method: Type.String({ description: "How the analysis was made, and why it contains no research if it does not." }),
     what_would_change_mind: sentences("Observations that would change the estimate."),
-    edge_assessment: Type.String({ description: "Whether the difference to the price can be traded." }),
+    edge_assessment: Type.String({
+      description: "What is left of the difference to the price after spread and taker fee, for both sides.",
+    }),
     models_used: sentences("Language models that did the research. Empty without research."),
-    duration_ms: Type.Number({ minimum: 0, description: "Time from the start of the run to its end." }),
+    duration_ms: Type.Number({ minimum: 0, description: "Milliseconds from the start of the run to its end." }),
     market_price_at_analysis: probability("Same as `market_price`."),
     interval: Type.Object({
-      low: probability("Lower bound of the 80% interval of the probability."),
-      high: probability("Upper bound of the 80% interval of the probability."),
+      low: probability("Lower bound of the 80% interval of the estimate in a day."),
+      high: probability("Upper bound of the 80% interval of the estimate in a day."),
     }),
     raw_probability: probability("Probability without calibration."),
     calibration_applied: Type.Boolean({ description: "Whether calibration changed the probability." }),
     ensemble_estimates: Type.Array(Type.Number(), { description: "Estimates of the independent research trials." }),
     ensemble_disagreement: nullableNumber("Standard deviation of these estimates. Null with fewer than two."),
-    cost_usd: Type.Number({ minimum: 0, description: "Cost of the language models." }),
+    cost_usd: Type.Number({ minimum: 0, description: "Cost of the language models in USD." }),
   },
   { [SCHEMA_NAME]: "AnalysisMeta" },
 );
@@ -87,14 +89,20 @@ const summaryFields = (platform: ReturnType<typeof oneOf>) => ({
   probability: probability("Our estimate of the probability of YES."),
   model_probability: probability("Same as `probability`."),
   market_price: probability("YES price at the time of the analysis."),
-  confidence: probability("1 minus the width of the 80% interval, lower for old or thin data."),
+  confidence: probability("1 minus the width of the 80% interval, reduced for a wide, one-sided or old quote."),
   edge: Type.Number({ minimum: -1, maximum: 1, description: "`probability` minus `market_price`." }),
-  recommendation: oneOf(["BUY_YES", "BUY_NO", "NO_TRADE"]),
-  risk_rating: oneOf(["low", "medium", "high"]),
-  summary: Type.String(),
-  key_factors: sentences("The factors that changed the estimate."),
+  recommendation: oneOf(
+    ["BUY_YES", "BUY_NO", "NO_TRADE"],
+    "The side whose edge after spread and taker fee is at least 0.01. `NO_TRADE` if there is none, or if the fee is unknown.",
+  ),
+  risk_rating: oneOf(
+    ["low", "medium", "high"],
+    "Risk of acting on the estimate: higher for a wide interval, a near close, a wide spread, a thin market or an old price.",
+  ),
+  summary: Type.String({ description: "The estimate, its interval, its main reason and the recommendation." }),
+  key_factors: sentences("The factors that changed the estimate, the largest effect first."),
   risks: sentences("What could make the estimate wrong."),
-  source_count: Type.Integer({ minimum: 0, description: "Number of documents that the research used." }),
+  source_count: Type.Integer({ minimum: 0, description: "Number of sources that the research used." }),
   analyzed_at: timestamp("Time of the data that the analysis used."),
   expires_at: timestamp("Time at which the analysis expires by age."),
   freshness: oneOf(
@@ -135,7 +143,7 @@ export function createAnalysisSchemas({ trading, all }: VenueIds) {
     }),
     AnalysisStatus: Type.Object(
       {
-        analysis_id: Type.String({ description: "Id of the run. Whoever has it can poll the run." }),
+        analysis_id: Type.String({ description: "Id of the run. It is sufficient to poll the run." }),
         status: oneOf(RUN_STATUSES),
         poll_url: Type.Optional(Type.String({ default: "", description: "Path that returns this object." })),
         estimated_seconds: Type.Optional(

@@ -40,7 +40,9 @@ export function createConsensusSchemas(venues: readonly string[]) {
         ),
         sample_size: count("Number of reported trades."),
         unique_agents: count("Number of agents that reported them."),
-        model_probability: nullableProbability("Our estimate of the probability of YES. Null if there is none."),
+        model_probability: nullableProbability(
+          "Our latest estimate of the probability of YES. Null without one of the last 72 hours.",
+        ),
         divergence: Type.Unsafe<number | null>({
           type: ["number", "null"],
           minimum: -1,

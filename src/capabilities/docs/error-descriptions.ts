@@ -93,8 +93,9 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     detail: "There is no such event",
   }),
   analysis_not_found: describe("analysis_not_found", {
-    meaning: "The market has not been analysed yet, or there is no analysis with this id.",
-    action: "Start one with `POST /v1/markets/{platform}/{market_id}/analyze`. Ids are kept for 30 days.",
+    meaning: "There is no analysis with this id, or none of the market or the event.",
+    action:
+      "Start one with `POST /v1/markets/{platform}/{market_id}/analyze` or `POST /v1/events/{slug}/analyze`. Ids are kept for 30 days.",
     detail: "This market has not been analysed yet",
   }),
   not_found: describe("not_found", {
@@ -220,7 +221,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     detail: "E-mail is temporarily unavailable; try again later",
   }),
   overloaded: describe("overloaded", {
-    meaning: "Too many large computations are waiting.",
+    meaning: "Too many large computations or analyses are waiting.",
     action: RETRY_SOON,
     detail: "Too many large computations are waiting; try again later",
   }),

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
+import { ENGINE_COEFFICIENTS } from "../../engine/index.ts";
 import { ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
 import { writeErrorTable, writeOperationList, writePlansTable, writeTiersTable } from "./facts.ts";
 import type { ApiDescription, DocumentedCode, Example, Operation, Site } from "./model.ts";
@@ -20,6 +21,7 @@ export const GUIDES = [
   "events",
   "prices",
   "arbitrage",
+  "analyses",
 ] as const;
 
 export type Guide = (typeof GUIDES)[number];
@@ -74,6 +76,7 @@ const PLACEHOLDERS: Readonly<Record<string, Placeholder>> = {
       .map(({ path, slug }) => `[\`${path}\`](/docs/api/${slug})`)
       .join(", "),
   summary: (context, id) => findOperation(context, id).summary,
+  weight: (_context, factor) => findWeight(factor),
   maximum: (context, id, name) =>
     String(findOperation(context, id).parameters.find((parameter) => parameter.name === name)?.schema.maximum),
   samples: (context, id) => writeSamples(findOperation(context, id), findExample(context, id), context.site),
@@ -83,6 +86,12 @@ const PLACEHOLDERS: Readonly<Record<string, Placeholder>> = {
 };
 
 const writeBody = (value: unknown): string => JSON.stringify(value, null, 2);
+
+function findWeight(factor: string | undefined): string {
+  const [, weight] = Object.entries(ENGINE_COEFFICIENTS.weights).find(([name]) => name === factor) ?? [];
+  if (weight === undefined) throw new Error(`There is no factor ${factor}`);
+  return String(weight);
+}
 
 function findOperation({ api }: GuideContext, id: string | undefined): Operation {
   const operation = api.operations.find((candidate) => candidate.id === id);

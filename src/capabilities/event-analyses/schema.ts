@@ -38,7 +38,9 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
       {
         slug: event.slug,
         status: oneOf(["running"]),
-        poll_url: Type.String({ description: "Path of the result." }),
+        poll_url: Type.String({
+          description: "Path of the result. It returns 404 until the first of the analyses has ended.",
+        }),
         estimated_seconds: Type.Integer({ minimum: 1, description: "Estimated time until all analyses have ended." }),
         analyses: Type.Array(
           Type.Object(
@@ -59,22 +61,29 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
         ...event,
         market_count: Type.Integer({ minimum: 0, description: "Number of open markets, at most 20." }),
         analyzed_count: Type.Integer({ minimum: 1, description: "Number of them that have an analysis." }),
-        summary: Type.String({ description: "How many markets are analysed, and which estimate differs most." }),
+        summary: Type.String({
+          description: "How many markets are analysed, and which estimate differs most from the price.",
+        }),
         markets: Type.Array(
           Type.Object(
             {
               ...market,
-              analysis_id: nullableString("Id of the latest analysis. Null without one."),
-              model_probability: nullableProbability("Our estimate of the probability of YES. Null without one."),
+              analysis_id: nullableString("Id of the latest analysis. Null if there is none."),
+              model_probability: nullableProbability(
+                "Our estimate of the probability of YES. Null without an analysis.",
+              ),
               edge: nullableNumber({
                 minimum: -1,
                 maximum: 1,
-                description: "Estimate minus price, both at the time of the analysis. Null without one.",
+                description: "Estimate minus price, both at the time of the analysis. Null without an analysis.",
               }),
-              confidence: nullableProbability("Confidence of the analysis. Null without one."),
-              recommendation: nullableOneOf(RECOMMENDATIONS, "Recommendation of the analysis. Null without one."),
-              analyzed_at: nullableTimestamp("Time of the analysis. Null without one."),
-              freshness: nullableOneOf(FRESHNESS, "Freshness of the analysis. Null without one."),
+              confidence: nullableProbability("Confidence of the analysis. Null without an analysis."),
+              recommendation: nullableOneOf(
+                RECOMMENDATIONS,
+                "Recommendation of the analysis. Null without an analysis.",
+              ),
+              analyzed_at: nullableTimestamp("Time of the analysis. Null without an analysis."),
+              freshness: nullableOneOf(FRESHNESS, "Freshness of the analysis. Null without an analysis."),
             },
             { [SCHEMA_NAME]: "EventAnalysisMarket" },
           ),
@@ -92,7 +101,7 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
             {
               ...market,
               estimated_probability: nullableProbability(
-                "Our latest estimate of the probability of YES. Null without one.",
+                "Our latest estimate of the probability of YES. Null without one of the last 72 hours.",
               ),
               edge,
             },

@@ -111,7 +111,9 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
           description: "Time at which a `finalized` market was settled. Null if the venue does not report it.",
         }),
       ),
-      model_probability: Type.Optional(probability("Our estimate of the probability of YES, if available.")),
+      model_probability: Type.Optional(
+        probability("Our latest estimate of the probability of YES. Absent without one of the last 72 hours."),
+      ),
       rules: Type.Optional(nullableString("Resolution rules as published by the venue. Only with `expand=rules`.")),
       history: Type.Optional(history),
       analysis: Type.Optional(

@@ -26,6 +26,8 @@ export class Spending {
   readonly #budgetUsd: number;
   #spentUsd: number;
   #reservedUsd = 0;
+  #openCalls = 0;
+  #waiting: (() => void)[] = [];
 
   constructor(budgetUsd: number, spentUsd: number) {
     this.#budgetUsd = budgetUsd;
@@ -36,16 +38,28 @@ export class Spending {
     return this.#spentUsd;
   }
 
-  /** Reserves the cost of a call; false if the budget does not allow it. */
-  reserve(usd: number): boolean {
-    if (this.#spentUsd + this.#reservedUsd + usd > this.#budgetUsd) return false;
+  /**
+   * Reserves the largest possible cost of a call. Waits while open calls, which usually cost less than they reserve, may leave
+   * enough; false if the budget does not allow the call. Each reservation must be settled.
+   */
+  async reserve(usd: number): Promise<boolean> {
+    while (this.#spentUsd + this.#reservedUsd + usd > this.#budgetUsd) {
+      if (this.#openCalls === 0 || this.#spentUsd + usd > this.#budgetUsd) return false;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#openCalls += 1;
     this.#reservedUsd += usd;
     return true;
   }
 
   settle(reservedUsd: number, usd: number): void {
-    this.#reservedUsd -= reservedUsd;
+    this.#openCalls -= 1;
+    // Without open calls, what is left of the sum is a rounding error.
+    this.#reservedUsd = this.#openCalls === 0 ? 0 : this.#reservedUsd - reservedUsd;
     this.#spentUsd += usd;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resume of waiting) resume();
   }
 }
 
@@ -105,7 +119,11 @@ async function askOnce<Value>(
   if (signal.aborted) return { failure: "deadline", mayRetry: false };
   const expectedInputTokens = estimateInputTokens(prompt);
   const reservedUsd = costOf(model.price, expectedInputTokens, limits.outputTokens);
-  if (!spending.reserve(reservedUsd)) return { failure: "budget", mayRetry: false };
+  if (!(await spending.reserve(reservedUsd))) return { failure: "budget", mayRetry: false };
+  if (signal.aborted) {
+    spending.settle(reservedUsd, 0);
+    return { failure: "deadline", mayRetry: false };
+  }
   const startedAt = clock.monotonic();
   /** Records the call and returns its cost to the budget. */
   const settle = (outcome: CallRecord["outcome"], inputTokens: number, outputTokens: number, answer: string) => {

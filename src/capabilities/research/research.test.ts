@@ -162,6 +162,27 @@ test("the budget is never passed: the run ends with the evidence it could pay, a
   assert.deepEqual([none.research, none.reason, none.costUsd], [null, "budget", 0]);
 });
 
+test("calls wait for the budget that open calls reserve and do not spend", async () => {
+  // One call reserves 0.006 USD, so that the budget covers two at once. All 36 cost less than the budget.
+  const open = { now: 0, most: 0 };
+  const model = scriptedModel(answerHonestly);
+  const slow: LanguageModel = {
+    ...model,
+    price: { input: 0.001, output: 7.5 },
+    async complete(call) {
+      open.now += 1;
+      open.most = Math.max(open.most, open.now);
+      await new Promise((resolve) => setImmediate(resolve));
+      open.now -= 1;
+      return { ...(await model.complete(call)), inputTokens: 100, outputTokens: 10 };
+    },
+  };
+  const { costUsd, sourceCount, risks } = await start({ model: slow, options: { budgetUsd: 0.0145 } }).outcome;
+  assert.equal(model.calls.length, 1 + 5 + 5 * PAGES);
+  assert.deepEqual([sourceCount, risks, open.most], [PAGES, [], 2]);
+  assert.ok(costUsd > 0 && costUsd <= 0.0145);
+});
+
 test("at the default price and budget of a dear model, trials still read several sources", async () => {
   const dear = { ...scriptedModel(answerHonestly), price: { input: 5, output: 25 } };
   const { research, costUsd, sourceCount } = await start({ model: dear, options: { budgetUsd: 0.15 } }).outcome;

@@ -127,9 +127,7 @@ async function runStages(
   await gather(ports, record, question, plan, signal);
 
   if (record.state.trials.length === 0) await record.update({ trials: newTrials(limits) });
-  let blind = await judgeBlind(judgePorts, question, plan, record.state.trials);
-  // Five calls at once reserve more than they cost.
-  if (blind.failures.includes("budget")) blind = await judgeBlind(judgePorts, question, plan, blind.trials);
+  const blind = await judgeBlind(judgePorts, question, plan, record.state.trials);
   await record.update({ trials: blind.trials });
   const answered = blind.trials.filter((trial) => trial.blind !== null).length;
   if (answered < limits.trialsMin) return fail(blind.failures);

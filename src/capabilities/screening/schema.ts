@@ -116,11 +116,13 @@ const screenedMarket = (all: readonly string[]) =>
       cached_edge: nullableNumber({
         minimum: -1,
         maximum: 1,
-        description: "Edge of the market's latest analysis. Null without an analysis.",
+        description: "Edge of the market's latest analysis. Null without one of the last 72 hours.",
       }),
-      cached_confidence: nullableProbability("Confidence of the market's latest analysis. Null without an analysis."),
+      cached_confidence: nullableProbability(
+        "Confidence of the market's latest analysis. Null without one of the last 72 hours.",
+      ),
       cached_recommendation: nullableString({
-        description: "Recommendation of the market's latest analysis. Null without an analysis.",
+        description: "Recommendation of the market's latest analysis. Null without one of the last 72 hours.",
       }),
       action: oneOf(ACTIONS, {
         description: `\`analyze\` from a score of ${ANALYZE_SCORE_MIN}, \`watch\` from ${WATCH_SCORE_MIN}, else \`skip\`.`,

@@ -18,7 +18,16 @@ function createStored(claims: readonly string[]): StoredAnalysis {
     result: {
       title: "Question m",
       analysis: { ...analysis, probability: 0.43, interval: { low: 0.35, high: 0.52 }, factors },
-      research: { missingReason: null, risks: [], sourceCount: 0, models: [], ensemble: [], costUsd: 0 },
+      research: {
+        view: null,
+        isReused: false,
+        missingReason: null,
+        risks: [],
+        sourceCount: 0,
+        models: [],
+        ensemble: [],
+        costUsd: 0,
+      },
       durationMs: 5,
     },
   };

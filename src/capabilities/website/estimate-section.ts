@@ -21,7 +21,7 @@ function points(difference: number): string {
 }
 
 /**
- * Shows our estimate: its interval on an axis from 0 to 100% beside the price, then one bar per factor from the probability
+ * Shows our estimate: its interval on an axis with the price, then one bar per factor from the probability
  * before it to the one after it (a waterfall). The figures are also in the text.
  */
 export function renderEstimate({ stored, freshness }: ShownAnalysis): Html {
@@ -49,7 +49,7 @@ ${factors.map(
 ${renderBar(axis, prior, posterior, posterior >= prior ? "up" : "down", posterior)}</li>`,
 )}
 </ol>
-<p class="small faint">Analysed ${kind} on ${formatDateTime(stored.analysedAt)}, ${freshness}. Axis: ${percent(axis.low)} to ${percent(axis.high)}. <a href="/docs/guides/analyses">How it is computed</a></p>
+<p class="small faint">Analysed ${kind} on ${formatDateTime(stored.analysedAt)}, ${freshness}. Axis: ${percent(axis.low)} to ${percent(axis.high)}. <a href="/docs/analyses">How it is computed</a></p>
 </section>`;
 }
 

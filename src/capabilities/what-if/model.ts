@@ -61,6 +61,31 @@ export function condition(
   return { ifTrue: ifYes, ifFalse: ifNo };
 }
 
+/**
+ * By how much the two probabilities contradict a logical dependence: 0 if they can both be right. `condition` keeps both
+ * probabilities, so its result is then not exactly the logical one.
+ *
+ * @param p  probability of the question, in [0, 1]
+ * @param q  probability of the hypothesis, in [0, 1]
+ * @returns  difference of probabilities, in [0, 1]
+ */
+export function contradictionOf(dependence: Dependence, p: number, q: number): number {
+  switch (dependence) {
+    case "same":
+      return Math.abs(p - q);
+    case "opposite":
+      return Math.abs(p + q - 1);
+    case "exclusive":
+      return Math.max(0, p + q - 1);
+    case "implies":
+      return Math.max(0, q - p);
+    case "implied":
+      return Math.max(0, p - q);
+    default:
+      return 0;
+  }
+}
+
 function jointOf(dependence: Dependence, p: number, q: number, correlation: number | null): number | null {
   switch (dependence) {
     case "same":

@@ -1,4 +1,4 @@
-import type { Side, WhatIf } from "./model.ts";
+import { contradictionOf, type Side, type WhatIf } from "./model.ts";
 
 /** Creates the WhatIf object of the API. */
 export function presentWhatIf(answer: WhatIf) {
@@ -28,10 +28,13 @@ function presentSide({ market: { listing, yesPrice }, probability, source }: Sid
   };
 }
 
+/** A smaller contradiction is not visible in probabilities with one decimal. */
+const CONTRADICTION_MIN = 0.0005;
+
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 function explain({ question, hypothesis, dependence, correlation, dataPoints, ifTrue, ifFalse }: WhatIf): string {
-  const start = `The question has ${percent(question.probability)}, the hypothesis ${percent(hypothesis.probability)}.`;
+  const start = `The probability of the question is ${percent(question.probability)}, that of the hypothesis ${percent(hypothesis.probability)}.`;
   const reason: Readonly<Record<typeof dependence, string>> = {
     same: "Both markets ask the same question.",
     opposite: "The markets ask opposite questions.",
@@ -39,11 +42,15 @@ function explain({ question, hypothesis, dependence, correlation, dataPoints, if
     implies: "If the hypothesis is true, the question is answered YES.",
     implied: "The question can be answered YES only if the hypothesis is true.",
     correlation: `The log-odds of both prices moved with a correlation of ${correlation?.toFixed(2)} in ${dataPoints} hours, which a Gaussian copula turns into conditional probabilities.`,
-    unknown: `Both prices moved together in too few of ${dataPoints ?? 0} hours to measure a correlation, and no logical relation is known.`,
+    unknown: `The prices moved in too few of ${dataPoints ?? 0} hours to measure a correlation, and no logical relation is known.`,
   };
+  const contradiction = contradictionOf(dependence, question.probability, hypothesis.probability);
   const results = [
-    ...(ifTrue === null ? [] : [`If the hypothesis is true, the question has ${percent(ifTrue)}.`]),
-    ...(ifFalse === null ? [] : [`If it is false, ${percent(ifFalse)}.`]),
+    ...(contradiction < CONTRADICTION_MIN
+      ? []
+      : [`The two probabilities contradict this by ${percent(contradiction)}; the result keeps both of them.`]),
+    ...(ifTrue === null ? [] : [`If the hypothesis is true, the probability of the question is ${percent(ifTrue)}.`]),
+    ...(ifFalse === null ? [] : [`If it is false, it is ${percent(ifFalse)}.`]),
   ];
   return [start, reason[dependence], ...results].join(" ");
 }

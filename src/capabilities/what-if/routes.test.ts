@@ -68,13 +68,14 @@ test("200: a correlation gives the conditional probabilities, and they average t
   assert.match(answer.rationale, /correlation of 0\.60 in 700 hours/);
 });
 
+const pair = (relation: MarketPair["relation"], confidence = 0.9): MarketPair => ({
+  ...{ a: "alpha/fed", b: "beta/jobs", relation, confidence, source: "model", evidence: [] },
+});
+
 test("200: a dependence that follows from the questions needs no price history", async () => {
   const never = async () => {
     throw new Error("no correlation is needed");
   };
-  const pair = (relation: MarketPair["relation"]): MarketPair => ({
-    ...{ a: "alpha/fed", b: "beta/jobs", relation, confidence: 0.9, source: "model", evidence: [] },
-  });
   const results = {
     identical: ["same", 1, (0.41 - 0.25) / 0.75],
     inverse: ["opposite", 0, 0.41 / 0.75],
@@ -88,6 +89,15 @@ test("200: a dependence that follows from the questions needs no price history",
     assert.ok(Math.abs(answer.probability_if_true - ifTrue) < 1e-9, relation);
     assert.ok(Math.abs(answer.probability_if_false - ifFalse) < 1e-9, relation);
   }
+});
+
+test("200: a pair of markets that is not certain is no dependence, and probabilities that contradict one are named", async () => {
+  const uncertain = await openApi({ pairsOf: () => [pair("identical", 0.89)] });
+  assert.equal((await uncertain.ask()).json().dependence, "correlation");
+  const certain = await openApi({ pairsOf: () => [pair("identical")] });
+  assert.match((await certain.ask()).json().rationale, /contradict this by 16\.0%; the result keeps both/);
+  const consistent = await openApi({ pairsOf: () => [pair("superset")] });
+  assert.doesNotMatch((await consistent.ask()).json().rationale, /contradict/);
 });
 
 test("200: markets of one event exclude or imply each other", async () => {

@@ -22,7 +22,7 @@ export function whatIfRoutes(app: FastifyInstance, { service, venues }: WhatIfRo
     url: "/v1/what-if",
     summary: "Ask what follows from a hypothesis",
     description:
-      "Returns the probability of one market if another one resolves YES, and if it resolves NO. The dependence is logical where the questions imply it (the same question, outcomes of one event, thresholds and deadlines), and measured from price moves otherwise.",
+      "Returns the probability of one market if another one resolves YES, and if it resolves NO. The dependence follows from the questions if possible (the same question, outcomes of one event, thresholds, deadlines). Otherwise it is measured from price moves.",
     operationId: "ask_what_if",
     body: schemas.body,
     responses: { 200: schemas.WhatIf },

@@ -8,7 +8,8 @@ const TEXT_LENGTH_MAX = 500;
 const similarity = Type.Number({
   minimum: 0,
   maximum: 1,
-  description: "How similar the market's words are to the text of the request. 1 if they are the same words.",
+  description:
+    "How similar the words of the market are to those of the text. 1 if they are the same. At least 0.3, else the response is 404.",
 });
 
 const sideSchema = (venues: readonly string[], name: string) =>
@@ -34,14 +35,12 @@ export function createWhatIfSchemas(venues: readonly string[]) {
       market_query: Type.String({
         minLength: 1,
         maxLength: TEXT_LENGTH_MAX,
-        description:
-          "The question whose probability you ask for, in words. The open market with the most similar words is used.",
+        description: "The question whose probability you ask for, in words. The most similar open market is used.",
       }),
       hypothesis: Type.String({
         minLength: 1,
         maxLength: TEXT_LENGTH_MAX,
-        description:
-          "What you assume to happen, in words. It must be the question of another open market, of any venue.",
+        description: "What you assume to happen, in words. The most similar other open market of any venue is used.",
       }),
       platform: Type.Optional(oneOf(venues, { description: "Venue of the question's market." })),
     }),
@@ -65,7 +64,7 @@ export function createWhatIfSchemas(venues: readonly string[]) {
           description: "Hours in which both prices were known. Null if no correlation was computed.",
         }),
         probability_if_true: nullableProbability(
-          "Probability of YES if the hypothesis is true. Null if the dependence is unknown.",
+          "Probability of YES if the hypothesis is true. Null if the dependence is unknown or the hypothesis has the probability 0.",
         ),
         probability_if_false: nullableProbability(
           "Probability of YES if the hypothesis is false. With the probability h of the hypothesis, h × `probability_if_true` + (1 - h) × `probability_if_false` is the probability of the market.",

@@ -4,6 +4,7 @@ import type { VenueId } from "../../domain/market.ts";
 import type { MarketPair } from "../../matching/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { findMarketLadders } from "../arbitrage/index.ts";
+import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 import { condition, type Dependence, type MeasuredCorrelation, type Side, type WhatIf } from "./model.ts";
 
 /** A market that is less similar to a text is no answer to it. */
@@ -82,7 +83,7 @@ export function createWhatIfService(ports: WhatIfPorts) {
 
 const idOf = ({ listing: { venue, marketId } }: BoardMarket): string => `${venue}/${marketId}`;
 
-/** By the relation that matching found between markets of two venues. */
+/** By the relation that matching found between markets of two venues, if it is as certain as it must be to be shown as a fact. */
 function findPairDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
@@ -90,7 +91,7 @@ function findPairDependence(
 ): Dependence | null {
   const { venue, marketId } = question.listing;
   const pair = pairsOf(venue, marketId).find(({ a, b }) => [a, b].includes(idOf(hypothesis)));
-  if (pair === undefined) return null;
+  if (pair === undefined || pair.confidence < ALSO_ON_CONFIDENCE_MIN) return null;
   const isForward = pair.a === idOf(question);
   switch (pair.relation) {
     case "identical":

@@ -39,15 +39,22 @@ export async function startLocalServer(
   };
 }
 
+/** Tokens that a completion reports by default. */
+export const COMPLETION_TOKENS = { prompt: 120, completion: 30 };
+
 /** A response of the protocol of OpenAI's chat completions. */
-export function completion(text: string, finishReason = "stop"): string {
+export function completion(text: string, finishReason = "stop", tokens = COMPLETION_TOKENS): string {
   return JSON.stringify({
     id: "chatcmpl-1",
     object: "chat.completion",
     created: 1_700_000_000,
     model: "local",
     choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: finishReason }],
-    usage: { prompt_tokens: 120, completion_tokens: 30, total_tokens: 150 },
+    usage: {
+      prompt_tokens: tokens.prompt,
+      completion_tokens: tokens.completion,
+      total_tokens: tokens.prompt + tokens.completion,
+    },
   });
 }
 

@@ -1,13 +1,14 @@
-import { completion, respond, startLocalServer } from "./local-server.ts";
+import { COMPLETION_TOKENS, completion, respond, startLocalServer } from "./local-server.ts";
 import { honestAnswer } from "./scripted-model.ts";
 
 /**
- * How a scripted model server answers. good: by the prompt. nonsense: text without JSON. wrong_schema: JSON of another
+ * How a scripted model server answers. good: by the prompt. costly: good, with as many tokens as a call may have. nonsense: text without JSON. wrong_schema: JSON of another
  * schema. not_protocol: a web page. hostile: a certain answer that cites documents which do not exist, and the request's own
  * headers. endless: a body without an end. refusing: filtered. failing: status 500. silent: never.
  */
 export const SCRIPTS = [
   "good",
+  "costly",
   "nonsense",
   "wrong_schema",
   "not_protocol",
@@ -47,6 +48,11 @@ export async function startScriptedServer(
     switch (script(call.prompt)) {
       case "good":
         return respond(response, completion(honestAnswer(call, basePercent)));
+      case "costly":
+        return respond(
+          response,
+          completion(honestAnswer(call, basePercent), "stop", { ...COMPLETION_TOKENS, completion: 800 }),
+        );
       case "nonsense":
         return respond(response, completion("The moon is made of cheese."));
       case "wrong_schema":
