@@ -4,7 +4,7 @@ import type { WorkerModule } from "../../ports/worker-pool.ts";
 import { parseDate } from "./parse-date.ts";
 import { reduceHtml } from "./reduce-html.ts";
 
-/** HTML of a third party, and where it came from. */
+/** HTML of a third party. */
 export interface ExtractTask {
   readonly html: string;
 }

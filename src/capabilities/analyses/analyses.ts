@@ -20,7 +20,7 @@ import { createRuns } from "./runs.ts";
 import { createAnalysesService } from "./service.ts";
 
 const QUEUE_NAME = "analyses";
-/** Runs at the same time on one node. The pool accepts one more than eight tasks. */
+/** Runs at the same time on one node. The pool of the engine runs one task and lets eight wait. */
 const CONCURRENCY_DEFAULT = 4;
 
 export interface AnalysisPorts {

@@ -153,10 +153,19 @@ const DELETE_ROWS_MAX = 5_000;
 /** Per run. The next run deletes the remaining rows. */
 const DELETE_BATCHES_MAX = 100;
 
-/** Deletes runs, lists and results after 30 days and the track record after 400. The latest result of a market stays. */
-export async function deleteOldAnalyses(database: Pick<Database, "query">, now: number): Promise<void> {
+/**
+ * Deletes runs, lists and results after 30 days and the track record after 400. The latest result of a market stays.
+ *
+ * @param isStopping  ends the work before the next batch if it returns true
+ */
+export async function deleteOldAnalyses(
+  database: Pick<Database, "query">,
+  now: number,
+  isStopping: () => boolean,
+): Promise<void> {
   const deleteWhere = (table: string, condition: string, ageDays: number) =>
     deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
+      if (isStopping()) return 0;
       const rows = await database.query(
         `delete from ${table} where ctid = any(array(
            select ctid from ${table} where ${condition} limit ${DELETE_ROWS_MAX})) returning 1`,

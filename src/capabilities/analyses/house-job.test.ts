@@ -113,5 +113,10 @@ analysisTest(
       [await count("analysis_results"), await count("analyses"), await count("latest_analyses")],
       [0, 0, 0],
     );
+    ids.push((await caller.analyze("m-1")).json.analysis_id);
+    await ended(ids[2] ?? "");
+    await app.analyses.stop();
+    await app.analyses.houseJob.deleteOld(Date.now() + 401 * 86_400_000);
+    assert.equal(await count("analyses"), 1, "a stopped job deletes nothing");
   },
 );

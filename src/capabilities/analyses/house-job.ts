@@ -56,7 +56,7 @@ export function createHouseJob(ports: HouseJobPorts) {
       await request(market);
     }
   };
-  const deleteOld = (now: number) => deleteOldAnalyses(database, now);
+  const deleteOld = (now: number) => deleteOldAnalyses(database, now, () => isStopping);
   return {
     queueBatch,
     deleteOld,
