@@ -15,9 +15,10 @@ const [url = "", schema = "", markets = "0", researchMs = "0", concurrency = "8"
 const database = await openPostgresDatabase({ url, schema, log: quietLog });
 const bus = openPostgresBus({ url, clock: systemClock, random: systemRandom, log: quietLog });
 const research = slowResearch(Number(researchMs));
-const { budgetUsd, deadlineMs } = research;
+const { budgetUsd, dailyBudgetUsd, deadlineMs } = research;
 const researchRunner: ResearchRunner = {
   budgetUsd,
+  dailyBudgetUsd,
   deadlineMs,
   run(question, options) {
     process.stdout.write(`${question.marketId} ${options.savedState === null ? "new" : "continued"}\n`);

@@ -23,7 +23,7 @@ export function buildResearch(
   closers: (() => unknown)[],
 ): ResearchRunner | null {
   if (settings === null) return null;
-  const { budgetUsd, deadlineMs, model, search } = settings;
+  const { budgetUsd, dailyBudgetUsd, deadlineMs, model, search } = settings;
   const extractor = ports.openWorkerPool<{ readonly html: string }, ExtractedText>(EXTRACT_MODULE);
   closers.push(() => extractor.close());
   const research = createResearch({
@@ -33,7 +33,7 @@ export function buildResearch(
     pages: createWebPages((task) => extractor.run(task, [])),
     limits: { budgetUsd, deadlineMs },
   });
-  return { run: research.run, budgetUsd, deadlineMs };
+  return { run: research.run, budgetUsd, dailyBudgetUsd, deadlineMs };
 }
 
 type ExtractedText = Awaited<ReturnType<Parameters<typeof createWebPages>[0]>>;

@@ -16,6 +16,7 @@ test("PARALLAX_LLM_MODEL enables research with a hosted model, or with any serve
       price: { input: 5, output: 25 },
     },
     budgetUsd: 0.15,
+    dailyBudgetUsd: 20,
     deadlineMs: 90_000,
     search: { engines: ["gdelt", "wikipedia"], apiKey: null },
   });
@@ -37,6 +38,7 @@ test("PARALLAX_LLM_MODEL enables research with a hosted model, or with any serve
       price: { input: 0, output: 0.25 },
     },
     budgetUsd: 0.5,
+    dailyBudgetUsd: 20,
     deadlineMs: 600_000,
     search: { engines: ["brave", "gdelt"], apiKey: "search-key" },
   });
@@ -54,6 +56,7 @@ test("rejects incomplete research settings, and never repeats a key", () => {
     [{ PARALLAX_LLM_PRICE: "5" }, /PRICE=5: give USD/],
     [{ PARALLAX_LLM_PRICE: "5;-1" }, /PRICE=5;-1: give USD/],
     [{ PARALLAX_LLM_BUDGET_USD: "0" }, /BUDGET_USD=0: give USD/],
+    [{ PARALLAX_LLM_DAILY_BUDGET_USD: "0" }, /DAILY_BUDGET_USD=0: give USD above 0, at most 100000/],
     [{ PARALLAX_LLM_BUDGET_USD: "1e3" }, /BUDGET_USD=1e3: give USD/],
     [{ PARALLAX_LLM_DEADLINE_SECONDS: "9" }, /DEADLINE_SECONDS=9/],
     [{ PARALLAX_LLM_DEADLINE_SECONDS: "1801" }, /DEADLINE_SECONDS=1801/],

@@ -3,6 +3,7 @@ import type { SettingsReader } from "./settings-reader.ts";
 
 const SEARCH_ENGINES = ["gdelt", "wikipedia", "brave"] as const;
 const BUDGET_USD_MAX = 100;
+const DAILY_BUDGET_USD_MAX = 100_000;
 const PRICE_USD_MAX = 10_000;
 const KEY_PATTERN = /^[\x21-\x7e]{1,500}$/;
 
@@ -18,6 +19,8 @@ export interface ResearchSettings {
   };
   /** Highest cost of one run. */
   readonly budgetUsd: number;
+  /** Cost of all runs of 24 hours from which no research is started. */
+  readonly dailyBudgetUsd: number;
   readonly deadlineMs: number;
   readonly search: { readonly engines: readonly (typeof SEARCH_ENGINES)[number][]; readonly apiKey: string | null };
 }
@@ -51,7 +54,8 @@ export function parseResearchSettings(reader: SettingsReader): ResearchSettings 
       apiKey,
       price: readPrice(reader),
     },
-    budgetUsd: readBudget(reader),
+    budgetUsd: readBudget(reader, "PARALLAX_LLM_BUDGET_USD", BUDGET_USD_MAX),
+    dailyBudgetUsd: readBudget(reader, "PARALLAX_LLM_DAILY_BUDGET_USD", DAILY_BUDGET_USD_MAX),
     deadlineMs: reader.integer("PARALLAX_LLM_DEADLINE_SECONDS", 10, 1_800) * 1_000,
     search: readSearch(reader),
   };
@@ -72,11 +76,10 @@ function readPrice(reader: SettingsReader): { readonly input: number; readonly o
   return { input, output };
 }
 
-function readBudget(reader: SettingsReader): number {
-  const text = reader.text("PARALLAX_LLM_BUDGET_USD");
+function readBudget(reader: SettingsReader, name: string, max: number): number {
+  const text = reader.text(name);
   const budget = readDecimal(text);
-  if (!(budget > 0 && budget <= BUDGET_USD_MAX))
-    reader.errors.push(`PARALLAX_LLM_BUDGET_USD=${text}: give USD above 0, at most ${BUDGET_USD_MAX}`);
+  if (!(budget > 0 && budget <= max)) reader.errors.push(`${name}=${text}: give USD above 0, at most ${max}`);
   return budget;
 }
 

@@ -101,6 +101,7 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
   PARALLAX_LLM_API_KEY: ["", "key of the language model"],
   PARALLAX_LLM_PRICE: ["5;25", "price of the model in USD per million tokens: input;output"],
   PARALLAX_LLM_BUDGET_USD: ["0.15", "highest cost of the research of one analysis in USD"],
+  PARALLAX_LLM_DAILY_BUDGET_USD: ["20", "cost of all research of 24 hours in USD from which no more is started"],
   PARALLAX_LLM_DEADLINE_SECONDS: ["90", "longest research of one analysis in seconds, 10 to 1800"],
   PARALLAX_SEARCH_ENGINES: [
     "gdelt,wikipedia",

@@ -127,6 +127,15 @@ export async function selectLatestEstimates(
   );
 }
 
+/** Returns the USD that the analyses since a time have cost. */
+export async function sumCosts(database: Database, sinceMs: number): Promise<number> {
+  const [row] = await database.query<{ usd: number }>(
+    `select coalesce(sum(cost_usd), 0)::float8 as usd from analyses where analysed_at > ${time("$1")}`,
+    [sinceMs],
+  );
+  return row?.usd ?? 0;
+}
+
 /** Deletes what a deleted customer started or joined from its list. The analyses stay: they belong to the market. */
 export async function deleteParticipant(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query("delete from analysis_participants where customer_id = $1", [customerId]);

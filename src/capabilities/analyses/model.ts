@@ -89,8 +89,11 @@ export interface RunResearchOutcome extends Omit<ResearchOutcome, "keyClaims" | 
 
 /** Research, and what one run may cost. Its state is stored as it is. */
 export interface ResearchRunner {
+  /** Highest cost of one run. */
   readonly budgetUsd: number;
-  /** Milliseconds from the first start of a run. */
+  /** Cost of the analyses of 24 hours from which no research is started. Runs that have started may exceed it. */
+  readonly dailyBudgetUsd: number;
+  /** Longest research of one attempt, in milliseconds. */
   readonly deadlineMs: number;
   run(
     question: ResearchQuestion,

@@ -1,7 +1,7 @@
 import type { BoardMarket } from "../../board/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import { selectLatest } from "./analysis-queries.ts";
+import { selectLatest, sumCosts } from "./analysis-queries.ts";
 import {
   type ResearchFacts,
   type ResearchRunner,
@@ -15,6 +15,9 @@ import { saveResearchState } from "./run-queries.ts";
 /** Limits of the stored texts, in characters. Longer ones are not stored. */
 const STATE_LENGTH_MAX = 512 * 1_024;
 const TRANSCRIPT_LENGTH_MAX = 1_024 * 1_024;
+const DAY_MS = 86_400_000;
+const DAILY_BUDGET_SPENT =
+  "The operator's budget for research in 24 hours is spent, so there was no research. Try again later.";
 
 export interface FoundResearch {
   readonly facts: ResearchFacts;
@@ -38,8 +41,9 @@ async function reuseResearch(database: Database, run: StartedRun, now: number): 
 }
 
 /**
- * Researches the question of a run, if it was requested and a language model is configured. Otherwise the research of an
- * earlier analysis is used, so that a run without research does not replace a result that somebody paid for by a worse one.
+ * Researches the question of a run, if it was requested, a language model is configured and the budget of the day is not spent.
+ * Otherwise, and if the research fails, the research of an earlier analysis is used, so that a run without research does not
+ * replace a result that somebody paid for by a worse one.
  */
 export async function research(
   { database, clock, researchRunner }: { database: Database; clock: Clock; researchRunner: ResearchRunner | null },
@@ -54,13 +58,16 @@ export async function research(
         : "Research was not requested for this analysis.";
     return (await reuseResearch(database, run, clock.now())) ?? without(missingReason);
   }
+  const spentUsd = await sumCosts(database, clock.now() - DAY_MS);
+  if (spentUsd >= researchRunner.dailyBudgetUsd)
+    return (await reuseResearch(database, run, clock.now())) ?? without(DAILY_BUDGET_SPENT);
   const { venue, marketId, title, outcomeLabel, rules, closeAt } = listing;
   const outcome = await researchRunner.run(
     { venue, marketId, title, outcomeLabel, rules: rules ?? "", closeAt, asOf: clock.now() },
     {
       signal,
-      // Counts from the first start, so that a run that is taken over again and again ends.
-      deadlineAt: run.startedAt + researchRunner.deadlineMs,
+      // Per attempt: time in which no worker ran is not the model's. Attempts are limited, and a run ends after an hour.
+      deadlineAt: clock.now() + researchRunner.deadlineMs,
       budgetUsd: researchRunner.budgetUsd,
       savedState: run.researchState === null ? null : JSON.parse(run.researchState),
       async onState(state) {
@@ -72,7 +79,21 @@ export async function research(
   );
   // Research that was aborted is incomplete. The next worker continues it.
   signal.throwIfAborted();
-  return toFound(outcome);
+  const found = toFound(outcome);
+  const earlier = found.facts.view === null ? await reuseResearch(database, run, clock.now()) : null;
+  return earlier === null ? found : combine(found, earlier);
+}
+
+/** Research that failed, and the research of an earlier analysis in its place. */
+function combine(
+  { facts: { missingReason, costUsd }, transcript }: FoundResearch,
+  earlier: FoundResearch,
+): FoundResearch {
+  const risks = [
+    ...earlier.facts.risks,
+    `New research failed, so earlier research is used. ${missingReason ?? ""}`.trim(),
+  ];
+  return { facts: { ...earlier.facts, risks, costUsd }, transcript };
 }
 
 function toFound(outcome: RunResearchOutcome): FoundResearch {

@@ -162,6 +162,34 @@ analysisTest("a run without research uses that of the latest analysis for 72 hou
   assert.equal(researchRunner.calls.length, 2);
 });
 
+analysisTest("research that fails or exceeds the budget of the day does not replace earlier research", async (open) => {
+  let call = 0;
+  const researchRunner = new ScriptedResearch(async ({ asOf }) => {
+    call += 1;
+    const failure = { research: null, reason: "model_failed" as const, reasonText: "The model is down." };
+    return sampleOutcome(asOf, call === 1 ? { costUsd: 0.25 } : { ...failure, costUsd: 0.05 });
+  });
+  const { app, listMarket, ended } = await open({ analyses: { researchRunner } });
+  const { service } = app.analyses;
+  app.analyses.start();
+  const analyse = async (marketId: string) => {
+    const request = { customerId: "cus-1", isForced: false };
+    await ended((await service.analyse("venue_a", marketId, request)).analysisId);
+    return (await service.latest("venue_a", marketId))?.result.research;
+  };
+  for (const id of ["m-1", "m-2"]) listMarket(id);
+  const first = await analyse("m-1");
+  const second = await analyse("m-1");
+  assert.deepEqual(second?.view, first?.view);
+  assert.deepEqual([second?.isReused, second?.costUsd], [true, 0.05]);
+  assert.equal(second?.risks.at(-1), "New research failed, so earlier research is used. The model is down.");
+  researchRunner.dailyBudgetUsd = 0.3;
+  const third = await analyse("m-1");
+  assert.deepEqual([third?.isReused, third?.costUsd], [true, 0]);
+  assert.match((await analyse("m-2"))?.missingReason ?? "", /budget for research in 24 hours is spent/);
+  assert.equal(call, 2);
+});
+
 analysisTest("a shutdown gives active runs back without counting their attempt", async (open, database) => {
   const isRunning = Promise.withResolvers<void>();
   const researchRunner = new ScriptedResearch(async ({ asOf }, { signal }) => {

@@ -22,6 +22,7 @@ export const sampleOutcome = (at: number, parts: Partial<ResearchOutcome> = {}):
 /** Research that a test scripts. It records its calls. */
 export class ScriptedResearch implements ResearchRunner {
   readonly budgetUsd = 0.15;
+  dailyBudgetUsd = 20;
   readonly deadlineMs = 90_000;
   readonly calls: { readonly question: ResearchQuestion; readonly savedState: unknown }[] = [];
   readonly #script: (question: ResearchQuestion, options: RunOptions) => Promise<ResearchOutcome>;
