@@ -18,6 +18,7 @@ import {
   selectRun,
   upgradeRun,
 } from "./run-queries.ts";
+import { createRunReader } from "./run-reader.ts";
 
 /** Number of base32 characters in the random part of an id: 130 bits. Whoever knows an id may read the analysis. */
 const ID_LENGTH = 26;
@@ -56,6 +57,7 @@ export type Runs = ReturnType<typeof createRuns>;
 /** Requests analyses, and reports on their runs. */
 export function createRuns({ database, clock, random, queue, requestedType, limits = QUEUE_LIMITS }: RunPorts) {
   const estimateSeconds = createDurationEstimate(database, clock);
+  const readRun = createRunReader((id) => selectRun(database, id), clock);
 
   /** Inserts a run and its job. Returns null if the market has a run already. */
   const insert = async (transaction: Transaction, parts: Omit<NewRun, "analysisId">) => {
@@ -149,7 +151,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
       analysisId: string,
       market: { readonly venue: VenueId; readonly marketId: string } | null,
     ): Promise<RunStatusReport> {
-      const run = ID_PATTERN.test(analysisId) ? await selectRun(database, analysisId) : null;
+      const run = ID_PATTERN.test(analysisId) ? await readRun(analysisId) : null;
       const isOfMarket =
         run !== null && (market === null || (run.venue === market.venue && run.marketId === market.marketId));
       if (!isOfMarket) throw new AppError("analysis_not_found", "There is no such analysis");

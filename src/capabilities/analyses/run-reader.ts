@@ -1,0 +1,32 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { AnalysisRun } from "./model.ts";
+
+/** Callers poll several times a second, and all of them share the store with the runs. */
+const READ_EVERY_MS = 250;
+const ENTRIES_MAX = 5_000;
+
+/**
+ * Creates a function that reads a run by its id: at most four times a second, whatever the number of callers, so that its
+ * result is at most 250 ms old. A failed read is not remembered.
+ *
+ * @param read  reads a run from the store; null if there is none
+ */
+export function createRunReader(
+  read: (analysisId: string) => Promise<AnalysisRun | null>,
+  clock: Pick<Clock, "monotonic">,
+): (analysisId: string) => Promise<AnalysisRun | null> {
+  const entries = new Map<string, { readonly run: Promise<AnalysisRun | null>; readonly readAt: number }>();
+  return (analysisId) => {
+    const known = entries.get(analysisId);
+    const now = clock.monotonic();
+    if (known !== undefined && now - known.readAt < READ_EVERY_MS) return known.run;
+    const run = read(analysisId);
+    // Deleted first, so that the map is in the order of the reads.
+    entries.delete(analysisId);
+    entries.set(analysisId, { run, readAt: now });
+    run.catch(() => entries.delete(analysisId));
+    const [oldest] = entries.size > ENTRIES_MAX ? entries.keys() : [];
+    if (oldest !== undefined) entries.delete(oldest);
+    return run;
+  };
+}
