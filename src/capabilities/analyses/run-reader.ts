@@ -1,13 +1,13 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { AnalysisRun } from "./model.ts";
 
-/** Callers poll several times a second, and all of them share the store with the runs. */
-const READ_EVERY_MS = 250;
+/** Callers poll many times a second, and all of them share the store with the runs. */
+const READ_EVERY_MS = 50;
 const ENTRIES_MAX = 5_000;
 
 /**
- * Creates a function that reads a run by its id: at most four times a second, whatever the number of callers, so that its
- * result is at most 250 ms old. A failed read is not remembered.
+ * Creates a function that reads a run by its id: at most twenty times a second, whatever the number of callers, so that its
+ * result is at most 50 ms old. A failed read is not remembered.
  *
  * @param read  reads a run from the store; null if there is none
  */
