@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { edgeShrinkage, kellyFraction, logGrowth, positionShare } from "./kelly.ts";
+
+const assertNear = (actual: number, expected: number, tolerance = 1e-12) =>
+  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected}`);
+const probability = fc.double({ min: 0, max: 1, noNaN: true });
+const cost = fc.double({ min: 0.01, max: 0.99, noNaN: true });
+const variance = fc.double({ min: 0, max: 0.1, noNaN: true });
+
+test("known values: an even bet at 60%, half of the size with a variance of the squared edge", () => {
+  assertNear(kellyFraction(0.6, 0.5), 0.2);
+  assertNear(logGrowth(0.6, 0.5, 0.2), 0.6 * Math.log(1.2) + 0.4 * Math.log(0.8));
+  assertNear(edgeShrinkage(0.1, 0.01), 0.5);
+  assertNear(positionShare({ probability: 0.6, variance: 0.01, cost: 0.5 }), 0.025);
+});
+
+test("closed form: for an even bet the fraction is 2p - 1, and the growth is ln 2 minus the entropy", () => {
+  for (const p of [0.5, 0.55, 0.7, 0.99]) {
+    assertNear(kellyFraction(p, 0.5), 2 * p - 1);
+    const entropy = -p * Math.log(p) - (1 - p) * Math.log(1 - p);
+    assertNear(logGrowth(p, 0.5, 2 * p - 1), Math.log(2) - entropy);
+  }
+});
+
+test("law: no other fraction grows faster than the Kelly fraction", () => {
+  const fraction = fc.double({ min: 0, max: 0.999, noNaN: true });
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 0.999, noNaN: true }), cost, fraction, (p, c, other) => {
+      assert.ok(logGrowth(p, c, kellyFraction(p, c)) >= logGrowth(p, c, other) - 1e-12);
+    }),
+  );
+});
+
+test("law: a position is 0 without an edge, at most the cap, and falls with variance and cost", () => {
+  fc.assert(
+    fc.property(probability, cost, cost, variance, variance, (p, c, otherCost, v, otherVariance) => {
+      const share = positionShare({ probability: p, variance: v, cost: c });
+      assert.ok(share >= 0 && share <= 0.1);
+      if (p <= c) assert.equal(share, 0);
+      const [low, high] = v < otherVariance ? [v, otherVariance] : [otherVariance, v];
+      const shareAt = (at: number, price = c) => positionShare({ probability: p, variance: at, cost: price });
+      assert.ok(shareAt(low) >= shareAt(high) - 1e-12);
+      const [cheap, dear] = c < otherCost ? [c, otherCost] : [otherCost, c];
+      assert.ok(p <= cheap || shareAt(v, cheap) >= shareAt(v, dear) - 1e-12);
+    }),
+  );
+});
+
+test("refuses values outside their ranges", () => {
+  assert.throws(() => kellyFraction(1.1, 0.5), RangeError);
+  assert.throws(() => kellyFraction(0.5, 0), RangeError);
+  assert.throws(() => kellyFraction(0.5, 1), RangeError);
+  assert.throws(() => logGrowth(0.5, 0.5, 1.1), RangeError);
+  assert.throws(() => edgeShrinkage(Number.NaN, 0), RangeError);
+  assert.throws(() => edgeShrinkage(0.1, -1), RangeError);
+  assert.throws(() => positionShare({ probability: 0.6, variance: 0, cost: 0.5 }, { kellyShare: 2 }), RangeError);
+  assert.throws(() => positionShare({ probability: 0.6, variance: 0, cost: 0.5 }, { positionMax: 0 }), RangeError);
+});

@@ -1,0 +1,91 @@
+import { assertNotNegative, assertPositive, assertProbability } from "./assert.ts";
+
+/** Applied share of the Kelly fraction, and the largest share of the bankroll in one position. */
+const KELLY_SHARE_DEFAULT = 0.25;
+const POSITION_MAX_DEFAULT = 0.1;
+
+/**
+ * Kelly fraction of a contract that pays 1 and is bought at the all-in cost c: the share of the bankroll that maximises the
+ * expected logarithm of wealth, f* = (p - c) / (1 - c), and 0 without an edge.
+ *
+ * @param probability  p, probability that the contract pays, in [0, 1]
+ * @param cost  c, price and fee per contract, in (0, 1)
+ * @returns  in [0, 1]
+ * @throws RangeError when an argument is outside its range
+ * @see Kelly (1956), "A New Interpretation of Information Rate", Bell System Technical Journal 35(4)
+ * @example kellyFraction(0.6, 0.5); // 0.2
+ */
+export function kellyFraction(probability: number, cost: number): number {
+  assertProbability(probability, "probability");
+  assertCost(cost);
+  return Math.max(0, (probability - cost) / (1 - cost));
+}
+
+/**
+ * Expected growth of the logarithm of wealth if the share f of the bankroll buys contracts at the all-in cost c:
+ * p ln(1 + f (1 - c) / c) + (1 - p) ln(1 - f).
+ *
+ * @param fraction  f, in [0, 1)
+ * @throws RangeError when an argument is outside its range
+ * @example logGrowth(0.6, 0.5, 0.2); // 0.0201
+ */
+export function logGrowth(probability: number, cost: number, fraction: number): number {
+  assertProbability(probability, "probability");
+  assertCost(cost);
+  assertProbability(fraction, "fraction");
+  const gain = probability === 0 ? 0 : probability * Math.log1p((fraction * (1 - cost)) / cost);
+  const loss = probability === 1 ? 0 : (1 - probability) * Math.log1p(-fraction);
+  return gain + loss;
+}
+
+/**
+ * Factor by which an uncertain edge shrinks a bet: e^2 / (e^2 + v), for the edge e = p - c and the variance v of the
+ * estimated probability.
+ *
+ * @param edge  probability minus cost, in [-1, 1]
+ * @param variance  at least 0
+ * @returns  in [0, 1]; 0 without an edge
+ * @throws RangeError when an argument is outside its range
+ * @see Baker & McHale (2013), "Optimal Betting Under Parameter Uncertainty", Decision Analysis 10(3)
+ * @example edgeShrinkage(0.1, 0.01); // 0.5
+ */
+export function edgeShrinkage(edge: number, variance: number): number {
+  if (!(edge >= -1 && edge <= 1)) throw new RangeError(`edge must be in [-1, 1], not ${edge}`);
+  assertNotNegative(variance, "variance");
+  return edge === 0 ? 0 : edge ** 2 / (edge ** 2 + variance);
+}
+
+/** A bet on a contract whose probability is estimated. */
+export interface EstimatedBet {
+  /** Estimated probability that the contract pays, in [0, 1]. */
+  readonly probability: number;
+  /** Variance of the estimate, at least 0. */
+  readonly variance: number;
+  /** Price and fee per contract, in (0, 1). */
+  readonly cost: number;
+}
+
+/**
+ * Share of the bankroll for a bet: the Kelly fraction, times the applied share, times the shrinkage for the uncertainty of
+ * the estimate, at most `positionMax`.
+ *
+ * @param options.kellyShare  in [0, 1]
+ * @param options.positionMax  in (0, 1]
+ * @throws RangeError when an argument is outside its range
+ * @example positionShare({ probability: 0.6, variance: 0.01, cost: 0.5 }); // 0.25 * 0.5 * 0.2 = 0.025
+ */
+export function positionShare(
+  { probability, variance, cost }: EstimatedBet,
+  options: { readonly kellyShare?: number; readonly positionMax?: number } = {},
+): number {
+  const { kellyShare = KELLY_SHARE_DEFAULT, positionMax = POSITION_MAX_DEFAULT } = options;
+  assertProbability(kellyShare, "kellyShare");
+  assertPositive(positionMax, "positionMax");
+  assertProbability(positionMax, "positionMax");
+  const fraction = kellyFraction(probability, cost);
+  return Math.min(positionMax, kellyShare * edgeShrinkage(probability - cost, variance) * fraction);
+}
+
+function assertCost(cost: number): void {
+  if (!(cost > 0 && cost < 1)) throw new RangeError(`cost must be in (0, 1), not ${cost}`);
+}
