@@ -18,7 +18,7 @@ test("the later price is the first one that is late enough, and not much too lat
   assert.equal(laterPrice([{ at: HOUR_MS, yesPrice: null }], 0, 1), null);
 });
 
-/** Two venues. Each day, the follower takes on the price that the leader had the day before. */
+/** Prices of two venues over ten days. The follower's price of a day is the leader's price of the day before. */
 const QUOTES: QuotesPoint[] = ["A", "B", "C", "D"].flatMap((outcome, contract) =>
   Array.from({ length: 10 }, (_, day) => {
     const priceOn = (index: number) => 0.3 + 0.04 * ((index * (contract + 3)) % 7);

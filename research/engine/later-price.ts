@@ -16,7 +16,10 @@ export interface LaterCase {
   later(hours: number): number | null;
 }
 
-/** Sum of squared errors of probabilities divided by that of the prices. Below 1 is better than the price. */
+/**
+ * How well probabilities predict a later price, compared with the current price: the ratio of the two sums of squared errors.
+ * Below 1, the probabilities predict better.
+ */
 export interface LaterScore {
   readonly hours: number;
   readonly n: number;

@@ -38,7 +38,7 @@ export interface Analysis {
   readonly scenarios: readonly Scenario[];
   readonly whatWouldChangeMind: readonly string[];
   readonly edgeAssessment: string;
-  /** Probability without the calibration factor. */
+  /** Estimated probability if the calibration factor is left out, in [0.0001, 0.9999]. */
   readonly rawProbability: number;
   readonly calibrationApplied: boolean;
   /** True if research is part of the view. */

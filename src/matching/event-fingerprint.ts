@@ -23,7 +23,7 @@ export interface EventFingerprint {
   readonly stems: readonly string[];
   /** Stems of title and legs. */
   readonly allStems: readonly string[];
-  /** Places in the title, except the sides of the fixture. */
+  /** Geographic places in the title, without those that are the teams of a match. */
   readonly places: readonly string[];
   /** Places in the title and the legs. */
   readonly allPlaces: readonly string[];

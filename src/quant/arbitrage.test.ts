@@ -211,7 +211,7 @@ test("the score is 40% spread and 20% of each other part, and 0 without a net sp
   );
 });
 
-test("arguments outside their ranges are refused", () => {
+test("throws a RangeError for arguments outside their ranges", () => {
   const fine = { offers: [{ price: 0.5, size: 1 }], fee: NONE };
   const offering = (price: number, size: number) => ({ offers: [{ price, size }], fee: NONE });
   assert.throws(() => walkArbitrage([], 1), RangeError);

@@ -110,7 +110,7 @@ test("5 agents have equal weights, whatever their volumes", () => {
   assert.equal(robustConsensus(views)?.effectiveAgents, 5);
 });
 
-test("known values: the volume cap is that of the second smallest of 21 to 40 agents, and the smallest of up to 20", () => {
+test("known values: with up to 20 agents the smallest volume is the cap, with 21 to 40 the second smallest", () => {
   const small = view(0.45, 25);
   const weightOfSmall = (others: number) => {
     const mean = estimate([small, ...Array.from({ length: others }, () => view(0.4))]);

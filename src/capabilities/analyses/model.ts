@@ -101,6 +101,7 @@ export interface ResearchRunner {
   ): Promise<RunResearchOutcome>;
 }
 
-/** Age up to which an analysis is fresh, and up to which it is stale. */
+/** An analysis that is younger than this is `fresh`. */
 export const FRESH_MS_MAX = 24 * 3_600_000;
+/** An older analysis is `stale` up to this age, then `expired`. */
 export const STALE_MS_MAX = 72 * 3_600_000;

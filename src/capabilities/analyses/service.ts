@@ -40,10 +40,10 @@ export function createAnalysesService({ database, board, clock, runs, getMarket 
       options: { readonly customerId: string; readonly isForced: boolean },
     ): Promise<{ readonly analysisId: string; readonly estimatedSeconds: number }> {
       const market = await findMarket(venue, marketId);
-      // Not accepted, because the run would count and could only fail.
+      // Rejected here, because an accepted run uses a unit of the quota, and a market without a price cannot be analysed.
       if (market.yesPrice === null)
         throw new AppError("venue_unavailable", "The venue currently has no price for this market");
-      // Read first, so that a call whose run was queued does not fail afterwards.
+      // Read before the run is queued: if this read fails, the call fails and no run exists.
       const estimatedSeconds = await runs.estimateSeconds();
       return { analysisId: await runs.request(market, options), estimatedSeconds };
     },

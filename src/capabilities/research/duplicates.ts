@@ -1,7 +1,7 @@
 import { splitSentences } from "./clean-text.ts";
 
 const SHINGLE_WORDS = 5;
-/** Two claims with at least this similarity are one. */
+/** Claims whose similarity is at least this are merged. */
 const CLAIM_SIMILARITY_MIN = 0.5;
 /** A sentence is a copy if at least this share of its shingles occurs in an earlier document. */
 const COPIED_SENTENCE_SHARE = 0.5;

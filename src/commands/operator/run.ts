@@ -72,8 +72,8 @@ export async function runOperatorCommand<Context>(
 }
 
 /**
- * Runs the command on the configured database. If a running service holds the embedded database, only that process can
- * write to it, so the command is forwarded to it. The environment is parsed only for valid commands.
+ * Runs the command on the configured database. A running service locks the embedded database; the command is then
+ * forwarded to that service. The environment is parsed only for valid commands.
  */
 async function runOnDatabase<Context>(
   program: OperatorProgram<Context>,
@@ -149,7 +149,7 @@ export function createForwardedRunner(
   };
 }
 
-/** Parses and runs a command in the service. */
+/** Parses a command that was forwarded to the running service, and runs it there. */
 export async function runInService<Context>(
   { parse }: Pick<OperatorProgram<Context>, "parse">,
   context: Context,

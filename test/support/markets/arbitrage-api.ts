@@ -109,7 +109,7 @@ export async function openArbitrageApi() {
       }),
       clock.now(),
     ).market;
-  /** Adds a pair whose YES is cheaper on alpha: bid 0.40, ask 0.42 there and bid 0.50, ask 0.52 on beta, 100 contracts each. */
+  /** Adds a matched pair: bid 0.40 and ask 0.42 on alpha, bid 0.50 and ask 0.52 on beta, 100 contracts at each price. */
   const setPair = (marketId: string, parts: Partial<MarketPair> = {}) => {
     setMarket("alpha", marketId);
     setMarket("beta", marketId, { quote: { bid: 0.5, ask: 0.52 } });

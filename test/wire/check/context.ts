@@ -82,7 +82,7 @@ export function groupBy(rows: readonly JsonObject[], keyOf: (row: JsonObject) =>
 
 /**
  * Reads all levels of a book as `GET /v1/markets/{platform}/{market_id}/orderbook` does: with the book reader and the
- * adapter. Each call has a new reader, because a reader repeats a book for two seconds.
+ * adapter. Each call creates a book reader, because a reader caches a book for two seconds.
  */
 export async function readServedBook(
   { adapter, clock }: Pick<AdapterSession, "adapter" | "clock">,
