@@ -39,6 +39,18 @@ test("law: the prior stays between bid and ask, and mirrors for the NO contract"
   );
 });
 
+test("a thin market lowers the confidence by at most half: none is lost from $1,000,000", () => {
+  const confidenceOf = (liquidityUsd: number | null, volume24hUsd: number | null) => {
+    const view = createView({ activity: { at: AS_OF, liquidityUsd, volume24hUsd } });
+    return readPrior(view, 0.41, { micropriceShare: 0 }).confidence;
+  };
+  const full = confidenceOf(1e6, null);
+  near(confidenceOf(null, 1e7), full);
+  near(confidenceOf(null, null), full / 2);
+  near(confidenceOf(0, 0), full / 2);
+  near(confidenceOf(999, 5), 0.75 * full);
+});
+
 test("without sizes or with one side, the price is kept; wide and old books only lower the confidence", () => {
   near(read({ ...createQuote(0.4, 0.44), bidSize: null }).probability, 0.42);
   near(read(createQuote(0.4, null)).probability, 0.3);

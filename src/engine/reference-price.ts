@@ -1,4 +1,5 @@
 import { midOfBook, yesPrice } from "../domain/market.ts";
+import { usdScale } from "../quant/liquidity.ts";
 import { formatPercent, formatPrice } from "./format.ts";
 import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.ts";
@@ -6,7 +7,7 @@ import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.
 const HOUR_MS = 3_600_000;
 /** Half of the spread that is assumed without a two-sided book. */
 const UNKNOWN_HALF_SPREAD = 0.05;
-/** Confidence lost by a spread of this width, and by a quote of this age. Both losses are at most half. */
+/** Half of the confidence is lost by a spread of this width, and by a quote of this age; more is not lost by either. */
 const WIDE_SPREAD = 0.2;
 const OLD_QUOTE_MS = 24 * HOUR_MS;
 
@@ -17,7 +18,7 @@ export function currentPrice({ quote, prices }: Pick<MarketView, "quote" | "pric
 
 /**
  * The prior: the mid of a two-sided book, moved a fitted share of the way to the microprice, else the displayed price. A
- * wide, one-sided or old book lowers the confidence, not the price.
+ * wide, one-sided or old book and a thin market lower the confidence, not the price.
  *
  * @param price  from `currentPrice`
  *
@@ -26,7 +27,7 @@ export function currentPrice({ quote, prices }: Pick<MarketView, "quote" | "pric
  * @see Stoikov (2018), "The micro-price: a high-frequency estimator of future prices", Quantitative Finance 18(12)
  */
 export function readPrior(
-  { quote, asOf }: MarketView,
+  { quote, asOf, activity }: MarketView,
   price: number,
   coefficients: Pick<EngineCoefficients, "micropriceShare">,
 ): Prior {
@@ -45,7 +46,7 @@ export function readPrior(
     probability: bounded,
     logOdds: toLogOdds(bounded),
     standardError: logOddsError(bounded, spread),
-    confidence: (1 - spreadLoss) * (1 - ageLoss),
+    confidence: (1 - spreadLoss) * (1 - ageLoss) * (1 - thinLoss(activity)),
     claim: `The market's price implies ${formatPercent(bounded)}%.`,
     evidence,
   };
@@ -61,6 +62,12 @@ export function readPrior(
 export function logOddsError(probability: number, spread: number | null): number {
   const halfSpread = spread === null ? UNKNOWN_HALF_SPREAD : spread / 2;
   return halfSpread === 0 ? 0 : halfSpread / Math.max(probability * (1 - probability), halfSpread);
+}
+
+/** Confidence lost by a thin market: none from $1,000,000 of liquidity or 24-hour volume, half if both are 0 or unknown. */
+function thinLoss(activity: MarketView["activity"]): number {
+  const usd = Math.max(0, activity?.liquidityUsd ?? 0, activity?.volume24hUsd ?? 0);
+  return 0.5 * (1 - usdScale(usd));
 }
 
 /** Ask minus bid; null without both. */

@@ -89,7 +89,9 @@ const summaryFields = (platform: ReturnType<typeof oneOf>) => ({
   probability: probability("Our estimate of the probability of YES."),
   model_probability: probability("Same as `probability`."),
   market_price: probability("YES price at the time of the analysis."),
-  confidence: probability("1 minus the width of the 80% interval, reduced for a wide, one-sided or old quote."),
+  confidence: probability(
+    "1 minus the width of the 80% interval, reduced for a wide, one-sided or old quote and for a thin market.",
+  ),
   edge: Type.Number({ minimum: -1, maximum: 1, description: "`probability` minus `market_price`." }),
   recommendation: oneOf(
     ["BUY_YES", "BUY_NO", "NO_TRADE"],
