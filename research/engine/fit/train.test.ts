@@ -9,11 +9,11 @@ const DAY_MS = 86_400_000;
 const spread = (index: number, factor: number): number => (index * factor) % 1;
 
 /** Outcomes drawn from a prior of one half and a factor of this weight; `momentum` has no influence. */
-function createRows(weight: number): FitRow[] {
+function createRows(weight: number | ((index: number) => number)): FitRow[] {
   return Array.from({ length: 2_000 }, (_, index) => {
     const calibration = 4 * spread(index, Math.SQRT2) - 2;
     const momentum = 4 * spread(index, Math.sqrt(3)) - 2;
-    const probability = 1 / (1 + Math.exp(-weight * calibration));
+    const probability = 1 / (1 + Math.exp(-(typeof weight === "number" ? weight : weight(index)) * calibration));
     return {
       group: `g${index}`,
       asOf: index * DAY_MS,
@@ -38,6 +38,17 @@ test("finds a planted weight, and gives 0 to a factor without influence and to o
   );
   assert.ok((covariance.calibration?.calibration ?? 0) > 0);
   assert.equal(fitWeights(createRows(0), ["calibration"]).weights.calibration, 0);
+});
+
+test("a factor whose effect reversed helps by group, but is not kept because earlier questions do not show it", () => {
+  const { weights, trials } = fitWeights(
+    createRows((index) => (index < 700 ? -1.2 : 1.2)),
+    ["calibration"],
+  );
+  const [trial] = trials;
+  assert.ok(trial !== undefined && trial.byGroup.logLoss > trial.byGroup.error && trial.byGroup.brier > 0);
+  assert.ok(trial.byTime.logLoss < 0, `${trial.byTime.logLoss}`);
+  assert.deepEqual([trial.isKept, weights.calibration], [false, 0]);
 });
 
 test("a weight is at most 1, and a factor with few groups is not fitted", () => {
