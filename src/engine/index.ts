@@ -18,4 +18,5 @@ export type {
   TradePoint,
 } from "./model.ts";
 export { ENGINE_COEFFICIENTS } from "./model-data.ts";
+export { spreadOf } from "./reference-price.ts";
 export type { Scenario } from "./scenarios.ts";

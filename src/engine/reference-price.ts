@@ -5,8 +5,8 @@ import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
-/** Half of the spread that is assumed without a two-sided book. */
-const UNKNOWN_HALF_SPREAD = 0.05;
+/** Spread that is assumed without a two-sided book. */
+export const UNKNOWN_SPREAD = 0.1;
 /** Half of the confidence is lost by a spread of this width, and by a quote of this age; more is not lost by either. */
 const WIDE_SPREAD = 0.2;
 const OLD_QUOTE_MS = 24 * HOUR_MS;
@@ -40,7 +40,7 @@ export function readPrior(
       : `Order book: bid ${formatPrice(quote.bid)}, ask ${formatPrice(quote.ask)}, spread ${formatPercent(spread)} points.`,
   ];
   const ageMs = quote === null ? OLD_QUOTE_MS : Math.max(0, asOf - quote.at);
-  const spreadLoss = 0.5 * Math.min(1, (spread ?? 2 * UNKNOWN_HALF_SPREAD) / WIDE_SPREAD);
+  const spreadLoss = 0.5 * Math.min(1, (spread ?? UNKNOWN_SPREAD) / WIDE_SPREAD);
   const ageLoss = 0.5 * Math.min(1, ageMs / OLD_QUOTE_MS);
   return {
     probability: bounded,
@@ -60,7 +60,7 @@ export function readPrior(
  * @returns  in [0, 1]
  */
 export function logOddsError(probability: number, spread: number | null): number {
-  const halfSpread = spread === null ? UNKNOWN_HALF_SPREAD : spread / 2;
+  const halfSpread = (spread ?? UNKNOWN_SPREAD) / 2;
   return halfSpread === 0 ? 0 : halfSpread / Math.max(probability * (1 - probability), halfSpread);
 }
 

@@ -2,14 +2,15 @@ import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index
 import { categoryOf } from "../../domain/category.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
-import type {
-  ConsensusView,
-  EventView,
-  LegView,
-  MarketView,
-  PeerView,
-  PricePoint,
-  TradePoint,
+import {
+  type ConsensusView,
+  type EventView,
+  type LegView,
+  type MarketView,
+  type PeerView,
+  type PricePoint,
+  spreadOf,
+  type TradePoint,
 } from "../../engine/index.ts";
 import { findMarketLadders } from "../arbitrage/index.ts";
 import type { EqualMarket } from "../matching/index.ts";
@@ -150,7 +151,3 @@ function toLeg({ listing, quote, yesPrice, updatedAt }: BoardMarket, asOf: numbe
 
 /** The board is current, but a venue's clock can be ahead of ours by seconds. */
 const confirmedBy = (asOf: number, updatedAt: number): number => Math.min(asOf, updatedAt);
-
-function spreadOf({ bid, ask }: { readonly bid: number | null; readonly ask: number | null }): number | null {
-  return bid === null || ask === null || bid >= ask ? null : ask - bid;
-}

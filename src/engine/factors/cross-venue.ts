@@ -2,13 +2,12 @@ import { usdScale } from "../../quant/liquidity.ts";
 import { formatNumber, formatPercent, formatPrice } from "../format.ts";
 import { toLogOdds, toProbability } from "../log-odds.ts";
 import type { EngineCoefficients, Factor, MarketView, PeerView, Prior } from "../model.ts";
-import { logOddsError } from "../reference-price.ts";
+import { logOddsError, UNKNOWN_SPREAD } from "../reference-price.ts";
 
 const HOUR_MS = 3_600_000;
 /** A peer's price of this age, or with this spread, has no weight. */
 const AGE_MS_MAX = 24 * HOUR_MS;
 const SPREAD_MAX = 0.2;
-const UNKNOWN_SPREAD = 0.1;
 /** Weight by size: of a market without known liquidity and volume, and of prices that are not in money. */
 const MONEY_WEIGHT_MIN = 0.1;
 const OTHER_WEIGHT = 0.05;

@@ -2,9 +2,8 @@ import { nonIncreasingFit, removeOverround } from "../../quant/coherence.ts";
 import { formatNumber, formatPercent, formatPrice } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { EventView, Factor, FactorReading, LegView, MarketView, Prior } from "../model.ts";
+import { UNKNOWN_SPREAD } from "../reference-price.ts";
 
-/** Spread assumed for a leg without a two-sided book. */
-const UNKNOWN_SPREAD = 0.1;
 const SPREAD_MIN = 0.005;
 /** Half of the factor's confidence is lost if the mean spread of the legs has this width. */
 const SPREAD_OF_HALF_CONFIDENCE = 0.05;
