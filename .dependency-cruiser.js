@@ -17,11 +17,12 @@ export default {
     only("quant", "domain", "lib"),
     only("matching", "quant", "domain", "lib"),
     only("engine", "quant", "domain", "lib"),
+    only("trading", "engine", "quant", "domain", "lib"),
     only("ports", "domain"),
     ...["adapters", "venues", "http", "recording", "board", "event-log"].map((folder) => only(folder, ...base)),
     only("storage", "board", "event-log", ...base),
     only("ingest", "board", "storage", "event-log", ...base),
-    only("capabilities", "ingest", "board", "storage", "event-log", "http", "matching", "engine", "quant", ...base),
+    only("capabilities", "ingest", "board", "storage", "event-log", "http", "matching", "engine", "trading", "quant", ...base),
     only("config", "capabilities", "venues", "domain", "lib"),
     forbid(
       "the-sandbox-imports-only-lib-and-recordings",
@@ -43,13 +44,13 @@ export default {
       { path: "^research/" },
       {
         path: "^src/",
-        pathNot: inside("matching", "engine", "quant", "storage", "board", "adapters", "config", ...base),
+        pathNot: inside("matching", "engine", "trading", "quant", "storage", "board", "adapters", "config", ...base),
       },
     ),
     forbid("the-service-never-imports-research", { path: "^(src|sandbox)/" }, { path: "^research/" }),
     forbid(
       "pure-folders-do-no-io",
-      { path: inside("domain", "lib", "quant", "matching", "engine") },
+      { path: inside("domain", "lib", "quant", "matching", "engine", "trading") },
       { dependencyTypes: ["core", "npm"] },
     ),
     // Config reads single files: an index loads its whole capability, and every command reads the config.
@@ -57,7 +58,7 @@ export default {
       "import-through-the-index",
       { path: "^src/(?!config/)((?:capabilities/)?[^/]+)/" },
       {
-        path: "^src/(capabilities/[^/]+|board|storage|ingest|event-log|matching|engine)/",
+        path: "^src/(capabilities/[^/]+|board|storage|ingest|event-log|matching|engine|trading)/",
         pathNot: ["^src/$1/", "/index\\.ts$"],
       },
     ),

@@ -1,0 +1,16 @@
+/** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
+export {
+  type BookTotals,
+  type DayTotals,
+  type Fill,
+  type Mark,
+  type Offer,
+  type Performance,
+  REFERENCE_BANKROLL_USD,
+  type Settlement,
+  type ShadowEntry,
+  type Side,
+  type Signal,
+  type SizingOptions,
+  type Trade,
+} from "./model.ts";

@@ -1,0 +1,169 @@
+import type { VenueId } from "../domain/market.ts";
+
+/** The side of a market that a trade buys. */
+export type Side = "yes" | "no";
+
+/** A purchase of contracts of one side. */
+export interface Trade {
+  readonly tradeId: string;
+  readonly venue: VenueId;
+  readonly marketId: string;
+  readonly side: Side;
+  /** Number of contracts, above 0. Each pays 1 USD if its side wins. */
+  readonly contracts: number;
+  /** Average price of the side in USD per contract, in (0, 1), without the fee. */
+  readonly price: number;
+  /** Fee of the whole order in USD, at least 0. */
+  readonly feeUsd: number;
+  /** Probability of the side minus cost per contract, fee included; null if there was no estimate. */
+  readonly edge: number | null;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Price of a market at the end of a UTC day. */
+export interface Mark {
+  readonly venue: VenueId;
+  readonly marketId: string;
+  /** End of the day, Unix milliseconds: midnight UTC. */
+  readonly at: number;
+  /** In [0, 1]. */
+  readonly yesPrice: number;
+}
+
+/** How a market was settled. A later settlement of the same market corrects an earlier one. */
+export interface Settlement {
+  readonly venue: VenueId;
+  readonly marketId: string;
+  /** When it was recorded, Unix milliseconds. Profit and loss is booked on the UTC day of this time. */
+  readonly at: number;
+  /** Payout of one YES contract, in [0, 1]; null if the venue refunds what was paid, fees included. */
+  readonly value: number | null;
+}
+
+/** Totals of one UTC day. */
+export interface DayTotals {
+  /** YYYY-MM-DD. */
+  readonly date: string;
+  /** Profit or loss of the day in USD: changes of the marks of open trades, and settlements. Fees are paid at the entry. */
+  readonly pnlUsd: number;
+  /** Trades entered on the day. */
+  readonly enteredTrades: number;
+  /** Trades whose result became known on the day. */
+  readonly resolvedTrades: number;
+  /** Those of them with a profit. */
+  readonly wonTrades: number;
+}
+
+/** Totals of a book of trades. */
+export interface BookTotals {
+  readonly totalTrades: number;
+  readonly resolvedTrades: number;
+  /** Resolved trades with a profit. */
+  readonly wonTrades: number;
+  /** Cost of the resolved trades in USD, fees included. */
+  readonly resolvedCostUsd: number;
+  /** Profit or loss of the resolved trades in USD. */
+  readonly resolvedPnlUsd: number;
+  /** Mean edge of the resolved trades at their entry; null without any that has an edge. */
+  readonly averageEdge: number | null;
+}
+
+/** Performance of a book of trades. */
+export interface Performance {
+  readonly totalTrades: number;
+  readonly resolvedTrades: number;
+  /** Share of the resolved trades with a profit; null without resolved trades. */
+  readonly winRate: number | null;
+  /** Profit or loss in USD of all days, open trades at their last mark. */
+  readonly totalPnlUsd: number;
+  /** Profit of the resolved trades in percent of their cost; null without resolved trades. */
+  readonly roiPct: number | null;
+  readonly averageEdge: number | null;
+  /** Largest decline of the cumulative profit from an earlier maximum (at least 0), in USD; 0 or negative. */
+  readonly maxDrawdownUsd: number;
+  /**
+   * Mean of the daily profit divided by its standard deviation, times the square root of 365; null with fewer than 30 days
+   * or no variation. A constant capital cancels out.
+   */
+  readonly sharpeRatio: number | null;
+}
+
+/** An offer to sell contracts of one side, best first in a list. */
+export interface Offer {
+  /** Price of the side in USD, in (0, 1). */
+  readonly price: number;
+  /** Number of contracts, above 0. */
+  readonly size: number;
+}
+
+/** What an order pays if it buys the offers from the best one on. */
+export interface Fill {
+  /** Whole number of contracts, above 0. */
+  readonly contracts: number;
+  /** Average price without the fee, in (0, 1). */
+  readonly averagePrice: number;
+  /** Taker fee of the whole order in USD. */
+  readonly feeUsd: number;
+  /** Contracts times average price, plus the fee, in USD. */
+  readonly costUsd: number;
+}
+
+/** Bankroll in USD for which the size of a signal is checked against the order book, and which the shadow book uses. */
+export const REFERENCE_BANKROLL_USD = 1_000;
+
+/** How a position is sized. */
+export interface SizingOptions {
+  readonly bankrollUsd: number;
+  /** Applied share of the Kelly fraction, in [0, 1]. */
+  readonly kellyShare: number;
+  /** Largest share of the bankroll in one position, in (0, 1]. */
+  readonly positionMax: number;
+}
+
+/** A recommendation at one time: what to buy, at most at which price, how much, and until when. */
+export interface Signal {
+  readonly recommendation: "BUY_YES" | "BUY_NO" | "NO_TRADE";
+  /** One sentence: why this trade, or why none. */
+  readonly reason: string;
+  /** Estimated probability of YES, in (0, 1). */
+  readonly probability: number;
+  /** Current YES price, in [0, 1]. */
+  readonly yesPrice: number;
+  /** `probability` minus `yesPrice`. */
+  readonly edge: number;
+  /** Probability of the side minus cost per contract at the signal's size, fee included; null without a trade. */
+  readonly executableEdge: number | null;
+  /**
+   * Highest price of the side, on the tick of the market, that leaves the required edge after the fee. Without a trade: the
+   * highest YES price at which buying YES has that edge. Null if no price has.
+   */
+  readonly targetPrice: number | null;
+  /** Share of the bankroll, in [0, 1]; 0 without a trade. */
+  readonly sizePct: number;
+  /** Null without a trade. */
+  readonly fill: Fill | null;
+  readonly confidence: number;
+  readonly riskRating: "low" | "medium" | "high";
+  /** Time until the expected resolution; null if it is unknown. */
+  readonly timeHorizon: "hours" | "days" | "weeks" | null;
+  /** Unix milliseconds. */
+  readonly generatedAt: number;
+  /** Unix milliseconds; never after the close of the market. */
+  readonly expiresAt: number;
+}
+
+/** A trade that a signal enters into the shadow book. */
+export interface ShadowEntry extends Omit<Trade, "tradeId" | "edge"> {
+  readonly analysisId: string;
+  readonly title: string;
+  /** Normalised category of the market; null if unknown. */
+  readonly category: string | null;
+  /** Estimated probability of YES. */
+  readonly probability: number;
+  /** YES price when the signal was given. */
+  readonly marketPrice: number;
+  readonly edge: number;
+  /** Share of the reference bankroll. */
+  readonly sizePct: number;
+}
