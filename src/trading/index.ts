@@ -1,4 +1,5 @@
 /** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
+export { buy, buyForUsd, type Purchase } from "./fill.ts";
 export {
   type BookTotals,
   type DayTotals,
@@ -14,3 +15,13 @@ export {
   type SizingOptions,
   type Trade,
 } from "./model.ts";
+export {
+  type Candidate,
+  decideSignal,
+  findCandidate,
+  offersOf,
+  type SignalInput,
+  shadedProbability,
+  sizeCandidate,
+  targetPriceOf,
+} from "./signal.ts";
