@@ -1,5 +1,18 @@
 /** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
 export {
+  type BookReplay,
+  costOf,
+  payoutOf,
+  profitOf,
+  replayBook,
+  startOfUtcDate,
+  sumUsd,
+  type TradeResult,
+  totalBook,
+  utcDate,
+  type Valuation,
+} from "./book.ts";
+export {
   type BookTotals,
   type DayTotals,
   type Fill,
@@ -14,3 +27,4 @@ export {
   type SizingOptions,
   type Trade,
 } from "./model.ts";
+export { summarise } from "./performance.ts";
