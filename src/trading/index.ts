@@ -1,4 +1,5 @@
 /** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
+
 export {
   type BookReplay,
   costOf,
@@ -12,6 +13,7 @@ export {
   utcDate,
   type Valuation,
 } from "./book.ts";
+export { buy, buyForUsd, type Purchase } from "./fill.ts";
 export {
   type BookTotals,
   type DayTotals,
@@ -28,3 +30,13 @@ export {
   type Trade,
 } from "./model.ts";
 export { summarise } from "./performance.ts";
+export {
+  type Candidate,
+  decideSignal,
+  findCandidate,
+  offersOf,
+  type SignalInput,
+  shadedProbability,
+  sizeCandidate,
+  targetPriceOf,
+} from "./signal.ts";
