@@ -1,4 +1,5 @@
 import type { BoardMarket } from "../../board/index.ts";
+import { type Category, categoryOf } from "../../domain/category.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { type Analysis, ENGINE_COEFFICIENTS, type MarketView, type ResearchView } from "../../engine/index.ts";
@@ -85,11 +86,16 @@ export function createRunPerformer(ports: PerformPorts) {
   };
 
   /** Resolves with false if research was requested after the run had started without it. */
-  const store = (run: StartedRun, job: Job, stored: StoredAnalysis, transcript: string | null): Promise<boolean> =>
+  const store = (
+    run: StartedRun,
+    job: Job,
+    stored: StoredAnalysis,
+    details: { readonly transcript: string | null; readonly category: Category | null },
+  ): Promise<boolean> =>
     database.transaction(async (transaction) => {
       const now = clock.now();
       const { version } = ENGINE_COEFFICIENTS;
-      if (!(await completeRun(transaction, run, stored, { now, transcript, version }))) return false;
+      if (!(await completeRun(transaction, run, stored, { now, version, ...details }))) return false;
       await queueFollower(transaction, queue, run.analysisId);
       await queue.complete(transaction, job);
       await appendEvents(transaction, [createCompletionEvent(stored, now)]);
@@ -113,7 +119,8 @@ export function createRunPerformer(ports: PerformPorts) {
         durationMs: Math.max(0, clock.now() - run.startedAt),
       },
     };
-    if (!(await store(run, job, stored, found.transcript))) throw new RunTakenOver();
+    const details = { transcript: found.transcript, category: categoryOf(market.listing.category) };
+    if (!(await store(run, job, stored, details))) throw new RunTakenOver();
     return { market, stored };
   };
 
