@@ -1,5 +1,15 @@
 /** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
 export {
+  type Lot,
+  lotPerformance,
+  marketKey,
+  matchLots,
+  openPositions,
+  type Position,
+  realisedPnlUsd,
+  sidePrice,
+} from "./lots.ts";
+export {
   type BookTotals,
   type DayTotals,
   type Fill,
