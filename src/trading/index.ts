@@ -39,6 +39,7 @@ export {
   type SizingOptions,
   type Trade,
 } from "./model.ts";
+export { fillPaperOrder } from "./paper-order.ts";
 export { summarise } from "./performance.ts";
 export {
   type Candidate,

@@ -1,4 +1,5 @@
 import { assertNotNegative, assertPositive, assertProbability } from "../quant/assert.ts";
+import { utcDate } from "./book.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
 
 const DAY_MS = 86_400_000;
@@ -219,7 +220,7 @@ export function lotPerformance(
   const marksByMarket = groupMarks(marks);
   const firstDay = lots.reduce((first, { at }) => Math.min(first, dayOf(at)), dayOf(until) + 1);
   const days = Array.from({ length: dayOf(until) - firstDay + 1 }, (_, index) => ({
-    date: new Date((firstDay + index) * DAY_MS).toISOString().slice(0, 10),
+    date: utcDate((firstDay + index) * DAY_MS),
     ...{ pnlMicros: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 },
   }));
   for (const lot of lots) {
