@@ -67,11 +67,13 @@ export interface OwnPerformance {
   readonly performance: Performance;
   /** From the day of the first trade to the current one, oldest first. */
   readonly days: readonly DayTotals[];
+  /** Unix milliseconds; null without trades. */
+  readonly firstTradeAt: number | null;
   /** Whether older trades exist that were not read. */
   readonly isTruncated: boolean;
 }
 
-export interface Portfolio extends Omit<OwnPerformance, "days"> {
+export interface Portfolio extends Omit<OwnPerformance, "days" | "firstTradeAt"> {
   readonly mode: PortfolioMode;
   /** Newest first, at most `POSITIONS_MAX`. */
   readonly positions: readonly OpenPosition[];
