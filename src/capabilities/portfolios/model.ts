@@ -10,8 +10,8 @@ export const REPORTS_MAX = 10_000;
 export const PAPER_TRADES_MAX = 10_000;
 export const POSITIONS_MAX = 500;
 export const CLOSED_MAX = 100;
-/** Stored daily prices that are read for one portfolio. */
-export const MARKET_DAYS_MAX = 20_000;
+/** Stored daily prices that are read for one portfolio. The store needs up to 50 µs for each. */
+export const MARKET_DAYS_MAX = 5_000;
 
 /** A purchase to be entered into the paper book. */
 export interface PaperOrder {
