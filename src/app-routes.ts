@@ -3,6 +3,14 @@ import type { AppPorts } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
 import { type Analyses, analysisRoutes, presentAnalysis } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
+import {
+  CALIBRATION_WORKER,
+  type CalibrationReport,
+  type CalibrationService,
+  calibrationRoutes,
+  createCalibrationService,
+  type Sample,
+} from "./capabilities/calibration/index.ts";
 import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
 import {
   CORRELATION_WORKER,
@@ -107,6 +115,7 @@ export function registerMarketRoutes(
     probabilityOf: analyses.probabilityOf,
   });
   eventAnalysisRoutes(http, { service: eventAnalyses, venues: venues.trading });
+  registerCalibrationRoutes(http, ports);
   websiteRoutes(http, {
     service,
     board,
@@ -147,5 +156,16 @@ function registerCorrelationRoutes(
     readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),
   });
   correlationRoutes(http, { service, venues });
+  return service;
+}
+
+function registerCalibrationRoutes(
+  http: FastifyInstance,
+  { clock, database, openWorkerPool }: Pick<AppPorts, "clock" | "database" | "openWorkerPool">,
+): CalibrationService {
+  const workers = openWorkerPool<Sample, CalibrationReport>(CALIBRATION_WORKER);
+  http.addHook("onClose", () => workers.close());
+  const service = createCalibrationService({ clock, database, workers });
+  calibrationRoutes(http, { service });
   return service;
 }
