@@ -25,6 +25,7 @@ export type ErrorCode =
   | "unsupported_media_type"
   | "rate_limited"
   | "quota_exceeded"
+  | "analysis_failed"
   | "internal_error"
   | "venue_unavailable"
   | "store_unavailable"

@@ -33,6 +33,7 @@ export const STATUS: Record<ErrorCode, number> = {
   store_unavailable: 503,
   payment_unavailable: 503,
   settlement_unknown: 503,
+  analysis_failed: 503,
   signup_not_configured: 503,
   bot_check_unavailable: 503,
   mail_unavailable: 503,

@@ -1,4 +1,19 @@
 /** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
+
+export {
+  type BookReplay,
+  costOf,
+  payoutOf,
+  profitOf,
+  replayBook,
+  startOfUtcDate,
+  sumUsd,
+  type TradeResult,
+  totalBook,
+  utcDate,
+  type Valuation,
+} from "./book.ts";
+export { buy, buyForUsd, type Purchase } from "./fill.ts";
 export {
   type BookTotals,
   type DayTotals,
@@ -14,3 +29,14 @@ export {
   type SizingOptions,
   type Trade,
 } from "./model.ts";
+export { summarise } from "./performance.ts";
+export {
+  type Candidate,
+  decideSignal,
+  findCandidate,
+  offersOf,
+  type SignalInput,
+  shadedProbability,
+  sizeCandidate,
+  targetPriceOf,
+} from "./signal.ts";

@@ -180,6 +180,11 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     resets_on: "2026-12-01",
     retry_after_seconds: 691_200,
   }),
+  analysis_failed: describe("analysis_failed", {
+    meaning: "The analysis that the response needs ended without a result.",
+    action: "Retry later. The call is not counted.",
+    detail: "The analysis failed 5 times. Please request it again later.",
+  }),
   internal_error: describe("internal_error", {
     meaning: "The service failed unexpectedly.",
     action: "Retry with increasing delays. If it continues, report the response header `x-request-id`.",
