@@ -115,7 +115,7 @@ export function registerMarketRoutes(
     probabilityOf: analyses.probabilityOf,
   });
   eventAnalysisRoutes(http, { service: eventAnalyses, venues: venues.trading });
-  registerCalibrationRoutes(http, ports);
+  const calibration = registerCalibrationRoutes(http, ports);
   websiteRoutes(http, {
     service,
     board,
@@ -131,6 +131,8 @@ export function registerMarketRoutes(
       const stored = await analyses.service.latest(venue, marketId);
       return stored === null ? null : { stored, freshness: analyses.service.freshnessNow(stored) };
     },
+    readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),
+    readPerformance: async () => null,
   });
   docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
 }

@@ -70,7 +70,7 @@ export const CalibrationSchema = Type.Object(
       ...brierDifference,
       type: ["object", "null"],
       description:
-        "`brier_score` minus `market_brier_score`; below 0 is better than the price. The interval resamples whole markets (cluster bootstrap), because the forecasts of one market share its outcome. Null if either score is null.",
+        "`brier_score` minus `market_brier_score`; below 0 is better than the price. The interval counts each market as one observation, because its forecasts share an outcome: a cluster bootstrap up to 5,000 markets, the normal approximation above. Null if either score is null.",
     }),
     bins: Type.Array(
       Type.Object({
