@@ -24,6 +24,8 @@ export const STATUS: Record<ErrorCode, number> = {
   email_taken: 409,
   key_name_taken: 409,
   key_limit_reached: 409,
+  not_executable: 409,
+  trade_limit_reached: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,
