@@ -5,6 +5,14 @@ import type { Trading } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
 import { type Analyses, analysisRoutes, presentAnalysis } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
+import {
+  CALIBRATION_WORKER,
+  type CalibrationReport,
+  type CalibrationService,
+  calibrationRoutes,
+  createCalibrationService,
+  type Sample,
+} from "./capabilities/calibration/index.ts";
 import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
 import {
   CORRELATION_WORKER,
@@ -119,6 +127,7 @@ export function registerMarketRoutes(
     probabilityOf: analyses.probabilityOf,
   });
   eventAnalysisRoutes(http, { service: eventAnalyses, venues: venues.trading });
+  const calibration = registerCalibrationRoutes(http, ports);
   websiteRoutes(http, {
     service,
     board,
@@ -134,6 +143,8 @@ export function registerMarketRoutes(
       const stored = await analyses.service.latest(venue, marketId);
       return stored === null ? null : { stored, freshness: analyses.service.freshnessNow(stored) };
     },
+    readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),
+    readPerformance: async () => null,
   });
   docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
 }
@@ -159,5 +170,16 @@ function registerCorrelationRoutes(
     readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),
   });
   correlationRoutes(http, { service, venues });
+  return service;
+}
+
+function registerCalibrationRoutes(
+  http: FastifyInstance,
+  { clock, database, openWorkerPool }: Pick<AppPorts, "clock" | "database" | "openWorkerPool">,
+): CalibrationService {
+  const workers = openWorkerPool<Sample, CalibrationReport>(CALIBRATION_WORKER);
+  http.addHook("onClose", () => workers.close());
+  const service = createCalibrationService({ clock, database, workers });
+  calibrationRoutes(http, { service });
   return service;
 }
