@@ -20,6 +20,7 @@ create table market_settlements (
 );
 create index market_settlements_by_market on market_settlements (venue, market_id, settlement_id);
 create index market_settlements_by_time on market_settlements (resolved_at);
+create index market_settlements_by_record on market_settlements (recorded_at);
 
 -- The shadow book: one purchase per analysis and side. The columns up to `entered_at` never change.
 create table shadow_trades (
@@ -43,14 +44,16 @@ create table shadow_trades (
   -- Share of the reference bankroll.
   size_pct float8 not null,
   entered_at timestamptz not null,
-  -- The result, once the market is settled.
+  -- The result, once the market is settled: when it became known, what it pays, and the payout minus the cost, fee included.
+  -- A corrected result changes the two amounts.
   settled_at timestamptz,
   payout_usd float8,
+  pnl_usd float8,
   unique (analysis_id, side),
-  check ((settled_at is null) = (payout_usd is null))
+  check ((settled_at is null) = (payout_usd is null) and (settled_at is null) = (pnl_usd is null))
 );
 create index shadow_trades_open on shadow_trades (venue, market_id) where settled_at is null;
-create index shadow_trades_by_market on shadow_trades (venue, market_id);
+create index shadow_trades_by_market on shadow_trades (venue, market_id, trade_id);
 create index shadow_trades_by_time on shadow_trades (entered_at);
 
 -- YES prices of markets with open trades at the end of each UTC day.
@@ -59,7 +62,18 @@ create table shadow_marks (
   venue text not null,
   market_id text not null,
   yes_price float8 not null,
-  primary key (day, venue, market_id)
+  primary key (venue, market_id, day)
+);
+
+-- State of the shadow book. Whoever adds entries, marks or settlements locks the row first.
+create table shadow_book (
+  is_only boolean primary key default true check (is_only),
+  -- Last UTC day to which nothing can be added any more. Its totals are computed afterwards.
+  sealed_day date,
+  -- Last event of the event log that was read for settlements.
+  events_through int8 not null default 0,
+  -- When a node last reserved a run of the job.
+  reserved_at timestamptz
 );
 
 -- Totals of each closed UTC day, computed from the trades, marks and settlements.
@@ -79,9 +93,20 @@ create table paper_trades (
   market_id text not null,
   title text not null,
   side text not null check (side in ('yes', 'no')),
+  -- As it was sent, because an idempotency key cannot be used for a different trade.
+  size_usd float8 not null check (size_usd > 0 and size_usd <= 1000000),
   contracts float8 not null check (contracts > 0),
   price float8 not null check (price > 0 and price < 1),
   fee_usd float8 not null check (fee_usd >= 0),
+  idempotency_key text,
   entered_at timestamptz not null
 );
 create index paper_trades_by_customer on paper_trades (customer_id, entered_at);
+create index paper_trades_by_market on paper_trades (venue, market_id);
+create unique index paper_trades_by_idempotency_key on paper_trades (customer_id, idempotency_key)
+  where idempotency_key is not null;
+-- The hourly cleanup deletes old trades.
+create index paper_trades_by_time on paper_trades using brin (entered_at) with (pages_per_range = 32);
+
+-- The newest reports of a customer are its live book.
+create index trade_reports_by_agent on trade_reports (agent_id, reported_at);

@@ -29,6 +29,9 @@ export interface Analysis {
   readonly riskRating: RiskRating;
   /** Bounds of the 80% interval of the estimate in a day. */
   readonly interval: { readonly low: number; readonly high: number };
+  /** Standard error of the estimate, and root mean square of the price's move in a day, both in log-odds. */
+  readonly standardError: number;
+  readonly dailyMove: number;
   readonly summary: string;
   readonly keyFactors: readonly string[];
   readonly risks: readonly string[];
@@ -54,7 +57,7 @@ export function analyse(marketView: MarketView, coefficients: EngineCoefficients
   const view = viewAt(marketView, marketView.asOf);
   const result = estimate(view, coefficients);
   if (result === null) return null;
-  const { probability, marketPrice, confidence, interval, steps } = result;
+  const { probability, marketPrice, confidence, interval, steps, standardError } = result;
   const edges = executableEdges(view, probability);
   const recommendation = recommend(edges);
   const risk = assessRisk(view, result);
@@ -68,6 +71,8 @@ export function analyse(marketView: MarketView, coefficients: EngineCoefficients
     confidence,
     riskRating: risk.rating,
     interval,
+    standardError,
+    dailyMove: result.dailyMove,
     summary: summarise(view, result, edges),
     keyFactors: describeFactors(result),
     risks: [

@@ -37,6 +37,8 @@ export interface Estimate {
   readonly logOdds: number;
   /** Standard error of the log-odds. */
   readonly standardError: number;
+  /** How far the log-odds of the price move in a day (`dailyMove`). */
+  readonly dailyMove: number;
   /** Displayed price of the market, in [0, 1]. */
   readonly marketPrice: number;
   readonly prior: Prior;
@@ -109,12 +111,14 @@ export function estimate(
     fitVariance(exposures, coefficients.covariance) +
     contributing.reduce((sum, { coefficient, standardError }) => sum + (coefficient * standardError) ** 2, 0);
   const standardError = Math.sqrt(variance);
-  const reach = Z_80 * Math.hypot(standardError, dailyMove(view));
+  const move = dailyMove(view);
+  const reach = Z_80 * Math.hypot(standardError, move);
   const interval = { low: toProbability(logOdds - reach), high: toProbability(logOdds + reach) };
   return {
     probability: before,
     logOdds: toLogOdds(before),
     standardError,
+    dailyMove: move,
     marketPrice,
     prior,
     steps,

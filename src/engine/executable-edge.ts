@@ -1,6 +1,6 @@
 import { isCrossed } from "../domain/order-book.ts";
 import { takerFee } from "../quant/taker-fee.ts";
-import type { MarketView } from "./model.ts";
+import type { MarketView, QuotePoint } from "./model.ts";
 
 /** What it costs to buy one contract of a side at the best price, and what the model expects to earn with it. */
 export interface ExecutableEdge {
@@ -18,6 +18,11 @@ export type Recommendation = "BUY_YES" | "BUY_NO" | "NO_TRADE";
 /** Edge after costs from which a trade is recommended: a cent a contract, the tick of most markets. */
 export const EDGE_MIN = 0.01;
 
+/** What must be known of a market to buy in it. Of the quote only its time, bid and ask. */
+export type OfferView = Pick<MarketView, "asOf" | "takerFee" | "kind"> & {
+  readonly quote: Pick<QuotePoint, "at" | "bid" | "ask"> | null;
+};
+
 /** At a quote that was last confirmed earlier than this, nobody can be expected to trade. */
 const QUOTE_AGE_MS_MAX = 3_600_000;
 
@@ -29,7 +34,7 @@ const QUOTE_AGE_MS_MAX = 3_600_000;
  * @param probability  estimated probability of YES, in [0, 1]
  */
 export function executableEdges(
-  { asOf, quote, takerFee: fee, kind }: MarketView,
+  { asOf, quote, takerFee: fee, kind }: OfferView,
   probability: number,
 ): ExecutableEdge[] {
   if (quote === null || fee === null || kind !== "money" || isCrossed(quote.bid, quote.ask)) return [];

@@ -1,7 +1,8 @@
 /** Estimates the probability of a market from its price and other factors. Pure: all data is in the view. */
 export { type Analysis, analyse, type CausalFactor } from "./analysis.ts";
 export { type Estimate, estimate } from "./estimate.ts";
-export { executableEdges, recommend } from "./executable-edge.ts";
+export { EDGE_MIN, executableEdges, recommend } from "./executable-edge.ts";
+export { formatPercent, formatPoints, formatPrice } from "./format.ts";
 export { toLogOdds, toProbability } from "./log-odds.ts";
 export type {
   BookView,
@@ -19,4 +20,5 @@ export type {
 } from "./model.ts";
 export { ENGINE_COEFFICIENTS } from "./model-data.ts";
 export { spreadOf } from "./reference-price.ts";
+export type { RiskRating } from "./risk.ts";
 export type { Scenario } from "./scenarios.ts";

@@ -18,10 +18,13 @@ export {
   venueLeaseName,
 } from "./model.ts";
 export { StoredPastPrices } from "./past-prices.ts";
+export { type DailyPrice, type DailyPriceRange, readDailyPrices } from "./readers/daily-prices.ts";
 export { type LastHour, readLastHour } from "./readers/last-hour.ts";
+export { readPricesAt } from "./readers/price-at.ts";
 export { type PriceSeries, readPriceSeries, type SeriesPeriod, seriesBarMs } from "./readers/price-series.ts";
 export { type QuoteTicks, readQuoteTicks } from "./readers/quote-ticks.ts";
 export { readRecentTrades } from "./readers/recent-trades.ts";
+export { readSettledMarkets, type SettledMarket } from "./readers/settled-markets.ts";
 export { DEFAULT_RETENTION, planRetention, type RetentionDays } from "./retention.ts";
 export { reclaimSpace } from "./store-size.ts";
 export { createTickWriter, type TickWriter } from "./tick-writer.ts";

@@ -1,4 +1,29 @@
 /** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
+
+export {
+  type BookReplay,
+  costOf,
+  payoutOf,
+  profitOf,
+  replayBook,
+  startOfUtcDate,
+  sumUsd,
+  type TradeResult,
+  totalBook,
+  utcDate,
+  type Valuation,
+} from "./book.ts";
+export { buy, buyForUsd, type Purchase } from "./fill.ts";
+export {
+  type Lot,
+  lotPerformance,
+  marketKey,
+  matchLots,
+  openPositions,
+  type Position,
+  realisedPnlUsd,
+  sidePrice,
+} from "./lots.ts";
 export {
   type BookTotals,
   type DayTotals,
@@ -14,3 +39,15 @@ export {
   type SizingOptions,
   type Trade,
 } from "./model.ts";
+export { fillPaperOrder } from "./paper-order.ts";
+export { summarise } from "./performance.ts";
+export {
+  type Candidate,
+  decideSignal,
+  findCandidate,
+  offersOf,
+  type SignalInput,
+  shadedProbability,
+  sizeCandidate,
+  targetPriceOf,
+} from "./signal.ts";

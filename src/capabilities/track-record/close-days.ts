@@ -1,0 +1,94 @@
+import type { MarketBoard } from "../../board/index.ts";
+import { deleteInBatches } from "../../lib/delete-in-batches.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import { readPricesAt } from "../../storage/index.ts";
+import { startOfUtcDate, utcDate } from "../../trading/index.ts";
+import { deleteMarks, insertDay, insertMarks, sealDay, selectOpenMarkets, selectProgress } from "./day-queries.ts";
+import { computeClosedDay, startOfNextDay } from "./day-totals.ts";
+import type { MarketId } from "./model.ts";
+import { lockBook } from "./trade-queries.ts";
+
+const DAY_MS = 86_400_000;
+/** Entries of the last seconds of a day, and its last ticks, are written until then. */
+const CLOSE_DELAY_MS = 2 * 60_000;
+/** Until then the board has the price of midnight, if the store has none. */
+const BOARD_PRICE_AGE_MS_MAX = 10 * 60_000;
+const MARKETS_PER_PAGE = 500;
+/** Marks of settled markets are kept for this time. */
+const MARK_DAYS = 400;
+const DELETE_ROWS_MAX = 5_000;
+/** Per run. The next run deletes the remaining rows. */
+const DELETE_BATCHES_MAX = 100;
+
+export interface CloseDayPorts {
+  readonly database: Database;
+  readonly board: Pick<MarketBoard, "find">;
+  readonly clock: Clock;
+  /** Ends the work before the next page if it returns true. */
+  readonly isStopping: () => boolean;
+}
+
+/** First day whose marks are complete: marks before it were deleted if their markets are settled. */
+export const marksKeptSince = (now: number): string => utcDate(now - MARK_DAYS * DAY_MS);
+
+/** Closes the days of the shadow book, one after another. Several nodes may do it at the same time. */
+export function createDayCloser({ database, board, clock, isStopping }: CloseDayPorts) {
+  /** Stores the prices of all markets with open trades at the end of a day. */
+  const writeMarks = async (date: string): Promise<void> => {
+    const endAt = startOfNextDay(date);
+    let after: MarketId = { venue: "", marketId: "" };
+    for (;;) {
+      const markets = await selectOpenMarkets(database, endAt, after, MARKETS_PER_PAGE);
+      const last = markets.at(-1);
+      if (last === undefined || isStopping()) return;
+      const prices = await readPricesAt(database, markets, endAt);
+      const isRecent = clock.now() - endAt <= BOARD_PRICE_AGE_MS_MAX;
+      const marks = markets.flatMap(({ venue, marketId }, index) => {
+        const yesPrice = prices[index] ?? (isRecent ? board.find(venue, marketId)?.yesPrice : null) ?? null;
+        return yesPrice === null ? [] : [{ venue, marketId, yesPrice }];
+      });
+      await database.transaction(async (transaction) => {
+        const sealedDay = await lockBook(transaction);
+        if (sealedDay === null || sealedDay < date) await insertMarks(transaction, date, marks);
+      });
+      after = last;
+      await clock.yieldToEventLoop();
+    }
+  };
+
+  const closeNext = async (): Promise<boolean> => {
+    const { firstTradeAt, lastClosedDay, sealedDay } = await selectProgress(database);
+    if (firstTradeAt === null) return false;
+    const date = utcDate(lastClosedDay === null ? firstTradeAt : startOfNextDay(lastClosedDay));
+    if (clock.now() < startOfNextDay(date) + CLOSE_DELAY_MS) return false;
+    if (sealedDay === null || sealedDay < date) {
+      await writeMarks(date);
+      if (isStopping()) return false;
+      await database.transaction((transaction) => sealDay(transaction, date));
+    }
+    // Nothing can be added to a sealed day, so all nodes compute the same totals, also after a crash.
+    await insertDay(database, await computeClosedDay(database, date));
+    return true;
+  };
+
+  return {
+    /** Closes all days that have ended and are not closed. Returns how many. */
+    async closeDays(): Promise<number> {
+      let count = 0;
+      while (!isStopping() && (await closeNext())) count += 1;
+      return count;
+    },
+    /** Deletes marks older than 400 days, of markets that were settled before. */
+    deleteOldMarks(): Promise<number> {
+      const before = marksKeptSince(clock.now());
+      return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () =>
+        isStopping() ? 0 : deleteMarks(database, before, DELETE_ROWS_MAX),
+      );
+    },
+  };
+}
+
+/** Whether a time is in a sealed day, to which nothing can be added. */
+export const isSealed = (at: number, sealedDay: string | null): boolean =>
+  sealedDay !== null && at < startOfUtcDate(sealedDay) + DAY_MS;

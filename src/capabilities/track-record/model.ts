@@ -1,0 +1,58 @@
+import type { VenueId } from "../../domain/market.ts";
+import type { DayTotals, Performance, Trade } from "../../trading/index.ts";
+
+/** Whose trades a performance is computed from: those that our signals recommend, or the caller's own. */
+export const PERFORMANCE_MODES = ["shadow", "live"] as const;
+export type PerformanceMode = (typeof PERFORMANCE_MODES)[number];
+
+/** Days of a performance history. Longer books show their last days. */
+export const HISTORY_DAYS_MAX = 400;
+
+export interface MarketId {
+  readonly venue: VenueId;
+  readonly marketId: string;
+}
+
+/** Performance of a book of trades, and the days that it is computed from. */
+export interface BookReport {
+  readonly performance: Performance;
+  /** Oldest first, without gaps; the last one may be the current day. */
+  readonly days: readonly DayTotals[];
+  /** Markets of the resolved trades; omitted if unknown. */
+  readonly markets?: number;
+  /** Unix milliseconds; null without trades, omitted if unknown. */
+  readonly firstTradeAt?: number | null;
+}
+
+/** A report and when it was computed, in Unix milliseconds. */
+export interface TimedReport {
+  readonly report: BookReport;
+  readonly generatedAt: number;
+}
+
+/** A trade of the shadow book with its stored result. */
+export interface StoredTrade extends Trade {
+  /** All null while the trade is open. */
+  readonly settledAt: number | null;
+  readonly payoutUsd: number | null;
+  readonly pnlUsd: number | null;
+}
+
+/** A difference between the stored book and the one that is computed again from trades, marks and settlements. */
+export interface Mismatch {
+  /** Trade id or UTC day. */
+  readonly id: string;
+  readonly stored: string;
+  readonly computed: string;
+}
+
+/** Result of a verification of the shadow book. */
+export interface Verification {
+  readonly trades: number;
+  readonly days: number;
+  /** Sum of the recomputed days in USD. */
+  readonly pnlUsd: number;
+  readonly mismatchCount: number;
+  /** At most the first 100. */
+  readonly mismatches: readonly Mismatch[];
+}

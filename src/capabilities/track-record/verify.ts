@@ -1,0 +1,126 @@
+import type { Database } from "../../ports/database.ts";
+import { type DayTotals, replayBook, startOfUtcDate, sumUsd, type TradeResult, utcDate } from "../../trading/index.ts";
+import { selectDays, selectMarks, selectTradePage, type TradePosition } from "./day-queries.ts";
+import type { MarketId, Mismatch, StoredTrade, Verification } from "./model.ts";
+import { lockBook, selectSettlements } from "./trade-queries.ts";
+
+const DAY_MS = 86_400_000;
+const TRADES_PER_PAGE = 500;
+const MISMATCHES_MAX = 100;
+
+interface Findings {
+  trades: number;
+  mismatchCount: number;
+  readonly mismatches: Mismatch[];
+  readonly days: Map<string, Omit<DayTotals, "date">>;
+}
+
+/**
+ * Computes the whole shadow book again from its trades, marks and settlements, one page of trades at a time, and compares
+ * it with the stored results and days. Amounts must be equal to the 1e-6 USD.
+ *
+ * @param marksSince  first day whose marks are complete. Earlier days are compared by their sum only
+ */
+export async function verifyBook(database: Database, marksSince: string): Promise<Verification> {
+  const stored = await selectDays(database);
+  const last = stored.at(-1);
+  const findings: Findings = { trades: 0, mismatchCount: 0, mismatches: [], days: new Map() };
+  let after: TradePosition = { venue: "", marketId: "", tradeId: "0" };
+  for (;;) {
+    const page = await readPage(database, after);
+    const lastTrade = page.trades.at(-1);
+    if (lastTrade === undefined) break;
+    checkPage(findings, page, last?.date ?? null);
+    after = lastTrade;
+  }
+  const computed = [...findings.days].map(([date, totals]) => ({ date, ...totals }));
+  computed.sort((a, b) => (a.date < b.date ? -1 : 1));
+  compareDays(findings, stored, computed, marksSince);
+  const { trades, mismatchCount, mismatches } = findings;
+  return { trades, days: stored.length, pnlUsd: sumUsd(computed.map((day) => day.pnlUsd)), mismatchCount, mismatches };
+}
+
+type Page = Awaited<ReturnType<typeof readPage>>;
+
+/** Reads trades with everything that happened to their markets. The lock keeps the parts consistent. */
+function readPage(database: Database, after: TradePosition) {
+  return database.transaction(async (transaction) => {
+    await lockBook(transaction);
+    const trades = await selectTradePage(transaction, after, TRADES_PER_PAGE);
+    const markets = [...new Map(trades.map((trade) => [`${trade.venue}/${trade.marketId}`, trade])).values()].map(
+      ({ venue, marketId }): MarketId => ({ venue, marketId }),
+    );
+    return {
+      trades,
+      settlements: await selectSettlements(transaction, markets),
+      marks: await selectMarks(transaction, markets),
+    };
+  });
+}
+
+function checkPage(findings: Findings, { trades, settlements, marks }: Page, lastDay: string | null): void {
+  const times = [...trades, ...settlements].map(({ at }) => at);
+  const endAt = times.reduce((latest, at) => Math.max(latest, at), lastDay === null ? 0 : startOfUtcDate(lastDay));
+  const { results, days } = replayBook(trades, marks, settlements, utcDate(endAt));
+  for (const [index, trade] of trades.entries()) compareTrade(findings, trade, results[index]);
+  for (const { date, ...totals } of days) {
+    if (lastDay === null || date > lastDay) break;
+    const sum = findings.days.get(date) ?? { pnlUsd: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 };
+    findings.days.set(date, {
+      pnlUsd: sumUsd([sum.pnlUsd, totals.pnlUsd]),
+      enteredTrades: sum.enteredTrades + totals.enteredTrades,
+      resolvedTrades: sum.resolvedTrades + totals.resolvedTrades,
+      wonTrades: sum.wonTrades + totals.wonTrades,
+    });
+  }
+  findings.trades += trades.length;
+}
+
+function compareTrade(findings: Findings, trade: StoredTrade, result: TradeResult | undefined): void {
+  const { tradeId, settledAt, payoutUsd, pnlUsd } = trade;
+  const isOpen = result?.settledAt === null;
+  const computed = isOpen ? [null, null, null] : [result?.settledAt, result?.payoutUsd, result?.pnlUsd];
+  compare(findings, tradeId, [settledAt, payoutUsd, pnlUsd], computed);
+}
+
+function compareDays(
+  findings: Findings,
+  stored: readonly DayTotals[],
+  computed: readonly DayTotals[],
+  marksSince: string,
+): void {
+  const first = computed[0]?.date ?? stored[0]?.date;
+  const last = stored.at(-1)?.date;
+  if (first === undefined || last === undefined) return;
+  const byDate = (days: readonly DayTotals[]) => new Map(days.map((day) => [day.date, day]));
+  const [storedByDate, computedByDate] = [byDate(stored), byDate(computed)];
+  const sums = [0, 0];
+  for (let at = startOfUtcDate(first); at <= startOfUtcDate(last); at += DAY_MS) {
+    const date = utcDate(at);
+    const [day, expected] = [storedByDate.get(date), computedByDate.get(date)];
+    sums[0] = sumUsd([sums[0] ?? 0, day?.pnlUsd ?? 0]);
+    sums[1] = sumUsd([sums[1] ?? 0, expected?.pnlUsd ?? 0]);
+    const hasMarks = date >= marksSince;
+    const isLastWithout = !hasMarks && utcDate(at + DAY_MS) >= marksSince;
+    const amounts = hasMarks ? [day?.pnlUsd, expected?.pnlUsd ?? 0] : isLastWithout ? sums : [0, 0];
+    const countsOf = (totals: DayTotals | undefined) => [
+      totals?.enteredTrades ?? 0,
+      totals?.resolvedTrades ?? 0,
+      totals?.wonTrades ?? 0,
+    ];
+    compare(findings, date, [amounts[0], ...countsOf(day)], [amounts[1], ...countsOf(expected)]);
+  }
+}
+
+function compare(
+  findings: Findings,
+  id: string,
+  stored: readonly (number | null | undefined)[],
+  computed: readonly (number | null | undefined)[],
+): void {
+  const [storedText, computedText] = [stored, computed].map((values) => values.map((value) => `${value}`).join(" "));
+  if (storedText === computedText) return;
+  findings.mismatchCount += 1;
+  if (findings.mismatches.length < MISMATCHES_MAX)
+    findings.mismatches.push({ id, stored: storedText ?? "", computed: computedText ?? "" });
+}

@@ -1,0 +1,38 @@
+import type { Outcome, VenueId } from "../../domain/market.ts";
+import type { Database } from "../../ports/database.ts";
+import { parseSnapshot } from "../snapshot-codec.ts";
+import { toStorableTime } from "../storable.ts";
+
+export interface SettledMarket {
+  readonly venue: VenueId;
+  readonly marketId: string;
+  readonly outcome: Outcome;
+  /** When the venue settled it, or when the result arrived if the venue does not say; Unix milliseconds. */
+  readonly resolvedAt: number;
+}
+
+const SELECT_FINALIZED = `
+select snapshot from unnest($1::text[], $2::text[]) as wanted (venue, market_id)
+join markets using (venue, market_id) where status = 'finalized'`;
+
+/**
+ * Returns those of the markets that are finalized in the store with a known outcome.
+ *
+ * @param markets  at most a few hundred, because each one's listing is read
+ */
+export async function readSettledMarkets(
+  database: Database,
+  markets: readonly { readonly venue: VenueId; readonly marketId: string }[],
+): Promise<SettledMarket[]> {
+  const rows = await database.query<{ snapshot: string }>(SELECT_FINALIZED, [
+    markets.map(({ venue }) => venue),
+    markets.map(({ marketId }) => marketId),
+  ]);
+  return rows.flatMap(({ snapshot }): SettledMarket[] => {
+    const market = parseSnapshot(snapshot);
+    if (market === null || market.listing.outcome === null) return [];
+    const { venue, marketId, outcome } = market.listing;
+    const resolvedAt = toStorableTime(market.listing.resolvedAt) ?? toStorableTime(market.quote.receivedAt) ?? 0;
+    return [{ venue, marketId, outcome, resolvedAt }];
+  });
+}

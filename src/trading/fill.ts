@@ -1,0 +1,66 @@
+import type { TakerFee } from "../domain/market.ts";
+import { orderFee, takerFee } from "../quant/taker-fee.ts";
+import type { Fill, Offer } from "./model.ts";
+
+/** What an amount of money buys, without rounding. */
+export interface Purchase {
+  readonly contracts: number;
+  /** USD spent, fees included; less than the amount if the offers are not enough. */
+  readonly spentUsd: number;
+  /** USD per contract, fee included. For an amount of 0, that of the best offer. */
+  readonly averageCost: number;
+  /** Whether the offers are enough for the amount. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Buys offers for an amount that includes the fees of the contracts. The rounding of an order's fee is left out.
+ *
+ * @param offers  best first, at least one
+ * @param usd  at least 0
+ * @throws RangeError without an offer
+ * @example buyForUsd([{ price: 0.5, size: 10 }], { kind: "none" }, 2).contracts; // 4
+ */
+export function buyForUsd(offers: readonly Offer[], fee: TakerFee, usd: number): Purchase {
+  const [best] = offers;
+  if (best === undefined) throw new RangeError("there must be an offer");
+  let contracts = 0;
+  let spentUsd = 0;
+  for (const { price, size } of offers) {
+    const cost = price + takerFee(fee, price);
+    const bought = Math.min(size, (usd - spentUsd) / cost);
+    contracts += bought;
+    spentUsd += bought * cost;
+    // The last offer fills the rest exactly, whatever the sum of the rounded products is.
+    if (bought < size)
+      return { contracts, spentUsd: usd, averageCost: costOf(best, fee, contracts, usd), isComplete: true };
+  }
+  const averageCost = costOf(best, fee, contracts, spentUsd);
+  return { contracts, spentUsd, averageCost, isComplete: spentUsd >= usd };
+}
+
+const costOf = ({ price }: Offer, fee: TakerFee, contracts: number, usd: number): number =>
+  contracts > 0 ? usd / contracts : price + takerFee(fee, price);
+
+/**
+ * Buys a number of contracts from the best offer on. The fee of the order is rounded as the venue does.
+ *
+ * @param contracts  whole number
+ * @returns  null for less than one contract, and if the offers are not enough
+ * @example buy([{ price: 0.5, size: 10 }], { kind: "none" }, 4); // { contracts: 4, averagePrice: 0.5, feeUsd: 0, costUsd: 2 }
+ */
+export function buy(offers: readonly Offer[], fee: TakerFee, contracts: number): Fill | null {
+  if (!(contracts >= 1)) return null;
+  const fills: { price: number; contracts: number }[] = [];
+  let rest = contracts;
+  for (const { price, size } of offers) {
+    const bought = Math.min(rest, size);
+    fills.push({ price, contracts: bought });
+    rest -= bought;
+    if (rest <= 0) break;
+  }
+  if (rest > 0) return null;
+  const valueUsd = fills.reduce((sum, { price, contracts: bought }) => sum + price * bought, 0);
+  const feeUsd = orderFee(fee, fills);
+  return { contracts, averagePrice: valueUsd / contracts, feeUsd, costUsd: valueUsd + feeUsd };
+}

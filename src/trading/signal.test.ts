@@ -1,0 +1,243 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { TakerFee } from "../domain/market.ts";
+import { kellyFraction } from "../quant/kelly.ts";
+import { takerFee } from "../quant/taker-fee.ts";
+import { decideSignal, type Signal, type SignalInput, type SizingOptions, shadedProbability } from "./index.ts";
+
+const NOW = Date.UTC(2026, 10, 23, 12);
+const HOUR_MS = 3_600_000;
+const SIZING: SizingOptions = { bankrollUsd: 1_000, kellyShare: 0.25, positionMax: 0.1 };
+const NO_FEE: TakerFee = { kind: "none" };
+const KALSHI_FEE: TakerFee = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 };
+
+interface Changes extends Partial<Omit<SignalInput, "analysis" | "market">> {
+  readonly analysis?: Partial<SignalInput["analysis"]>;
+  readonly market?: Partial<SignalInput["market"]>;
+}
+
+/** A market at 49 to 50 cents whose probability is exactly 0.6. */
+const createInput = ({ analysis, market, ...rest }: Changes = {}): SignalInput => ({
+  now: NOW,
+  analysis: { probability: 0.6, standardError: 0, dailyMove: 0.3, confidence: 0.8, riskRating: "low", ...analysis },
+  market: {
+    ...{ kind: "money", isOpen: true, closeAt: NOW + 240 * HOUR_MS, resolutionAt: NOW + 300 * HOUR_MS },
+    ...{ tickSize: 0.01, takerFee: NO_FEE, ...market },
+  },
+  yesPrice: 0.495,
+  book: { at: NOW, bids: [{ price: 0.49, size: 1_000 }], asks: [{ price: 0.5, size: 1_000 }] },
+  ...rest,
+});
+const decide = (changes: Changes = {}, sizing: Partial<SizingOptions> = {}): Signal =>
+  decideSignal(createInput(changes), { ...SIZING, ...sizing });
+
+test("a certain edge has a quarter of the Kelly fraction, and the order that costs it", () => {
+  // f* = (0.6 - 0.5) / (1 - 0.5) = 0.2, and a quarter of it is $50 of $1,000: 100 contracts at 0.50.
+  const signal = decide();
+  assert.equal(signal.recommendation, "BUY_YES");
+  assert.ok(Math.abs(signal.sizePct - 0.05) < 1e-9);
+  assert.deepEqual(signal.fill, { contracts: 100, averagePrice: 0.5, feeUsd: 0, costUsd: 50 });
+  assert.ok(Math.abs((signal.executableEdge ?? 0) - 0.1) < 1e-12);
+  assert.ok(Math.abs(signal.edge - 0.105) < 1e-12);
+  assert.equal(signal.targetPrice, 0.59);
+  assert.equal(signal.reason, "YES wins with probability 60% and costs 50¢ with the fee: an edge of +10 points.");
+});
+
+test("the other side is bought at 1 minus the bid, with a target price of its own", () => {
+  // NO wins with 0.6 and costs 1 - 0.49 = 0.51: f* = 0.09 / 0.49.
+  const signal = decide({ analysis: { probability: 0.4 } });
+  assert.equal(signal.recommendation, "BUY_NO");
+  assert.ok(Math.abs(signal.sizePct - 0.25 * (0.09 / 0.49)) < 1e-9);
+  assert.equal(signal.fill?.averagePrice, 0.51);
+  assert.equal(signal.targetPrice, 0.59);
+  assert.ok(Math.abs(signal.edge - -0.095) < 1e-12);
+});
+
+test("an uncertain estimate has a smaller size", () => {
+  // The variance of p is (0.5 * 0.24)^2 = 0.0144, so the shrinkage is 0.01 / (0.01 + 0.0144).
+  const signal = decide({ analysis: { standardError: 0.5 } });
+  assert.ok(Math.abs(signal.sizePct - 0.05 * (0.01 / 0.0244)) < 1e-9);
+});
+
+test("the size is at most the cap", () => {
+  const signal = decide({ analysis: { probability: 0.95 } });
+  assert.equal(signal.sizePct, 0.1);
+  assert.equal(signal.fill?.contracts, 200);
+});
+
+test("an order of several levels is sized by its average cost", () => {
+  const book = {
+    at: NOW,
+    bids: [],
+    asks: [
+      { price: 0.5, size: 50 },
+      { price: 0.55, size: 1_000 },
+    ],
+  };
+  const signal = decide({ book });
+  const cost = 50 * 0.5 + ((signal.sizePct * 1_000 - 25) / 0.55) * 0.55;
+  const contracts = 50 + (signal.sizePct * 1_000 - 25) / 0.55;
+  assert.ok(Math.abs(signal.sizePct - 0.25 * kellyFraction(0.6, cost / contracts)) < 1e-6);
+  assert.equal(signal.fill?.contracts, Math.floor(contracts));
+});
+
+test("each obstacle is a reason for no trade, with size 0", () => {
+  const obstacles: [Changes, RegExp][] = [
+    [{ market: { kind: "play_money" } }, /not traded with money/],
+    [{ market: { isOpen: false } }, /not open for orders/],
+    [{ market: { closeAt: NOW } }, /not open for orders/],
+    [{ market: { closeAt: NOW - 1 } }, /not open for orders/],
+    [{ market: { closeAt: NOW + 59_999 } }, /closes within a minute/],
+    [{ market: { takerFee: null } }, /taker fee of the market is unknown/],
+    [{ book: null }, /no order book/],
+    [{ book: { ...orders(), at: NOW - HOUR_MS - 1 } }, /more than an hour ago/],
+    [{ book: { ...orders(), bids: [{ price: 0.5, size: 1 }] } }, /crossed/],
+    [{ book: { at: NOW, bids: [], asks: [] } }, /Nobody offers/],
+    [{ analysis: { probability: 0.5 } }, /No side has an edge of \+1 point after spread and fee \(YES 0, NO -1\)/],
+    [
+      { book: { ...orders(), asks: [{ price: 0.5, size: 60 }] } },
+      /cannot take the size: \$50\.00 are needed at 59¢ or less, and \$30\.00/,
+    ],
+    [
+      {
+        book: {
+          ...orders(),
+          asks: [
+            { price: 0.5, size: 60 },
+            { price: 0.6, size: 999 },
+          ],
+        },
+      },
+      /cannot take the size/,
+    ],
+    [{ analysis: { standardError: 30 } }, /less than one contract/],
+  ];
+  for (const [changes, reason] of obstacles) {
+    const signal = decide(changes);
+    assert.match(signal.reason, reason);
+    assert.deepEqual([signal.recommendation, signal.sizePct, signal.fill], ["NO_TRADE", 0, null]);
+    assert.equal(signal.executableEdge, null);
+  }
+});
+
+test("a fee that the venue rounds up can take the whole edge of a small order", () => {
+  // The edge is 0.0115 before the fee of two contracts is rounded from 3.5 to 4 cents, and 0.009 after.
+  const changes = { analysis: { probability: 0.529, standardError: 0.1 }, market: { takerFee: KALSHI_FEE } };
+  assert.match(decide(changes).reason, /rounds up/);
+});
+
+test("without a trade, the target price is the highest YES price with the required edge", () => {
+  assert.equal(decide({ analysis: { probability: 0.5 } }).targetPrice, 0.49);
+  assert.equal(decide({ analysis: { probability: 0.5 }, market: { takerFee: KALSHI_FEE } }).targetPrice, 0.47);
+  assert.equal(decide({ analysis: { probability: 0.015 }, book: null }).targetPrice, null);
+  assert.equal(decide({ analysis: { probability: 0.5 }, market: { tickSize: null } }).targetPrice, 0.49);
+});
+
+test("a signal expires when the market's usual moves would cover half of the edge", () => {
+  // A daily move of 0.3 in log-odds is 0.072 in probability, and half of the edge is 0.05: (0.05 / 0.072)^2 days.
+  const expected = NOW + Math.round((0.05 / 0.072) ** 2 * 24 * HOUR_MS);
+  assert.ok(Math.abs(decide().expiresAt - expected) <= 1);
+  assert.equal(decide({ analysis: { dailyMove: 0 } }).expiresAt, NOW + 24 * HOUR_MS);
+  assert.equal(decide({ analysis: { dailyMove: 90 } }).expiresAt, NOW + 60_000);
+  assert.equal(decide({ market: { closeAt: NOW + HOUR_MS } }).expiresAt, NOW + HOUR_MS);
+});
+
+test("the horizon follows from the expected resolution, else from the close", () => {
+  const horizonOf = (resolutionAt: number | null, closeAt: number | null = null) =>
+    decide({ market: { resolutionAt, closeAt } }).timeHorizon;
+  assert.equal(horizonOf(NOW + 24 * HOUR_MS - 1), "hours");
+  assert.equal(horizonOf(NOW + 24 * HOUR_MS), "days");
+  assert.equal(horizonOf(NOW + 14 * 24 * HOUR_MS), "weeks");
+  assert.equal(horizonOf(null, NOW + 48 * HOUR_MS), "days");
+  assert.equal(horizonOf(null), null);
+});
+
+const orders = () => ({ at: NOW, bids: [{ price: 0.49, size: 1_000 }], asks: [{ price: 0.5, size: 1_000 }] });
+const levels = fc.array(
+  fc.record({ distance: fc.integer({ min: 0, max: 12 }), size: fc.integer({ min: 1, max: 2_000 }) }),
+  { maxLength: 6 },
+);
+/** Levels at a distance of at most 12 ticks from the best one, best first. */
+const toLevels = (best: number, sign: 1 | -1, list: readonly { distance: number; size: number }[]) =>
+  list
+    .map(({ distance, size }) => ({ price: (best + sign * distance) / 100, size }))
+    .sort((a, b) => sign * (a.price - b.price));
+const anyInput = fc
+  .record({
+    probability: fc.double({ min: 0.001, max: 0.999, noNaN: true }),
+    standardError: fc.double({ min: 0, max: 1, noNaN: true }),
+    bestBid: fc.integer({ min: 13, max: 85 }),
+    spread: fc.integer({ min: 0, max: 3 }),
+    dailyMove: fc.double({ min: 0, max: 2, noNaN: true }),
+    bids: levels,
+    asks: levels,
+    ageMs: fc.integer({ min: 0, max: 2 * HOUR_MS }),
+    untilClose: fc.option(fc.integer({ min: -HOUR_MS, max: 48 * HOUR_MS }), { nil: null }),
+    isOpen: fc.boolean(),
+    takerFee: fc.constantFrom(NO_FEE, KALSHI_FEE, null),
+  })
+  .map(({ bids, asks, bestBid, spread, ageMs, untilClose, isOpen, takerFee: fee, ...analysis }) =>
+    createInput({
+      analysis,
+      market: { isOpen, closeAt: untilClose === null ? null : NOW + untilClose, takerFee: fee },
+      book: { at: NOW - ageMs, bids: toLevels(bestBid, -1, bids), asks: toLevels(bestBid + spread, 1, asks) },
+    }),
+  );
+
+test("no signal is given after the close, at an old price, or for a size that the book cannot take", () => {
+  let trades = 0;
+  fc.assert(
+    fc.property(anyInput, (input) => {
+      const { recommendation, fill, sizePct, targetPrice, expiresAt, reason, executableEdge } = decideSignal(
+        input,
+        SIZING,
+      );
+      const { closeAt } = input.market;
+      assert.ok(closeAt === null || expiresAt <= closeAt);
+      assert.ok(reason.length > 0);
+      if (recommendation === "NO_TRADE") {
+        assert.deepEqual([sizePct, fill], [0, null]);
+        return;
+      }
+      trades += 1;
+      assert.ok(fill !== null && targetPrice !== null && executableEdge !== null && input.book !== null);
+      assert.ok(input.market.isOpen && (closeAt === null || closeAt > NOW) && NOW - input.book.at <= HOUR_MS);
+      assert.ok(expiresAt >= NOW + 60_000);
+      const side = recommendation === "BUY_YES" ? input.book.asks : input.book.bids;
+      const offered = side
+        .map(({ price, size }) => ({ price: recommendation === "BUY_YES" ? price : 1 - price, size }))
+        .filter(({ price }) => price <= targetPrice + 1e-9);
+      assert.ok(fill.contracts <= offered.reduce((sum, { size }) => sum + size, 0));
+      assert.ok(fill.costUsd <= sizePct * SIZING.bankrollUsd + 0.01 && sizePct > 0 && sizePct <= SIZING.positionMax);
+      assert.ok(executableEdge >= 0.01);
+      // Limit orders must be on the tick, and one tick more must leave less than the required edge.
+      const probability = recommendation === "BUY_YES" ? input.analysis.probability : 1 - input.analysis.probability;
+      const edgeAt = (price: number) => probability - price - takerFee(input.market.takerFee ?? NO_FEE, price);
+      assert.ok(Math.abs(targetPrice * 100 - Math.round(targetPrice * 100)) < 1e-9);
+      assert.ok(edgeAt(targetPrice) >= 0.01 - 1e-9);
+      assert.ok(targetPrice > 0.985 || edgeAt(targetPrice + 0.01) < 0.01 + 1e-9);
+    }),
+    { numRuns: 2_000 },
+  );
+  assert.ok(trades > 100, `only ${trades} of the random markets had a trade`);
+});
+
+test("a full Kelly bet at the shaded probability has the size of the fractional Kelly bet", () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0.05, max: 0.9, noNaN: true }),
+      fc.double({ min: 0.001, max: 0.09, noNaN: true }),
+      fc.double({ min: 0, max: 0.1, noNaN: true }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (cost, edge, variance, kellyShare) => {
+        const probability = cost + edge;
+        const shaded = shadedProbability({ probability, variance }, cost, kellyShare);
+        const shrinkage = edge ** 2 / (edge ** 2 + variance);
+        const expected = kellyShare * shrinkage * kellyFraction(probability, cost);
+        assert.ok(Math.abs(kellyFraction(shaded, cost) - expected) < 1e-9);
+      },
+    ),
+  );
+  assert.equal(shadedProbability({ probability: 0.4, variance: 0 }, 0.5, 0.25), 0.5);
+});
