@@ -1,6 +1,6 @@
 import type { TakerFee } from "../../domain/market.ts";
 import type { PairCorrelation } from "../../quant/correlation.ts";
-import type { Fill, Offer, Side, SizingOptions } from "../model.ts";
+import type { Offer, Side, SizingOptions } from "../model.ts";
 
 /** A logical tie between the YES answers of markets, which are named by their index. */
 export type Tie =
@@ -43,11 +43,9 @@ export interface CandidateTrade {
   readonly variance: number;
   /** Share of the bankroll without the portfolio, in (0, 1]. */
   readonly baseShare: number;
-  /** What the order of the base size pays. */
-  readonly fill: Pick<Fill, "contracts" | "costUsd">;
-  /** Offers of the side up to the target price, best first. */
+  /** Offers of the side up to the target price, best first; at least one. */
   readonly offers: readonly Offer[];
-  readonly fee: TakerFee;
+  readonly takerFee: TakerFee;
   readonly eventKey: string;
 }
 

@@ -17,9 +17,8 @@ function candidateAt(price: number, probability: number, options: Partial<Candid
   const baseShare = positionShare({ probability: wins, variance, cost: price }, sizing);
   return {
     ...{ side, variance, baseShare },
-    fill: { contracts: 100, costUsd: 100 * price },
     offers: [{ price, size: 100_000 }],
-    fee: { kind: "none" as const },
+    takerFee: { kind: "none" as const },
     eventKey: "candidate",
     ...options,
   };

@@ -1,5 +1,5 @@
-import { edgeShrinkage } from "../../quant/kelly.ts";
-import { takerFee } from "../../quant/taker-fee.ts";
+import { buyForUsd } from "../fill.ts";
+import { shadedProbability } from "../signal.ts";
 import { growthOptimum } from "./growth-optimum.ts";
 import type { CandidateTrade, HeldPosition, PortfolioSize, PortfolioTask, SizeLimit } from "./model.ts";
 import { jointOutcomes, type Outcomes, setMarginal } from "./outcomes.ts";
@@ -29,7 +29,7 @@ export function sizePosition(task: PortfolioTask): PortfolioSize {
   const { bankrollUsd: bankroll } = sizing;
   const [first, ...others] = task.markets;
   if (first === undefined) throw new RangeError("there must be a market");
-  const baseCost = candidate === null ? null : candidate.fill.costUsd / candidate.fill.contracts;
+  const baseCost = candidate === null ? null : averageCost(candidate, candidate.baseShare * bankroll);
   const yes =
     candidate === null || baseCost === null
       ? first.probability
@@ -116,7 +116,7 @@ function solve(
 
 /** The largest share above the base share that is still optimal at the average cost at which the book sells it. */
 function walkFurther(
-  { offers, fee, baseShare }: CandidateTrade,
+  candidate: CandidateTrade,
   bankroll: number,
   options: {
     readonly optimum: number;
@@ -125,12 +125,11 @@ function walkFurther(
     readonly limitOf: (share: number) => SizeLimit;
   },
 ): Sized & { readonly cost: number } {
+  const { baseShare, offers, takerFee } = candidate;
   const { optimum, optimumAt, baseCost, limitOf } = options;
-  const costOfAll = offers.reduce((sum, { price, size }) => sum + size * (price + takerFee(fee, price)), 0);
-  const available = costOfAll / bankroll;
+  const available = buyForUsd(offers, takerFee, bankroll).spentUsd / bankroll;
   if (available <= baseShare) return { share: baseShare, limit: "book", cost: baseCost };
-  // A larger order is never cheaper per contract than the base order, whose fee may have been rounded up.
-  const costAt = (share: number) => Math.max(baseCost, averageCost(offers, fee, share * bankroll));
+  const costAt = (share: number) => averageCost(candidate, share * bankroll);
   let [low, high] = [baseShare, Math.min(optimum, available)];
   if (optimumAt(costAt(high)) >= high)
     return { share: high, limit: high < optimum ? "book" : limitOf(high), cost: costAt(high) };
@@ -143,23 +142,13 @@ function walkFurther(
 }
 
 /** Price and fee per contract of the best offers that an amount buys. */
-function averageCost(offers: CandidateTrade["offers"], fee: CandidateTrade["fee"], amountUsd: number): number {
-  let [left, contracts] = [amountUsd, 0];
-  for (const { price, size } of offers) {
-    const cost = price + takerFee(fee, price);
-    const bought = Math.min(size, left / cost);
-    contracts += bought;
-    left -= bought * cost;
-    if (left <= 0) break;
-  }
-  return (amountUsd - Math.max(0, left)) / contracts;
-}
+const averageCost = ({ offers, takerFee }: CandidateTrade, amountUsd: number): number =>
+  buyForUsd(offers, takerFee, amountUsd).averageCost;
 
-/** p' of the candidate's side: from the cost towards the estimate by the applied share and the shrinkage. */
+/** p' of the candidate's side. */
 function carefulProbability({ markets, sizing }: PortfolioTask, candidate: CandidateTrade, cost: number): number {
   const probability = asYes(candidate.side, markets[0]?.probability ?? 0);
-  const edge = probability - cost;
-  return cost + sizing.kellyShare * edgeShrinkage(edge, candidate.variance) * edge;
+  return shadedProbability({ probability, variance: candidate.variance }, cost, sizing.kellyShare);
 }
 
 /** Probability of YES from that of a side, and the reverse. */
