@@ -21,6 +21,7 @@ import {
   correlationRoutes,
   createCorrelationService,
 } from "./capabilities/correlation/index.ts";
+import { createTiedMarkets } from "./capabilities/dependence/index.ts";
 import { docsRoutes } from "./capabilities/docs/index.ts";
 import { createEventAnalysesService, eventAnalysisRoutes } from "./capabilities/event-analyses/index.ts";
 import { createExecutionService, executionRoutes } from "./capabilities/execution/index.ts";
@@ -95,7 +96,6 @@ export function registerMarketRoutes(
   });
   consensusRoutes(http, { service: consensus, venues: venues.trading });
   const portfolios = registerPortfolioRoutes(http, { ...options, markets: service, venues: venues.trading });
-  signalRoutes(http, { service: trading.signals, venues });
   performanceRoutes(http, {
     shadow: trading.performance,
     livePerformance: (customerId) => portfolios.livePerformance(customerId),
@@ -122,6 +122,14 @@ export function registerMarketRoutes(
     correlate: correlation.correlatePair,
   });
   whatIfRoutes(http, { service: whatIf, venues: venues.trading });
+  const tiedMarkets = createTiedMarkets({
+    ...{ board, venues: venues.trading, pairsOf: matching.pairsOf },
+    correlatePairs: (markets) => correlation.correlatePairs(markets),
+  });
+  signalRoutes(http, {
+    ...{ service: trading.signals, venues, findTiedMarkets: tiedMarkets.findTiedMarkets },
+    probabilityOf: (market) => analyses.probabilityOf(market) ?? market.yesPrice,
+  });
   const eventAnalyses = createEventAnalysesService({
     ...{ clock, markets: service, analyses: analyses.service },
     probabilityOf: analyses.probabilityOf,

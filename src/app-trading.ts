@@ -37,7 +37,6 @@ export function buildTrading(
     readBook: (market) => ingest.books.read(market),
     isPlayMoney: ({ listing }) => playMoney.has(listing.venue),
     enterShadowTrade: (entry) => book.enter(entry),
-    describeHedge: async () => null,
   });
   analyses.observeCompletions(signals.record);
   return {

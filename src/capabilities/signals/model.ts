@@ -62,6 +62,4 @@ export type Preparation =
 /** A signal for one market. */
 export interface MarketSignal extends PreparedSignal {
   readonly signal: Signal;
-  /** Sentence about a trade that hedges this one; null if there is none. */
-  readonly hedge: string | null;
 }

@@ -14,9 +14,16 @@ const presentAnswer = ({ similarity, alternatives }: QuestionAnswer) => ({
 
 /** A signal as the API returns it. Numbers are not rounded. */
 export function presentSignal(
-  { market: { listing }, stored, signal, answer, hedge }: MarketSignal,
-  freshness: Freshness,
-  { expandsCausal }: { readonly expandsCausal: boolean },
+  { market: { listing }, stored, signal, answer }: MarketSignal,
+  {
+    freshness,
+    hedge,
+    expandsCausal,
+  }: {
+    readonly freshness: Freshness;
+    readonly hedge: string | null;
+    readonly expandsCausal: boolean;
+  },
 ) {
   const { fill } = signal;
   return {

@@ -12,6 +12,7 @@ import { AppError, VenueError } from "../../domain/errors.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../engine/index.ts";
 import type { ShadowEntry } from "../../trading/index.ts";
 import type { StoredAnalysis } from "../analyses/index.ts";
+import type { TiedMarket } from "../dependence/index.ts";
 import { signalRoutes } from "./routes.ts";
 import { createSignalsService, type SignalPorts } from "./service.ts";
 
@@ -41,8 +42,18 @@ function sampleAnalysis(probability: number, changes: Partial<StoredAnalysis> = 
   };
 }
 
+/** A market of beta at 0.40 to 0.42 that depends on the market "fed". */
+function tieTo(title: string, dependence: TiedMarket["dependence"], correlation: number | null = null): TiedMarket {
+  const board = new MarketBoard(() => SAMPLE_AT);
+  const { market } = board.apply(sampleMarket("tied", { listing: { venue: "beta", title } }), SAMPLE_AT);
+  return { market, dependence, correlation };
+}
+
 /** Opens the route with one market, "fed" on alpha, quoted at 0.40 and 0.42 with 1,000 contracts on each side. */
-async function openApi(ports: Partial<SignalPorts> = {}, stored: StoredAnalysis | null = sampleAnalysis(0.6)) {
+async function openApi(
+  { tied = [], ...ports }: Partial<SignalPorts> & { readonly tied?: readonly TiedMarket[] } = {},
+  stored: StoredAnalysis | null = sampleAnalysis(0.6),
+) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const { app } = await testServer();
@@ -83,10 +94,12 @@ async function openApi(ports: Partial<SignalPorts> = {}, stored: StoredAnalysis 
     }),
     isPlayMoney: () => false,
     enterShadowTrade: async (entry) => entries.push(entry),
-    describeHedge: async () => null,
     ...ports,
   });
-  signalRoutes(app, { service, venues: VENUES });
+  signalRoutes(app, {
+    ...{ service, venues: VENUES, findTiedMarkets: async () => tied },
+    probabilityOf: ({ yesPrice }) => yesPrice,
+  });
   const ask = (body: object = { platform: "alpha", market_id: "fed" }, query = "") =>
     app.inject({ method: "POST", url: `/v1/signals${query}`, headers: KEY, payload: body });
   /** Asks with `wait=true`, and resolves when the call polls the run. */
@@ -103,7 +116,7 @@ async function openApi(ports: Partial<SignalPorts> = {}, stored: StoredAnalysis 
 }
 
 test("200: a usable analysis gives a signal, which is entered into the shadow book", async () => {
-  const { ask, entries, state } = await openApi({ describeHedge: async (_market, side) => `Hedge of ${side}.` });
+  const { ask, entries, state } = await openApi({ tied: [tieTo("Boston wins", "exclusive")] });
   const response = await ask();
   assert.equal(response.statusCode, 200);
   const { order, reason, edge, executable_edge, size_pct, expires_at, ...signal } = response.json();
@@ -114,7 +127,7 @@ test("200: a usable analysis gives a signal, which is entered into the shadow bo
       risk_rating: "medium",
       time_horizon: "weeks",
       freshness: "fresh",
-      hedge: "Hedge of yes.",
+      hedge: 'Buy YES of "Boston wins" on beta at 42¢: at most one of the two resolves YES.',
       analysis_id: "plx-1",
     },
     generated_at: new Date(SAMPLE_AT).toISOString(),

@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
+import type { BoardMarket } from "../../board/index.ts";
 import { METERING } from "../../domain/metering.ts";
 import { defineRoute } from "../../http/route.ts";
 import type { VenueIds } from "../../http/schema-types.ts";
+import type { TiedMarket } from "../dependence/index.ts";
+import { describeHedge } from "./hedge.ts";
 import { presentRun, presentSignal } from "./present.ts";
 import { createSignalSchemas } from "./schema.ts";
 import type { SignalsService } from "./service.ts";
@@ -21,10 +24,15 @@ export const SIGNAL_ERRORS = [
 export interface SignalRoutesOptions {
   readonly service: SignalsService;
   readonly venues: VenueIds;
+  /** Finds liquid markets that depend on a market. Throws AppError `store_unavailable`. */
+  readonly findTiedMarkets: (market: BoardMarket) => Promise<readonly TiedMarket[]>;
+  /** Estimated probability of YES, else the price; null if unknown. */
+  readonly probabilityOf: (market: BoardMarket) => number | null;
 }
 
 /** POST /v1/signals. */
-export function signalRoutes(app: FastifyInstance, { service, venues }: SignalRoutesOptions): void {
+export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions): void {
+  const { service, venues, findTiedMarkets, probabilityOf } = options;
   const schemas = createSignalSchemas(venues);
   app.addHook("preClose", (done) => {
     service.stop();
@@ -58,8 +66,13 @@ export function signalRoutes(app: FastifyInstance, { service, venues }: SignalRo
         reply.code(202);
         return presentRun(result.run);
       }
-      const expandsCausal = query.expand?.includes("causal") === true;
-      return presentSignal(result.signal, service.freshnessOf(result.signal.stored), { expandsCausal });
+      const { market, stored, signal } = result.signal;
+      const tied = signal.recommendation === "NO_TRADE" ? [] : await findTiedMarkets(market);
+      return presentSignal(result.signal, {
+        freshness: service.freshnessOf(stored),
+        hedge: describeHedge(signal, tied, probabilityOf),
+        expandsCausal: query.expand?.includes("causal") === true,
+      });
     },
   });
 }

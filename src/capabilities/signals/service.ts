@@ -37,8 +37,6 @@ export interface SignalPorts extends FindMarketPorts {
   readonly isPlayMoney: (market: BoardMarket) => boolean;
   /** Enters a trade into the shadow book, once per analysis and side. */
   readonly enterShadowTrade: (entry: ShadowEntry) => Promise<unknown>;
-  /** Returns a sentence about a trade that hedges a position; null if there is none. */
-  readonly describeHedge: (market: BoardMarket, side: "yes" | "no") => Promise<string | null>;
 }
 
 export type SignalsService = ReturnType<typeof createSignalsService>;
@@ -128,12 +126,7 @@ export function createSignalsService(ports: SignalPorts) {
       const { prepared } = preparation;
       const signal = decide(prepared, SIZING);
       await enter(prepared, signal);
-      const { recommendation } = signal;
-      const hedge =
-        recommendation === "NO_TRADE"
-          ? null
-          : await ports.describeHedge(prepared.market, recommendation === "BUY_YES" ? "yes" : "no");
-      return { kind: "signal", signal: { ...prepared, signal, hedge } };
+      return { kind: "signal", signal: { ...prepared, signal } };
     },
 
     /**

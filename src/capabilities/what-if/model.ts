@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../board/index.ts";
-import { conditionalProbability, jointProbability } from "../../quant/joint-probability.ts";
-import { LOGICAL_DEPENDENCES } from "../dependence/index.ts";
+import { conditionalProbability } from "../../quant/joint-probability.ts";
+import { jointOf, LOGICAL_DEPENDENCES } from "../dependence/index.ts";
 
 /** A logical dependence, or else: correlation, measured from price moves. unknown: too little is known. */
 export const DEPENDENCES = [...LOGICAL_DEPENDENCES, "correlation", "unknown"] as const;
@@ -52,7 +52,8 @@ export function condition(
   q: number,
   correlation: number | null,
 ): { readonly ifTrue: number | null; readonly ifFalse: number | null } {
-  const joint = jointOf(dependence, p, q, correlation);
+  const logical = dependence === "correlation" || dependence === "unknown" ? null : dependence;
+  const joint = jointOf({ dependence: logical, correlation }, p, q);
   if (joint === null) return { ifTrue: null, ifFalse: null };
   const { ifYes, ifNo } = conditionalProbability(p, q, joint);
   return { ifTrue: ifYes, ifFalse: ifNo };
@@ -80,21 +81,5 @@ export function contradictionOf(dependence: Dependence, p: number, q: number): n
       return Math.max(0, p - q);
     default:
       return 0;
-  }
-}
-
-function jointOf(dependence: Dependence, p: number, q: number, correlation: number | null): number | null {
-  switch (dependence) {
-    case "same":
-    case "implies":
-    case "implied":
-      return Math.min(p, q);
-    case "opposite":
-    case "exclusive":
-      return Math.max(0, p + q - 1);
-    case "correlation":
-      return correlation === null ? null : jointProbability(p, q, correlation);
-    case "unknown":
-      return null;
   }
 }
