@@ -52,8 +52,8 @@ export function condition(
   q: number,
   correlation: number | null,
 ): { readonly ifTrue: number | null; readonly ifFalse: number | null } {
-  const logical = dependence === "correlation" || dependence === "unknown" ? null : dependence;
-  const joint = jointOf({ dependence: logical, correlation }, p, q);
+  if (dependence === "unknown") return { ifTrue: null, ifFalse: null };
+  const joint = jointOf({ dependence: dependence === "correlation" ? null : dependence, correlation }, p, q);
   if (joint === null) return { ifTrue: null, ifFalse: null };
   const { ifYes, ifNo } = conditionalProbability(p, q, joint);
   return { ifTrue: ifYes, ifFalse: ifNo };
