@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import type { AppPorts } from "./app-ports.ts";
 import { registerPortfolioRoutes } from "./app-portfolios.ts";
+import type { AppPorts } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
 import { type Analyses, analysisRoutes, presentAnalysis } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
