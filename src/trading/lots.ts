@@ -293,7 +293,6 @@ function groupEvents(lots: readonly Lot[], marks: readonly Mark[]): Map<string, 
  */
 function* profitsOf(events: readonly MarketEvent[]): Generator<{ readonly day: number; readonly micros: number }> {
   let cashUsd = 0;
-  let openLots = 0;
   /** Contracts bought before the last mark, and its price of their side. */
   let marked = { contracts: 0, price: 0, at: Number.NEGATIVE_INFINITY };
   /** Contracts bought since, and their price. */
@@ -302,14 +301,12 @@ function* profitsOf(events: readonly MarketEvent[]): Generator<{ readonly day: n
   let lastMicros = 0;
   for (const event of events) {
     if (event.kind === "mark") {
-      if (openLots === 0) continue;
       const contracts = marked.contracts + unmarked.contracts;
       marked = { contracts, price: sidePrice(side, event.yesPrice), at: event.at };
       unmarked = { contracts: 0, valueUsd: 0 };
     } else if (event.kind === "entry") {
       const { lot } = event;
       side = lot.side;
-      openLots += 1;
       cashUsd -= costUsd(lot, lot.contracts);
       unmarked = {
         contracts: unmarked.contracts + lot.contracts,
@@ -325,12 +322,6 @@ function* profitsOf(events: readonly MarketEvent[]): Generator<{ readonly day: n
             contracts: unmarked.contracts - part.contracts,
             valueUsd: unmarked.valueUsd - part.contracts * lot.price,
           };
-        if (part === lastExit(lot)) openLots -= 1;
-      }
-      // The subtractions leave rounding errors.
-      if (openLots === 0) {
-        marked = { ...marked, contracts: 0 };
-        unmarked = { contracts: 0, valueUsd: 0 };
       }
     }
     const valueUsd = unmarked.valueUsd + marked.contracts * marked.price;
@@ -339,7 +330,3 @@ function* profitsOf(events: readonly MarketEvent[]): Generator<{ readonly day: n
     lastMicros = micros;
   }
 }
-
-/** The exit of the last open contract of a lot; null if one is open. */
-const lastExit = ({ exits, resolvedAt }: Lot): LotExit | null =>
-  resolvedAt === null ? null : (exits.findLast(({ kind }) => kind !== "corrected") ?? null);
