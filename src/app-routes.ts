@@ -28,6 +28,7 @@ import { createMarketsService, type MarketsService, marketRoutes } from "./capab
 import type { Matching } from "./capabilities/matching/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
 import { createScreeningService, screeningRoutes } from "./capabilities/screening/index.ts";
+import type { ShadowPerformance } from "./capabilities/track-record/index.ts";
 import { websiteRoutes } from "./capabilities/website/index.ts";
 import { createWhatIfService, whatIfRoutes } from "./capabilities/what-if/index.ts";
 import type { VenueId } from "./domain/market.ts";
@@ -44,9 +45,11 @@ export function registerMarketRoutes(
     readonly matching: Matching;
     readonly analyses: Analyses;
     readonly health: () => HealthReport;
+    /** Performance of the shadow book; without it, the track record page says that it is unavailable. */
+    readonly performance?: Pick<ShadowPerformance, "read">;
   },
 ): void {
-  const { ports, board, ingest, matching, analyses, health } = options;
+  const { ports, board, ingest, matching, analyses, health, performance } = options;
   const { clock, database, publicUrl, data } = ports;
   const listIds = (venues: AppPorts["venues"]): readonly VenueId[] => venues.map(({ id }) => id);
   const venues = { trading: listIds(ports.venues.filter((venue) => !venue.referenceOnly)), all: listIds(ports.venues) };
@@ -134,7 +137,7 @@ export function registerMarketRoutes(
       return stored === null ? null : { stored, freshness: analyses.service.freshnessNow(stored) };
     },
     readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),
-    readPerformance: async () => null,
+    readPerformance: async () => (await performance?.read())?.report ?? null,
   });
   docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
 }
