@@ -152,7 +152,7 @@ export function registerMarketRoutes(
       return stored === null ? null : { stored, freshness: analyses.service.freshnessNow(stored) };
     },
     readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),
-    readPerformance: async () => null,
+    readPerformance: async () => (await trading.performance.read()).report,
   });
   docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
 }

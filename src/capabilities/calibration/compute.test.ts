@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { computeReport } from "./compute.ts";
+import { NO_CATEGORY, type Sample } from "./model.ts";
+
+interface Row {
+  readonly market: number;
+  readonly horizon: number;
+  readonly category: number;
+  readonly probability: number;
+  readonly marketPrice: number;
+  readonly outcome: number;
+}
+
+const toSample = (rows: readonly Row[]): Sample => ({
+  market: Int32Array.from(rows, ({ market }) => market),
+  horizon: Uint8Array.from(rows, ({ horizon }) => horizon),
+  category: Uint8Array.from(rows, ({ category }) => category),
+  probability: Float64Array.from(rows, ({ probability }) => probability),
+  marketPrice: Float64Array.from(rows, ({ marketPrice }) => marketPrice),
+  outcome: Float64Array.from(rows, ({ outcome }) => outcome),
+  resolvedAt: Float64Array.from(rows, () => 0),
+});
+const unit = fc.double({ min: 0, max: 1, noNaN: true });
+const row = fc.record({
+  market: fc.integer({ min: 0, max: 6 }),
+  horizon: fc.integer({ min: 0, max: 4 }),
+  category: fc.constantFrom(0, 3, 11, NO_CATEGORY),
+  probability: unit,
+  marketPrice: unit,
+  outcome: unit,
+});
+const near = (actual: number | null | undefined, expected: number, tolerance = 1e-9) =>
+  assert.ok(Math.abs((actual ?? Number.NaN) - expected) <= tolerance, `${actual} is not ${expected}`);
+
+test("categories, horizons and bins each partition the sample, and their scores average to the total", () => {
+  fc.assert(
+    fc.property(fc.array(row, { minLength: 1, maxLength: 40 }), (rows) => {
+      const { total, bins, byCategory, byHorizon, brierDifference } = computeReport(toSample(rows));
+      assert.equal(total.sampleSize, rows.length);
+      assert.equal(total.markets, new Set(rows.map(({ market }) => market)).size);
+      const brier = rows.reduce((sum, { probability, outcome }) => sum + (probability - outcome) ** 2, 0) / rows.length;
+      near(total.brierScore, brier);
+      assert.equal(
+        bins.reduce((sum, { count }) => sum + count, 0),
+        rows.length,
+      );
+      assert.equal(byHorizon.length, 5);
+      for (const parts of [byCategory, byHorizon]) {
+        const weighted = parts.reduce((sum, { sampleSize, brierScore }) => sum + sampleSize * (brierScore ?? 0), 0);
+        near(weighted / rows.length, brier);
+      }
+      near(brierDifference?.value, brier - (total.marketBrierScore ?? 0));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("a forecast without a price leaves the scores of the price unknown, not computed from the others", () => {
+  const known = { market: 1, horizon: 0, category: 0, probability: 0.8, marketPrice: 0.5, outcome: 1 };
+  const report = computeReport(toSample([known, { ...known, marketPrice: Number.NaN }]));
+  near(report.total.brierScore, 0.04);
+  assert.deepEqual(
+    [report.total.marketBrierScore, report.total.marketLogLoss, report.total.brierSkillScore, report.brierDifference],
+    [null, null, null, null],
+  );
+});
+
+test("the interval of thousands of markets agrees with that of a few fewer, which are resampled", () => {
+  const rows = Array.from({ length: 5_001 }, (_, market) => ({
+    ...{ market, horizon: 0, category: 0, outcome: market % 3 === 0 ? 1 : 0 },
+    ...{ probability: 0.3 + 0.2 * Math.sin(market), marketPrice: 0.35 + 0.2 * Math.cos(market) },
+  }));
+  const approximated = computeReport(toSample(rows)).brierDifference;
+  const resampled = computeReport(toSample(rows.slice(1))).brierDifference;
+  const width = (resampled?.high ?? 0) - (resampled?.low ?? 0);
+  assert.ok(width > 0);
+  near(approximated?.low, resampled?.low ?? 0, 0.06 * width);
+  near(approximated?.high, resampled?.high ?? 0, 0.06 * width);
+});
