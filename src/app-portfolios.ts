@@ -1,7 +1,17 @@
 import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
+import type { Trading } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
+import type { Analyses } from "./capabilities/analyses/index.ts";
+import type { CorrelationService } from "./capabilities/correlation/index.ts";
+import { createTiedMarkets } from "./capabilities/dependence/index.ts";
 import type { MarketsService } from "./capabilities/markets/index.ts";
+import type { Matching } from "./capabilities/matching/index.ts";
+import {
+  createPortfolioSignalsService,
+  PORTFOLIO_WORKER,
+  portfolioSignalRoutes,
+} from "./capabilities/portfolio-signals/index.ts";
 import {
   createPaperTrades,
   createPortfolioService,
@@ -9,7 +19,9 @@ import {
   portfolioRoutes,
 } from "./capabilities/portfolios/index.ts";
 import type { VenueId } from "./domain/market.ts";
+import type { VenueIds } from "./http/schema-types.ts";
 import type { Ingest } from "./ingest/index.ts";
+import type { PortfolioSize, PortfolioTask } from "./trading/index.ts";
 
 /** Registers the endpoints of customers' own trades. Returns the service that measures their profit. */
 export function registerPortfolioRoutes(
@@ -31,4 +43,31 @@ export function registerPortfolioRoutes(
   });
   portfolioRoutes(http, { service, paperTrades, venues });
   return service;
+}
+
+/** Registers signals beside a portfolio. */
+export function registerPortfolioSignalRoutes(
+  http: FastifyInstance,
+  options: {
+    readonly ports: Pick<AppPorts, "openWorkerPool">;
+    readonly board: MarketBoard;
+    readonly matching: Pick<Matching, "pairsOf">;
+    readonly analyses: Pick<Analyses, "probabilityOf">;
+    readonly trading: Pick<Trading, "signals">;
+    readonly correlation: Pick<CorrelationService, "correlatePairs">;
+    readonly markets: Pick<MarketsService, "getMarket">;
+    readonly venues: VenueIds;
+  },
+): void {
+  const { ports, board, matching, analyses, trading, correlation, markets, venues } = options;
+  const workers = ports.openWorkerPool<PortfolioTask, PortfolioSize>(PORTFOLIO_WORKER);
+  http.addHook("onClose", () => workers.close());
+  const { pairsOf } = matching;
+  const { correlatePairs } = correlation;
+  const service = createPortfolioSignalsService({
+    ...{ board, workers, pairsOf, correlatePairs, signals: trading.signals, getMarket: markets.getMarket },
+    tiedMarkets: createTiedMarkets({ board, pairsOf, correlatePairs, venues: venues.trading }),
+    probabilityOf: analyses.probabilityOf,
+  });
+  portfolioSignalRoutes(http, { service, venues });
 }

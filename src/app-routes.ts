@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { registerPortfolioRoutes } from "./app-portfolios.ts";
+import { registerPortfolioRoutes, registerPortfolioSignalRoutes } from "./app-portfolios.ts";
 import type { AppPorts } from "./app-ports.ts";
 import type { Trading } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
@@ -116,6 +116,7 @@ export function registerMarketRoutes(
     now: () => clock.now(),
   });
   const correlation = registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
+  registerPortfolioSignalRoutes(http, { ...options, correlation, markets: service, venues });
   const whatIf = createWhatIfService({
     ...{ board, clock, venues: venues.trading, pairsOf: matching.pairsOf },
     probabilityOf: analyses.probabilityOf,

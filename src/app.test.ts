@@ -37,6 +37,7 @@ const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "pro accoun
   "POST /v1/trades/shadow": "pro account",
   "GET /v1/portfolio": "account",
   "POST /v1/signals": "pro",
+  "POST /v1/signals/portfolio": "pro",
   "GET /v1/performance": "free",
   "GET /v1/performance/history": "free",
   "GET /v1/arbitrage": "pro",

@@ -195,7 +195,9 @@ test("200: stakes on outcomes that exclude the candidate count towards the large
     board.applyEvent(sampleEvent("E", { venue: "beta", mutuallyExclusive }));
     addMarket("fed-b", { listing: { venue: "beta", eventId: "E" } });
     addMarket("hike", { listing: { venue: "beta", eventId, title: "Will the Fed raise rates?" } });
-    const answer = (await ask({ portfolio: [held("hike", "yes", 90, 0.1, "beta"), held("fed-b", "yes", 1, 0.5, "beta")] })).json();
+    const answer = (
+      await ask({ portfolio: [held("hike", "yes", 90, 0.1, "beta"), held("fed-b", "yes", 1, 0.5, "beta")] })
+    ).json();
     return answer.adjusted_size_pct;
   };
   assert.ok((await sizeBeside("E", true)) <= 0.01 + 1e-9);
@@ -247,7 +249,7 @@ test("502 and 503: the venue, the store or the threads are not available", async
   };
   assert.equal(await failWith(new AppError("store_unavailable", "The store is unavailable")), 503);
   assert.equal(await failWith(new AppError("overloaded", "Too many tasks are waiting")), 503);
-  assert.equal(await failWith(new VenueError("unavailable", "alpha", "alpha did not answer")), 502);
+  assert.equal(await failWith(new VenueError("timeout", "alpha did not answer", { retryable: true })), 502);
 });
 
 test("401: without an API key", async () => {

@@ -23,23 +23,21 @@ export const POSITION_MAX_DEFAULT = 0.1;
 export const KELLY_SHARE_DEFAULT = 0.25;
 
 const positionSchema = (trading: readonly string[]) =>
-  Type.Object(
-    {
-      platform: oneOf(trading, { description: "Venue." }),
-      market_id: Type.String({
-        minLength: 1,
-        maxLength: ID_LENGTH_MAX,
-        description: "Market ticker or id at the venue.",
-      }),
-      side: oneOf(SIDES, { description: "The side of which you hold contracts." }),
-      size_usd: Type.Number({ exclusiveMinimum: 0, maximum: USD_MAX, description: "What you paid for the contracts." }),
-      entry_price: Type.Number({
-        exclusiveMinimum: 0,
-        exclusiveMaximum: 1,
-        description: "Price that you paid per contract.",
-      }),
-    },
-  );
+  Type.Object({
+    platform: oneOf(trading, { description: "Venue." }),
+    market_id: Type.String({
+      minLength: 1,
+      maxLength: ID_LENGTH_MAX,
+      description: "Market ticker or id at the venue.",
+    }),
+    side: oneOf(SIDES, { description: "The side of which you hold contracts." }),
+    size_usd: Type.Number({ exclusiveMinimum: 0, maximum: USD_MAX, description: "What you paid for the contracts." }),
+    entry_price: Type.Number({
+      exclusiveMinimum: 0,
+      exclusiveMaximum: 1,
+      description: "Price that you paid per contract.",
+    }),
+  });
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
