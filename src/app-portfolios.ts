@@ -1,15 +1,28 @@
 import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
+import type { Trading } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
+import type { Analyses } from "./capabilities/analyses/index.ts";
+import type { CorrelationService } from "./capabilities/correlation/index.ts";
+import { createTiedMarkets } from "./capabilities/dependence/index.ts";
 import type { MarketsService } from "./capabilities/markets/index.ts";
+import type { Matching } from "./capabilities/matching/index.ts";
+import {
+  createPortfolioSignalsService,
+  PORTFOLIO_WORKER,
+  portfolioSignalRoutes,
+} from "./capabilities/portfolio-signals/index.ts";
 import {
   createPaperTrades,
   createPortfolioService,
   type PortfolioService,
   portfolioRoutes,
 } from "./capabilities/portfolios/index.ts";
+import { signalRoutes } from "./capabilities/signals/index.ts";
 import type { VenueId } from "./domain/market.ts";
+import type { VenueIds } from "./http/schema-types.ts";
 import type { Ingest } from "./ingest/index.ts";
+import type { PortfolioSize, PortfolioTask } from "./trading/index.ts";
 
 /** Registers the endpoints of customers' own trades. Returns the service that measures their profit. */
 export function registerPortfolioRoutes(
@@ -31,4 +44,36 @@ export function registerPortfolioRoutes(
   });
   portfolioRoutes(http, { service, paperTrades, venues });
   return service;
+}
+
+/** Registers signals for a market, and those beside a portfolio. */
+export function registerSignalRoutes(
+  http: FastifyInstance,
+  options: {
+    readonly ports: Pick<AppPorts, "openWorkerPool">;
+    readonly board: MarketBoard;
+    readonly matching: Pick<Matching, "pairsOf">;
+    readonly analyses: Pick<Analyses, "probabilityOf">;
+    readonly trading: Pick<Trading, "signals">;
+    readonly correlation: Pick<CorrelationService, "correlatePairs">;
+    readonly markets: Pick<MarketsService, "getMarket">;
+    readonly venues: VenueIds;
+  },
+): void {
+  const { ports, board, matching, analyses, trading, correlation, markets, venues } = options;
+  const workers = ports.openWorkerPool<PortfolioTask, PortfolioSize>(PORTFOLIO_WORKER);
+  http.addHook("onClose", () => workers.close());
+  const { pairsOf } = matching;
+  const { correlatePairs } = correlation;
+  const tiedMarkets = createTiedMarkets({ board, pairsOf, correlatePairs, venues: venues.trading });
+  signalRoutes(http, {
+    ...{ service: trading.signals, venues, findTiedMarkets: tiedMarkets.findTiedMarkets },
+    probabilityOf: (market) => analyses.probabilityOf(market) ?? market.yesPrice,
+  });
+  const service = createPortfolioSignalsService({
+    ...{ board, workers, pairsOf, correlatePairs, signals: trading.signals, getMarket: markets.getMarket },
+    tiedMarkets,
+    probabilityOf: analyses.probabilityOf,
+  });
+  portfolioSignalRoutes(http, { service, venues });
 }

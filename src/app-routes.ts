@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { registerPortfolioRoutes } from "./app-portfolios.ts";
+import { registerPortfolioRoutes, registerSignalRoutes } from "./app-portfolios.ts";
 import type { AppPorts } from "./app-ports.ts";
 import type { Trading } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
@@ -21,7 +21,6 @@ import {
   correlationRoutes,
   createCorrelationService,
 } from "./capabilities/correlation/index.ts";
-import { createTiedMarkets } from "./capabilities/dependence/index.ts";
 import { docsRoutes } from "./capabilities/docs/index.ts";
 import { createEventAnalysesService, eventAnalysisRoutes } from "./capabilities/event-analyses/index.ts";
 import { createExecutionService, executionRoutes } from "./capabilities/execution/index.ts";
@@ -30,7 +29,6 @@ import { createMarketsService, type MarketsService, marketRoutes } from "./capab
 import type { Matching } from "./capabilities/matching/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
 import { createScreeningService, screeningRoutes } from "./capabilities/screening/index.ts";
-import { signalRoutes } from "./capabilities/signals/index.ts";
 import { performanceRoutes } from "./capabilities/track-record/index.ts";
 import { websiteRoutes } from "./capabilities/website/index.ts";
 import { createWhatIfService, whatIfRoutes } from "./capabilities/what-if/index.ts";
@@ -116,20 +114,13 @@ export function registerMarketRoutes(
     now: () => clock.now(),
   });
   const correlation = registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
+  registerSignalRoutes(http, { ...options, correlation, markets: service, venues });
   const whatIf = createWhatIfService({
     ...{ board, clock, venues: venues.trading, pairsOf: matching.pairsOf },
     probabilityOf: analyses.probabilityOf,
     correlate: correlation.correlatePair,
   });
   whatIfRoutes(http, { service: whatIf, venues: venues.trading });
-  const tiedMarkets = createTiedMarkets({
-    ...{ board, venues: venues.trading, pairsOf: matching.pairsOf },
-    correlatePairs: (markets) => correlation.correlatePairs(markets),
-  });
-  signalRoutes(http, {
-    ...{ service: trading.signals, venues, findTiedMarkets: tiedMarkets.findTiedMarkets },
-    probabilityOf: (market) => analyses.probabilityOf(market) ?? market.yesPrice,
-  });
   const eventAnalyses = createEventAnalysesService({
     ...{ clock, markets: service, analyses: analyses.service },
     probabilityOf: analyses.probabilityOf,

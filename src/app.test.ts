@@ -49,6 +49,7 @@ const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "pro accoun
   "GET /v1/events/{slug}/correlation": "pro",
   "POST /v1/what-if": "pro",
   "POST /v1/signals": "pro",
+  "POST /v1/signals/portfolio": "pro",
   "POST /v1/events/{slug}/analyze": "free",
   "GET /v1/events/{slug}/analysis": "free",
   "GET /v1/events/{slug}/probability-map": "free",

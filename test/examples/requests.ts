@@ -15,11 +15,11 @@ export const listExampleIds = (): readonly string[] =>
     .filter((name) => name !== "venues.json")
     .map((name) => name.replace(/\.json$/, ""));
 
-type LiveValues = Readonly<Record<string, string | readonly string[]>>;
+type LiveValues = Readonly<Record<string, string | readonly string[] | readonly object[]>>;
 
 /**
  * Returns the ids of the most traded market that belongs to an event, of another market of its venue, and of an analysis of
- * the first one.
+ * the first one, and a position in the second one.
  */
 export async function readLiveValues(service: ServiceProcess): Promise<LiveValues> {
   const { json: markets } = await service.get("/v1/markets?limit=50");
@@ -28,7 +28,8 @@ export async function readLiveValues(service: ServiceProcess): Promise<LiveValue
     (market: Readonly<Record<string, string>>) => market.platform === platform && market.market_id !== market_id,
   );
   const analysis_id = await analyse(service, `/v1/markets/${platform}/${encodeURIComponent(market_id)}/analyze`);
-  return { platform, market_id, slug: event_slug, market_ids: [market_id, other.market_id], analysis_id };
+  const portfolio = [{ platform, market_id: other.market_id, side: "yes", size_usd: 50, entry_price: 0.5 }];
+  return { platform, market_id, slug: event_slug, market_ids: [market_id, other.market_id], analysis_id, portfolio };
 }
 
 /** Starts an analysis, waits for its end and returns its id. */

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from "fastify";
+import { defineRoute } from "../../http/route.ts";
+import type { VenueIds } from "../../http/schema-types.ts";
+import { disconnectOf, presentRun, SIGNAL_ERRORS, SIGNAL_METERING } from "../signals/index.ts";
+import { presentPortfolioSignal } from "./present.ts";
+import {
+  BANKROLL_USD_DEFAULT,
+  createPortfolioSignalSchemas,
+  KELLY_SHARE_DEFAULT,
+  POSITION_MAX_DEFAULT,
+} from "./schema.ts";
+import type { PortfolioSignalsService } from "./service.ts";
+
+export interface PortfolioSignalRoutesOptions {
+  readonly service: PortfolioSignalsService;
+  readonly venues: VenueIds;
+}
+
+/** POST /v1/signals/portfolio. */
+export function portfolioSignalRoutes(app: FastifyInstance, { service, venues }: PortfolioSignalRoutesOptions): void {
+  const schemas = createPortfolioSignalSchemas(venues);
+  defineRoute(app, {
+    access: "key",
+    tag: "Strategy",
+    metering: SIGNAL_METERING,
+    method: "POST",
+    url: "/v1/signals/portfolio",
+    summary: "Generate a signal beside a portfolio",
+    description:
+      "Says how much of a market to buy beside the positions that you hold. The joint outcomes of all markets honour logical ties (the same question on two venues, outcomes of one event, thresholds) exactly, and the correlations of 30 days of price moves. The size is the one with the largest expected growth of the whole portfolio. Nothing is stored: the signal is no part of the track record. Without a usable analysis the response is 202, as in `POST /v1/signals`.",
+    operationId: "generate_portfolio_signal",
+    query: schemas.query,
+    body: schemas.body,
+    responses: { 200: schemas.PortfolioSignal, 202: schemas.AnalysisStatus },
+    errors: SIGNAL_ERRORS,
+    async handler({ query, body, principal, reply }) {
+      const result = await service.generate({
+        customerId: principal.customerId,
+        venue: body.platform ?? null,
+        marketId: body.market_id ?? null,
+        question: body.market_query ?? null,
+        isForced: false,
+        waits: query.wait === true,
+        signal: disconnectOf(reply),
+        positions: (body.portfolio ?? []).map(({ platform, market_id, side, size_usd, entry_price }) => ({
+          ...{ venue: platform, marketId: market_id, side, sizeUsd: size_usd, entryPrice: entry_price },
+        })),
+        sizing: {
+          bankrollUsd: body.bankroll_usd ?? BANKROLL_USD_DEFAULT,
+          kellyShare: body.kelly_fraction ?? KELLY_SHARE_DEFAULT,
+          positionMax: body.max_position_pct ?? POSITION_MAX_DEFAULT,
+        },
+      });
+      if (result.kind === "signal") return presentPortfolioSignal(result.signal);
+      reply.code(202);
+      return presentRun(result.run);
+    },
+  });
+}

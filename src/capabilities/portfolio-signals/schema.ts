@@ -1,0 +1,166 @@
+import Type from "typebox";
+import { SCHEMA_NAME } from "../../http/named-schemas.ts";
+import {
+  nullableNumber,
+  nullableProbability,
+  nullableString,
+  oneOf,
+  probability,
+  timestamp,
+  type VenueIds,
+} from "../../http/schema-types.ts";
+import { analysisStatusSchema } from "../analyses/index.ts";
+import { marketChoice, RECOMMENDATIONS } from "../signals/index.ts";
+import { POSITIONS_MAX } from "./model.ts";
+
+const ID_LENGTH_MAX = 512;
+const USD_MAX = 1e9;
+const SIDES = ["yes", "no"] as const;
+const RISK_LEVELS = ["low", "medium", "high"] as const;
+
+export const BANKROLL_USD_DEFAULT = 1_000;
+export const POSITION_MAX_DEFAULT = 0.1;
+export const KELLY_SHARE_DEFAULT = 0.25;
+
+const positionSchema = (trading: readonly string[]) =>
+  Type.Object({
+    platform: oneOf(trading, { description: "Venue." }),
+    market_id: Type.String({
+      minLength: 1,
+      maxLength: ID_LENGTH_MAX,
+      description: "Market ticker or id at the venue.",
+    }),
+    side: oneOf(SIDES, { description: "The side of which you hold contracts." }),
+    size_usd: Type.Number({ exclusiveMinimum: 0, maximum: USD_MAX, description: "What you paid for the contracts." }),
+    entry_price: Type.Number({
+      exclusiveMinimum: 0,
+      exclusiveMaximum: 1,
+      description: "Price that you paid per contract.",
+    }),
+  });
+
+/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
+export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
+  const platform = oneOf(all, { description: "Venue." });
+  return {
+    query: Type.Object({
+      wait: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: "If true, the call waits until the analysis has ended, for at most five minutes.",
+        }),
+      ),
+    }),
+    body: Type.Object({
+      ...marketChoice(trading),
+      portfolio: Type.Optional(
+        Type.Array(positionSchema(trading), {
+          maxItems: POSITIONS_MAX,
+          default: [],
+          description: "The positions that you hold. Those in settled markets count with their payout.",
+        }),
+      ),
+      bankroll_usd: Type.Optional(
+        Type.Number({
+          exclusiveMinimum: 0,
+          maximum: USD_MAX,
+          default: BANKROLL_USD_DEFAULT,
+          description: "Your whole capital, including what the positions cost.",
+        }),
+      ),
+      max_position_pct: Type.Optional(
+        Type.Number({
+          minimum: 0.01,
+          maximum: 0.5,
+          default: POSITION_MAX_DEFAULT,
+          description: "Largest share of the bankroll in one position.",
+        }),
+      ),
+      kelly_fraction: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          default: KELLY_SHARE_DEFAULT,
+          description: "Applied share of the Kelly fraction.",
+        }),
+      ),
+    }),
+    AnalysisStatus: analysisStatusSchema,
+    PortfolioSignal: Type.Object(
+      {
+        platform,
+        market_id: Type.String({ description: "Market ticker or id at the venue." }),
+        title: Type.String({ description: "Market question." }),
+        recommendation: oneOf(RECOMMENDATIONS, {
+          description:
+            "What to buy. `NO_TRADE` if no trade is worth its costs, or the portfolio leaves no room for it.",
+        }),
+        reason: Type.String({ description: "Why this trade and this size, or why none." }),
+        target_price: nullableProbability(
+          "Highest price of the side to buy, on the market's tick, that leaves an edge of 0.01 after the taker fee. With `NO_TRADE` by the signal: the highest YES price at which buying YES has that edge. Null if no price has.",
+        ),
+        edge: Type.Number({
+          minimum: -1,
+          maximum: 1,
+          description: "Estimated probability of YES minus the YES price.",
+        }),
+        confidence: probability("Confidence of the analysis."),
+        risk_rating: oneOf(RISK_LEVELS, { description: "Risk of acting on the estimate." }),
+        base_size_pct: probability("Share of the bankroll to spend without the portfolio. 0 without a trade."),
+        adjusted_size_pct: probability(
+          "Share of the bankroll to spend beside the portfolio: where the expected growth of its wealth is largest, at most `max_position_pct` together with positions on the same or on excluded outcomes, and at most the cash left.",
+        ),
+        adjusted_size_usd: Type.Number({ minimum: 0, description: "`adjusted_size_pct` of the bankroll." }),
+        portfolio_impact: Type.Object(
+          {
+            max_correlation: nullableNumber({
+              minimum: -1,
+              maximum: 1,
+              description:
+                "Largest correlation of the payoff of the trade with that of a position. Null without a trade, and without positions in open markets.",
+            }),
+            correlated_with: nullableString("That position, as `platform/market_id`."),
+            concentration_delta: Type.Number({
+              minimum: -1,
+              maximum: 1,
+              description: "Change of the Herfindahl index of the stakes by event. The index of no stakes is 0.",
+            }),
+            net_exposure_change: Type.Number({
+              description: "`adjusted_size_usd`, negative if NO is bought.",
+            }),
+            portfolio_risk_level: oneOf(RISK_LEVELS, {
+              description:
+                "Mean loss of the worst 5% of the outcomes after the trade: under 10% of the bankroll `low`, under 25% `medium`, else `high`.",
+            }),
+          },
+          { [SCHEMA_NAME]: "PortfolioImpact" },
+        ),
+        hedge_recommendations: Type.Array(
+          Type.Object(
+            {
+              market_id: Type.String({ description: "Market ticker or id at the venue." }),
+              platform,
+              title: Type.String({ description: "Market question." }),
+              side: oneOf(SIDES, { description: "Side to buy." }),
+              suggested_size_usd: Type.Number({
+                minimum: 0,
+                description: "Stake that makes the mean loss of the worst 5% of the outcomes smallest.",
+              }),
+              rationale: Type.String({ description: "What the hedge achieves." }),
+            },
+            { [SCHEMA_NAME]: "HedgeRecommendation" },
+          ),
+          {
+            maxItems: 3,
+            description:
+              "Trades in liquid tied or correlated markets that lower the loss of the worst 5% of the outcomes, the largest reduction per dollar first.",
+          },
+        ),
+        analysis_id: Type.String({ description: "Id of the analysis." }),
+        generated_at: timestamp("Time at which the signal was generated."),
+        expires_at: timestamp("Do not trade after this time. Never after the close."),
+      },
+      { [SCHEMA_NAME]: "PortfolioSignal" },
+    ),
+  };
+}

@@ -1,0 +1,171 @@
+import type { BoardMarket, MarketBoard } from "../../board/index.ts";
+import { AppError } from "../../domain/errors.ts";
+import { settlementValueOf, type VenueId } from "../../domain/market.ts";
+import { complement } from "../../domain/price.ts";
+import { chunksOf } from "../../lib/chunks.ts";
+import type { WorkerPool } from "../../ports/worker-pool.ts";
+import type { PairCorrelation } from "../../quant/correlation.ts";
+import { takerFee } from "../../quant/taker-fee.ts";
+import type { HedgeCandidate, HeldPosition, PortfolioSize, PortfolioTask, Side } from "../../trading/index.ts";
+import { findTies, type LogicPorts, type TiedMarkets } from "../dependence/index.ts";
+import type { Preparation, SignalsService } from "../signals/index.ts";
+import type { HedgeAdvice, PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
+
+/** Markets that are requested from their venues at the same time, if they are not on the board. Ingest allows four. */
+const LOOK_UPS_MAX = 2;
+
+export interface PortfolioSignalPorts {
+  readonly signals: Pick<SignalsService, "prepare" | "decide" | "candidateOf">;
+  readonly board: LogicPorts["board"] & Pick<MarketBoard, "find">;
+  readonly pairsOf: LogicPorts["pairsOf"];
+  readonly tiedMarkets: Pick<TiedMarkets, "findRelated">;
+  /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
+  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+  /** Our latest estimate of the probability of YES; null if there is none. */
+  readonly probabilityOf: (market: BoardMarket) => number | null;
+  /** Correlations of the log-odds moves of all pairs of markets, without waiting long for missing history. */
+  readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
+  readonly workers: WorkerPool<PortfolioTask, PortfolioSize>;
+}
+
+export type PortfolioSignalsService = ReturnType<typeof createPortfolioSignalsService>;
+
+/** Sizes signals beside the positions that a caller holds. The computation runs on a worker thread. */
+export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
+  const { board, signals } = ports;
+
+  /** @throws AppError `market_not_found` that names the market; VenueError */
+  const getMarket = async ({ venue, marketId }: RequestedPosition): Promise<BoardMarket> => {
+    try {
+      return board.find(venue, marketId) ?? (await ports.getMarket(venue, marketId));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "market_not_found") throw error;
+      const name = `${venue}/${marketId}`;
+      throw new AppError("market_not_found", `The portfolio has a position in an unknown market: ${name}`, {
+        cause: error,
+      });
+    }
+  };
+
+  return {
+    /**
+     * Returns a signal sized beside the positions, or the analysis that it needs.
+     *
+     * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
+     *   `store_unavailable`; InvalidRequestError; VenueError
+     */
+    async generate(
+      request: PortfolioRequest,
+    ): Promise<
+      { readonly kind: "signal"; readonly signal: PortfolioSignal } | Extract<Preparation, { kind: "running" }>
+    > {
+      const { positions, sizing } = request;
+      const held: BoardMarket[] = [];
+      for (const chunk of chunksOf(positions, LOOK_UPS_MAX)) held.push(...(await Promise.all(chunk.map(getMarket))));
+      const preparation = await signals.prepare(request);
+      if (preparation.kind === "running") return preparation;
+      const { prepared } = preparation;
+      const { market, stored } = prepared;
+      const signal = signals.decide(prepared, sizing);
+      const open = held.filter(({ listing }) => listing.outcome === null);
+      const uncertain = uniqueMarkets([market, ...open]);
+      const related = ports.tiedMarkets.findRelated(uncertain);
+      const markets = [...uncertain, ...related];
+      const hedges = related.flatMap((hedge, index) => offersOf(hedge, uncertain.length + index));
+      const buys = signal.recommendation === "NO_TRADE" ? null : signals.candidateOf(prepared);
+      const task: PortfolioTask = {
+        markets: markets.map((each, index) => ({
+          probability: index === 0 ? signal.probability : probabilityOf(each, ports.probabilityOf, positions),
+          importance: stakeIn(each, positions) + (index < uncertain.length ? 1 : 0),
+        })),
+        ties: findTies(markets, ports),
+        correlations: await ports.correlatePairs(markets),
+        positions: positions.map((position, index) => toHeldPosition(position, held[index], markets)),
+        candidate: buys === null ? null : { ...buys, baseShare: signal.sizePct, eventKey: eventKeyOf(market) },
+        hedges,
+        sizing,
+      };
+      const size = await ports.workers.run(task, []);
+      return {
+        kind: "signal",
+        signal: {
+          ...{ market, analysisId: stored.analysisId, signal, size, positions, sizing },
+          hedges: size.hedges.flatMap((hedge) => adviceOf(hedge, hedges, markets)),
+        },
+      };
+    },
+  };
+}
+
+const isSameMarket = ({ listing }: BoardMarket, { venue, marketId }: Pick<RequestedPosition, "venue" | "marketId">) =>
+  listing.venue === venue && listing.marketId === marketId;
+
+function uniqueMarkets(markets: readonly BoardMarket[]): BoardMarket[] {
+  const byId = new Map<string, BoardMarket>();
+  for (const market of markets) {
+    const id = `${market.listing.venue}/${market.listing.marketId}`;
+    if (!byId.has(id)) byId.set(id, market);
+  }
+  return [...byId.values()];
+}
+
+const stakeIn = (market: BoardMarket, positions: readonly RequestedPosition[]): number =>
+  positions.reduce((sum, position) => sum + (isSameMarket(market, position) ? position.sizeUsd : 0), 0);
+
+/** Our estimate, else the price, else the price at which the caller bought. */
+function probabilityOf(
+  market: BoardMarket,
+  estimateOf: PortfolioSignalPorts["probabilityOf"],
+  positions: readonly RequestedPosition[],
+): number {
+  const known = estimateOf(market) ?? market.yesPrice;
+  if (known !== null) return known;
+  const position = positions.find((each) => isSameMarket(market, each));
+  if (position === undefined) return 0.5;
+  return position.side === "yes" ? position.entryPrice : 1 - position.entryPrice;
+}
+
+const eventKeyOf = ({ listing: { venue, eventId, marketId } }: BoardMarket): string =>
+  eventId === null ? `market ${venue}/${marketId}` : `event ${venue}/${eventId}`;
+
+function toHeldPosition(
+  { side, sizeUsd, entryPrice, venue, marketId }: RequestedPosition,
+  market: BoardMarket | undefined,
+  markets: readonly BoardMarket[],
+): HeldPosition {
+  if (market === undefined) throw new Error(`the market ${venue}/${marketId} was not looked up`);
+  const { outcome } = market.listing;
+  const position = { side, sizeUsd, entryPrice, eventKey: eventKeyOf(market) };
+  if (outcome === null) {
+    const index = markets.findIndex((each) => isSameMarket(each, market.listing));
+    return { ...position, market: index, settledValue: null };
+  }
+  const value = settlementValueOf(outcome);
+  // A venue that voids a market without a value refunds what was paid.
+  const paid = value === null ? entryPrice : side === "yes" ? value : 1 - value;
+  return { ...position, market: null, settledValue: paid };
+}
+
+/** Both sides of a market at their best prices, fees included. */
+function offersOf({ quote: { bid, ask }, listing }: BoardMarket, market: number): HedgeCandidate[] {
+  const { takerFee: fee } = listing;
+  if (fee === null || bid === null || ask === null) return [];
+  const costOf = (price: number) => price + takerFee(fee, price);
+  const sides = [
+    { side: "yes" as const, cost: costOf(ask) },
+    { side: "no" as const, cost: costOf(complement(bid)) },
+  ];
+  return sides.flatMap(({ side, cost }) => (cost > 0 && cost < 1 ? [{ market, side, cost }] : []));
+}
+
+function adviceOf(
+  { index, stakeUsd, reductionUsd }: PortfolioSize["hedges"][number],
+  hedges: readonly HedgeCandidate[],
+  markets: readonly BoardMarket[],
+): HedgeAdvice[] {
+  const hedge = hedges[index];
+  const market = hedge === undefined ? undefined : markets[hedge.market];
+  if (hedge === undefined || market === undefined) return [];
+  const side: Side = hedge.side;
+  return [{ market, side, stakeUsd, reductionUsd }];
+}
