@@ -93,10 +93,20 @@ create table paper_trades (
   market_id text not null,
   title text not null,
   side text not null check (side in ('yes', 'no')),
+  -- As it was sent, because an idempotency key cannot be used for a different trade.
+  size_usd float8 not null check (size_usd > 0 and size_usd <= 1000000),
   contracts float8 not null check (contracts > 0),
   price float8 not null check (price > 0 and price < 1),
   fee_usd float8 not null check (fee_usd >= 0),
+  idempotency_key text,
   entered_at timestamptz not null
 );
 create index paper_trades_by_customer on paper_trades (customer_id, entered_at);
 create index paper_trades_by_market on paper_trades (venue, market_id);
+create unique index paper_trades_by_idempotency_key on paper_trades (customer_id, idempotency_key)
+  where idempotency_key is not null;
+-- The hourly cleanup deletes old trades.
+create index paper_trades_by_time on paper_trades using brin (entered_at) with (pages_per_range = 32);
+
+-- The newest reports of a customer are its live book.
+create index trade_reports_by_agent on trade_reports (agent_id, reported_at);

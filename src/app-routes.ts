@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
+import { registerPortfolioRoutes } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
 import { type Analyses, analysisRoutes, presentAnalysis } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
@@ -81,6 +82,7 @@ export function registerMarketRoutes(
     probabilityOf: analyses.probabilityOf,
   });
   consensusRoutes(http, { service: consensus, venues: venues.trading });
+  registerPortfolioRoutes(http, { ...options, markets: service, venues: venues.trading });
   const arbitrage = createArbitrageService({
     ...{ board, clock, pairs: ports.matchedPairs ?? matching, venues: venues.trading },
     readBook: (market) => ingest.books.read(market),

@@ -1,6 +1,6 @@
 /** Does the model's probability predict a later price better than the price does? */
 import { type EngineCoefficients, estimate, type MarketView } from "../../src/engine/index.ts";
-import { clusteredRatio, type Interval, type Term } from "./statistics.ts";
+import { clusteredRatio, type Interval, type Term } from "../../src/quant/clustered-ratio.ts";
 
 const HOUR_MS = 3_600_000;
 const LATER_HOURS = [1, 24, 168] as const;

@@ -1,8 +1,9 @@
 /** The scores as tables of plain cells, for the terminal, Markdown and HTML. */
+
+import type { Interval } from "../../src/quant/clustered-ratio.ts";
 import type { Evaluation, Part } from "./evaluation.ts";
 import type { LaterScores } from "./later-price.ts";
 import type { Comparison } from "./scores.ts";
-import type { Interval } from "./statistics.ts";
 import { ASSUMED_FEE, HALF_SPREAD } from "./trading.ts";
 
 export interface Section {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { compare, decompose, type Forecast } from "./scores.ts";
-import { clusteredError, clusteredRatio } from "./statistics.ts";
 
 const near = (actual: number, expected: number, tolerance = 1e-9) =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
@@ -43,37 +42,6 @@ test("without spread inside the bins, nothing is left within them", () => {
   near(parts?.resolution ?? 1, 0);
   near(parts?.uncertainty ?? 0, 2 / 9);
   near(parts?.withinBins ?? 1, 0);
-});
-
-test("the interval contains the value, is the same every time, and widens if rows are copies of each other", () => {
-  const terms = Array.from({ length: 40 }, (_, index) => ({
-    group: `${index}`,
-    numerator: Math.sin(index),
-    denominator: 1,
-  }));
-  const interval = clusteredRatio(terms);
-  assert.deepEqual(clusteredRatio(terms), interval);
-  assert.ok(interval !== null && interval.low < interval.value && interval.value < interval.high);
-  const copied = terms.flatMap((term) => [term, term, term, term]);
-  near(clusteredError(copied), clusteredError(terms));
-  const apart = copied.map((term, index) => ({ ...term, group: `${index}` }));
-  near(clusteredError(apart), clusteredError(terms) / 2);
-});
-
-test("the bootstrap interval agrees with the standard error of a mean", () => {
-  const terms = Array.from({ length: 400 }, (_, index) => ({
-    group: `${index}`,
-    numerator: index % 2,
-    denominator: 1,
-  }));
-  const interval = clusteredRatio(terms);
-  near(clusteredError(terms), 0.5 / Math.sqrt(400));
-  near((interval?.high ?? 0) - (interval?.low ?? 0), (2 * 1.96 * 0.5) / Math.sqrt(400), 0.01);
-});
-
-test("one group tells nothing about the spread of groups, so its interval is unbounded", () => {
-  const terms = [1, 2, 3].map((numerator) => ({ group: "a", numerator, denominator: 1 }));
-  assert.deepEqual(clusteredRatio(terms), { value: 2, low: -Infinity, high: Infinity });
 });
 
 test("no forecasts have no scores", () => {

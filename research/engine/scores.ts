@@ -1,5 +1,6 @@
 /** Scores of probabilities against outcomes. */
-import { clusteredRatio, type Interval } from "./statistics.ts";
+import { logLoss as boundedLogLoss, squaredError } from "../../src/quant/calibration.ts";
+import { clusteredRatio, type Interval } from "../../src/quant/clustered-ratio.ts";
 
 export interface Forecast {
   readonly group: string;
@@ -11,16 +12,10 @@ export interface Forecast {
   readonly outcome: number;
 }
 
-const LOG_CLIP = 0.005;
 const BINS = 10;
 
-export const squaredError = (probability: number, outcome: number): number => (probability - outcome) ** 2;
-
 /** -ln of the probability given to what happened, of probabilities limited to [0.005, 0.995]. */
-export function logLoss(probability: number, outcome: number): number {
-  const bounded = Math.min(Math.max(probability, LOG_CLIP), 1 - LOG_CLIP);
-  return -Math.log(outcome === 1 ? bounded : 1 - bounded);
-}
+export const logLoss = (probability: number, outcome: number): number => boundedLogLoss(probability, outcome, 0.005);
 
 /** Mean of a list; null if it is empty. */
 function meanOf(values: readonly number[]): number | null {

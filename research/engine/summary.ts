@@ -1,7 +1,8 @@
 /** The scores as one JSON object, the last line that the commands print. */
+
+import type { Interval } from "../../src/quant/clustered-ratio.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { Comparison } from "./scores.ts";
-import type { Interval } from "./statistics.ts";
 
 const DECIMALS = 6;
 const round = (value: number | null | undefined): number | null =>

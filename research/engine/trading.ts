@@ -1,8 +1,8 @@
 /** What the signals of the model would have earned. */
 import { executableEdges, recommend } from "../../src/engine/index.ts";
+import { clusteredRatio, type Interval } from "../../src/quant/clustered-ratio.ts";
 import { takerFee } from "../../src/quant/taker-fee.ts";
 import type { ScoredSample } from "./samples.ts";
-import { clusteredRatio, type Interval } from "./statistics.ts";
 
 /** Half of the spread assumed around a price without a recorded book. */
 export const HALF_SPREAD = 0.01;

@@ -4,7 +4,7 @@ import { createWorld } from "../../sandbox/world/index.ts";
 import { groundTruthOf } from "../../sandbox/world/list-event.ts";
 import { trueProbability } from "../../sandbox/world/truth.ts";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients, estimate } from "../../src/engine/index.ts";
-import { clusteredRatio } from "../engine/statistics.ts";
+import { clusteredRatio } from "../../src/quant/clustered-ratio.ts";
 import { viewWorld } from "./world-views.ts";
 
 const USAGE = `Usage: npm run evaluate:sandbox -- [--seeds LIST] [--markets N] [--instants N] [--only FACTOR]

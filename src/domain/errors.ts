@@ -21,10 +21,13 @@ export type ErrorCode =
   | "email_taken"
   | "key_name_taken"
   | "key_limit_reached"
+  | "not_executable"
+  | "trade_limit_reached"
   | "body_too_large"
   | "unsupported_media_type"
   | "rate_limited"
   | "quota_exceeded"
+  | "analysis_failed"
   | "internal_error"
   | "venue_unavailable"
   | "store_unavailable"
@@ -88,6 +91,14 @@ export class InvalidRequestError extends Error {
     this.name = "InvalidRequestError";
     this.errors = errors;
   }
+}
+
+/** Creates the 422 of an `Idempotency-Key` that was sent with a different request before. @param request  its noun */
+export function idempotencyKeyReused(key: string | null, request: string): InvalidRequestError {
+  const msg = `Value error, this key was sent with a different ${request}`;
+  return new InvalidRequestError([
+    { type: "value_error", loc: ["header", "idempotency-key"], msg, input: key, ctx: { error: {} } },
+  ]);
 }
 
 /** Why a request to a venue failed. */

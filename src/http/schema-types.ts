@@ -41,3 +41,17 @@ export const createMarketPath = (trading: readonly string[]) =>
     platform: oneOf(trading, { description: "Venue." }),
     market_id: Type.String({ description: "Market ticker or id at the venue, percent-encoded." }),
   });
+
+const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
+
+/** Headers of a request that stores something. @param request  noun of what is stored, for example "report" */
+export const createIdempotencyHeaders = (request: string) =>
+  Type.Object({
+    "idempotency-key": Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: IDEMPOTENCY_KEY_LENGTH_MAX,
+        description: `Any text of your choice. A ${request} repeated with the same key counts once. The key cannot be used for a different ${request}.`,
+      }),
+    ),
+  });

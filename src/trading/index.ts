@@ -15,6 +15,16 @@ export {
 } from "./book.ts";
 export { buy, buyForUsd, type Purchase } from "./fill.ts";
 export {
+  type Lot,
+  lotPerformance,
+  marketKey,
+  matchLots,
+  openPositions,
+  type Position,
+  realisedPnlUsd,
+  sidePrice,
+} from "./lots.ts";
+export {
   type BookTotals,
   type DayTotals,
   type Fill,
@@ -29,6 +39,7 @@ export {
   type SizingOptions,
   type Trade,
 } from "./model.ts";
+export { fillPaperOrder } from "./paper-order.ts";
 export { summarise } from "./performance.ts";
 export {
   type Candidate,

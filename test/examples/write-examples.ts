@@ -19,8 +19,9 @@ try {
   const others = listExampleIds().filter((id) => !ACCOUNT_OPERATIONS.includes(id) && id !== "verify_email");
   let key = service.keys.enterprise;
   let keyId = "";
-  // The consensus shows the reported trade.
-  others.sort((a, b) => Number(b === "report_trade") - Number(a === "report_trade"));
+  // The consensus shows the reported trade, and the portfolio the paper trade.
+  const isTrade = (id: string) => Number(id === "report_trade" || id === "enter_paper_trade");
+  others.sort((a, b) => isTrade(b) - isTrade(a));
   for (const id of [...ACCOUNT_OPERATIONS.slice(0, 1), ...others, ...ACCOUNT_OPERATIONS.slice(1)]) {
     const file = new URL(`${id}.json`, EXAMPLES_FOLDER);
     const example = JSON.parse(readFileSync(file, "utf8"));

@@ -1,8 +1,8 @@
 /** Calibrations that were tried beside the shipped one. Each is fitted and tested like it. */
 import { toLogOdds } from "../../../src/engine/log-odds.ts";
+import { squaredError } from "../../../src/quant/calibration.ts";
+import { clusteredRatio, type Interval } from "../../../src/quant/clustered-ratio.ts";
 import type { Sample } from "../samples.ts";
-import { squaredError } from "../scores.ts";
-import { clusteredRatio, type Interval } from "../statistics.ts";
 import { type Split, splitByGroup, splitByTime } from "./folds.ts";
 import { type Example, fitRidge, predict, RIDGE } from "./ridge.ts";
 

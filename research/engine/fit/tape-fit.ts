@@ -1,7 +1,7 @@
 /** Fits to recorded quotes and order books: how far a price moves to its microprice, and to the prices of its peers. */
 import type { EngineCoefficients } from "../../../src/engine/index.ts";
+import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
 import type { LaterCase } from "../later-price.ts";
-import { clusteredError } from "../statistics.ts";
 import { exposureOf } from "./exposures.ts";
 
 /** Assumed standard deviation of the shares of pairs of venues around their mean. One tape with one pair cannot tell it. */

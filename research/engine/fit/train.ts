@@ -1,9 +1,10 @@
 /** Fits the weights of the factors to resolved questions. */
 import type { EngineCoefficients, FactorName } from "../../../src/engine/model.ts";
+import { squaredError } from "../../../src/quant/calibration.ts";
+import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
 import { solve } from "../../logistic.ts";
 import type { Sample } from "../samples.ts";
-import { logLoss, squaredError } from "../scores.ts";
-import { clusteredError } from "../statistics.ts";
+import { logLoss } from "../scores.ts";
 import { type Exposure, exposureOf } from "./exposures.ts";
 import { type Split, splitByGroup, splitByTime } from "./folds.ts";
 import { type Example, fitRidge, meanSquareOf, predict, RIDGE } from "./ridge.ts";

@@ -12,7 +12,7 @@ import type { OpenWorkerPool } from "../../ports/worker-pool.ts";
 import { ANALYSIS_WORKER } from "./compute.ts";
 import { createHouseJob } from "./house-job.ts";
 import { LatestEstimates } from "./latest-estimates.ts";
-import { type LatestEstimate, type ResearchRunner, STALE_MS_MAX } from "./model.ts";
+import { type LatestEstimate, type ResearchRunner, STALE_MS_MAX, type StoredAnalysis } from "./model.ts";
 import { createRunPerformer } from "./perform-run.ts";
 import type { QueueLimits } from "./run-queries.ts";
 import { RunWorker } from "./run-worker.ts";
@@ -49,6 +49,9 @@ export interface AnalysisPorts {
   readonly limits?: QueueLimits;
 }
 
+/** Called on the node that has completed an analysis. */
+type CompletionObserver = (market: BoardMarket, stored: StoredAnalysis) => Promise<void>;
+
 export type Analyses = ReturnType<typeof createAnalyses>;
 
 /** Analyses of markets: their queue, the worker that runs them, and their results. */
@@ -58,7 +61,11 @@ export function createAnalyses(ports: AnalysisPorts) {
   const runs = createRuns({ ...ports, queue, requestedType: researchRunner === null ? "light" : "full" });
   const latest = new LatestEstimates(ports);
   const engine = ports.openWorkerPool<MarketView, Analysis | null>(ANALYSIS_WORKER);
-  const perform = createRunPerformer({ ...ports, queue, engine });
+  let onCompleted: CompletionObserver = async () => {};
+  const perform = createRunPerformer({
+    ...{ ...ports, queue, engine },
+    onCompleted: (market, stored) => onCompleted(market, stored),
+  });
   const worker = new RunWorker({
     ...{ database, clock, log, queue, perform, concurrency },
     announceEvents: () => eventLog.announce(),
@@ -77,6 +84,10 @@ export function createAnalyses(ports: AnalysisPorts) {
     /** The latest probability of a market, in [0.0001, 0.9999]; null if there is none of the last 72 hours. */
     probabilityOf: (market: BoardMarket): number | null => latestOf(market)?.probability ?? null,
     houseJob,
+    /** Calls `observer` with each analysis that this node completes. Its failures are logged. Only one observer. */
+    observeCompletions(observer: CompletionObserver): void {
+      onCompleted = observer;
+    },
     /** Names of the jobs whose last run failed, for health and metrics. */
     get failingJobs(): readonly string[] {
       const others = { analysis_queue: worker.isFailing, latest_analyses: latest.isFailing };

@@ -1,3 +1,4 @@
+import type { Category } from "../../domain/category.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { deleteInBatches } from "../../lib/delete-in-batches.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
@@ -17,7 +18,13 @@ export async function completeRun(
   transaction: Transaction,
   run: StartedRun,
   stored: StoredAnalysis,
-  { now, transcript, version }: { readonly now: number; readonly transcript: string | null; readonly version: number },
+  options: {
+    readonly now: number;
+    readonly transcript: string | null;
+    readonly version: number;
+    /** Category of the market; null if it is unknown. */
+    readonly category: Category | null;
+  },
 ): Promise<boolean> {
   const { analysis, research } = stored.result;
   const rows = await transaction.query(
@@ -27,9 +34,9 @@ export async function completeRun(
        returning analysis_id, venue, market_id
      ), stored as (
        insert into analyses (analysis_id, venue, market_id, analysis_type, analysed_at, probability, market_price,
-         interval_low, interval_high, confidence, recommendation, cost_usd, coefficients_version)
+         interval_low, interval_high, confidence, recommendation, cost_usd, coefficients_version, category)
        select analysis_id, venue, market_id, $5, ${time("$6")}, $7::float8, $8::float8, $9::float8, $10::float8,
-         $11::float8, $12, $13::float8, $14::int4
+         $11::float8, $12, $13::float8, $14::int4, $17::text
        from finished
      ), result as (
        insert into analysis_results (analysis_id, result, transcript) select analysis_id, $15, $16::text from finished
@@ -48,7 +55,7 @@ export async function completeRun(
       run.analysisId,
       run.fence,
       run.type,
-      now,
+      options.now,
       stored.type,
       stored.analysedAt,
       analysis.probability,
@@ -58,9 +65,10 @@ export async function completeRun(
       analysis.confidence,
       analysis.recommendation,
       research.costUsd,
-      version,
+      options.version,
       JSON.stringify(stored.result),
-      transcript,
+      options.transcript,
+      options.category,
     ],
   );
   return rows.length > 0;

@@ -4,6 +4,7 @@ export { deleteParticipant } from "./analysis-queries.ts";
 export { FRESHNESS, type Freshness } from "./freshness.ts";
 export { createMarketViews, type VenueTraits } from "./market-views.ts";
 export type { ResearchRunner, StoredAnalysis } from "./model.ts";
-export { pollUrlOf, presentAnalysis } from "./present.ts";
+export { pollUrlOf, presentAnalysis, presentCausal } from "./present.ts";
 export { analysisRoutes } from "./routes.ts";
+export { analysisStatusSchema, causalSchema } from "./schema.ts";
 export type { AnalysesService } from "./service.ts";

@@ -1,4 +1,5 @@
 import type { BoardMarket } from "../../board/index.ts";
+import { type Category, categoryOf } from "../../domain/category.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { type Analysis, ENGINE_COEFFICIENTS, type MarketView, type ResearchView } from "../../engine/index.ts";
@@ -6,6 +7,7 @@ import { appendEvents, type EventLog } from "../../event-log/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { Job, JobQueue } from "../../ports/job-queue.ts";
+import type { Log } from "../../ports/log.ts";
 import type { WorkerPool } from "../../ports/worker-pool.ts";
 import { completeRun } from "./analysis-queries.ts";
 import { createCompletionEvent, createErrorEvent } from "./completion-event.ts";
@@ -21,14 +23,23 @@ const ATTEMPTS_MAX = 5;
 export interface PerformPorts {
   readonly database: Database;
   readonly clock: Clock;
+  readonly log: Log;
   readonly queue: JobQueue;
   readonly eventLog: Pick<EventLog, "announce">;
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
   readonly views: { viewOf(market: BoardMarket, asOf: number): Promise<MarketView> };
   readonly engine: Pick<WorkerPool<MarketView, Analysis | null>, "run">;
+  /** Called after a run has ended with a result. Its failure does not change the run. */
+  readonly onCompleted: (market: BoardMarket, stored: StoredAnalysis) => Promise<void>;
   /** Null if no language model is configured. */
   readonly researchRunner: ResearchRunner | null;
+}
+
+/** A stored result and the market that was analysed. */
+interface Completed {
+  readonly market: BoardMarket;
+  readonly stored: StoredAnalysis;
 }
 
 /** Ends a run without a result, appends its event and queues the run that follows it. */
@@ -55,7 +66,7 @@ async function queueFollower(transaction: Transaction, queue: JobQueue, analysis
  * another worker; the run is then unchanged, except for what its research has stored.
  */
 export function createRunPerformer(ports: PerformPorts) {
-  const { database, clock, queue, eventLog } = ports;
+  const { database, clock, log, queue, eventLog } = ports;
 
   const getMarket = async ({ venue, marketId }: StartedRun): Promise<BoardMarket> => {
     try {
@@ -75,18 +86,23 @@ export function createRunPerformer(ports: PerformPorts) {
   };
 
   /** Resolves with false if research was requested after the run had started without it. */
-  const store = (run: StartedRun, job: Job, stored: StoredAnalysis, transcript: string | null): Promise<boolean> =>
+  const store = (
+    run: StartedRun,
+    job: Job,
+    stored: StoredAnalysis,
+    details: { readonly transcript: string | null; readonly category: Category | null },
+  ): Promise<boolean> =>
     database.transaction(async (transaction) => {
       const now = clock.now();
       const { version } = ENGINE_COEFFICIENTS;
-      if (!(await completeRun(transaction, run, stored, { now, transcript, version }))) return false;
+      if (!(await completeRun(transaction, run, stored, { now, version, ...details }))) return false;
       await queueFollower(transaction, queue, run.analysisId);
       await queue.complete(transaction, job);
       await appendEvents(transaction, [createCompletionEvent(stored, now)]);
       return true;
     });
 
-  const analyseAndStore = async (run: StartedRun, job: Job, signal: AbortSignal): Promise<void> => {
+  const analyseAndStore = async (run: StartedRun, job: Job, signal: AbortSignal): Promise<Completed> => {
     const market = await getMarket(run);
     const found = await research(ports, run, market, signal);
     const analysis = await analyse(market, found.facts.view);
@@ -103,7 +119,9 @@ export function createRunPerformer(ports: PerformPorts) {
         durationMs: Math.max(0, clock.now() - run.startedAt),
       },
     };
-    if (!(await store(run, job, stored, found.transcript))) throw new RunTakenOver();
+    const details = { transcript: found.transcript, category: categoryOf(market.listing.category) };
+    if (!(await store(run, job, stored, details))) throw new RunTakenOver();
+    return { market, stored };
   };
 
   const fail = async (run: StartedRun, job: Job, message: string): Promise<void> => {
@@ -114,6 +132,14 @@ export function createRunPerformer(ports: PerformPorts) {
       return true;
     });
     if (!hasEnded) throw new RunTakenOver();
+  };
+
+  const notify = async ({ market, stored }: Completed): Promise<void> => {
+    try {
+      await ports.onCompleted(market, stored);
+    } catch (error) {
+      log.warn({ err: error, analysisId: stored.analysisId }, "a completed analysis could not be signalled");
+    }
   };
 
   const end = () => {
@@ -130,10 +156,14 @@ export function createRunPerformer(ports: PerformPorts) {
       return;
     }
     try {
-      if (run.attempts > ATTEMPTS_MAX)
+      if (run.attempts > ATTEMPTS_MAX) {
         await fail(run, job, `The analysis failed ${ATTEMPTS_MAX} times. Please request it again later.`);
-      else await analyseAndStore(run, job, signal);
+        end();
+        return;
+      }
+      const completed = await analyseAndStore(run, job, signal);
       end();
+      await notify(completed);
     } catch (error) {
       if (error instanceof RunFailure) {
         await fail(run, job, error.message);

@@ -44,6 +44,28 @@ analysisTest("many runs on several nodes all end, each with one event", async (o
   assert.equal(new Set(researchRunner.calls.map(({ question }) => question.marketId)).size, 60);
 });
 
+analysisTest(
+  "an analysis stores the normalised category of its market, or null if it has none",
+  async (open, database) => {
+    const { app, listMarket, ended } = await open();
+    app.analyses.start();
+    for (const [marketId, category] of [
+      ["m-1", "US Elections"],
+      ["m-2", "Knitting"],
+      ["m-3", null],
+    ] as const) {
+      listMarket(marketId, { listing: { category } });
+      const request = { customerId: "cus-1", isForced: false };
+      await ended((await app.analyses.service.analyse("venue_a", marketId, request)).analysisId);
+    }
+    assert.deepEqual(await database.query("select market_id, category from analyses order by market_id"), [
+      { market_id: "m-1", category: "Politics" },
+      { market_id: "m-2", category: "Other" },
+      { market_id: "m-3", category: null },
+    ]);
+  },
+);
+
 analysisTest("a customer with many waiting runs does not delay another customer's run", async (open, database) => {
   const { app, listMarket } = await open({ analyses: { concurrency: 1 } });
   const request = async (customerId: string, marketId: string) => {

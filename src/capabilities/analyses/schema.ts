@@ -19,7 +19,8 @@ const LIST_LIMIT_MAX = 50;
 
 const sentences = (description: string) => Type.Array(Type.String(), { description });
 
-const CausalSchema = Type.Object(
+/** The causal decomposition, as analyses and signals contain it. */
+export const causalSchema = Type.Object(
   {
     factors: Type.Array(
       Type.Object(
@@ -45,6 +46,24 @@ const CausalSchema = Type.Object(
     generated_at: timestamp("Time of the analysis."),
   },
   { [SCHEMA_NAME]: "CausalDecomposition" },
+);
+
+/** State of a run. */
+export const analysisStatusSchema = Type.Object(
+  {
+    analysis_id: Type.String({ description: "Id of the run. It is sufficient to poll the run." }),
+    status: oneOf(RUN_STATUSES),
+    poll_url: Type.Optional(Type.String({ default: "", description: "Path that returns this object." })),
+    estimated_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        default: 60,
+        description: "Estimated seconds until the run ends, from the last runs of the same type. 0 if it has ended.",
+      }),
+    ),
+    error_message: Type.Optional(nullableString("Why the run has no result. Null unless `status` is `error`.")),
+  },
+  { [SCHEMA_NAME]: "AnalysisStatus" },
 );
 
 const ScenarioSchema = Type.Object(
@@ -143,27 +162,11 @@ export function createAnalysisSchemas({ trading, all }: VenueIds) {
     listQuery: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_LIMIT_MAX, default: LIST_LIMIT_DEFAULT })),
     }),
-    AnalysisStatus: Type.Object(
-      {
-        analysis_id: Type.String({ description: "Id of the run. It is sufficient to poll the run." }),
-        status: oneOf(RUN_STATUSES),
-        poll_url: Type.Optional(Type.String({ default: "", description: "Path that returns this object." })),
-        estimated_seconds: Type.Optional(
-          Type.Integer({
-            minimum: 0,
-            default: 60,
-            description:
-              "Estimated seconds until the run ends, from the last runs of the same type. 0 if it has ended.",
-          }),
-        ),
-        error_message: Type.Optional(nullableString("Why the run has no result. Null unless `status` is `error`.")),
-      },
-      { [SCHEMA_NAME]: "AnalysisStatus" },
-    ),
+    AnalysisStatus: analysisStatusSchema,
     Analysis: Type.Object(
       {
         ...summary,
-        causal: Type.Optional(CausalSchema),
+        causal: Type.Optional(causalSchema),
         scenarios: Type.Optional(
           Type.Array(ScenarioSchema, {
             description: "Their `probability` × `conditional_probability` sum to the probability of YES.",

@@ -80,7 +80,7 @@ const PRICE_TOLERANCE = 0.05;
 /** Bids and asks farther from the price are no evidence of trades there. */
 const BOOK_REACH_MAX = 0.1;
 /** Below one micro no venue trades, and the number of contracts would overflow. */
-const TRADED_PRICE_MIN = 1e-6;
+export const TRADED_PRICE_MIN = 1e-6;
 
 /** Probability of YES that a trade implies: its price for YES, 1 - price for NO. */
 export const impliedProbability = ({ side, price }: Pick<TradeReport, "side" | "price">): number =>

@@ -1,6 +1,12 @@
 import { deleteInBatches } from "../../lib/delete-in-batches.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
-import { type AgentReports, CONSENSUS_PERIOD_MS, REPORT_RETENTION_MS, type TradeReport } from "./model.ts";
+import {
+  type AgentReports,
+  CONSENSUS_PERIOD_MS,
+  REPORT_RETENTION_MS,
+  TRADED_PRICE_MIN,
+  type TradeReport,
+} from "./model.ts";
 
 /**
  * Locks the customer until the end of the transaction: its reports are stored one after the other, and a deletion waits
@@ -140,6 +146,25 @@ function read(row: Readonly<Record<string, number>>, name: string): number {
   const value = row[name];
   if (value === undefined) throw new Error(`The totals of an agent have no column ${name}`);
   return value;
+}
+
+/**
+ * Selects the newest reports of a customer, newest first. Reports at prices at which no venue trades are left out: their
+ * number of contracts would overflow.
+ */
+export function selectReportsOf(
+  database: Pick<Database, "query">,
+  customerId: string,
+  limit: number,
+): Promise<(Omit<TradeReport, "clientRef"> & { readonly reportId: number; readonly reportedAt: Date })[]> {
+  return database.query(
+    `select report_id as "reportId", venue, market_id as "marketId", side, price, size_usd as "sizeUsd",
+       reported_at as "reportedAt"
+     from trade_reports where agent_id = $1 and price >= ${TRADED_PRICE_MIN}
+     order by reported_at desc, report_id desc limit $2::int4`,
+    [customerId, limit],
+    "request",
+  );
 }
 
 /** Ids of customers do not start like this. The index `trade_reports_of_deleted` contains this prefix. */

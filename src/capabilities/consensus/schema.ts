@@ -1,10 +1,9 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
-import { createMarketPath, nullableProbability, oneOf } from "../../http/schema-types.ts";
+import { createIdempotencyHeaders, createMarketPath, nullableProbability, oneOf } from "../../http/schema-types.ts";
 import { CONSENSUS_PERIODS, type DivergenceSignal, SIZE_USD_MAX, SIZE_USD_MIN } from "./model.ts";
 
 const CLIENT_REF_LENGTH_MAX = 64;
-const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 
 const SIGNALS: readonly DivergenceSignal[] = [
   "crowd_agrees",
@@ -64,16 +63,7 @@ export function createConsensusSchemas(venues: readonly string[]) {
       },
       { [SCHEMA_NAME]: "Consensus" },
     ),
-    reportHeaders: Type.Object({
-      "idempotency-key": Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: IDEMPOTENCY_KEY_LENGTH_MAX,
-          description:
-            "Any text of your choice. A report repeated with the same key counts once. The key cannot be used for a different report.",
-        }),
-      ),
-    }),
+    reportHeaders: createIdempotencyHeaders("report"),
     reportBody: Type.Object({
       market_id: Type.String({ minLength: 1, maxLength: 512, description: "Market ticker or id at the venue." }),
       platform,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BoardMarket, MarketBoard } from "../../board/index.ts";
-import { AppError, InvalidRequestError } from "../../domain/errors.ts";
+import { AppError, idempotencyKeyReused } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { ConsensusView } from "../../engine/index.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -67,7 +67,7 @@ export function createConsensusService({ database, board, clock, getMarket, prob
         const earlier =
           idempotencyKey === null ? null : await selectReportByKey(transaction, customerId, idempotencyKey);
         if (earlier !== null && !isDeepStrictEqual({ ...earlier }, { ...report }))
-          throw createKeyReuseError(idempotencyKey);
+          throw idempotencyKeyReused(idempotencyKey, "report");
         const isNew = earlier === null && (await insertReport(transaction, customerId, report, options));
         return isNew ? countReport(transaction, report) : selectReportCount(transaction, report);
       });
@@ -106,14 +106,3 @@ export async function readConsensus(
   const { robustProbability, agents, trades } = computeConsensus(reports, periodMs);
   return robustProbability === null ? null : { at: asOf, probability: robustProbability, agents, trades };
 }
-
-const createKeyReuseError = (idempotencyKey: string | null) =>
-  new InvalidRequestError([
-    {
-      type: "value_error",
-      loc: ["header", "idempotency-key"],
-      msg: "Value error, this key was sent with a different report",
-      input: idempotencyKey,
-      ctx: { error: {} },
-    },
-  ]);

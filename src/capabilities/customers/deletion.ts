@@ -3,6 +3,7 @@ import type { Transaction } from "../../ports/database.ts";
 import { deleteActivity } from "../activity/index.ts";
 import { deleteParticipant } from "../analyses/index.ts";
 import { anonymiseReports } from "../consensus/index.ts";
+import { deletePaperTrades } from "../portfolios/index.ts";
 import { endSessions } from "../sessions/index.ts";
 import type { Actor } from "./model.ts";
 import { deleteEmailChange, insertAudit, lockCustomer } from "./queries.ts";
@@ -10,7 +11,7 @@ import { deleteEmailChange, insertAudit, lockCustomer } from "./queries.ts";
 const DELETED_ACTION = "customer.deleted";
 
 /**
- * Deletes a customer with its e-mail address, name, keys, sessions, usage and requests. Returns the e-mail address. The
+ * Deletes a customer with its e-mail address, name, keys, sessions, usage, requests and paper trades. Returns the e-mail address. The
  * audit log and the calls per month remain under the customer id. Reported trades remain without it, because the
  * consensus of their markets includes them. Does nothing if the audit log shows that the customer was already deleted.
  *
@@ -39,6 +40,7 @@ export async function deleteAccount(
   await transaction.query("delete from pending_signups where email = $1", [email]);
   await deleteActivity(transaction, customerId);
   await anonymiseReports(transaction, customerId);
+  await deletePaperTrades(transaction, customerId);
   await deleteParticipant(transaction, customerId);
   const keys = await transaction.query("delete from api_keys where customer_id = $1 returning key_id", [customerId]);
   // Users choose the names of keys.

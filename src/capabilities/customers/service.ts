@@ -1,5 +1,6 @@
 import { REQUEST_RETENTION_DAYS, USAGE_RETENTION_DAYS } from "../activity/index.ts";
-import { deleteOldReports } from "../consensus/index.ts";
+import { deleteOldReports, REPORT_RETENTION_MS } from "../consensus/index.ts";
+import { deletePaperTradesBefore } from "../portfolios/index.ts";
 import { type AccountDependencies, createAccounts } from "./accounts.ts";
 import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
 import { createEmailChanges } from "./email-changes.ts";
@@ -55,6 +56,7 @@ export function createCustomers(
       await deleteBefore("recent_requests", now - REQUEST_RETENTION_DAYS * DAY_MS);
       await deleteBefore("activity_batches", now - BATCH_SERIAL_DAYS * DAY_MS);
       await deleteOldReports(database, now, () => isStopping);
+      await deletePaperTradesBefore(database, now - REPORT_RETENTION_MS, () => isStopping);
     } catch (error) {
       log.warn({ err: error }, "could not delete expired customer records; retrying in an hour");
     }

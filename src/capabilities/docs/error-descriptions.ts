@@ -143,6 +143,17 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     action: "Revoke a key first.",
     detail: "At most 10 keys can be active: revoke one first",
   }),
+  not_executable: describe("not_executable", {
+    meaning:
+      "The whole order cannot be bought now: the market is not open, its order book is too small or missing, its fee is unknown, or its price is too old.",
+    action: "Send a smaller order, or try again later. `detail` contains the reason. Nothing is stored.",
+    detail: "The order book offers only $41.20 of this side",
+  }),
+  trade_limit_reached: describe("trade_limit_reached", {
+    meaning: "Your account has the maximum number of paper trades.",
+    action: "Wait until old trades are deleted, two years after their entry.",
+    detail: "An account has at most 10000 paper trades",
+  }),
   body_too_large: describe("body_too_large", {
     meaning: "The request body is too large.",
     action: "Send a smaller body.",
@@ -179,6 +190,11 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     detail: "LISTING quota used: 100/100. Resets 2026-12-01. Upgrade: https://api.example.org/pricing",
     resets_on: "2026-12-01",
     retry_after_seconds: 691_200,
+  }),
+  analysis_failed: describe("analysis_failed", {
+    meaning: "The analysis that the response needs ended without a result.",
+    action: "Retry later. The call is not counted.",
+    detail: "The analysis failed 5 times. Please request it again later.",
   }),
   internal_error: describe("internal_error", {
     meaning: "The service failed unexpectedly.",

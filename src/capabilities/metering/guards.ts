@@ -58,7 +58,7 @@ class Metered {
     this.#decision = decision;
   }
 
-  /** Removes this call from the month's quota. Handlers call it if the response only refers to work in progress. */
+  /** Removes this call from the month's quota. */
   release(): void {
     if (this.#decision?.isAllowed === true) this.#decision.release();
     this.#isReleased = true;
@@ -186,9 +186,10 @@ export function createMeteringGuards(options: {
       applyQuota(request, tier, quota, decision);
     },
 
-    beforeSend({ metered }, reply) {
+    beforeSend({ metered, routeConfig }, reply) {
       if (metered === null) return;
-      if (reply.statusCode >= 500 || UNCOUNTED_STATUSES.has(reply.statusCode)) metered.release();
+      const isFree = reply.statusCode === 202 && routeConfig.metering?.acceptedIsFree === true;
+      if (isFree || reply.statusCode >= 500 || UNCOUNTED_STATUSES.has(reply.statusCode)) metered.release();
       metered.writeHeaders(reply);
     },
   };

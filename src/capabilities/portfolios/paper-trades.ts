@@ -1,0 +1,91 @@
+import type { BoardMarket } from "../../board/index.ts";
+import { AppError, idempotencyKeyReused } from "../../domain/errors.ts";
+import type { VenueId } from "../../domain/market.ts";
+import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
+import { toCents } from "../../domain/usd.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import { type Fill, fillPaperOrder, type Offer, offersOf } from "../../trading/index.ts";
+import { lockReporter } from "../consensus/index.ts";
+import { PAPER_TRADES_MAX, type PaperOrder, type PaperTrade } from "./model.ts";
+import { countPaperTrades, insertPaperTrade, selectPaperTradeByKey } from "./queries.ts";
+
+/** Prices that were confirmed longer ago are not executable. */
+const PRICE_AGE_MS_MAX = 3_600_000;
+
+export interface PaperTradePorts {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Returns a market of the board, or fetches it from its venue. Throws AppError `market_not_found`. */
+  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+  /** Returns the current order book, or null if the market has none. Throws VenueError. */
+  readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
+}
+
+/** Enters purchases into the paper book of a customer, at prices that an order would pay now. */
+export function createPaperTrades({ database, clock, getMarket, readBook }: PaperTradePorts) {
+  const checkEqual = (earlier: PaperTrade, order: PaperOrder, key: string | null): PaperTrade => {
+    const isEqual = (["venue", "marketId", "side", "sizeUsd"] as const).every((name) => earlier[name] === order[name]);
+    if (!isEqual) throw idempotencyKeyReused(key, "trade");
+    return earlier;
+  };
+  return {
+    /**
+     * Buys the whole order from the order book and stores the trade, which is durable when this resolves. An order with the
+     * idempotency key of an earlier equal one returns the earlier trade.
+     *
+     * @throws AppError `market_not_found`; `not_executable` if the whole order cannot be bought; `trade_limit_reached`;
+     *   `unauthorized` if the customer was deleted; InvalidRequestError if the idempotency key belongs to a different order;
+     *   VenueError
+     */
+    async enter(customerId: string, order: PaperOrder, idempotencyKey: string | null): Promise<PaperTrade> {
+      const findEarlier = async (reader: Parameters<typeof selectPaperTradeByKey>[0]) =>
+        idempotencyKey === null ? null : selectPaperTradeByKey(reader, customerId, idempotencyKey);
+      const known = await findEarlier(database);
+      if (known !== null) return checkEqual(known, order, idempotencyKey);
+      const market = await getMarket(order.venue, order.marketId);
+      checkOpen(market);
+      const fill = fillOrder(market, await readBook(market), order, clock.now());
+      return database.transaction(async (transaction) => {
+        // Orders of a customer are stored one after the other, and a deletion of the customer waits for them.
+        if (!(await lockReporter(transaction, customerId)))
+          throw new AppError("unauthorized", "Invalid or expired API key");
+        const earlier = await findEarlier(transaction);
+        if (earlier !== null) return checkEqual(earlier, order, idempotencyKey);
+        if ((await countPaperTrades(transaction, customerId)) >= PAPER_TRADES_MAX)
+          throw new AppError("trade_limit_reached", `An account has at most ${PAPER_TRADES_MAX} paper trades`);
+        const { contracts, averagePrice: price, feeUsd } = fill;
+        const { title } = market.listing;
+        const trade = { ...order, title, contracts, price, feeUsd, enteredAt: clock.now() };
+        return insertPaperTrade(transaction, customerId, trade, idempotencyKey);
+      });
+    },
+  };
+}
+
+const notExecutable = (reason: string) => new AppError("not_executable", reason);
+
+function checkOpen({ listing }: BoardMarket): void {
+  if (listing.status !== "active") throw notExecutable("The market is not open for orders");
+  if (listing.paused) throw notExecutable("The venue has paused this market");
+  if (listing.takerFee === null) throw notExecutable("The taker fee of this market is unknown");
+}
+
+function fillOrder(market: BoardMarket, book: OrderBook | null, order: PaperOrder, now: number): Fill {
+  const { takerFee } = market.listing;
+  if (book === null) throw notExecutable("The market has no order book");
+  if (takerFee === null) throw notExecutable("The taker fee of this market is unknown");
+  // A tracked book is as old as its last change, but the market's quote may have been confirmed since.
+  if (now - Math.max(book.receivedAt, market.updatedAt) > PRICE_AGE_MS_MAX)
+    throw notExecutable("The price of this market is more than an hour old");
+  if (isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null))
+    throw notExecutable("The order book is inconsistent: its bid is not below its ask");
+  const offers = offersOf(book, order.side);
+  const fill = fillPaperOrder(offers, takerFee, order.sizeUsd);
+  if (fill === null) throw notExecutable(`The order book offers only $${worthOf(offers).toFixed(2)} of this side`);
+  return fill;
+}
+
+/** USD for which the offers can be bought. Rounded down, so that an order of this size is filled. */
+const worthOf = (offers: readonly Offer[]): number =>
+  toCents(Math.floor(100 * offers.reduce((sum, { price, size }) => sum + price * size, 0)) / 100);

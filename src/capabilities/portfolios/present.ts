@@ -1,0 +1,81 @@
+import { sidePrice } from "../../trading/index.ts";
+import type { ClosedLot, OpenPosition, PaperTrade, Portfolio } from "./model.ts";
+
+/** Creates the Portfolio object of the API. */
+export function presentPortfolio(portfolio: Portfolio) {
+  const { performance } = portfolio;
+  return {
+    mode: portfolio.mode,
+    positions: portfolio.positions.map(presentPosition),
+    position_count: portfolio.positionCount,
+    closed: portfolio.closed.map(presentClosedLot),
+    summary: {
+      total_trades: performance.totalTrades,
+      resolved_trades: performance.resolvedTrades,
+      win_rate: performance.winRate,
+      total_pnl: performance.totalPnlUsd,
+      roi_pct: performance.roiPct,
+      avg_edge: performance.averageEdge,
+      max_drawdown: performance.maxDrawdownUsd,
+      sharpe_ratio: performance.sharpeRatio,
+    },
+    truncated: portfolio.isTruncated,
+    generated_at: toIso(portfolio.generatedAt),
+  };
+}
+
+/** Creates the PaperTrade object of the API. */
+export function presentPaperTrade(trade: PaperTrade) {
+  return {
+    trade_id: trade.tradeId,
+    platform: trade.venue,
+    market_id: trade.marketId,
+    title: trade.title,
+    side: trade.side,
+    size_usd: trade.sizeUsd,
+    contracts: trade.contracts,
+    price: trade.price,
+    fee_usd: trade.feeUsd,
+    cost_usd: toMicroUsd(trade.sizeUsd + trade.feeUsd),
+    entered_at: toIso(trade.enteredAt),
+  };
+}
+
+function presentPosition(position: OpenPosition) {
+  const { side, contracts, costUsd, yesPrice } = position;
+  const valueUsd = yesPrice === null ? null : contracts * sidePrice(side, yesPrice);
+  return {
+    platform: position.venue,
+    market_id: position.marketId,
+    title: position.title,
+    side,
+    contracts,
+    entry_price: position.entryPrice,
+    cost_usd: toMicroUsd(costUsd),
+    yes_price: yesPrice,
+    value_usd: valueUsd === null ? null : toMicroUsd(valueUsd),
+    unrealized_pnl_usd: valueUsd === null ? null : toMicroUsd(valueUsd - costUsd),
+    status: position.status,
+    opened_at: toIso(position.openedAt),
+  };
+}
+
+function presentClosedLot(lot: ClosedLot) {
+  return {
+    platform: lot.venue,
+    market_id: lot.marketId,
+    title: lot.title,
+    side: lot.side,
+    contracts: lot.contracts,
+    entry_price: lot.entryPrice,
+    cost_usd: toMicroUsd(lot.costUsd),
+    pnl_usd: toMicroUsd(lot.pnlUsd),
+    result: lot.result,
+    opened_at: toIso(lot.openedAt),
+    closed_at: toIso(lot.closedAt),
+  };
+}
+
+/** Rounds to 1e-6 USD, the grid of the summary, so that 0.30000000000000004 is 0.3. */
+const toMicroUsd = (usd: number): number => Math.round(usd * 1e6) / 1e6 + 0;
+const toIso = (at: number): string => new Date(at).toISOString();

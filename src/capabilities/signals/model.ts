@@ -1,0 +1,67 @@
+import type { BoardMarket } from "../../board/index.ts";
+import type { VenueId } from "../../domain/market.ts";
+import type { OrderBook } from "../../domain/order-book.ts";
+import type { Signal } from "../../trading/index.ts";
+import type { StoredAnalysis } from "../analyses/index.ts";
+
+/** A market that is less similar to a text is no answer to it. */
+export const SIMILARITY_MIN = 0.3;
+
+/** What a caller asks a signal for: a market, or a question in words. */
+export interface SignalRequest {
+  readonly customerId: string;
+  /** Venue of the market, or the only venue whose markets are searched; null for any. */
+  readonly venue: VenueId | null;
+  readonly marketId: string | null;
+  /** Used if `marketId` is null. */
+  readonly question: string | null;
+  /** Whether a new analysis is needed even if there is a usable one. */
+  readonly isForced: boolean;
+  /** Whether to wait for a running analysis, for at most five minutes. */
+  readonly waits: boolean;
+  /** Aborts when the caller has disconnected. */
+  readonly signal: AbortSignal;
+}
+
+/** A market that was found by text. */
+export interface TextMatch {
+  readonly market: BoardMarket;
+  /** Word similarity of the text and the market, in (0, 1]. */
+  readonly similarity: number;
+}
+
+/** The market that a question was matched with, and the next best ones. */
+export interface QuestionAnswer {
+  readonly similarity: number;
+  readonly alternatives: readonly TextMatch[];
+}
+
+/** Everything that a signal is decided from. */
+export interface PreparedSignal {
+  readonly market: BoardMarket;
+  readonly stored: StoredAnalysis;
+  /** The current order book; null if the market has none or is not open. */
+  readonly book: OrderBook | null;
+  /** Null if the caller named the market. */
+  readonly answer: QuestionAnswer | null;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** A run whose end the caller has to wait for. */
+export interface RunningAnalysis {
+  readonly analysisId: string;
+  readonly market: BoardMarket;
+  readonly estimatedSeconds: number;
+}
+
+export type Preparation =
+  | { readonly kind: "ready"; readonly prepared: PreparedSignal }
+  | { readonly kind: "running"; readonly run: RunningAnalysis };
+
+/** A signal for one market. */
+export interface MarketSignal extends PreparedSignal {
+  readonly signal: Signal;
+  /** Sentence about a trade that hedges this one; null if there is none. */
+  readonly hedge: string | null;
+}

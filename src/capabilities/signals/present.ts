@@ -1,0 +1,66 @@
+import { REFERENCE_BANKROLL_USD } from "../../trading/index.ts";
+import { type Freshness, pollUrlOf, presentCausal } from "../analyses/index.ts";
+import type { MarketSignal, QuestionAnswer, RunningAnalysis } from "./model.ts";
+
+const presentAnswer = ({ similarity, alternatives }: QuestionAnswer) => ({
+  similarity,
+  alternatives: alternatives.map(({ market: { listing }, similarity: other }) => ({
+    platform: listing.venue,
+    market_id: listing.marketId,
+    title: listing.title,
+    similarity: other,
+  })),
+});
+
+/** A signal as the API returns it. Numbers are not rounded. */
+export function presentSignal(
+  { market: { listing }, stored, signal, answer, hedge }: MarketSignal,
+  freshness: Freshness,
+  { expandsCausal }: { readonly expandsCausal: boolean },
+) {
+  const { fill } = signal;
+  return {
+    platform: listing.venue,
+    market_id: listing.marketId,
+    title: listing.title,
+    recommendation: signal.recommendation,
+    reason: signal.reason,
+    target_price: signal.targetPrice,
+    edge: signal.edge,
+    model_probability: signal.probability,
+    yes_price: signal.yesPrice,
+    executable_edge: signal.executableEdge,
+    confidence: signal.confidence,
+    risk_rating: signal.riskRating,
+    size_pct: signal.sizePct,
+    order:
+      fill === null
+        ? null
+        : {
+            contracts: fill.contracts,
+            average_price: fill.averagePrice,
+            fee_usd: fill.feeUsd,
+            cost_usd: fill.costUsd,
+            bankroll_usd: REFERENCE_BANKROLL_USD,
+          },
+    time_horizon: signal.timeHorizon,
+    expires_at: new Date(signal.expiresAt).toISOString(),
+    generated_at: new Date(signal.generatedAt).toISOString(),
+    freshness,
+    hedge,
+    analysis_id: stored.analysisId,
+    ...(answer === null ? null : { match: presentAnswer(answer) }),
+    ...(expandsCausal ? { causal: presentCausal(stored) } : null),
+  };
+}
+
+/** The status of the analysis that a signal needs. */
+export function presentRun({ analysisId, market: { listing }, estimatedSeconds }: RunningAnalysis) {
+  return {
+    analysis_id: analysisId,
+    status: "running" as const,
+    poll_url: pollUrlOf({ analysisId, venue: listing.venue, marketId: listing.marketId }),
+    estimated_seconds: estimatedSeconds,
+    error_message: null,
+  };
+}

@@ -1,0 +1,143 @@
+import Type from "typebox";
+import { SCHEMA_NAME } from "../../http/named-schemas.ts";
+import {
+  nullableNumber,
+  nullableOneOf,
+  nullableProbability,
+  nullableString,
+  oneOf,
+  probability,
+  timestamp,
+  type VenueIds,
+} from "../../http/schema-types.ts";
+import { commaList } from "../../http/validation/index.ts";
+import { analysisStatusSchema, causalSchema, FRESHNESS } from "../analyses/index.ts";
+
+const TEXT_LENGTH_MAX = 500;
+const ID_LENGTH_MAX = 512;
+
+/** Fields that name a market in the body of a signal request. */
+export const marketChoice = (trading: readonly string[]) => ({
+  platform: Type.Optional(
+    oneOf(trading, { description: "Venue of the market. With `market_query`, only its markets are searched." }),
+  ),
+  market_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: ID_LENGTH_MAX,
+      description: "Market ticker or id at the venue, or `platform/market_id`.",
+    }),
+  ),
+  market_query: Type.Optional(
+    Type.String({
+      maxLength: TEXT_LENGTH_MAX,
+      default: "",
+      description: "The question in words, used if `market_id` is not sent. The most similar open market is used.",
+    }),
+  ),
+});
+
+const similarity = Type.Number({
+  minimum: 0,
+  maximum: 1,
+  description: "How similar the words of the market are to those of `market_query`; 1 if they are the same.",
+});
+
+const order = (isNullable: boolean) =>
+  Type.Unsafe<{
+    contracts: number;
+    average_price: number;
+    fee_usd: number;
+    cost_usd: number;
+    bankroll_usd: number;
+  } | null>({
+    type: isNullable ? ["object", "null"] : "object",
+    description:
+      "The order of this size for a bankroll of $1,000, as the order book would fill it now. Null without a trade.",
+    properties: {
+      contracts: { type: "number", description: "Whole number of contracts." },
+      average_price: { type: "number", description: "Average price without the fee." },
+      fee_usd: { type: "number", description: "Taker fee of the order." },
+      cost_usd: { type: "number", description: "What the order costs, fee included." },
+      bankroll_usd: { type: "number", description: "The bankroll for which the order was computed." },
+    },
+    required: ["contracts", "average_price", "fee_usd", "cost_usd", "bankroll_usd"],
+  });
+
+export const RECOMMENDATIONS = ["BUY_YES", "BUY_NO", "NO_TRADE"] as const;
+
+/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
+export function createSignalSchemas({ trading, all }: VenueIds) {
+  const platform = oneOf(all, { description: "Venue." });
+  return {
+    query: Type.Object({
+      wait: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: "If true, the call waits until the analysis has ended, for at most five minutes.",
+        }),
+      ),
+      expand: Type.Optional(commaList(["causal"], { description: "Fields to include in the response: `causal`." })),
+    }),
+    body: Type.Object({
+      ...marketChoice(trading),
+      force: Type.Optional(
+        Type.Boolean({ default: false, description: "If true, a new analysis is made even if there is a usable one." }),
+      ),
+    }),
+    AnalysisStatus: analysisStatusSchema,
+    Signal: Type.Object(
+      {
+        platform,
+        market_id: Type.String(),
+        title: Type.String({ description: "Market question." }),
+        recommendation: oneOf(RECOMMENDATIONS, "What to buy. `NO_TRADE` if no trade is worth its costs."),
+        reason: Type.String({ description: "Why this trade, or why none, in one sentence." }),
+        target_price: nullableProbability(
+          "Highest price of the side to buy, on the market's tick, that leaves an edge of 0.01 after the taker fee. With `NO_TRADE`: the highest YES price at which buying YES has that edge. Null if no price has.",
+        ),
+        edge: Type.Number({
+          minimum: -1,
+          maximum: 1,
+          description: "`model_probability` minus `yes_price`. Positive: YES is too cheap.",
+        }),
+        model_probability: probability("Our estimate of the probability of YES."),
+        yes_price: probability("Current price of YES."),
+        executable_edge: nullableNumber(
+          "Probability of the side to buy minus the cost of a contract, fee and depth of the order book included. Null without a trade.",
+        ),
+        confidence: probability("Confidence of the analysis."),
+        risk_rating: oneOf(["low", "medium", "high"], "Risk of acting on the estimate."),
+        size_pct: probability(
+          "Share of the bankroll to spend: a quarter of the Kelly fraction, reduced for the uncertainty of the estimate, at most 0.1. 0 without a trade.",
+        ),
+        order: order(true),
+        time_horizon: nullableOneOf(
+          ["hours", "days", "weeks"],
+          "Time until the expected resolution: under 24 hours, under 14 days, or more. Null if unknown.",
+        ),
+        expires_at: timestamp(
+          "Do not trade after this time: the market's usual moves may have covered half of the edge. Never after the close.",
+        ),
+        generated_at: timestamp("Time at which the signal was generated."),
+        freshness: oneOf(FRESHNESS, "Freshness of the analysis."),
+        hedge: nullableString("A trade that hedges this one, in a sentence. Null if there is none."),
+        analysis_id: Type.String({ description: "Id of the analysis." }),
+        match: Type.Optional(
+          Type.Object(
+            {
+              similarity,
+              alternatives: Type.Array(
+                Type.Object({ platform, market_id: Type.String(), title: Type.String(), similarity }),
+                { description: "The next most similar markets, at most three." },
+              ),
+            },
+            { description: "How the market was found. Only with `market_query`." },
+          ),
+        ),
+        causal: Type.Optional(causalSchema),
+      },
+      { [SCHEMA_NAME]: "Signal" },
+    ),
+  };
+}

@@ -1,0 +1,193 @@
+import type { BoardMarket } from "../../board/index.ts";
+import { categoryOf } from "../../domain/category.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { OrderBook } from "../../domain/order-book.ts";
+import type { Clock } from "../../ports/clock.ts";
+import {
+  decideSignal,
+  REFERENCE_BANKROLL_USD,
+  type ShadowEntry,
+  type Signal,
+  type SignalInput,
+  type SizingOptions,
+} from "../../trading/index.ts";
+import type { AnalysesService, StoredAnalysis } from "../analyses/index.ts";
+import { type FindMarketPorts, findMarket } from "./find-market.ts";
+import type { MarketSignal, Preparation, PreparedSignal, RunningAnalysis, SignalRequest } from "./model.ts";
+
+/** How long a call waits for its analysis. */
+const WAIT_MS_MAX = 300_000;
+const POLL_MS = 250;
+
+/** Sizes of signals: a quarter of the Kelly fraction, at most a tenth of the bankroll. */
+const SIZING: SizingOptions = { bankrollUsd: REFERENCE_BANKROLL_USD, kellyShare: 0.25, positionMax: 0.1 };
+
+export interface SignalPorts extends FindMarketPorts {
+  readonly clock: Pick<Clock, "now" | "sleep">;
+  readonly analyses: Pick<AnalysesService, "analyse" | "latest" | "freshnessNow" | "getStatus">;
+  /**
+   * Returns the current order book, or null if the market has none.
+   *
+   * @throws VenueError if the venue must be asked and does not answer
+   */
+  readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
+  /** Whether the venue trades with play money. */
+  readonly isPlayMoney: (market: BoardMarket) => boolean;
+  /** Enters a trade into the shadow book, once per analysis and side. */
+  readonly enterShadowTrade: (entry: ShadowEntry) => Promise<unknown>;
+  /** Returns a sentence about a trade that hedges a position; null if there is none. */
+  readonly describeHedge: (market: BoardMarket, side: "yes" | "no") => Promise<string | null>;
+}
+
+export type SignalsService = ReturnType<typeof createSignalsService>;
+
+/** Turns analyses into signals, and enters them into the shadow book. */
+export function createSignalsService(ports: SignalPorts) {
+  const { clock, analyses } = ports;
+  const stopped = new AbortController();
+
+  /** Reads the book and decides. The book is current: it is tracked by a stream, or requested within the last seconds. */
+  const readInputs = async (
+    market: BoardMarket,
+    stored: StoredAnalysis,
+    answer: PreparedSignal["answer"],
+  ): Promise<PreparedSignal> => {
+    const book = isOpen(market) ? await ports.readBook(market) : null;
+    return { market, stored, book, answer, now: clock.now() };
+  };
+
+  const decide = (prepared: PreparedSignal, sizing: SizingOptions): Signal =>
+    decideSignal(toInput(prepared, ports.isPlayMoney(prepared.market)), sizing);
+
+  const enter = async ({ market, stored, now }: PreparedSignal, signal: Signal): Promise<void> => {
+    const entry = toShadowEntry(market, stored, signal, now);
+    if (entry !== null) await ports.enterShadowTrade(entry);
+  };
+
+  const findAnalysis = async (market: BoardMarket, isForced: boolean): Promise<StoredAnalysis | null> => {
+    if (isForced) return null;
+    const { venue, marketId } = market.listing;
+    const stored = await analyses.latest(venue, marketId);
+    if (stored === null || !isUsable(stored) || analyses.freshnessNow(stored) === "expired") return null;
+    return stored;
+  };
+
+  /** Waits until a run has ended. Returns false if the time is over, the caller has gone or the service stops. */
+  const waitFor = async ({ analysisId }: RunningAnalysis, signal: AbortSignal): Promise<boolean> => {
+    const ended = AbortSignal.any([signal, stopped.signal]);
+    const until = clock.now() + WAIT_MS_MAX;
+    for (;;) {
+      const { run } = await analyses.getStatus(analysisId, null);
+      if (run.status === "error")
+        throw new AppError("analysis_failed", run.errorMessage ?? "The analysis of this market failed");
+      if (run.status === "complete") return true;
+      if (ended.aborted || clock.now() >= until) return false;
+      await clock.sleep(POLL_MS, ended).catch(() => {});
+    }
+  };
+
+  /** Finds the market, its analysis and its order book. Starts an analysis if there is no usable one. */
+  const prepare = async (request: SignalRequest): Promise<Preparation> => {
+    const { market, answer } = await findMarket(ports, request);
+    const { venue, marketId } = market.listing;
+    const stored = await findAnalysis(market, request.isForced);
+    if (stored !== null) return { kind: "ready", prepared: await readInputs(market, stored, answer) };
+    const { customerId, isForced, waits, signal } = request;
+    const run = { market, ...(await analyses.analyse(venue, marketId, { customerId, isForced })) };
+    if (!waits || !(await waitFor(run, signal))) return { kind: "running", run };
+    const completed = await analyses.latest(venue, marketId);
+    if (completed === null) throw new AppError("analysis_failed", "The result of the analysis is not stored any more");
+    // The price has moved while the analysis ran, so the market is read again.
+    const current = ports.board.find(venue, marketId) ?? market;
+    return { kind: "ready", prepared: await readInputs(current, completed, answer) };
+  };
+
+  return {
+    prepare,
+    decide,
+
+    /**
+     * Returns a signal, or the run that it needs. A trade is entered into the shadow book before this resolves.
+     *
+     * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
+     *   `store_unavailable`; InvalidRequestError; VenueError
+     */
+    async generate(
+      request: SignalRequest,
+    ): Promise<{ readonly kind: "signal"; readonly signal: MarketSignal } | Extract<Preparation, { kind: "running" }>> {
+      const preparation = await prepare(request);
+      if (preparation.kind === "running") return preparation;
+      const { prepared } = preparation;
+      const signal = decide(prepared, SIZING);
+      await enter(prepared, signal);
+      const { recommendation } = signal;
+      const hedge =
+        recommendation === "NO_TRADE"
+          ? null
+          : await ports.describeHedge(prepared.market, recommendation === "BUY_YES" ? "yes" : "no");
+      return { kind: "signal", signal: { ...prepared, signal, hedge } };
+    },
+
+    /**
+     * Enters the signal of a completed analysis into the shadow book if the analysis recommends a trade. The service calls
+     * this for every analysis, so the record does not depend on who asks for signals.
+     */
+    async record(market: BoardMarket, stored: StoredAnalysis): Promise<void> {
+      if (stored.result.analysis.recommendation === "NO_TRADE") return;
+      const prepared = await readInputs(market, stored, null);
+      await enter(prepared, decide(prepared, SIZING));
+    },
+
+    freshnessOf: (stored: StoredAnalysis) => analyses.freshnessNow(stored),
+
+    /** Ends all waiting calls, so that a shutdown does not take five minutes. */
+    stop(): void {
+      stopped.abort();
+    },
+  };
+}
+
+const isOpen = ({ listing }: BoardMarket): boolean => listing.status === "active" && !listing.paused;
+
+/** Analyses of earlier versions of the service lack the uncertainty that a size depends on. */
+const isUsable = ({ result: { analysis } }: StoredAnalysis): boolean =>
+  Number.isFinite(analysis.standardError) && Number.isFinite(analysis.dailyMove);
+
+function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boolean): SignalInput {
+  const { listing, yesPrice } = market;
+  const { analysis } = stored.result;
+  return {
+    now,
+    analysis,
+    market: {
+      kind: isPlayMoney ? "play_money" : "money",
+      isOpen: isOpen(market),
+      closeAt: listing.closeAt,
+      resolutionAt: listing.expectedResolutionAt,
+      tickSize: listing.tickSize,
+      takerFee: listing.takerFee,
+    },
+    yesPrice: yesPrice ?? analysis.marketPrice,
+    book: book === null ? null : { at: now, bids: book.bids, asks: book.asks },
+  };
+}
+
+/** The trade of a signal; null without a trade. */
+export function toShadowEntry(
+  { listing }: Pick<BoardMarket, "listing">,
+  { analysisId }: Pick<StoredAnalysis, "analysisId">,
+  { recommendation, fill, probability, yesPrice, executableEdge, sizePct }: Signal,
+  at: number,
+): ShadowEntry | null {
+  if (recommendation === "NO_TRADE" || fill === null || executableEdge === null) return null;
+  const { venue, marketId, title, category } = listing;
+  return {
+    ...{ analysisId, venue, marketId, title, category: categoryOf(category), at, probability, sizePct },
+    side: recommendation === "BUY_YES" ? "yes" : "no",
+    contracts: fill.contracts,
+    price: fill.averagePrice,
+    feeUsd: fill.feeUsd,
+    marketPrice: yesPrice,
+    edge: executableEdge,
+  };
+}

@@ -1,0 +1,163 @@
+/** Scores of probabilities against outcomes. An outcome is in [0, 1]: a partial settlement counts with its share. */
+import { assertPositive, assertProbability } from "./assert.ts";
+import { normalQuantile } from "./normal.ts";
+
+export interface ScoredForecast {
+  /** In [0, 1]. */
+  readonly probability: number;
+  /** Payout of one YES contract, in [0, 1]. */
+  readonly outcome: number;
+}
+
+/** Quadratic error of a probability: (p - o)². */
+export const squaredError = (probability: number, outcome: number): number => (probability - outcome) ** 2;
+
+/**
+ * Logarithmic loss of a probability: -o ln p - (1 - o) ln (1 - p).
+ *
+ * @param distanceMin  probabilities closer to 0 or 1 count as if they had this distance, because the loss of a wrong 0 is
+ *   infinite; in (0, 0.5)
+ * @example logLoss(0.8, 1, 1e-4); // 0.2231
+ */
+export function logLoss(probability: number, outcome: number, distanceMin: number): number {
+  const bounded = Math.min(Math.max(probability, distanceMin), 1 - distanceMin);
+  return -(outcome * Math.log(bounded) + (1 - outcome) * Math.log(1 - bounded));
+}
+
+/**
+ * Mean of the quadratic errors; 0 is best, 0.25 is a probability of 0.5 for every yes/no question.
+ *
+ * @returns  null without forecasts
+ * @throws RangeError when a probability or an outcome is outside [0, 1]
+ * @see Brier (1950), "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78(1)
+ * @example brierScore([{ probability: 0.8, outcome: 1 }]); // 0.04
+ */
+export const brierScore = (forecasts: readonly ScoredForecast[]): number | null => meanOf(forecasts, squaredError);
+
+/**
+ * Mean of the logarithmic losses; 0 is best.
+ *
+ * @param distanceMin  as in `logLoss`
+ * @returns  null without forecasts
+ * @throws RangeError when a probability or an outcome is outside [0, 1]
+ * @see Good (1952), "Rational Decisions", Journal of the Royal Statistical Society B 14(1)
+ */
+export const meanLogLoss = (forecasts: readonly ScoredForecast[], distanceMin: number): number | null =>
+  meanOf(forecasts, (probability, outcome) => logLoss(probability, outcome, distanceMin));
+
+function meanOf(
+  forecasts: readonly ScoredForecast[],
+  lossOf: (probability: number, outcome: number) => number,
+): number | null {
+  let sum = 0;
+  for (const forecast of forecasts) {
+    assertForecast(forecast);
+    sum += lossOf(forecast.probability, forecast.outcome);
+  }
+  return forecasts.length === 0 ? null : sum / forecasts.length;
+}
+
+function assertForecast({ probability, outcome }: ScoredForecast): void {
+  assertProbability(probability, "probability");
+  assertProbability(outcome, "outcome");
+}
+
+/**
+ * Share of the reference's Brier score that is avoided: 1 - score / reference. Above 0 is better than the reference.
+ *
+ * @returns  null if a score is null or the reference is perfect
+ * @example brierSkillScore(0.18, 0.2); // 0.1
+ */
+export function brierSkillScore(score: number | null, reference: number | null): number | null {
+  return score === null || reference === null || reference === 0 ? null : 1 - score / reference;
+}
+
+const Z_95 = normalQuantile(0.975);
+
+/**
+ * 95% confidence interval of a share (Wilson score interval). The share may contain fractions of a success; their variance is
+ * smaller, so the interval is then too wide rather than too narrow.
+ *
+ * center (p + z²/2n) / (1 + z²/n), half width z sqrt(p (1 - p)/n + z²/4n²) / (1 + z²/n)
+ *
+ * @param share  observed share of successes, in [0, 1]
+ * @param count  number of independent observations, above 0
+ * @throws RangeError when an argument is outside its range
+ * @see Wilson (1927), "Probable inference, the law of succession, and statistical inference", JASA 22(158)
+ * @example wilsonInterval(0.5, 10); // { low: 0.2366, high: 0.7634 }
+ */
+export function wilsonInterval(share: number, count: number): { readonly low: number; readonly high: number } {
+  assertProbability(share, "share");
+  assertPositive(count, "count");
+  const z2 = Z_95 ** 2;
+  const scale = 1 + z2 / count;
+  const center = (share + z2 / (2 * count)) / scale;
+  const halfWidth = (Z_95 * Math.sqrt((share * (1 - share)) / count + z2 / (4 * count ** 2))) / scale;
+  // The bound on the side of a share of 0 or 1 is exact; rounding errors would move it.
+  return {
+    low: share === 0 ? 0 : Math.max(0, center - halfWidth),
+    high: share === 1 ? 1 : Math.min(1, center + halfWidth),
+  };
+}
+
+const BINS = 10;
+
+/** Forecasts of one range of probabilities. The other figures are null if there are none. */
+export interface ReliabilityBin {
+  /** Inclusive. */
+  readonly lower: number;
+  /** Exclusive; inclusive in the last bin. */
+  readonly upper: number;
+  readonly count: number;
+  readonly meanPredicted: number | null;
+  /** Mean outcome. */
+  readonly observedFrequency: number | null;
+  /** 95% Wilson interval of the observed frequency. */
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/**
+ * Reliability of probabilities: their mean and the mean outcome in ten bins of equal width.
+ *
+ * @returns  ten bins, also if they are empty
+ * @throws RangeError when a probability or an outcome is outside [0, 1]
+ * @see Murphy & Winkler (1977), "Reliability of subjective probability forecasts", Applied Statistics 26(1)
+ */
+export function reliabilityBins(forecasts: readonly ScoredForecast[]): readonly ReliabilityBin[] {
+  const sums = Array.from({ length: BINS }, () => ({ count: 0, predicted: 0, observed: 0 }));
+  for (const forecast of forecasts) {
+    assertForecast(forecast);
+    const sum = sums[Math.min(BINS - 1, Math.floor(forecast.probability * BINS))];
+    if (sum === undefined) continue;
+    sum.count += 1;
+    sum.predicted += forecast.probability;
+    sum.observed += forecast.outcome;
+  }
+  return sums.map(({ count, predicted, observed }, index) => {
+    const edges = { lower: index / BINS, upper: (index + 1) / BINS, count };
+    if (count === 0) return { ...edges, meanPredicted: null, observedFrequency: null, low: null, high: null };
+    // Sums of many fractions can exceed their number by a rounding error.
+    const observedFrequency = Math.min(1, observed / count);
+    const meanPredicted = Math.min(1, predicted / count);
+    return { ...edges, meanPredicted, observedFrequency, ...wilsonInterval(observedFrequency, count) };
+  });
+}
+
+/**
+ * Expected calibration error: the mean distance of observed frequency and mean probability over the bins, weighted by their
+ * counts. It is above 0 for a small sample even if the probabilities are right.
+ *
+ * @returns  in [0, 1]; null if all bins are empty
+ * @see Naeini, Cooper & Hauskrecht (2015), "Obtaining well calibrated probabilities using Bayesian binning", AAAI
+ */
+export function expectedCalibrationError(bins: readonly ReliabilityBin[]): number | null {
+  let total = 0;
+  let distance = 0;
+  for (const { count, meanPredicted, observedFrequency } of bins) {
+    if (meanPredicted === null || observedFrequency === null) continue;
+    total += count;
+    distance += count * Math.abs(observedFrequency - meanPredicted);
+  }
+  return total === 0 ? null : distance / total;
+}

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { clusteredError, clusteredRatio, type Term } from "./clustered-ratio.ts";
+
+const near = (actual: number, expected: number, tolerance = 1e-9) =>
+  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
+
+test("the interval contains the value, is the same every time, and widens if rows are copies of each other", () => {
+  const terms = Array.from({ length: 40 }, (_, index) => ({
+    group: `${index}`,
+    numerator: Math.sin(index),
+    denominator: 1,
+  }));
+  const interval = clusteredRatio(terms);
+  assert.deepEqual(clusteredRatio(terms), interval);
+  assert.ok(interval !== null && interval.low < interval.value && interval.value < interval.high);
+  const copied = terms.flatMap((term) => [term, term, term, term]);
+  near(clusteredError(copied), clusteredError(terms));
+  const apart = copied.map((term, index) => ({ ...term, group: `${index}` }));
+  near(clusteredError(apart), clusteredError(terms) / 2);
+});
+
+test("the bootstrap interval agrees with the standard error of a mean", () => {
+  const terms = Array.from({ length: 400 }, (_, index) => ({
+    group: `${index}`,
+    numerator: index % 2,
+    denominator: 1,
+  }));
+  const interval = clusteredRatio(terms);
+  near(clusteredError(terms), 0.5 / Math.sqrt(400));
+  near((interval?.high ?? 0) - (interval?.low ?? 0), (2 * 1.96 * 0.5) / Math.sqrt(400), 0.01);
+});
+
+test("the bounds never leave the range of the groups' own ratios", () => {
+  const term = fc.record({
+    group: fc.constantFrom("a", "b", "c", "d"),
+    numerator: fc.double({ min: -5, max: 5, noNaN: true }),
+    denominator: fc.integer({ min: 1, max: 3 }),
+  });
+  fc.assert(
+    fc.property(fc.array(term, { minLength: 1, maxLength: 12 }), (terms: readonly Term[]) => {
+      const interval = clusteredRatio(terms);
+      assert.ok(interval !== null);
+      if (new Set(terms.map(({ group }) => group)).size === 1) return;
+      const ratios = Map.groupBy(terms, ({ group }) => group)
+        .values()
+        .map((list) => sumOf(list, "numerator") / sumOf(list, "denominator"))
+        .toArray();
+      assert.ok(interval.low >= Math.min(...ratios) - 1e-9 && interval.high <= Math.max(...ratios) + 1e-9);
+      assert.ok(interval.low <= interval.high);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+const sumOf = (terms: readonly Term[], name: "numerator" | "denominator") =>
+  terms.reduce((sum, term) => sum + term[name], 0);
+
+test("one group tells nothing about the spread of groups, so its interval is unbounded", () => {
+  const terms = [1, 2, 3].map((numerator) => ({ group: "a", numerator, denominator: 1 }));
+  assert.deepEqual(clusteredRatio(terms), { value: 2, low: -Infinity, high: Infinity });
+});
+
+test("without terms, or with a denominator of 0, there is no ratio", () => {
+  assert.equal(clusteredRatio([]), null);
+  assert.equal(clusteredRatio([{ group: "a", numerator: 1, denominator: 0 }]), null);
+});

@@ -1,0 +1,307 @@
+import { assertNotNegative, assertPositive, assertProbability } from "../quant/assert.ts";
+import { utcDate } from "./book.ts";
+import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
+
+const DAY_MS = 86_400_000;
+/** Contracts that differ by less than this share are equal. They are quotients of prices and USD, which are rounded. */
+const EQUAL_CONTRACTS_SHARE = 1e-9;
+/** A profit below this is a rounding error. */
+const PROFIT_USD_MIN = 1e-9;
+const MICROS_PER_USD = 1_000_000;
+
+/** A part of a lot that was closed or settled. */
+export interface LotExit {
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** closed: by a trade of the other side. settled: with its market. corrected: the market was settled again, differently. */
+  readonly kind: "closed" | "settled" | "corrected";
+  /** Number of contracts, above 0. Those of a correction left the lot earlier. */
+  readonly contracts: number;
+  /** USD received, after the fee of the closing trade. Of a correction: the difference, which can be negative. */
+  readonly proceedsUsd: number;
+  /** Proceeds minus the cost of these contracts and their share of the fee, in USD. Of a correction: the proceeds. */
+  readonly pnlUsd: number;
+}
+
+/** Contracts that one trade bought and that did not close earlier ones. */
+export interface Lot extends Omit<Trade, "contracts" | "feeUsd"> {
+  /** Contracts bought, above 0. */
+  readonly contracts: number;
+  /** Their share of the trade's fee in USD. */
+  readonly feeUsd: number;
+  /** Contracts that are neither closed nor settled. */
+  readonly openContracts: number;
+  /** In the order of their time. */
+  readonly exits: readonly LotExit[];
+  /** When the last contract was closed or settled, Unix milliseconds; null if one is open. */
+  readonly resolvedAt: number | null;
+}
+
+type MutableLot = { -readonly [Key in keyof Lot]: Lot[Key] } & { exits: LotExit[] };
+
+/**
+ * Divides trades into lots. A trade first closes open lots of the other side of its market, oldest first: one YES and one
+ * NO contract together pay 1 USD, so a NO contract bought at q closes a YES contract at 1 - q, and the reverse. The rest of
+ * the trade opens a lot. A market never has open lots of both sides. A settlement ends all open lots of its market; a later
+ * one changes their payout. A trade after the settlement opens a lot that is settled at once.
+ *
+ * Cash flows are conserved: if every market is settled at a value that is not null, the profits of all exits are the
+ * payouts of all trades minus their costs and fees.
+ *
+ * @param trades  in any order; of trades at the same time, the first one in the list comes first
+ * @param settlements  in any order
+ * @returns  the lots in the order in which they were opened
+ * @throws RangeError when contracts are not above 0, a price is outside [0, 1], a fee is negative, or a payout is outside [0, 1]
+ * @example
+ * // YES at 0.4, then NO at 0.5: 10 contracts are closed at 0.5 with a profit of 1 USD.
+ * matchLots([yes(10, 0.4), no(10, 0.5)], [])[0].exits[0].pnlUsd;
+ */
+export function matchLots(trades: readonly Trade[], settlements: readonly Settlement[]): Lot[] {
+  const lots: MutableLot[] = [];
+  const markets = new Map<string, MarketLots>();
+  const marketOf = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">) => {
+    const id = marketKey({ venue, marketId });
+    const market = markets.get(id) ?? new MarketLots(lots);
+    markets.set(id, market);
+    return market;
+  };
+  const byTime = (a: { readonly at: number }, b: { readonly at: number }) => a.at - b.at;
+  const laterSettlements = settlements.toSorted(byTime);
+  let next = 0;
+  const settleBefore = (at: number) => {
+    for (; next < laterSettlements.length; next++) {
+      const settlement = laterSettlements[next];
+      if (settlement === undefined || settlement.at >= at) return;
+      marketOf(settlement).settle(settlement);
+    }
+  };
+  for (const trade of trades.toSorted(byTime)) {
+    settleBefore(trade.at);
+    marketOf(trade).trade(trade);
+  }
+  settleBefore(Number.POSITIVE_INFINITY);
+  return lots;
+}
+
+/** Text that identifies a market. */
+export const marketKey = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">): string => `${venue}/${marketId}`;
+
+/** The lots of one market. */
+class MarketLots {
+  readonly #all: MutableLot[];
+  /** Oldest first; all of one side. Those before `#head` are closed. */
+  readonly #open: MutableLot[] = [];
+  #head = 0;
+  readonly #settled: { readonly lot: MutableLot; readonly contracts: number; proceedsUsd: number }[] = [];
+  #settlement: Settlement | null = null;
+
+  constructor(all: MutableLot[]) {
+    this.#all = all;
+  }
+
+  trade(trade: Trade): void {
+    const { contracts, price, feeUsd, side, at } = trade;
+    assertPositive(contracts, "contracts");
+    assertProbability(price, "price");
+    assertNotNegative(feeUsd, "feeUsd");
+    let rest = contracts;
+    for (;;) {
+      const lot = this.#open[this.#head];
+      if (lot === undefined || lot.side === side || rest === 0) break;
+      const isEqual = Math.abs(lot.openContracts - rest) <= EQUAL_CONTRACTS_SHARE * Math.max(lot.openContracts, rest);
+      const closed = isEqual ? lot.openContracts : Math.min(lot.openContracts, rest);
+      exit(lot, { at, kind: "closed", contracts: closed }, closed * (1 - price) - (feeUsd * closed) / contracts);
+      if (lot.openContracts === 0) this.#head += 1;
+      rest = isEqual ? 0 : rest - closed;
+    }
+    if (rest === 0) return;
+    const share = { contracts: rest, openContracts: rest, feeUsd: (feeUsd * rest) / contracts };
+    const lot: MutableLot = { ...trade, ...share, exits: [], resolvedAt: null };
+    this.#all.push(lot);
+    if (this.#settlement === null) this.#open.push(lot);
+    else this.#settleLot(lot, { ...this.#settlement, at });
+  }
+
+  settle(settlement: Settlement): void {
+    assertProbability(settlement.value ?? 0, "value");
+    this.#settlement = settlement;
+    for (const settled of this.#settled) {
+      const proceedsUsd = payoutUsd(settled.lot, settled.contracts, settlement);
+      const differenceUsd = proceedsUsd - settled.proceedsUsd;
+      settled.proceedsUsd = proceedsUsd;
+      if (differenceUsd === 0) continue;
+      const { contracts } = settled;
+      const correction = { kind: "corrected", contracts, proceedsUsd: differenceUsd, pnlUsd: differenceUsd } as const;
+      settled.lot.exits.push({ at: settlement.at, ...correction });
+    }
+    for (const lot of this.#open.splice(this.#head)) this.#settleLot(lot, settlement);
+  }
+
+  #settleLot(lot: MutableLot, settlement: Settlement): void {
+    const contracts = lot.openContracts;
+    const proceedsUsd = payoutUsd(lot, contracts, settlement);
+    exit(lot, { at: settlement.at, kind: "settled", contracts }, proceedsUsd);
+    this.#settled.push({ lot, contracts, proceedsUsd });
+  }
+}
+
+function exit(lot: MutableLot, part: Pick<LotExit, "at" | "kind" | "contracts">, proceedsUsd: number): void {
+  lot.exits.push({ ...part, proceedsUsd, pnlUsd: proceedsUsd - costUsd(lot, part.contracts) });
+  lot.openContracts -= part.contracts;
+  if (lot.openContracts === 0) lot.resolvedAt = part.at;
+}
+
+/** What the contracts pay. If the venue refunds, it pays back their price and fee. */
+function payoutUsd(lot: Lot, contracts: number, { value }: Settlement): number {
+  return value === null ? costUsd(lot, contracts) : contracts * sidePrice(lot.side, value);
+}
+
+/** Cost in USD of some of the contracts of a lot, with their share of its fee. */
+const costUsd = ({ price, feeUsd, contracts }: Lot, some: number): number => some * price + (feeUsd * some) / contracts;
+
+/** Price or payout of a contract of this side. @param yesPrice  in [0, 1] */
+export const sidePrice = (side: Side, yesPrice: number): number => (side === "yes" ? yesPrice : 1 - yesPrice);
+
+/** Profit or loss in USD of all contracts of a lot that are closed or settled. */
+export const realisedPnlUsd = ({ exits }: Pick<Lot, "exits">): number =>
+  exits.reduce((sum, { pnlUsd }) => sum + pnlUsd, 0);
+
+/** The open contracts of one market. */
+export interface Position {
+  readonly venue: string;
+  readonly marketId: string;
+  readonly side: Side;
+  /** Above 0. */
+  readonly contracts: number;
+  /** Average price without fees. */
+  readonly entryPrice: number;
+  /** With the share of the fees. */
+  readonly costUsd: number;
+  /** When its oldest lot was opened, Unix milliseconds. */
+  readonly openedAt: number;
+}
+
+/** Sums the open contracts of each market. Returns the markets in the order in which their positions were opened. */
+export function openPositions(lots: readonly Lot[]): Position[] {
+  const positions = new Map<string, Position>();
+  for (const lot of lots) {
+    if (lot.openContracts === 0) continue;
+    const { venue, marketId, side, at: openedAt } = lot;
+    const key = marketKey(lot);
+    const position = positions.get(key) ?? { venue, marketId, side, contracts: 0, entryPrice: 0, costUsd: 0, openedAt };
+    const contracts = position.contracts + lot.openContracts;
+    positions.set(key, {
+      ...position,
+      contracts,
+      entryPrice: (position.entryPrice * position.contracts + lot.price * lot.openContracts) / contracts,
+      costUsd: position.costUsd + costUsd(lot, lot.openContracts),
+      openedAt: Math.min(position.openedAt, openedAt),
+    });
+  }
+  return [...positions.values()];
+}
+
+/**
+ * Profit of lots by UTC day, and their totals. Open contracts are valued at the last mark since their purchase, or at their
+ * price if there is none. The fee of a lot is a loss of the day of its purchase. A lot is entered on the day of its
+ * purchase, and resolved on the day on which its last contract is closed or settled. It counts as won on that day if it has
+ * a profit at its end, and in the totals if it has one after all corrections. The profits of days are multiples of 1e-6 USD.
+ *
+ * @param marks  in any order; one at midnight belongs to the day that it ends
+ * @param until  Unix milliseconds; the last day is the one that contains it
+ * @returns  all days from the first purchase on, oldest first; none without lots
+ * @throws RangeError when the price of a mark is outside [0, 1]
+ */
+export function lotPerformance(
+  lots: readonly Lot[],
+  marks: readonly Mark[],
+  until: number,
+): { readonly days: DayTotals[]; readonly totals: BookTotals } {
+  const marksByMarket = groupMarks(marks);
+  const firstDay = lots.reduce((first, { at }) => Math.min(first, dayOf(at)), dayOf(until) + 1);
+  const days = Array.from({ length: dayOf(until) - firstDay + 1 }, (_, index) => ({
+    date: utcDate((firstDay + index) * DAY_MS),
+    ...{ pnlMicros: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 },
+  }));
+  for (const lot of lots) {
+    const entryDay = days[dayOf(lot.at) - firstDay];
+    if (entryDay !== undefined) entryDay.enteredTrades += 1;
+    for (const { day, micros } of profitsOf(lot, marksByMarket.get(marketKey(lot)) ?? [])) {
+      const profitDay = days[day - firstDay];
+      if (profitDay !== undefined) profitDay.pnlMicros += micros;
+    }
+    if (lot.resolvedAt === null) continue;
+    const resolvedDay = days[dayOf(lot.resolvedAt) - firstDay];
+    if (resolvedDay === undefined) continue;
+    const endOfDay = (dayOf(lot.resolvedAt) + 1) * DAY_MS;
+    resolvedDay.resolvedTrades += 1;
+    if (isWon({ exits: lot.exits.filter(({ at }) => at < endOfDay) })) resolvedDay.wonTrades += 1;
+  }
+  return {
+    days: days.map(({ date, pnlMicros, ...counts }) => ({ date, pnlUsd: pnlMicros / MICROS_PER_USD + 0, ...counts })),
+    totals: totalLots(lots),
+  };
+}
+
+function totalLots(lots: readonly Lot[]): BookTotals {
+  const resolved = lots.filter(({ resolvedAt }) => resolvedAt !== null);
+  const edges = resolved.flatMap(({ edge }) => edge ?? []);
+  return {
+    totalTrades: lots.length,
+    resolvedTrades: resolved.length,
+    wonTrades: resolved.filter(isWon).length,
+    resolvedCostUsd: resolved.reduce((sum, lot) => sum + costUsd(lot, lot.contracts), 0),
+    resolvedPnlUsd: resolved.reduce((sum, lot) => sum + realisedPnlUsd(lot), 0),
+    averageEdge: edges.length === 0 ? null : edges.reduce((sum, edge) => sum + edge, 0) / edges.length,
+  };
+}
+
+const isWon = (lot: Pick<Lot, "exits">): boolean => realisedPnlUsd(lot) > PROFIT_USD_MIN;
+
+/** Number of the UTC day since 1970. */
+const dayOf = (at: number): number => Math.floor(at / DAY_MS);
+
+function groupMarks(marks: readonly Mark[]): Map<string, Mark[]> {
+  const groups = new Map<string, Mark[]>();
+  for (const mark of marks.toSorted((a, b) => a.at - b.at)) {
+    assertProbability(mark.yesPrice, "yesPrice");
+    const key = marketKey(mark);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [mark]);
+    else group.push(mark);
+  }
+  return groups;
+}
+
+/** The changes in value of a lot in 1e-6 USD, each with the day to which it belongs. Their sum is its profit. */
+function* profitsOf(lot: Lot, marks: readonly Mark[]): Generator<{ readonly day: number; readonly micros: number }> {
+  let price = lot.price;
+  let contracts = lot.contracts;
+  let receivedUsd = -costUsd(lot, lot.contracts);
+  let lastMicros = 0;
+  const changeOn = (day: number) => {
+    const micros = Math.round((receivedUsd + contracts * price) * MICROS_PER_USD);
+    const change = { day, micros: micros - lastMicros };
+    lastMicros = micros;
+    return change;
+  };
+  let next = 0;
+  const exitsBefore = function* (at: number) {
+    for (; next < lot.exits.length; next++) {
+      const part = lot.exits[next];
+      if (part === undefined || part.at >= at) return;
+      if (part.kind !== "corrected") contracts -= part.contracts;
+      receivedUsd += part.proceedsUsd;
+      yield changeOn(dayOf(part.at));
+    }
+  };
+  yield changeOn(dayOf(lot.at));
+  for (const mark of marks) {
+    if (mark.at <= lot.at) continue;
+    if (lot.resolvedAt !== null && mark.at > lot.resolvedAt) break;
+    yield* exitsBefore(mark.at);
+    price = sidePrice(lot.side, mark.yesPrice);
+    yield changeOn(dayOf(mark.at - 1));
+  }
+  yield* exitsBefore(Number.POSITIVE_INFINITY);
+}
