@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
-import { registerPortfolioRoutes } from "./app-trading.ts";
+import { registerPortfolioRoutes, type TrackRecord } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
 import { type Analyses, analysisRoutes, presentAnalysis } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
@@ -20,6 +20,7 @@ import { createMarketsService, type MarketsService, marketRoutes } from "./capab
 import type { Matching } from "./capabilities/matching/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
 import { createScreeningService, screeningRoutes } from "./capabilities/screening/index.ts";
+import { performanceRoutes } from "./capabilities/track-record/index.ts";
 import { websiteRoutes } from "./capabilities/website/index.ts";
 import { createWhatIfService, whatIfRoutes } from "./capabilities/what-if/index.ts";
 import type { VenueId } from "./domain/market.ts";
@@ -35,6 +36,7 @@ export function registerMarketRoutes(
     readonly ingest: Ingest;
     readonly matching: Matching;
     readonly analyses: Analyses;
+    readonly trackRecord: TrackRecord;
     readonly health: () => HealthReport;
   },
 ): void {
@@ -82,7 +84,11 @@ export function registerMarketRoutes(
     probabilityOf: analyses.probabilityOf,
   });
   consensusRoutes(http, { service: consensus, venues: venues.trading });
-  registerPortfolioRoutes(http, { ...options, markets: service, venues: venues.trading });
+  const portfolios = registerPortfolioRoutes(http, { ...options, markets: service, venues: venues.trading });
+  performanceRoutes(http, {
+    ...{ shadow: options.trackRecord.performance, livePerformance: portfolios.livePerformance },
+    now: () => clock.now(),
+  });
   const arbitrage = createArbitrageService({
     ...{ board, clock, pairs: ports.matchedPairs ?? matching, venues: venues.trading },
     readBook: (market) => ingest.books.read(market),

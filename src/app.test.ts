@@ -36,6 +36,8 @@ const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "pro accoun
   "POST /v1/trades/report": "pro account",
   "POST /v1/trades/shadow": "pro account",
   "GET /v1/portfolio": "account",
+  "GET /v1/performance": "free",
+  "GET /v1/performance/history": "free",
   "GET /v1/arbitrage": "pro",
   "GET /v1/arbitrage/live": "pro",
   "POST /v1/markets/{platform}/{market_id}/analyze": "free",
