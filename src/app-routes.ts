@@ -1,9 +1,18 @@
 import type { FastifyInstance } from "fastify";
+import { registerPortfolioRoutes } from "./app-portfolios.ts";
 import type { AppPorts } from "./app-ports.ts";
-import { registerPortfolioRoutes, type TrackRecord } from "./app-trading.ts";
+import type { Trading } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
 import { type Analyses, analysisRoutes, presentAnalysis } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
+import {
+  CALIBRATION_WORKER,
+  type CalibrationReport,
+  type CalibrationService,
+  calibrationRoutes,
+  createCalibrationService,
+  type Sample,
+} from "./capabilities/calibration/index.ts";
 import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
 import {
   CORRELATION_WORKER,
@@ -20,6 +29,7 @@ import { createMarketsService, type MarketsService, marketRoutes } from "./capab
 import type { Matching } from "./capabilities/matching/index.ts";
 import { createResolutionService, resolutionRoutes } from "./capabilities/resolution/index.ts";
 import { createScreeningService, screeningRoutes } from "./capabilities/screening/index.ts";
+import { signalRoutes } from "./capabilities/signals/index.ts";
 import { performanceRoutes } from "./capabilities/track-record/index.ts";
 import { websiteRoutes } from "./capabilities/website/index.ts";
 import { createWhatIfService, whatIfRoutes } from "./capabilities/what-if/index.ts";
@@ -36,11 +46,11 @@ export function registerMarketRoutes(
     readonly ingest: Ingest;
     readonly matching: Matching;
     readonly analyses: Analyses;
-    readonly trackRecord: TrackRecord;
+    readonly trading: Trading;
     readonly health: () => HealthReport;
   },
 ): void {
-  const { ports, board, ingest, matching, analyses, health } = options;
+  const { ports, board, ingest, matching, analyses, trading, health } = options;
   const { clock, database, publicUrl, data } = ports;
   const listIds = (venues: AppPorts["venues"]): readonly VenueId[] => venues.map(({ id }) => id);
   const venues = { trading: listIds(ports.venues.filter((venue) => !venue.referenceOnly)), all: listIds(ports.venues) };
@@ -85,8 +95,10 @@ export function registerMarketRoutes(
   });
   consensusRoutes(http, { service: consensus, venues: venues.trading });
   const portfolios = registerPortfolioRoutes(http, { ...options, markets: service, venues: venues.trading });
+  signalRoutes(http, { service: trading.signals, venues });
   performanceRoutes(http, {
-    ...{ shadow: options.trackRecord.performance, livePerformance: portfolios.livePerformance },
+    shadow: trading.performance,
+    livePerformance: (customerId) => portfolios.livePerformance(customerId),
     now: () => clock.now(),
   });
   const arbitrage = createArbitrageService({
@@ -115,6 +127,7 @@ export function registerMarketRoutes(
     probabilityOf: analyses.probabilityOf,
   });
   eventAnalysisRoutes(http, { service: eventAnalyses, venues: venues.trading });
+  const calibration = registerCalibrationRoutes(http, ports);
   websiteRoutes(http, {
     service,
     board,
@@ -130,6 +143,8 @@ export function registerMarketRoutes(
       const stored = await analyses.service.latest(venue, marketId);
       return stored === null ? null : { stored, freshness: analyses.service.freshnessNow(stored) };
     },
+    readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),
+    readPerformance: async () => null,
   });
   docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
 }
@@ -155,5 +170,16 @@ function registerCorrelationRoutes(
     readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),
   });
   correlationRoutes(http, { service, venues });
+  return service;
+}
+
+function registerCalibrationRoutes(
+  http: FastifyInstance,
+  { clock, database, openWorkerPool }: Pick<AppPorts, "clock" | "database" | "openWorkerPool">,
+): CalibrationService {
+  const workers = openWorkerPool<Sample, CalibrationReport>(CALIBRATION_WORKER);
+  http.addHook("onClose", () => workers.close());
+  const service = createCalibrationService({ clock, database, workers });
+  calibrationRoutes(http, { service });
   return service;
 }

@@ -1,30 +1,49 @@
-import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
-import type { MarketsService } from "./capabilities/markets/index.ts";
-import {
-  createPaperTrades,
-  createPortfolioService,
-  type PortfolioService,
-  portfolioRoutes,
-} from "./capabilities/portfolios/index.ts";
+import type { Analyses } from "./capabilities/analyses/index.ts";
+import { createMarketFinder } from "./capabilities/markets/index.ts";
+import { createSignalsService } from "./capabilities/signals/index.ts";
 import { createShadowBook, createShadowPerformance } from "./capabilities/track-record/index.ts";
-import type { VenueId } from "./domain/market.ts";
 import type { EventLog } from "./event-log/index.ts";
 import type { Ingest } from "./ingest/index.ts";
 
-export type TrackRecord = ReturnType<typeof createTrackRecord>;
+export type Trading = ReturnType<typeof buildTrading>;
 
-/** The shadow book, which nodes that maintain keep up to date, and its performance, which nodes with the API serve. */
-export function createTrackRecord(
+/**
+ * Signals and their track record. Each analysis that this node completes is signalled. Nodes that maintain keep the shadow
+ * book up to date, and nodes with the API serve its performance.
+ */
+export function buildTrading(
   ports: AppPorts,
-  pipeline: { readonly board: MarketBoard; readonly eventLog: EventLog },
+  pipeline: {
+    readonly board: MarketBoard;
+    readonly ingest: Ingest;
+    readonly eventLog: EventLog;
+    readonly analyses: Analyses;
+  },
 ) {
+  const { clock, venues } = ports;
+  const { board, ingest, analyses } = pipeline;
   const book = createShadowBook({ ...ports, ...pipeline });
   const performance = createShadowPerformance(ports);
+  const playMoney = new Set(venues.filter(({ referenceOnly }) => referenceOnly).map(({ id }) => id));
+  const signals = createSignalsService({
+    ...{ board, clock, analyses: analyses.service },
+    venues: venues.filter(({ referenceOnly }) => !referenceOnly).map(({ id }) => id),
+    getMarket: createMarketFinder({
+      ...{ board, clock },
+      fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
+    }),
+    readBook: (market) => ingest.books.read(market),
+    isPlayMoney: ({ listing }) => playMoney.has(listing.venue),
+    enterShadowTrade: (entry) => book.enter(entry),
+    describeHedge: async () => null,
+  });
+  analyses.observeCompletions(signals.record);
   return {
     book,
     performance,
+    signals,
     /** Names of the jobs whose last run failed, for health and metrics. */
     get failingJobs(): readonly string[] {
       return [...book.failingJobs, ...performance.failingJobs];
@@ -34,29 +53,8 @@ export function createTrackRecord(
       if (ports.node?.serves !== false) performance.start();
     },
     async stop(): Promise<void> {
+      signals.stop();
       await Promise.all([book.stop(), performance.stop()]);
     },
   };
-}
-
-/** Registers the endpoints of customers' own trades. Returns the service that measures their profit. */
-export function registerPortfolioRoutes(
-  http: FastifyInstance,
-  options: {
-    readonly ports: Pick<AppPorts, "clock" | "database">;
-    readonly board: MarketBoard;
-    readonly ingest: Pick<Ingest, "books">;
-    readonly markets: MarketsService;
-    readonly venues: readonly VenueId[];
-  },
-): PortfolioService {
-  const { ports, board, ingest, markets, venues } = options;
-  const { clock, database } = ports;
-  const service = createPortfolioService({ database, board, clock });
-  const paperTrades = createPaperTrades({
-    ...{ database, clock, getMarket: markets.getListedMarket },
-    readBook: (market) => ingest.books.read(market),
-  });
-  portfolioRoutes(http, { service, paperTrades, venues });
-  return service;
 }

@@ -4,7 +4,7 @@ import { buildAnalyses } from "./app-analyses.ts";
 import { buildCustomers } from "./app-customers.ts";
 import type { App, AppPorts } from "./app-ports.ts";
 import { registerMarketRoutes } from "./app-routes.ts";
-import { createTrackRecord } from "./app-trading.ts";
+import { buildTrading } from "./app-trading.ts";
 import { MarketBoard } from "./board/index.ts";
 import {
   ACCOUNT_PATH,
@@ -50,7 +50,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const needsMatching = servesApi || ports.node?.maintains !== false;
   const matching = needsMatching ? createMatching({ ...ports, board }) : null;
   const analyses = buildAnalyses(ports, { board, ingest, eventLog, matching });
-  const trackRecord = createTrackRecord(ports, { board, eventLog });
+  const trading = buildTrading(ports, { board, ingest, eventLog, analyses });
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const accounts = buildCustomers(ports, nodeId);
@@ -62,7 +62,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       ? null
       : await createPayments({ ...ports.payments, database, clock, random, log, publicUrl, addresses: addressLimits });
   const storeProbe = new StoreProbe(database, clock);
-  const failingJobs = () => [...ingest.failingJobs, ...analyses.failingJobs, ...trackRecord.failingJobs];
+  const failingJobs = () => [...ingest.failingJobs, ...analyses.failingJobs, ...trading.failingJobs];
   const metrics =
     ports.metrics === null
       ? null
@@ -120,7 +120,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   });
   if (servesApi && matching !== null) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
-    registerMarketRoutes(http, { ports, board, ingest, matching, analyses, trackRecord, health: createReport });
+    registerMarketRoutes(http, { ports, board, ingest, matching, analyses, trading, health: createReport });
     const signIn = createBrowserSignIn({ sessions, publicUrl });
     customerRoutes(http, { customers, usage, clock, random, publicUrl, signIn });
     assetRoutes(http, [STYLESHEET_ASSET, COPY_SCRIPT_ASSET, KEY_SCRIPT_ASSET, ACCOUNT_STYLES]);
@@ -148,11 +148,11 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       matching?.start();
       payments?.start();
       analyses.start();
-      trackRecord.start();
+      trading.start();
     },
     async stop() {
       storeProbe.stop();
-      await Promise.all([payments?.stop(), analyses.stop(), trackRecord.stop()]);
+      await Promise.all([payments?.stop(), analyses.stop(), trading.stop()]);
       await ports.jobs.close();
       await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
       await metering.stop();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { clusteredError, clusteredRatio, type Term } from "./clustered-ratio.ts";
+import { clusteredError, clusteredNormalRatio, clusteredRatio, type Term } from "./clustered-ratio.ts";
 
 const near = (actual: number, expected: number, tolerance = 1e-9) =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
@@ -32,6 +32,20 @@ test("the bootstrap interval agrees with the standard error of a mean", () => {
   near((interval?.high ?? 0) - (interval?.low ?? 0), (2 * 1.96 * 0.5) / Math.sqrt(400), 0.01);
 });
 
+test("the normal interval of many groups agrees with that of the bootstrap", () => {
+  const terms = Array.from({ length: 3_000 }, (_, index) => ({
+    group: `${index % 1_500}`,
+    numerator: Math.sin(index) + (index % 7) / 7,
+    denominator: 1 + (index % 3),
+  }));
+  const [normal, resampled] = [clusteredNormalRatio(terms), clusteredRatio(terms)];
+  assert.ok(normal !== null && resampled !== null);
+  near(normal.value, resampled.value);
+  const width = resampled.high - resampled.low;
+  near(normal.low, resampled.low, 0.05 * width);
+  near(normal.high, resampled.high, 0.05 * width);
+});
+
 test("the bounds never leave the range of the groups' own ratios", () => {
   const term = fc.record({
     group: fc.constantFrom("a", "b", "c", "d"),
@@ -59,10 +73,13 @@ const sumOf = (terms: readonly Term[], name: "numerator" | "denominator") =>
 
 test("one group tells nothing about the spread of groups, so its interval is unbounded", () => {
   const terms = [1, 2, 3].map((numerator) => ({ group: "a", numerator, denominator: 1 }));
-  assert.deepEqual(clusteredRatio(terms), { value: 2, low: -Infinity, high: Infinity });
+  for (const ratioOf of [clusteredRatio, clusteredNormalRatio])
+    assert.deepEqual(ratioOf(terms), { value: 2, low: -Infinity, high: Infinity });
 });
 
 test("without terms, or with a denominator of 0, there is no ratio", () => {
-  assert.equal(clusteredRatio([]), null);
-  assert.equal(clusteredRatio([{ group: "a", numerator: 1, denominator: 0 }]), null);
+  for (const ratioOf of [clusteredRatio, clusteredNormalRatio]) {
+    assert.equal(ratioOf([]), null);
+    assert.equal(ratioOf([{ group: "a", numerator: 1, denominator: 0 }]), null);
+  }
 });

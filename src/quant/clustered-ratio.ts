@@ -1,4 +1,5 @@
 /** Means and ratios of grouped data with intervals. Rows of one group depend on each other; groups do not. */
+import { normalQuantile } from "./normal.ts";
 
 export interface Interval {
   readonly value: number;
@@ -44,6 +45,22 @@ export function clusteredRatio(terms: readonly Term[]): Interval | null {
   }
   ratios.sort((a, b) => a - b);
   return { value, low: quantile(ratios, 0.025), high: quantile(ratios, 0.975) };
+}
+
+const Z_95 = normalQuantile(0.975);
+
+/**
+ * As `clusteredRatio`, with the normal approximation of the interval: value ± 1.96 standard errors. For thousands of groups it
+ * agrees with the bootstrap, in a fraction of the time. It is too narrow for few groups.
+ *
+ * @returns  null without terms, or if the denominators sum to 0; an unbounded interval for one group
+ */
+export function clusteredNormalRatio(terms: readonly Term[]): Interval | null {
+  const groups = sumByGroup(terms);
+  const value = ratioOf([...groups.values()]);
+  if (!Number.isFinite(value)) return null;
+  const halfWidth = groups.size === 1 ? Number.POSITIVE_INFINITY : Z_95 * clusteredError(terms);
+  return { value, low: value - halfWidth, high: value + halfWidth };
 }
 
 /** Standard error of a ratio of sums, by group (sandwich estimator). */

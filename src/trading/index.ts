@@ -42,6 +42,15 @@ export {
 export { fillPaperOrder } from "./paper-order.ts";
 export { summarise } from "./performance.ts";
 export {
+  type HedgeCandidate,
+  type HeldPosition,
+  type PortfolioSize,
+  type PortfolioTask,
+  type SizeLimit,
+  sizePosition,
+  type Tie,
+} from "./portfolio/index.ts";
+export {
   type Candidate,
   decideSignal,
   findCandidate,

@@ -254,6 +254,34 @@ test("law: the profits of the days are the profit of the lots, whatever the mark
   );
 });
 
+test("law: the profits until a day are cash plus the value of what is open at its end (brute force)", () => {
+  fc.assert(
+    fc.property(book, value, markList, fc.integer({ min: 1, max: 9 }), (list, payout, markParts, settledOn) => {
+      const lots = matchLots(list, [settle(payout, settledOn, "a"), settle(1 - payout, settledOn + 2, "a")]);
+      const marks = new Map(
+        markParts.map(([day, price, marketId]) => [`${day} ${marketId}`, mark(price, day, marketId)]),
+      );
+      const { days } = lotPerformance(lots, [...marks.values()], at(12));
+      let cumulativeUsd = 0;
+      for (const { date, pnlUsd } of days) {
+        cumulativeUsd += pnlUsd;
+        const end = Date.parse(date) + DAY_MS;
+        const valueOf = (lot: Lot): number => {
+          const exits = lot.exits.filter((exit) => exit.at < end);
+          const gone = sum(exits.map(({ kind, contracts }) => (kind === "corrected" ? 0 : contracts)));
+          const last = [...marks.values()]
+            .filter((item) => item.marketId === lot.marketId && item.at > lot.at && item.at <= end)
+            .sort((a, b) => b.at - a.at)[0]?.yesPrice;
+          const price = last === undefined ? lot.price : lot.side === "yes" ? last : 1 - last;
+          const received = sum(exits.map(({ proceedsUsd }) => proceedsUsd));
+          return received + (lot.contracts - gone) * price - lot.contracts * lot.price - lot.feeUsd;
+        };
+        assertNear(cumulativeUsd, sum(lots.filter((lot) => lot.at < end).map(valueOf)), 1e-5);
+      }
+    }),
+  );
+});
+
 test("law: contracts are conserved, and a market never has open lots of both sides", () => {
   fc.assert(
     fc.property(book, (list) => {

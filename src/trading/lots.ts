@@ -217,19 +217,19 @@ export function lotPerformance(
   marks: readonly Mark[],
   until: number,
 ): { readonly days: DayTotals[]; readonly totals: BookTotals } {
-  const marksByMarket = groupMarks(marks);
   const firstDay = lots.reduce((first, { at }) => Math.min(first, dayOf(at)), dayOf(until) + 1);
   const days = Array.from({ length: dayOf(until) - firstDay + 1 }, (_, index) => ({
     date: utcDate((firstDay + index) * DAY_MS),
     ...{ pnlMicros: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 },
   }));
-  for (const lot of lots) {
-    const entryDay = days[dayOf(lot.at) - firstDay];
-    if (entryDay !== undefined) entryDay.enteredTrades += 1;
-    for (const { day, micros } of profitsOf(lot, marksByMarket.get(marketKey(lot)) ?? [])) {
+  for (const events of groupEvents(lots, marks).values())
+    for (const { day, micros } of profitsOf(events)) {
       const profitDay = days[day - firstDay];
       if (profitDay !== undefined) profitDay.pnlMicros += micros;
     }
+  for (const lot of lots) {
+    const entryDay = days[dayOf(lot.at) - firstDay];
+    if (entryDay !== undefined) entryDay.enteredTrades += 1;
     if (lot.resolvedAt === null) continue;
     const resolvedDay = days[dayOf(lot.resolvedAt) - firstDay];
     if (resolvedDay === undefined) continue;
@@ -261,47 +261,85 @@ const isWon = (lot: Pick<Lot, "exits">): boolean => realisedPnlUsd(lot) > PROFIT
 /** Number of the UTC day since 1970. */
 const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 
-function groupMarks(marks: readonly Mark[]): Map<string, Mark[]> {
-  const groups = new Map<string, Mark[]>();
-  for (const mark of marks.toSorted((a, b) => a.at - b.at)) {
-    assertProbability(mark.yesPrice, "yesPrice");
-    const key = marketKey(mark);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [mark]);
-    else group.push(mark);
+/** What changes the value of the contracts of one market. */
+type MarketEvent =
+  | { readonly kind: "mark"; readonly at: number; readonly yesPrice: number }
+  | { readonly kind: "entry"; readonly at: number; readonly lot: Lot }
+  | { readonly kind: "exit"; readonly at: number; readonly lot: Lot; readonly exit: LotExit };
+
+/** Of events at the same time: a mark does not concern a purchase at its time, and a purchase precedes its settlement. */
+const EVENT_ORDER: Readonly<Record<MarketEvent["kind"], number>> = { mark: 0, entry: 1, exit: 2 };
+
+function groupEvents(lots: readonly Lot[], marks: readonly Mark[]): Map<string, MarketEvent[]> {
+  const groups = new Map<string, MarketEvent[]>();
+  for (const lot of lots) {
+    const key = marketKey(lot);
+    const events = groups.get(key) ?? [];
+    groups.set(key, events);
+    events.push({ kind: "entry", at: lot.at, lot });
+    for (const part of lot.exits) events.push({ kind: "exit", at: part.at, lot, exit: part });
   }
+  for (const mark of marks) {
+    assertProbability(mark.yesPrice, "yesPrice");
+    groups.get(marketKey(mark))?.push({ kind: "mark", at: mark.at, yesPrice: mark.yesPrice });
+  }
+  for (const events of groups.values()) events.sort((a, b) => a.at - b.at || EVENT_ORDER[a.kind] - EVENT_ORDER[b.kind]);
   return groups;
 }
 
-/** The changes in value of a lot in 1e-6 USD, each with the day to which it belongs. Their sum is its profit. */
-function* profitsOf(lot: Lot, marks: readonly Mark[]): Generator<{ readonly day: number; readonly micros: number }> {
-  let price = lot.price;
-  let contracts = lot.contracts;
-  let receivedUsd = -costUsd(lot, lot.contracts);
+/**
+ * The changes in value of the contracts of one market in 1e-6 USD, each with the day to which it belongs. Their sum is the
+ * profit of the market. The contracts are valued together: a mark concerns all that are open.
+ */
+function* profitsOf(events: readonly MarketEvent[]): Generator<{ readonly day: number; readonly micros: number }> {
+  let cashUsd = 0;
+  let openLots = 0;
+  /** Contracts bought before the last mark, and its price of their side. */
+  let marked = { contracts: 0, price: 0, at: Number.NEGATIVE_INFINITY };
+  /** Contracts bought since, and their price. */
+  let unmarked = { contracts: 0, valueUsd: 0 };
+  let side: Side = "yes";
   let lastMicros = 0;
-  const changeOn = (day: number) => {
-    const micros = Math.round((receivedUsd + contracts * price) * MICROS_PER_USD);
-    const change = { day, micros: micros - lastMicros };
-    lastMicros = micros;
-    return change;
-  };
-  let next = 0;
-  const exitsBefore = function* (at: number) {
-    for (; next < lot.exits.length; next++) {
-      const part = lot.exits[next];
-      if (part === undefined || part.at >= at) return;
-      if (part.kind !== "corrected") contracts -= part.contracts;
-      receivedUsd += part.proceedsUsd;
-      yield changeOn(dayOf(part.at));
+  for (const event of events) {
+    if (event.kind === "mark") {
+      if (openLots === 0) continue;
+      const contracts = marked.contracts + unmarked.contracts;
+      marked = { contracts, price: sidePrice(side, event.yesPrice), at: event.at };
+      unmarked = { contracts: 0, valueUsd: 0 };
+    } else if (event.kind === "entry") {
+      const { lot } = event;
+      side = lot.side;
+      openLots += 1;
+      cashUsd -= costUsd(lot, lot.contracts);
+      unmarked = {
+        contracts: unmarked.contracts + lot.contracts,
+        valueUsd: unmarked.valueUsd + lot.contracts * lot.price,
+      };
+    } else {
+      const { lot, exit: part } = event;
+      cashUsd += part.proceedsUsd;
+      if (part.kind !== "corrected") {
+        if (marked.at > lot.at) marked = { ...marked, contracts: marked.contracts - part.contracts };
+        else
+          unmarked = {
+            contracts: unmarked.contracts - part.contracts,
+            valueUsd: unmarked.valueUsd - part.contracts * lot.price,
+          };
+        if (part === lastExit(lot)) openLots -= 1;
+      }
+      // The subtractions leave rounding errors.
+      if (openLots === 0) {
+        marked = { ...marked, contracts: 0 };
+        unmarked = { contracts: 0, valueUsd: 0 };
+      }
     }
-  };
-  yield changeOn(dayOf(lot.at));
-  for (const mark of marks) {
-    if (mark.at <= lot.at) continue;
-    if (lot.resolvedAt !== null && mark.at > lot.resolvedAt) break;
-    yield* exitsBefore(mark.at);
-    price = sidePrice(lot.side, mark.yesPrice);
-    yield changeOn(dayOf(mark.at - 1));
+    const valueUsd = unmarked.valueUsd + marked.contracts * marked.price;
+    const micros = Math.round((cashUsd + valueUsd) * MICROS_PER_USD);
+    yield { day: dayOf(event.kind === "mark" ? event.at - 1 : event.at), micros: micros - lastMicros };
+    lastMicros = micros;
   }
-  yield* exitsBefore(Number.POSITIVE_INFINITY);
 }
+
+/** The exit of the last open contract of a lot; null if one is open. */
+const lastExit = ({ exits, resolvedAt }: Lot): LotExit | null =>
+  resolvedAt === null ? null : (exits.findLast(({ kind }) => kind !== "corrected") ?? null);

@@ -31,7 +31,15 @@ after(async () => {
 
 const openPage = (options: BrowserContextOptions) => openBrowserPage(browser, service.url, options);
 
-const listPages = () => ["/", "/markets", "/markets?q=zzz", marketPath, `${marketPath}?period=30d`, "/pricing"];
+const listPages = () => [
+  "/",
+  "/markets",
+  "/markets?q=zzz",
+  marketPath,
+  `${marketPath}?period=30d`,
+  "/track-record",
+  "/pricing",
+];
 
 test("at 320, 390 and 1280 px, no public page overflows, breaks a key or reports an error", {
   skip,

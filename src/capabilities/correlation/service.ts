@@ -16,6 +16,8 @@ import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX } from "./mod
 const LOOK_UPS_MAX = 2;
 /** How long a request waits for history that is fetched from the venues. */
 const FETCH_TIMEOUT_MS = 5_000;
+/** The same for a request that can do without coefficients. */
+const SHORT_FETCH_TIMEOUT_MS = 500;
 /** Multiplications above which a computation would delay other requests by more than a few milliseconds. */
 const INLINE_PRODUCTS_MAX = 1_000_000;
 
@@ -65,8 +67,9 @@ export function createCorrelationService(ports: CorrelationPorts) {
     markets: readonly BoardMarket[],
     names: readonly string[],
     period: CorrelationPeriod,
+    timeoutMs = FETCH_TIMEOUT_MS,
   ): Promise<CorrelationTask> => {
-    await ports.fetchMissingHistory(markets, { period, timeoutMs: FETCH_TIMEOUT_MS });
+    await ports.fetchMissingHistory(markets, { period, timeoutMs });
     const generatedAt = clock.now();
     // The fetch may have stored a market for the first time.
     const keys = markets.map(({ listing, storeKey }) => storeKey ?? findStoreKey(listing));
@@ -121,6 +124,19 @@ export function createCorrelationService(ports: CorrelationPorts) {
       const { series, grid } = await readTask([a, b], [], "30d");
       const [pair] = pairCorrelations(series.map((prices) => logOddsMoves(prices, grid)));
       return pair ?? { correlation: null, dataPoints: 0 };
+    },
+
+    /**
+     * Correlations of the hourly changes of the log-odds of up to 50 markets over 30 days. History that the store lacks and
+     * the venues do not send within half a second is left out.
+     *
+     * @returns  all pairs of indexes of `markets`
+     * @throws AppError `store_unavailable`
+     */
+    async correlatePairs(markets: readonly BoardMarket[]): Promise<PairCorrelation[]> {
+      if (markets.length < 2) return [];
+      const { series, grid } = await readTask(markets, [], "30d", SHORT_FETCH_TIMEOUT_MS);
+      return pairCorrelations(series.map((prices) => logOddsMoves(prices, grid)));
     },
 
     /**

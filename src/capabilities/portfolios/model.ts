@@ -10,8 +10,8 @@ export const REPORTS_MAX = 10_000;
 export const PAPER_TRADES_MAX = 10_000;
 export const POSITIONS_MAX = 500;
 export const CLOSED_MAX = 100;
-/** Stored daily prices that are read for one portfolio. */
-export const MARKET_DAYS_MAX = 20_000;
+/** Stored daily prices that are read for one portfolio. The store needs up to 50 µs for each. */
+export const MARKET_DAYS_MAX = 5_000;
 
 /** A purchase to be entered into the paper book. */
 export interface PaperOrder {
@@ -67,11 +67,13 @@ export interface OwnPerformance {
   readonly performance: Performance;
   /** From the day of the first trade to the current one, oldest first. */
   readonly days: readonly DayTotals[];
+  /** Unix milliseconds; null without trades. */
+  readonly firstTradeAt: number | null;
   /** Whether older trades exist that were not read. */
   readonly isTruncated: boolean;
 }
 
-export interface Portfolio extends Omit<OwnPerformance, "days"> {
+export interface Portfolio extends Omit<OwnPerformance, "days" | "firstTradeAt"> {
   readonly mode: PortfolioMode;
   /** Newest first, at most `POSITIONS_MAX`. */
   readonly positions: readonly OpenPosition[];

@@ -1,4 +1,5 @@
-import { sidePrice } from "../../trading/index.ts";
+import { toCents } from "../../domain/usd.ts";
+import { sidePrice, sumUsd } from "../../trading/index.ts";
 import type { ClosedLot, OpenPosition, PaperTrade, Portfolio } from "./model.ts";
 
 /** Creates the Portfolio object of the API. */
@@ -13,10 +14,10 @@ export function presentPortfolio(portfolio: Portfolio) {
       total_trades: performance.totalTrades,
       resolved_trades: performance.resolvedTrades,
       win_rate: performance.winRate,
-      total_pnl: performance.totalPnlUsd,
+      total_pnl: cents(performance.totalPnlUsd),
       roi_pct: performance.roiPct,
       avg_edge: performance.averageEdge,
-      max_drawdown: performance.maxDrawdownUsd,
+      max_drawdown: cents(performance.maxDrawdownUsd),
       sharpe_ratio: performance.sharpeRatio,
     },
     truncated: portfolio.isTruncated,
@@ -36,7 +37,7 @@ export function presentPaperTrade(trade: PaperTrade) {
     contracts: trade.contracts,
     price: trade.price,
     fee_usd: trade.feeUsd,
-    cost_usd: toMicroUsd(trade.sizeUsd + trade.feeUsd),
+    cost_usd: sumUsd([trade.sizeUsd, trade.feeUsd]),
     entered_at: toIso(trade.enteredAt),
   };
 }
@@ -51,10 +52,10 @@ function presentPosition(position: OpenPosition) {
     side,
     contracts,
     entry_price: position.entryPrice,
-    cost_usd: toMicroUsd(costUsd),
+    cost_usd: cents(costUsd),
     yes_price: yesPrice,
-    value_usd: valueUsd === null ? null : toMicroUsd(valueUsd),
-    unrealized_pnl_usd: valueUsd === null ? null : toMicroUsd(valueUsd - costUsd),
+    value_usd: valueUsd === null ? null : cents(valueUsd),
+    unrealized_pnl_usd: valueUsd === null ? null : cents(valueUsd - costUsd),
     status: position.status,
     opened_at: toIso(position.openedAt),
   };
@@ -68,14 +69,14 @@ function presentClosedLot(lot: ClosedLot) {
     side: lot.side,
     contracts: lot.contracts,
     entry_price: lot.entryPrice,
-    cost_usd: toMicroUsd(lot.costUsd),
-    pnl_usd: toMicroUsd(lot.pnlUsd),
+    cost_usd: cents(lot.costUsd),
+    pnl_usd: cents(lot.pnlUsd),
     result: lot.result,
     opened_at: toIso(lot.openedAt),
     closed_at: toIso(lot.closedAt),
   };
 }
 
-/** Rounds to 1e-6 USD, the grid of the summary, so that 0.30000000000000004 is 0.3. */
-const toMicroUsd = (usd: number): number => Math.round(usd * 1e6) / 1e6 + 0;
+/** Rounds USD to cents. Adding 0 turns -0 into 0. */
+const cents = (usd: number): number => toCents(usd) + 0;
 const toIso = (at: number): string => new Date(at).toISOString();

@@ -170,6 +170,7 @@ eachDatabase("200: open trades are valued daily at stored prices", async (databa
     ],
   );
   assert.deepEqual([live.performance.totalPnlUsd, live.isTruncated], [-5, false]);
+  assert.equal(live.firstTradeAt, midnight - DAY_MS / 2);
 });
 
 eachDatabase("200: a market that is neither on the board nor priced is shown with what is known", async (database) => {
@@ -191,6 +192,15 @@ eachDatabase("200: a market that is neither on the board nor priced is shown wit
   );
   assert.deepEqual(await positionOf(), ["Stored title", null, null, null, null]);
   assert.equal((await read("?mode=live")).json.summary.total_pnl, 0);
+});
+
+eachDatabase("200: a payout outside [0, 1] does not settle a trade", async (database) => {
+  const { createAgent, setMarket } = await openPortfolioApi(database);
+  const { report, read } = await createAgent();
+  await report("yes", 100, 0.4);
+  setMarket("m-1", { status: "finalized", outcome: { kind: "partial", value: 40 } });
+  const { status, json } = await read("?mode=live");
+  assert.deepEqual([status, json.position_count, json.positions[0].status], [200, 1, "finalized"]);
 });
 
 eachDatabase("200: another customer sees nothing, and without trades everything is empty", async (database) => {

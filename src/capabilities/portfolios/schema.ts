@@ -17,6 +17,8 @@ import { CLOSED_MAX, PAPER_TRADES_MAX, PORTFOLIO_MODES, POSITIONS_MAX } from "./
 const SIDES = ["yes", "no"] as const;
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const amount = (description: string) => Type.Number({ minimum: 0, description });
+const cents = (description: string) => Type.Number({ description: `USD, rounded to cents. ${description}` });
+const nullableCents = (description: string) => nullableNumber(`USD, rounded to cents. ${description}`);
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createPortfolioSchemas(venues: readonly string[]) {
@@ -38,7 +40,8 @@ export function createPortfolioSchemas(venues: readonly string[]) {
       ),
       max_drawdown: Type.Number({
         maximum: 0,
-        description: "Largest decline of the cumulative profit by day from an earlier maximum, in USD.",
+        description:
+          "USD, rounded to cents. Largest decline of the cumulative profit from an earlier maximum, by days.",
       }),
       sharpe_ratio: nullableNumber("Annualised, from the profits by day. Null with fewer than 30 days."),
     },
@@ -51,10 +54,10 @@ export function createPortfolioSchemas(venues: readonly string[]) {
       side: oneOf(SIDES, { description: "The side of which you hold contracts." }),
       contracts: amount("Number of contracts. Each pays 1 USD if its side wins."),
       entry_price: probability("Average price of the contracts, without fees."),
-      cost_usd: amount("What the contracts cost, fees included."),
+      cost_usd: cents("What the contracts cost, fees included."),
       yes_price: nullableProbability("Current YES price. Null if unknown."),
-      value_usd: nullableNumber("Value of the contracts at the current price. Null if it is unknown."),
-      unrealized_pnl_usd: nullableNumber("`value_usd` minus `cost_usd`. Null if the value is unknown."),
+      value_usd: nullableCents("Value of the contracts at the current price. Null if it is unknown."),
+      unrealized_pnl_usd: nullableCents("`value_usd` minus `cost_usd`. Null if the value is unknown."),
       status: nullableOneOf(MARKET_STATUSES, "Status of the market. Null if unknown."),
       opened_at: timestamp("When the oldest of the contracts was bought."),
     },
@@ -67,8 +70,8 @@ export function createPortfolioSchemas(venues: readonly string[]) {
       side: oneOf(SIDES, { description: "The side that was bought." }),
       contracts: amount("Number of contracts."),
       entry_price: probability("Average price of the contracts, without the fee."),
-      cost_usd: amount("What the contracts cost, fee included."),
-      pnl_usd: Type.Number({ description: "Profit or loss, after the fees of the purchase and of closing it." }),
+      cost_usd: cents("What the contracts cost, fee included."),
+      pnl_usd: cents("Profit or loss after the fees of the purchase and of closing it."),
       result: oneOf(["closed", "settled"], {
         description: "`closed` if trades of the other side closed all contracts, else `settled`.",
       }),

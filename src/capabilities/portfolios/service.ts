@@ -72,8 +72,11 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
       const found = findMarket(market);
       const { status, outcome, resolvedAt } = found?.listing ?? { status: "active", outcome: null, resolvedAt: null };
       if (found === null || status !== "finalized" || outcome === null) return [];
+      const value = settlementValueOf(outcome);
+      // A payout outside [0, 1] is an error of the venue.
+      if (value !== null && !(value >= 0 && value <= 1)) return [];
       const at = Math.min(now, resolvedAt ?? found.updatedAt);
-      return [{ venue: market.venue, marketId: market.marketId, at, value: settlementValueOf(outcome) }];
+      return [{ venue: market.venue, marketId: market.marketId, at, value }];
     });
     return [...stored, ...onBoard];
   };
@@ -115,7 +118,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
     async livePerformance(customerId: string): Promise<OwnPerformance> {
       const now = clock.now();
       const { lots, isTruncated } = await readLots(customerId, "live", now);
-      return { ...(await measure(lots, now)), isTruncated };
+      return { ...(await measure(lots, now)), firstTradeAt: lots[0]?.at ?? null, isTruncated };
     },
 
     async getPortfolio(customerId: string, mode: PortfolioMode): Promise<Portfolio> {
@@ -163,7 +166,7 @@ function newestClosed(lots: readonly Lot[]): Omit<ClosedLot, "title">[] {
 }
 
 /** The midnights at which each market had open lots. The newest markets come first if there are too many days. */
-export function planMarks(lots: readonly Lot[], now: number): DailyPriceRange[] {
+function planMarks(lots: readonly Lot[], now: number): DailyPriceRange[] {
   const ranges = new Map<string, { venue: string; marketId: string; from: number; to: number }>();
   for (const { venue, marketId, at, resolvedAt } of lots) {
     const key = marketKey({ venue, marketId });

@@ -4,7 +4,9 @@ import { AppError } from "../../domain/errors.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { Clock } from "../../ports/clock.ts";
 import {
+  type Candidate,
   decideSignal,
+  findCandidate,
   REFERENCE_BANKROLL_USD,
   type ShadowEntry,
   type Signal,
@@ -105,6 +107,12 @@ export function createSignalsService(ports: SignalPorts) {
   return {
     prepare,
     decide,
+
+    /** The side that a signal with a trade buys, with its offers; null if no side has an edge. */
+    candidateOf(prepared: PreparedSignal): Candidate | null {
+      const candidate = findCandidate(toInput(prepared, ports.isPlayMoney(prepared.market)));
+      return typeof candidate === "string" ? null : candidate;
+    },
 
     /**
      * Returns a signal, or the run that it needs. A trade is entered into the shadow book before this resolves.

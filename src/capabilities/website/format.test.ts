@@ -5,6 +5,10 @@ import {
   formatDate,
   formatDateTime,
   formatPrice,
+  formatProfit,
+  formatScore,
+  formatScoreChange,
+  formatShare,
   formatUsd,
   formatVenue,
   joinNames,
@@ -43,4 +47,27 @@ test("shortened text has at most the given length and no half surrogate pair", (
   assert.equal(shorten("abc", 3), "abc");
   assert.equal(shorten("abcd", 3), "ab…");
   assert.equal(shorten("a😀b", 3), "a…");
+});
+
+test("scores have four decimals, shares one, and their signs are those of the shown digits", () => {
+  assert.deepEqual([formatScore(0.2), formatScore(null)], ["0.2000", "–"]);
+  assert.deepEqual([-0.0042, 0.0042, 0.00001, -0.00001, null].map(formatScoreChange), [
+    "−0.0042",
+    "+0.0042",
+    "0.0000",
+    "0.0000",
+    "–",
+  ]);
+  assert.deepEqual([0.1234, 1, -0.02, -0.0001, null].map(formatShare), ["12.3%", "100.0%", "−2.0%", "0.0%", "–"]);
+});
+
+test("profits have their sign and cents", () => {
+  assert.deepEqual([1234.5, -12.5, 0.004, -0.004, 0, null].map(formatProfit), [
+    "+$1,234.50",
+    "−$12.50",
+    "$0.00",
+    "$0.00",
+    "$0.00",
+    "–",
+  ]);
 });

@@ -73,3 +73,31 @@ export function shorten(text: string, lengthMax: number): string {
   // Removes half of a surrogate pair at the end.
   return `${text.slice(0, lengthMax - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
+
+/** Formats a score with four decimals, because differences to the price are small. @example formatScore(0.2); // "0.2000" */
+export const formatScore = (score: number | null): string => (score === null ? UNKNOWN : score.toFixed(4));
+
+/** Formats a difference of scores with its sign. @example formatScoreChange(-0.0042); // "−0.0042" */
+export function formatScoreChange(change: number | null): string {
+  if (change === null) return UNKNOWN;
+  const digits = Math.abs(change).toFixed(4);
+  const sign = Number(digits) === 0 ? "" : change > 0 ? "+" : "−";
+  return `${sign}${digits}`;
+}
+
+/** Formats a share in percent with one decimal. @example formatShare(0.1234); // "12.3%" */
+export function formatShare(share: number | null): string {
+  if (share === null) return UNKNOWN;
+  const digits = Math.abs(100 * share).toFixed(1);
+  return `${share < 0 && Number(digits) > 0 ? "−" : ""}${digits}%`;
+}
+
+const centsFormat = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+/** Formats a profit or a loss in USD. @example formatProfit(-12.5); // "−$12.50" */
+export function formatProfit(amount: number | null): string {
+  if (amount === null) return UNKNOWN;
+  const digits = centsFormat.format(Math.abs(amount));
+  const sign = digits === "0.00" ? "" : amount > 0 ? "+" : "−";
+  return `${sign}$${digits}`;
+}

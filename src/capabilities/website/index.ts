@@ -1,2 +1,2 @@
-/** The public pages: the start page, markets and pricing. They need no key and no JavaScript. */
+/** The public pages: the start page, markets, the track record and pricing. They need no key and no JavaScript. */
 export { websiteRoutes } from "./routes.ts";

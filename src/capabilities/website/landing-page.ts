@@ -126,8 +126,8 @@ function renderFeatures({ acceptsPayments }: LandingView): Html {
 <p>Parallax is open source under Apache 2.0. One command starts it, and a sandbox with simulated venues makes your tests independent of the real ones.</p>
 </div>
 <div>
-<h3>In development</h3>
-<p>Where is a price wrong, by how much, and how often was the answer right? Analyses, signals and a public track record are not part of this version yet.</p>
+<h3>A public track record</h3>
+<p>Every probability is compared with the result of its market and with the price at the same time. The <a href="/track-record">track record</a> shows all of them, including the wrong ones.</p>
 </div>
 </section>`;
 }

@@ -21,6 +21,7 @@ import { limitedBlocks } from "../../lib/address-block.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HistoryReading } from "../../storage/index.ts";
 import { PLANS_PATH } from "../account/index.ts";
+import type { Calibration } from "../calibration/index.ts";
 import type { HealthReport } from "../health/index.ts";
 import { type MarketsService, presentMarket } from "../markets/index.ts";
 import { SlidingLog } from "../metering/index.ts";
@@ -40,6 +41,7 @@ import {
   SEARCH_LENGTH_MAX,
 } from "./schema.ts";
 import { WEBSITE_STYLESHEET_ASSET } from "./styles.ts";
+import { createTrackRecordPage, type ShownPerformance } from "./track-record-page.ts";
 
 const LANDING_MARKETS = 8;
 const MARKETS_PER_PAGE = 25;
@@ -78,16 +80,21 @@ export interface WebsiteOptions {
   readonly acceptsPayments: boolean;
   /** Returns the market's latest analysis, or null. May reject. */
   readonly readAnalysis: (market: BoardMarket) => Promise<ShownAnalysis | null>;
+  /** Returns the calibration of all our analyses. May reject. */
+  readonly readCalibration: () => Promise<Calibration>;
+  /** Returns the performance of the shadow book, or null if there is none. May reject. */
+  readonly readPerformance: () => Promise<ShownPerformance | null>;
 }
 
 type Website = WebsiteOptions & ReturnType<typeof createReaders>;
 
-/** The public pages: start page, markets and pricing. */
+/** The public pages: start page, markets, track record and pricing. */
 export function websiteRoutes(app: FastifyInstance, options: WebsiteOptions): void {
   const website = { ...options, ...createReaders(options) };
   defineLandingRoute(app, website);
   defineMarketsRoute(app, website);
   defineMarketRoute(app, website);
+  defineTrackRecordRoute(app, website);
   definePricingRoutes(app, website);
   defineRobotsRoute(app);
   assetRoutes(app, [WEBSITE_STYLESHEET_ASSET]);
@@ -286,6 +293,23 @@ function listRelated({ board }: Website, { row }: BoardMarket, slug: string): Li
     .sort((a, b) => (b.activity.volume24hUsd ?? 0) - (a.activity.volume24hUsd ?? 0))
     .slice(0, RELATED_MARKETS_MAX)
     .map((market) => ({ market, event }));
+}
+
+function defineTrackRecordRoute(app: FastifyInstance, website: Website): void {
+  definePage(app, {
+    method: "GET",
+    url: "/track-record",
+    async handler({ request, reply }) {
+      website.takeVisit(request);
+      // The rest of the page is useful without the figures, for example while the store is unavailable.
+      const [calibration, performance] = await Promise.all([
+        website.readCalibration().catch(() => null),
+        website.readPerformance().catch(() => null),
+      ]);
+      const isSandbox = website.data === "sandbox";
+      return sendPublicPage(reply, createTrackRecordPage({ calibration, performance, isSandbox }));
+    },
+  });
 }
 
 function definePricingRoutes(app: FastifyInstance, { data, upgradeUrl, acceptsPayments }: Website): void {

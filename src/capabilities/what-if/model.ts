@@ -1,12 +1,9 @@
 import type { BoardMarket } from "../../board/index.ts";
 import { conditionalProbability, jointProbability } from "../../quant/joint-probability.ts";
+import { LOGICAL_DEPENDENCES } from "../dependence/index.ts";
 
-/**
- * How two questions depend on each other. same: both have the same answer. opposite: opposite answers. exclusive: at most one
- * is answered YES. implies: if the hypothesis is true, so is the question. implied: only if the hypothesis is true, the
- * question is. correlation: measured from price moves. unknown: too little is known.
- */
-export const DEPENDENCES = ["same", "opposite", "exclusive", "implies", "implied", "correlation", "unknown"] as const;
+/** A logical dependence, or else: correlation, measured from price moves. unknown: too little is known. */
+export const DEPENDENCES = [...LOGICAL_DEPENDENCES, "correlation", "unknown"] as const;
 export type Dependence = (typeof DEPENDENCES)[number];
 
 /** Correlation of the log-odds moves of two markets. */

@@ -1,11 +1,10 @@
-import { type BoardMarket, eventSlug, type MarketBoard, type QuestionMatch } from "../../board/index.ts";
+import type { BoardMarket, MarketBoard, QuestionMatch } from "../../board/index.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { MarketPair } from "../../matching/index.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { findMarketLadders } from "../arbitrage/index.ts";
-import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
-import { condition, type Dependence, type MeasuredCorrelation, type Side, type WhatIf } from "./model.ts";
+import { findLogicalDependence } from "../dependence/index.ts";
+import { condition, type MeasuredCorrelation, type Side, type WhatIf } from "./model.ts";
 
 /** A market that is less similar to a text is no answer to it. */
 const SIMILARITY_MIN = 0.3;
@@ -49,12 +48,6 @@ export function createWhatIfService(ports: WhatIfPorts) {
     return { market, probability: market.yesPrice ?? 0, source: "price" };
   };
 
-  /** The dependence that follows from the questions themselves; null if none is known. */
-  const findLogicalDependence = (question: BoardMarket, hypothesis: BoardMarket): Dependence | null =>
-    findPairDependence(question, hypothesis, ports.pairsOf) ??
-    findEventDependence(question, hypothesis, board) ??
-    findTwinDependence(question, hypothesis, ports);
-
   return {
     /**
      * Finds the markets that the question and the hypothesis ask about, and how one depends on the other.
@@ -65,7 +58,7 @@ export function createWhatIfService(ports: WhatIfPorts) {
       const question = findMarket(questionText, venue === null ? ports.venues : [venue], null);
       const hypothesis = findMarket(hypothesisText, ports.venues, question.market);
       const [p, q] = [sideOf(question.market), sideOf(hypothesis.market)];
-      const logical = findLogicalDependence(question.market, hypothesis.market);
+      const logical = findLogicalDependence(question.market, hypothesis.market, ports);
       const measured = logical === null ? await ports.correlate(question.market, hypothesis.market) : null;
       const correlation = measured?.correlation ?? null;
       const dependence = logical ?? (correlation === null ? "unknown" : "correlation");
@@ -81,70 +74,4 @@ export function createWhatIfService(ports: WhatIfPorts) {
       };
     },
   };
-}
-
-const idOf = ({ listing: { venue, marketId } }: BoardMarket): string => `${venue}/${marketId}`;
-
-/** By the relation that matching found between markets of two venues, if it is as certain as it must be to be shown as a fact. */
-function findPairDependence(
-  question: BoardMarket,
-  hypothesis: BoardMarket,
-  pairsOf: WhatIfPorts["pairsOf"],
-): Dependence | null {
-  const { venue, marketId } = question.listing;
-  const pair = pairsOf(venue, marketId).find(({ a, b }) => [a, b].includes(idOf(hypothesis)));
-  if (pair === undefined || pair.confidence < ALSO_ON_CONFIDENCE_MIN) return null;
-  const isForward = pair.a === idOf(question);
-  switch (pair.relation) {
-    case "identical":
-      return "same";
-    case "inverse":
-      return "opposite";
-    case "subset":
-      return isForward ? "implied" : "implies";
-    case "superset":
-      return isForward ? "implies" : "implied";
-    default:
-      return null;
-  }
-}
-
-/** Exclusive if the same question as the hypothesis is another outcome of the question's event, which excludes others. */
-function findTwinDependence(
-  question: BoardMarket,
-  { listing: { venue, marketId } }: BoardMarket,
-  { board, pairsOf }: Pick<WhatIfPorts, "board" | "pairsOf">,
-): Dependence | null {
-  const { eventId } = question.listing;
-  if (eventId === null) return null;
-  const slug = eventSlug(question.listing.venue, eventId);
-  if (board.findEvent(slug)?.listing.mutuallyExclusive !== true) return null;
-  const own = idOf(question);
-  const twins = new Set(
-    pairsOf(venue, marketId)
-      .filter(({ relation, confidence }) => relation === "identical" && confidence >= ALSO_ON_CONFIDENCE_MIN)
-      .flatMap(({ a, b }) => [a, b]),
-  );
-  const isOutcome = board.marketsOfEvent(slug).some((market) => idOf(market) !== own && twins.has(idOf(market)));
-  return isOutcome ? "exclusive" : null;
-}
-
-/** By the event that both markets belong to. */
-function findEventDependence(
-  question: BoardMarket,
-  hypothesis: BoardMarket,
-  board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">,
-): Dependence | null {
-  const { venue, eventId } = question.listing;
-  if (eventId === null || venue !== hypothesis.listing.venue || eventId !== hypothesis.listing.eventId) return null;
-  const slug = eventSlug(venue, eventId);
-  if (board.findEvent(slug)?.listing.mutuallyExclusive === true) return "exclusive";
-  const rankIn = (ladder: readonly BoardMarket[], market: BoardMarket) =>
-    ladder.findIndex(({ row }) => row === market.row);
-  for (const ladder of findMarketLadders(board.marketsOfEvent(slug))) {
-    const [own, other] = [rankIn(ladder, question), rankIn(ladder, hypothesis)];
-    // A ladder goes from the widest market to the narrowest, and each market implies the one before.
-    if (own !== -1 && other !== -1) return own < other ? "implies" : "implied";
-  }
-  return null;
 }

@@ -21,6 +21,7 @@ export const KEY_SCRIPT_ASSET = defineAsset(
 
 const NAVIGATION = [
   { section: "markets", name: "Markets", url: "/markets" },
+  { section: "track-record", name: "Track record", url: "/track-record" },
   { section: "docs", name: "Docs", url: "/docs" },
   { section: "pricing", name: "Pricing", url: "/pricing" },
   { section: "account", name: "Account", url: "/account" },
@@ -81,7 +82,7 @@ ${renderSiteHeader(page, site)}
 ${sidebar === undefined ? main : html`<div class="with-sidebar">${sidebar}${main}</div>`}
 <footer class="site"><div>
 <span>Parallax</span>
-<nav aria-label="Footer"><a href="/docs">Docs</a> <a href="/openapi.json">OpenAPI</a> <a href="/v1/health">Status</a></nav>
+<nav aria-label="Footer"><a href="/track-record">Track record</a> <a href="/docs">Docs</a> <a href="/openapi.json">OpenAPI</a> <a href="/v1/health">Status</a></nav>
 </div></footer>
 </body>
 </html>

@@ -134,8 +134,8 @@ details form { margin: .5rem 0; }
   .site > div, main, .with-sidebar { padding-left: 1rem; padding-right: 1rem; }
   body > main, body > .with-sidebar { padding-top: 1.25rem; }
   header.site > div { flex-wrap: wrap; row-gap: 0; min-height: 0; padding-top: .625rem; }
-  header.site nav { order: 1; width: 100%; margin: .25rem 0 0; justify-content: space-between; }
-  header.site nav a { min-height: 2.5rem; }
+  header.site nav { order: 1; width: 100%; margin: .25rem 0 0; gap: .5rem; justify-content: space-between; }
+  header.site nav a { min-height: 2.5rem; white-space: nowrap; }
   .corner { margin-left: auto; }
   h1 { font-size: 1.5rem; }
   .with-sidebar { display: block; }
@@ -152,5 +152,9 @@ details form { margin: .5rem 0; }
   dd { margin: 0 0 .5rem; }
   .inline { display: block; }
   .inline input { margin-bottom: .75rem; }
+}
+@media (max-width: 23rem) {
+  header.site nav { gap: .25rem; }
+  header.site nav a { font-size: .8125rem; }
 }
 `.trimStart();

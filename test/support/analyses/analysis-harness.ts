@@ -52,6 +52,7 @@ export async function openHarness(database: Database, ports: Partial<AppPorts> =
       const send = (method: "GET" | "POST", path: string) => call(method, path, { key: apiKey });
       return {
         customerId,
+        apiKey,
         get: (path: string) => send("GET", path),
         post: (path: string) => send("POST", path),
         analyze: (marketId: string, query = "") => send("POST", `${marketPath(marketId)}/analyze${query}`),

@@ -3,6 +3,7 @@ import { MarketBoard } from "../../../src/board/index.ts";
 import type { HealthReport } from "../../../src/capabilities/health/index.ts";
 import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/service.ts";
 import { type WebsiteOptions, websiteRoutes } from "../../../src/capabilities/website/routes.ts";
+import { AppError } from "../../../src/domain/errors.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { SAMPLE_AT } from "../markets/market-samples.ts";
 import { NO_MATCHES } from "../matching/no-matches.ts";
@@ -74,6 +75,10 @@ export async function openWebsite(
   websiteRoutes(app, {
     ...{ service, board, clock, venues: ["alpha", "beta"], publicUrl, data, demoKey: "plx_ent_demo" },
     ...{ upgradeUrl: null, acceptsPayments: false, readAnalysis: async () => null },
+    readCalibration: async () => {
+      throw new AppError("store_unavailable", "The store is unavailable.");
+    },
+    readPerformance: async () => null,
     health: () => health,
     ...others,
   });

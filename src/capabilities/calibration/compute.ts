@@ -1,0 +1,117 @@
+import { CATEGORIES, type Category } from "../../domain/category.ts";
+import type { WorkerModule } from "../../ports/worker-pool.ts";
+import {
+  brierScore,
+  brierSkillScore,
+  expectedCalibrationError,
+  meanLogLoss,
+  reliabilityBins,
+  type ScoredForecast,
+  squaredError,
+} from "../../quant/calibration.ts";
+import { clusteredNormalRatio, clusteredRatio } from "../../quant/clustered-ratio.ts";
+import {
+  type BrierDifference,
+  type CalibrationReport,
+  HORIZONS,
+  NO_CATEGORY,
+  type Sample,
+  type Scores,
+} from "./model.ts";
+
+/** The engine's own bound. Prices can be closer to 0 or 1; they count as if they had this distance. */
+const DISTANCE_MIN = 1e-4;
+
+/** Markets above which resampling takes seconds, and the normal interval is as good. */
+const RESAMPLED_MARKETS_MAX = 5_000;
+
+/** A forecast of a sample. */
+interface Row extends ScoredForecast {
+  readonly market: number;
+  readonly horizon: number;
+  readonly category: number;
+  /** Null if it is unknown. */
+  readonly marketPrice: number | null;
+}
+
+/** Computes the scores of a sample, in total and by category and horizon. */
+export function computeReport(sample: Sample): CalibrationReport {
+  const rows = toRows(sample);
+  const byCategory = Map.groupBy(rows, ({ category }) => category);
+  const byHorizon = Map.groupBy(rows, ({ horizon }) => horizon);
+  const categories: [Category | null, number][] = [...CATEGORIES.entries()].map(([index, name]) => [name, index]);
+  const total = scoresOf(rows);
+  return {
+    total,
+    brierDifference: brierDifferenceOf(rows, total.markets),
+    bins: reliabilityBins(rows),
+    byCategory: [...categories, [null, NO_CATEGORY] as const].flatMap(([category, index]) => {
+      const part = byCategory.get(index);
+      return part === undefined ? [] : [{ category, ...scoresOf(part) }];
+    }),
+    byHorizon: HORIZONS.map(({ name }, index) => ({ horizon: name, ...scoresOf(byHorizon.get(index) ?? []) })),
+  };
+}
+
+function toRows(sample: Sample): Row[] {
+  const { market, horizon, category, marketPrice, outcome } = sample;
+  const read = (column: Sample[keyof Sample], index: number) => column[index] ?? Number.NaN;
+  return Array.from(sample.probability, (probability, index) => {
+    const price = read(marketPrice, index);
+    return {
+      probability,
+      outcome: read(outcome, index),
+      market: read(market, index),
+      horizon: read(horizon, index),
+      category: read(category, index),
+      marketPrice: Number.isNaN(price) ? null : price,
+    };
+  });
+}
+
+/** The prices as forecasts; null if one is unknown, because the scores would not be of the same sample. */
+function pricesOf(rows: readonly Row[]): readonly ScoredForecast[] | null {
+  const prices = rows.flatMap(({ marketPrice, outcome }) =>
+    marketPrice === null ? [] : [{ probability: marketPrice, outcome }],
+  );
+  return prices.length < rows.length ? null : prices;
+}
+
+function scoresOf(rows: readonly Row[]): Scores {
+  const prices = pricesOf(rows) ?? [];
+  const brier = brierScore(rows);
+  const marketBrier = brierScore(prices);
+  return {
+    sampleSize: rows.length,
+    markets: new Set(rows.map(({ market }) => market)).size,
+    brierScore: brier,
+    marketBrierScore: marketBrier,
+    brierSkillScore: brierSkillScore(brier, marketBrier),
+    logLoss: meanLogLoss(rows, DISTANCE_MIN),
+    marketLogLoss: meanLogLoss(prices, DISTANCE_MIN),
+    expectedCalibrationError: expectedCalibrationError(reliabilityBins(rows)),
+  };
+}
+
+/** The forecasts of one market share its outcome, so whole markets are resampled. */
+function brierDifferenceOf(rows: readonly Row[], markets: number): BrierDifference | null {
+  if (pricesOf(rows) === null) return null;
+  const ratioOf = markets > RESAMPLED_MARKETS_MAX ? clusteredNormalRatio : clusteredRatio;
+  const difference = ratioOf(
+    rows.map(({ market, probability, marketPrice, outcome }) => ({
+      group: String(market),
+      numerator: squaredError(probability, outcome) - squaredError(marketPrice ?? Number.NaN, outcome),
+      denominator: 1,
+    })),
+  );
+  const orNull = (bound: number) => (Number.isFinite(bound) ? bound : null);
+  return difference === null
+    ? null
+    : { value: difference.value, low: orNull(difference.low), high: orNull(difference.high) };
+}
+
+/** Entry point of the worker threads (`ports/worker-pool.ts`). */
+export const runTask: WorkerModule<Sample, CalibrationReport>["runTask"] = (sample) => ({
+  result: computeReport(sample),
+  transfer: [],
+});

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  SAMPLE_AT,
+  type SampleParts,
+  sampleEvent,
+  sampleMarket,
+} from "../../../test/support/markets/market-samples.ts";
+import { type BoardMarket, MarketBoard } from "../../board/index.ts";
+import type { MarketPair } from "../../matching/index.ts";
+import type { PairCorrelation } from "../../quant/correlation.ts";
+import { createTiedMarkets, findTies } from "./index.ts";
+
+/** A board whose markets are liquid unless said otherwise. */
+function openBoard(pairs: readonly MarketPair[] = [], correlation: number | null = null) {
+  const board = new MarketBoard(() => SAMPLE_AT);
+  const pairsOf: Parameters<typeof createTiedMarkets>[0]["pairsOf"] = (venue, marketId) =>
+    pairs.filter(({ a, b }) => [a, b].includes(`${venue}/${marketId}`));
+  const measured: string[][] = [];
+  const tied = createTiedMarkets({
+    ...{ board, pairsOf, venues: ["alpha", "beta"] },
+    async correlatePairs(markets: readonly BoardMarket[]): Promise<PairCorrelation[]> {
+      measured.push(markets.map(({ listing }) => listing.marketId));
+      return markets.slice(1).map((_, index) => ({ a: 0, b: index + 1, correlation, dataPoints: 700 }));
+    },
+  });
+  const add = (marketId: string, title: string, parts: SampleParts = {}): BoardMarket =>
+    board.apply(
+      sampleMarket(marketId, {
+        listing: { title, takerFee: { kind: "none" }, ...parts.listing },
+        quote: parts.quote ?? {},
+        activity: { volume24hUsd: 5_000, ...parts.activity },
+      }),
+      SAMPLE_AT,
+    ).market;
+  return { board, pairsOf, tied, add, measured };
+}
+const pair = (a: string, b: string, relation: MarketPair["relation"]): MarketPair => ({
+  ...{ a, b, relation, confidence: 0.95, source: "model", evidence: [] },
+});
+const idsOf = (markets: readonly BoardMarket[]) => markets.map(({ listing }) => listing.marketId);
+
+test("ties are found between all markets: pairs, ladders, exclusive outcomes and their twins", () => {
+  const { board, pairsOf, add } = openBoard([
+    pair("alpha/bob", "beta/bob-b", "identical"),
+    pair("alpha/low", "beta/low-b", "superset"),
+  ]);
+  board.applyEvent(sampleEvent("E", { mutuallyExclusive: true, exhaustive: true }));
+  board.applyEvent(sampleEvent("L"));
+  const markets = [
+    add("ann", "Will Ann win the primary?", { listing: { eventId: "E" } }),
+    add("bob", "Will Bob win the primary?", { listing: { eventId: "E" } }),
+    add("bob-b", "Will Bob be the nominee?", { listing: { venue: "beta" } }),
+    add("low", "Will the index close above 4000?", { listing: { eventId: "L" } }),
+    add("high", "Will the index close above 5000?", { listing: { eventId: "L" } }),
+    add("low-b", "Index above 4100", { listing: { venue: "beta" } }),
+  ];
+  assert.deepEqual(findTies(markets, { board, pairsOf }), [
+    { kind: "exclusive", a: 0, b: 1 },
+    { kind: "exclusive", a: 0, b: 2 },
+    { kind: "same", a: 1, b: 2 },
+    { kind: "implies", a: 4, b: 3 },
+    { kind: "implies", a: 5, b: 3 },
+    { kind: "exhaustive", markets: [0, 1] },
+  ]);
+  const withoutBob = markets.filter(({ listing }) => listing.marketId !== "bob");
+  assert.ok(!findTies(withoutBob, { board, pairsOf }).some(({ kind }) => kind === "exhaustive"));
+});
+
+test("related markets are liquid, in turn from each market, at most ten, and never the given ones", () => {
+  const { board, tied, add } = openBoard([pair("alpha/fed", "beta/fed-b", "identical")]);
+  board.applyEvent(sampleEvent("E"));
+  const fed = add("fed", "Fed cuts in March", { listing: { eventId: "E" } });
+  const oil = add("oil", "Oil above 90 dollars in June");
+  add("fed-b", "Rate decision", { listing: { venue: "beta" } });
+  add("small", "Fed cuts by 50", { listing: { eventId: "E" }, activity: { volume24hUsd: 999 } });
+  add("one-sided", "Fed hikes", { listing: { eventId: "E" }, quote: { bid: null } });
+  add("paused", "Fed waits", { listing: { eventId: "E", paused: true } });
+  add("closed", "Fed moves", { listing: { eventId: "E", status: "closed" } });
+  add("feeless", "Fed speaks", { listing: { eventId: "E", takerFee: null } });
+  add("liquid", "Fed cuts by 25", { listing: { eventId: "E" }, activity: { volume24hUsd: 0, liquidityUsd: 1_000 } });
+  add("oil-2", "Oil above 95 dollars in June");
+  assert.deepEqual(idsOf(tied.findRelated([fed, oil])), ["fed-b", "oil-2", "liquid"]);
+  for (let number = 0; number < 20; number++)
+    add(`more-${number}`, `Fed cuts in March ${number}`, { listing: { eventId: "E" } });
+  const many = tied.findRelated([fed, oil]);
+  assert.deepEqual([many.length, new Set(many).size], [10, 10]);
+});
+
+test("tied markets have a logical dependence or a measured correlation; the logical ones come first", async () => {
+  const { tied, add, measured } = openBoard([pair("alpha/fed", "beta/fed-b", "inverse")], -0.6);
+  const fed = add("fed", "Fed cuts rates in March");
+  add("similar", "Fed cuts rates in April");
+  add("fed-b", "No cut", { listing: { venue: "beta" } });
+  const found = await tied.findTiedMarkets(fed);
+  assert.deepEqual(
+    found.map(({ market, dependence, correlation }) => [market.listing.marketId, dependence, correlation]),
+    [
+      ["fed-b", "opposite", null],
+      ["similar", null, -0.6],
+    ],
+  );
+  assert.deepEqual(measured, [["fed", "similar"]]);
+});
+
+test("a market without enough price moves is not tied, and nothing is measured without candidates", async () => {
+  const { tied, add, measured } = openBoard();
+  const fed = add("fed", "Fed cuts rates in March");
+  assert.deepEqual(await tied.findTiedMarkets(fed), []);
+  assert.deepEqual(measured, []);
+  add("similar", "Fed cuts rates in April");
+  assert.deepEqual(await tied.findTiedMarkets(fed), []);
+  assert.equal(measured.length, 1);
+});

@@ -1,0 +1,3 @@
+/** How the answers of markets depend on each other, and which liquid markets are tied to a market. */
+export { findLogicalDependence, findTies, LOGICAL_DEPENDENCES, type LogicalDependence } from "./logical.ts";
+export { createTiedMarkets, type TiedMarket, type TiedMarkets } from "./tied-markets.ts";

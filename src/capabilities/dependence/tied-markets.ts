@@ -1,0 +1,118 @@
+import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
+import type { VenueId } from "../../domain/market.ts";
+import { isCrossed } from "../../domain/order-book.ts";
+import type { PairCorrelation } from "../../quant/correlation.ts";
+import { findLogicalDependence, type LogicalDependence, type LogicPorts } from "./logical.ts";
+
+const TIED_MAX = 10;
+const SIMILAR_MAX = 6;
+/** Less similar texts are mostly about something else. */
+const SIMILARITY_MIN = 0.4;
+/** A market with less liquidity and less volume than this cannot take a hedge. */
+const LIQUID_USD_MIN = 1_000;
+
+export interface TiedMarketsPorts extends LogicPorts {
+  readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent" | "find" | "findByQuestion">;
+  /** Ids of the venues that clients can query. */
+  readonly venues: readonly VenueId[];
+  /** Correlations of the log-odds moves of all pairs of markets, without waiting long for missing history. */
+  readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
+}
+
+/** A liquid market whose answer depends on another market's. */
+export interface TiedMarket {
+  readonly market: BoardMarket;
+  /** How the market that was asked about depends on this one; null if their questions do not say. */
+  readonly dependence: LogicalDependence | null;
+  /** Correlation of the log-odds moves of 30 days, in [-1, 1]; null with a logical dependence or too few moves. */
+  readonly correlation: number | null;
+}
+
+export type TiedMarkets = ReturnType<typeof createTiedMarkets>;
+
+/** Finds liquid markets whose prices move with those of other markets, for hedges. */
+export function createTiedMarkets(ports: TiedMarketsPorts) {
+  const { board, venues } = ports;
+
+  const partnersOf = ({ listing: { venue, marketId } }: BoardMarket): BoardMarket[] => {
+    const own = `${venue}/${marketId}`;
+    return ports.pairsOf(venue, marketId).flatMap(({ a, b }) => {
+      const [partnerVenue = "", ...id] = (a === own ? b : a).split("/");
+      return venues.includes(partnerVenue) ? (board.find(partnerVenue, id.join("/")) ?? []) : [];
+    });
+  };
+
+  const siblingsOf = ({ listing: { venue, eventId } }: BoardMarket): BoardMarket[] => {
+    if (eventId === null) return [];
+    const siblings = board.marketsOfEvent(eventSlug(venue, eventId)).filter(isLiquid);
+    return siblings.sort((a, b) => volumeOf(b) - volumeOf(a)).slice(0, TIED_MAX);
+  };
+
+  const similarTo = ({ listing: { title } }: BoardMarket): BoardMarket[] =>
+    board
+      .findByQuestion(title, { venues, status: "active", limit: SIMILAR_MAX })
+      .filter(({ similarity }) => similarity >= SIMILARITY_MIN)
+      .map(({ market }) => market);
+
+  /**
+   * Liquid markets that are related to any of these: matched markets of other venues, markets of the same event, and
+   * markets with similar words. The given markets themselves are left out.
+   *
+   * @param markets  the most important one first; each in turn contributes one market
+   * @returns  at most ten
+   */
+  const findRelated = (markets: readonly BoardMarket[]): BoardMarket[] => {
+    const known = new Set(markets.map(({ row }) => row));
+    // Of each market: matched markets first, then those of its event by volume, then those with similar words.
+    const queues = markets.map((market) => [...partnersOf(market), ...siblingsOf(market), ...similarTo(market)]);
+    const found: BoardMarket[] = [];
+    while (found.length < TIED_MAX && queues.some(({ length }) => length > 0))
+      for (const queue of queues) {
+        const market = queue.shift();
+        if (market === undefined || known.has(market.row) || !isLiquid(market) || found.length >= TIED_MAX) continue;
+        known.add(market.row);
+        found.push(market);
+      }
+    return found;
+  };
+
+  return {
+    findRelated,
+
+    /**
+     * Liquid markets whose answer depends on that of this market, by their questions or by the moves of their prices.
+     *
+     * @returns  at most ten; logical dependences first, then the largest correlations. Unrelated moves are left out
+     * @throws AppError `store_unavailable`
+     */
+    async findTiedMarkets(market: BoardMarket): Promise<TiedMarket[]> {
+      const related = findRelated([market]);
+      const dependences = related.map((other) => findLogicalDependence(market, other, ports));
+      const measured = related.filter((_, index) => dependences[index] === null);
+      const pairs = measured.length === 0 ? [] : await ports.correlatePairs([market, ...measured]);
+      const correlationOf = (other: BoardMarket): number | null => {
+        const index = 1 + measured.indexOf(other);
+        return pairs.find(({ a, b }) => a === 0 && b === index && index > 0)?.correlation ?? null;
+      };
+      return related
+        .map((other, index): TiedMarket => {
+          const dependence = dependences[index] ?? null;
+          return { market: other, dependence, correlation: dependence === null ? correlationOf(other) : null };
+        })
+        .filter(({ dependence, correlation }) => dependence !== null || correlation !== null)
+        .sort((a, b) => strengthOf(b) - strengthOf(a));
+    },
+  };
+}
+
+const strengthOf = ({ dependence, correlation }: TiedMarket): number =>
+  dependence === null ? Math.abs(correlation ?? 0) : 2;
+
+const volumeOf = ({ activity }: BoardMarket): number => activity.volume24hUsd ?? 0;
+
+/** Whether a market can be traded: open, quoted on both sides, with a liquidity or a volume of at least $1,000. */
+function isLiquid({ listing, quote: { bid, ask }, activity }: BoardMarket): boolean {
+  if (listing.status !== "active" || listing.paused || listing.takerFee === null) return false;
+  if (bid === null || ask === null || isCrossed(bid, ask)) return false;
+  return Math.max(activity.liquidityUsd ?? 0, activity.volume24hUsd ?? 0) >= LIQUID_USD_MIN;
+}

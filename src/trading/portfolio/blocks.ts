@@ -1,0 +1,158 @@
+import type { Exclusion, Literal, Variables } from "./ties.ts";
+
+/** Bound of the assignments of one block, and of the steps to enumerate them. */
+const ASSIGNMENTS_MAX = 4_096;
+const STEPS_MAX = 200_000;
+const SWEEPS_MAX = 500;
+const FIT_TOLERANCE = 1e-12;
+
+/** Variables that ties connect, with their possible answers. */
+export interface Block {
+  /** The most important variable first: the representative. */
+  readonly variables: readonly number[];
+  /** Possible answers, in the order of `variables`; those where the representative is true come first. */
+  readonly assignments: readonly (readonly boolean[])[];
+  /** Probabilities of the assignments; they sum to 1. */
+  readonly probabilities: readonly number[];
+}
+
+/**
+ * Divides variables into blocks that no tie connects, and enumerates the assignments of each block that satisfy its ties. Their
+ * probabilities are the product of the marginals, fitted to the marginals (iterative proportional fitting). The
+ * marginal of the representative is fitted last, so it holds exactly even if the marginals contradict the ties.
+ *
+ * If a block has more than 4,096 assignments, or a variable of it could have only one answer, the ties of its least important
+ * variable are dropped.
+ *
+ * @param marginals  probability of true by variable, in (0, 1)
+ * @param similarity  how much two variables move together; orders the assignments of equal representatives
+ */
+export function buildBlocks(
+  { count, exclusions, clauses }: Pick<Variables, "count" | "exclusions" | "clauses">,
+  marginals: readonly number[],
+  similarity: (a: number, b: number) => number,
+): { readonly blocks: readonly Block[]; readonly droppedTies: number } {
+  let ties = { exclusions, clauses };
+  const blocks: Block[] = [];
+  const done = new Set<number>();
+  for (let variable = 0; variable < count; variable++) {
+    if (done.has(variable)) continue;
+    let variables = connectedTo(variable, ties);
+    let assignments = enumerate(variables, ties);
+    while (assignments === null) {
+      const last = variables.at(-1) ?? variable;
+      ties = {
+        exclusions: ties.exclusions.filter(({ a, b }) => a.variable !== last && b.variable !== last),
+        clauses: ties.clauses.filter((clause) => clause.every((literal) => literal.variable !== last)),
+      };
+      variables = connectedTo(variable, ties);
+      assignments = enumerate(variables, ties);
+    }
+    for (const member of variables) done.add(member);
+    blocks.push(fit(variables, sortAssignments(variables, assignments, similarity), marginals));
+  }
+  const kept = ties.exclusions.length + ties.clauses.length;
+  return { blocks, droppedTies: exclusions.length + clauses.length - kept };
+}
+
+interface Ties {
+  readonly exclusions: readonly Exclusion[];
+  readonly clauses: readonly (readonly Literal[])[];
+}
+
+/** The variables that ties connect with this one, in the order of importance, which is that of their numbers. */
+function connectedTo(variable: number, { exclusions, clauses }: Ties): number[] {
+  const found = new Set([variable]);
+  const groups = [...exclusions.map(({ a, b }) => [a, b]), ...clauses];
+  for (let size = 0; size < found.size; ) {
+    size = found.size;
+    for (const group of groups)
+      if (group.some((literal) => found.has(literal.variable)))
+        for (const literal of group) found.add(literal.variable);
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+/** Returns the assignments that satisfy the ties; null if they are too many or leave a variable only one answer. */
+function enumerate(variables: readonly number[], { exclusions, clauses }: Ties): boolean[][] | null {
+  if (variables.length === 1 && exclusions.length + clauses.length === 0) return [[true], [false]];
+  const positions = new Map(variables.map((variable, position) => [variable, position]));
+  const positionOf = ({ variable }: Literal): number => positions.get(variable) ?? -1;
+  // Each exclusion is checked when the later one of its two variables gets its answer.
+  const checks: { readonly other: number; readonly otherValue: boolean; readonly value: boolean }[][] = variables.map(
+    () => [],
+  );
+  for (const { a, b } of exclusions) {
+    if (positionOf(a) === -1) continue;
+    const [first, second] = positionOf(a) < positionOf(b) ? [a, b] : [b, a];
+    checks[positionOf(second)]?.push({ other: positionOf(first), otherValue: first.value, value: second.value });
+  }
+  const ownClauses = clauses.filter((clause) => clause.every((literal) => positions.has(literal.variable)));
+  const assignments: boolean[][] = [];
+  const current: boolean[] = [];
+  let steps = 0;
+  const extend = (position: number): boolean => {
+    steps += 1;
+    if (steps > STEPS_MAX || assignments.length > ASSIGNMENTS_MAX) return false;
+    if (position === variables.length) {
+      if (ownClauses.every((clause) => clause.some((literal) => current[positionOf(literal)] === literal.value)))
+        assignments.push([...current]);
+      return true;
+    }
+    for (const value of [true, false]) {
+      const isExcluded = checks[position]?.some(
+        (check) => check.value === value && current[check.other] === check.otherValue,
+      );
+      if (isExcluded === true) continue;
+      current[position] = value;
+      if (!extend(position + 1)) return false;
+    }
+    return true;
+  };
+  if (!extend(0) || assignments.length > ASSIGNMENTS_MAX) return null;
+  const isOpen = variables.every((_, position) =>
+    [true, false].every((value) => assignments.some((assignment) => assignment[position] === value)),
+  );
+  return isOpen ? assignments : null;
+}
+
+/** Orders assignments by the representative, then by the answers that move together with it. */
+function sortAssignments(
+  variables: readonly number[],
+  assignments: readonly boolean[][],
+  similarity: (a: number, b: number) => number,
+): boolean[][] {
+  const [representative = 0] = variables;
+  const weights = variables.map((variable, position) => (position === 0 ? 0 : similarity(representative, variable)));
+  const scoreOf = (assignment: readonly boolean[]) =>
+    assignment.reduce((sum, value, position) => sum + (value ? (weights[position] ?? 0) : 0), 0);
+  return assignments
+    .map((assignment) => ({ assignment, score: scoreOf(assignment) }))
+    .sort((a, b) => Number(b.assignment[0]) - Number(a.assignment[0]) || b.score - a.score)
+    .map(({ assignment }) => assignment);
+}
+
+function fit(variables: readonly number[], assignments: boolean[][], marginals: readonly number[]): Block {
+  const probabilities = assignments.map((assignment) =>
+    assignment.reduce((product, value, position) => {
+      const marginal = marginals[variables[position] ?? 0] ?? 0;
+      return product * (value ? marginal : 1 - marginal);
+    }, 1),
+  );
+  for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {
+    let error = 0;
+    for (let position = variables.length - 1; position >= 0; position--) {
+      const marginal = marginals[variables[position] ?? 0] ?? 0;
+      let [yes, no] = [0, 0];
+      for (const [index, assignment] of assignments.entries())
+        if (assignment[position] === true) yes += probabilities[index] ?? 0;
+        else no += probabilities[index] ?? 0;
+      error = Math.max(error, Math.abs(yes / (yes + no) - marginal));
+      const [scaleYes, scaleNo] = [marginal / yes, (1 - marginal) / no];
+      for (const [index, assignment] of assignments.entries())
+        probabilities[index] = (probabilities[index] ?? 0) * (assignment[position] === true ? scaleYes : scaleNo);
+    }
+    if (error < FIT_TOLERANCE) break;
+  }
+  return { variables, assignments, probabilities };
+}

@@ -1,0 +1,10 @@
+/** The size of a trade beside held positions, from the joint outcomes of all markets. Pure. */
+export type {
+  HedgeCandidate,
+  HeldPosition,
+  PortfolioSize,
+  PortfolioTask,
+  SizeLimit,
+  Tie,
+} from "./model.ts";
+export { sizePosition } from "./size-position.ts";

@@ -1,0 +1,97 @@
+import type { TakerFee } from "../../domain/market.ts";
+import type { PairCorrelation } from "../../quant/correlation.ts";
+import type { Offer, Side, SizingOptions } from "../model.ts";
+
+/** A logical tie between the YES answers of markets, which are named by their index. */
+export type Tie =
+  /** Both have the same answer, or opposite ones. */
+  | { readonly kind: "same" | "opposite"; readonly a: number; readonly b: number }
+  /** At most one is answered YES. */
+  | { readonly kind: "exclusive"; readonly a: number; readonly b: number }
+  /** If a is answered YES, so is b. */
+  | { readonly kind: "implies"; readonly a: number; readonly b: number }
+  /** At least one is answered YES. */
+  | { readonly kind: "exhaustive"; readonly markets: readonly number[] };
+
+/** A market whose answer is unknown. */
+export interface UncertainMarket {
+  /** Probability of YES, in [0, 1]. */
+  readonly probability: number;
+  /** Rank of the market if not everything can be kept: the larger, the more important. */
+  readonly importance: number;
+}
+
+/** A position that is held. */
+export interface HeldPosition {
+  /** Index of its market; null if the market is settled. */
+  readonly market: number | null;
+  readonly side: Side;
+  /** What was paid for the position in USD, above 0. */
+  readonly sizeUsd: number;
+  /** Price paid per contract, in (0, 1). */
+  readonly entryPrice: number;
+  /** Payout of one contract of the side if the market is settled, in [0, 1]; else null. */
+  readonly settledValue: number | null;
+  /** Positions and candidates of one event have the same key. */
+  readonly eventKey: string;
+}
+
+/** The trade that is sized. Its market has the index 0. */
+export interface CandidateTrade {
+  readonly side: Side;
+  /** Variance of the estimated probability, at least 0. */
+  readonly variance: number;
+  /** Share of the bankroll without the portfolio, in (0, 1]. */
+  readonly baseShare: number;
+  /** Offers of the side up to the target price, best first; at least one. */
+  readonly offers: readonly Offer[];
+  readonly takerFee: TakerFee;
+  readonly eventKey: string;
+}
+
+/** A contract that could hedge the portfolio. */
+export interface HedgeCandidate {
+  readonly market: number;
+  readonly side: Side;
+  /** Price and fee per contract, in (0, 1). */
+  readonly cost: number;
+}
+
+/** Input of the sizing. Plain data, because it is computed on a worker thread. */
+export interface PortfolioTask {
+  /** The candidate's market first. */
+  readonly markets: readonly UncertainMarket[];
+  readonly ties: readonly Tie[];
+  /** Correlations of the log-odds moves of pairs of markets. */
+  readonly correlations: readonly PairCorrelation[];
+  readonly positions: readonly HeldPosition[];
+  /** Null if the signal recommends no trade. */
+  readonly candidate: CandidateTrade | null;
+  readonly hedges: readonly HedgeCandidate[];
+  readonly sizing: SizingOptions;
+}
+
+/**
+ * What determined the adjusted size. growth: more would lower the expected growth of the portfolio. position_max: the largest
+ * share of the bankroll, together with stakes that exclude the candidate. cash: what the positions leave. book: the offers up to
+ * the target price. none: the portfolio does not change the size. no_trade: the signal recommends none. contract: less than one contract.
+ */
+export type SizeLimit = "none" | "growth" | "position_max" | "cash" | "book" | "contract" | "no_trade";
+
+export interface PortfolioSize {
+  /** Share of the bankroll, in [0, 1]. */
+  readonly share: number;
+  readonly limit: SizeLimit;
+  /** Price and fee per contract at this size; null without a trade. */
+  readonly cost: number | null;
+  /** Payoff correlations of the candidate with each position; null for settled positions and without variation. */
+  readonly correlations: readonly (number | null)[];
+  /** Change of the Herfindahl index of the stakes by event, in [-1, 1]. */
+  readonly concentrationDelta: number;
+  /** Mean loss of the worst 5% of the outcomes after the trade, in USD; negative if it is a profit. */
+  readonly tailLossUsd: number;
+  /** At most three, the largest reduction per dollar first. */
+  readonly hedges: readonly { readonly index: number; readonly stakeUsd: number; readonly reductionUsd: number }[];
+  /** Ties that could not be kept, because they contradict each other or the outcomes would be too many. */
+  readonly droppedTies: number;
+}

@@ -1,0 +1,223 @@
+import type { PairCorrelation } from "../../quant/correlation.ts";
+import { shrinkCorrelations } from "../../quant/correlation-matrix.ts";
+import { jointProbability } from "../../quant/joint-probability.ts";
+import { LATTICE_DIMENSIONS, LATTICE_POINTS, latticeRanks } from "../../quant/lattice.ts";
+import { normalQuantile } from "../../quant/normal.ts";
+import { type Block, buildBlocks } from "./blocks.ts";
+import type { Tie, UncertainMarket } from "./model.ts";
+import { rakePairs } from "./rake-pairs.ts";
+import { collapseTies, type Variables } from "./ties.ts";
+
+/** Probabilities nearer to 0 or 1 than this have no normal quantile to speak of. */
+const PROBABILITY_MIN = 1e-6;
+/** The answers YES and NO of the first market each get at least this share of the points. */
+const POINT_SHARE_MIN = 0.05;
+
+/** Weighted joint answers of all markets. */
+export interface Outcomes {
+  /** Probabilities of the outcomes, above 0; they sum to 1. */
+  readonly weights: Float64Array;
+  /** By market and outcome: 1 if the market is answered YES, else 0. */
+  readonly answers: readonly Uint8Array[];
+  readonly variables: Variables;
+  readonly droppedTies: number;
+}
+
+/**
+ * Joint outcomes of markets: 4,096 quasi-random points with weights, without random numbers.
+ *
+ * Markets that logical ties connect form blocks, whose consistent answers are enumerated; so the ties hold in every outcome.
+ * Blocks are joined by a Gaussian copula: each has one normal variable, which selects its answers in an order where
+ * those with YES for its representative come first. The representative is the first market, else the most important one. The
+ * correlation of two blocks is that of their representatives, shrunk to a positive definite matrix.
+ *
+ * The weights give the probability of the first market exactly (1e-12), and the pairs of representatives within about 1e-3.
+ *
+ * @param markets  at least one; at most 64 blocks
+ * @throws RangeError when a tie or a pair names an unknown market, or there are too many blocks
+ */
+export function jointOutcomes(
+  markets: readonly UncertainMarket[],
+  ties: readonly Tie[],
+  correlations: readonly PairCorrelation[],
+): Outcomes {
+  const importances = markets.map(({ importance }, market) => (market === 0 ? Infinity : importance));
+  const variables = collapseTies(importances, ties);
+  const marginals = variables.primaries.map((market) =>
+    Math.min(1 - PROBABILITY_MIN, Math.max(PROBABILITY_MIN, markets[market]?.probability ?? 0)),
+  );
+  const between = correlationsOf(variables, correlations);
+  const { blocks, droppedTies } = buildBlocks(
+    variables,
+    marginals,
+    (a, b) => between.get(keyOf(a, b))?.correlation ?? 0,
+  );
+  if (blocks.length > LATTICE_DIMENSIONS)
+    throw new RangeError(`there must be at most ${LATTICE_DIMENSIONS} independent markets, not ${blocks.length}`);
+  const pairs = pairsOfBlocks(blocks, between);
+  const { matrix, factor } = shrinkCorrelations(blocks.length, pairs);
+  const { chosen, weights } = sample(blocks, factor);
+  const yesCounts = blocks.map(yesCountOf);
+  const isYes = chosen.map((indexes, block) => {
+    const count = yesCounts[block] ?? 0;
+    const bits = new Float64Array(LATTICE_POINTS);
+    for (let point = 0; point < LATTICE_POINTS; point++) bits[point] = (indexes[point] as number) < count ? 1 : 0;
+    return bits;
+  });
+  const yes = blocks.map(({ probabilities }, block) => sumOf(probabilities.slice(0, yesCounts[block])));
+  const targets = blocks.flatMap((_, b) =>
+    Array.from({ length: b }, (_, a) => {
+      const rho = Math.max(-1, Math.min(1, matrix[a]?.[b] ?? 0));
+      return { a, b, joint: jointProbability(yes[a] ?? 0, yes[b] ?? 0, rho) };
+    }),
+  );
+  if (targets.length > 0) rakePairs(isYes, weights, yes, targets);
+  if (isYes[0] !== undefined) setMarginal(weights, isYes[0], marginals[0] ?? 0);
+  const truths: Uint8Array[] = variables.primaries.map(() => new Uint8Array(LATTICE_POINTS));
+  for (const [block, { variables: members, assignments }] of blocks.entries())
+    for (const [position, member] of members.entries()) {
+      const values = assignments.map((assignment) => (assignment[position] === true ? 1 : 0));
+      const [indexes, truth] = [chosen[block], truths[member]];
+      if (indexes === undefined || truth === undefined) continue;
+      for (let point = 0; point < LATTICE_POINTS; point++) truth[point] = values[indexes[point] as number] ?? 0;
+    }
+  const answers = variables.literals.map(({ variable, value }) => {
+    const truth = truths[variable] ?? new Uint8Array(LATTICE_POINTS);
+    return value ? truth : truth.map((bit) => 1 - bit);
+  });
+  return { weights, answers, variables, droppedTies: variables.droppedTies + droppedTies };
+}
+
+/** Scales the weights so that the outcomes with the bit 1 have this probability. */
+export function setMarginal(weights: Float64Array, bits: ArrayLike<number>, probability: number): void {
+  let [yes, no] = [0, 0];
+  for (let point = 0; point < weights.length; point++)
+    if (bits[point] === 1) yes += weights[point] as number;
+    else no += weights[point] as number;
+  const [scaleYes, scaleNo] = [probability / yes, (1 - probability) / no];
+  for (let point = 0; point < weights.length; point++)
+    weights[point] = (weights[point] as number) * (bits[point] === 1 ? scaleYes : scaleNo);
+}
+
+/** Draws the assignment of each block by point. */
+function sample(
+  blocks: readonly Block[],
+  factor: readonly Float64Array[],
+): { readonly chosen: readonly Uint16Array[]; readonly weights: Float64Array } {
+  const { levels, levelWeights, yesPoints } = stratify(blocks[0]);
+  const firstQuantiles = levels.map(normalQuantile);
+  const quantiles = uniformQuantiles();
+  const firstRanks = latticeRanks(0);
+  const normals = blocks.map((_, dimension) => {
+    const ranks = latticeRanks(dimension);
+    const values = dimension === 0 ? firstQuantiles : quantiles;
+    const normal = new Float64Array(LATTICE_POINTS);
+    for (let point = 0; point < LATTICE_POINTS; point++) normal[point] = values[ranks[point] as number] as number;
+    return normal;
+  });
+  const chosen = blocks.map(({ probabilities }, row) => {
+    const thresholds = cumulate(probabilities).map((value) => normalQuantile(Math.min(1, value)));
+    const latent = combine(factor[row], normals, row);
+    const indexes = new Uint16Array(LATTICE_POINTS);
+    for (let point = 0; point < LATTICE_POINTS; point++)
+      indexes[point] = firstAbove(thresholds, latent[point] as number);
+    return indexes;
+  });
+  const weights = new Float64Array(LATTICE_POINTS);
+  const [first] = chosen;
+  const yesCount = yesCountOf(blocks[0]);
+  for (let point = 0; point < LATTICE_POINTS; point++) {
+    const rank = firstRanks[point] as number;
+    weights[point] = levelWeights[rank] as number;
+    // The first market's answer is decided by the rank, so that its probability is exact.
+    const index = first?.[point] ?? 0;
+    if (first !== undefined)
+      first[point] = rank < yesPoints ? Math.min(index, yesCount - 1) : Math.max(index, yesCount);
+  }
+  return { chosen, weights };
+}
+
+let cachedQuantiles: Float64Array | null = null;
+
+/** Normal quantiles of the coordinates by rank. */
+function uniformQuantiles(): Float64Array {
+  cachedQuantiles ??= Float64Array.from({ length: LATTICE_POINTS }, (_, rank) =>
+    normalQuantile((rank + 0.5) / LATTICE_POINTS),
+  );
+  return cachedQuantiles;
+}
+
+/** Levels in (0, 1) and weights of the first block by rank: both answers of its representative get enough points. */
+function stratify(block: Block | undefined) {
+  const yesCount = yesCountOf(block);
+  const probability = sumOf(block?.probabilities.slice(0, yesCount) ?? []);
+  const share = Math.min(1 - POINT_SHARE_MIN, Math.max(POINT_SHARE_MIN, probability));
+  const yesPoints = Math.round(share * LATTICE_POINTS);
+  const noPoints = LATTICE_POINTS - yesPoints;
+  const levels = Float64Array.from({ length: LATTICE_POINTS }, (_, rank) =>
+    rank < yesPoints
+      ? (probability * (rank + 0.5)) / yesPoints
+      : probability + ((1 - probability) * (rank - yesPoints + 0.5)) / noPoints,
+  );
+  const levelWeights = Float64Array.from({ length: LATTICE_POINTS }, (_, rank) =>
+    rank < yesPoints ? probability / yesPoints : (1 - probability) / noPoints,
+  );
+  return { levels, levelWeights, yesPoints };
+}
+
+function combine(coefficients: Float64Array | undefined, normals: readonly Float64Array[], row: number): Float64Array {
+  const latent = new Float64Array(LATTICE_POINTS);
+  for (let column = 0; column <= row; column++) {
+    const coefficient = coefficients?.[column] ?? 0;
+    const values = normals[column];
+    if (coefficient === 0 || values === undefined) continue;
+    for (let point = 0; point < LATTICE_POINTS; point++)
+      latent[point] = (latent[point] as number) + coefficient * (values[point] as number);
+  }
+  return latent;
+}
+
+function cumulate(values: readonly number[]): number[] {
+  let sum = 0;
+  return values.map((value) => (sum += value));
+}
+
+/** Index of the first threshold above the value; the last one if there is none. */
+function firstAbove(thresholds: readonly number[], value: number): number {
+  let [low, high] = [0, thresholds.length - 1];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((thresholds[middle] ?? Infinity) > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+const yesCountOf = (block: Block | undefined): number =>
+  block?.assignments.filter(([isTrue]) => isTrue === true).length ?? 0;
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+const keyOf = (a: number, b: number): string => (a < b ? `${a},${b}` : `${b},${a}`);
+
+/** Correlations between variables: those of their primary markets, else of other markets with the sign of their answers. */
+function correlationsOf({ literals, primaries }: Variables, correlations: readonly PairCorrelation[]) {
+  const found = new Map<string, PairCorrelation>();
+  for (const pair of correlations) {
+    const [x, y] = [literals[pair.a], literals[pair.b]];
+    if (x === undefined || y === undefined) throw new RangeError(`there is no pair ${pair.a}, ${pair.b}`);
+    if (x.variable === y.variable || pair.correlation === null) continue;
+    const key = keyOf(x.variable, y.variable);
+    const isPrimary = primaries[x.variable] === pair.a && primaries[y.variable] === pair.b;
+    const sign = x.value === y.value ? 1 : -1;
+    if (isPrimary || !found.has(key)) found.set(key, { ...pair, correlation: sign * pair.correlation });
+  }
+  return found;
+}
+
+function pairsOfBlocks(blocks: readonly Block[], between: ReadonlyMap<string, PairCorrelation>): PairCorrelation[] {
+  return blocks.flatMap((own, b) =>
+    Array.from({ length: b }, (_, a) => {
+      const pair = between.get(keyOf(own.variables[0] ?? 0, blocks[a]?.variables[0] ?? 0));
+      return { a, b, correlation: pair?.correlation ?? null, dataPoints: pair?.dataPoints ?? 0 };
+    }),
+  );
+}

@@ -1,0 +1,242 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { edgeShrinkage, positionShare } from "../../quant/kelly.ts";
+import type { CandidateTrade, HeldPosition, PortfolioTask, Tie } from "./model.ts";
+import { sizePosition } from "./size-position.ts";
+
+const BANKROLL = 1_000;
+const SIZING = { bankrollUsd: BANKROLL, kellyShare: 0.25, positionMax: 0.1 };
+const near = (actual: number, expected: number, tolerance: number) =>
+  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected}`);
+
+/** Candidate at the cost `price` with a deep book. Its base share is that of the single bet. */
+function candidateAt(price: number, probability: number, options: Partial<CandidateTrade> = {}, sizing = SIZING) {
+  const { side = "yes", variance = 0.0025 } = options;
+  const wins = side === "yes" ? probability : 1 - probability;
+  const baseShare = positionShare({ probability: wins, variance, cost: price }, sizing);
+  return {
+    ...{ side, variance, baseShare },
+    offers: [{ price, size: 100_000 }],
+    takerFee: { kind: "none" as const },
+    eventKey: "candidate",
+    ...options,
+  };
+}
+const held = (market: number, side: "yes" | "no", sizeUsd: number, entryPrice = 0.5): HeldPosition => ({
+  ...{ market, side, sizeUsd, entryPrice, settledValue: null, eventKey: `event ${market}` },
+});
+const taskOf = (probabilities: readonly number[], parts: Partial<PortfolioTask>): PortfolioTask => ({
+  markets: probabilities.map((probability, index) => ({ probability, importance: 100 - index })),
+  ties: [],
+  correlations: [],
+  positions: [],
+  candidate: candidateAt(0.5, probabilities[0] ?? 0.5),
+  hedges: [],
+  sizing: SIZING,
+  ...parts,
+});
+
+test("closed form: without positions the size is that of the single bet, on both sides", () => {
+  const probability = fc.double({ min: 0.05, max: 0.95, noNaN: true });
+  const margin = fc.double({ min: 0.05, max: 0.9, noNaN: true });
+  fc.assert(
+    fc.property(probability, margin, fc.constantFrom("yes" as const, "no" as const), (wins, part, side) => {
+      const [cost, yes] = [wins * part, side === "yes" ? wins : 1 - wins];
+      const candidate = candidateAt(cost, yes, { side });
+      const size = sizePosition(taskOf([yes], { candidate }));
+      const isTooSmall = candidate.baseShare * BANKROLL < cost;
+      near(size.share, isTooSmall ? 0 : candidate.baseShare, 1e-7);
+      assert.ok(size.limit === "none" || size.limit === (isTooSmall ? "contract" : "position_max"));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("closed form: the opposite position and an independent one with little at stake hardly change the size", () => {
+  const { share } = sizePosition(taskOf([0.6, 0.5], { positions: [held(1, "yes", 0.01)] }));
+  near(share, positionShare({ probability: 0.6, variance: 0.0025, cost: 0.5 }, SIZING), 1e-6);
+});
+
+test("brute force: no other stake grows faster in the independent outcomes of two positions", () => {
+  const positions = [held(1, "yes", 200, 0.4), held(2, "no", 300, 0.6)];
+  const candidate = candidateAt(0.5, 0.75, { variance: 0 });
+  const sizing = { ...SIZING, kellyShare: 1, positionMax: 0.5 };
+  const { share } = sizePosition(taskOf([0.75, 0.4, 0.4], { positions, candidate, sizing }));
+  const growthAt = (stake: number) => {
+    let sum = 0;
+    for (const a of [0, 1])
+      for (const b of [0, 1])
+        for (const c of [0, 1]) {
+          const weight = (a ? 0.75 : 0.25) * (b ? 0.4 : 0.6) * (c ? 0.4 : 0.6);
+          const wealth = 0.5 + (b ? 0.5 : 0) + (c ? 0 : 0.5) + stake * (a ? 1 : -1);
+          sum += weight * Math.log(wealth);
+        }
+    return sum;
+  };
+  const stakes = Array.from({ length: 5_001 }, (_, step) => step / 10_000);
+  const best = stakes.reduce((a, b) => (growthAt(b) > growthAt(a) ? b : a), 0);
+  // The sample keeps the pairs of markets within 0.0015, which moves the optimum a little.
+  near(share, best, 5e-3);
+});
+
+const amount = fc.double({ min: 1, max: 150, noNaN: true });
+const side = fc.constantFrom("yes" as const, "no" as const);
+const price = fc.double({ min: 0.1, max: 0.9, noNaN: true });
+/** A portfolio in two markets that are correlated with the candidate's (0) and each other, and a market 3 tied to it. */
+const anyPortfolio = fc.record({
+  positions: fc.array(
+    fc.tuple(fc.constantFrom(1, 2), side, amount, price).map((parts) => held(...parts)),
+    { maxLength: 3 },
+  ),
+  correlations: fc
+    .array(fc.double({ min: -0.9, max: 0.9, noNaN: true }), { minLength: 3, maxLength: 3 })
+    .map((values) =>
+      [
+        [0, 1],
+        [0, 2],
+        [1, 2],
+      ].map(([a = 0, b = 0], index) => ({ a, b, correlation: values[index] ?? 0, dataPoints: 700 })),
+    ),
+  candidateSide: side,
+  extra: amount,
+  entry: price,
+  tie: fc.constantFrom("same" as const, "opposite" as const),
+});
+const SIZE_TOLERANCE = 1e-7;
+
+function tiedCase({
+  positions,
+  correlations,
+  candidateSide,
+  tie,
+}: typeof anyPortfolio extends fc.Arbitrary<infer T> ? T : never) {
+  const yes = candidateSide === "yes" ? 0.62 : 0.38;
+  const parts = {
+    positions,
+    correlations,
+    ties: [{ kind: tie, a: 0, b: 3 }] satisfies Tie[],
+    candidate: candidateAt(0.5, yes, { side: candidateSide }),
+  };
+  return taskOf([yes, 0.4, 0.7, tie === "same" ? yes : 1 - yes], parts);
+}
+
+test("law: a position that pays with the candidate never increases its size", () => {
+  fc.assert(
+    fc.property(anyPortfolio, (parts) => {
+      const task = tiedCase(parts);
+      const isSameSide = parts.tie === "same";
+      const equal = isSameSide ? parts.candidateSide : parts.candidateSide === "yes" ? "no" : "yes";
+      const added = held(3, equal, parts.extra, parts.entry);
+      const before = sizePosition(task);
+      const after = sizePosition({ ...task, positions: [...task.positions, added] });
+      assert.ok(after.share <= before.share + SIZE_TOLERANCE, `${after.share} after ${before.share}`);
+      assert.equal(after.correlations.at(-1), 1);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("law: the exact hedge of the candidate never decreases its size while the cash leaves room", () => {
+  fc.assert(
+    fc.property(anyPortfolio, (parts) => {
+      const task = tiedCase(parts);
+      const isSameSide = parts.tie === "same";
+      const opposite = isSameSide ? (parts.candidateSide === "yes" ? "no" : "yes") : parts.candidateSide;
+      const added = held(3, opposite, parts.extra, parts.entry);
+      const before = sizePosition(task);
+      const after = sizePosition({ ...task, positions: [...task.positions, added] });
+      assert.ok(after.share >= before.share - SIZE_TOLERANCE, `${after.share} after ${before.share}`);
+      assert.equal(after.correlations.at(-1), -1);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("law: stakes on outcomes that exclude each other are together at most the cap, and some wealth is left in every outcome", () => {
+  const ties: Tie[] = [
+    { kind: "exclusive", a: 0, b: 1 },
+    { kind: "exclusive", a: 0, b: 2 },
+    { kind: "exclusive", a: 1, b: 2 },
+  ];
+  const sizing = { bankrollUsd: BANKROLL, kellyShare: 1, positionMax: 0.5 };
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 600, noNaN: true }), fc.double({ min: 0, max: 390, noNaN: true }), (a, b) => {
+      const positions = [held(1, "yes", a + 1, 0.3), held(2, "yes", b + 1, 0.2)];
+      const candidate = candidateAt(0.3, 0.5, { variance: 0 }, sizing);
+      const { share } = sizePosition(taskOf([0.5, 0.3, 0.2], { ties, positions, candidate, sizing }));
+      const together = share + (a + b + 2) / BANKROLL;
+      assert.ok(share === 0 || together <= 0.5 + 1e-9, `${together}`);
+      assert.ok(together < 1);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("positions that cost the bankroll or more leave no cash, and a full cap leaves no room: the size is 0", () => {
+  for (const sizeUsd of [BANKROLL, 3 * BANKROLL]) {
+    const size = sizePosition(taskOf([0.9, 0.5], { positions: [held(1, "yes", sizeUsd)] }));
+    assert.deepEqual([size.share, size.limit, size.cost, size.concentrationDelta], [0, "cash", null, 0]);
+    assert.ok(size.tailLossUsd > 0);
+  }
+  const full = sizePosition(taskOf([0.6, 0.5], { positions: [held(0, "yes", 100)] }));
+  assert.deepEqual([full.share, full.limit], [0, "position_max"]);
+  const little = sizePosition(taskOf([0.9, 0.5], { positions: [held(1, "yes", 999.7)] }));
+  assert.equal(little.share, 0);
+});
+
+test("a larger size than the base size is bought at the prices of the book, and at most what it offers", () => {
+  const positions = [held(0, "no", 300, 0.5)];
+  const sizing = { ...SIZING, positionMax: 0.5 };
+  const sizeWith = (offers: CandidateTrade["offers"]) =>
+    sizePosition(taskOf([0.6], { positions, sizing, candidate: candidateAt(0.5, 0.6, { offers }, sizing) }));
+  const deep = sizeWith([{ price: 0.5, size: 10_000 }]);
+  const base = positionShare({ probability: 0.6, variance: 0.0025, cost: 0.5 }, sizing);
+  assert.ok(deep.share > base && deep.limit === "growth");
+  const thin = sizeWith([{ price: 0.5, size: 200 }]);
+  assert.deepEqual([thin.limit, thin.cost], ["book", 0.5]);
+  near(thin.share, 0.1, 1e-9);
+  const steep = sizeWith([
+    { price: 0.5, size: 200 },
+    { price: 0.53, size: 10_000 },
+  ]);
+  assert.ok(steep.share > thin.share && steep.share / (steep.cost ?? 0) < deep.share / (deep.cost ?? 1));
+  assert.ok(steep.cost !== null && steep.cost > 0.5 && steep.cost < 0.53);
+});
+
+test("the wealth after a sure position is that of its payout, and settled positions have no correlation", () => {
+  const settled: HeldPosition = { ...held(0, "yes", 100, 0.5), market: null, settledValue: 0 };
+  const size = sizePosition(taskOf([0.5], { candidate: null, positions: [settled] }));
+  near(size.tailLossUsd, 100, 1e-9);
+  assert.deepEqual([size.share, size.limit, size.correlations], [0, "no_trade", [null]]);
+});
+
+test("hedges lower the tail loss most per dollar first, at most three, and none is larger than the cash", () => {
+  const ties: Tie[] = [{ kind: "same", a: 1, b: 2 }];
+  const hedges = [
+    { market: 2, side: "no" as const, cost: 0.45 },
+    { market: 2, side: "yes" as const, cost: 0.6 },
+    { market: 3, side: "yes" as const, cost: 0.5 },
+  ];
+  const positions = [held(1, "yes", 400, 0.5)];
+  const size = sizePosition(taskOf([0.5, 0.5, 0.5, 0.5], { candidate: null, ties, hedges, positions }));
+  const [best] = size.hedges;
+  assert.equal(best?.index, 0);
+  // 800 contracts lose 400; 727 opposite ones at 0.45 leave the same loss in both outcomes.
+  near(best?.stakeUsd ?? 0, 0.45 * 800, 1);
+  assert.ok(size.hedges.every(({ index, reductionUsd }) => index !== 1 && reductionUsd > 0));
+});
+
+test("known value: shading is the applied share of the shrunk edge; concentration is the change of the Herfindahl index", () => {
+  const shrinkage = edgeShrinkage(0.1, 0.0025);
+  const size = sizePosition(taskOf([0.6, 0.5], { positions: [held(1, "yes", 50)] }));
+  near(size.share, 0.25 * shrinkage * 0.2, 2e-3);
+  const [x, y] = [50, size.share * BANKROLL];
+  near(size.concentrationDelta, (x * x + y * y) / (x + y) ** 2 - 1, 1e-12);
+});
+
+test("refuses positions, hedges and ties of unknown markets", () => {
+  assert.throws(() => sizePosition(taskOf([], {})), RangeError);
+  assert.throws(() => sizePosition(taskOf([0.6], { positions: [held(1, "yes", 1)] })), RangeError);
+  assert.throws(() => sizePosition(taskOf([0.6], { hedges: [{ market: 1, side: "yes", cost: 0.5 }] })), RangeError);
+});

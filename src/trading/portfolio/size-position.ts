@@ -1,0 +1,236 @@
+import { buyForUsd } from "../fill.ts";
+import { shadedProbability } from "../signal.ts";
+import { growthOptimum } from "./growth-optimum.ts";
+import type { CandidateTrade, HeldPosition, PortfolioSize, PortfolioTask, SizeLimit } from "./model.ts";
+import { jointOutcomes, type Outcomes, setMarginal } from "./outcomes.ts";
+import { bestHedge, lossDistribution, tailLoss } from "./tail-loss.ts";
+import { isSame, type Literal, negate } from "./ties.ts";
+
+const HEDGES_MAX = 3;
+/** A hedge that lowers the tail loss by less is not worth an order. */
+const HEDGE_REDUCTION_USD_MIN = 0.01;
+const WALK_STEPS = 20;
+
+/**
+ * Sizes a trade beside held positions: the stake that maximises the expected logarithm of the wealth of the whole portfolio.
+ *
+ * The bankroll is the whole capital, including what the positions cost. The applied Kelly share and the shrinkage for
+ * estimation error enter as a more careful probability of the candidate, p' = c + kellyShare · s · (p - c), so that a single
+ * bet gets exactly kellyShare · s · (p - c) / (1 - c). The stake is at most what the positions leave in cash, and, together
+ * with stakes on the same answer and on answers that exclude it, at most the largest share of one position. A size above the base size
+ * is bought from the offers up to the target price, at their average cost.
+ *
+ * Tail loss, correlations and hedges are those of the same outcomes, after the trade.
+ *
+ * @throws RangeError for an index without a market, and for values outside their ranges
+ */
+export function sizePosition(task: PortfolioTask): PortfolioSize {
+  const { candidate, positions, sizing } = task;
+  const { bankrollUsd: bankroll } = sizing;
+  const [first, ...others] = task.markets;
+  if (first === undefined) throw new RangeError("there must be a market");
+  const baseCost = candidate === null ? null : averageCost(candidate, candidate.baseShare * bankroll);
+  const yes =
+    candidate === null || baseCost === null
+      ? first.probability
+      : asYes(candidate.side, carefulProbability(task, candidate, baseCost));
+  const outcomes = jointOutcomes([{ ...first, probability: yes }, ...others], task.ties, task.correlations);
+  const wealth = wealthOf(outcomes, positions, bankroll);
+  const sized =
+    candidate === null || baseCost === null
+      ? { share: 0, limit: "no_trade" as const, cost: null }
+      : solve(task, candidate, baseCost, { outcomes, wealth });
+  if (candidate !== null && sized.cost !== null) {
+    const wins = winsOf(outcomes, 0, candidate.side);
+    for (let outcome = 0; outcome < wealth.length; outcome++)
+      wealth[outcome] = (wealth[outcome] as number) + sized.share * (wins[outcome] === 1 ? 1 / sized.cost - 1 : -1);
+  }
+  const losses = wealth.map((value) => bankroll * (1 - value));
+  const distribution = lossDistribution(losses, outcomes.weights);
+  const cash = bankroll * (1 - sized.share) - stakeOf(positions);
+  return {
+    ...sized,
+    correlations: positions.map((position) =>
+      candidate === null ? null : payoffCorrelation(outcomes, candidate, position),
+    ),
+    concentrationDelta: concentrationDelta(positions, candidate, sized.share * bankroll),
+    tailLossUsd: tailLoss(distribution),
+    hedges: task.hedges
+      .map(({ market, side, cost }, index) => {
+        const { stake, reduction } = bestHedge(
+          distribution,
+          { wins: winsOf(outcomes, market, side), cost },
+          Math.max(0, cash),
+        );
+        return { index, stakeUsd: stake, reductionUsd: reduction };
+      })
+      .filter(({ stakeUsd, reductionUsd }) => stakeUsd > 0 && reductionUsd >= HEDGE_REDUCTION_USD_MIN)
+      .sort((a, b) => b.reductionUsd / b.stakeUsd - a.reductionUsd / a.stakeUsd)
+      .slice(0, HEDGES_MAX),
+    droppedTies: outcomes.droppedTies,
+  };
+}
+
+/** Stake as a share of the bankroll, and what limits it. */
+interface Sized {
+  readonly share: number;
+  readonly limit: SizeLimit;
+  readonly cost: number | null;
+}
+
+function solve(
+  task: PortfolioTask,
+  candidate: CandidateTrade,
+  baseCost: number,
+  { outcomes, wealth }: { readonly outcomes: Outcomes; readonly wealth: Float64Array },
+): Sized {
+  const { positions, sizing } = task;
+  const { baseShare } = candidate;
+  const none = (limit: SizeLimit): Sized => ({ share: 0, limit, cost: null });
+  const cash = 1 - stakeOf(positions) / sizing.bankrollUsd;
+  if (cash <= 0) return none("cash");
+  const room = sizing.positionMax - stakeTogether(outcomes, candidate, positions) / sizing.bankrollUsd;
+  if (room <= 0) return none("position_max");
+  const max = Math.min(room, cash);
+  const wins = winsOf(outcomes, 0, candidate.side);
+  const answers = outcomes.answers[0] ?? new Uint8Array();
+  const optimumAt = (cost: number): number => {
+    const weights = outcomes.weights.slice();
+    // Another cost changes the careful probability. The outcomes of each answer keep their relative weights.
+    setMarginal(weights, answers, asYes(candidate.side, carefulProbability(task, candidate, cost)));
+    const gain = Float64Array.from(wins, (win) => (win === 1 ? 1 / cost - 1 : -1));
+    return growthOptimum({ wealth, gain, weights }, max);
+  };
+  const optimum = optimumAt(baseCost);
+  const limitOf = (share: number): SizeLimit => {
+    if (share >= max) return room <= cash ? "position_max" : "cash";
+    return Math.abs(share - baseShare) <= 1e-6 ? "none" : "growth";
+  };
+  const sized =
+    optimum <= baseShare
+      ? { share: optimum, limit: limitOf(optimum), cost: baseCost }
+      : walkFurther(candidate, sizing.bankrollUsd, { optimum, optimumAt, baseCost, limitOf });
+  if (sized.share * sizing.bankrollUsd >= sized.cost * (1 - 1e-9)) return sized;
+  return none(sized.share > 0 ? "contract" : sized.limit);
+}
+
+/** The largest share above the base share that is still optimal at the average cost at which the book sells it. */
+function walkFurther(
+  candidate: CandidateTrade,
+  bankroll: number,
+  options: {
+    readonly optimum: number;
+    readonly optimumAt: (cost: number) => number;
+    readonly baseCost: number;
+    readonly limitOf: (share: number) => SizeLimit;
+  },
+): Sized & { readonly cost: number } {
+  const { baseShare, offers, takerFee } = candidate;
+  const { optimum, optimumAt, baseCost, limitOf } = options;
+  const available = buyForUsd(offers, takerFee, bankroll).spentUsd / bankroll;
+  if (available <= baseShare) return { share: baseShare, limit: "book", cost: baseCost };
+  const costAt = (share: number) => averageCost(candidate, share * bankroll);
+  let [low, high] = [baseShare, Math.min(optimum, available)];
+  if (optimumAt(costAt(high)) >= high)
+    return { share: high, limit: high < optimum ? "book" : limitOf(high), cost: costAt(high) };
+  for (let step = 0; step < WALK_STEPS; step++) {
+    const middle = (low + high) / 2;
+    if (optimumAt(costAt(middle)) >= middle) low = middle;
+    else high = middle;
+  }
+  return { share: low, limit: limitOf(low), cost: costAt(low) };
+}
+
+/** Price and fee per contract of the best offers that an amount buys. */
+const averageCost = ({ offers, takerFee }: CandidateTrade, amountUsd: number): number =>
+  buyForUsd(offers, takerFee, amountUsd).averageCost;
+
+/** p' of the candidate's side. */
+function carefulProbability({ markets, sizing }: PortfolioTask, candidate: CandidateTrade, cost: number): number {
+  const probability = asYes(candidate.side, markets[0]?.probability ?? 0);
+  return shadedProbability({ probability, variance: candidate.variance }, cost, sizing.kellyShare);
+}
+
+/** Probability of YES from that of a side, and the reverse. */
+const asYes = (side: "yes" | "no", probability: number): number => (side === "yes" ? probability : 1 - probability);
+
+/** 1 by outcome if a contract of this side pays, else 0. */
+function winsOf({ answers }: Outcomes, market: number, side: "yes" | "no"): Uint8Array {
+  const bits = answers[market];
+  if (bits === undefined) throw new RangeError(`there is no market ${market}`);
+  return side === "yes" ? bits : bits.map((bit) => 1 - bit);
+}
+
+const stakeOf = (positions: readonly HeldPosition[]): number =>
+  positions.reduce((sum, { sizeUsd }) => sum + sizeUsd, 0);
+
+/** Wealth by outcome without the candidate, as a share of the bankroll. */
+function wealthOf(outcomes: Outcomes, positions: readonly HeldPosition[], bankroll: number): Float64Array {
+  const wealth = new Float64Array(outcomes.weights.length).fill(1 - stakeOf(positions) / bankroll);
+  for (const { market, side, sizeUsd, entryPrice, settledValue } of positions) {
+    const payout = sizeUsd / entryPrice / bankroll;
+    const wins = market === null ? null : winsOf(outcomes, market, side);
+    for (let outcome = 0; outcome < wealth.length; outcome++)
+      wealth[outcome] = (wealth[outcome] as number) + payout * (wins?.[outcome] ?? settledValue ?? 0);
+  }
+  return wealth;
+}
+
+/** The answer on which a contract of this side pays. */
+function answerOf({ variables }: Outcomes, market: number, side: "yes" | "no"): Literal {
+  const literal = variables.literals[market];
+  if (literal === undefined) throw new RangeError(`there is no market ${market}`);
+  return side === "yes" ? literal : negate(literal);
+}
+
+/** USD held on the candidate's answer, and on other answers that exclude it without being its opposite. */
+function stakeTogether(outcomes: Outcomes, candidate: CandidateTrade, positions: readonly HeldPosition[]): number {
+  const own = answerOf(outcomes, 0, candidate.side);
+  const isTogether = (other: Literal): boolean =>
+    isSame(own, other) ||
+    outcomes.variables.exclusions.some(
+      ({ a, b }) => (isSame(a, own) && isSame(b, other)) || (isSame(b, own) && isSame(a, other)),
+    );
+  return stakeOf(
+    positions.filter(({ market, side }) => market !== null && isTogether(answerOf(outcomes, market, side))),
+  );
+}
+
+/** Correlation of the payoffs of the candidate and a position; null without variation. */
+function payoffCorrelation(outcomes: Outcomes, candidate: CandidateTrade, position: HeldPosition): number | null {
+  if (position.market === null) return null;
+  const own = answerOf(outcomes, 0, candidate.side);
+  const other = answerOf(outcomes, position.market, position.side);
+  if (own.variable === other.variable) return own.value === other.value ? 1 : -1;
+  const x = winsOf(outcomes, 0, candidate.side);
+  const y = winsOf(outcomes, position.market, position.side);
+  let [p, q, both] = [0, 0, 0];
+  for (let outcome = 0; outcome < x.length; outcome++) {
+    const weight = outcomes.weights[outcome] as number;
+    if (x[outcome] === 1) p += weight;
+    if (y[outcome] === 1) q += weight;
+    if (x[outcome] === 1 && y[outcome] === 1) both += weight;
+  }
+  const variance = p * (1 - p) * q * (1 - q);
+  return variance > 0 ? Math.max(-1, Math.min(1, (both - p * q) / Math.sqrt(variance))) : null;
+}
+
+/** Change of the Herfindahl index of the stakes by event. The index of no stakes is 0. */
+function concentrationDelta(
+  positions: readonly HeldPosition[],
+  candidate: CandidateTrade | null,
+  stakeUsd: number,
+): number {
+  const stakes = new Map<string, number>();
+  const add = (key: string, stake: number) => stakes.set(key, (stakes.get(key) ?? 0) + stake);
+  for (const { eventKey, sizeUsd } of positions) add(eventKey, sizeUsd);
+  const before = herfindahl([...stakes.values()]);
+  if (candidate === null || stakeUsd === 0) return 0;
+  add(candidate.eventKey, stakeUsd);
+  return herfindahl([...stakes.values()]) - before;
+}
+
+function herfindahl(stakes: readonly number[]): number {
+  const total = stakes.reduce((sum, stake) => sum + stake, 0);
+  return total === 0 ? 0 : stakes.reduce((sum, stake) => sum + (stake / total) ** 2, 0);
+}

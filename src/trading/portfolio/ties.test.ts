@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Tie } from "./model.ts";
+import { collapseTies } from "./ties.ts";
+
+test("the most important market of a variable is its primary, and the others have the sign of their answer", () => {
+  const ties: Tie[] = [
+    { kind: "opposite", a: 0, b: 1 },
+    { kind: "same", a: 1, b: 2 },
+  ];
+  const { count, primaries, literals } = collapseTies([1, 5, 2, 9], ties);
+  assert.deepEqual([count, primaries], [2, [3, 1]]);
+  assert.deepEqual(literals, [
+    { variable: 1, value: false },
+    { variable: 1, value: true },
+    { variable: 1, value: true },
+    { variable: 0, value: true },
+  ]);
+});
+
+test("an implication excludes one answer of each market; ties inside one variable are kept or contradict", () => {
+  const ties: Tie[] = [
+    { kind: "implies", a: 0, b: 1 },
+    { kind: "opposite", a: 1, b: 2 },
+    { kind: "exclusive", a: 1, b: 2 },
+    { kind: "implies", a: 1, b: 2 },
+  ];
+  const { exclusions, droppedTies } = collapseTies([3, 2, 1], ties);
+  assert.deepEqual(exclusions, [{ a: { variable: 0, value: true }, b: { variable: 1, value: false } }]);
+  assert.equal(droppedTies, 1, "if 1 implied its opposite, it could not be YES");
+});
+
+test("a list of answers that contains both answers of a variable always has one", () => {
+  const ties: Tie[] = [
+    { kind: "opposite", a: 0, b: 1 },
+    { kind: "exhaustive", markets: [0, 1, 2] },
+    { kind: "exhaustive", markets: [0, 2, 3] },
+  ];
+  assert.equal(collapseTies([4, 3, 2, 1], ties).clauses.length, 1);
+});

@@ -1,0 +1,119 @@
+import type { Tie } from "./model.ts";
+
+/** An answer of a variable. */
+export interface Literal {
+  readonly variable: number;
+  readonly value: boolean;
+}
+
+/** Two answers that cannot be given together. */
+export interface Exclusion {
+  readonly a: Literal;
+  readonly b: Literal;
+}
+
+/** Markets with the same or opposite answers are one variable. */
+export interface Variables {
+  readonly count: number;
+  /** By market: its variable, and whether YES of the market is true of the variable. */
+  readonly literals: readonly Literal[];
+  /** By variable: its most important market, of which the variable is the YES answer. */
+  readonly primaries: readonly number[];
+  readonly exclusions: readonly Exclusion[];
+  /** Of each list at least one answer is given. */
+  readonly clauses: readonly (readonly Literal[])[];
+  /** Ties that contradict earlier ones. */
+  readonly droppedTies: number;
+}
+
+/**
+ * Collapses markets with the same or opposite answers into variables (union-find with parity) and expresses the other ties
+ * by them. An exclusive and exhaustive pair is opposite. A tie that contradicts an earlier one is dropped.
+ *
+ * @param importances  by market; the most important one is the primary of its variable
+ * @throws RangeError when a tie names an unknown market
+ */
+export function collapseTies(importances: readonly number[], ties: readonly Tie[]): Variables {
+  const groups = new ParityGroups(importances.length);
+  let droppedTies = 0;
+  for (const tie of ties.map((each) => asOpposite(each, ties)))
+    if ((tie.kind === "same" || tie.kind === "opposite") && !groups.join(tie.a, tie.b, tie.kind === "opposite"))
+      droppedTies += 1;
+  const order = [...importances.keys()].sort((a, b) => (importances[b] ?? 0) - (importances[a] ?? 0) || a - b);
+  const primaries: number[] = [];
+  const variables = new Map<number, { readonly variable: number; readonly parity: boolean }>();
+  for (const market of order) {
+    const { root, parity } = groups.find(market);
+    if (!variables.has(root)) variables.set(root, { variable: primaries.push(market) - 1, parity });
+  }
+  const literals = importances.map((_, market): Literal => {
+    const { root, parity } = groups.find(market);
+    const { variable, parity: primaryParity } = variables.get(root) ?? { variable: 0, parity: false };
+    return { variable, value: parity === primaryParity };
+  });
+  const literalOf = (market: number): Literal => {
+    const literal = literals[market];
+    if (literal === undefined) throw new RangeError(`there is no market ${market}`);
+    return literal;
+  };
+  const exclusions: Exclusion[] = [];
+  const clauses: Literal[][] = [];
+  for (const tie of ties) {
+    if (tie.kind === "exclusive" || tie.kind === "implies") {
+      const a = literalOf(tie.a);
+      const b = tie.kind === "exclusive" ? literalOf(tie.b) : negate(literalOf(tie.b));
+      if (a.variable !== b.variable) exclusions.push({ a, b });
+      else if (a.value === b.value) droppedTies += 1;
+    } else if (tie.kind === "exhaustive") {
+      const clause = tie.markets.map(literalOf);
+      const isTautology = clause.some((a) => clause.some((b) => isSame(a, negate(b))));
+      if (!isTautology && clause.length > 0) clauses.push(clause);
+    }
+  }
+  return { count: primaries.length, literals, primaries, exclusions, clauses, droppedTies };
+}
+
+export const negate = ({ variable, value }: Literal): Literal => ({ variable, value: !value });
+export const isSame = (a: Literal, b: Literal): boolean => a.variable === b.variable && a.value === b.value;
+
+/** Of two exclusive markets of which one is certainly YES, each is the opposite of the other. */
+function asOpposite(tie: Tie, ties: readonly Tie[]): Tie {
+  if (tie.kind !== "exhaustive" || tie.markets.length !== 2) return tie;
+  const [a = 0, b = 0] = tie.markets;
+  const isExclusive = ties.some(
+    (other) => other.kind === "exclusive" && ((other.a === a && other.b === b) || (other.a === b && other.b === a)),
+  );
+  return isExclusive ? { kind: "opposite", a, b } : tie;
+}
+
+/** Groups whose members have the same or the opposite answer as their root. */
+class ParityGroups {
+  readonly #parents: number[];
+  /** Whether a member is the opposite of its parent. */
+  readonly #parities: boolean[];
+
+  constructor(count: number) {
+    this.#parents = Array.from({ length: count }, (_, index) => index);
+    this.#parities = new Array<boolean>(count).fill(false);
+  }
+
+  find(member: number): { readonly root: number; readonly parity: boolean } {
+    let [root, parity] = [member, false];
+    for (let parent = this.#parents[root]; parent !== root; parent = this.#parents[root]) {
+      if (parent === undefined) throw new RangeError(`there is no market ${member}`);
+      parity = parity !== this.#parities[root];
+      root = parent;
+    }
+    return { root, parity };
+  }
+
+  /** Returns false if the two already have the other relation. */
+  join(a: number, b: number, isOpposite: boolean): boolean {
+    const [x, y] = [this.find(a), this.find(b)];
+    const parity = (x.parity !== y.parity) !== isOpposite;
+    if (x.root === y.root) return !parity;
+    this.#parents[y.root] = x.root;
+    this.#parities[y.root] = parity;
+    return true;
+  }
+}
