@@ -80,8 +80,12 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
       return count;
     },
     /** Deletes marks older than 400 days, of markets that were settled before. */
-    deleteOldMarks(): Promise<number> {
-      const before = marksKeptSince(clock.now());
+    async deleteOldMarks(): Promise<number> {
+      const { lastClosedDay } = await selectProgress(database);
+      if (lastClosedDay === null) return 0;
+      const keptSince = marksKeptSince(clock.now());
+      // A day that is not closed yet needs the marks of the day before it.
+      const before = lastClosedDay < keptSince ? lastClosedDay : keptSince;
       return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () =>
         isStopping() ? 0 : deleteMarks(database, before, DELETE_ROWS_MAX),
       );

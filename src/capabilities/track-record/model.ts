@@ -22,6 +22,8 @@ export interface BookReport {
   readonly markets?: number;
   /** Unix milliseconds; null without trades, omitted if unknown. */
   readonly firstTradeAt?: number | null;
+  /** Whether older trades exist that were not read; omitted if there cannot be any. */
+  readonly isTruncated?: boolean;
 }
 
 /** A report and when it was computed, in Unix milliseconds. */

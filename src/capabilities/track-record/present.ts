@@ -5,8 +5,10 @@ import { type BookReport, HISTORY_DAYS_MAX, type PerformanceMode, type TimedRepo
 /** Adding 0 turns -0 into 0. */
 const cents = (usd: number): number => toCents(usd) + 0;
 
+const toTimestamp = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
 export function presentPerformance(mode: PerformanceMode, { report, generatedAt }: TimedReport) {
-  const { performance, markets, firstTradeAt = null } = report;
+  const { performance, markets, firstTradeAt, isTruncated } = report;
   const { totalTrades, resolvedTrades, winRate, totalPnlUsd, roiPct, averageEdge } = performance;
   return {
     mode,
@@ -20,7 +22,8 @@ export function presentPerformance(mode: PerformanceMode, { report, generatedAt 
     avg_edge: averageEdge,
     max_drawdown: cents(performance.maxDrawdownUsd),
     sharpe_ratio: performance.sharpeRatio,
-    first_trade_at: firstTradeAt === null ? null : new Date(firstTradeAt).toISOString(),
+    ...(firstTradeAt === undefined ? null : { first_trade_at: toTimestamp(firstTradeAt) }),
+    ...(isTruncated === undefined ? null : { truncated: isTruncated }),
     generated_at: new Date(generatedAt).toISOString(),
   };
 }

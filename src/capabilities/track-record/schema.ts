@@ -30,7 +30,7 @@ const SUMMARY_FIELDS = {
   ),
   win_rate: nullableProbability("Share of the resolved trades with a profit after fees. Null without resolved trades."),
   total_pnl: usd(
-    "Profit or loss of all days. Open trades count at the price of their market at the end of the last UTC day; today adds the fees of new trades and the settlements.",
+    "Profit or loss of all days. In mode `shadow`, open trades count at the price of their market at the end of the last UTC day, and today adds the fees of new trades and the settlements. In mode `live`, open trades count at the current price.",
   ),
   roi_pct: nullableNumber(
     "Profit of the resolved trades in percent of what they cost, fees included. Null without resolved trades.",
@@ -46,7 +46,10 @@ const SUMMARY_FIELDS = {
   sharpe_ratio: nullableNumber(
     "Mean daily profit divided by its standard deviation, times the square root of 365. Null below 30 days, and without resolved trades.",
   ),
-  first_trade_at: nullableTimestamp("Time of the first trade. Null without trades, or if it is not known."),
+  first_trade_at: Type.Optional(nullableTimestamp("Time of the first trade, in mode `shadow`. Null without trades.")),
+  truncated: Type.Optional(
+    Type.Boolean({ description: "Whether you have older trades that are left out, in mode `live`." }),
+  ),
   generated_at: timestamp("Time at which the figures were computed."),
 };
 

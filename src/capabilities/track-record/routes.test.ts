@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eachDatabase, onEmbedded } from "../../../test/support/databases.ts";
+import { CUSTOMER, testServer, VALID_KEY } from "../../../test/support/test-app.ts";
+import { openShadowBook, sampleEntry } from "../../../test/support/trading/shadow-book-harness.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { Principal } from "../../http/auth.ts";
+import type { Database } from "../../ports/database.ts";
+import type { DayTotals } from "../../trading/index.ts";
+import type { BookReport } from "./index.ts";
+import { performanceRoutes } from "./routes.ts";
+
+const NOW = Date.UTC(2026, 10, 23);
+const EMPTY: BookReport["performance"] = {
+  ...{ totalTrades: 0, resolvedTrades: 0, winRate: null, totalPnlUsd: 0, roiPct: null, averageEdge: null },
+  ...{ maxDrawdownUsd: 0, sharpeRatio: null },
+};
+
+/** Opens the routes. `report` is the live performance, or its failure. */
+async function openRoutes(
+  shadow: { read(): Promise<{ report: BookReport; generatedAt: number }> },
+  options: { readonly live?: () => Promise<BookReport>; readonly caller?: Partial<Principal> } = {},
+) {
+  const principal = { ...CUSTOMER, ...options.caller };
+  const customers: string[] = [];
+  const { app } = await testServer({
+    authentication: { authenticate: (key) => (key === VALID_KEY ? principal : null) },
+  });
+  performanceRoutes(app, {
+    shadow,
+    async livePerformance(customerId) {
+      customers.push(customerId);
+      return options.live?.() ?? { performance: EMPTY, days: [] };
+    },
+    now: () => NOW,
+  });
+  return {
+    customers,
+    async get(path: string, key: string | null = VALID_KEY) {
+      const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+      const response = await app.inject({ method: "GET", url: `/v1/performance${path}`, headers });
+      return { status: response.statusCode, json: response.json() };
+    },
+  };
+}
+const NO_SHADOW = {
+  read: (): never => {
+    throw new Error("the shadow book is not read");
+  },
+};
+
+eachDatabase("200: the summary and the days of the shadow book, from its first trade to today", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, price, settle, goTo, performance } = harness;
+  const { get } = await openRoutes(performance);
+  const { status, json: empty } = await get("");
+  assert.equal(status, 200);
+  assert.deepEqual(empty, {
+    ...{ mode: "shadow", total_trades: 0, resolved_trades: 0, open_trades: 0, markets: 0, win_rate: null },
+    ...{ total_pnl: 0, roi_pct: null, avg_edge: null, max_drawdown: 0, sharpe_ratio: null, first_trade_at: null },
+    generated_at: "2026-11-21T01:00:00.000Z",
+  });
+  for (const marketId of ["m", "n", "o"]) await open(marketId);
+  await book.enter(sampleEntry());
+  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n", side: "no", price: 0.5, edge: 0.12 }));
+  await price(0, 0.45);
+  await price(0, 0.4, "n");
+  await goTo(1, 1);
+  await book.run();
+  await settle({ kind: "no" });
+  await settle({ kind: "void", value: null }, "n");
+  await book.run();
+  await book.enter(sampleEntry({ analysisId: "plx-3", marketId: "o", at: harness.clock.now() }));
+  await performance.refresh();
+  const { json } = await get("/history");
+  const { daily_history, ...summary } = json;
+  assert.deepEqual(summary, {
+    ...{ mode: "shadow", total_trades: 3, resolved_trades: 2, open_trades: 1, markets: 2, win_rate: 0 },
+    ...{ total_pnl: -44, roi_pct: (100 * -42) / 94, avg_edge: 0.1, max_drawdown: -55, sharpe_ratio: null },
+    ...{ first_trade_at: "2026-11-21T01:00:00.000Z", generated_at: "2026-11-22T01:00:00.000Z" },
+  });
+  assert.deepEqual(daily_history, [
+    { date: "2026-11-21", pnl: 11, cumulative_pnl: 11, trades: 2, win_rate: null },
+    { date: "2026-11-22", pnl: -55, cumulative_pnl: -44, trades: 1, win_rate: 0 },
+  ]);
+  assert.deepEqual((await get("?mode=shadow")).json, summary);
+  await goTo(3);
+  await book.run();
+  await performance.refresh();
+  assert.deepEqual(
+    (await get("/history")).json.daily_history.map(({ pnl }: { pnl: number }) => pnl),
+    [11, -55, 0, 0],
+    "the current day becomes a closed day with the same profit",
+  );
+});
+
+onEmbedded("reads touch no database, and a refresh without a change runs one statement", async (db) => {
+  let statements = 0;
+  const counting: Database = {
+    ...db,
+    query: (...args) => {
+      statements += 1;
+      return db.query(...args);
+    },
+  };
+  const { performance, open, book, clock } = openShadowBook(counting);
+  await performance.read();
+  const first = statements;
+  for (let read = 0; read < 50; read++) await performance.read();
+  assert.equal(statements, first);
+  await clock.advance(60_000);
+  await performance.refresh();
+  assert.equal(statements, first + 1);
+  assert.equal((await performance.read()).generatedAt, clock.now());
+  await open();
+  await book.enter(sampleEntry());
+  await Promise.all([performance.refresh(), performance.refresh(), performance.refresh()]);
+  assert.equal((await performance.read()).report.performance.totalTrades, 1);
+});
+
+onEmbedded("the job refreshes the performance every minute and keeps the last one if the store fails", async (db) => {
+  let isDown = false;
+  const failing: Database = {
+    ...db,
+    query: (...args) => (isDown ? Promise.reject(new AppError("store_unavailable", "down")) : db.query(...args)),
+  };
+  const { performance, open, book, clock } = openShadowBook(failing);
+  performance.start();
+  await performance.read();
+  await open();
+  await book.enter(sampleEntry());
+  isDown = true;
+  await clock.advance(60_000);
+  assert.deepEqual(performance.failingJobs, ["shadow_performance"]);
+  assert.equal((await performance.read()).report.performance.totalTrades, 0);
+  isDown = false;
+  const refreshed = async () => (await performance.read()).report.performance.totalTrades === 1;
+  for (let second = 0; second < 1_000 && !(await refreshed()); second++) {
+    // The job waits for the same store.
+    await db.query("select 1");
+    await clock.advance(1_000);
+  }
+  assert.ok(await refreshed());
+  assert.deepEqual(performance.failingJobs, []);
+  await performance.stop();
+});
+
+test("200: mode live has the caller's own trades, rounded to cents, at most 400 days", async () => {
+  const days = Array.from(
+    { length: 401 },
+    (_, index): DayTotals => ({
+      date: new Date(Date.UTC(2025, 0, 1 + index)).toISOString().slice(0, 10),
+      ...{ pnlUsd: index === 0 ? 1 : 0.004, enteredTrades: 1, resolvedTrades: 2, wonTrades: index % 3 },
+    }),
+  );
+  const report: BookReport = {
+    performance: { ...EMPTY, totalTrades: 5, resolvedTrades: 2, totalPnlUsd: 2.6, maxDrawdownUsd: -0.001 },
+    ...{ days, isTruncated: true },
+  };
+  const { get, customers } = await openRoutes(NO_SHADOW, { live: async () => report });
+  const { status, json } = await get("/history?mode=live");
+  assert.deepEqual([status, customers], [200, ["cus-1"]]);
+  assert.deepEqual(
+    [json.mode, json.open_trades, json.total_pnl, json.max_drawdown, json.truncated],
+    ["live", 3, 2.6, 0, true],
+  );
+  assert.equal(json.generated_at, new Date(NOW).toISOString());
+  assert.ok(!("markets" in json) && !("first_trade_at" in json));
+  assert.equal(json.daily_history.length, 400);
+  assert.deepEqual(json.daily_history[0], {
+    ...{ date: "2025-01-02", pnl: 0, cumulative_pnl: 1, trades: 1, win_rate: 0.5 },
+  });
+  assert.equal(json.daily_history.at(-1).cumulative_pnl, 2.6, "cents are rounded once, after the sum");
+});
+
+test("403: mode live needs an account; mode shadow does not", async () => {
+  const shadow = { read: async () => ({ report: { performance: EMPTY, days: [] }, generatedAt: NOW }) };
+  for (const kind of ["marketplace", "payer"] as const) {
+    const { get, customers } = await openRoutes(shadow, { caller: { kind } });
+    for (const path of ["", "/history"]) {
+      const { status, json } = await get(`${path}?mode=live`);
+      assert.deepEqual([status, json.code], [403, "account_required"]);
+      assert.equal((await get(path)).status, 200);
+    }
+    assert.deepEqual(customers, []);
+  }
+});
+
+test("422: an unknown mode", async () => {
+  const { get } = await openRoutes(NO_SHADOW);
+  for (const path of ["?mode=paper", "/history?mode="]) {
+    const { status, json } = await get(path);
+    const [{ type, loc }] = json.detail;
+    assert.deepEqual([status, json.detail.length, type, loc], [422, 1, "literal_error", ["query", "mode"]]);
+  }
+});
+
+test("401: without a key, and 503: the store is not available", async () => {
+  const down = async () => {
+    throw new AppError("store_unavailable", "The store is not available");
+  };
+  const { get } = await openRoutes({ read: down }, { live: down });
+  for (const path of ["", "/history", "?mode=live", "/history?mode=live"]) {
+    assert.equal((await get(path, null)).status, 401);
+    const { status, json } = await get(path);
+    assert.deepEqual([status, json.code], [503, "store_unavailable"]);
+  }
+});

@@ -1,0 +1,433 @@
+import assert from "node:assert/strict";
+import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
+import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
+import {
+  openShadowBook,
+  type ShadowBookHarness,
+  sampleEntry,
+} from "../../../test/support/trading/shadow-book-harness.ts";
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const YES = { kind: "yes" } as const;
+const NO = { kind: "no" } as const;
+
+async function assertVerified({ book }: ShadowBookHarness, trades: number, days: number): Promise<void> {
+  const verification = await book.verify();
+  assert.deepEqual(verification.mismatches, []);
+  assert.deepEqual([verification.trades, verification.days], [trades, days]);
+}
+const profitsOf = async (harness: ShadowBookHarness) => (await harness.days()).map(({ pnl }) => pnl);
+
+eachDatabase("a trade follows the stored prices, then the settlement, and its days are closed in order", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, price, settle, goTo } = harness;
+  await open();
+  assert.equal(await book.enter(sampleEntry()), true);
+  await price(0, 0.45);
+  await price(1, 0.35);
+  await goTo(2);
+  await settle(YES);
+  await book.run();
+  await goTo(4);
+  await book.run();
+  assert.deepEqual(await harness.days(), [
+    { day: "2026-11-21", pnl: 3, entered: 1, resolved: 0, won: 0 },
+    { day: "2026-11-22", pnl: -10, entered: 0, resolved: 0, won: 0 },
+    { day: "2026-11-23", pnl: 65, entered: 0, resolved: 1, won: 1 },
+    { day: "2026-11-24", pnl: 0, entered: 0, resolved: 0, won: 0 },
+  ]);
+  assert.deepEqual(await harness.trades(), [{ side: "yes", payout: 100, pnl: 58 }]);
+  await assertVerified(harness, 1, 4);
+});
+
+eachDatabase("an analysis has one trade per side, however often it is entered", async (db) => {
+  const { book, open, trades } = openShadowBook(db);
+  await open();
+  const entries = [sampleEntry(), sampleEntry({ contracts: 7 }), sampleEntry({ side: "no" })];
+  const isEntered: boolean[] = [];
+  for (const entry of entries) isEntered.push(await book.enter(entry));
+  assert.deepEqual(isEntered, [true, false, true]);
+  assert.equal((await trades()).length, 2);
+});
+
+eachDatabase("two nodes that enter the same trade at the same time enter it once", async (db) => {
+  const { book, openBook, open, trades } = openShadowBook(db);
+  await open();
+  const results = await Promise.all([book, openBook(), book, openBook()].map((node) => node.enter(sampleEntry())));
+  assert.deepEqual(results.toSorted(), [false, false, false, true]);
+  assert.equal((await trades()).length, 1);
+});
+
+eachDatabase("a settled market, a market after its close, and a closed day take no entry", async (db) => {
+  const { book, open, settle, price, goTo, clock } = openShadowBook(db);
+  await open("closed", { listing: { closeAt: SAMPLE_AT + HOUR_MS } });
+  assert.equal(await book.enter(sampleEntry({ marketId: "closed" })), false);
+  assert.equal(await book.enter(sampleEntry({ marketId: "closed", at: SAMPLE_AT })), true);
+  await open();
+  await settle(YES);
+  assert.equal(await book.enter(sampleEntry()), false, "finalized, not recorded yet");
+  await book.run();
+  await open();
+  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "other" }));
+  await price(0, 0.5);
+  await goTo(1);
+  await book.run();
+  const late = sampleEntry({ analysisId: "plx-3", marketId: "third" });
+  assert.equal(await book.enter(late), false, "the day is closed");
+  assert.equal(await book.enter({ ...late, at: clock.now() }), true);
+});
+
+eachDatabase("a market with a settlement takes no entry, even if the venue reopens it", async (db) => {
+  const { book, open, settle } = openShadowBook(db);
+  await open();
+  await book.enter(sampleEntry());
+  await settle(NO);
+  await book.run();
+  await open();
+  assert.equal(await book.enter(sampleEntry({ analysisId: "plx-2" })), false);
+});
+
+eachDatabase("partial, refunded and void results pay their value, the cost, or the stated value", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, settle, goTo } = harness;
+  const outcomes = [
+    { kind: "partial", value: 0.25 },
+    { kind: "void", value: null },
+    { kind: "void", value: 0.6 },
+  ] as const;
+  for (const [index, outcome] of outcomes.entries()) {
+    await open(`m${index}`);
+    await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId: `m${index}` }));
+    await settle(outcome, `m${index}`);
+  }
+  await book.run();
+  assert.deepEqual(
+    (await harness.trades()).map(({ payout, pnl }) => [payout, pnl]),
+    [
+      [25, -17],
+      [42, 0],
+      [60, 18],
+    ],
+  );
+  await goTo(1);
+  await book.run();
+  assert.deepEqual(await harness.days(), [{ day: "2026-11-21", pnl: 1, entered: 3, resolved: 3, won: 1 }]);
+  await assertVerified(harness, 3, 1);
+});
+
+eachDatabase("a corrected result books the difference on its day and leaves the closed days", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, settle, goTo } = harness;
+  await open();
+  await book.enter(sampleEntry());
+  await settle(YES);
+  await book.run();
+  await goTo(1);
+  await settle(NO);
+  await book.run();
+  await book.run();
+  await goTo(2);
+  await settle({ kind: "void", value: null });
+  await book.run();
+  await goTo(3);
+  await book.run();
+  assert.deepEqual(await harness.days(), [
+    { day: "2026-11-21", pnl: 58, entered: 1, resolved: 1, won: 1 },
+    { day: "2026-11-22", pnl: -100, entered: 0, resolved: 0, won: 0 },
+    { day: "2026-11-23", pnl: 42, entered: 0, resolved: 0, won: 0 },
+  ]);
+  assert.deepEqual(await harness.trades(), [{ side: "yes", payout: 42, pnl: 0 }]);
+  assert.equal(await harness.countSettlements(), 3);
+  await assertVerified(harness, 1, 3);
+});
+
+eachDatabase("a result is recorded once, by events and by reconciliation, on several nodes at once", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, openBook, open, settle } = harness;
+  await open();
+  await book.enter(sampleEntry());
+  await settle(YES);
+  const other = openBook();
+  await Promise.all([book.run(), other.run(), book.reconcile(), other.reconcile(true)]);
+  assert.equal(await harness.countSettlements(), 1);
+  await assertVerified(harness, 1, 0);
+});
+
+eachDatabase("markets that nobody analysed or traded have no settlement", async (db) => {
+  const { book, open, settle, countSettlements } = openShadowBook(db);
+  await open();
+  await settle(YES);
+  await open("analysed");
+  await db.query(
+    "insert into latest_analyses values ('alpha', 'analysed', 'plx-1', 0.5, now()), ('alpha', 'unknown', 'plx-2', 0.5, now())",
+  );
+  await settle(NO, "analysed");
+  await book.run();
+  await book.reconcile();
+  assert.equal(await countSettlements(), 1);
+});
+
+eachDatabase("reconciliation settles a market whose event was missed", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, settle } = harness;
+  await open();
+  await book.enter(sampleEntry());
+  await settle(YES);
+  await db.query("delete from event_log");
+  await book.run();
+  assert.equal(await harness.countSettlements(), 0);
+  assert.equal(await book.reconcile(), 1);
+  assert.equal(await book.reconcile(), 0);
+  assert.deepEqual(await harness.trades(), [{ side: "yes", payout: 100, pnl: 58 }]);
+});
+
+eachDatabase("if events were deleted before they were read, corrected results are found, too", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, eventLog, open, settle } = harness;
+  await db.query("insert into latest_analyses values ('alpha', 'm', 'plx-1', 0.5, now())");
+  await open();
+  await book.enter(sampleEntry());
+  await settle(YES);
+  await book.run();
+  await harness.clock.advance(1_000);
+  await settle(NO);
+  await db.query("update event_log set appended_at = now() - interval '9 days'");
+  await eventLog.applyRetention(7);
+  await book.run();
+  assert.deepEqual(await harness.trades(), [{ side: "yes", payout: 0, pnl: -42 }]);
+});
+
+eachDatabase("after an outage the missed days are closed in order, with the prices of their ends", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, price, goTo } = harness;
+  await open();
+  await book.enter(sampleEntry());
+  for (const [day, yesPrice] of [0.41, 0.42, 0.44, 0.47].entries()) await price(day, yesPrice);
+  await goTo(4, 1);
+  await book.run();
+  assert.deepEqual(await profitsOf(harness), [-1, 1, 2, 3]);
+  await assertVerified(harness, 1, 4);
+});
+
+eachDatabase("a run that is killed at any statement is completed by the next one", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, openBook, open, price, settle, goTo } = harness;
+  await open();
+  await open("n");
+  await book.enter(sampleEntry());
+  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n", side: "no", price: 0.55 }));
+  await price(0, 0.45);
+  await price(0, 0.5, "n");
+  await goTo(1);
+  await settle(YES);
+  let isComplete = false;
+  for (let statements = 1; !isComplete; statements++) {
+    let count = 0;
+    const stopAt = <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) => {
+      return (...args: Args): Promise<Result> => {
+        count += 1;
+        return count > statements ? Promise.reject(new Error("killed")) : run(...args);
+      };
+    };
+    const killed = openBook({
+      database: {
+        ...db,
+        query: stopAt(db.query.bind(db)) as typeof db.query,
+        transaction: (run) =>
+          db.transaction((transaction) =>
+            run({ query: stopAt(transaction.query.bind(transaction)) as typeof transaction.query }),
+          ),
+      },
+    });
+    await killed.run().then(
+      () => {
+        isComplete = true;
+      },
+      (error: Error) => assert.equal(error.message, "killed"),
+    );
+    assert.ok(statements < 100);
+  }
+  assert.equal(await harness.countSettlements(), 1);
+  assert.deepEqual(await profitsOf(harness), [-4]);
+  await assertVerified(harness, 2, 1);
+});
+
+eachDatabase("two nodes that close days at the same time close each once, with the same totals", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, openBook, open, price, goTo } = harness;
+  await open();
+  await book.enter(sampleEntry());
+  await price(0, 0.5);
+  await goTo(3);
+  await Promise.all([book.run(), openBook().run(), openBook().run()]);
+  assert.deepEqual(await profitsOf(harness), [8, 0, 0]);
+  await assertVerified(harness, 1, 3);
+});
+
+eachDatabase("a closed day does not change: later prices and results belong to later days", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, price, settle, goTo } = harness;
+  await open();
+  await book.enter(sampleEntry());
+  await goTo(1);
+  await book.run();
+  const closed = await harness.days();
+  assert.deepEqual(await profitsOf(harness), [-2]);
+  await price(0, 0.9);
+  await settle(YES);
+  await book.run();
+  assert.deepEqual(await harness.days(), closed);
+  await assertVerified(harness, 1, 1);
+});
+
+eachDatabase("a day is closed two minutes after its end, with the board's price if the store has none", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, board, clock, list } = harness;
+  await list([sampleMarket("m")]);
+  board.restore(sampleMarket("m", { quote: { bid: 0.59, ask: 0.61 } }), 1);
+  await book.enter(sampleEntry());
+  await clock.advance(SAMPLE_AT + DAY_MS + 119_000 - clock.now());
+  await book.run();
+  assert.deepEqual(await profitsOf(harness), []);
+  await clock.advance(1_000);
+  await book.run();
+  assert.deepEqual(await profitsOf(harness), [18]);
+  await clock.advance(DAY_MS + HOUR_MS);
+  board.restore(sampleMarket("m", { quote: { bid: 0.79, ask: 0.81 } }), 1);
+  await book.run();
+  assert.deepEqual(await profitsOf(harness), [18, 0], "an hour later it is no longer the price of midnight");
+  await assertVerified(harness, 1, 2);
+});
+
+eachDatabase(
+  "a settlement is never recorded before an entry or in a closed day, whatever the clocks say",
+  async (db) => {
+    const harness = openShadowBook(db);
+    const { book, open, settle, goTo, clock } = harness;
+    await open();
+    await open("n");
+    await book.enter(sampleEntry({ at: clock.now() + 5_000 }));
+    await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
+    await settle(YES);
+    await book.run();
+    await goTo(1, 1);
+    await book.run();
+    clock.jumpWallClock(-2 * HOUR_MS);
+    await settle(YES, "n");
+    await book.run();
+    clock.jumpWallClock(2 * HOUR_MS);
+    await goTo(2);
+    await book.run();
+    assert.deepEqual(
+      (await harness.days()).map(({ pnl, resolved }) => [pnl, resolved]),
+      [
+        [56, 1],
+        [60, 1],
+      ],
+    );
+    await assertVerified(harness, 2, 2);
+  },
+);
+
+eachDatabase("marks are deleted 400 days after their market was settled; the book stays verifiable", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, price, settle, goTo } = harness;
+  await open();
+  await open("n");
+  await book.enter(sampleEntry());
+  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
+  for (const day of [0, 1]) await price(day, 0.5 + 0.1 * day);
+  await price(0, 0.3, "n");
+  await goTo(2);
+  await book.run();
+  await settle(YES);
+  await book.run();
+  assert.deepEqual(await profitsOf(harness), [-4, 10]);
+  await goTo(404);
+  assert.equal(await book.deleteOldMarks(), 0, "the day of the settlement is not closed yet");
+  harness.clock.jumpWallClock(-401 * DAY_MS);
+  await book.run();
+  // The days in which nothing happens, as if they had been closed.
+  await db.query("insert into shadow_days select '2026-11-24'::date + n, 0, 0, 0, 0 from generate_series(0, 398) as n");
+  await db.query("update shadow_book set sealed_day = (select max(day) from shadow_days)");
+  harness.clock.jumpWallClock(401 * DAY_MS);
+  assert.equal(await book.deleteOldMarks(), 2);
+  assert.deepEqual(await db.query("select market_id from shadow_marks group by market_id"), [{ market_id: "n" }]);
+  await assertVerified(harness, 2, 402);
+  await book.run();
+  await assertVerified(harness, 2, 404);
+});
+
+eachDatabase("verification reports a result, a day and a mark that were changed", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, price, settle, goTo } = harness;
+  await open();
+  await open("n");
+  await book.enter(sampleEntry());
+  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
+  await price(0, 0.5);
+  await settle(YES, "n");
+  await book.run();
+  await goTo(1);
+  await book.run();
+  const changes: [change: string, undo: string, id: string][] = [
+    [
+      "update shadow_trades set pnl_usd = pnl_usd + 0.01 where market_id = 'n'",
+      "update shadow_trades set pnl_usd = pnl_usd - 0.01 where market_id = 'n'",
+      "2",
+    ],
+    [
+      "update shadow_days set pnl_usd = pnl_usd + 0.01",
+      "update shadow_days set pnl_usd = pnl_usd - 0.01",
+      "2026-11-21",
+    ],
+    ["update shadow_marks set yes_price = 0.51", "update shadow_marks set yes_price = 0.5", "2026-11-21"],
+  ];
+  for (const [change, undo, id] of changes) {
+    await db.query(change);
+    const { mismatches, mismatchCount } = await book.verify();
+    assert.deepEqual([mismatches.map((mismatch) => mismatch.id), mismatchCount], [[id], 1]);
+    await db.query(undo);
+  }
+  await assertVerified(harness, 2, 1);
+});
+
+eachDatabase("a settlement value outside [0, 1] is skipped and does not stop the others", async (db) => {
+  const { book, open, settle, countSettlements } = openShadowBook(db);
+  await open("a");
+  await open("b");
+  await book.enter(sampleEntry({ marketId: "a" }));
+  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "b" }));
+  await settle({ kind: "partial", value: 1.5 }, "a");
+  await settle(YES, "b");
+  await book.run();
+  assert.equal(await countSettlements(), 1);
+});
+
+onPostgres("an entry that waits for a settlement of its market is refused", async (db) => {
+  const { book, open, settle, trades } = openShadowBook(db);
+  await open();
+  await book.enter(sampleEntry());
+  await settle(YES);
+  await db.query("update markets set status = 'active'");
+  const locked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const settling = db.transaction(async (transaction) => {
+    await transaction.query("insert into shadow_book values (true) on conflict (is_only) do update set is_only = true");
+    await transaction.query(
+      "insert into market_settlements (venue, market_id, outcome, value, resolved_at, recorded_at) values ('alpha', 'm', 'yes', 1, now(), now())",
+    );
+    locked.resolve();
+    await gate.promise;
+  });
+  await locked.promise;
+  const entering = book.enter(sampleEntry({ analysisId: "plx-2" }));
+  const isWaiting = async () =>
+    (await db.query("select 1 from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0")).length > 0;
+  for (let attempt = 0; attempt < 10_000 && !(await isWaiting()); attempt++);
+  gate.resolve();
+  await settling;
+  assert.equal(await entering, false);
+  assert.equal((await trades()).length, 1);
+});
