@@ -1,4 +1,18 @@
 /** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
+
+export {
+  type BookReplay,
+  costOf,
+  payoutOf,
+  profitOf,
+  replayBook,
+  startOfUtcDate,
+  sumUsd,
+  type TradeResult,
+  totalBook,
+  utcDate,
+  type Valuation,
+} from "./book.ts";
 export { buy, buyForUsd, type Purchase } from "./fill.ts";
 export {
   type BookTotals,
@@ -15,6 +29,7 @@ export {
   type SizingOptions,
   type Trade,
 } from "./model.ts";
+export { summarise } from "./performance.ts";
 export {
   type Candidate,
   decideSignal,

@@ -1,0 +1,260 @@
+import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
+
+const DAY_MS = 86_400_000;
+const MICROS_PER_USD = 1_000_000;
+/** Longest book, so that a wrong date cannot allocate without bound. */
+const DAYS_MAX = 36_525;
+const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
+
+/** What a trade has earned. */
+export interface TradeResult {
+  readonly tradeId: string;
+  /** Contracts times price, plus the fee, in USD. */
+  readonly costUsd: number;
+  /** What the settlement pays in USD, with a later correction; null while the trade is open. */
+  readonly payoutUsd: number | null;
+  /** Payout minus cost in USD. While the trade is open, its value at the last mark minus cost. */
+  readonly pnlUsd: number;
+  /** Time of the market's first settlement, Unix milliseconds; null while the trade is open. */
+  readonly settledAt: number | null;
+}
+
+/** Result of `replayBook`. */
+export interface BookReplay {
+  /** Of the trades entered until the end of the last day, in their order. */
+  readonly results: readonly TradeResult[];
+  /** One per UTC day from the first trade to the last day, without gaps; empty without trades. */
+  readonly days: readonly DayTotals[];
+}
+
+/** What determines the value of a trade at one time. */
+export interface Valuation {
+  /** The latest mark after the entry; null if there is none: the trade is worth its price. */
+  readonly yesPrice: number | null;
+  /** The latest settlement, which replaces the mark; null while the trade is open. */
+  readonly settlement: Pick<Settlement, "value"> | null;
+}
+
+/** Returns the UTC day of a time in Unix milliseconds, as YYYY-MM-DD. */
+export function utcDate(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/**
+ * Returns the start of a UTC day in Unix milliseconds.
+ *
+ * @param date  YYYY-MM-DD
+ * @throws RangeError if there is no such day
+ */
+export function startOfUtcDate(date: string): number {
+  const at = DATE_PATTERN.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(at) || utcDate(at) !== date) throw new RangeError(`there is no day ${date}`);
+  return at;
+}
+
+/** Returns the cost of a trade in USD, on the grid of 1e-6 USD: contracts times price, plus the fee. */
+export function costOf(trade: Pick<Trade, "contracts" | "price" | "feeUsd">): number {
+  return toUsd(costMicros(trade));
+}
+
+/**
+ * Returns what a settlement pays for a trade in USD, on the grid of 1e-6 USD. A settlement without a value refunds the
+ * cost, fee included.
+ */
+export function payoutOf(trade: Trade, settlement: Pick<Settlement, "value">): number {
+  return toUsd(valueMicros(trade, { yesPrice: null, settlement }));
+}
+
+/** Returns the value of a trade minus its cost in USD, on the grid of 1e-6 USD. */
+export function profitOf(trade: Trade, valuation: Valuation): number {
+  return toUsd(valueMicros(trade, valuation) - costMicros(trade));
+}
+
+/** Returns the sum of amounts in USD on the grid of 1e-6 USD, exactly and independently of their order. */
+export function sumUsd(amounts: Iterable<number>): number {
+  let micros = 0;
+  for (const amount of amounts) micros += toMicroUsd(amount);
+  return toUsd(micros);
+}
+
+/**
+ * Computes what each trade and each UTC day has earned, from nothing but the trades, marks and settlements.
+ *
+ * A trade is worth contracts times the side's price: of the last mark, or its own price before the first one. A
+ * settlement replaces the mark by its value, or by the cost of the trade if the venue refunds it; a later settlement
+ * of the market replaces the earlier one. The profit of a day is the change of value during the day, minus the cost of
+ * trades entered on it. So the days sum to the profit of the trades. All amounts are multiples of 1e-6 USD, for which
+ * this law is exact (`sumUsd`). A day counts a trade as resolved if the first settlement is on it, and as won if it
+ * has a profit at the end of that day; a correction on a later day changes the profit of the later day only.
+ *
+ * @param marks  in any order; those of other markets are ignored
+ * @param settlements  in any order; of two at the same time, the later in the list corrects the earlier one
+ * @param untilDate  last day, YYYY-MM-DD. Later trades, marks and settlements are left out
+ * @throws RangeError for a value outside its range, two trades with the same id, two marks of a market at the same
+ *   time, a mark that is not at midnight UTC, a trade after a settlement of its market, and more than 100 years
+ */
+export function replayBook(
+  trades: readonly Trade[],
+  marks: readonly Mark[],
+  settlements: readonly Settlement[],
+  untilDate: string,
+): BookReplay {
+  const endAt = startOfUtcDate(untilDate) + DAY_MS;
+  const markets = groupByMarket(marks, settlements, endAt);
+  const entered = trades.filter((trade) => {
+    assertTrade(trade);
+    return trade.at < endAt;
+  });
+  if (new Set(trades.map(({ tradeId }) => tradeId)).size < trades.length)
+    throw new RangeError("two trades have the same id");
+  const days = createDays(entered, endAt);
+  const results = entered.map((trade) => replayTrade(trade, markets.get(marketOf(trade)), days));
+  return {
+    results,
+    days: days.map(({ date, pnlMicros, ...counts }) => ({ date, pnlUsd: toUsd(pnlMicros), ...counts })),
+  };
+}
+
+/** Returns the totals of trades. Results without a trade of the same id are not possible: throws a RangeError. */
+export function totalBook(
+  trades: readonly Pick<Trade, "tradeId" | "edge">[],
+  results: readonly TradeResult[],
+): BookTotals {
+  const edges = new Map(trades.map(({ tradeId, edge }) => [tradeId, edge]));
+  const resolved = results.filter(({ settledAt }) => settledAt !== null);
+  const resolvedEdges = resolved.flatMap(({ tradeId }) => {
+    const edge = edges.get(tradeId);
+    if (edge === undefined) throw new RangeError(`no trade has the id ${tradeId}`);
+    return edge === null ? [] : [edge];
+  });
+  return {
+    totalTrades: results.length,
+    resolvedTrades: resolved.length,
+    wonTrades: resolved.filter(({ pnlUsd }) => pnlUsd > 0).length,
+    resolvedCostUsd: sumUsd(resolved.map(({ costUsd }) => costUsd)),
+    resolvedPnlUsd: sumUsd(resolved.map(({ pnlUsd }) => pnlUsd)),
+    averageEdge: resolvedEdges.length === 0 ? null : resolvedEdges.reduce((a, b) => a + b, 0) / resolvedEdges.length,
+  };
+}
+
+interface Day {
+  readonly date: string;
+  pnlMicros: number;
+  enteredTrades: number;
+  resolvedTrades: number;
+  wonTrades: number;
+}
+
+interface MarketEvents {
+  readonly marks: readonly Mark[];
+  readonly settlements: readonly Settlement[];
+}
+
+function replayTrade(trade: Trade, market: MarketEvents = { marks: [], settlements: [] }, days: Day[]): TradeResult {
+  const [first] = market.settlements;
+  if (first !== undefined && trade.at > first.at)
+    throw new RangeError(`trade ${trade.tradeId} was entered after its market was settled`);
+  const firstDay = days[0]?.date ?? utcDate(trade.at);
+  const dayAt = (at: number) => days[Math.floor((at - startOfUtcDate(firstDay)) / DAY_MS)] as Day;
+  const cost = costMicros(trade);
+  let value = valueMicros(trade, { yesPrice: null, settlement: null });
+  const entryDay = dayAt(trade.at);
+  entryDay.enteredTrades += 1;
+  entryDay.pnlMicros += value - cost;
+  const revalue = (day: Day, valuation: Valuation) => {
+    const next = valueMicros(trade, valuation);
+    day.pnlMicros += next - value;
+    value = next;
+  };
+  for (const { at, yesPrice } of market.marks) {
+    // A mark at midnight is the end of the day before.
+    const isWhileOpen = at > trade.at && (first === undefined || at <= first.at);
+    if (isWhileOpen) revalue(dayAt(at - 1), { yesPrice, settlement: null });
+  }
+  if (first === undefined) return { ...amountsOf(trade, value), payoutUsd: null, settledAt: null };
+  const resolvedDay = dayAt(first.at);
+  resolvedDay.resolvedTrades += 1;
+  const lastOfResolvedDay = market.settlements.findLast(({ at }) => dayAt(at) === resolvedDay) ?? first;
+  if (valueMicros(trade, { yesPrice: null, settlement: lastOfResolvedDay }) > cost) resolvedDay.wonTrades += 1;
+  for (const settlement of market.settlements) revalue(dayAt(settlement.at), { yesPrice: null, settlement });
+  return { ...amountsOf(trade, value), payoutUsd: toUsd(value), settledAt: first.at };
+}
+
+function amountsOf(trade: Trade, value: number) {
+  const cost = costMicros(trade);
+  return { tradeId: trade.tradeId, costUsd: toUsd(cost), pnlUsd: toUsd(value - cost) };
+}
+
+function createDays(trades: readonly Trade[], endAt: number): Day[] {
+  if (trades.length === 0) return [];
+  const startAt = startOfUtcDate(utcDate(trades.reduce((least, { at }) => Math.min(least, at), Infinity)));
+  const count = (endAt - startAt) / DAY_MS;
+  if (count > DAYS_MAX) throw new RangeError(`a book has at most ${DAYS_MAX} days, not ${count}`);
+  return Array.from({ length: count }, (_, index) => ({
+    date: utcDate(startAt + index * DAY_MS),
+    ...{ pnlMicros: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 },
+  }));
+}
+
+function groupByMarket(
+  marks: readonly Mark[],
+  settlements: readonly Settlement[],
+  endAt: number,
+): Map<string, MarketEvents> {
+  for (const { at, yesPrice } of marks) {
+    if (!Number.isInteger(at / DAY_MS)) throw new RangeError(`a mark must be at midnight UTC, not ${at}`);
+    assertRange(yesPrice, 0, 1, "the price of a mark");
+  }
+  for (const { at, value } of settlements) {
+    assertTime(at);
+    if (value !== null) assertRange(value, 0, 1, "the value of a settlement");
+  }
+  const markets = new Map<string, { marks: Mark[]; settlements: Settlement[] }>();
+  const eventsOf = (market: Pick<Trade, "venue" | "marketId">) => {
+    const events = markets.get(marketOf(market)) ?? { marks: [], settlements: [] };
+    markets.set(marketOf(market), events);
+    return events;
+  };
+  for (const mark of marks) if (mark.at <= endAt) eventsOf(mark).marks.push(mark);
+  for (const settlement of settlements) if (settlement.at < endAt) eventsOf(settlement).settlements.push(settlement);
+  for (const events of markets.values()) {
+    events.marks.sort((a, b) => a.at - b.at);
+    if (events.marks.some(({ at }, index) => at === events.marks[index + 1]?.at))
+      throw new RangeError("a market has two marks at the same time");
+    events.settlements.sort((a, b) => a.at - b.at);
+  }
+  return markets;
+}
+
+const marketOf = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">) => `${venue}/${marketId}`;
+const toMicroUsd = (usd: number) => Math.round(usd * MICROS_PER_USD);
+/** Adding 0 turns -0 into 0. */
+const toUsd = (micros: number) => micros / MICROS_PER_USD + 0;
+const sidePrice = (side: Side, yesPrice: number) => (side === "yes" ? yesPrice : 1 - yesPrice);
+
+function costMicros({ contracts, price, feeUsd }: Pick<Trade, "contracts" | "price" | "feeUsd">): number {
+  return toMicroUsd(contracts * price) + toMicroUsd(feeUsd);
+}
+
+function valueMicros(trade: Trade, { yesPrice, settlement }: Valuation): number {
+  const { contracts, price, side } = trade;
+  if (settlement === null) return toMicroUsd(contracts * (yesPrice === null ? price : sidePrice(side, yesPrice)));
+  return settlement.value === null ? costMicros(trade) : toMicroUsd(contracts * sidePrice(side, settlement.value));
+}
+
+function assertTrade({ contracts, price, feeUsd, at, edge }: Trade): void {
+  assertTime(at);
+  if (!(contracts > 0 && contracts < Number.MAX_SAFE_INTEGER / MICROS_PER_USD))
+    throw new RangeError(`contracts must be above 0 and countable in 1e-6 USD, not ${contracts}`);
+  if (!(price > 0 && price < 1)) throw new RangeError(`price must be in (0, 1), not ${price}`);
+  assertRange(feeUsd, 0, Number.MAX_SAFE_INTEGER / MICROS_PER_USD, "the fee");
+  if (edge !== null) assertRange(edge, -Number.MAX_VALUE, Number.MAX_VALUE, "the edge");
+}
+
+function assertTime(at: number): void {
+  assertRange(at, 0, 8.64e15, "a time in Unix milliseconds");
+}
+
+function assertRange(value: number, min: number, max: number, name: string): void {
+  if (!(value >= min && value <= max)) throw new RangeError(`${name} must be in [${min}, ${max}], not ${value}`);
+}
