@@ -51,7 +51,9 @@ function describeEmptyPeriod(covers: { readonly from: number; readonly to: numbe
   return `The recording has no data from ${period}; it has data from ${toIso(covers.from)} to ${toIso(covers.to)}.`;
 }
 
-const toIso = (at: number): string => new Date(at).toISOString();
+function toIso(at: number): string {
+  return new Date(at).toISOString();
+}
 
 function reportProgress({ at, analyses, trades }: Progress): void {
   process.stderr.write(`${toIso(at).slice(0, 10)}: ${analyses} analyses, ${trades} trades\n`);
