@@ -168,6 +168,15 @@ describe("what can be bought", () => {
     assert.equal(run(listContradiction(FROM - DAY_MS - 1), { to: FROM + DAY_MS }).record.analyses, 0);
   });
 
+  test("a quote holds while its venue delivers others, for a day at most", () => {
+    const listAt = (at: number) => [...listContradiction(at), quoteFact(early, "B", { bid: 0.59 })];
+    const analysed = (at: number) => run(listAt(at), { to: FROM + DAY_MS }).record.estimates.map((row) => row.marketId);
+    assert.ok(
+      run(listAt(early - 2 * HOUR_MS), { to: FROM + DAY_MS }).record.trades.some((row) => row.marketId === "A"),
+    );
+    assert.deepEqual([analysed(early - DAY_MS), analysed(early - DAY_MS - 1)], [["A", "B"], ["B"]]);
+  });
+
   test("a paused market and a market of play money are not traded", () => {
     assert.equal(buy([...listContradiction(), marketFact(early, "A", { paused: true })]), null);
     const playMoney = listContradiction().map((fact): Fact => ({ ...fact, venue: "manifold" }));

@@ -72,7 +72,7 @@ export interface ReplayRecord {
   readonly signals: number;
   /** Signals that could not be checked against any offer of known size. */
   readonly signalsWithoutBook: number;
-  /** Most pairs with other venues that any analysis used. */
+  /** Analyses of a market that another venue lists as well. */
   readonly analysesWithPeers: number;
   readonly estimates: readonly MarketEstimates[];
   readonly trades: readonly BacktestTrade[];

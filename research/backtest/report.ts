@@ -15,7 +15,7 @@ const roiOf = ({ totals }: Part): string =>
   totals.resolvedTrades === 0 ? "–" : `${number((100 * totals.resolvedPnlUsd) / totals.resolvedCostUsd, 1)}%`;
 
 /** One sentence about the result: whether the signals earned or lost money. */
-export function describeOutcome({ performance }: BacktestResult): string {
+function describeOutcome({ performance }: BacktestResult): string {
   const { totalTrades, totalPnlUsd } = performance;
   if (totalTrades === 0) return "The signals made no trade in this period.";
   const trades = `${totalTrades} ${totalTrades === 1 ? "trade" : "trades"}`;
@@ -34,6 +34,7 @@ export function describeResult(result: BacktestResult, options: BacktestOptions,
     ["signals: analyses that recommend a trade", String(result.signals)],
     ["of them without any offer of known size", String(result.signalsWithoutBook)],
     ["trades", String(performance.totalTrades)],
+    ["markets traded", String(result.tradedMarkets)],
     ["resolved trades", String(performance.resolvedTrades)],
     ["win rate", percent(performance.winRate)],
     ["profit or loss after fees, USD", usd(performance.totalPnlUsd)],
@@ -117,6 +118,7 @@ export function summariseResult(result: BacktestResult, { from, to, everyMs, mar
     ...{ from: dateOf(from), to: dateOf(to), every_minutes: everyMs / 60_000, markets_max: marketsMax },
     ...{ markets: result.markets, analyses: result.analyses, analyses_with_peers: result.analysesWithPeers },
     ...{ signals: result.signals, signals_without_book: result.signalsWithoutBook },
+    traded_markets: result.tradedMarkets,
     ...{ trades: performance.totalTrades, resolved: performance.resolvedTrades, win_rate: performance.winRate },
     ...{ pnl_usd: performance.totalPnlUsd, fees_usd: result.feesUsd, cost_usd: result.costUsd },
     ...{ roi_pct: performance.roiPct, sharpe_ratio: performance.sharpeRatio },

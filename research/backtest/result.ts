@@ -40,6 +40,8 @@ export interface BacktestResult {
   readonly analysesWithPeers: number;
   readonly signals: number;
   readonly signalsWithoutBook: number;
+  /** Markets with a trade. */
+  readonly tradedMarkets: number;
   readonly performance: Performance;
   readonly feesUsd: number;
   /** Cost of all trades in USD, fees included. */
@@ -76,6 +78,7 @@ export function computeResult(record: ReplayRecord, to: number): BacktestResult 
     analysesWithPeers: record.analysesWithPeers,
     signals: record.signals,
     signalsWithoutBook: record.signalsWithoutBook,
+    tradedMarkets: new Set(trades.map(marketOf)).size,
     performance: summarise(totalBook(trades, results), days),
     feesUsd: sumUsd(trades.map(({ feeUsd }) => feeUsd)),
     costUsd: sumUsd(results.map(({ costUsd }) => costUsd)),
