@@ -56,7 +56,9 @@ export default {
       { path: "^research/" },
       {
         path: "^src/",
-        pathNot: inside("matching", "engine", "trading", "quant", "storage", "board", "adapters", "config", ...base),
+        pathNot: inside(
+          ...["matching", "engine", "trading", "quant", "storage", "board", "recording", "adapters", "config", ...base],
+        ),
       },
     ),
     forbid("the-service-never-imports-research", { path: "^(src|sandbox)/" }, { path: "^research/" }),

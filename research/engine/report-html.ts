@@ -18,17 +18,34 @@ figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; } figcaption { c
 export function renderHtml(evaluation: Evaluation, source: string): string {
   const { model, market } = evaluation.decomposition;
   const diagram = model === null || market === null ? "" : reliabilityDiagram(model, market);
-  const sections = describeEvaluation(evaluation).map(renderSection).join("\n");
+  return renderPage({
+    title: "Evaluation of the probability engine",
+    introduction: `<p>${escapeHtml(source)}: ${evaluation.rows} rows. The engine that the service runs, with its shipped coefficients, scored every row as
+of its time. This command fits nothing. On the file that the coefficients were fitted to, use the scores of <code>npm run fit</code>.</p>
+${evaluation.rows === 0 ? "<p>The file has no rows.</p>" : ""}${diagram}`,
+    sections: describeEvaluation(evaluation),
+  });
+}
+
+/**
+ * Renders a report as one self-contained page.
+ *
+ * @param page  `introduction` is HTML; all other text is escaped
+ */
+export function renderPage(page: {
+  readonly title: string;
+  readonly introduction: string;
+  readonly sections: readonly Section[];
+}): string {
+  const title = escapeHtml(page.title);
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Evaluation of the probability engine</title><style>${STYLE}</style></head>
+<title>${title}</title><style>${STYLE}</style></head>
 <body>
-<h1>Evaluation of the probability engine</h1>
-<p>${escapeHtml(source)}: ${evaluation.rows} rows. The engine that the service runs, with its shipped coefficients, scored every row as
-of its time. This command fits nothing. On the file that the coefficients were fitted to, use the scores of <code>npm run fit</code>.</p>
-${evaluation.rows === 0 ? "<p>The file has no rows.</p>" : ""}${diagram}
-${sections}
+<h1>${title}</h1>
+${page.introduction}
+${page.sections.map(renderSection).join("\n")}
 </body></html>
 `;
 }
@@ -36,7 +53,9 @@ ${sections}
 function renderSection({ title, text, header, rows }: Section): string {
   const cells = (tag: "th" | "td", values: readonly string[]) =>
     values.map((value) => `<${tag}>${escapeHtml(value)}</${tag}>`).join("");
-  return `<h2>${escapeHtml(title)}</h2>${text.map((line) => `<p>${escapeHtml(line)}</p>`).join("")}
+  const heading = `<h2>${escapeHtml(title)}</h2>${text.map((line) => `<p>${escapeHtml(line)}</p>`).join("")}`;
+  if (header.length === 0) return heading;
+  return `${heading}
 <div class="wide"><table><thead><tr>${cells("th", header)}</tr></thead>
 <tbody>${rows.map((row) => `<tr>${cells("td", row)}</tr>`).join("\n")}</tbody></table></div>`;
 }
@@ -68,5 +87,6 @@ ${points(market, "#8a94a3")}${points(model, "#1f5fbf")}
 </svg><figcaption>Blue: model. Grey: price. On the dashed line, probabilities are right on average.</figcaption></figure>`;
 }
 
-const escapeHtml = (text: string): string =>
+/** Escapes text for an element or a quoted attribute. */
+export const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");

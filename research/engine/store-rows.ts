@@ -1,12 +1,8 @@
 /** Reads resolved questions from the store of the service. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { openEmbeddedDatabase, STORE_FOLDER } from "../../src/adapters/database/embedded-database.ts";
-import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import type { Database } from "../../src/ports/database.ts";
-import type { Log } from "../../src/ports/log.ts";
 import { parseSnapshot } from "../../src/storage/snapshot-codec.ts";
 import { toPrice } from "../../src/storage/storable.ts";
+import { withStore } from "../open-store.ts";
 import type { ResolvedRow } from "./rows.ts";
 
 const PAGE_MARKETS = 500;
@@ -24,8 +20,6 @@ const SELECT_PRICES = `
 select market_key, start_at + interval '${BAR_HOURS} hour' as at, yes_close
 from bars_1h where market_key = any($1::int4[]) and yes_close is not null order by market_key, start_at`;
 
-const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };
-
 /**
  * Resolved questions of a store, which must not be in use if it is a folder.
  *
@@ -34,17 +28,8 @@ const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: ()
  * @param store  PostgreSQL URL, or data directory of the service
  * @throws Error if the folder contains no store, and `AppError` if the server is not available
  */
-export async function readStore(store: string): Promise<ResolvedRow[]> {
-  const isUrl = /^postgres(ql)?:\/\//.test(store);
-  if (!isUrl && !existsSync(join(store, STORE_FOLDER))) throw new Error(`${store} contains no store`);
-  const database = isUrl
-    ? await openPostgresDatabase({ url: store, log: silentLog })
-    : await openEmbeddedDatabase({ dataDir: store, log: silentLog });
-  try {
-    return await readStoredRows(database);
-  } finally {
-    await database.close();
-  }
+export function readStore(store: string): Promise<ResolvedRow[]> {
+  return withStore(store, readStoredRows);
 }
 
 /** The markets of a store that resolved YES or NO, each with its hourly prices before the resolution. */

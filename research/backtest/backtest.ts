@@ -1,0 +1,60 @@
+/** `npm run backtest`: what the service's signals would have earned on recorded or stored market data. */
+import { writeFile } from "node:fs/promises";
+import { table } from "../markdown.ts";
+import { withStore } from "../open-store.ts";
+import { type BacktestOptions, parseOptions, USAGE } from "./options.ts";
+import { readRecordedFacts } from "./recording-source.ts";
+import { type Progress, Replay } from "./replay.ts";
+import { describeResult, renderHtml, summariseResult, toJson } from "./report.ts";
+import { computeResult } from "./result.ts";
+import { readStoredFacts, STORE_GAPS } from "./store-source.ts";
+
+try {
+  const options = parseOptions(process.argv.slice(2));
+  if (options === null) process.stdout.write(USAGE);
+  else await backtest(options);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nSee npm run backtest -- --help\n`);
+  process.exitCode = 1;
+}
+
+async function backtest(options: BacktestOptions): Promise<void> {
+  const replay = new Replay({ ...options, onDay: reportProgress });
+  const notes = await readFacts(replay, options);
+  const record = replay.finish();
+  if (record.facts === 0) throw new Error(describeEmptyPeriod(record.covers, options));
+  const result = computeResult(record, options.to);
+  const { html, json } = options;
+  if (html !== null) await writeFile(html, renderHtml(result, options, notes));
+  if (json !== null) await writeFile(json, `${JSON.stringify(toJson(result, options, notes), null, 2)}\n`);
+  const sections = describeResult(result, options, notes).map(({ title, text, header, rows }) =>
+    [`## ${title}`, text.join("\n"), ...(rows.length === 0 ? [] : [table(header, rows)])]
+      .filter((part) => part !== "")
+      .join("\n\n"),
+  );
+  process.stdout.write(`${sections.join("\n\n")}\n\n${JSON.stringify(summariseResult(result, options))}\n`);
+}
+
+/** Returns sentences about what the source cannot tell. */
+async function readFacts(replay: Replay, options: BacktestOptions): Promise<readonly string[]> {
+  const { kind, location } = options.source;
+  if (kind === "recording") return readRecordedFacts(location, (fact) => replay.apply(fact));
+  await withStore(location, (database) => readStoredFacts(database, options, (fact) => replay.apply(fact)));
+  if (options.assumedSize === null) return STORE_GAPS;
+  return [...STORE_GAPS, `Every quote is assumed to offer ${options.assumedSize} contracts at each side.`];
+}
+
+function describeEmptyPeriod(covers: { readonly from: number; readonly to: number } | null, options: BacktestOptions) {
+  const period = `${toIso(options.from)} to ${toIso(options.to)}`;
+  if (covers === null || options.source.kind === "store")
+    return `The ${options.source.kind} has no data from ${period}.`;
+  return `The recording has no data from ${period}; it has data from ${toIso(covers.from)} to ${toIso(covers.to)}.`;
+}
+
+function toIso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function reportProgress({ at, analyses, trades }: Progress): void {
+  process.stderr.write(`${toIso(at).slice(0, 10)}: ${analyses} analyses, ${trades} trades\n`);
+}

@@ -1,0 +1,149 @@
+/** What is known of all markets as of the time of a replay. */
+import { type BoardMarket, MarketBoard } from "../../src/board/index.ts";
+import type { Activity, Quote, VenueId } from "../../src/domain/market.ts";
+import type { OrderBook } from "../../src/domain/order-book.ts";
+import type { Trade } from "../../src/domain/trade.ts";
+import type { PricePoint, TradePoint } from "../../src/engine/index.ts";
+import type { Fact } from "../../src/recording/index.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const PRICES_MS = 8 * DAY_MS;
+const TRADES_MS = DAY_MS;
+/** Newest trades of a market that are kept, as many as the service reads. */
+const TRADES_MAX = 1_000;
+/** A source has only the changes of a quote. One that has not changed for longer is not assumed to hold. */
+export const QUOTE_HOLDS_MS = DAY_MS;
+
+const NO_QUOTE: Omit<Quote, "receivedAt"> = {
+  ...{ bid: null, ask: null, bidSize: null, askSize: null, lastPrice: null, indicativePrice: null, eventAt: null },
+};
+const NO_ACTIVITY: Activity = {
+  ...{ volume24hUsd: null, volumeTotalUsd: null, liquidityUsd: null, openInterestUsd: null },
+};
+
+/** The state of all markets after the facts that were applied. Facts arrive in the order of their times. */
+export class KnownMarkets {
+  readonly board: MarketBoard;
+  readonly #books = new Map<number, OrderBook>();
+  readonly #prices = new Map<number, HourlyPrices>();
+  readonly #trades = new Map<number, Map<string, Trade>>();
+  /** When a venue last delivered an order book or a quote of it. */
+  readonly #seenAt = new Map<VenueId, number>();
+  #now = 0;
+
+  constructor() {
+    this.board = new MarketBoard(() => this.#now);
+  }
+
+  /** Applies a fact. Returns false if it belongs to a market that no earlier fact lists. */
+  apply(fact: Fact): boolean {
+    const { at, venue, kind } = fact;
+    this.#now = at;
+    if (kind === "event") {
+      this.board.applyEvent({ ...fact.event, venue });
+      return true;
+    }
+    const marketId = kind === "market" ? fact.market.marketId : fact.marketId;
+    const current = this.board.find(venue, marketId);
+    if (kind === "market") {
+      const listing = { ...fact.market, venue };
+      const quote = current?.quote ?? { ...NO_QUOTE, receivedAt: at };
+      this.board.apply({ listing, quote, activity: current?.activity ?? NO_ACTIVITY }, at);
+      return true;
+    }
+    if (current === null) return false;
+    const { listing, quote, activity, row } = current;
+    if (kind === "quote") {
+      const { market } = this.board.apply({ listing, quote: { ...fact.quote, receivedAt: at }, activity }, at);
+      if (fact.quote.bid !== null || fact.quote.ask !== null) this.#seenAt.set(venue, at);
+      if (market.yesPrice !== null) this.#pricesOf(row).add(at, market.yesPrice);
+    } else if (kind === "activity") {
+      this.board.apply({ listing, quote, activity: fact.activity }, at);
+    } else if (kind === "book") {
+      this.#books.set(row, { ...fact.book, receivedAt: at });
+      this.#seenAt.set(venue, at);
+    } else this.#addTrade(current, fact.trade);
+    return true;
+  }
+
+  /**
+   * When the quote of a market was last confirmed, Unix milliseconds. A source has only changes: while it delivers quotes of
+   * a venue, the other quotes of the venue still hold, for a day at most.
+   */
+  confirmedAt({ listing, quote }: BoardMarket): number {
+    const { bid, ask, receivedAt } = quote;
+    const seenAt = this.#seenAt.get(listing.venue) ?? receivedAt;
+    if ((bid === null && ask === null) || seenAt - receivedAt > QUOTE_HOLDS_MS) return receivedAt;
+    return Math.max(receivedAt, seenAt);
+  }
+
+  /** The last order book; null if none is known. Levels that are better than a newer quote are gone. */
+  findBook({ row, quote }: BoardMarket): OrderBook | null {
+    const book = this.#books.get(row) ?? null;
+    if (book === null || book.receivedAt >= quote.receivedAt) return book;
+    const { bid, ask } = quote;
+    return {
+      ...book,
+      bids: book.bids.filter(({ price }) => bid !== null && price <= bid),
+      asks: book.asks.filter(({ price }) => ask !== null && price >= ask),
+    };
+  }
+
+  /** Hourly prices of the last eight days until a time, oldest first. */
+  pricesOf({ row }: BoardMarket, asOf: number): PricePoint[] {
+    return this.#prices.get(row)?.until(asOf) ?? [];
+  }
+
+  /** Trades of the last day until a time, oldest first. */
+  tradesOf({ row }: BoardMarket, asOf: number): TradePoint[] {
+    return [...(this.#trades.get(row)?.values() ?? [])]
+      .filter(({ executedAt }) => executedAt > asOf - TRADES_MS && executedAt <= asOf)
+      .sort((a, b) => a.executedAt - b.executedAt)
+      .map(({ executedAt: at, yesPrice, size, takerSide }) => ({ at, yesPrice, size, takerSide }));
+  }
+
+  #pricesOf(row: number): HourlyPrices {
+    const known = this.#prices.get(row);
+    if (known !== undefined) return known;
+    const prices = new HourlyPrices();
+    this.#prices.set(row, prices);
+    return prices;
+  }
+
+  /** A trade that a venue reports in parts has several facts; the largest is the whole trade. */
+  #addTrade(market: BoardMarket, trade: Trade): void {
+    const trades = this.#trades.get(market.row) ?? new Map<string, Trade>();
+    this.#trades.set(market.row, trades);
+    if ((trades.get(trade.tradeId)?.size ?? 0) < trade.size) trades.set(trade.tradeId, trade);
+    for (const [id, { executedAt }] of trades) {
+      if (trades.size <= TRADES_MAX && executedAt > this.#now - TRADES_MS) break;
+      trades.delete(id);
+    }
+    this.board.applyTrade(market, trade);
+  }
+}
+
+/** The last price of each hour in which one was reported, like the hourly bars of the service. */
+class HourlyPrices {
+  /** Ends of the hours, Unix milliseconds, ascending. */
+  readonly #ends: number[] = [];
+  readonly #prices: number[] = [];
+
+  add(at: number, yesPrice: number): void {
+    const end = Math.ceil(at / HOUR_MS) * HOUR_MS;
+    if (this.#ends.at(-1) !== end) {
+      this.#ends.push(end);
+      const expired = this.#ends.findIndex((known) => known > end - PRICES_MS);
+      this.#ends.splice(0, expired);
+      this.#prices.splice(0, expired);
+    } else this.#prices.pop();
+    this.#prices.push(yesPrice);
+  }
+
+  until(asOf: number): PricePoint[] {
+    return this.#ends.flatMap((at, index) =>
+      at > asOf - PRICES_MS && at <= asOf ? [{ at, yesPrice: this.#prices[index] ?? 0 }] : [],
+    );
+  }
+}

@@ -1,0 +1,92 @@
+/** The view of a market that the service would have had, as of the time of a replay. */
+import { type BoardMarket, eventSlug } from "../../src/board/index.ts";
+import { categoryOf } from "../../src/domain/category.ts";
+import { type EventView, type LegView, type MarketView, type PeerView, spreadOf } from "../../src/engine/index.ts";
+import { venueOf } from "../engine/venues.ts";
+import type { KnownMarkets } from "./known-markets.ts";
+import type { Peers } from "./peers.ts";
+
+/** Limits of the service (`market-views.ts` of the capability `analyses`). */
+const LEGS_MAX = 200;
+const PEERS_MAX = 10;
+
+/** What the views lack, compared with those of the service. Printed with every result. */
+export const VIEW_GAPS: readonly string[] = [
+  "Ladders of thresholds and dates are not compared, because their code belongs to a capability; exclusive outcomes are.",
+  "There are no reports of agents, no research and no decisions of an operator about pairs.",
+];
+
+/** @param asOf  Unix milliseconds, at least the time of the last fact */
+export function viewMarket(known: KnownMarkets, peers: Peers, market: BoardMarket, asOf: number): MarketView {
+  const { listing, quote, activity } = market;
+  const { venue, marketId } = listing;
+  const at = known.confirmedAt(market);
+  return {
+    ...{ asOf, venue, adapter: venue, marketId, title: listing.title, category: categoryOf(listing.category) },
+    kind: venueOf(venue).kind,
+    openAt: listing.openAt,
+    closeAt: listing.closeAt,
+    // Only the factor `time_decay` reads it.
+    deadlineAt: null,
+    takerFee: listing.takerFee,
+    quote: { ...quote, at },
+    prices: known.pricesOf(market, asOf),
+    book: viewBook(known, market),
+    trades: known.tradesOf(market, asOf),
+    activity: { at, volume24hUsd: activity.volume24hUsd, liquidityUsd: activity.liquidityUsd },
+    peers: viewPeers(known, peers, market),
+    event: viewEvent(known, market),
+    consensus: null,
+    research: null,
+  };
+}
+
+function viewBook(known: KnownMarkets, market: BoardMarket): MarketView["book"] {
+  const book = known.findBook(market);
+  return book === null ? null : { at: book.receivedAt, bids: book.bids, asks: book.asks };
+}
+
+function viewPeers(known: KnownMarkets, peers: Peers, market: BoardMarket): PeerView[] {
+  return peers
+    .peersOf(market)
+    .slice(0, PEERS_MAX)
+    .flatMap(({ market: peer, isInverse, confidence }): PeerView[] => {
+      const { listing, quote, activity, yesPrice } = peer;
+      if (yesPrice === null || listing.status !== "active") return [];
+      return [
+        {
+          ...{ venue: listing.venue, adapter: listing.venue, marketId: listing.marketId, isInverse },
+          ...{ matchConfidence: confidence, kind: venueOf(listing.venue).kind },
+          ...{ at: known.confirmedAt(peer), yesPrice, spread: spreadOf(quote) },
+          ...{ liquidityUsd: activity.liquidityUsd, volume24hUsd: activity.volume24hUsd },
+        },
+      ];
+    });
+}
+
+function viewEvent(known: KnownMarkets, { listing: { venue, eventId } }: BoardMarket): EventView | null {
+  if (eventId === null) return null;
+  const slug = eventSlug(venue, eventId);
+  const event = known.board.findEvent(slug)?.listing ?? null;
+  const markets = known.board.marketsOfEvent(slug);
+  if (event === null || markets.length < 2 || markets.length > LEGS_MAX) return null;
+  const open = markets.filter(({ listing, yesPrice }) => listing.status === "active" && yesPrice !== null);
+  return {
+    isExclusive: event.mutuallyExclusive,
+    // A settled or unpriced market may be the one that happens.
+    isExhaustive: event.exhaustive && open.length === markets.length,
+    legs: open.map((market) => viewLeg(known, market)),
+    ladder: null,
+  };
+}
+
+function viewLeg(known: KnownMarkets, market: BoardMarket): LegView {
+  const { listing, quote, yesPrice } = market;
+  return {
+    marketId: listing.marketId,
+    label: listing.outcomeLabel ?? listing.title,
+    at: known.confirmedAt(market),
+    yesPrice: yesPrice ?? 0,
+    spread: spreadOf(quote),
+  };
+}

@@ -1,0 +1,273 @@
+/** Replays facts in time order, and signals like the service's house job: what would have been traded, marked and settled. */
+import type { BoardMarket } from "../../src/board/index.ts";
+import { categoryOf } from "../../src/domain/category.ts";
+import { settlementValueOf, type VenueId } from "../../src/domain/market.ts";
+import { analyse, ENGINE_COEFFICIENTS } from "../../src/engine/index.ts";
+import type { Fact } from "../../src/recording/index.ts";
+import {
+  decideSignal,
+  type Mark,
+  type Offer,
+  REFERENCE_BANKROLL_USD,
+  type Settlement,
+  type SignalInput,
+  type SizingOptions,
+  type Trade,
+} from "../../src/trading/index.ts";
+import { venueOf } from "../engine/venues.ts";
+import { KnownMarkets, QUOTE_HOLDS_MS } from "./known-markets.ts";
+import { viewMarket } from "./market-view.ts";
+import { Peers } from "./peers.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The sizes of the service's own signals. */
+const SIZING: SizingOptions = { bankrollUsd: REFERENCE_BANKROLL_USD, kellyShare: 0.25, positionMax: 0.1 };
+
+export interface ReplayOptions {
+  /** First signals, Unix milliseconds: midnight UTC. */
+  readonly from: number;
+  /** End of the period, Unix milliseconds: midnight UTC. Facts from this time on are not used. */
+  readonly to: number;
+  /** Time between signals of a market; it divides a day. */
+  readonly everyMs: number;
+  /** Number of the most liquid markets that are signalled. */
+  readonly marketsMax: number;
+  /** Contracts that a quote without sizes is assumed to offer at each side; null: such a quote cannot be traded. */
+  readonly assumedSize: number | null;
+  /** Called at the end of each day. */
+  readonly onDay?: (progress: Progress) => void;
+}
+
+export interface Progress {
+  /** Midnight UTC, Unix milliseconds. */
+  readonly at: number;
+  readonly analyses: number;
+  readonly trades: number;
+}
+
+/** A trade with what the report groups it by. */
+export interface BacktestTrade extends Trade {
+  readonly edge: number;
+  readonly category: string | null;
+}
+
+/** The analyses of one market, summed up so that a year of them needs no memory. */
+export interface MarketEstimates {
+  readonly venue: VenueId;
+  readonly marketId: string;
+  readonly count: number;
+  /** Sums of p and p^2 over the estimated probabilities, and over the prices at the same times. */
+  readonly ours: { readonly sum: number; readonly squares: number };
+  readonly price: { readonly sum: number; readonly squares: number };
+}
+
+/** What happened in a replay. */
+export interface ReplayRecord {
+  /** Facts within the period, and the first and last time of all facts; null without facts. */
+  readonly facts: number;
+  readonly covers: { readonly from: number; readonly to: number } | null;
+  readonly analyses: number;
+  /** Analyses that recommend a trade. */
+  readonly signals: number;
+  /** Signals that could not be checked against any offer of known size. */
+  readonly signalsWithoutBook: number;
+  /** Analyses of a market that another venue lists as well. */
+  readonly analysesWithPeers: number;
+  readonly estimates: readonly MarketEstimates[];
+  readonly trades: readonly BacktestTrade[];
+  readonly marks: readonly Mark[];
+  readonly settlements: readonly Settlement[];
+}
+
+type Mutable<T> = {
+  -readonly [Key in keyof T]: T[Key] extends object ? { -readonly [K in keyof T[Key]]: T[Key][K] } : T[Key];
+};
+
+/**
+ * Applies facts and signals at every instant of a grid. An instant sees the facts up to its time and none after it, so a
+ * later fact cannot change an earlier signal.
+ */
+export class Replay {
+  readonly #options: ReplayOptions;
+  readonly #known = new KnownMarkets();
+  readonly #peers = new Peers(this.#known.board);
+  readonly #venues = new Set<VenueId>();
+  #nextAt: number;
+  #facts = 0;
+  #covers: Mutable<NonNullable<ReplayRecord["covers"]>> | null = null;
+  #analyses = 0;
+  #signals = 0;
+  #signalsWithoutBook = 0;
+  #analysesWithPeers = 0;
+  readonly #estimates = new Map<string, Mutable<MarketEstimates>>();
+  readonly #trades: BacktestTrade[] = [];
+  readonly #marks: Mark[] = [];
+  readonly #settlements: Settlement[] = [];
+  /** Payout of each settled market; null for a refund. */
+  readonly #settled = new Map<string, number | null>();
+  readonly #openMarkets = new Map<string, Pick<Trade, "venue" | "marketId">>();
+
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+    this.#nextAt = options.from;
+  }
+
+  /**
+   * Applies the next fact, after the signals that are due before it.
+   *
+   * @returns  false if the fact belongs to a market that no earlier fact lists
+   */
+  apply(fact: Fact): boolean {
+    this.#covers ??= { from: fact.at, to: fact.at };
+    this.#covers.to = fact.at;
+    if (fact.at >= this.#options.to) return true;
+    this.#runUntil(fact.at);
+    if (!this.#known.apply(fact)) return false;
+    if (fact.at >= this.#options.from) this.#facts += 1;
+    if (fact.kind === "market") {
+      if (venueOf(fact.venue).kind === "money") this.#venues.add(fact.venue);
+      this.#settle(fact);
+    }
+    return true;
+  }
+
+  /** Runs to the end of the period. */
+  finish(): ReplayRecord {
+    this.#runUntil(Number.POSITIVE_INFINITY);
+    return {
+      ...{ facts: this.#facts, covers: this.#covers, analyses: this.#analyses, signals: this.#signals },
+      ...{ signalsWithoutBook: this.#signalsWithoutBook, analysesWithPeers: this.#analysesWithPeers },
+      ...{ estimates: [...this.#estimates.values()], trades: this.#trades },
+      ...{ marks: this.#marks, settlements: this.#settlements },
+    };
+  }
+
+  /** Runs the instants before a time. */
+  #runUntil(before: number): void {
+    const { to, everyMs, onDay } = this.#options;
+    for (; this.#nextAt < before && this.#nextAt <= to; this.#nextAt += everyMs) {
+      const at = this.#nextAt;
+      if (at % DAY_MS === 0) {
+        this.#markAll(at);
+        onDay?.({ at, analyses: this.#analyses, trades: this.#trades.length });
+      }
+      if (at < to) this.#signalAll(at);
+    }
+  }
+
+  #markAll(at: number): void {
+    for (const { venue, marketId } of this.#openMarkets.values()) {
+      const yesPrice = this.#known.board.find(venue, marketId)?.yesPrice ?? null;
+      if (yesPrice !== null) this.#marks.push({ venue, marketId, at, yesPrice });
+    }
+  }
+
+  #signalAll(at: number): void {
+    const markets = this.#selectMarkets();
+    if (markets.length > 0) this.#peers.update();
+    for (const market of markets) {
+      if (at - this.#known.confirmedAt(market) > QUOTE_HOLDS_MS) continue;
+      // A venue may reopen a settled market. A book cannot trade it again, because its settlement is known.
+      if (!this.#settled.has(idOf(market.listing))) this.#signal(market, at);
+    }
+  }
+
+  /** The most liquid active markets; by 24-hour volume where liquidity is unknown. */
+  #selectMarkets(): BoardMarket[] {
+    const { marketsMax: limit } = this.#options;
+    const list = (sort: "liquidity" | "volume_24h") =>
+      this.#known.board.list({
+        ...{ venues: [...this.#venues], statuses: ["active"], category: null, text: null },
+        ...{ sort, limit, after: null },
+      });
+    const liquid = list("liquidity").filter(({ activity }) => activity.liquidityUsd !== null);
+    if (liquid.length >= limit) return liquid;
+    return [...new Set([...liquid, ...list("volume_24h")])].slice(0, limit);
+  }
+
+  #signal(market: BoardMarket, at: number): void {
+    const { listing, yesPrice } = market;
+    const view = viewMarket(this.#known, this.#peers, market, at);
+    const analysis = analyse(view, ENGINE_COEFFICIENTS);
+    if (analysis === null) return;
+    this.#analyses += 1;
+    if (view.peers.length > 0) this.#analysesWithPeers += 1;
+    this.#addEstimate(market, analysis.probability, analysis.marketPrice);
+    if (analysis.recommendation === "NO_TRADE") return;
+    this.#signals += 1;
+    const book = this.#findOffers(market, at);
+    if (book === null) this.#signalsWithoutBook += 1;
+    const { recommendation, fill, executableEdge } = decideSignal(
+      {
+        now: at,
+        analysis,
+        market: {
+          kind: view.kind,
+          isOpen: listing.status === "active" && !listing.paused,
+          closeAt: listing.closeAt,
+          resolutionAt: listing.expectedResolutionAt,
+          tickSize: listing.tickSize,
+          takerFee: listing.takerFee,
+        },
+        yesPrice: yesPrice ?? analysis.marketPrice,
+        book,
+      },
+      SIZING,
+    );
+    if (recommendation === "NO_TRADE" || fill === null || executableEdge === null) return;
+    const { venue, marketId } = listing;
+    this.#openMarkets.set(idOf(listing), { venue, marketId });
+    this.#trades.push({
+      ...{ tradeId: `${idOf(listing)}@${at}`, venue, marketId, at, category: categoryOf(listing.category) },
+      side: recommendation === "BUY_YES" ? "yes" : "no",
+      ...{ contracts: fill.contracts, price: fill.averagePrice, feeUsd: fill.feeUsd, edge: executableEdge },
+    });
+  }
+
+  /** The order book if it is not older than an hour, else the quote with its sizes; null without either. */
+  #findOffers(market: BoardMarket, at: number): SignalInput["book"] {
+    const book = this.#known.findBook(market);
+    if (book !== null && at - book.receivedAt <= HOUR_MS) return { ...book, at: book.receivedAt };
+    const { bid, ask, bidSize, askSize } = market.quote;
+    const bids = this.#toOffers(bid, bidSize);
+    const asks = this.#toOffers(ask, askSize);
+    return bids.length + asks.length === 0 ? null : { at: this.#known.confirmedAt(market), bids, asks };
+  }
+
+  #toOffers(price: number | null, size: number | null): Offer[] {
+    const contracts = size ?? this.#options.assumedSize ?? 0;
+    return price === null || contracts <= 0 ? [] : [{ price, size: contracts }];
+  }
+
+  #addEstimate({ listing }: BoardMarket, probability: number, price: number): void {
+    const { venue, marketId } = listing;
+    const id = idOf(listing);
+    const estimates = this.#estimates.get(id) ?? {
+      ...{ venue, marketId, count: 0 },
+      ...{ ours: { sum: 0, squares: 0 }, price: { sum: 0, squares: 0 } },
+    };
+    this.#estimates.set(id, estimates);
+    estimates.count += 1;
+    for (const [sums, value] of [
+      [estimates.ours, probability],
+      [estimates.price, price],
+    ] as const) {
+      sums.sum += value;
+      sums.squares += value ** 2;
+    }
+  }
+
+  #settle({ at, venue, market }: Extract<Fact, { kind: "market" }>): void {
+    if (market.status !== "finalized" || market.outcome === null || at < this.#options.from) return;
+    const { marketId } = market;
+    const id = `${venue}/${marketId}`;
+    const value = settlementValueOf(market.outcome);
+    if (this.#settled.has(id) && this.#settled.get(id) === value) return;
+    this.#settled.set(id, value);
+    this.#openMarkets.delete(id);
+    this.#settlements.push({ venue, marketId, at, value });
+  }
+}
+
+const idOf = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">): string => `${venue}/${marketId}`;

@@ -1,0 +1,157 @@
+/** The result of a backtest as tables, JSON and an HTML page. */
+import { type DayTotals, REFERENCE_BANKROLL_USD } from "../../src/trading/index.ts";
+import { escapeHtml, renderPage } from "../engine/report-html.ts";
+import { interval, number, type Section } from "../engine/report-text.ts";
+import type { Interval } from "../engine/statistics.ts";
+import { VIEW_GAPS } from "./market-view.ts";
+import type { BacktestOptions } from "./options.ts";
+import { renderProfitChart } from "./profit-chart.ts";
+import type { BacktestResult, Part } from "./result.ts";
+
+const percent = (share: number | null): string => (share === null ? "–" : `${number(100 * share, 1)}%`);
+const usd = (value: number | null): string => number(value, 2);
+const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+const roiOf = ({ totals }: Part): string =>
+  totals.resolvedTrades === 0 ? "–" : `${number((100 * totals.resolvedPnlUsd) / totals.resolvedCostUsd, 1)}%`;
+
+/** One sentence about the result: whether the signals earned or lost money. */
+function describeOutcome({ performance }: BacktestResult): string {
+  const { totalTrades, totalPnlUsd } = performance;
+  if (totalTrades === 0) return "The signals made no trade in this period.";
+  const trades = `${totalTrades} ${totalTrades === 1 ? "trade" : "trades"}`;
+  if (totalPnlUsd === 0) return `${trades} neither earned nor lost money after fees.`;
+  return `${trades} ${totalPnlUsd > 0 ? "earned" : "LOST"} ${usd(Math.abs(totalPnlUsd))} USD after fees.`;
+}
+
+/** @param notes  sentences about what the source cannot tell */
+export function describeResult(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): Section[] {
+  const { performance, scores } = result;
+  const rows: [string, string][] = [
+    ["period", `${dateOf(options.from)} to ${dateOf(options.to - 1)}`],
+    ["markets analysed", String(result.markets)],
+    ["analyses", String(result.analyses)],
+    ["of them with a market of another venue", String(result.analysesWithPeers)],
+    ["signals: analyses that recommend a trade", String(result.signals)],
+    ["of them without any offer of known size", String(result.signalsWithoutBook)],
+    ["trades", String(performance.totalTrades)],
+    ["markets traded", String(result.tradedMarkets)],
+    ["resolved trades", String(performance.resolvedTrades)],
+    ["win rate", percent(performance.winRate)],
+    ["profit or loss after fees, USD", usd(performance.totalPnlUsd)],
+    ["fees, USD", usd(result.feesUsd)],
+    ["spent, USD", usd(result.costUsd)],
+    ["return on the cost of resolved trades", performance.roiPct === null ? "–" : `${number(performance.roiPct, 2)}%`],
+    ["Sharpe ratio of the days, per year", number(performance.sharpeRatio, 2)],
+    ["largest drawdown, USD", usd(performance.maxDrawdownUsd)],
+  ];
+  return [
+    {
+      title: "Result",
+      text: [
+        describeOutcome(result),
+        `Each signal is sized for a bankroll of ${REFERENCE_BANKROLL_USD} USD: a quarter of the Kelly fraction, at most a tenth. A market can be bought again at every signal, as in the service's own track record. Open trades are valued at their last price. A Sharpe ratio needs 30 days.`,
+      ],
+      header: ["", "value"],
+      rows,
+    },
+    {
+      title: "Promised and realised profit",
+      text: ["USD per contract of the resolved trades, after fees. The interval is bootstrapped over markets."],
+      header: ["promised edge", "realised profit", "95% interval"],
+      rows: [[number(result.promisedEdge, 4), number(result.realisedEdge?.value, 4), interval(result.realisedEdge, 4)]],
+    },
+    describeParts("By venue", result.byVenue),
+    describeParts("By category", result.byCategory),
+    {
+      title: "Brier scores",
+      text: [
+        "Estimate and price on the same moments, of markets that resolved YES or NO in the period. A difference below 0: the estimate is better than the price.",
+      ],
+      header: ["analyses", "markets", "ours", "of the price", "difference", "95% interval"],
+      rows: [
+        [
+          ...[String(scores.moments), String(scores.markets), number(scores.ours, 5), number(scores.price, 5)],
+          ...[number(scores.difference?.value, 6), interval(scores.difference, 6)],
+        ],
+      ],
+    },
+    { title: "What is not modelled", text: [...notes, ...VIEW_GAPS, ...EXECUTION_GAPS], header: [], rows: [] },
+  ];
+}
+
+const EXECUTION_GAPS: readonly string[] = [
+  "A trade is filled at once from the known offers. Own orders do not change later books, and there is no delay.",
+  "The coefficients are the shipped ones. A period that they were fitted to is no test out of sample.",
+];
+
+function describeParts(title: string, parts: readonly Part[]): Section {
+  return {
+    title,
+    text: parts.length === 0 ? ["There are no trades."] : [],
+    header: ["", "trades", "resolved", "win rate", "profit or loss, USD", "fees, USD", "return"],
+    rows: parts.map((part) => {
+      const { totals } = part;
+      const winRate = totals.resolvedTrades === 0 ? null : totals.wonTrades / totals.resolvedTrades;
+      return [
+        ...[part.name, String(totals.totalTrades), String(totals.resolvedTrades), percent(winRate)],
+        ...[usd(part.pnlUsd), usd(part.feesUsd), roiOf(part)],
+      ];
+    }),
+  };
+}
+
+/** All figures, with names as in the JSON of the service. */
+export function toJson(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): object {
+  return {
+    ...summariseResult(result, options),
+    by_venue: result.byVenue.map(partToJson),
+    by_category: result.byCategory.map(partToJson),
+    days: result.days.map(dayToJson),
+    not_modelled: [...notes, ...VIEW_GAPS, ...EXECUTION_GAPS],
+  };
+}
+
+/** The figures of the last line of the output. */
+export function summariseResult(result: BacktestResult, { from, to, everyMs, marketsMax }: BacktestOptions): object {
+  const { performance, scores } = result;
+  return {
+    ...{ from: dateOf(from), to: dateOf(to), every_minutes: everyMs / 60_000, markets_max: marketsMax },
+    ...{ markets: result.markets, analyses: result.analyses, analyses_with_peers: result.analysesWithPeers },
+    ...{ signals: result.signals, signals_without_book: result.signalsWithoutBook },
+    traded_markets: result.tradedMarkets,
+    ...{ trades: performance.totalTrades, resolved: performance.resolvedTrades, win_rate: performance.winRate },
+    ...{ pnl_usd: performance.totalPnlUsd, fees_usd: result.feesUsd, cost_usd: result.costUsd },
+    ...{ roi_pct: performance.roiPct, sharpe_ratio: performance.sharpeRatio },
+    max_drawdown_usd: performance.maxDrawdownUsd,
+    promised_edge: result.promisedEdge,
+    realised_edge: result.realisedEdge?.value ?? null,
+    realised_edge_ci: boundsOf(result.realisedEdge),
+    brier: {
+      ...{ moments: scores.moments, markets: scores.markets, ours: scores.ours, market: scores.price },
+      ...{ diff: scores.difference?.value ?? null, diff_ci: boundsOf(scores.difference) },
+    },
+  };
+}
+
+/** JSON has no infinity: the bounds of a single market's interval are null. */
+const boundsOf = (value: Interval | null): (number | null)[] | null =>
+  value === null ? null : [value.low, value.high].map((bound) => (Number.isFinite(bound) ? bound : null));
+
+const partToJson = ({ name, totals, pnlUsd, feesUsd }: Part): object => ({
+  ...{ name, trades: totals.totalTrades, resolved: totals.resolvedTrades, won: totals.wonTrades },
+  ...{ pnl_usd: pnlUsd, fees_usd: feesUsd, resolved_cost_usd: totals.resolvedCostUsd },
+  resolved_pnl_usd: totals.resolvedPnlUsd,
+});
+
+const dayToJson = (day: DayTotals): object => ({
+  ...{ date: day.date, pnl_usd: day.pnlUsd, entered_trades: day.enteredTrades },
+  ...{ resolved_trades: day.resolvedTrades, won_trades: day.wonTrades },
+});
+
+export function renderHtml(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): string {
+  return renderPage({
+    title: "Backtest of the signals",
+    introduction: `<p>${escapeHtml(options.source.kind)} ${escapeHtml(options.source.location)}</p>${renderProfitChart(result.days)}`,
+    sections: describeResult(result, options, notes),
+  });
+}

@@ -1,0 +1,140 @@
+/** What a replay has earned, by the code of the service's track record. */
+import {
+  type BookTotals,
+  type DayTotals,
+  type Performance,
+  replayBook,
+  summarise,
+  sumUsd,
+  type TradeResult,
+  totalBook,
+  utcDate,
+} from "../../src/trading/index.ts";
+import { clusteredRatio, type Interval, type Term } from "../engine/statistics.ts";
+import type { BacktestTrade, MarketEstimates, ReplayRecord } from "./replay.ts";
+
+/** The trades of one venue or category. */
+export interface Part {
+  readonly name: string;
+  readonly totals: BookTotals;
+  /** Profit or loss in USD, open trades at their last mark. */
+  readonly pnlUsd: number;
+  readonly feesUsd: number;
+}
+
+/** Brier scores on the same moments of markets that resolved YES or NO in the period. */
+export interface Scores {
+  readonly moments: number;
+  readonly markets: number;
+  /** Null without moments. */
+  readonly ours: number | null;
+  readonly price: number | null;
+  /** Ours minus the price's, with a 95% interval by market; below 0, the estimates are better. */
+  readonly difference: Interval | null;
+}
+
+export interface BacktestResult {
+  /** Markets that were analysed. */
+  readonly markets: number;
+  readonly analyses: number;
+  readonly analysesWithPeers: number;
+  readonly signals: number;
+  readonly signalsWithoutBook: number;
+  /** Markets with a trade. */
+  readonly tradedMarkets: number;
+  readonly performance: Performance;
+  readonly feesUsd: number;
+  /** Cost of all trades in USD, fees included. */
+  readonly costUsd: number;
+  /** Edge that the resolved trades promised, in USD per contract; null without any. */
+  readonly promisedEdge: number | null;
+  /** Profit of the resolved trades in USD per contract, with a 95% interval by market; null without any. */
+  readonly realisedEdge: Interval | null;
+  readonly byVenue: readonly Part[];
+  readonly byCategory: readonly Part[];
+  readonly scores: Scores;
+  readonly days: readonly DayTotals[];
+}
+
+/** @param to  end of the period, Unix milliseconds: midnight UTC */
+export function computeResult(record: ReplayRecord, to: number): BacktestResult {
+  const { trades, marks, settlements, estimates } = record;
+  const { results, days } = replayBook(trades, marks, settlements, utcDate(to - 1));
+  const resolved = trades.flatMap((trade, index) => {
+    const result = results[index];
+    return result === undefined || result.settledAt === null ? [] : [{ trade, result }];
+  });
+  const perContract = (numeratorOf: (entry: (typeof resolved)[number]) => number): Interval | null =>
+    clusteredRatio(
+      resolved.map((entry) => ({
+        group: marketOf(entry.trade),
+        numerator: numeratorOf(entry),
+        denominator: entry.trade.contracts,
+      })),
+    );
+  return {
+    markets: estimates.length,
+    analyses: record.analyses,
+    analysesWithPeers: record.analysesWithPeers,
+    signals: record.signals,
+    signalsWithoutBook: record.signalsWithoutBook,
+    tradedMarkets: new Set(trades.map(marketOf)).size,
+    performance: summarise(totalBook(trades, results), days),
+    feesUsd: sumUsd(trades.map(({ feeUsd }) => feeUsd)),
+    costUsd: sumUsd(results.map(({ costUsd }) => costUsd)),
+    promisedEdge: perContract(({ trade }) => trade.edge * trade.contracts)?.value ?? null,
+    realisedEdge: perContract(({ result }) => result.pnlUsd),
+    byVenue: splitTrades(trades, results, ({ venue }) => venue),
+    byCategory: splitTrades(trades, results, ({ category }) => category ?? "unknown"),
+    scores: scoreEstimates(record),
+    days,
+  };
+}
+
+function splitTrades(
+  trades: readonly BacktestTrade[],
+  results: readonly TradeResult[],
+  nameOf: (trade: BacktestTrade) => string,
+): Part[] {
+  const resultOf = new Map(results.map((result) => [result.tradeId, result]));
+  return [...Map.groupBy(trades, nameOf)]
+    .map(([name, members]): Part => {
+      const own = members.flatMap(({ tradeId }) => resultOf.get(tradeId) ?? []);
+      return {
+        name,
+        totals: totalBook(members, own),
+        pnlUsd: sumUsd(own.map(({ pnlUsd }) => pnlUsd)),
+        feesUsd: sumUsd(members.map(({ feeUsd }) => feeUsd)),
+      };
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Sum of (p - y)^2 = sum of p^2 - 2 y * sum of p + n y^2. */
+const squaredErrors = ({ sum, squares }: MarketEstimates["ours"], count: number, outcome: number): number =>
+  squares - 2 * outcome * sum + count * outcome ** 2;
+
+function scoreEstimates({ estimates, settlements }: ReplayRecord): Scores {
+  // The last settlement of a market corrects the earlier ones.
+  const outcomes = new Map(settlements.map((settlement) => [marketOf(settlement), settlement.value]));
+  const scored = estimates.flatMap((market) => {
+    const outcome = outcomes.get(marketOf(market)) ?? null;
+    if (outcome !== 0 && outcome !== 1) return [];
+    const { count } = market;
+    const ours = squaredErrors(market.ours, count, outcome);
+    const price = squaredErrors(market.price, count, outcome);
+    return [{ group: marketOf(market), count, ours, price }];
+  });
+  const termsOf = (numeratorOf: (row: (typeof scored)[number]) => number): Term[] =>
+    scored.map((row) => ({ group: row.group, numerator: numeratorOf(row), denominator: row.count }));
+  return {
+    moments: scored.reduce((sum, { count }) => sum + count, 0),
+    markets: scored.length,
+    ours: clusteredRatio(termsOf(({ ours }) => ours))?.value ?? null,
+    price: clusteredRatio(termsOf(({ price }) => price))?.value ?? null,
+    difference: clusteredRatio(termsOf(({ ours, price }) => ours - price)),
+  };
+}
+
+const marketOf = ({ venue, marketId }: { readonly venue: string; readonly marketId: string }): string =>
+  `${venue}/${marketId}`;

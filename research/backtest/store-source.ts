@@ -1,0 +1,281 @@
+/** Facts of the service's store, as far as its tables tell what was known when. */
+import { type MarketListing, type MarketStatus, type Outcome, settlementValueOf } from "../../src/domain/market.ts";
+import type { Database } from "../../src/ports/database.ts";
+import type { Fact } from "../../src/recording/index.ts";
+import { parseEvent, parseSnapshot } from "../../src/storage/snapshot-codec.ts";
+import { toPrice } from "../../src/storage/storable.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Prices before the period that the first views have. */
+const PRICES_BEFORE_MS = 8 * DAY_MS;
+const VOLUME_HOURS = 24;
+const PAGE_MARKETS = 1_000;
+/** A venue's time of a tick can be older than its arrival. Later arrivals are left out. */
+const ARRIVAL_MS_MAX = HOUR_MS;
+
+/** What a store cannot tell. Printed with every result. */
+export const STORE_GAPS: readonly string[] = [
+  "The store has no order books and no sizes of quotes. Without --assumed-size no signal can be traded.",
+  "Times of close and of the expected result are left out: the stored ones can tell the outcome. So signals do not end at the close.",
+  "Titles, rules, fees, tick sizes and categories are those of the last listing. Pauses of trading are unknown.",
+  "Liquidity is not stored over time: markets are selected by the volume of the last 24 hours.",
+];
+
+interface StoredMarket {
+  readonly key: number;
+  readonly listing: MarketListing;
+  readonly changes: readonly StatusChange[];
+  isListed: boolean;
+  lastTickAt: number;
+  /** Volume of the last hours, by the end of the hour. */
+  readonly volumes: Map<number, number>;
+}
+
+interface StatusChange {
+  readonly at: number;
+  readonly from: MarketStatus | null;
+  readonly to: MarketStatus;
+  readonly outcome: Outcome | null;
+}
+
+/** A change of a market with the time at which the service knew it. */
+type Row = { readonly at: number; readonly market: StoredMarket } & (
+  | { readonly kind: "tick"; readonly tick: TickRow }
+  | { readonly kind: "bar"; readonly bar: BarRow }
+  | { readonly kind: "status"; readonly change: StatusChange }
+);
+
+interface TickRow extends Record<string, unknown> {
+  readonly market_key: number;
+  readonly at: Date;
+  readonly bid: number | null;
+  readonly ask: number | null;
+  readonly last: number | null;
+  readonly yes_price: number | null;
+}
+
+interface BarRow extends Record<string, unknown> {
+  readonly market_key: number;
+  readonly at: Date;
+  readonly yes_close: number | null;
+  readonly volume_usd: number | null;
+}
+
+const SELECT_MARKETS = `
+select key, snapshot from markets
+where key > $1::int4 and (status <> 'finalized' or updated_at >= to_timestamp($2::float8 / 1000))
+order by key limit ${PAGE_MARKETS}`;
+
+const SELECT_CHANGES = `
+select market_key, changed_at, from_status, to_status, outcome::text as outcome
+from status_changes where market_key = any($1::int4[]) order by market_key, changed_at`;
+
+/** The last tick of each market that became known in a window. */
+const SELECT_TICKS = `
+select distinct on (market_key) market_key, greatest(event_at, received_at) as at, bid, ask, last, yes_price
+from ticks
+where event_at > to_timestamp(($1::float8 - ${ARRIVAL_MS_MAX}) / 1000) and event_at <= to_timestamp($2::float8 / 1000)
+  and greatest(event_at, received_at) > to_timestamp($1::float8 / 1000)
+  and greatest(event_at, received_at) <= to_timestamp($2::float8 / 1000)
+order by market_key, event_at desc`;
+
+/** Hourly prices. A bar is known at its end. */
+const SELECT_BARS = `
+select market_key, start_at + interval '1 hour' as at, yes_close, volume_usd from bars_1h
+where start_at > to_timestamp(($1::float8 - ${HOUR_MS}) / 1000) and start_at <= to_timestamp(($2::float8 - ${HOUR_MS}) / 1000)`;
+
+export interface StorePeriod {
+  /** Unix milliseconds. */
+  readonly from: number;
+  readonly to: number;
+  /** Time between signals: of the ticks between two signals, the last one is enough. */
+  readonly everyMs: number;
+}
+
+/**
+ * Reads facts of a period and of the days before it, in the order of the times at which the service knew them. The stored
+ * listing of a market has its outcome and a close that may have moved: neither becomes a fact before its time.
+ *
+ * A quote is a tick. Where there is no tick within a day, the price of an hourly bar is a quote with neither bid nor ask.
+ */
+export async function readStoredFacts(
+  database: Database,
+  { from, to, everyMs }: StorePeriod,
+  apply: (fact: Fact) => boolean,
+): Promise<void> {
+  const start = from - PRICES_BEFORE_MS;
+  const markets = await readMarkets(database, start);
+  for (const fact of await readEvents(database, start)) apply(fact);
+  const changes = [...markets.values()]
+    .flatMap((market) => market.changes.map((change): Row => ({ kind: "status", at: change.at, market, change })))
+    .sort((a, b) => a.at - b.at);
+  let nextChange = changes.findIndex(({ at }) => at > start);
+  if (nextChange === -1) nextChange = changes.length;
+  const windowMs = Math.min(everyMs, HOUR_MS);
+  for (let after = start; after < to; after += windowMs) {
+    const until = Math.min(to, after + windowMs);
+    const rows: Row[] = await readWindow(database, markets, after, until);
+    for (let change = changes[nextChange]; change !== undefined && change.at <= until; change = changes[++nextChange])
+      rows.push(change);
+    rows.sort((a, b) => a.at - b.at || a.market.key - b.market.key);
+    for (const row of rows) for (const fact of toFacts(row)) apply(fact);
+  }
+}
+
+async function readMarkets(database: Database, since: number): Promise<Map<number, StoredMarket>> {
+  const markets = new Map<number, StoredMarket>();
+  for (let after = 0; ; ) {
+    const rows = await database.query<{ key: number; snapshot: string }>(SELECT_MARKETS, [after, since]);
+    const last = rows.at(-1);
+    if (last === undefined) return markets;
+    after = last.key;
+    const changes = await readChanges(
+      database,
+      rows.map(({ key }) => key),
+    );
+    for (const { key, snapshot } of rows) {
+      const listing = parseSnapshot(snapshot)?.listing;
+      if (listing === undefined) continue;
+      markets.set(key, {
+        ...{ key, listing, isListed: false, lastTickAt: Number.NEGATIVE_INFINITY, volumes: new Map() },
+        changes: withSettlement(changes.get(key) ?? [], listing),
+      });
+    }
+  }
+}
+
+interface ChangeRow extends Record<string, unknown> {
+  readonly market_key: number;
+  readonly changed_at: Date;
+  readonly from_status: MarketStatus | null;
+  readonly to_status: MarketStatus;
+  readonly outcome: string | null;
+}
+
+async function readChanges(database: Database, keys: readonly number[]): Promise<Map<number, StatusChange[]>> {
+  const rows = await database.query<ChangeRow>(SELECT_CHANGES, [keys]);
+  const changes = new Map<number, StatusChange[]>();
+  for (const { market_key, changed_at, from_status, to_status, outcome } of rows) {
+    const change = { at: changed_at.getTime(), from: from_status, to: to_status, outcome: parseOutcome(outcome) };
+    changes.set(market_key, [...(changes.get(market_key) ?? []), change]);
+  }
+  return changes;
+}
+
+/** The store writes outcomes as JSON; a row that this version cannot read has none. */
+function parseOutcome(text: string | null): Outcome | null {
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || !("kind" in value)) return null;
+    const outcome = value as Outcome;
+    if (!["yes", "no", "partial", "void"].includes(outcome.kind)) return null;
+    const payout = settlementValueOf(outcome);
+    return payout === null || (payout >= 0 && payout <= 1) ? outcome : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A market that was settled while no service observed it has no status change: the venue's time of the result counts. */
+function withSettlement(changes: readonly StatusChange[], listing: MarketListing): readonly StatusChange[] {
+  const { status, outcome, resolvedAt } = listing;
+  if (status !== "finalized" || outcome === null || resolvedAt === null) return changes;
+  if (changes.some((change) => change.to === "finalized" && change.outcome !== null)) return changes;
+  const lastAt = changes.at(-1)?.at ?? resolvedAt;
+  return [...changes, { at: Math.max(lastAt, resolvedAt), from: null, to: "finalized", outcome }];
+}
+
+async function readEvents(database: Database, at: number): Promise<Fact[]> {
+  const rows = await database.query<{ listing: string }>("select listing from events order by venue, event_id");
+  return rows.flatMap(({ listing }): Fact[] => {
+    const parsed = parseEvent(listing);
+    if (parsed === null) return [];
+    const { venue, ...event } = parsed;
+    // A venue moves the end of an event that ends early.
+    return [{ at, venue, kind: "event", event: { ...event, endAt: null } }];
+  });
+}
+
+async function readWindow(
+  database: Database,
+  markets: ReadonlyMap<number, StoredMarket>,
+  after: number,
+  until: number,
+): Promise<Row[]> {
+  const [ticks, bars] = await Promise.all([
+    database.query<TickRow>(SELECT_TICKS, [after, until]),
+    database.query<BarRow>(SELECT_BARS, [after, until]),
+  ]);
+  const toRow = <Kind extends "tick" | "bar">(
+    key: number,
+    at: Date,
+    row: (market: StoredMarket) => Row & { kind: Kind },
+  ) => {
+    const market = markets.get(key);
+    return market === undefined || at.getTime() > until ? [] : [row(market)];
+  };
+  return [
+    ...ticks.flatMap((tick) =>
+      toRow(tick.market_key, tick.at, (market) => ({ kind: "tick", at: tick.at.getTime(), market, tick })),
+    ),
+    ...bars.flatMap((bar) =>
+      toRow(bar.market_key, bar.at, (market) => ({ kind: "bar", at: bar.at.getTime(), market, bar })),
+    ),
+  ];
+}
+
+function* toFacts(row: Row): Generator<Fact> {
+  const { at, market } = row;
+  const { listing, changes } = market;
+  const { venue, marketId } = listing;
+  if (row.kind === "status") {
+    market.isListed = true;
+    yield listAt(market, at, row.change.to, row.change.outcome);
+    return;
+  }
+  if (!market.isListed) {
+    market.isListed = true;
+    const last = changes.findLast((change) => change.at <= at);
+    // Without a change so far, the status was the one that the first change ended.
+    const status = last?.to ?? changes[0]?.from ?? "active";
+    yield listAt(market, at, status, last?.outcome ?? null);
+  }
+  if (row.kind === "tick") {
+    market.lastTickAt = at;
+    yield { at, venue, kind: "quote", marketId, quote: quoteOf(row.tick) };
+    return;
+  }
+  const { yes_close, volume_usd } = row.bar;
+  if (volume_usd !== null) {
+    market.volumes.set(at, volume_usd);
+    for (const end of market.volumes.keys()) if (end <= at - VOLUME_HOURS * HOUR_MS) market.volumes.delete(end);
+    const volume24hUsd = market.volumes.values().reduce((sum, volume) => sum + volume, 0);
+    const unknown = { volumeTotalUsd: null, liquidityUsd: null, openInterestUsd: null };
+    yield { at, venue, kind: "activity", marketId, activity: { ...unknown, volume24hUsd } };
+  }
+  const lastPrice = toPrice(yes_close);
+  if (lastPrice === null || at - market.lastTickAt <= DAY_MS) return;
+  yield { at, venue, kind: "quote", marketId, quote: { ...NO_QUOTE, lastPrice } };
+}
+
+const NO_QUOTE = {
+  ...{ bid: null, ask: null, bidSize: null, askSize: null, lastPrice: null, indicativePrice: null, eventAt: null },
+};
+
+function quoteOf({ bid, ask, last, yes_price }: TickRow) {
+  const hasQuote = bid !== null || ask !== null || last !== null;
+  return {
+    ...NO_QUOTE,
+    ...{ bid: toPrice(bid), ask: toPrice(ask), lastPrice: toPrice(last) },
+    indicativePrice: hasQuote ? null : toPrice(yes_price),
+  };
+}
+
+/** The listing without what only later listings tell. */
+function listAt({ listing }: StoredMarket, at: number, status: MarketStatus, outcome: Outcome | null): Fact {
+  const { venue, ...market } = listing;
+  const hindsight = { paused: false, closeAt: null, expectedResolutionAt: null, resolvedAt: null };
+  return { at, venue, kind: "market", market: { ...market, ...hindsight, status, outcome } };
+}

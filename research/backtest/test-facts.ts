@@ -1,0 +1,50 @@
+/** Facts written by hand, for tests. */
+import type { EventListing, MarketListing, Outcome, Quote } from "../../src/domain/market.ts";
+import type { Fact } from "../../src/recording/index.ts";
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+/** First day of the tests' periods. */
+export const FROM = Date.UTC(2026, 5, 1);
+export const VENUE = "polymarket";
+
+type MarketFact = Extract<Fact, { kind: "market" }>;
+
+export const eventFact = (at: number, parts: Partial<EventListing> = {}): Fact => ({
+  ...{ at, venue: VENUE, kind: "event" },
+  event: {
+    ...{ eventId: "cup", title: "Who wins the cup?", description: null, category: "Sports", url: null },
+    ...{ mutuallyExclusive: true, exhaustive: false, featured: false, endAt: null, ...parts },
+  },
+});
+
+/** A market of the event, active unless `parts` says otherwise. */
+export const marketFact = (at: number, marketId: string, parts: Partial<MarketListing> = {}): MarketFact => ({
+  ...{ at, venue: VENUE, kind: "market" },
+  market: {
+    ...{ marketId, eventId: "cup", title: `Will team ${marketId} win the cup?`, outcomeLabel: marketId, url: null },
+    ...{ category: "Sports", status: "active", paused: false, outcome: null, rules: null, openAt: null },
+    ...{ closeAt: FROM + 30 * DAY_MS, expectedResolutionAt: null, resolvedAt: null, tickSize: 0.01 },
+    ...{ takerFee: { kind: "none" }, venueKeys: {}, ...parts },
+  },
+});
+
+export const settledFact = (at: number, marketId: string, outcome: Outcome): MarketFact =>
+  marketFact(at, marketId, { status: "finalized", outcome });
+
+export const quoteFact = (at: number, marketId: string, quote: Partial<Quote> = {}): Fact => ({
+  ...{ at, venue: VENUE, kind: "quote", marketId },
+  quote: {
+    ...{ bid: 0.6, ask: 0.61, bidSize: 5_000, askSize: 5_000, lastPrice: null, indicativePrice: null, eventAt: null },
+    ...quote,
+  },
+});
+
+/**
+ * Two teams of which at most one wins, each offered at a price of 0.60: prices that contradict each other. So the engine buys
+ * NO of both at 1 - 0.60.
+ */
+export const listContradiction = (at = FROM - HOUR_MS / 2): Fact[] => [
+  eventFact(at),
+  ...["A", "B"].flatMap((marketId) => [marketFact(at, marketId), quoteFact(at, marketId)]),
+];
