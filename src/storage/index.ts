@@ -18,7 +18,7 @@ export {
   venueLeaseName,
 } from "./model.ts";
 export { StoredPastPrices } from "./past-prices.ts";
-export { type DailyPrice, type DailyPriceRange, readDailyPrices } from "./readers/daily-prices.ts";
+export { type DailyPriceRange, readDailyPrices } from "./readers/daily-prices.ts";
 export { type LastHour, readLastHour } from "./readers/last-hour.ts";
 export { readPricesAt } from "./readers/price-at.ts";
 export { type PriceSeries, readPriceSeries, type SeriesPeriod, seriesBarMs } from "./readers/price-series.ts";

@@ -11,7 +11,7 @@ export interface DailyPriceRange {
 }
 
 /** YES price of a market at midnight UTC, from the last hourly bar of the day that ends then. */
-export interface DailyPrice {
+interface DailyPrice {
   readonly venue: VenueId;
   readonly marketId: string;
   /** Unix milliseconds. */
