@@ -47,6 +47,7 @@ const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "pro accoun
   "GET /v1/analyses": "free",
   "POST /v1/correlation": "pro",
   "GET /v1/events/{slug}/correlation": "pro",
+  "POST /v1/signals/portfolio": "pro",
   "POST /v1/what-if": "pro",
   "POST /v1/signals": "pro",
   "POST /v1/signals/portfolio": "pro",
