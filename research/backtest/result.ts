@@ -1,4 +1,6 @@
 /** What a replay has earned, by the code of the service's track record. */
+
+import { clusteredRatio, type Interval, type Term } from "../../src/quant/clustered-ratio.ts";
 import {
   type BookTotals,
   type DayTotals,
@@ -10,7 +12,6 @@ import {
   totalBook,
   utcDate,
 } from "../../src/trading/index.ts";
-import { clusteredRatio, type Interval, type Term } from "../engine/statistics.ts";
 import type { BacktestTrade, MarketEstimates, ReplayRecord } from "./replay.ts";
 
 /** The trades of one venue or category. */

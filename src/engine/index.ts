@@ -20,5 +20,4 @@ export type {
 } from "./model.ts";
 export { ENGINE_COEFFICIENTS } from "./model-data.ts";
 export { spreadOf } from "./reference-price.ts";
-export type { RiskRating } from "./risk.ts";
 export type { Scenario } from "./scenarios.ts";

@@ -52,11 +52,6 @@ export function startOfUtcDate(date: string): number {
   return at;
 }
 
-/** Returns the cost of a trade in USD, on the grid of 1e-6 USD: contracts times price, plus the fee. */
-export function costOf(trade: Pick<Trade, "contracts" | "price" | "feeUsd">): number {
-  return toUsd(costMicros(trade));
-}
-
 /**
  * Returns what a settlement pays for a trade in USD, on the grid of 1e-6 USD. A settlement without a value refunds the
  * cost, fee included.

@@ -1,8 +1,6 @@
 /** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
 
 export {
-  type BookReplay,
-  costOf,
   payoutOf,
   profitOf,
   replayBook,
@@ -13,7 +11,7 @@ export {
   utcDate,
   type Valuation,
 } from "./book.ts";
-export { buy, buyForUsd, type Purchase } from "./fill.ts";
+export { buy, buyForUsd } from "./fill.ts";
 export {
   type Lot,
   lotPerformance,
@@ -57,6 +55,4 @@ export {
   offersOf,
   type SignalInput,
   shadedProbability,
-  sizeCandidate,
-  targetPriceOf,
 } from "./signal.ts";

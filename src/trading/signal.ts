@@ -144,7 +144,7 @@ export function offersOf(
  * Highest price P on the tick with p - P - fee(P) >= 0.01; null if none has this edge. Price and fee together must not
  * decrease with the price, which is true of every fee schedule.
  */
-export function targetPriceOf(probability: number, fee: TakerFee, tickSize: number | null): number | null {
+function targetPriceOf(probability: number, fee: TakerFee, tickSize: number | null): number | null {
   const tick = toMicros(tickSize ?? TICK_DEFAULT);
   const priceAt = (ticks: number) => fromMicros(ticks * tick);
   // Rounding errors of a double must not exclude an edge of exactly the minimum.
@@ -161,7 +161,7 @@ export function targetPriceOf(probability: number, fee: TakerFee, tickSize: numb
 }
 
 /** Size of a candidate: its share of the bankroll and its order, or a sentence that says why it has none. */
-export function sizeCandidate(
+function sizeCandidate(
   candidate: Candidate,
   sizing: SizingOptions,
 ): { readonly sizePct: number; readonly fill: Fill } | string {

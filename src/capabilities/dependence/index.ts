@@ -4,6 +4,7 @@ export {
   findLogicalDependence,
   findTies,
   LOGICAL_DEPENDENCES,
+  type LogicalDependence,
   type LogicPorts,
 } from "./logical.ts";
-export { createTiedMarkets, type TiedMarkets } from "./tied-markets.ts";
+export { createTiedMarkets, type TiedMarket, type TiedMarkets } from "./tied-markets.ts";

@@ -174,7 +174,7 @@ function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boo
 }
 
 /** The trade of a signal; null without a trade. */
-export function toShadowEntry(
+function toShadowEntry(
   { listing }: Pick<BoardMarket, "listing">,
   { analysisId }: Pick<StoredAnalysis, "analysisId">,
   { recommendation, fill, probability, yesPrice, executableEdge, sizePct }: Signal,
