@@ -1,15 +1,12 @@
 /** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
 
 export {
-  type BookReplay,
-  costOf,
   payoutOf,
   profitOf,
   replayBook,
   startOfUtcDate,
   sumUsd,
   type TradeResult,
-  totalBook,
   utcDate,
   type Valuation,
 } from "./book.ts";

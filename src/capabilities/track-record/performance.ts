@@ -15,8 +15,6 @@ export interface PerformancePorts {
   readonly log: Log;
 }
 
-export type ShadowPerformance = ReturnType<typeof createShadowPerformance>;
-
 /** The performance of the shadow book, in memory and at most about a minute old, so that reads need no database. */
 export function createShadowPerformance({ database, clock, log }: PerformancePorts) {
   const jobs = new BackgroundJobs(clock, log);

@@ -23,8 +23,6 @@ export interface ShadowBookPorts {
   readonly log: Log;
 }
 
-export type ShadowBook = ReturnType<typeof createShadowBook>;
-
 /** The shadow book: every recommended trade, its result, and the totals of each UTC day. */
 export function createShadowBook(ports: ShadowBookPorts) {
   const { database, clock, log } = ports;
