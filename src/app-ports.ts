@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { Trading } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
 import type { AccountSettings } from "./capabilities/account/index.ts";
 import type { Analyses, ResearchRunner } from "./capabilities/analyses/index.ts";
@@ -104,6 +105,7 @@ export interface App {
   readonly metering: Metering;
   readonly customers: Customers;
   readonly analyses: Analyses;
+  readonly trading: Trading;
   /** Null on a node that neither serves the API nor runs analyses. */
   readonly matching: Matching | null;
   start(): void;

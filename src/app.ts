@@ -141,6 +141,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     customers,
     matching,
     analyses,
+    trading,
     start() {
       storeProbe.start();
       accounts.start();

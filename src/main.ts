@@ -21,15 +21,20 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 async function run(argv: readonly string[]): Promise<void> {
-  if (argv[0] === "customers" || argv[0] === "matches") {
+  const [name = "", ...operatorArguments] = argv;
+  if (name === "customers" || name === "matches" || name === "track-record") {
     const { runOperatorCommand } = await import("./commands/operator/run.ts");
     const environment = addEnvFile(process.env);
-    if (argv[0] === "customers") {
+    if (name === "customers") {
       const { CUSTOMERS_PROGRAM } = await import("./commands/customers/run.ts");
-      return runOperatorCommand(CUSTOMERS_PROGRAM, argv.slice(1), environment);
+      return runOperatorCommand(CUSTOMERS_PROGRAM, operatorArguments, environment);
     }
-    const { MATCHES_PROGRAM } = await import("./commands/matches/run.ts");
-    return runOperatorCommand(MATCHES_PROGRAM, argv.slice(1), environment);
+    if (name === "matches") {
+      const { MATCHES_PROGRAM } = await import("./commands/matches/run.ts");
+      return runOperatorCommand(MATCHES_PROGRAM, operatorArguments, environment);
+    }
+    const { TRACK_RECORD_PROGRAM } = await import("./commands/track-record/run.ts");
+    return runOperatorCommand(TRACK_RECORD_PROGRAM, operatorArguments, environment);
   }
   const { values, positionals } = parseArgs({
     args: [...argv],

@@ -22,8 +22,10 @@ export const renderUsage = (
   npm run openapi                write openapi.json
   npx parallax customers --help  manage customers, keys, plans and quotas
   npx parallax matches --help    show which markets match across venues, pin or forbid pairs
+  npx parallax track-record --help
+                                 check the track record of the signals
 
-Commands: serve (default), sandbox, record, openapi, customers, matches
+Commands: serve (default), sandbox, record, openapi, customers, matches, track-record
 Options:
   --live             same as PARALLAX_MODE=live
   --port N           sandbox: first port (default ${SANDBOX_PORT}; 0 picks free ports)

@@ -5,11 +5,11 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import type { ShadowEntry } from "../../trading/index.ts";
-import { createDayCloser, isSealed, marksKeptSince } from "./close-days.ts";
+import { createDayCloser, isSealed } from "./close-days.ts";
 import type { Verification } from "./model.ts";
 import { createSettler } from "./settle.ts";
 import { insertTrade, lockBook, reserveRun } from "./trade-queries.ts";
-import { verifyBook } from "./verify.ts";
+import { verifyShadowBook } from "./verify.ts";
 
 const PAUSE_MS = 60_000;
 const RECONCILE_PAUSE_MS = 3_600_000;
@@ -55,7 +55,7 @@ export function createShadowBook(ports: ShadowBookPorts) {
     reconcile: settler.reconcile,
     deleteOldMarks: closer.deleteOldMarks,
     /** Computes the whole book again and compares it with what is stored. */
-    verify: (): Promise<Verification> => verifyBook(database, marksKeptSince(clock.now())),
+    verify: (): Promise<Verification> => verifyShadowBook(database, clock.now()),
     /** Names of the jobs whose last run failed. */
     get failingJobs(): readonly string[] {
       return jobs.failing;

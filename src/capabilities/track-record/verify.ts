@@ -1,5 +1,6 @@
 import type { Database } from "../../ports/database.ts";
 import { type DayTotals, replayBook, startOfUtcDate, sumUsd, type TradeResult, utcDate } from "../../trading/index.ts";
+import { marksKeptSince } from "./close-days.ts";
 import { selectDays, selectMarks, selectTradePage, type TradePosition } from "./day-queries.ts";
 import type { MarketId, Mismatch, StoredTrade, Verification } from "./model.ts";
 import { lockBook, selectSettlements } from "./trade-queries.ts";
@@ -15,13 +16,17 @@ interface Findings {
   readonly days: Map<string, Omit<DayTotals, "date">>;
 }
 
+/** Verifies the whole shadow book (`verifyBook`). @param now  Unix milliseconds */
+export const verifyShadowBook = (database: Database, now: number): Promise<Verification> =>
+  verifyBook(database, marksKeptSince(now));
+
 /**
  * Computes the whole shadow book again from its trades, marks and settlements, one page of trades at a time, and compares
  * it with the stored results and days. Amounts must be equal to the 1e-6 USD.
  *
  * @param marksSince  first day whose marks are complete. Earlier days are compared by their sum only
  */
-export async function verifyBook(database: Database, marksSince: string): Promise<Verification> {
+async function verifyBook(database: Database, marksSince: string): Promise<Verification> {
   const stored = await selectDays(database);
   const last = stored.at(-1);
   const findings: Findings = { trades: 0, mismatchCount: 0, mismatches: [], days: new Map() };

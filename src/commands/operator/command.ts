@@ -32,6 +32,8 @@ export interface CommandOutput {
   readonly text: string;
   /** Written to standard error, for example when there are more results. */
   readonly note?: string;
+  /** True if the command worked and what it checked is wrong: exit code 1. */
+  readonly hasFailed?: boolean;
 }
 
 export interface Arguments<Options> {
@@ -111,8 +113,8 @@ function parseSubcommand<Context, Options extends { readonly yes?: boolean }>(
 
 async function runCommand(name: string, run: () => Promise<CommandOutput>, asJson: boolean): Promise<CommandResult> {
   try {
-    const { json, text, note = "" } = await run();
-    return { code: 0, out: asJson ? `${JSON.stringify(json, null, 2)}\n` : text, err: note };
+    const { json, text, note = "", hasFailed = false } = await run();
+    return { code: hasFailed ? 1 : 0, out: asJson ? `${JSON.stringify(json, null, 2)}\n` : text, err: note };
   } catch (error) {
     if (error instanceof UsageError || error instanceof RangeError) return createUsageFailure(name, error.message);
     if (error instanceof AppError) return { code: 1, out: "", err: `${error.message}.\n` };

@@ -1,0 +1,11 @@
+import { systemClock } from "../../adapters/system/system-clock.ts";
+import { verifyShadowBook } from "../../capabilities/track-record/index.ts";
+import type { OperatorProgram } from "../operator/run.ts";
+import { parseTrackRecordCommand, type TrackRecordContext } from "./commands.ts";
+
+/** `parallax track-record`. */
+export const TRACK_RECORD_PROGRAM: OperatorProgram<TrackRecordContext> = {
+  name: "track-record",
+  parse: parseTrackRecordCommand,
+  open: (database) => ({ verify: () => verifyShadowBook(database, systemClock.now()) }),
+};
