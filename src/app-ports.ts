@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import type { Trading } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
 import type { AccountSettings } from "./capabilities/account/index.ts";
 import type { Analyses, ResearchRunner } from "./capabilities/analyses/index.ts";
@@ -8,6 +7,7 @@ import type { Customers, SignUpSettings } from "./capabilities/customers/index.t
 import type { Matching } from "./capabilities/matching/index.ts";
 import type { Metering } from "./capabilities/metering/index.ts";
 import type { PaymentPorts } from "./capabilities/payments/index.ts";
+import type { Verification } from "./capabilities/track-record/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { ConnectionMaxima } from "./http/connection-limits.ts";
 import type { Ingest, NodeSettings } from "./ingest/index.ts";
@@ -105,7 +105,7 @@ export interface App {
   readonly metering: Metering;
   readonly customers: Customers;
   readonly analyses: Analyses;
-  readonly trading: Trading;
+  readonly trading: { readonly book: { verify(): Promise<Verification> } };
   /** Null on a node that neither serves the API nor runs analyses. */
   readonly matching: Matching | null;
   start(): void;
