@@ -191,11 +191,6 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     resets_on: "2026-12-01",
     retry_after_seconds: 691_200,
   }),
-  analysis_failed: describe("analysis_failed", {
-    meaning: "The analysis that the response needs ended without a result.",
-    action: "Retry later. The call is not counted.",
-    detail: "The analysis failed 5 times. Please request it again later.",
-  }),
   internal_error: describe("internal_error", {
     meaning: "The service failed unexpectedly.",
     action: "Retry with increasing delays. If it continues, report the response header `x-request-id`.",
@@ -205,6 +200,11 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     meaning: "The venue cannot be reached, or it has no price for this market at present.",
     action: "Retry after a minute. `GET /v1/health` shows the state of each venue.",
     detail: "The venue cannot be reached at the moment",
+  }),
+  analysis_failed: describe("analysis_failed", {
+    meaning: "The analysis that the response needs ended without a result.",
+    action: "Retry later. The call is not counted.",
+    detail: "The analysis failed 5 times. Please request it again later.",
   }),
   store_unavailable: describe("store_unavailable", {
     meaning: "The database is unavailable. Calls that only need current prices continue to work.",

@@ -22,6 +22,8 @@ export const GUIDES = [
   "prices",
   "arbitrage",
   "analyses",
+  "signals",
+  "track-record",
 ] as const;
 
 export type Guide = (typeof GUIDES)[number];
