@@ -10,9 +10,9 @@ import {
 } from "../support/service-process.ts";
 
 const BANKROLL_USD = 1000;
-const MARKETS = 40;
+const MARKETS = 24;
 /** The engine finds most edges at low prices, so most of the markets have one. */
-const LOW_PRICES = { from: 0.03, to: 0.08, markets: 30 };
+const LOW_PRICES = { from: 0.03, to: 0.08, markets: 18 };
 const CALLS_AT_ONCE = 4;
 /** Prices move between two requests. An attempt that hits a move proves nothing. */
 const ATTEMPTS = 5;
@@ -119,7 +119,7 @@ after(async () => {
   await folder.release();
 });
 
-test("the signals of 40 markets satisfy their identities, and their orders can be filled", async () => {
+test("the signals of many markets satisfy their identities, and their orders can be filled", async () => {
   assert.equal(markets.length, MARKETS);
   const rest = [...markets];
   const signalRest = async (): Promise<void> => {
@@ -155,28 +155,30 @@ test("a portfolio lowers the size of a trade on a side that it holds, and raises
   });
   const request = (market: Json, portfolio: readonly object[]): Promise<Json> =>
     postUntilAnswered("/v1/signals/portfolio?wait=true", { ...nameOf(market), portfolio });
+  const edgeSigns = new Map(trades.map((trade) => [pathOf(trade), { trade, sign: Math.sign(trade.edge) }]));
   let checked = 0;
-  for (const trade of trades.slice(0, 2)) {
+  for (const { trade, sign } of edgeSigns.values()) {
     const [held, other] = sideOf(trade) === "yes" ? ["yes", "no"] : ["no", "yes"];
     const empty = await request(trade, []);
+    if (empty.base_size_pct === 0) continue;
     const same = await request(trade, [hold({ market: trade, side: held, sizeUsd: 30 })]);
     const full = await request(trade, [hold({ market: trade, side: held, sizeUsd: 0.1 * BANKROLL_USD })]);
     const opposite = await request(trade, [hold({ market: trade, side: other, sizeUsd: 30 })]);
-    // The price can have moved so far that there is no trade any more, or one of the other side.
     const all = [empty, same, full, opposite];
-    if (all.some(({ target_price: target, base_size_pct: base }) => base === 0 || target !== trade.target_price))
-      continue;
-    checked += 1;
+    // The price can have moved so far that there is no trade any more, or one of the other side.
+    if (all.some(({ base_size_pct: base, edge }) => base === 0 || Math.sign(edge) !== sign)) continue;
     for (const { adjusted_size_usd: usd, adjusted_size_pct: share } of all) assertClose(usd, share * BANKROLL_USD);
     assertClose(empty.adjusted_size_pct, empty.base_size_pct);
     assert.ok(same.adjusted_size_pct < same.base_size_pct);
     assert.deepEqual([full.adjusted_size_pct, full.recommendation], [0, "NO_TRADE"]);
     assert.ok(opposite.adjusted_size_pct >= opposite.base_size_pct);
-    const { portfolio_impact: impact } = same;
+    const { portfolio_impact: impact } = opposite;
     assert.equal(impact.correlated_with, `${trade.platform}/${trade.market_id}`);
-    assertClose(impact.max_correlation, 1);
+    assertClose(impact.max_correlation, -1);
+    checked += 1;
+    if (checked === 2) break;
   }
-  assert.ok(checked > 0, "no trade kept its size");
+  assert.ok(checked > 0, "no trade kept its side");
   const position = hold({ market: markets[0], side: "yes", sizeUsd: 1 });
   const tooMany = { ...nameOf(markets[0]), portfolio: Array.from({ length: 26 }, () => position) };
   const { status, json } = await post("/v1/signals/portfolio", tooMany);
