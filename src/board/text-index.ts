@@ -5,6 +5,8 @@ const PREFIX_LENGTH_MIN = 3;
 const QUERY_WORDS_MAX = 32;
 /** Rows that `rank` reads per query: the rows of rare words first. */
 const RANKED_ROWS_MAX = 20_000;
+/** Similarities are rounded to a multiple of one part in this number. */
+const SIMILARITY_STEPS = 1e12;
 
 /** Matches the comma of "125,000", which is indexed as 125000, and of "125,0", which is a prefix of it. */
 const DIGIT_GROUP_COMMA_PATTERN = /(?<=\p{N}),(?=\p{N})/gu;
@@ -109,7 +111,8 @@ export class TextIndex {
         total += weight;
         if (asked.has(word)) shared += weight;
       }
-      return { row, similarity: (5 * shared) / total };
+      // Without rounding, the order of the words in a row would decide between rows with the same words.
+      return { row, similarity: Math.round(((5 * shared) / total) * SIMILARITY_STEPS) / SIMILARITY_STEPS };
     });
   }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { TakerFee } from "../domain/market.ts";
+import { buyWithin } from "./fill.ts";
 import { buy, buyForUsd } from "./index.ts";
 
 const NO_FEE: TakerFee = { kind: "none" };
@@ -43,5 +44,30 @@ test("what an amount buys costs the amount again", () => {
         assert.ok(Math.abs(buyForUsd(OFFERS, fee, fill.costUsd).contracts - count) < 1e-9);
       },
     ),
+  );
+});
+
+test("the average price is not above the worst price", () => {
+  const prices = fc.integer({ min: 1, max: 99 }).map((cents) => cents / 100);
+  fc.assert(
+    fc.property(prices, fc.integer({ min: 1, max: 200 }), (price, count) => {
+      const fill = buy([{ price, size: 200 }], NO_FEE, count);
+      assert.ok(fill !== null && fill.averagePrice <= price);
+    }),
+  );
+});
+
+test("an order within an amount costs at most the amount, and one contract more costs more", () => {
+  // Two contracts cost 1.035 USD, and 1.04 USD with the fee of the order.
+  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.036)?.contracts, 1);
+  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.04)?.contracts, 2);
+  assert.equal(buyWithin(OFFERS, CENT_FEE, 0.519), null);
+  fc.assert(
+    fc.property(fc.double({ min: 0.6, max: 11, noNaN: true }), fc.constantFrom(NO_FEE, CENT_FEE), (usd, fee) => {
+      const fill = buyWithin(OFFERS, fee, usd);
+      assert.ok(fill !== null && fill.costUsd <= usd + 1e-9);
+      const next = buy(OFFERS, fee, fill.contracts + 1);
+      assert.ok(next === null || next.costUsd > usd - 1e-9);
+    }),
   );
 });

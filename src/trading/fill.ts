@@ -2,6 +2,10 @@ import type { TakerFee } from "../domain/market.ts";
 import { orderFee, takerFee } from "../quant/taker-fee.ts";
 import type { Fill, Offer } from "./model.ts";
 
+/** Rounding errors of doubles in a number of contracts and in an amount. */
+const CONTRACT_TOLERANCE = 1e-9;
+const USD_TOLERANCE = 1e-9;
+
 /** What an amount of money buys, without rounding. */
 export interface Purchase {
   readonly contracts: number;
@@ -62,5 +66,23 @@ export function buy(offers: readonly Offer[], fee: TakerFee, contracts: number):
   if (rest > 0) return null;
   const valueUsd = fills.reduce((sum, { price, contracts: bought }) => sum + price * bought, 0);
   const feeUsd = orderFee(fee, fills);
-  return { contracts, averagePrice: valueUsd / contracts, feeUsd, costUsd: valueUsd + feeUsd };
+  // A rounding error of a double must not put the average above the worst price, which is a client's limit.
+  const averagePrice = Math.min(valueUsd / contracts, fills.at(-1)?.price ?? 1);
+  return { contracts, averagePrice, feeUsd, costUsd: valueUsd + feeUsd };
+}
+
+/**
+ * Buys as many whole contracts as an amount pays for, with the fee of the order as the venue rounds it.
+ *
+ * @param offers  best first, at least one
+ * @param usd  at least 0
+ * @returns  null for less than one contract
+ * @throws RangeError without an offer
+ * @example buyWithin([{ price: 0.5, size: 10 }], { kind: "none" }, 2.3)?.contracts; // 4
+ */
+export function buyWithin(offers: readonly Offer[], fee: TakerFee, usd: number): Fill | null {
+  const contracts = Math.floor(buyForUsd(offers, fee, usd).contracts + CONTRACT_TOLERANCE);
+  const fill = buy(offers, fee, contracts);
+  // A fee that is rounded up can cost more than the rest of the amount, but not more than a contract.
+  return fill !== null && fill.costUsd > usd + USD_TOLERANCE ? buy(offers, fee, contracts - 1) : fill;
 }

@@ -12,7 +12,7 @@ import {
 } from "../engine/index.ts";
 import { edgeShrinkage, kellyFraction, positionShare } from "../quant/kelly.ts";
 import { takerFee } from "../quant/taker-fee.ts";
-import { buy, buyForUsd } from "./fill.ts";
+import { buyForUsd, buyWithin } from "./fill.ts";
 import type { Fill, Offer, Side, Signal, SizingOptions } from "./model.ts";
 
 const MINUTE_MS = 60_000;
@@ -173,10 +173,10 @@ function sizeCandidate(
     return positionShare({ probability, variance, cost: averageCost }, { kellyShare, positionMax });
   };
   const usd = solveSize(shareAt, bankrollUsd, positionMax);
-  const { isComplete, contracts, spentUsd } = buyForUsd(offers, fee, usd);
+  const { isComplete, spentUsd } = buyForUsd(offers, fee, usd);
   if (!isComplete)
     return `The order book cannot take the size: ${formatUsd(usd)} are needed at ${formatPrice(candidate.targetPrice)} or less, and ${formatUsd(spentUsd)} are offered.`;
-  const fill = buy(offers, fee, Math.floor(contracts + 1e-9));
+  const fill = buyWithin(offers, fee, usd);
   if (fill === null)
     return `The size of ${formatUsd(usd)}, for a bankroll of ${formatUsd(bankrollUsd)}, is less than one contract.`;
   if (probability - fill.costUsd / fill.contracts < EDGE_MIN)

@@ -46,7 +46,7 @@ const SUMMARY_FIELDS = {
   sharpe_ratio: nullableNumber(
     "Mean daily profit divided by its standard deviation, times the square root of 365. Null below 30 days, and without resolved trades.",
   ),
-  first_trade_at: Type.Optional(nullableTimestamp("Time of the first trade, in mode `shadow`. Null without trades.")),
+  first_trade_at: Type.Optional(nullableTimestamp("Time of the first trade. Null without trades.")),
   truncated: Type.Optional(
     Type.Boolean({ description: "Whether you have older trades that are left out, in mode `live`." }),
   ),

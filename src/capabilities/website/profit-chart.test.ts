@@ -13,8 +13,20 @@ const daysOf = (profits: readonly number[]): DayTotals[] =>
 const render = (profits: readonly number[]) => String(renderProfitChart(daysOf(profits)));
 const pathOf = (chart: string, name: string) => new RegExp(`<path class="${name}" d="([^"]*)"`).exec(chart)?.[1] ?? "";
 
-test("no days have no chart", () => {
+test("fewer than two days have no chart", () => {
   assert.equal(renderProfitChart([]), null);
+  assert.equal(renderProfitChart(daysOf([5])), null);
+});
+
+test("each of a few days is labelled once", () => {
+  const labelsOf = (days: number) =>
+    [
+      ...(
+        /<div class="times"[^>]*>([\s\S]*?)<\/div>/.exec(render(Array.from({ length: days }, () => 1)))?.[1] ?? ""
+      ).matchAll(/<span>([^<]*)<\/span>/g),
+    ].map((match) => match[1]);
+  assert.deepEqual(labelsOf(2), ["Jan 1, 2025", "Jan 2, 2025"]);
+  assert.equal(labelsOf(30).length, 4);
 });
 
 test("the line follows the cumulative profit, and the shaded area the peak before it", () => {
@@ -36,13 +48,13 @@ test("a book that only lost has its peak at 0", () => {
   assert.match(chart, /Largest decline from an earlier maximum: −\$20\.00/);
 });
 
-test("one day, and days without profit, have a flat line", () => {
-  assert.match(pathOf(render([5]), "line"), /^M0 [\d.]+H600$/);
+test("days without profit have a flat line", () => {
+  assert.match(pathOf(render([0, 0]), "line"), /^M0 ([\d.]+)L600 \1$/);
   assert.doesNotMatch(render([0, 0]), /NaN|Infinity/);
 });
 
 test("whatever the profits, every point lies in the drawing, and the page has a bounded size", () => {
-  const profits = fc.array(fc.double({ min: -1e9, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 3_000 });
+  const profits = fc.array(fc.double({ min: -1e9, max: 1e9, noNaN: true }), { minLength: 2, maxLength: 3_000 });
   fc.assert(
     fc.property(profits, (list) => {
       const chart = render(list);

@@ -19,25 +19,23 @@ interface Point {
 }
 
 /**
- * Renders the cumulative profit of a book, and its drawdown: the distance to the largest profit before. Returns null without
- * days.
+ * Renders the cumulative profit of a book, and its drawdown: the distance to the largest profit before. Returns null with
+ * fewer than two days, because one day has no course.
  *
  * @param days  oldest first
  */
 export function renderProfitChart(days: readonly DayTotals[]): Html | null {
   const points = thin(accumulate(days));
   const [first, last] = [points[0], points.at(-1)];
-  if (first === undefined || last === undefined) return null;
+  if (first === undefined || last === undefined || first === last) return null;
   const lowest = Math.min(0, ...points.map(({ profit }) => profit));
   const highest = Math.max(0, ...points.map(({ peak }) => peak));
   const scale = chooseScale(lowest, highest);
   const deepest = points.reduce((most, { profit, peak }) => Math.min(most, profit - peak), 0);
   const summary = `Cumulative profit from ${formatDate(first.at)} to ${formatDate(last.at)}: ${formatProfit(last.profit)}. Largest decline from an earlier maximum: ${formatProfit(deepest)}.`;
-  const times = Array.from(
-    { length: TIME_LABELS },
-    (_, index) => first.at + ((last.at - first.at) * index) / (TIME_LABELS - 1),
-  );
-  const drawX = (at: number) => (last.at === first.at ? 0 : round(((at - first.at) / (last.at - first.at)) * WIDTH));
+  const labels = Math.min(TIME_LABELS, days.length);
+  const times = Array.from({ length: labels }, (_, index) => first.at + ((last.at - first.at) * index) / (labels - 1));
+  const drawX = (at: number) => round(((at - first.at) / (last.at - first.at)) * WIDTH);
   const drawY = (usd: number) => round(HEIGHT - ((usd - scale.low) / (scale.high - scale.low)) * HEIGHT);
   const cornersOf = (list: readonly Point[], read: (point: Point) => number) =>
     list.map((point) => `${drawX(point.at)} ${drawY(read(point))}`).join("L");
@@ -50,7 +48,7 @@ export function renderProfitChart(days: readonly DayTotals[]): Html | null {
 <path class="grid" d="${scale.lines.map((usd) => `M0 ${drawY(usd)}H${WIDTH}`).join("")}" vector-effect="non-scaling-stroke"/>
 <path class="zero" d="M0 ${drawY(0)}H${WIDTH}" vector-effect="non-scaling-stroke"/>
 <path class="drawdown" d="${drawdown}"/>
-<path class="line" d="M${line}${points.length === 1 ? `H${WIDTH}` : ""}" vector-effect="non-scaling-stroke"/>
+<path class="line" d="M${line}" vector-effect="non-scaling-stroke"/>
 </svg>
 <div class="prices" aria-hidden="true">${scale.lines.toReversed().map((usd) => html`<span>${formatAxis(usd)}</span>`)}</div>
 </div>

@@ -164,17 +164,26 @@ ${renderFigure("Mean edge", formatShare(averageEdge), "expected at the entry, af
 ${renderFigure("Largest decline", formatProfit(maxDrawdownUsd), "from an earlier maximum")}
 ${renderFigure("Sharpe ratio", sharpeRatio === null ? "–" : sharpeRatio.toFixed(2), sharpeRatio === null ? "needs 30 days" : "of daily profits, per year")}
 </dl>
-${resolvedTrades < MARKETS_FEW ? html`<p class="warn">Only ${countOf(resolvedTrades, "trade")} ${resolvedTrades === 1 ? "is" : "are"} resolved. That is too few to tell skill from chance.</p>` : null}
+${warnOfFew(resolvedTrades)}
 <details><summary>Table by month</summary>
 ${renderNumberTable(["Month", "Profit", "Entered", "Resolved", "Won"], profitRows(days))}
 </details>`;
+}
+
+function warnOfFew(resolvedTrades: number): Html | null {
+  if (resolvedTrades >= MARKETS_FEW) return null;
+  const text =
+    resolvedTrades === 0
+      ? "No trade is resolved yet, so these figures say nothing about skill."
+      : `Only ${countOf(resolvedTrades, "trade")} ${resolvedTrades === 1 ? "is" : "are"} resolved. That is too few to tell skill from chance.`;
+  return html`<p class="warn">${text}</p>`;
 }
 
 const renderMethod = (): Html => html`<section aria-labelledby="method-title">
 <h2 id="method-title">What is counted</h2>
 <ul>
 <li>For each settled market and each time to resolution, the latest analysis counts. Analyses without a recommendation count, too.</li>
-<li>A job analyses the most traded markets every hour, so the sample does not depend on what customers ask.</li>
+<li>A job analyses the most liquid markets every hour, so the sample does not depend on what customers ask.</li>
 <li>The price is that of the market at the moment of the analysis.</li>
 <li>A market that was settled in part counts with its payout. If a venue corrects a result, the corrected one counts.</li>
 </ul>
