@@ -18,7 +18,7 @@ function openBoard(pairs: readonly MarketPair[] = [], correlation: number | null
     pairs.filter(({ a, b }) => [a, b].includes(`${venue}/${marketId}`));
   const measured: string[][] = [];
   const tied = createTiedMarkets({
-    ...{ board, pairsOf, venues: ["alpha", "beta"] },
+    ...{ board, pairsOf, clock, venues: ["alpha", "beta"] },
     async correlatePairs(markets: readonly BoardMarket[]): Promise<PairCorrelation[]> {
       measured.push(markets.map(({ listing }) => listing.marketId));
       return markets.slice(1).map((_, index) => ({ a: 0, b: index + 1, correlation, dataPoints: 700 }));

@@ -69,7 +69,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
       const signal = signals.decide(prepared, sizing);
       const open = held.filter(({ listing }) => listing.outcome === null);
       const uncertain = uniqueMarkets([market, ...open]);
-      const related = ports.tiedMarkets.findRelated(uncertain);
+      const related = await ports.tiedMarkets.findRelated(uncertain);
       const markets = [...uncertain, ...related];
       const hedges = related.flatMap((hedge, index) => offersOf(hedge, uncertain.length + index));
       const buys = signal.recommendation === "NO_TRADE" ? null : signals.candidateOf(prepared);
