@@ -46,8 +46,7 @@ export function createTiedMarkets(ports: TiedMarketsPorts) {
 
   const siblingsOf = ({ listing: { venue, eventId } }: BoardMarket): BoardMarket[] => {
     if (eventId === null) return [];
-    const siblings = board.marketsOfEvent(eventSlug(venue, eventId)).filter(isLiquid);
-    return siblings.sort((a, b) => volumeOf(b) - volumeOf(a)).slice(0, TIED_MAX);
+    return board.marketsOfEvent(eventSlug(venue, eventId)).sort((a, b) => volumeOf(b) - volumeOf(a));
   };
 
   const similarTo = ({ listing: { title } }: BoardMarket): BoardMarket[] =>

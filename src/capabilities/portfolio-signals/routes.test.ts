@@ -69,7 +69,7 @@ async function openApi(ports: Partial<PortfolioSignalPorts> = {}, pairs: readonl
         return typeof candidate === "string" ? null : candidate;
       },
     },
-    tiedMarkets: createTiedMarkets({ board, pairsOf, correlatePairs, venues: VENUES.trading }),
+    tiedMarkets: createTiedMarkets({ board, pairsOf, correlatePairs, venues: VENUES.trading, clock }),
     getMarket: async () => {
       throw new AppError("market_not_found", "There is no such market on this venue");
     },
