@@ -54,8 +54,8 @@ function createTask(seed: number, positions: number, hedges: number): PortfolioT
       ...{ takerFee: { kind: "none" }, eventKey: "event 0" },
     },
     hedges: Array.from({ length: hedges }, (_, index) => index + 1 + positions).flatMap((market) => [
-      { market, side: "yes" as const, cost: 0.5 },
-      { market, side: "no" as const, cost: 0.5 },
+      { market, side: "yes" as const, cost: 0.5, offeredUsd: null },
+      { market, side: "no" as const, cost: 0.5, offeredUsd: null },
     ]),
     sizing: { bankrollUsd: BANKROLL_USD, kellyShare: 0.25, positionMax: 0.1 },
   };

@@ -50,7 +50,7 @@ export function registerPortfolioRoutes(
 export function registerSignalRoutes(
   http: FastifyInstance,
   options: {
-    readonly ports: Pick<AppPorts, "openWorkerPool">;
+    readonly ports: Pick<AppPorts, "clock" | "openWorkerPool">;
     readonly board: MarketBoard;
     readonly matching: Pick<Matching, "pairsOf">;
     readonly analyses: Pick<Analyses, "probabilityOf">;
@@ -65,7 +65,10 @@ export function registerSignalRoutes(
   http.addHook("onClose", () => workers.close());
   const { pairsOf } = matching;
   const { correlatePairs } = correlation;
-  const tiedMarkets = createTiedMarkets({ board, pairsOf, correlatePairs, venues: venues.trading });
+  const tiedMarkets = createTiedMarkets({
+    ...{ board, pairsOf, correlatePairs, clock: ports.clock },
+    venues: venues.trading,
+  });
   signalRoutes(http, {
     ...{ service: trading.signals, venues, findTiedMarkets: tiedMarkets.findTiedMarkets },
     probabilityOf: (market) => analyses.probabilityOf(market) ?? market.yesPrice,

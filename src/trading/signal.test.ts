@@ -134,6 +134,10 @@ test("without a trade, the target price is the highest YES price with the requir
   assert.equal(decide({ analysis: { probability: 0.5 }, market: { tickSize: null } }).targetPrice, 0.49);
 });
 
+test("a tick below the grid of prices counts as its step", () => {
+  assert.equal(decide({ market: { tickSize: 1e-7 } }).targetPrice, 0.59);
+});
+
 test("a signal expires when the market's usual moves would cover half of the edge", () => {
   // A daily move of 0.3 in log-odds is 0.072 in probability, and half of the edge is 0.05: (0.05 / 0.072)^2 days.
   const expected = NOW + Math.round((0.05 / 0.072) ** 2 * 24 * HOUR_MS);

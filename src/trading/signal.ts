@@ -145,7 +145,8 @@ export function offersOf(
  * decrease with the price, which is true of every fee schedule.
  */
 function targetPriceOf(probability: number, fee: TakerFee, tickSize: number | null): number | null {
-  const tick = toMicros(tickSize ?? TICK_DEFAULT);
+  // A tick below the grid of prices would be rounded to 0.
+  const tick = Math.max(1, toMicros(tickSize ?? TICK_DEFAULT));
   const priceAt = (ticks: number) => fromMicros(ticks * tick);
   // Rounding errors of a double must not exclude an edge of exactly the minimum.
   const hasEdge = (ticks: number) =>

@@ -17,8 +17,20 @@ function openBoard(pairs: readonly MarketPair[] = [], correlation: number | null
   const pairsOf: Parameters<typeof createTiedMarkets>[0]["pairsOf"] = (venue, marketId) =>
     pairs.filter(({ a, b }) => [a, b].includes(`${venue}/${marketId}`));
   const measured: string[][] = [];
+  /** What was done, in order: searches of the text index, and pauses for other requests. */
+  const steps: ("search" | "yield")[] = [];
+  const clock = {
+    async yieldToEventLoop() {
+      steps.push("yield");
+    },
+  };
+  const findByQuestion = board.findByQuestion.bind(board);
+  board.findByQuestion = (...query) => {
+    steps.push("search");
+    return findByQuestion(...query);
+  };
   const tied = createTiedMarkets({
-    ...{ board, pairsOf, venues: ["alpha", "beta"] },
+    ...{ board, pairsOf, clock, venues: ["alpha", "beta"] },
     async correlatePairs(markets: readonly BoardMarket[]): Promise<PairCorrelation[]> {
       measured.push(markets.map(({ listing }) => listing.marketId));
       return markets.slice(1).map((_, index) => ({ a: 0, b: index + 1, correlation, dataPoints: 700 }));
@@ -33,7 +45,7 @@ function openBoard(pairs: readonly MarketPair[] = [], correlation: number | null
       }),
       SAMPLE_AT,
     ).market;
-  return { board, pairsOf, tied, add, measured };
+  return { board, pairsOf, tied, add, measured, steps };
 }
 const pair = (a: string, b: string, relation: MarketPair["relation"]): MarketPair => ({
   ...{ a, b, relation, confidence: 0.95, source: "model", evidence: [] },
@@ -67,7 +79,7 @@ test("ties are found between all markets: pairs, ladders, exclusive outcomes and
   assert.ok(!findTies(withoutBob, { board, pairsOf }).some(({ kind }) => kind === "exhaustive"));
 });
 
-test("related markets are liquid, in turn from each market, at most ten, and never the given ones", () => {
+test("related markets are liquid, in turn from each market, at most ten, and never the given ones", async () => {
   const { board, tied, add } = openBoard([pair("alpha/fed", "beta/fed-b", "identical")]);
   board.applyEvent(sampleEvent("E"));
   const fed = add("fed", "Fed cuts in March", { listing: { eventId: "E" } });
@@ -80,11 +92,24 @@ test("related markets are liquid, in turn from each market, at most ten, and nev
   add("feeless", "Fed speaks", { listing: { eventId: "E", takerFee: null } });
   add("liquid", "Fed cuts by 25", { listing: { eventId: "E" }, activity: { volume24hUsd: 0, liquidityUsd: 1_000 } });
   add("oil-2", "Oil above 95 dollars in June");
-  assert.deepEqual(idsOf(tied.findRelated([fed, oil])), ["fed-b", "oil-2", "liquid"]);
+  assert.deepEqual(idsOf(await tied.findRelated([fed, oil])), ["fed-b", "oil-2", "liquid"]);
   for (let number = 0; number < 20; number++)
     add(`more-${number}`, `Fed cuts in March ${number}`, { listing: { eventId: "E" } });
-  const many = tied.findRelated([fed, oil]);
+  const many = await tied.findRelated([fed, oil]);
   assert.deepEqual([many.length, new Set(many).size], [10, 10]);
+});
+
+test("the text is searched only if matched markets and the event are not enough, after a pause for other requests", async () => {
+  const { board, tied, add, steps } = openBoard();
+  board.applyEvent(sampleEvent("E"));
+  const fed = add("fed", "Fed cuts in March", { listing: { eventId: "E" } });
+  const alone = ["Oil above 90 dollars", "Snow in Paris", "Rain in Rome"].map((title) => add(title, title));
+  await tied.findRelated([fed, ...alone]);
+  assert.deepEqual(steps, Array(4).fill(["yield", "search"]).flat());
+  for (let number = 0; number < 10; number++) add(`more-${number}`, `Outcome ${number}`, { listing: { eventId: "E" } });
+  steps.length = 0;
+  await tied.findRelated([fed]);
+  assert.deepEqual(steps, []);
 });
 
 test("tied markets have a logical dependence or a measured correlation; the logical ones come first", async () => {

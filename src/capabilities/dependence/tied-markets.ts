@@ -1,6 +1,7 @@
 import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { PairCorrelation } from "../../quant/correlation.ts";
 import { findLogicalDependence, type LogicalDependence, type LogicPorts } from "./logical.ts";
 
@@ -12,6 +13,7 @@ const SIMILARITY_MIN = 0.4;
 const LIQUID_USD_MIN = 1_000;
 
 export interface TiedMarketsPorts extends LogicPorts {
+  readonly clock: Pick<Clock, "yieldToEventLoop">;
   readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent" | "find" | "findByQuestion">;
   /** Ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
@@ -32,7 +34,7 @@ export type TiedMarkets = ReturnType<typeof createTiedMarkets>;
 
 /** Finds liquid markets whose prices move with those of other markets, for hedges. */
 export function createTiedMarkets(ports: TiedMarketsPorts) {
-  const { board, venues } = ports;
+  const { board, venues, clock } = ports;
 
   const partnersOf = ({ listing: { venue, marketId } }: BoardMarket): BoardMarket[] => {
     const own = `${venue}/${marketId}`;
@@ -44,8 +46,7 @@ export function createTiedMarkets(ports: TiedMarketsPorts) {
 
   const siblingsOf = ({ listing: { venue, eventId } }: BoardMarket): BoardMarket[] => {
     if (eventId === null) return [];
-    const siblings = board.marketsOfEvent(eventSlug(venue, eventId)).filter(isLiquid);
-    return siblings.sort((a, b) => volumeOf(b) - volumeOf(a)).slice(0, TIED_MAX);
+    return board.marketsOfEvent(eventSlug(venue, eventId)).sort((a, b) => volumeOf(b) - volumeOf(a));
   };
 
   const similarTo = ({ listing: { title } }: BoardMarket): BoardMarket[] =>
@@ -61,18 +62,43 @@ export function createTiedMarkets(ports: TiedMarketsPorts) {
    * @param markets  the most important one first; each in turn contributes one market
    * @returns  at most ten
    */
-  const findRelated = (markets: readonly BoardMarket[]): BoardMarket[] => {
+  const findRelated = async (markets: readonly BoardMarket[]): Promise<BoardMarket[]> => {
     const known = new Set(markets.map(({ row }) => row));
     // Of each market: matched markets first, then those of its event by volume, then those with similar words.
-    const queues = markets.map((market) => [...partnersOf(market), ...siblingsOf(market), ...similarTo(market)]);
-    const found: BoardMarket[] = [];
-    while (found.length < TIED_MAX && queues.some(({ length }) => length > 0))
-      for (const queue of queues) {
-        const market = queue.shift();
-        if (market === undefined || known.has(market.row) || !isLiquid(market) || found.length >= TIED_MAX) continue;
-        known.add(market.row);
-        found.push(market);
+    const queues = markets.map((market) => ({
+      market,
+      candidates: [...partnersOf(market), ...siblingsOf(market)].values(),
+      isSearched: false,
+    }));
+    const takeNext = async (queue: (typeof queues)[number]): Promise<BoardMarket | null> => {
+      for (;;) {
+        const next = queue.candidates.next();
+        if (next.done !== true) {
+          if (!known.has(next.value.row) && isLiquid(next.value)) return next.value;
+        } else if (queue.isSearched) return null;
+        else {
+          queue.isSearched = true;
+          // A search reads the whole text index, so other requests are served in between.
+          await clock.yieldToEventLoop();
+          queue.candidates = similarTo(queue.market).values();
+        }
       }
+    };
+    const found: BoardMarket[] = [];
+    let open = queues;
+    while (open.length > 0) {
+      const exhausted = new Set<(typeof queues)[number]>();
+      for (const queue of open) {
+        const market = await takeNext(queue);
+        if (market === null) {
+          exhausted.add(queue);
+          continue;
+        }
+        known.add(market.row);
+        if (found.push(market) === TIED_MAX) return found;
+      }
+      open = open.filter((queue) => !exhausted.has(queue));
+    }
     return found;
   };
 
@@ -86,7 +112,7 @@ export function createTiedMarkets(ports: TiedMarketsPorts) {
      * @throws AppError `store_unavailable`
      */
     async findTiedMarkets(market: BoardMarket): Promise<TiedMarket[]> {
-      const related = findRelated([market]);
+      const related = await findRelated([market]);
       const dependences = related.map((other) => findLogicalDependence(market, other, ports));
       const measured = related.filter((_, index) => dependences[index] === null);
       const pairs = measured.length === 0 ? [] : await ports.correlatePairs([market, ...measured]);

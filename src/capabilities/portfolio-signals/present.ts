@@ -63,7 +63,10 @@ function findStrongest(correlations: readonly (number | null)[]) {
 }
 
 function explain({ signal, size, sizing }: PortfolioSignal): string {
-  const { share, limit, droppedTies } = size;
+  const { share, droppedTies } = size;
+  // A change that the figures of the sentence do not show is none.
+  const isSame = share > 0 && percent(share) === percent(signal.sizePct);
+  const limit = size.limit === "growth" && isSame ? "none" : size.limit;
   const change = `${percent(signal.sizePct)} to ${percent(share)} of the bankroll`;
   const verb = share < signal.sizePct ? "lowers" : "raises";
   const cap = percent(sizing.positionMax);

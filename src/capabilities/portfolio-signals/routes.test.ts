@@ -69,7 +69,7 @@ async function openApi(ports: Partial<PortfolioSignalPorts> = {}, pairs: readonl
         return typeof candidate === "string" ? null : candidate;
       },
     },
-    tiedMarkets: createTiedMarkets({ board, pairsOf, correlatePairs, venues: VENUES.trading }),
+    tiedMarkets: createTiedMarkets({ board, pairsOf, correlatePairs, venues: VENUES.trading, clock }),
     getMarket: async () => {
       throw new AppError("market_not_found", "There is no such market on this venue");
     },
@@ -144,6 +144,23 @@ test("200: the same question on another venue lowers the size, and its other sid
   );
   assert.match(equal.reason, /lowers the size from/);
   assert.match(opposite.reason, /raises the size from/);
+});
+
+test("200: a change of the size that its figures do not show is none", async () => {
+  const { addMarket, ask } = await openApi();
+  addMarket("other");
+  const { adjusted_size_pct, base_size_pct, reason } = (await ask({ portfolio: [held("other", "yes", 1)] })).json();
+  assert.notEqual(adjusted_size_pct, base_size_pct);
+  assert.match(reason, /The portfolio does not change the size\.$/);
+});
+
+test("200: a hedge is at most what is offered at the best price", async () => {
+  const { addMarket, ask } = await openApi({}, [pair("alpha/held", "beta/hedge", "identical")], 0.41);
+  addMarket("held", { listing: { title: "Will it rain in Paris?" } });
+  const activity = { volume24hUsd: 5_000 };
+  addMarket("hedge", { listing: { venue: "beta", title: "Rain in Paris" }, activity, quote: { bidSize: 10 } });
+  const [hedge] = (await ask({ portfolio: [held("held", "yes", 400)] })).json().hedge_recommendations;
+  near(hedge.suggested_size_usd, 10 * 0.6, 1e-6);
 });
 
 test("200: positions that cost the bankroll leave no trade, with a reason", async () => {
@@ -275,6 +292,7 @@ test("422: values outside their ranges and too many positions", async () => {
   );
   for (const body of [
     ...[{ bankroll_usd: 0 }, { kelly_fraction: 1.1 }, { kelly_fraction: -0.1 }, { max_position_pct: 0.6 }],
+    ...[{ portfolio: [held("fed", "yes", 1, 1e-7)] }, { portfolio: [held("fed", "yes", 1, Number.MIN_VALUE)] }],
     ...[{ max_position_pct: 0.001 }, { portfolio: [held("fed", "yes", 1, 0)] }, { portfolio: [{}] }],
   ])
     assert.equal((await ask(body)).statusCode, 422, JSON.stringify(body));

@@ -15,6 +15,8 @@ import { POSITIONS_MAX } from "./model.ts";
 
 const ID_LENGTH_MAX = 512;
 const USD_MAX = 1e9;
+/** The finest grid of prices of any venue. The payout at a smaller price could exceed the range of a number. */
+const ENTRY_PRICE_MIN = 1e-6;
 const SIDES = ["yes", "no"] as const;
 const RISK_LEVELS = ["low", "medium", "high"] as const;
 
@@ -33,7 +35,7 @@ const positionSchema = (trading: readonly string[]) =>
     side: oneOf(SIDES, { description: "The side of which you hold contracts." }),
     size_usd: Type.Number({ exclusiveMinimum: 0, maximum: USD_MAX, description: "What you paid for the contracts." }),
     entry_price: Type.Number({
-      exclusiveMinimum: 0,
+      minimum: ENTRY_PRICE_MIN,
       exclusiveMaximum: 1,
       description: "Price that you paid per contract.",
     }),
@@ -144,7 +146,8 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
               side: oneOf(SIDES, { description: "Side to buy." }),
               suggested_size_usd: Type.Number({
                 minimum: 0,
-                description: "Stake that makes the mean loss of the worst 5% of the outcomes smallest.",
+                description:
+                  "Stake that makes the mean loss of the worst 5% of the outcomes smallest, at most what is offered at the best price.",
               }),
               rationale: Type.String({ description: "What the hedge achieves." }),
             },

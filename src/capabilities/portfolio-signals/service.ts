@@ -69,7 +69,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
       const signal = signals.decide(prepared, sizing);
       const open = held.filter(({ listing }) => listing.outcome === null);
       const uncertain = uniqueMarkets([market, ...open]);
-      const related = ports.tiedMarkets.findRelated(uncertain);
+      const related = await ports.tiedMarkets.findRelated(uncertain);
       const markets = [...uncertain, ...related];
       const hedges = related.flatMap((hedge, index) => offersOf(hedge, uncertain.length + index));
       const buys = signal.recommendation === "NO_TRADE" ? null : signals.candidateOf(prepared);
@@ -146,16 +146,19 @@ function toHeldPosition(
   return { ...position, market: null, settledValue: paid };
 }
 
-/** Both sides of a market at their best prices, fees included. */
-function offersOf({ quote: { bid, ask }, listing }: BoardMarket, market: number): HedgeCandidate[] {
+/** Both sides of a market at their best prices, fees included, and what is offered at them. */
+function offersOf({ quote, listing }: BoardMarket, market: number): HedgeCandidate[] {
   const { takerFee: fee } = listing;
+  const { bid, ask, bidSize, askSize } = quote;
   if (fee === null || bid === null || ask === null) return [];
   const costOf = (price: number) => price + takerFee(fee, price);
   const sides = [
-    { side: "yes" as const, cost: costOf(ask) },
-    { side: "no" as const, cost: costOf(complement(bid)) },
+    { side: "yes" as const, cost: costOf(ask), size: askSize },
+    { side: "no" as const, cost: costOf(complement(bid)), size: bidSize },
   ];
-  return sides.flatMap(({ side, cost }) => (cost > 0 && cost < 1 ? [{ market, side, cost }] : []));
+  return sides.flatMap(({ side, cost, size }) =>
+    cost > 0 && cost < 1 ? [{ market, side, cost, offeredUsd: size === null ? null : size * cost }] : [],
+  );
 }
 
 function adviceOf(

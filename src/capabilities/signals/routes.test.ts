@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { Socket } from "node:net";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { createView } from "../../../test/support/engine/market-views.ts";
@@ -13,7 +14,7 @@ import { analyse, ENGINE_COEFFICIENTS } from "../../engine/index.ts";
 import type { ShadowEntry } from "../../trading/index.ts";
 import type { StoredAnalysis } from "../analyses/index.ts";
 import type { TiedMarket } from "../dependence/index.ts";
-import { signalRoutes } from "./routes.ts";
+import { disconnectOf, signalRoutes } from "./routes.ts";
 import { createSignalsService, type SignalPorts } from "./service.ts";
 
 const HOUR_MS = 3_600_000;
@@ -291,6 +292,13 @@ test("a waiting call whose caller has disconnected does not poll the run again",
   await nextIteration();
   await clock.advance(10_000);
   assert.ok(state.polls <= 2, `${state.polls} polls`);
+});
+
+test("a caller that disconnected before the handler ran is not waited for", () => {
+  const raw = new ServerResponse(new IncomingMessage(new Socket()));
+  assert.equal(disconnectOf({ raw }).aborted, false);
+  raw.destroy();
+  assert.equal(disconnectOf({ raw }).aborted, true);
 });
 
 test("503: the analysis that a waiting call needs has failed", async () => {

@@ -77,9 +77,10 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
   });
 }
 
-/** Returns a signal that aborts when the caller disconnects before the response is sent. */
-export function disconnectOf({ raw }: FastifyReply): AbortSignal {
+/** Returns a signal that aborts when the caller disconnects before the response is sent, or has done so. */
+export function disconnectOf({ raw }: Pick<FastifyReply, "raw">): AbortSignal {
   const disconnected = new AbortController();
-  raw.once("close", () => disconnected.abort());
+  if (raw.destroyed) disconnected.abort();
+  else raw.once("close", () => disconnected.abort());
   return disconnected.signal;
 }

@@ -4,6 +4,8 @@ import type { Exclusion, Literal, Variables } from "./ties.ts";
 const ASSIGNMENTS_MAX = 4_096;
 const STEPS_MAX = 200_000;
 const SWEEPS_MAX = 500;
+/** After these sweeps the marginals contradict the ties. Then each marginal is fitted in part only, to a smaller part each time. */
+const FULL_SWEEPS = 250;
 const FIT_TOLERANCE = 1e-12;
 
 /** Variables that ties connect, with their possible answers. */
@@ -19,7 +21,8 @@ export interface Block {
 /**
  * Divides variables into blocks that no tie connects, and enumerates the assignments of each block that satisfy its ties. Their
  * probabilities are the product of the marginals, fitted to the marginals (iterative proportional fitting). The
- * marginal of the representative is fitted last, so it holds exactly even if the marginals contradict the ties.
+ * marginal of the representative is fitted last, so it holds exactly even if the marginals contradict the ties. Then the
+ * others are a compromise that does not depend on their order.
  *
  * If a block has more than 4,096 assignments, or a variable of it could have only one answer, the ties of its least important
  * variable are dropped.
@@ -139,20 +142,25 @@ function fit(variables: readonly number[], assignments: boolean[][], marginals: 
       return product * (value ? marginal : 1 - marginal);
     }, 1),
   );
+  /** Moves the marginal of a variable towards its probability, by a power in (0, 1]. Returns how far it was away. */
+  const adjust = (position: number, power: number): number => {
+    const marginal = marginals[variables[position] ?? 0] ?? 0;
+    let [yes, no] = [0, 0];
+    for (const [index, assignment] of assignments.entries())
+      if (assignment[position] === true) yes += probabilities[index] ?? 0;
+      else no += probabilities[index] ?? 0;
+    const [scaleYes, scaleNo] = [(marginal / yes) ** power, ((1 - marginal) / no) ** power];
+    for (const [index, assignment] of assignments.entries())
+      probabilities[index] = (probabilities[index] ?? 0) * (assignment[position] === true ? scaleYes : scaleNo);
+    return Math.abs(yes / (yes + no) - marginal);
+  };
   for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {
+    const power = 1 / Math.max(1, sweep - FULL_SWEEPS);
     let error = 0;
-    for (let position = variables.length - 1; position >= 0; position--) {
-      const marginal = marginals[variables[position] ?? 0] ?? 0;
-      let [yes, no] = [0, 0];
-      for (const [index, assignment] of assignments.entries())
-        if (assignment[position] === true) yes += probabilities[index] ?? 0;
-        else no += probabilities[index] ?? 0;
-      error = Math.max(error, Math.abs(yes / (yes + no) - marginal));
-      const [scaleYes, scaleNo] = [marginal / yes, (1 - marginal) / no];
-      for (const [index, assignment] of assignments.entries())
-        probabilities[index] = (probabilities[index] ?? 0) * (assignment[position] === true ? scaleYes : scaleNo);
-    }
+    for (let position = variables.length - 1; position >= 0; position--)
+      error = Math.max(error, adjust(position, power));
     if (error < FIT_TOLERANCE) break;
   }
+  adjust(0, 1);
   return { variables, assignments, probabilities };
 }

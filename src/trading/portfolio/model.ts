@@ -55,6 +55,8 @@ export interface HedgeCandidate {
   readonly side: Side;
   /** Price and fee per contract, in (0, 1). */
   readonly cost: number;
+  /** What all contracts that are offered at this cost cost together, in USD; null if their number is unknown. */
+  readonly offeredUsd: number | null;
 }
 
 /** Input of the sizing. Plain data, because it is computed on a worker thread. */

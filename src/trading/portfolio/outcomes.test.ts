@@ -140,6 +140,14 @@ test("law: ties hold in every outcome, the first marginal is exact, even if the 
   );
 });
 
+test("exclusive markets whose probabilities sum to more than 1 are all lowered alike, beside the first", () => {
+  const listed = [0.3, 0.26, 0.26, 0.26, 0.26];
+  const ties = listed.flatMap((_, b) => listed.slice(0, b).map((__, a): Tie => ({ kind: "exclusive", a, b })));
+  const outcomes = jointOutcomes(markets(...listed), ties, []);
+  near(shareOf(outcomes, 0), 0.3, 1e-12);
+  for (const index of [1, 2, 3, 4]) near(shareOf(outcomes, index), 0.7 / 4, 1e-3, `market ${index}`);
+});
+
 test("contradictory ties and blocks with too many answers lose ties of the least important markets", () => {
   const contradiction = jointOutcomes(
     markets(0.3, 0.6),

@@ -214,9 +214,9 @@ test("the wealth after a sure position is that of its payout, and settled positi
 test("hedges lower the tail loss most per dollar first, at most three, and none is larger than the cash", () => {
   const ties: Tie[] = [{ kind: "same", a: 1, b: 2 }];
   const hedges = [
-    { market: 2, side: "no" as const, cost: 0.45 },
-    { market: 2, side: "yes" as const, cost: 0.6 },
-    { market: 3, side: "yes" as const, cost: 0.5 },
+    { market: 2, side: "no" as const, cost: 0.45, offeredUsd: null },
+    { market: 2, side: "yes" as const, cost: 0.6, offeredUsd: null },
+    { market: 3, side: "yes" as const, cost: 0.5, offeredUsd: null },
   ];
   const positions = [held(1, "yes", 400, 0.5)];
   const size = sizePosition(taskOf([0.5, 0.5, 0.5, 0.5], { candidate: null, ties, hedges, positions }));
@@ -235,8 +235,20 @@ test("known value: shading is the applied share of the shrunk edge; concentratio
   near(size.concentrationDelta, (x * x + y * y) / (x + y) ** 2 - 1, 1e-12);
 });
 
+test("a hedge is at most what is offered at its cost", () => {
+  const stakeOf = (offeredUsd: number | null) => {
+    const hedges = [{ market: 1, side: "no" as const, cost: 0.5, offeredUsd }];
+    return sizePosition(taskOf([0.5, 0.5], { candidate: null, positions: [held(1, "yes", 100)], hedges })).hedges[0];
+  };
+  near(stakeOf(null)?.stakeUsd ?? 0, 100, 1e-6);
+  near(stakeOf(30)?.stakeUsd ?? 0, 30, 1e-6);
+  near(stakeOf(30)?.reductionUsd ?? 0, 30, 1e-6);
+  assert.equal(stakeOf(0), undefined);
+});
+
 test("refuses positions, hedges and ties of unknown markets", () => {
   assert.throws(() => sizePosition(taskOf([], {})), RangeError);
   assert.throws(() => sizePosition(taskOf([0.6], { positions: [held(1, "yes", 1)] })), RangeError);
-  assert.throws(() => sizePosition(taskOf([0.6], { hedges: [{ market: 1, side: "yes", cost: 0.5 }] })), RangeError);
+  const hedges = [{ market: 1, side: "yes" as const, cost: 0.5, offeredUsd: null }];
+  assert.throws(() => sizePosition(taskOf([0.6], { hedges })), RangeError);
 });

@@ -56,11 +56,11 @@ export function sizePosition(task: PortfolioTask): PortfolioSize {
     concentrationDelta: concentrationDelta(positions, candidate, sized.share * bankroll),
     tailLossUsd: tailLoss(distribution),
     hedges: task.hedges
-      .map(({ market, side, cost }, index) => {
+      .map(({ market, side, cost, offeredUsd }, index) => {
         const { stake, reduction } = bestHedge(
           distribution,
           { wins: winsOf(outcomes, market, side), cost },
-          Math.max(0, cash),
+          Math.max(0, Math.min(cash, offeredUsd ?? Infinity)),
         );
         return { index, stakeUsd: stake, reductionUsd: reduction };
       })

@@ -38,3 +38,13 @@ test("a list of answers that contains both answers of a variable always has one"
   ];
   assert.equal(collapseTies([4, 3, 2, 1], ties).clauses.length, 1);
 });
+
+test("a tie that contradicts others is dropped once", () => {
+  const ties: Tie[] = [
+    { kind: "same", a: 0, b: 1 },
+    { kind: "exclusive", a: 0, b: 1 },
+    { kind: "exhaustive", markets: [0, 1] },
+  ];
+  const { clauses, exclusions, droppedTies } = collapseTies([2, 1], ties);
+  assert.deepEqual([clauses, exclusions, droppedTies], [[], [], 2]);
+});

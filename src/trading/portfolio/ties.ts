@@ -36,7 +36,8 @@ export interface Variables {
 export function collapseTies(importances: readonly number[], ties: readonly Tie[]): Variables {
   const groups = new ParityGroups(importances.length);
   let droppedTies = 0;
-  for (const tie of ties.map((each) => asOpposite(each, ties)))
+  const reduced = ties.map((tie) => asOpposite(tie, ties));
+  for (const tie of reduced)
     if ((tie.kind === "same" || tie.kind === "opposite") && !groups.join(tie.a, tie.b, tie.kind === "opposite"))
       droppedTies += 1;
   const order = [...importances.keys()].sort((a, b) => (importances[b] ?? 0) - (importances[a] ?? 0) || a - b);
@@ -58,7 +59,7 @@ export function collapseTies(importances: readonly number[], ties: readonly Tie[
   };
   const exclusions: Exclusion[] = [];
   const clauses: Literal[][] = [];
-  for (const tie of ties) {
+  for (const tie of reduced) {
     if (tie.kind === "exclusive" || tie.kind === "implies") {
       const a = literalOf(tie.a);
       const b = tie.kind === "exclusive" ? literalOf(tie.b) : negate(literalOf(tie.b));
