@@ -7,7 +7,6 @@ export {
   startOfUtcDate,
   sumUsd,
   type TradeResult,
-  totalBook,
   utcDate,
   type Valuation,
 } from "./book.ts";

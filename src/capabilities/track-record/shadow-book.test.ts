@@ -210,6 +210,26 @@ eachDatabase("after an outage the missed days are closed in order, with the pric
   await assertVerified(harness, 1, 4);
 });
 
+eachDatabase(
+  "a price of a day before the entry does not value a trade; a day without a price keeps the last",
+  async (db) => {
+    const harness = openShadowBook(db);
+    const { book, open, goTo, clock } = harness;
+    await open();
+    await book.enter(sampleEntry());
+    await harness.price(0, 0.5);
+    await goTo(1);
+    await book.run();
+    // Without the bar the store has no price of the following days.
+    await db.query("delete from bars_1h");
+    await book.enter(sampleEntry({ analysisId: "plx-2", at: clock.now() }));
+    await goTo(3);
+    await book.run();
+    assert.deepEqual(await profitsOf(harness), [8, -2, 0]);
+    await assertVerified(harness, 2, 3);
+  },
+);
+
 eachDatabase("a run that is killed at any statement is completed by the next one", async (db) => {
   const harness = openShadowBook(db);
   const { book, openBook, open, price, settle, goTo } = harness;
