@@ -1,4 +1,4 @@
-import type { DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
+import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
 
 const DAY_MS = 86_400_000;
 const MICROS_PER_USD = 1_000_000;
@@ -107,6 +107,28 @@ export function replayBook(
   return {
     results,
     days: days.map(({ date, pnlMicros, ...counts }) => ({ date, pnlUsd: toUsd(pnlMicros), ...counts })),
+  };
+}
+
+/** Returns the totals of trades. Results without a trade of the same id are not possible: throws a RangeError. */
+export function totalBook(
+  trades: readonly Pick<Trade, "tradeId" | "edge">[],
+  results: readonly TradeResult[],
+): BookTotals {
+  const edges = new Map(trades.map(({ tradeId, edge }) => [tradeId, edge]));
+  const resolved = results.filter(({ settledAt }) => settledAt !== null);
+  const resolvedEdges = resolved.flatMap(({ tradeId }) => {
+    const edge = edges.get(tradeId);
+    if (edge === undefined) throw new RangeError(`no trade has the id ${tradeId}`);
+    return edge === null ? [] : [edge];
+  });
+  return {
+    totalTrades: results.length,
+    resolvedTrades: resolved.length,
+    wonTrades: resolved.filter(({ pnlUsd }) => pnlUsd > 0).length,
+    resolvedCostUsd: sumUsd(resolved.map(({ costUsd }) => costUsd)),
+    resolvedPnlUsd: sumUsd(resolved.map(({ pnlUsd }) => pnlUsd)),
+    averageEdge: resolvedEdges.length === 0 ? null : resolvedEdges.reduce((a, b) => a + b, 0) / resolvedEdges.length,
   };
 }
 

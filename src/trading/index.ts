@@ -7,6 +7,7 @@ export {
   startOfUtcDate,
   sumUsd,
   type TradeResult,
+  totalBook,
   utcDate,
   type Valuation,
 } from "./book.ts";
