@@ -73,9 +73,7 @@ async function buildReport(database: Database, now: number): Promise<BookReport>
   const entered = days.reduce((sum, { enteredTrades }) => sum + enteredTrades, 0);
   // The statements are not of one moment, so there may be more resolved trades than entered ones.
   const totals = { totalTrades: Math.max(entered, resolved.resolvedTrades), ...resolved };
-  // The current day is not over, so it is not part of the daily variation.
-  const { sharpeRatio } = summarise(totals, closed);
-  return { performance: { ...summarise(totals, days), sharpeRatio }, days, markets, firstTradeAt };
+  return { performance: summarise(totals, days, closed), days, markets, firstTradeAt };
 }
 
 /** Returns the totals of the days that are not closed, up to the current one. A day is closed minutes after its end. */
