@@ -73,7 +73,14 @@ create table shadow_book (
   -- Last event of the event log that was read for settlements.
   events_through int8 not null default 0,
   -- When a node last reserved a run of the job.
-  reserved_at timestamptz
+  reserved_at timestamptz,
+  -- Totals of all resolved trades. Amounts and edges are in 1e-6.
+  resolved_trades int8 not null default 0,
+  won_trades int8 not null default 0,
+  resolved_markets int8 not null default 0,
+  resolved_cost_micros int8 not null default 0,
+  resolved_pnl_micros int8 not null default 0,
+  resolved_edge_micros int8 not null default 0
 );
 
 -- Totals of each closed UTC day, computed from the trades, marks and settlements.

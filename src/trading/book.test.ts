@@ -10,6 +10,7 @@ import {
   startOfUtcDate,
   sumUsd,
   type Trade,
+  totalBook,
   utcDate,
 } from "./index.ts";
 
@@ -101,6 +102,20 @@ test("a mark at midnight is the end of the day before a settlement at the same t
 
 test("a book without trades has no days", () => {
   assert.deepEqual(replayBook([], [createMark(0, 0.5)], [], dateOf(3)), { results: [], days: [] });
+});
+
+test("totals count resolved trades only, and average the edges that exist", () => {
+  const trades = [
+    createTrade(),
+    createTrade({ tradeId: "2", edge: null }),
+    createTrade({ tradeId: "3", edge: 0.3, marketId: "n" }),
+  ];
+  const { results } = replayBook(trades, [], [createSettlement(1, 1)], dateOf(1));
+  assert.deepEqual(totalBook(trades, results), {
+    ...{ totalTrades: 3, resolvedTrades: 2, wonTrades: 2, resolvedCostUsd: 84, resolvedPnlUsd: 116, averageEdge: 0.1 },
+  });
+  assert.equal(totalBook([], []).averageEdge, null);
+  assert.throws(() => totalBook([], results), RangeError);
 });
 
 const MARKETS = ["m", "n", "o"];

@@ -84,7 +84,7 @@ export interface Performance {
   readonly maxDrawdownUsd: number;
   /**
    * Mean of the daily profit divided by its standard deviation, times the square root of 365; null with fewer than 30 days
-   * or no variation. A constant capital cancels out.
+   * that are over, or no variation. A constant capital cancels out.
    */
   readonly sharpeRatio: number | null;
 }

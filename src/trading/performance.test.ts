@@ -38,6 +38,15 @@ test("the Sharpe ratio is null below 30 days and without variation", () => {
   assert.equal(summarise(createTotals(), createDays(...Array(30).fill(0.1))).sharpeRatio, null);
 });
 
+test("a day that is not over counts for the profit and the drawdown, but not for the Sharpe ratio", () => {
+  const ended = createDays(...Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? 1 : 3)));
+  const days = [...ended, { pnlUsd: -50 }];
+  const { totalPnlUsd, maxDrawdownUsd, sharpeRatio } = summarise(createTotals(), days, ended);
+  assert.deepEqual([totalPnlUsd, maxDrawdownUsd], [10, -50]);
+  assert.equal(sharpeRatio, summarise(createTotals(), ended).sharpeRatio);
+  assert.equal(summarise(createTotals(), ended, ended.slice(0, -1)).sharpeRatio, null);
+});
+
 test("brute force: the drawdown is the least difference of two cumulative profits, or 0", () => {
   fc.assert(
     fc.property(fc.array(profit, { maxLength: 30 }), (profits) => {

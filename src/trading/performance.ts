@@ -9,10 +9,15 @@ const SHARPE_DAYS_MIN = 30;
  * Summarises a book of trades. The definitions are in `Performance`.
  *
  * @param days  in ascending order without gaps, as `replayBook` returns them
+ * @param endedDays  those of them that are over, for the Sharpe ratio: part of a day varies less than a day
  * @throws RangeError if the counts of the totals contradict each other, or a profit is not finite
  * @example summarise(totals, []).winRate; // null without resolved trades, never 0
  */
-export function summarise(totals: BookTotals, days: readonly Pick<DayTotals, "pnlUsd">[]): Performance {
+export function summarise(
+  totals: BookTotals,
+  days: readonly Pick<DayTotals, "pnlUsd">[],
+  endedDays: readonly Pick<DayTotals, "pnlUsd">[] = days,
+): Performance {
   const { totalTrades, resolvedTrades, wonTrades, resolvedCostUsd, resolvedPnlUsd, averageEdge } = totals;
   if (!(0 <= wonTrades && wonTrades <= resolvedTrades && resolvedTrades <= totalTrades))
     throw new RangeError("a book has at most as many won as resolved trades, and at most as many resolved as trades");
@@ -28,7 +33,7 @@ export function summarise(totals: BookTotals, days: readonly Pick<DayTotals, "pn
     roiPct: isResolved ? (100 * resolvedPnlUsd) / resolvedCostUsd : null,
     averageEdge: isResolved ? averageEdge : null,
     maxDrawdownUsd: maxDrawdown(profits),
-    sharpeRatio: isResolved ? sharpeRatio(profits) : null,
+    sharpeRatio: isResolved ? sharpeRatio(endedDays.map(({ pnlUsd }) => pnlUsd)) : null,
   };
 }
 

@@ -44,7 +44,7 @@ export function createPaperTrades({ database, clock, getMarket, readBook }: Pape
       const known = await findEarlier(database);
       if (known !== null) return checkEqual(known, order, idempotencyKey);
       const market = await getMarket(order.venue, order.marketId);
-      checkOpen(market);
+      checkOpen(market, clock.now());
       const fill = fillOrder(market, await readBook(market), order, clock.now());
       return database.transaction(async (transaction) => {
         // Orders of a customer are stored one after the other, and a deletion of the customer waits for them.
@@ -65,8 +65,10 @@ export function createPaperTrades({ database, clock, getMarket, readBook }: Pape
 
 const notExecutable = (reason: string) => new AppError("not_executable", reason);
 
-function checkOpen({ listing }: BoardMarket): void {
-  if (listing.status !== "active") throw notExecutable("The market is not open for orders");
+function checkOpen({ listing }: BoardMarket, now: number): void {
+  // A venue may list a market as active for some time after its close.
+  if (listing.status !== "active" || (listing.closeAt !== null && listing.closeAt <= now))
+    throw notExecutable("The market is not open for orders");
   if (listing.paused) throw notExecutable("The venue has paused this market");
   if (listing.takerFee === null) throw notExecutable("The taker fee of this market is unknown");
 }

@@ -58,7 +58,7 @@ eachDatabase("200: an order with the idempotency key of an equal one is entered 
 });
 
 eachDatabase("409: an order that cannot be bought completely now is not entered", async (database) => {
-  const { createAgent, setMarket, setBook } = await openPortfolioApi(database);
+  const { createAgent, setMarket, setBook, clock } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();
   const expect = async (detail: string, fields: object = {}) => {
     const { status, json } = await enter(fields);
@@ -69,6 +69,9 @@ eachDatabase("409: an order that cannot be bought completely now is not entered"
   assert.equal((await enter({ side: "no", size_usd: 62 })).status, 200);
   setMarket("closed", { status: "closed" });
   await expect("The market is not open for orders", { market_id: "closed" });
+  setMarket("ended", { closeAt: clock.now() });
+  setBook("ended", BIDS, ASKS);
+  await expect("The market is not open for orders", { market_id: "ended" });
   setMarket("settled", { status: "finalized", outcome: { kind: "yes" } });
   await expect("The market is not open for orders", { market_id: "settled" });
   setMarket("paused", { paused: true });

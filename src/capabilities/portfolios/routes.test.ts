@@ -227,3 +227,15 @@ eachDatabase("reports at a price of 0 are not part of the live book", async (dat
     [[5, 1]],
   );
 });
+
+eachDatabase("200: the Sharpe ratio needs 30 days that are over; the current day is not one", async (database) => {
+  const { createAgent, clock } = await openPortfolioApi(database);
+  const { report, read } = await createAgent();
+  assert.equal((await report("yes", 10, 0.4)).status, 200);
+  await clock.advance(1_000);
+  assert.equal((await report("no", 10, 0.5)).status, 200);
+  await clock.advance(29 * DAY_MS);
+  assert.equal((await read("?mode=live")).json.summary.sharpe_ratio, null);
+  await clock.advance(DAY_MS);
+  assert.ok((await read("?mode=live")).json.summary.sharpe_ratio > 0);
+});

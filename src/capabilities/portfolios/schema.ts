@@ -43,7 +43,9 @@ export function createPortfolioSchemas(venues: readonly string[]) {
         description:
           "USD, rounded to cents. Largest decline of the cumulative profit from an earlier maximum, by days.",
       }),
-      sharpe_ratio: nullableNumber("Annualised, from the profits by day. Null with fewer than 30 days."),
+      sharpe_ratio: nullableNumber(
+        "Annualised, from the profits of the days that are over. Null with fewer than 30 of them.",
+      ),
     },
     { [SCHEMA_NAME]: "PortfolioSummary" },
   );

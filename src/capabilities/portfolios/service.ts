@@ -100,8 +100,9 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
   };
 
   const measure = async (lots: readonly Lot[], now: number) => {
+    // The last day is the current one.
     const { days, totals } = lotPerformance(lots, await readMarks(lots, now), now);
-    return { days, performance: summarise(totals, days) };
+    return { days, performance: summarise(totals, days, days.slice(0, -1)) };
   };
 
   const readTitles = async (markets: readonly MarketId[]): Promise<(market: MarketId) => string | null> => {

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from "../../ports/database.ts";
-import type { BookTotals, DayTotals, Mark } from "../../trading/index.ts";
+import type { DayTotals, Mark } from "../../trading/index.ts";
 import type { MarketId } from "./model.ts";
 import { dateText, marketColumns, millis, time } from "./sql.ts";
 import { lockBook, TRADE_COLUMNS, type TradeRow } from "./trade-queries.ts";
@@ -83,17 +83,24 @@ export function selectDayMarkets(
   { date, fromMs, toMs }: { readonly date: string; readonly fromMs: number; readonly toMs: number },
   { after, limit, withOpen }: { readonly after: MarketId; readonly limit: number; readonly withOpen: boolean },
 ): Promise<DayMarket[]> {
-  const open = `union select venue, market_id from shadow_trades
-    where settled_at is null and (venue, market_id) > ($1::text, $2::text)`;
+  // Each part is limited, so that a page reads little more of an index than it returns.
+  const open = `union select * from (
+    select distinct venue, market_id from shadow_trades
+    where settled_at is null and (venue, market_id) > ($1::text, $2::text) order by venue, market_id limit $6::int8
+  ) as open`;
   return database.query<DayMarket & Record<string, unknown>>(
     `select changed.venue, changed.market_id as "marketId", ${dateText("earlier.day")} as "previousMarkDay",
        earlier.yes_price as "previousYesPrice", mark.yes_price as "yesPrice",
        coalesce(before.is_settled, false) as "isSettledBefore", before.value as "valueBefore",
        coalesce(final.is_settled, false) as "isSettled", final.value
      from (
-       select venue, market_id from market_settlements
-       where recorded_at >= ${time("$4")} and (venue, market_id) > ($1::text, $2::text)
-       ${withOpen ? open : "group by venue, market_id"}
+       select * from (
+         select distinct venue, market_id from market_settlements as s
+         where recorded_at >= ${time("$4")} and (venue, market_id) > ($1::text, $2::text)
+           and exists (select from shadow_trades as t where t.venue = s.venue and t.market_id = s.market_id)
+         order by venue, market_id limit $6::int8
+       ) as settled
+       ${withOpen ? open : ""}
        order by venue, market_id limit $6::int8
      ) as changed
      left join lateral (
@@ -141,15 +148,15 @@ export function selectDays(database: Database): Promise<DayTotals[]> {
   );
 }
 
-/** Selects the entries since a time whose trades are open: how many, and their fees in USD. */
+/** Selects the entries of a period whose trades are open: how many, and their fees in USD. */
 export async function selectOpenEntries(
   database: Database,
-  sinceMs: number,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<{ readonly count: number; readonly feesUsd: number }> {
   const [row] = await database.query<{ count: number; feesUsd: number }>(
     `select count(*)::int4 as count, coalesce(sum(fee_usd), 0)::float8 as "feesUsd"
-     from shadow_trades where entered_at >= ${time("$1")} and settled_at is null`,
-    [sinceMs],
+     from shadow_trades where entered_at >= ${time("$1")} and entered_at < ${time("$2")} and settled_at is null`,
+    [fromMs, toMs],
   );
   return row ?? { count: 0, feesUsd: 0 };
 }
@@ -168,38 +175,6 @@ export async function selectVersion(database: Database): Promise<BookVersion> {
        (select ${dateText("max(day)")} from shadow_days) as "lastClosedDay"`,
   );
   return row ?? { lastTrade: 0, lastSettlement: 0, lastClosedDay: null };
-}
-
-const microUsd = (column: string) => `round(${column}::numeric * 1000000)`;
-
-/** Selects the totals of the resolved trades, and the number of their markets. */
-export async function selectResolvedTotals(
-  database: Database,
-): Promise<Omit<BookTotals, "totalTrades"> & { readonly markets: number }> {
-  type Row = Omit<BookTotals, "totalTrades"> & { readonly markets: number };
-  const [row] = await database.query<Row & Record<string, unknown>>(
-    `select coalesce(sum(trades), 0)::float8 as "resolvedTrades", coalesce(sum(won), 0)::float8 as "wonTrades",
-       (coalesce(sum(cost), 0) / 1000000)::float8 as "resolvedCostUsd",
-       (coalesce(sum(pnl), 0) / 1000000)::float8 as "resolvedPnlUsd",
-       sum(edge) / nullif(sum(trades), 0)::float8 as "averageEdge", count(*)::float8 as markets
-     from (
-       select count(*) as trades, count(*) filter (where pnl_usd > 0) as won, sum(edge) as edge,
-         sum(${microUsd("payout_usd")} - ${microUsd("pnl_usd")}) as cost, sum(${microUsd("pnl_usd")}) as pnl
-       from shadow_trades where settled_at is not null group by venue, market_id
-     ) as market`,
-  );
-  return (
-    row ?? { resolvedTrades: 0, wonTrades: 0, resolvedCostUsd: 0, resolvedPnlUsd: 0, averageEdge: null, markets: 0 }
-  );
-}
-
-export async function countTrades(
-  database: Database,
-): Promise<{ readonly count: number; readonly firstTradeAt: number | null }> {
-  const [row] = await database.query<{ count: number; firstTradeAt: number | null }>(
-    `select count(*)::float8 as count, ${millis("min(entered_at)")} as "firstTradeAt" from shadow_trades`,
-  );
-  return row ?? { count: 0, firstTradeAt: null };
 }
 
 /** Deletes up to `limit` marks before a day, of markets that were settled before it. Returns how many. */

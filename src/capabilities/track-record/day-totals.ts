@@ -23,13 +23,10 @@ export function computeClosedDay(database: Database, date: string): Promise<DayT
   return sumMarkets(database, period, true);
 }
 
-/**
- * Computes the totals since the last closed day: fees of entries, and settlements. Open trades keep the value of their
- * last mark.
- */
+/** Computes the totals of a day that is not closed: fees of entries, and settlements. Open trades keep their last value. */
 export async function computeOpenPeriod(database: Database, period: Period): Promise<DayTotals> {
   const settled = await sumMarkets(database, period, false);
-  const { count, feesUsd } = await selectOpenEntries(database, period.fromMs);
+  const { count, feesUsd } = await selectOpenEntries(database, period);
   return {
     ...settled,
     pnlUsd: sumUsd([settled.pnlUsd, -feesUsd]),

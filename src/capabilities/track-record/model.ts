@@ -42,7 +42,7 @@ export interface StoredTrade extends Trade {
 
 /** A difference between the stored book and the one that is computed again from trades, marks and settlements. */
 export interface Mismatch {
-  /** Trade id or UTC day. */
+  /** Trade id, UTC day, or "totals". */
   readonly id: string;
   readonly stored: string;
   readonly computed: string;

@@ -3,10 +3,12 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { type DayTotals, startOfUtcDate, summarise, utcDate } from "../../trading/index.ts";
-import { countTrades, selectDays, selectResolvedTotals, selectVersion } from "./day-queries.ts";
+import { selectDays, selectProgress, selectVersion } from "./day-queries.ts";
 import { computeOpenPeriod, startOfNextDay } from "./day-totals.ts";
 import type { BookReport, TimedReport } from "./model.ts";
+import { selectResolvedTotals } from "./total-queries.ts";
 
+const DAY_MS = 86_400_000;
 const REFRESH_PAUSE_MS = 60_000;
 
 export interface PerformancePorts {
@@ -20,8 +22,6 @@ export function createShadowPerformance({ database, clock, log }: PerformancePor
   const jobs = new BackgroundJobs(clock, log);
   let latest: TimedReport | null = null;
   let version = "";
-  let resolved: Awaited<ReturnType<typeof selectResolvedTotals>> | null = null;
-  let lastSettlement = -1;
   let refreshing: Promise<TimedReport> | null = null;
 
   const compute = async (): Promise<TimedReport> => {
@@ -33,9 +33,7 @@ export function createShadowPerformance({ database, clock, log }: PerformancePor
       latest = { ...latest, generatedAt: now };
       return latest;
     }
-    if (resolved === null || current.lastSettlement !== lastSettlement) resolved = await selectResolvedTotals(database);
-    lastSettlement = current.lastSettlement;
-    latest = { report: await buildReport(database, resolved, now), generatedAt: now };
+    latest = { report: await buildReport(database, now), generatedAt: now };
     version = currentVersion;
     return latest;
   };
@@ -66,31 +64,33 @@ export function createShadowPerformance({ database, clock, log }: PerformancePor
   };
 }
 
-async function buildReport(
-  database: Database,
-  { markets, ...resolved }: Awaited<ReturnType<typeof selectResolvedTotals>>,
-  now: number,
-): Promise<BookReport> {
+async function buildReport(database: Database, now: number): Promise<BookReport> {
+  const { markets, ...resolved } = await selectResolvedTotals(database);
   const closed = await selectDays(database);
-  const { count, firstTradeAt } = await countTrades(database);
-  const open = firstTradeAt === null ? null : await computeCurrentDay(database, closed, firstTradeAt, now);
-  const days = open === null ? closed : [...closed, open];
-  const totals = { totalTrades: Math.max(count, resolved.resolvedTrades), ...resolved };
-  // The current day is not over, so it is not part of the daily variation.
-  const { sharpeRatio } = summarise(totals, closed);
-  return { performance: { ...summarise(totals, days), sharpeRatio }, days, markets, firstTradeAt };
+  const { firstTradeAt } = await selectProgress(database);
+  const open = firstTradeAt === null ? [] : await computeOpenDays(database, closed, firstTradeAt, now);
+  const days = [...closed, ...open];
+  const entered = days.reduce((sum, { enteredTrades }) => sum + enteredTrades, 0);
+  // The statements are not of one moment, so there may be more resolved trades than entered ones.
+  const totals = { totalTrades: Math.max(entered, resolved.resolvedTrades), ...resolved };
+  return { performance: summarise(totals, days, closed), days, markets, firstTradeAt };
 }
 
-/** Returns the totals since the last closed day under the current date; null if the current day is closed. */
-async function computeCurrentDay(
+/** Returns the totals of the days that are not closed, up to the current one. A day is closed minutes after its end. */
+async function computeOpenDays(
   database: Database,
   closed: readonly DayTotals[],
   firstTradeAt: number,
   now: number,
-): Promise<DayTotals | null> {
+): Promise<DayTotals[]> {
+  const days: DayTotals[] = [];
   const last = closed.at(-1);
-  const fromMs = last === undefined ? startOfUtcDate(utcDate(firstTradeAt)) : startOfNextDay(last.date);
-  if (fromMs > now) return null;
-  const open = await computeOpenPeriod(database, { date: utcDate(fromMs), fromMs, toMs: Number.MAX_SAFE_INTEGER });
-  return { ...open, date: utcDate(now) };
+  const firstDay = last === undefined ? startOfUtcDate(utcDate(firstTradeAt)) : startOfNextDay(last.date);
+  for (let fromMs = firstDay; fromMs <= now; fromMs += DAY_MS) {
+    // The clocks of the nodes differ, so what happens after the current day belongs to it.
+    const isLast = fromMs + DAY_MS > now;
+    const toMs = isLast ? Number.MAX_SAFE_INTEGER : fromMs + DAY_MS;
+    days.push(await computeOpenPeriod(database, { date: utcDate(fromMs), fromMs, toMs }));
+  }
+  return days;
 }

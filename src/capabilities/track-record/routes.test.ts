@@ -94,6 +94,25 @@ eachDatabase("200: the summary and the days of the shadow book, from its first t
   );
 });
 
+eachDatabase("a day that has ended and is not closed yet has its own entry in the history", async (db) => {
+  const { book, open, settle, goTo, clock, performance } = openShadowBook(db);
+  const { get } = await openRoutes(performance);
+  for (const marketId of ["m", "n"]) await open(marketId);
+  await book.enter(sampleEntry());
+  await goTo(1, 0);
+  await clock.advance(60_000);
+  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n", feeUsd: 3, at: clock.now() }));
+  await settle({ kind: "yes" });
+  await book.run();
+  await performance.refresh();
+  const { daily_history, total_trades, total_pnl } = (await get("/history")).json;
+  assert.deepEqual(daily_history, [
+    { date: "2026-11-21", pnl: -2, cumulative_pnl: -2, trades: 1, win_rate: null },
+    { date: "2026-11-22", pnl: 57, cumulative_pnl: 55, trades: 1, win_rate: 1 },
+  ]);
+  assert.deepEqual([total_trades, total_pnl], [2, 55]);
+});
+
 onEmbedded("reads touch no database, and a refresh without a change runs one statement", async (db) => {
   let statements = 0;
   const counting: Database = {

@@ -44,7 +44,7 @@ const SUMMARY_FIELDS = {
       "USD, rounded to cents. Largest decline of the cumulative profit from an earlier maximum, by days; 0 or negative.",
   }),
   sharpe_ratio: nullableNumber(
-    "Mean daily profit divided by its standard deviation, times the square root of 365. Null below 30 days, and without resolved trades.",
+    "Mean daily profit divided by its standard deviation, times the square root of 365, from the days that are over. Null with fewer than 30 of them, and without resolved trades.",
   ),
   first_trade_at: Type.Optional(nullableTimestamp("Time of the first trade. Null without trades.")),
   truncated: Type.Optional(

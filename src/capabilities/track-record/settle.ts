@@ -3,9 +3,10 @@ import type { EventLog } from "../../event-log/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import { readSettledMarkets, type SettledMarket } from "../../storage/index.ts";
+import { readSettledMarkets } from "../../storage/index.ts";
 import { payoutOf, profitOf, startOfUtcDate } from "../../trading/index.ts";
 import type { MarketId } from "./model.ts";
+import { addToTotals } from "./total-queries.ts";
 import {
   followedTables,
   insertSettlement,
@@ -115,8 +116,11 @@ function hasValidValue(outcome: Outcome): boolean {
  * Records the settlement of a market and the results of its trades, unless it is recorded already. Returns whether it is
  * new or a correction.
  */
-async function settleMarket(transaction: Transaction, market: SettledMarket, now: number): Promise<boolean> {
+async function settleMarket(transaction: Transaction, id: MarketId, now: number): Promise<boolean> {
   const sealedDay = await lockBook(transaction);
+  // Read under the lock, or a result that another node has replaced meanwhile would be recorded as the correction.
+  const [market] = await readSettledMarkets(transaction, [id]);
+  if (market === undefined || !hasValidValue(market.outcome)) return false;
   const state = await selectSettlementState(transaction, market);
   const value = settlementValueOf(market.outcome);
   if (state.outcome === market.outcome.kind && state.value === value) return false;
@@ -134,6 +138,8 @@ async function settleMarket(transaction: Transaction, market: SettledMarket, now
       pnlUsd: profitOf(trade, { yesPrice: null, settlement }),
     }));
     await updateResults(transaction, results, recordedAt);
+    const isFirstResult = state.outcome === null && afterId === "0";
+    await addToTotals(transaction, trades, results, isFirstResult ? 1 : 0);
     afterId = last.tradeId;
   }
 }

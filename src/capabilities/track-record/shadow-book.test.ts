@@ -142,6 +142,75 @@ eachDatabase("a corrected result books the difference on its day and leaves the 
   await assertVerified(harness, 1, 3);
 });
 
+eachDatabase("the totals of resolved trades follow each result and each correction", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, settle, performance, clock } = harness;
+  await open();
+  await book.enter(sampleEntry());
+  await book.enter(sampleEntry({ analysisId: "plx-2", side: "no", edge: 0.02 }));
+  for (const [outcome, won, profit] of [
+    [YES, 1, 16],
+    [{ kind: "void", value: null }, 0, 0],
+    [{ kind: "partial", value: 0.9 }, 1, 16],
+    [NO, 1, 16],
+  ] as const) {
+    await clock.advance(1_000);
+    await settle(outcome);
+    await book.run();
+    const { report } = await performance.refresh();
+    const { totalTrades, resolvedTrades, winRate, roiPct, averageEdge } = report.performance;
+    assert.deepEqual([totalTrades, resolvedTrades, report.markets, winRate], [2, 2, 1, won / 2]);
+    assert.deepEqual([roiPct, averageEdge], [(100 * profit) / 84, 0.05]);
+    await assertVerified(harness, 2, 0);
+  }
+});
+
+eachDatabase("a day with more markets than a page has the profit of all, open and settled", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, price, settle, goTo } = harness;
+  const ids = Array.from({ length: 50 }, (_, index) => `m${index}`);
+  for (const [index, marketId] of ids.entries()) {
+    await open(marketId);
+    await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId }));
+    if (index % 3 === 0) await settle(YES, marketId);
+    else await price(0, 0.5, marketId);
+  }
+  await book.run();
+  await goTo(1);
+  await book.run();
+  assert.deepEqual(await harness.days(), [
+    { day: "2026-11-21", pnl: 17 * 58 + 33 * 8, entered: 50, resolved: 17, won: 17 },
+  ]);
+  await assertVerified(harness, 50, 1);
+});
+
+eachDatabase("a result that is corrected while older results are recorded stays corrected", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, openBook, open, settle, clock } = harness;
+  await open();
+  await book.enter(sampleEntry());
+  await settle(YES);
+  let isCorrected = false;
+  const slow = openBook({
+    database: {
+      ...db,
+      async transaction(run) {
+        if (!isCorrected) {
+          isCorrected = true;
+          await clock.advance(1_000);
+          await settle(NO);
+          await book.run();
+        }
+        return db.transaction(run);
+      },
+    },
+  });
+  await slow.reconcile();
+  await book.run();
+  assert.deepEqual(await harness.trades(), [{ side: "yes", payout: 0, pnl: -42 }]);
+  assert.equal(await harness.countSettlements(), 1);
+});
+
 eachDatabase("a result is recorded once, by events and by reconciliation, on several nodes at once", async (db) => {
   const harness = openShadowBook(db);
   const { book, openBook, open, settle } = harness;
@@ -393,8 +462,8 @@ eachDatabase("verification reports a result, a day and a mark that were changed"
   await book.run();
   const changes: [change: string, undo: string, id: string][] = [
     [
-      "update shadow_trades set pnl_usd = pnl_usd + 0.01 where market_id = 'n'",
-      "update shadow_trades set pnl_usd = pnl_usd - 0.01 where market_id = 'n'",
+      "update shadow_trades set settled_at = settled_at + interval '1 second' where market_id = 'n'",
+      "update shadow_trades set settled_at = settled_at - interval '1 second' where market_id = 'n'",
       "2",
     ],
     [
@@ -403,6 +472,11 @@ eachDatabase("verification reports a result, a day and a mark that were changed"
       "2026-11-21",
     ],
     ["update shadow_marks set yes_price = 0.51", "update shadow_marks set yes_price = 0.5", "2026-11-21"],
+    [
+      "update shadow_book set resolved_pnl_micros = resolved_pnl_micros + 1",
+      "update shadow_book set resolved_pnl_micros = resolved_pnl_micros - 1",
+      "totals",
+    ],
   ];
   for (const [change, undo, id] of changes) {
     await db.query(change);

@@ -5,6 +5,7 @@ import type { SettledMarket } from "../../storage/index.ts";
 import type { Settlement, ShadowEntry } from "../../trading/index.ts";
 import type { MarketId, StoredTrade } from "./model.ts";
 import { dateText, marketColumns, millis, time } from "./sql.ts";
+import type { TradeOutcome } from "./total-queries.ts";
 
 /** Columns of `StoredTrade`. */
 export const TRADE_COLUMNS = `trade_id::text as "tradeId", venue, market_id as "marketId", side, contracts, price,
@@ -98,7 +99,7 @@ export function selectTradesOf(
 /** Stores the results of trades. The time of the first settlement stays. */
 export async function updateResults(
   transaction: Transaction,
-  results: readonly { readonly tradeId: string; readonly payoutUsd: number; readonly pnlUsd: number }[],
+  results: readonly TradeOutcome[],
   recordedAt: number,
 ): Promise<void> {
   await transaction.query(

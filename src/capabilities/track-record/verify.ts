@@ -3,6 +3,7 @@ import { type DayTotals, replayBook, startOfUtcDate, sumUsd, type TradeResult, u
 import { marksKeptSince } from "./close-days.ts";
 import { selectDays, selectMarks, selectTradePage, type TradePosition } from "./day-queries.ts";
 import type { MarketId, Mismatch, StoredTrade, Verification } from "./model.ts";
+import { computeResolvedTotals, selectResolvedTotals } from "./total-queries.ts";
 import { lockBook, selectSettlements } from "./trade-queries.ts";
 
 const DAY_MS = 86_400_000;
@@ -22,7 +23,7 @@ export const verifyShadowBook = (database: Database, now: number): Promise<Verif
 
 /**
  * Computes the whole shadow book again from its trades, marks and settlements, one page of trades at a time, and compares
- * it with the stored results and days. Amounts must be equal to the 1e-6 USD.
+ * it with the stored results, totals and days. Amounts must be equal to the 1e-6 USD.
  *
  * @param marksSince  first day whose marks are complete. Earlier days are compared by their sum only
  */
@@ -38,6 +39,7 @@ async function verifyBook(database: Database, marksSince: string): Promise<Verif
     checkPage(findings, page, last?.date ?? null);
     after = lastTrade;
   }
+  await compareTotals(findings, database);
   const computed = [...findings.days].map(([date, totals]) => ({ date, ...totals }));
   computed.sort((a, b) => (a.date < b.date ? -1 : 1));
   compareDays(findings, stored, computed, marksSince);
@@ -86,6 +88,15 @@ function compareTrade(findings: Findings, trade: StoredTrade, result: TradeResul
   const isOpen = result?.settledAt === null;
   const computed = isOpen ? [null, null, null] : [result?.settledAt, result?.payoutUsd, result?.pnlUsd];
   compare(findings, tradeId, [settledAt, payoutUsd, pnlUsd], computed);
+}
+
+/** Compares the totals of the resolved trades with the sum over all trades. */
+async function compareTotals(findings: Findings, database: Database): Promise<void> {
+  const [stored, computed] = await database.transaction(async (transaction) => {
+    await lockBook(transaction);
+    return [await selectResolvedTotals(transaction), await computeResolvedTotals(transaction)];
+  });
+  compare(findings, "totals", Object.values(stored ?? {}), Object.values(computed ?? {}));
 }
 
 function compareDays(

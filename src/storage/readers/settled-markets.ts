@@ -1,5 +1,5 @@
 import type { Outcome, VenueId } from "../../domain/market.ts";
-import type { Database } from "../../ports/database.ts";
+import type { Database, Transaction } from "../../ports/database.ts";
 import { parseSnapshot } from "../snapshot-codec.ts";
 import { toStorableTime } from "../storable.ts";
 
@@ -21,7 +21,7 @@ join markets using (venue, market_id) where status = 'finalized'`;
  * @param markets  at most a few hundred, because each one's listing is read
  */
 export async function readSettledMarkets(
-  database: Database,
+  database: Pick<Database, "query"> | Transaction,
   markets: readonly { readonly venue: VenueId; readonly marketId: string }[],
 ): Promise<SettledMarket[]> {
   const rows = await database.query<{ snapshot: string }>(SELECT_FINALIZED, [

@@ -1,0 +1,93 @@
+import type { Database, Transaction } from "../../ports/database.ts";
+import { type BookTotals, sumUsd } from "../../trading/index.ts";
+import type { StoredTrade } from "./model.ts";
+
+/** Totals of the resolved trades of the shadow book, and the number of their markets. */
+export type ResolvedTotals = Omit<BookTotals, "totalTrades"> & { readonly markets: number };
+
+/** The result of a trade in USD. */
+export interface TradeOutcome {
+  readonly tradeId: string;
+  readonly payoutUsd: number;
+  readonly pnlUsd: number;
+}
+
+interface TotalsRow extends Record<string, unknown> {
+  readonly trades: number;
+  readonly won: number;
+  readonly markets: number;
+  readonly costMicros: number;
+  readonly pnlMicros: number;
+  readonly edgeMicros: number;
+}
+
+const EMPTY: TotalsRow = { trades: 0, won: 0, markets: 0, costMicros: 0, pnlMicros: 0, edgeMicros: 0 };
+
+const toTotals = ({ trades, won, markets, costMicros, pnlMicros, edgeMicros }: TotalsRow = EMPTY): ResolvedTotals => ({
+  resolvedTrades: trades,
+  wonTrades: won,
+  resolvedCostUsd: costMicros / 1e6,
+  resolvedPnlUsd: pnlMicros / 1e6,
+  averageEdge: trades === 0 ? null : edgeMicros / 1e6 / trades,
+  markets,
+});
+
+/** Selects the stored totals, which `addToTotals` maintains: a sum over all trades takes seconds once there are 500,000. */
+export async function selectResolvedTotals(database: Pick<Database, "query"> | Transaction): Promise<ResolvedTotals> {
+  const [row] = await database.query<TotalsRow>(
+    `select resolved_trades::float8 as trades, won_trades::float8 as won, resolved_markets::float8 as markets,
+       resolved_cost_micros::float8 as "costMicros", resolved_pnl_micros::float8 as "pnlMicros",
+       resolved_edge_micros::float8 as "edgeMicros" from shadow_book`,
+  );
+  return toTotals(row);
+}
+
+const micros = (column: string) => `round(${column}::numeric * 1000000)`;
+
+/** Computes the totals from all trades. */
+export async function computeResolvedTotals(transaction: Transaction): Promise<ResolvedTotals> {
+  const [row] = await transaction.query<TotalsRow>(
+    `select count(*)::float8 as trades, count(*) filter (where pnl_usd > 0)::float8 as won,
+       count(distinct (venue, market_id))::float8 as markets,
+       coalesce(sum(${micros("payout_usd")} - ${micros("pnl_usd")}), 0)::float8 as "costMicros",
+       coalesce(sum(${micros("pnl_usd")}), 0)::float8 as "pnlMicros",
+       coalesce(sum(${micros("edge")}), 0)::float8 as "edgeMicros"
+     from shadow_trades where settled_at is not null`,
+  );
+  return toTotals(row);
+}
+
+/**
+ * Adds new or corrected results of trades to the stored totals. The transaction must have locked the book.
+ *
+ * @param trades  as they are stored before the change, in the order of `outcomes`
+ * @param markets  how many markets have their first resolved trades with this change
+ */
+export async function addToTotals(
+  transaction: Transaction,
+  trades: readonly StoredTrade[],
+  outcomes: readonly TradeOutcome[],
+  markets: number,
+): Promise<void> {
+  const isWon = (pnlUsd: number | null | undefined) => (pnlUsd ?? 0) > 0;
+  const won = (profits: readonly (number | null)[]) => profits.filter(isWon).length;
+  const newIndexes = [...trades.keys()].filter((index) => trades[index]?.settledAt === null);
+  const costs = newIndexes.flatMap((index) => {
+    const outcome = outcomes[index];
+    return outcome === undefined ? [] : [outcome.payoutUsd, -outcome.pnlUsd];
+  });
+  const toMicros = (amounts: readonly number[]) => Math.round(sumUsd(amounts) * 1e6);
+  await transaction.query(
+    `update shadow_book set resolved_trades = resolved_trades + $1::int8, won_trades = won_trades + $2::int8,
+       resolved_markets = resolved_markets + $3::int8, resolved_cost_micros = resolved_cost_micros + $4::int8,
+       resolved_pnl_micros = resolved_pnl_micros + $5::int8, resolved_edge_micros = resolved_edge_micros + $6::int8`,
+    [
+      newIndexes.length,
+      won(outcomes.map(({ pnlUsd }) => pnlUsd)) - won(trades.map(({ pnlUsd }) => pnlUsd)),
+      markets,
+      toMicros(costs),
+      toMicros([...outcomes.map(({ pnlUsd }) => pnlUsd), ...trades.map(({ pnlUsd }) => -(pnlUsd ?? 0))]),
+      toMicros(newIndexes.map((index) => trades[index]?.edge ?? 0)),
+    ],
+  );
+}
