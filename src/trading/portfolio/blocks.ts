@@ -142,16 +142,18 @@ function fit(variables: readonly number[], assignments: boolean[][], marginals: 
       return product * (value ? marginal : 1 - marginal);
     }, 1),
   );
+  const answers = variables.map((_, position) => Uint8Array.from(assignments, (values) => (values[position] ? 1 : 0)));
   /** Moves the marginal of a variable towards its probability, by a power in (0, 1]. Returns how far it was away. */
   const adjust = (position: number, power: number): number => {
     const marginal = marginals[variables[position] ?? 0] ?? 0;
+    const values = answers[position] as Uint8Array;
     let [yes, no] = [0, 0];
-    for (const [index, assignment] of assignments.entries())
-      if (assignment[position] === true) yes += probabilities[index] ?? 0;
-      else no += probabilities[index] ?? 0;
+    for (let index = 0; index < values.length; index++)
+      if (values[index] === 1) yes += probabilities[index] as number;
+      else no += probabilities[index] as number;
     const [scaleYes, scaleNo] = [(marginal / yes) ** power, ((1 - marginal) / no) ** power];
-    for (const [index, assignment] of assignments.entries())
-      probabilities[index] = (probabilities[index] ?? 0) * (assignment[position] === true ? scaleYes : scaleNo);
+    for (let index = 0; index < values.length; index++)
+      probabilities[index] = (probabilities[index] as number) * (values[index] === 1 ? scaleYes : scaleNo);
     return Math.abs(yes / (yes + no) - marginal);
   };
   for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {
