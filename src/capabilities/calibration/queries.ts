@@ -17,7 +17,8 @@ interface SettlementRow extends Record<string, unknown>, SettledMarket, Settleme
 
 /**
  * Selects one page of the latest settlements of markets, the latest first. Markets whose stakes are refunded have no outcome
- * and are left out. A market counts as resolved at the latest when the store knew it, whatever the venue says.
+ * and are left out. A market counts as resolved at the latest when the store knew its first result, whatever the venue says
+ * and even if the result is corrected: later forecasts may know that result.
  */
 export function selectSettlements(
   database: Pick<Database, "query">,
@@ -25,7 +26,9 @@ export function selectSettlements(
   limit: number,
 ): Promise<SettlementRow[]> {
   return database.query<SettlementRow>(
-    `select venue, market_id as "marketId", value, ${millis("least(resolved_at, recorded_at)")} as "resolvedAt",
+    `select venue, market_id as "marketId", value, ${millis(`least(resolved_at, (select min(first.recorded_at)
+         from market_settlements as first
+         where first.venue = settlement.venue and first.market_id = settlement.market_id))`)} as "resolvedAt",
        ${millis("resolved_at")} as "listedAt", settlement_id as "settlementId"
      from market_settlements as settlement
      where value is not null

@@ -207,13 +207,14 @@ eachDatabase("200: the latest settlement of a market counts", async (database) =
   await storeAnalysis({ probability: 0.8 });
   await settle("m-1", { outcome: "yes" });
   near((await get()).brier_score, 0.04);
-  // The correction has a later time of resolution. The horizon follows it.
+  // The correction has a later time of resolution. A forecast after the first result does not count.
+  await storeAnalysis({ probability: 0.05, leadMs: -DAY_MS });
   await settle("m-1", { outcome: "no", resolvedAt: RESOLVED_AT + 2 * DAY_MS, recordedAt: RESOLVED_AT + 2 * DAY_MS });
   await clock.advance(60_000);
   const json = await get();
   assert.equal(json.sample_size, 1);
   near(json.brier_score, 0.64);
-  assert.equal(json.by_horizon[1].sample_size, 1);
+  assert.equal(json.by_horizon[0].sample_size, 1);
 });
 
 eachDatabase(
