@@ -247,6 +247,17 @@ test("202: without a usable analysis one is started, and the signal is not given
   }
 });
 
+test("422: a market that has closed needs no new analysis", async () => {
+  const { ask, addMarket, state } = await openApi({}, null);
+  for (const listing of [{ status: "closed" }, { closeAt: SAMPLE_AT }] as const) {
+    addMarket("fed", listing);
+    const response = await ask();
+    assert.equal(response.statusCode, 422);
+    assert.match(response.json().detail[0].msg, /not open for orders/);
+  }
+  assert.equal(state.requests, 0);
+});
+
 test("202: with force a new analysis is started although there is a fresh one", async () => {
   const { ask, state } = await openApi();
   assert.equal((await ask({ market_id: "fed", force: true })).statusCode, 202);

@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
-import { AppError } from "../../domain/errors.ts";
+import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { Clock } from "../../ports/clock.ts";
 import {
@@ -92,6 +92,7 @@ export function createSignalsService(ports: SignalPorts) {
     const { venue, marketId } = market.listing;
     const stored = await findAnalysis(market, request.isForced);
     if (stored !== null) return { kind: "ready", prepared: await readInputs(market, stored, answer) };
+    assertTradable(market, clock.now());
     const { customerId, isForced, waits, signal } = request;
     const run = { market, ...(await analyses.analyse(venue, marketId, { customerId, isForced })) };
     if (!waits || !(await waitFor(run, signal))) return { kind: "running", run };
@@ -149,6 +150,20 @@ export function createSignalsService(ports: SignalPorts) {
 }
 
 const isOpen = ({ listing }: BoardMarket): boolean => listing.status === "active" && !listing.paused;
+
+/** A new analysis of a market in which nothing can be bought any more would be of no use. @throws InvalidRequestError */
+function assertTradable({ listing: { status, closeAt } }: BoardMarket, now: number): void {
+  if (status === "active" && (closeAt === null || closeAt > now)) return;
+  throw new InvalidRequestError([
+    {
+      type: "value_error",
+      loc: ["body", "market_id"],
+      msg: "Value error, the market is not open for orders and has no usable analysis",
+      input: null,
+      ctx: { error: {} },
+    },
+  ]);
+}
 
 /** Analyses of earlier versions of the service lack the uncertainty that a size depends on. */
 const isUsable = ({ result: { analysis } }: StoredAnalysis): boolean =>

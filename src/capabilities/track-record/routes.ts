@@ -42,7 +42,7 @@ export function performanceRoutes(
     url: "/v1/performance",
     summary: "Retrieve the performance of signals",
     description:
-      "Returns what following every signal would have earned, or what your own reported trades have earned. Each recommended trade is entered at the price of its order book at that moment, fees included.",
+      "Returns what following every signal would have earned, or what your own reported trades have earned. Each recommended trade is entered at the price of its order book at that moment, fees included. The figures of `shadow` are at most a minute old (`generated_at`).",
     operationId: "get_performance",
     responses: { 200: PerformanceSchema },
     handler: async ({ query: { mode = "shadow" }, principal }) => presentPerformance(mode, await read(mode, principal)),
