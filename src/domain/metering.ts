@@ -29,10 +29,6 @@ export interface Metering {
    * or before the handler if it is slow or streams.
    */
   readonly settles?: "after" | "before";
-  /**
-   * True if a 202 response only refers to work in progress: it is not counted, and a payment can be used again.
-   */
-  readonly acceptedIsFree?: true;
   /** True for orchestrators' probes, which are exempt from the limits per IP address. */
   readonly isProbe?: true;
   /** True if the caller must have an account here; pay-per-request and marketplace callers are rejected. */

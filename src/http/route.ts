@@ -51,6 +51,11 @@ declare module "fastify" {
     principal: Principal | null;
     /** Cached `routeOptions.config`, because Fastify creates the object on every access. */
     routeConfig: FastifyContextConfig;
+    /**
+     * Set by a handler whose response only refers to work in progress: the call is not counted, and its payment can be used
+     * again.
+     */
+    isDeferred: boolean;
     /** Header values, validated by the route's `headers` schema. */
     checkedHeaders: unknown;
   }

@@ -172,6 +172,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.decorateRequest("checkedHeaders", null);
   app.decorateRequest("startedAt", null);
   app.decorateRequest("metered", null);
+  app.decorateRequest("isDeferred", false);
   app.decorateReply("problemCode", null);
   // The `onRequest` hook sets the value before other code reads it.
   app.decorateRequest("routeConfig", null as never);

@@ -186,10 +186,9 @@ export function createMeteringGuards(options: {
       applyQuota(request, tier, quota, decision);
     },
 
-    beforeSend({ metered, routeConfig }, reply) {
+    beforeSend({ metered, isDeferred }, reply) {
       if (metered === null) return;
-      const isFree = reply.statusCode === 202 && routeConfig.metering?.acceptedIsFree === true;
-      if (isFree || reply.statusCode >= 500 || UNCOUNTED_STATUSES.has(reply.statusCode)) metered.release();
+      if (isDeferred || reply.statusCode >= 500 || UNCOUNTED_STATUSES.has(reply.statusCode)) metered.release();
       metered.writeHeaders(reply);
     },
   };

@@ -115,8 +115,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
       const run = call?.run;
       if (call === undefined || run == null) return payload;
       call.run = null;
-      const isFree = reply.statusCode === 202 && request.routeConfig.metering?.acceptedIsFree === true;
-      if (isFree || reply.statusCode >= 400) {
+      if (request.isDeferred || reply.statusCode >= 400) {
         await release(run);
         return run.settlement === null ? payload : withSettledPayment(payload, run.settlement);
       }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { defineRoute } from "../../http/route.ts";
 import type { VenueIds } from "../../http/schema-types.ts";
-import { disconnectOf, presentRun, SIGNAL_ERRORS, SIGNAL_METERING } from "../signals/index.ts";
+import { deferCharge, disconnectOf, presentRun, SIGNAL_ERRORS, SIGNAL_METERING } from "../signals/index.ts";
 import { presentPortfolioSignal } from "./present.ts";
 import {
   BANKROLL_USD_DEFAULT,
@@ -33,7 +33,7 @@ export function portfolioSignalRoutes(app: FastifyInstance, { service, venues }:
     body: schemas.body,
     responses: { 200: schemas.PortfolioSignal, 202: schemas.AnalysisStatus },
     errors: SIGNAL_ERRORS,
-    async handler({ query, body, principal, reply }) {
+    async handler({ query, body, principal, request, reply }) {
       const result = await service.generate({
         customerId: principal.customerId,
         venue: body.platform ?? null,
@@ -52,6 +52,7 @@ export function portfolioSignalRoutes(app: FastifyInstance, { service, venues }:
         },
       });
       if (result.kind === "signal") return presentPortfolioSignal(result.signal);
+      deferCharge(request, { isForced: false, waits: query.wait === true });
       reply.code(202);
       return presentRun(result.run);
     },

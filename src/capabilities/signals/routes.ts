@@ -1,16 +1,28 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { BoardMarket } from "../../board/index.ts";
 import { METERING } from "../../domain/metering.ts";
 import { defineRoute } from "../../http/route.ts";
 import type { VenueIds } from "../../http/schema-types.ts";
 import type { TiedMarket } from "../dependence/index.ts";
 import { describeHedge } from "./hedge.ts";
+import type { SignalRequest } from "./model.ts";
 import { presentRun, presentSignal } from "./present.ts";
 import { createSignalSchemas } from "./schema.ts";
 import type { SignalsService } from "./service.ts";
 
-/** A response 202 only refers to a running analysis: the call is not counted. A waiting call is paid for in advance. */
-export const SIGNAL_METERING = { ...METERING.SIGNAL, settles: "before", acceptedIsFree: true } as const;
+/** A waiting call of a payer is paid for in advance. */
+export const SIGNAL_METERING = { ...METERING.SIGNAL, settles: "before" } as const;
+
+/**
+ * Marks the response 202 of a call as not counted, because the signal itself will be. A forced analysis counts, so that nobody
+ * gets analyses for nothing, and so does that of a payer that does not wait: its payment pays for the analysis.
+ */
+export function deferCharge(
+  request: FastifyRequest,
+  { isForced, waits }: Pick<SignalRequest, "isForced" | "waits">,
+): void {
+  request.isDeferred = !isForced && (waits || request.principal?.kind !== "payer");
+}
 
 /** Errors of all routes that need a market and its analysis. */
 export const SIGNAL_ERRORS = [
@@ -46,23 +58,24 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
     url: "/v1/signals",
     summary: "Generate a signal",
     description:
-      "Says what to buy in a market, at most at which price, how much, and until when. A `fresh` or `stale` analysis is used. Without one an analysis is started: the response is 202 with its status, which is not counted, or with `wait=true` the signal once it has ended. Every recommended trade becomes part of the public track record.",
+      "Says what to buy in a market, at most at which price, how much, and until when. A `fresh` or `stale` analysis is used. Without one an analysis is started: the response is 202 with its status, which counts only with `force` (a payment per request counts, too, without `wait`), or with `wait=true` the signal once it has ended. Every recommended trade becomes part of the public track record.",
     operationId: "generate_signal",
     query: schemas.query,
     body: schemas.body,
     responses: { 200: schemas.Signal, 202: schemas.AnalysisStatus },
     errors: SIGNAL_ERRORS,
-    async handler({ query, body, principal, reply }) {
+    async handler({ query, body, principal, request, reply }) {
+      const options = { isForced: body.force === true, waits: query.wait === true };
       const result = await service.generate({
         customerId: principal.customerId,
         venue: body.platform ?? null,
         marketId: body.market_id ?? null,
         question: body.market_query ?? null,
-        isForced: body.force === true,
-        waits: query.wait === true,
+        ...options,
         signal: disconnectOf(reply),
       });
       if (result.kind === "running") {
+        deferCharge(request, options);
         reply.code(202);
         return presentRun(result.run);
       }

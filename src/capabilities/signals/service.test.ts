@@ -46,6 +46,8 @@ analysisTest("a signal waits for its analysis, is entered once, and counts once"
   assert.equal(started.status, 202);
   const usageOf = async () => (await caller.get("/v1/customers/me")).json.usage.strategy;
   assert.equal(await usageOf(), 0, "a response that only refers to a running analysis is not counted");
+  assert.equal((await call("POST", "/v1/signals", { key, body: { market_id: "fed", force: true } })).status, 202);
+  assert.equal(await usageOf(), 1, "a forced analysis counts");
   app.analyses.start();
   const { status, json: signal } = await ask("?wait=true&expand=causal");
   assert.equal(status, 200);
@@ -54,7 +56,7 @@ analysisTest("a signal waits for its analysis, is entered once, and counts once"
   assert.ok(signal.size_pct > 0 && signal.size_pct <= 0.1);
   assert.equal(signal.causal.overall_probability, signal.model_probability);
   assert.equal((await ask()).status, 200);
-  assert.equal(await usageOf(), 2);
+  assert.equal(await usageOf(), 3);
   const [trade, ...others] = await readTrades(database);
   assert.deepEqual(others, [], "one entry per analysis and side");
   assert.deepEqual(trade, {
