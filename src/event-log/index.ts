@@ -5,4 +5,4 @@
 export { appendEvents, createEventLog, EVENTS_TOPIC, type EventLog } from "./event-log.ts";
 export { followEvents } from "./follow-events.ts";
 export { formatEvent } from "./format-event.ts";
-export { EVENT_TYPES, type EventType, type LoggedEvent, type NewEvent } from "./model.ts";
+export { EVENT_TYPES, type EventPage, type EventType, type LoggedEvent, type NewEvent } from "./model.ts";
