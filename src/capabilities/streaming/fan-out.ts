@@ -6,8 +6,6 @@ import { LiveIndex } from "./live-index.ts";
 import type { StreamFilter } from "./model.ts";
 import type { StreamClient } from "./stream-client.ts";
 
-/** Newest events in memory, from which most clients resume. */
-export const RING_EVENTS_MAX = 10_000;
 const RING_BYTES_MAX = 8 * 1024 * 1024;
 /** Size of a write of older events. The next one waits until the kernel has accepted it. */
 const CHUNK_BYTES_MAX = 32 * 1024;
@@ -21,11 +19,18 @@ export class FanOut {
   readonly #live = new LiveIndex();
   readonly #ring: FrameRing;
 
-  /** @param options.cut  closes the connection of a client that does not keep up */
-  constructor(options: { readonly clock: Clock; readonly cut: (client: StreamClient) => void }) {
+  /**
+   * @param options.eventsMax  newest events in memory
+   * @param options.cut  closes the connection of a client that does not keep up
+   */
+  constructor(options: {
+    readonly clock: Clock;
+    readonly eventsMax: number;
+    readonly cut: (client: StreamClient) => void;
+  }) {
     this.#clock = options.clock;
     this.#cut = options.cut;
-    this.#ring = new FrameRing({ countMax: RING_EVENTS_MAX, bytesMax: RING_BYTES_MAX, position: 0 });
+    this.#ring = new FrameRing({ countMax: options.eventsMax, bytesMax: RING_BYTES_MAX, position: 0 });
   }
 
   /** The last id of the log that was read. */

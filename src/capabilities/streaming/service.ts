@@ -6,13 +6,15 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import { CatchUp, startOf } from "./catch-up.ts";
-import { FanOut, RING_EVENTS_MAX } from "./fan-out.ts";
+import { FanOut } from "./fan-out.ts";
 import { encodeRetry, HEARTBEAT, KEY_CHANGED, PREAMBLE } from "./frame.ts";
 import { checkKeys, type ReadPlans } from "./key-check.ts";
 import { STREAM_LIMITS, type StreamLimits, type StreamRequest } from "./model.ts";
 import { StreamClient } from "./stream-client.ts";
 import { StreamSlots } from "./stream-slots.ts";
 
+/** Newest events in memory, from which most clients resume. */
+const EVENTS_IN_MEMORY_MAX = 10_000;
 const TICK_MS = 1_000;
 /** Ticks between two comments to a client. Each tick serves one part of the clients. */
 const HEARTBEAT_TICKS = 15;
@@ -36,6 +38,8 @@ export interface StreamingOptions {
   readonly random: Random;
   readonly logger: Log;
   readonly limits?: Partial<StreamLimits>;
+  /** Newest events in memory, from which clients resume without a read of the log. */
+  readonly eventsInMemoryMax?: number;
 }
 
 export interface StreamFigures {
@@ -50,12 +54,14 @@ export type Streaming = ReturnType<typeof createStreaming>;
 
 /** Streams the event log to clients. One follower of the log serves all of them. */
 export function createStreaming(options: StreamingOptions) {
-  const { log, bus, clock, random, logger } = options;
+  const { log, bus, clock, random, logger, eventsInMemoryMax = EVENTS_IN_MEMORY_MAX } = options;
   const slots = new StreamSlots({ ...STREAM_LIMITS, ...options.limits });
   /** The open streams by the tick that sends their comments. */
   const clientsByTick = Array.from({ length: HEARTBEAT_TICKS }, () => new Set<StreamClient>());
   /** Clients that wait for the first read of the log; null after it. */
   let waiting: Set<StreamClient> | null = new Set();
+  /** The newest id when the first read began; null before. A client that connects during the read starts there. */
+  let firstId: number | null = null;
   let nextTick = 0;
   let isEnding = false;
   let abort = new AbortController();
@@ -69,7 +75,7 @@ export function createStreaming(options: StreamingOptions) {
     cutCounts[reason] += 1;
     client.destroy();
   };
-  const fanOut = new FanOut({ clock, cut: (client) => cut(client, "unsent_bytes") });
+  const fanOut = new FanOut({ clock, eventsMax: eventsInMemoryMax, cut: (client) => cut(client, "unsent_bytes") });
   const catchUp = new CatchUp({
     ...{ log, clock, fanOut },
     onError: (err) => logger.error({ err }, "a stream could not be resumed"),
@@ -106,7 +112,9 @@ export function createStreaming(options: StreamingOptions) {
   /** Reads the newest events into memory, from which clients resume after a restart. */
   const readNewest = async (signal: AbortSignal): Promise<void> => {
     const latestId = await log.latestId();
-    fanOut.begin(Math.max(latestId - RING_EVENTS_MAX, (await log.oldestId()) - 1, 0));
+    firstId = latestId;
+    for (const client of waiting ?? []) client.position ??= latestId;
+    fanOut.begin(Math.max(latestId - eventsInMemoryMax, (await log.oldestId()) - 1, 0));
     for (let isComplete = false; !isComplete && !signal.aborted; ) {
       const page = await log.readAfter(fanOut.through, { limit: EVENTS_PER_FIRST_READ });
       if (page.hasGap) fanOut.begin(startOf(page));
@@ -164,7 +172,10 @@ export function createStreaming(options: StreamingOptions) {
           client.write(PREAMBLE, clock.monotonic());
           if (isEnding) endClient(client, Buffer.alloc(0));
           else if (waiting === null) catchUp.resume(client);
-          else waiting.add(client);
+          else {
+            client.position ??= firstId;
+            waiting.add(client);
+          }
         },
         close() {
           release();

@@ -41,6 +41,7 @@ export class StreamClient {
    */
   write(bytes: Buffer, now: number, onSent?: () => void): boolean {
     if (!this.#socket.writable) return true;
+    if (this.#socket.writableLength === 0) this.#unsent = null;
     this.#socket.write(bytes, onSent && ((error) => (error == null ? onSent() : undefined)));
     this.#queuedBytes += bytes.length;
     const { writableLength } = this.#socket;

@@ -94,14 +94,14 @@ export class StreamReader {
       if (data !== undefined) this.events.push({ id, event, data });
       return;
     }
-    const [, name = "", value = ""] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+    const [, name = "", value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
     if (name === "retry") this.retryMs = Number(value);
     else if (name === "data" && this.#fields.data !== undefined) this.#fields.data += `\n${value}`;
     else if (name !== "") this.#fields[name] = value;
   }
 }
 
-/** A server with the stream route. The key `KEY <customer>` authenticates a customer; each has one API key. */
+/** A server with the stream route on a fake clock. Any Bearer key authenticates a customer; its text is the key's id. */
 export async function openStreamServer(
   options: Partial<StreamingOptions> & {
     readonly http?: Partial<HttpServerOptions>;
@@ -111,7 +111,8 @@ export async function openStreamServer(
   const { http = {}, ...streamingOptions } = options;
   const clock = new FakeClock();
   const bus = createInProcessBus(quietLog);
-  const log = options.log ?? new MemoryEventLog(bus);
+  const log = options.log ?? new MemoryEventLog();
+  log.bus = bus;
   const plans = new Map<string, Plan>();
   let plansReads = 0;
   const streaming = createStreaming({
