@@ -7,6 +7,7 @@ import type { Customers, SignUpSettings } from "./capabilities/customers/index.t
 import type { Matching } from "./capabilities/matching/index.ts";
 import type { Metering } from "./capabilities/metering/index.ts";
 import type { PaymentPorts } from "./capabilities/payments/index.ts";
+import type { StreamLimits } from "./capabilities/streaming/index.ts";
 import type { Verification } from "./capabilities/track-record/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { ConnectionMaxima } from "./http/connection-limits.ts";
@@ -50,6 +51,8 @@ export interface AppPorts {
   readonly corsOrigins?: readonly string[];
   /** Limits of connections; omitted fields have the defaults of the HTTP server. */
   readonly connections?: Partial<ConnectionMaxima>;
+  /** Limits of open event streams; omitted fields have defaults. */
+  readonly streams?: Partial<StreamLimits>;
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
   /** Retention of stored data in days; omitted fields have defaults. */

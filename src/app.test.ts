@@ -54,6 +54,7 @@ const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "pro accoun
   "GET /v1/events/{slug}/analysis": "free",
   "GET /v1/events/{slug}/probability-map": "free",
   "GET /v1/calibration": "anyone",
+  "GET /v1/stream": "free",
   "POST /v1/customers/signup": "anyone",
   "GET /v1/customers/me": "account",
   "GET /v1/customers/me/keys": "account",

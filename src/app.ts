@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import { buildAnalyses } from "./app-analyses.ts";
 import { buildCustomers } from "./app-customers.ts";
+import { buildStreaming } from "./app-events.ts";
 import type { App, AppPorts } from "./app-ports.ts";
 import { registerMarketRoutes } from "./app-routes.ts";
 import { buildTrading } from "./app-trading.ts";
@@ -28,6 +29,7 @@ import {
 } from "./capabilities/metering/index.ts";
 import { createMetrics, openMetricsServer } from "./capabilities/metrics/index.ts";
 import { createPayments } from "./capabilities/payments/index.ts";
+import { streamRoutes } from "./capabilities/streaming/index.ts";
 import { createEventLog, type EventLog } from "./event-log/index.ts";
 import {
   assetRoutes,
@@ -51,6 +53,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const matching = needsMatching ? createMatching({ ...ports, board }) : null;
   const analyses = buildAnalyses(ports, { board, ingest, eventLog, matching });
   const trading = buildTrading(ports, { board, ingest, eventLog, analyses });
+  const streaming = servesApi ? buildStreaming(ports, { eventLog }) : null;
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const accounts = buildCustomers(ports, nodeId);
@@ -77,6 +80,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           matching: () => matching?.report ?? null,
           payments: () => payments?.figures() ?? null,
           connections: () => http.connectionLimits.figures,
+          streams: () => streaming?.figures ?? null,
         });
 
   const marketplace = createMarketplace({ secrets: ports.marketplaceSecrets, database, clock });
@@ -121,6 +125,8 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   if (servesApi && matching !== null) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
     registerMarketRoutes(http, { ports, board, ingest, matching, analyses, trading, health: createReport });
+    const tradingVenues = ports.venues.filter((venue) => !venue.referenceOnly).map(({ id }) => id);
+    if (streaming !== null) streamRoutes(http, { streaming, venues: tradingVenues });
     const signIn = createBrowserSignIn({ sessions, publicUrl });
     customerRoutes(http, { customers, usage, clock, random, publicUrl, signIn });
     assetRoutes(http, [STYLESHEET_ASSET, COPY_SCRIPT_ASSET, KEY_SCRIPT_ASSET, ACCOUNT_STYLES]);
@@ -150,10 +156,11 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       payments?.start();
       analyses.start();
       trading.start();
+      streaming?.start();
     },
     async stop() {
       storeProbe.stop();
-      await Promise.all([payments?.stop(), analyses.stop(), trading.stop()]);
+      await Promise.all([payments?.stop(), analyses.stop(), trading.stop(), streaming?.stop()]);
       await ports.jobs.close();
       await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
       await metering.stop();

@@ -4,4 +4,5 @@
  */
 export { appendEvents, createEventLog, EVENTS_TOPIC, type EventLog } from "./event-log.ts";
 export { followEvents } from "./follow-events.ts";
-export type { NewEvent } from "./model.ts";
+export { formatEvent } from "./format-event.ts";
+export { EVENT_TYPES, type EventPage, type EventType, type LoggedEvent, type NewEvent } from "./model.ts";

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { RefusalReason } from "./connection-limits.ts";
 import { DEFAULT_RETRY_AFTER_SECONDS, STATUS } from "./problem.ts";
+import { hasDirectBody } from "./response/direct-body.ts";
 
 interface Context {
   readonly data: string;
@@ -11,7 +12,7 @@ interface Context {
 
 /** Responds to malformed HTTP, oversized headers and request timeouts. Neither returns nor logs the client's data. */
 export function respondToClientError(error: { readonly code?: string }, socket: Socket, context: Context): void {
-  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
+  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable || hasDirectBody(socket)) {
     socket.destroy();
     return;
   }

@@ -161,6 +161,23 @@ test("a stream is charged before its first byte; if the route settles after the 
   await shop.close();
 });
 
+test("a payer's event stream is charged once, before its first byte, and its payment opens no second stream", async () => {
+  const shop = await startShop(await embeddedDatabase());
+  const url = `${shop.url}/v1/stream`;
+  const payer = await chain.newPayer(LISTING * 500n);
+  const { header } = await signPayment(payer, chain, await fetchRequirements(url));
+  const stream = await fetch(url, { headers: { "payment-signature": header } });
+  assert.deepEqual([stream.status, stream.headers.get("cache-control")], [200, "no-store"]);
+  assert.equal(decode(stream.headers.get("payment-response")).success, true);
+  assert.deepEqual([await shop.transfers(), await shop.states()], [1, ["delivered"]]);
+  const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  assert.match((await reader?.read())?.value ?? "", /^: ok\nretry: 3000\n\n/);
+  assert.equal((await callWith(url, header)).status, 402);
+  assert.equal(await shop.transfers(), 1);
+  await reader?.cancel();
+  await shop.close();
+});
+
 test("a route that hijacks the response delivers nothing to a payer", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);

@@ -69,8 +69,24 @@ export async function send(
     },
     body: body === null ? undefined : JSON.stringify(body),
   });
-  const isJson = response.headers.get("content-type")?.startsWith("application/json");
-  return { status: response.status, body: isJson ? await response.json() : await response.text(), request };
+  return { status: response.status, body: await readBody(response), request };
+}
+
+function readBody(response: Response): Promise<unknown> {
+  const contentType = response.headers.get("content-type") ?? "";
+  if (contentType.startsWith("application/json")) return response.json();
+  return contentType.startsWith("text/event-stream") ? readFirstEvent(response) : response.text();
+}
+
+/** Returns a stream up to the end of its first event, and closes it. */
+async function readFirstEvent({ body }: Response): Promise<string> {
+  let text = "";
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    const [upToFirst] = /^.*?\ndata: .*?\n\n/s.exec(text) ?? [];
+    if (upToFirst !== undefined) return upToFirst;
+  }
+  return text;
 }
 
 function findOperation(

@@ -39,7 +39,7 @@ const SAMPLE_WRITERS: Readonly<Record<Language, (context: SampleContext) => stri
 
 function writeCurl({ operation, request, url, key }: SampleContext): string {
   return [
-    operation.method === "GET" ? `curl ${quoteShell(url)}` : `curl -X ${operation.method} ${quoteShell(url)}`,
+    `curl${isStream(operation) ? " -N" : ""}${operation.method === "GET" ? "" : ` -X ${operation.method}`} ${quoteShell(url)}`,
     ...(operation.needsKey ? [`-H ${quoteShell(`Authorization: Bearer ${key}`)}`] : []),
     ...(operation.body === null
       ? []
@@ -61,6 +61,14 @@ function writeTypeScript({ operation, request, url, key }: SampleContext): strin
     options.length === 0
       ? `fetch(${JSON.stringify(url)})`
       : `fetch(${JSON.stringify(url)}, {\n${options.map((option) => `  ${option},\n`).join("")}})`;
+  if (isStream(operation))
+    return [
+      `const response = await ${call};`,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the sample contains a template literal
+      "if (!response.ok || response.body === null) throw new Error(`${response.status}`);",
+      "const decoder = new TextDecoder();",
+      "for await (const chunk of response.body) console.log(decoder.decode(chunk, { stream: true }));",
+    ].join("\n");
   return [
     `const response = await ${call};`,
     `const body = await response.${isJson(operation) ? "json" : "text"}();`,
@@ -89,9 +97,14 @@ function writePython({ operation, request, url, key }: SampleContext): string {
       ? `request = urllib.request.Request(${options[0]})`
       : `request = urllib.request.Request(\n${options.map((option) => `    ${option},\n`).join("")})`,
     "with urllib.request.urlopen(request) as response:",
-    isJson(operation) ? "    print(json.load(response))" : "    print(response.read().decode())",
+    ...(isStream(operation)
+      ? ["    for line in response:", '        print(line.decode(), end="")']
+      : [isJson(operation) ? "    print(json.load(response))" : "    print(response.read().decode())"]),
   ].join("\n");
 }
+
+/** Whether the response has no end, so that a program must read it as it arrives. */
+const isStream = ({ success }: Operation): boolean => success.contentType === "text/event-stream";
 
 const isJson = ({ success }: Operation): boolean => success.contentType === "application/json";
 

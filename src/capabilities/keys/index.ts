@@ -5,5 +5,5 @@ export { createKeyDirectory, KEYS_TOPIC, type KeyDirectory } from "./key-directo
 export { createKey, randomBase32 } from "./key-format.ts";
 export { createKeyUsage } from "./key-usage.ts";
 export { createLookUpQueue } from "./look-up-queue.ts";
-export { insertKey } from "./queries.ts";
+export { findActivePlans, insertKey } from "./queries.ts";
 export { createToken, hashToken, isToken } from "./tokens.ts";

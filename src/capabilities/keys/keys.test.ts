@@ -14,7 +14,7 @@ import type { Random } from "../../ports/random.ts";
 import { DEMO_CUSTOMER_IDS, ensureDemoKeys } from "./demo-keys.ts";
 import { createKeyDirectory, type KeyDirectory } from "./key-directory.ts";
 import { createKey, parseKey } from "./key-format.ts";
-import { replaceKey } from "./queries.ts";
+import { findActivePlans, replaceKey } from "./queries.ts";
 
 /** Deterministic random numbers, so that failures can be reproduced. */
 function seededRandom(seed: number): Random {
@@ -153,6 +153,27 @@ eachDatabase("a replaced key is rejected immediately after the cache has been cl
   assert.notEqual(find(directory, oldKey.key), null);
   directory.clear();
   assert.equal(await find(directory, oldKey.key), null);
+});
+
+eachDatabase("the plans of active keys are the current ones; other keys have none", async (database) => {
+  const customers = ["active", "changed", "revoked", "canceled"].map((customerId) => ({
+    customerId,
+    plan: "free" as Plan,
+  }));
+  const store = (customer: { customerId: string; plan: Plan }, keyId: string) =>
+    replaceKey(database, customer, { ...createKey(systemRandom, "free"), keyId, name: "test" }, 0);
+  for (const customer of customers) await store(customer, `key-${customer.customerId}`);
+  await database.query("update customers set plan = 'pro' where customer_id = 'changed'");
+  await database.query("update customers set status = 'canceled' where customer_id = 'canceled'");
+  await store({ customerId: "revoked", plan: "free" }, "key-new");
+  const keyIds = ["key-active", "key-changed", "key-revoked", "key-canceled", "key-unknown"];
+  assert.deepEqual(
+    await findActivePlans(database, keyIds),
+    new Map([
+      ["key-active", "free"],
+      ["key-changed", "pro"],
+    ]),
+  );
 });
 
 eachDatabase("the key of a canceled customer is not found", async (database) => {

@@ -42,6 +42,19 @@ export async function findKeyOwners(
   return keys.map(({ hash }) => owners.get(hash) ?? null);
 }
 
+/** Returns the current plans of keys by key id; without keys that are revoked or whose customer is canceled. */
+export async function findActivePlans(
+  database: Database,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, Plan>> {
+  const rows = await database.query<{ readonly keyId: string; readonly plan: Plan }>(
+    `select key_id as "keyId", customers.plan from api_keys join customers using (customer_id)
+     where key_id = any($1::text[]) and revoked_at is null and customers.status <> 'canceled'`,
+    [keyIds],
+  );
+  return new Map(rows.map(({ keyId, plan }) => [keyId, plan]));
+}
+
 /** Whether the key is active and belongs to this customer on this plan, even if the customer is canceled. */
 export async function belongsToCustomer(
   database: Database,

@@ -52,6 +52,7 @@ function createSources(state: ReturnType<typeof createState>): MetricsSources {
     matching: () => state.matching,
     payments: () => state.payments,
     connections: () => ({ open: 5, rejected: { total: 0, address: 2 } }),
+    streams: () => ({ open: 7, cut: { unsent_bytes: 1, stalled: 2 }, fanOutMs: 250 }),
   };
 }
 
@@ -73,6 +74,9 @@ test("each scrape returns the current values of the sources, for gauges and coun
     "parallax_matching_pending 4",
     "parallax_matching_restarts_total 2",
     "parallax_http_connections 5",
+    "parallax_streams 7",
+    'parallax_streams_cut_total{reason="stalled"} 2',
+    "parallax_stream_fan_out_seconds 0.25",
     'parallax_http_connections_rejected_total{reason="total"} 0',
     'parallax_http_connections_rejected_total{reason="address"} 2',
     'parallax_venue_markets{venue="alpha"} 12',

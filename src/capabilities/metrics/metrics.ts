@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Ingest, VenueStatusReport } from "../../ingest/index.ts";
 import type { MatchingReport } from "../matching/index.ts";
+import type { StreamFigures } from "../streaming/index.ts";
 
 /** The sources of the metrics; each is called at every scrape and must be cheap. */
 export interface MetricsSources {
@@ -17,6 +18,8 @@ export interface MetricsSources {
   readonly matching: () => MatchingReport | null;
   /** Number of open connections to the API, and of refused and closed connections by reason. */
   readonly connections: () => { readonly open: number; readonly rejected: Readonly<Record<string, number>> };
+  /** Open event streams; null on a node without the API. */
+  readonly streams: () => StreamFigures | null;
   /** Number of payments that changed to each state, and of settlements with unknown result; null if payments are off. */
   readonly payments: () => { readonly counts: Readonly<Record<string, number>>; readonly unknown: number } | null;
 }
@@ -148,6 +151,27 @@ function addMatchingMetrics(addGauge: Define, addCounter: Define, report: Metric
   addCounter("parallax_matching_restarts_total", "Failures of the matching thread.", [], read("restarts"));
 }
 
+function addStreamMetrics(addGauge: Define, addCounter: Define, figures: MetricsSources["streams"]): void {
+  addGauge("parallax_streams", "Open event streams.", [], (set) => set({}, figures()?.open ?? 0));
+  addCounter(
+    "parallax_streams_cut_total",
+    "Event streams closed because the client read too slowly, by reason.",
+    ["reason"],
+    (set) => {
+      for (const [reason, count] of Object.entries(figures()?.cut ?? {})) set({ reason }, count);
+    },
+  );
+  addGauge(
+    "parallax_stream_fan_out_seconds",
+    "Time to write the latest events to all streams; absent before the first.",
+    [],
+    (set) => {
+      const fanOutMs = figures()?.fanOutMs ?? null;
+      if (fanOutMs !== null) set({}, fanOutMs / 1000);
+    },
+  );
+}
+
 /** Prometheus metrics of one process, including Node's (memory, event-loop delay, garbage collection). */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
@@ -208,6 +232,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
       for (const [reason, count] of Object.entries(sources.connections().rejected)) set({ reason }, count);
     },
   );
+  addStreamMetrics(addGauge, addCounter, sources.streams);
   addGauge("parallax_payments_unknown", "Payments with an unknown settlement result.", [], (set) => {
     set({}, sources.payments()?.unknown ?? 0);
   });

@@ -127,7 +127,9 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
         }
         const settlement = await mapRejection(request, call, service.deliver(run, response));
         setSettlementHeader(reply, service.asset, call.payment.version, settlement);
-        reply.header("cache-control", "private");
+        if (reply.getHeader("cache-control") !== "no-store") reply.header("cache-control", "private");
+        // The payment is settled: the send hook may hand the connection to a direct body.
+        Reflect.deleteProperty(reply, "hijack");
         return payload;
       } catch (error) {
         const problem = replaceWithProblem(request, reply, payload, error, log);
@@ -179,9 +181,9 @@ function setSettlementHeader(
 const networkOf = ({ network }: PaymentAsset, version: number) =>
   version === 1 ? (networkNameV1(network) ?? network) : network;
 
-/** Replaces `reply.hijack`, because a hijacked response would bypass settlement. */
+/** Replaces `reply.hijack` until the payment is settled, because a hijacked response would bypass settlement. */
 const forbidHijack = (): never => {
-  throw new Error("a paid route must send its response, including streams, with reply.send");
+  throw new Error("a paid route must send its response, including streams, with reply.send or sendDirect");
 };
 
 /** Discards the response including its headers, and prepares the error response instead. Returns its body. */

@@ -4,6 +4,7 @@ import type { Lifecycle } from "../lifecycle.ts";
 import { isPaid, type PaymentGate } from "../payment-gate.ts";
 import { chooseEncoding, compress, type Encoding, isCompressible, isWorthCompressing } from "./compression.ts";
 import { matchesEntityTag, weakEntityTag } from "./conditional.ts";
+import { DirectPayload, handOver } from "./direct-body.ts";
 
 type Done = (error: Error | null, payload?: unknown) => void;
 
@@ -28,7 +29,8 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates the `onSend` hook: cache headers, entity tag and 304, page headers, compression. Streams are not modified.
+ * Creates the `onSend` hook: cache headers, entity tag and 304, page headers, compression. Streams are not modified. A direct body
+ * gets the connection after all other steps, so also after the settlement of a payment.
  *
  * @param paymentGate  settles the payment of a paid request before the response is sent
  */
@@ -54,6 +56,11 @@ export function createSendHook(
     if (deprecation !== undefined) setDeprecationHeaders(reply, deprecation);
     const contentType = String(reply.getHeader("content-type") ?? "");
     if (contentType.startsWith("text/html")) setMissingHeaders(reply, HTML_HEADERS);
+    if (payload instanceof DirectPayload) {
+      onSent(request, reply);
+      handOver(reply, payload);
+      return;
+    }
     if (typeof payload !== "string" && !Buffer.isBuffer(payload)) {
       done(null, payload);
       return;

@@ -1,0 +1,234 @@
+import type { Socket } from "node:net";
+import { AppError } from "../../domain/errors.ts";
+import { type EventLog, followEvents } from "../../event-log/index.ts";
+import type { Bus } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
+import { CatchUp, startOf } from "./catch-up.ts";
+import { FanOut } from "./fan-out.ts";
+import { encodeRetry, HEARTBEAT, KEY_CHANGED, PREAMBLE } from "./frame.ts";
+import { checkKeys, type ReadPlans } from "./key-check.ts";
+import { STREAM_LIMITS, type StreamLimits, type StreamRequest } from "./model.ts";
+import { StreamClient } from "./stream-client.ts";
+import { StreamSlots } from "./stream-slots.ts";
+
+/** Newest events in memory, from which most clients resume. */
+const EVENTS_IN_MEMORY_MAX = 10_000;
+const TICK_MS = 1_000;
+/** Ticks between two comments to a client. Each tick serves one part of the clients. */
+const HEARTBEAT_TICKS = 15;
+const KEY_CHECK_TICKS = 30;
+const EVENTS_PER_BATCH = 100;
+const EVENTS_PER_FIRST_READ = 1_000;
+const RETRY_DELAY_MS = 1_000;
+/** Time that the last bytes may take when the server stops. */
+const END_MS_MAX = 2_000;
+/** Range of the reconnection time that a stopping server requests, so that clients do not return at once. */
+const RETRY_MS_MIN = 1_000;
+const RETRY_MS_RANGE = 4_000;
+
+export interface StreamingOptions {
+  readonly log: Pick<EventLog, "readAfter" | "latestId" | "oldestId">;
+  readonly bus: Pick<Bus, "subscribe">;
+  /** Bus topic of key changes. */
+  readonly keysTopic: string;
+  readonly readPlans: ReadPlans;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Log;
+  readonly limits?: Partial<StreamLimits>;
+  /** Newest events in memory, from which clients resume without a read of the log. */
+  readonly eventsInMemoryMax?: number;
+}
+
+export interface StreamFigures {
+  readonly open: number;
+  /** Clients that were cut, by reason. */
+  readonly cut: { readonly unsent_bytes: number; readonly stalled: number };
+  /** Milliseconds from reading the latest events until they were written to all clients; null before the first. */
+  readonly fanOutMs: number | null;
+}
+
+export type Streaming = ReturnType<typeof createStreaming>;
+
+/** Streams the event log to clients. One follower of the log serves all of them. */
+export function createStreaming(options: StreamingOptions) {
+  const { log, bus, clock, random, logger, eventsInMemoryMax = EVENTS_IN_MEMORY_MAX } = options;
+  const slots = new StreamSlots({ ...STREAM_LIMITS, ...options.limits });
+  /** The open streams by the tick that sends their comments. */
+  const clientsByTick = Array.from({ length: HEARTBEAT_TICKS }, () => new Set<StreamClient>());
+  /** Clients that wait for the first read of the log; null after it. */
+  let waiting: Set<StreamClient> | null = new Set();
+  /** The newest id when the first read began; null before. A client that connects during the read starts there. */
+  let firstId: number | null = null;
+  let nextTick = 0;
+  let isEnding = false;
+  let abort = new AbortController();
+  let following = Promise.resolve();
+  let cancelTick = () => {};
+  let unsubscribe = () => {};
+  const cutCounts = { unsent_bytes: 0, stalled: 0 };
+  let fanOutMs: number | null = null;
+
+  const cut = (client: StreamClient, reason: keyof typeof cutCounts): void => {
+    cutCounts[reason] += 1;
+    client.destroy();
+  };
+  const fanOut = new FanOut({ clock, eventsMax: eventsInMemoryMax, cut: (client) => cut(client, "unsent_bytes") });
+  const catchUp = new CatchUp({
+    ...{ log, clock, fanOut },
+    onError: (err) => logger.error({ err }, "a stream could not be resumed"),
+  });
+
+  function* allClients(): Generator<StreamClient, void, void> {
+    for (const clients of clientsByTick) yield* clients;
+  }
+
+  const endClient = (client: StreamClient, bytes: Buffer): void => {
+    client.write(bytes, clock.monotonic());
+    client.end();
+  };
+
+  const keyChecks = createSingleRun(async () => {
+    try {
+      await checkKeys(allClients(), options.readPlans, (client) => endClient(client, KEY_CHANGED));
+    } catch (err) {
+      logger.warn({ err }, "the keys of streams could not be checked");
+    }
+  });
+
+  const scheduleTick = (tick: number): void => {
+    cancelTick = clock.setTimeout(() => {
+      scheduleTick(tick + 1);
+      const now = clock.monotonic();
+      for (const client of allClients()) if (client.isStalled(now)) cut(client, "stalled");
+      for (const client of clientsByTick[tick % HEARTBEAT_TICKS] ?? [])
+        if (!client.hasUnsentBytes) client.write(HEARTBEAT, now);
+      if (tick % KEY_CHECK_TICKS === 0) keyChecks.run();
+    }, TICK_MS);
+  };
+
+  /** Reads the newest events into memory, from which clients resume after a restart. */
+  const readNewest = async (signal: AbortSignal): Promise<void> => {
+    const latestId = await log.latestId();
+    firstId = latestId;
+    for (const client of waiting ?? []) client.position ??= latestId;
+    fanOut.begin(Math.max(latestId - eventsInMemoryMax, (await log.oldestId()) - 1, 0));
+    for (let isComplete = false; !isComplete && !signal.aborted; ) {
+      const page = await log.readAfter(fanOut.through, { limit: EVENTS_PER_FIRST_READ });
+      if (page.hasGap) fanOut.begin(startOf(page));
+      fanOut.store(page.events, page.through);
+      isComplete = page.through >= page.latestId;
+      await clock.yieldToEventLoop();
+    }
+    if (signal.aborted) return;
+    const clients = waiting ?? [];
+    waiting = null;
+    for (const client of clients) catchUp.resume(client);
+  };
+
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    const batches = followEvents({ log, bus, clock, after: fanOut.through, batchMax: EVENTS_PER_BATCH, signal });
+    for await (const batch of batches) {
+      const startedAt = clock.monotonic();
+      if (batch.hasGap) await fanOut.sendReset(startOf(batch));
+      await fanOut.send(batch.events, batch.through);
+      fanOutMs = clock.monotonic() - startedAt;
+    }
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        if (waiting !== null) await readNewest(signal);
+        await follow(signal);
+      } catch (err) {
+        logger.error({ err }, "the events of streams could not be read");
+        await clock.sleep(RETRY_DELAY_MS, signal).catch(() => {});
+      }
+    }
+  };
+
+  return {
+    get figures(): StreamFigures {
+      return { open: slots.total, cut: { ...cutCounts }, fanOutMs };
+    },
+
+    /**
+     * Counts a stream, and returns its body. `close` must be called when the connection closes, even if `start` was not.
+     *
+     * @throws AppError `rate_limited` or `overloaded` above a limit of open streams, `draining` while the server stops
+     */
+    open(request: StreamRequest): { start(socket: Socket): void; close(): void } {
+      if (isEnding) throw new AppError("draining", "The service is stopping");
+      const release = slots.take(request.caller, request.address);
+      let client: StreamClient | null = null;
+      const clients = clientsByTick[nextTick++ % HEARTBEAT_TICKS];
+      return {
+        start(socket) {
+          client = new StreamClient(socket, request);
+          clients?.add(client);
+          client.write(PREAMBLE, clock.monotonic());
+          if (isEnding) endClient(client, Buffer.alloc(0));
+          else if (waiting === null) catchUp.resume(client);
+          else {
+            client.position ??= firstId;
+            waiting.add(client);
+          }
+        },
+        close() {
+          release();
+          if (client === null) return;
+          clients?.delete(client);
+          waiting?.delete(client);
+          fanOut.remove(client);
+        },
+      };
+    },
+
+    start(): void {
+      abort = new AbortController();
+      following = run(abort.signal);
+      unsubscribe = bus.subscribe(options.keysTopic, keyChecks.run);
+      scheduleTick(1);
+    },
+
+    /** Ends all streams and rejects new ones. Connections that do not accept the last bytes are closed after 2 s. */
+    endStreams(): void {
+      isEnding = true;
+      for (const client of allClients())
+        endClient(client, encodeRetry(RETRY_MS_MIN + RETRY_MS_RANGE * random.uniform()));
+      clock.setTimeout(() => {
+        for (const client of allClients()) client.destroy();
+      }, END_MS_MAX);
+    },
+
+    async stop(): Promise<void> {
+      cancelTick();
+      unsubscribe();
+      abort.abort();
+      await Promise.all([following, keyChecks.ended()]);
+    },
+  };
+}
+
+/** Runs work at most once at a time. A run requested during another one follows it. */
+function createSingleRun(work: () => Promise<void>) {
+  let isRequested = false;
+  let current: Promise<void> | null = null;
+  const repeat = async (): Promise<void> => {
+    while (isRequested) {
+      isRequested = false;
+      await work();
+    }
+    current = null;
+  };
+  return {
+    run(): void {
+      isRequested = true;
+      current ??= repeat();
+    },
+    ended: () => current ?? Promise.resolve(),
+  };
+}

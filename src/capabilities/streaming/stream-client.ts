@@ -1,0 +1,69 @@
+import type { Socket } from "node:net";
+import type { StreamRequest } from "./model.ts";
+
+/** Above this number of unsent bytes a client is cut. */
+const UNSENT_BYTES_MAX = 64 * 1024;
+/** Age of the oldest unsent byte above which a client is cut. */
+const UNSENT_MS_MAX = 20_000;
+
+/** One open stream: writes to its connection, and limits what waits there. */
+export class StreamClient {
+  readonly request: StreamRequest;
+  readonly #socket: Socket;
+  /** Last event id that was written or that the filter has skipped; null until the stream has a position. */
+  position: number | null;
+  /** Whether the log has assigned an id that is at least `position`. */
+  isPositionKnown = false;
+  #queuedBytes = 0;
+  /** The bytes up to `offset` were queued by `at`, and some of them are unsent; null if all were sent. */
+  #unsent: { readonly offset: number; readonly at: number } | null = null;
+
+  constructor(socket: Socket, request: StreamRequest) {
+    this.#socket = socket;
+    this.request = request;
+    this.position = request.lastEventId;
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.writable;
+  }
+
+  get hasUnsentBytes(): boolean {
+    return this.#socket.writableLength > 0;
+  }
+
+  /**
+   * Writes bytes.
+   *
+   * @param now  monotonic milliseconds
+   * @param onSent  called when the kernel has accepted the bytes; not called if the connection closes before
+   * @returns whether the client keeps up; if not, the caller must cut it
+   */
+  write(bytes: Buffer, now: number, onSent?: () => void): boolean {
+    if (!this.#socket.writable) return true;
+    if (this.#socket.writableLength === 0) this.#unsent = null;
+    this.#socket.write(bytes, onSent && ((error) => (error == null ? onSent() : undefined)));
+    this.#queuedBytes += bytes.length;
+    const { writableLength } = this.#socket;
+    if (writableLength > 0) this.#unsent ??= { offset: this.#queuedBytes, at: now };
+    return writableLength <= UNSENT_BYTES_MAX;
+  }
+
+  /** Whether the oldest unsent byte is too old. @param now  monotonic milliseconds */
+  isStalled(now: number): boolean {
+    const { writableLength } = this.#socket;
+    if (writableLength === 0 || this.#unsent === null) this.#unsent = null;
+    else if (this.#queuedBytes - writableLength >= this.#unsent.offset)
+      this.#unsent = { offset: this.#queuedBytes, at: now };
+    return this.#unsent !== null && now - this.#unsent.at > UNSENT_MS_MAX;
+  }
+
+  /** Closes the connection after the unsent bytes. */
+  end(): void {
+    this.#socket.destroySoon();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+}
