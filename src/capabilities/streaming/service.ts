@@ -138,17 +138,11 @@ export function createStreaming(options: StreamingOptions) {
     }
   };
 
-  const run = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        if (waiting !== null) await readNewest(signal);
-        await follow(signal);
-      } catch (err) {
-        logger.error({ err }, "the events of streams could not be read");
-        await clock.sleep(RETRY_DELAY_MS, signal).catch(() => {});
-      }
-    }
-  };
+  const run = (signal: AbortSignal): Promise<void> =>
+    retryUntilAborted(signal, { clock, logger }, async () => {
+      if (waiting !== null) await readNewest(signal);
+      await follow(signal);
+    });
 
   return {
     get figures(): StreamFigures {
@@ -211,6 +205,22 @@ export function createStreaming(options: StreamingOptions) {
       await Promise.all([following, keyChecks.ended()]);
     },
   };
+}
+
+/** Runs work again after each failure and each end. */
+async function retryUntilAborted(
+  signal: AbortSignal,
+  { clock, logger }: Pick<StreamingOptions, "clock" | "logger">,
+  work: () => Promise<void>,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work();
+    } catch (err) {
+      logger.error({ err }, "the events of streams could not be read");
+      await clock.sleep(RETRY_DELAY_MS, signal).catch(() => {});
+    }
+  }
 }
 
 /** Runs work at most once at a time. A run requested during another one follows it. */
