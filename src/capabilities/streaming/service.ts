@@ -76,14 +76,10 @@ export function createStreaming(options: StreamingOptions) {
     client.destroy();
   };
   const fanOut = new FanOut({ clock, eventsMax: eventsInMemoryMax, cut: (client) => cut(client, "unsent_bytes") });
-  const catchUp = new CatchUp({
-    ...{ log, clock, fanOut },
-    onError: (err) => logger.error({ err }, "a stream could not be resumed"),
-  });
+  const onError = (err: unknown) => logger.error({ err }, "a stream could not be resumed");
+  const catchUp = new CatchUp({ log, clock, fanOut, onError });
 
-  function* allClients(): Generator<StreamClient, void, void> {
-    for (const clients of clientsByTick) yield* clients;
-  }
+  const allClients = () => clientsByTick.values().flatMap((clients) => clients.values());
 
   const endClient = (client: StreamClient, bytes: Buffer): void => {
     client.write(bytes, clock.monotonic());
