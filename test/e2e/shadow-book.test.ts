@@ -19,7 +19,7 @@ import { openShadowBook } from "../support/trading/shadow-book-harness.ts";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS = 60;
-const STEPS_PER_DAY = 1;
+const STEPS_PER_DAY = 2;
 const MARKETS_PER_VENUE = 14;
 /** In these days the job does not run, as in an outage. */
 const OUTAGE = { from: 30, to: 34 };
