@@ -18,6 +18,9 @@ import type { SandboxUrls } from "./sandbox-process.ts";
 import { loadSignUpSettings } from "./sign-up-settings.ts";
 import { StartupError } from "./startup-errors.ts";
 
+/** Share of the open connections that event streams may use, so that other requests can still connect. */
+const STREAM_SHARE = 0.75;
+
 /** Functions that release resources, called in reverse order at shutdown. */
 export type Closers = (() => Promise<unknown> | unknown)[];
 
@@ -51,6 +54,7 @@ export async function buildServiceApp(
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
     connections: config.connections,
+    streams: { total: Math.floor(STREAM_SHARE * config.connections.total) },
     marketplaceSecrets: config.marketplaceSecrets,
     eventDays: config.eventDays,
     analyses: {

@@ -48,7 +48,10 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "addresses or CIDR ranges, comma-separated, of proxies whose forwarding headers are trusted",
   ],
   PARALLAX_CORS_ORIGINS: ["", "origins, comma-separated, whose browser scripts may use the API"],
-  PARALLAX_CONNECTIONS_MAX: ["4096", "open connections to the API; must be below the limit of open files (ulimit -n)"],
+  PARALLAX_CONNECTIONS_MAX: [
+    "4096",
+    "open connections to the API, of which event streams use at most three quarters; must be below the limit of open files (ulimit -n)",
+  ],
   PARALLAX_CONNECTIONS_PER_ADDRESS_MAX: [
     "256",
     "open connections to the API from one IPv4 address or IPv6 /64; trusted proxies are not limited",

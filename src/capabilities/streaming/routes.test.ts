@@ -223,3 +223,25 @@ test("a payer that disconnects before the settlement releases its stream", async
   settle();
   await waitUntil(() => streaming.figures.open === 0);
 });
+
+test("a stream without an API key ends after an hour", async () => {
+  const { reader, settle, clock, log } = await openPaidServer(true);
+  settle();
+  await waitUntil(() => reader.body.includes("retry: 3000"));
+  for (let minute = 1; minute < 60; minute++) await clock.advance(60_000);
+  log.append();
+  await waitUntil(() => reader.events.length === 1);
+  assert.equal(reader.isClosed, false);
+  await clock.advance(60_000);
+  await waitUntil(() => reader.isClosed);
+  assert.match(reader.body, /: longest duration reached\n\n$/);
+});
+
+test("a stream with an API key stays open for longer than an hour", async () => {
+  const { open, clock, log } = await openStreamServer();
+  const reader = await open();
+  for (let minute = 0; minute < 70; minute++) await clock.advance(60_000);
+  log.append();
+  await waitUntil(() => reader.events.length === 1);
+  assert.equal(reader.isClosed, false);
+});

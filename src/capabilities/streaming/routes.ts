@@ -34,7 +34,7 @@ export function streamRoutes(
     tag: "Streaming",
     summary: "Stream events",
     description:
-      "Sends events as they occur. The call counts once per connection. After an interruption, reconnect with the header `Last-Event-ID` to receive the missed events.",
+      "Sends events as they occur. The call counts once per connection. After an interruption, reconnect with the header `Last-Event-ID` to receive the missed events. The stream of a caller without an API key ends after an hour.",
     operationId: "stream_events",
     query: streamQuery,
     headers: streamHeaders,

@@ -7,9 +7,10 @@ import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import { CatchUp, startOf } from "./catch-up.ts";
 import { FanOut } from "./fan-out.ts";
-import { encodeRetry, HEARTBEAT, KEY_CHANGED, PREAMBLE } from "./frame.ts";
+import { DURATION_REACHED, encodeRetry, HEARTBEAT, KEY_CHANGED, PREAMBLE } from "./frame.ts";
 import { checkKeys, type ReadPlans } from "./key-check.ts";
 import { STREAM_LIMITS, type StreamLimits, type StreamRequest } from "./model.ts";
+import { OpenClients } from "./open-clients.ts";
 import { StreamClient } from "./stream-client.ts";
 import { StreamSlots } from "./stream-slots.ts";
 
@@ -56,13 +57,11 @@ export type Streaming = ReturnType<typeof createStreaming>;
 export function createStreaming(options: StreamingOptions) {
   const { log, bus, clock, random, logger, eventsInMemoryMax = EVENTS_IN_MEMORY_MAX } = options;
   const slots = new StreamSlots({ ...STREAM_LIMITS, ...options.limits });
-  /** The open streams by the tick that sends their comments. */
-  const clientsByTick = Array.from({ length: HEARTBEAT_TICKS }, () => new Set<StreamClient>());
+  const clients = new OpenClients(HEARTBEAT_TICKS);
   /** Clients that wait for the first read of the log; null after it. */
   let waiting: Set<StreamClient> | null = new Set();
   /** The newest id when the first read began; null before. A client that connects during the read starts there. */
   let firstId: number | null = null;
-  let nextTick = 0;
   let isEnding = false;
   let abort = new AbortController();
   let following = Promise.resolve();
@@ -79,8 +78,6 @@ export function createStreaming(options: StreamingOptions) {
   const onError = (err: unknown) => logger.error({ err }, "a stream could not be resumed");
   const catchUp = new CatchUp({ log, clock, fanOut, onError });
 
-  const allClients = () => clientsByTick.values().flatMap((clients) => clients.values());
-
   const endClient = (client: StreamClient, bytes: Buffer): void => {
     client.write(bytes, clock.monotonic());
     client.end();
@@ -88,7 +85,7 @@ export function createStreaming(options: StreamingOptions) {
 
   const keyChecks = createSingleRun(async () => {
     try {
-      await checkKeys(allClients(), options.readPlans, (client) => endClient(client, KEY_CHANGED));
+      await checkKeys(clients.all(), options.readPlans, (client) => endClient(client, KEY_CHANGED));
     } catch (err) {
       logger.warn({ err }, "the keys of streams could not be checked");
     }
@@ -98,9 +95,10 @@ export function createStreaming(options: StreamingOptions) {
     cancelTick = clock.setTimeout(() => {
       scheduleTick(tick + 1);
       const now = clock.monotonic();
-      for (const client of allClients()) if (client.isStalled(now)) cut(client, "stalled");
-      for (const client of clientsByTick[tick % HEARTBEAT_TICKS] ?? [])
-        if (!client.hasUnsentBytes) client.write(HEARTBEAT, now);
+      for (const client of clients.all())
+        if (client.isStalled(now)) cut(client, "stalled");
+        else if (client.isOverdue(now)) endClient(client, DURATION_REACHED);
+      for (const client of clients.dueAt(tick)) if (!client.hasUnsentBytes) client.write(HEARTBEAT, now);
       if (tick % KEY_CHECK_TICKS === 0) keyChecks.run();
     }, TICK_MS);
   };
@@ -119,9 +117,9 @@ export function createStreaming(options: StreamingOptions) {
       await clock.yieldToEventLoop();
     }
     if (signal.aborted) return;
-    const clients = waiting ?? [];
+    const resuming = waiting ?? [];
     waiting = null;
-    for (const client of clients) catchUp.resume(client);
+    for (const client of resuming) catchUp.resume(client);
   };
 
   const follow = async (signal: AbortSignal): Promise<void> => {
@@ -154,11 +152,11 @@ export function createStreaming(options: StreamingOptions) {
       if (isEnding) throw new AppError("draining", "The service is stopping");
       const release = slots.take(request.caller, request.address);
       let client: StreamClient | null = null;
-      const clients = clientsByTick[nextTick++ % HEARTBEAT_TICKS];
+      let remove = () => {};
       return {
         start(socket) {
-          client = new StreamClient(socket, request);
-          clients?.add(client);
+          client = new StreamClient(socket, request, clock.monotonic());
+          remove = clients.add(client);
           client.write(PREAMBLE, clock.monotonic());
           if (isEnding) endClient(client, Buffer.alloc(0));
           else if (waiting === null) catchUp.resume(client);
@@ -170,7 +168,7 @@ export function createStreaming(options: StreamingOptions) {
         close() {
           release();
           if (client === null) return;
-          clients?.delete(client);
+          remove();
           waiting?.delete(client);
           fanOut.remove(client);
         },
@@ -187,10 +185,10 @@ export function createStreaming(options: StreamingOptions) {
     /** Ends all streams and rejects new ones. Connections that do not accept the last bytes are closed after 2 s. */
     endStreams(): void {
       isEnding = true;
-      for (const client of allClients())
+      for (const client of clients.all())
         endClient(client, encodeRetry(RETRY_MS_MIN + RETRY_MS_RANGE * random.uniform()));
       clock.setTimeout(() => {
-        for (const client of allClients()) client.destroy();
+        for (const client of clients.all()) client.destroy();
       }, END_MS_MAX);
     },
 

@@ -12,7 +12,7 @@ function openClient() {
     },
   };
   const request = { caller: "c", key: null, address: "a", filter: { types: 1, markets: null }, lastEventId: null };
-  return { socket, client: new StreamClient(socket as unknown as Socket, request) };
+  return { socket, client: new StreamClient(socket as unknown as Socket, request, 0) };
 }
 
 test("a client keeps up with at most 64 KiB unsent", () => {

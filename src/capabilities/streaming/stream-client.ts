@@ -6,9 +6,14 @@ const UNSENT_BYTES_MAX = 64 * 1024;
 /** Age of the oldest unsent byte above which a client is cut. */
 const UNSENT_MS_MAX = 20_000;
 
+/** Longest stream of a caller without an API key, who pays once per connection. */
+const KEYLESS_MS_MAX = 3_600_000;
+
 /** One open stream: writes to its connection, and limits what waits there. */
 export class StreamClient {
   readonly request: StreamRequest;
+  /** Monotonic milliseconds. */
+  readonly #startedAt: number;
   readonly #socket: Socket;
   /** Last event id that was written or that the filter has skipped; null until the stream has a position. */
   position: number | null;
@@ -18,9 +23,11 @@ export class StreamClient {
   /** The bytes up to `offset` were queued by `at`, and some of them are unsent; null if all were sent. */
   #unsent: { readonly offset: number; readonly at: number } | null = null;
 
-  constructor(socket: Socket, request: StreamRequest) {
+  /** @param startedAt  monotonic milliseconds */
+  constructor(socket: Socket, request: StreamRequest, startedAt: number) {
     this.#socket = socket;
     this.request = request;
+    this.#startedAt = startedAt;
     this.position = request.lastEventId;
   }
 
@@ -56,6 +63,11 @@ export class StreamClient {
     else if (this.#queuedBytes - writableLength >= this.#unsent.offset)
       this.#unsent = { offset: this.#queuedBytes, at: now };
     return this.#unsent !== null && now - this.#unsent.at > UNSENT_MS_MAX;
+  }
+
+  /** Whether the stream has reached the longest duration for its caller. @param now  monotonic milliseconds */
+  isOverdue(now: number): boolean {
+    return this.request.key === null && now - this.#startedAt >= KEYLESS_MS_MAX;
   }
 
   /** Closes the connection after the unsent bytes. */
