@@ -1,4 +1,4 @@
-/** Encrypts secrets that the store keeps and that the service must read again. */
+/** Encrypts secrets that are stored and decrypted later. */
 export interface SecretSeal {
   /**
    * @param owner  identifies the row that will contain the secret; `open` needs the same text

@@ -1,4 +1,4 @@
-/** Why no 2xx response arrived. Customers see only that the attempt failed; the reason is for the log. */
+/** Why a delivery got no 2xx response. The reason is only logged. Customers see only that the attempt failed. */
 export type DeliveryFailure = "forbidden_address" | "timeout" | "connection_failed" | "bad_response";
 
 /** A POST of JSON to a URL that a customer chose. */
@@ -25,7 +25,7 @@ export type WebhookAnswer =
 
 /** Outgoing requests to addresses that customers chose. Connects only to public addresses. */
 export interface WebhookOut {
-  /** Never throws: every failure is an answer. */
+  /** Never throws. A failure is a result. */
   post(request: WebhookRequest): Promise<WebhookAnswer>;
   close(): Promise<void>;
 }

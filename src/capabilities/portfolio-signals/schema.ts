@@ -15,7 +15,7 @@ import { POSITIONS_MAX } from "./model.ts";
 
 const ID_LENGTH_MAX = 512;
 const USD_MAX = 1e9;
-/** The finest grid of prices of any venue. The payout at a smaller price could exceed the range of a number. */
+/** Smallest price step of any venue. At a smaller price, the payout could exceed the range of a number. */
 const ENTRY_PRICE_MIN = 1e-6;
 const SIDES = ["yes", "no"] as const;
 const RISK_LEVELS = ["low", "medium", "high"] as const;

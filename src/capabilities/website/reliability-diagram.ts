@@ -20,8 +20,8 @@ interface FilledBin extends Bin {
 const isFilled = (bin: Bin): bin is FilledBin => bin.count > 0;
 
 /**
- * Renders the observed frequency against the mean probability of each bin with forecasts, with 95% intervals. On the diagonal
- * both are equal. The table below the drawing has the same figures.
+ * Renders the observed frequency of each bin with forecasts over its mean probability, with 95% intervals. On the
+ * diagonal, both are equal. The table below the drawing contains the same figures.
  */
 export function renderReliability(bins: readonly Bin[]): Html {
   const filled = bins.filter(isFilled);

@@ -106,7 +106,7 @@ function describeInterval(difference: Calibration["brierDifference"]): string {
   return `95% interval ${formatScoreChange(difference.low)} to ${formatScoreChange(difference.high)}`;
 }
 
-/** Says in one sentence what the difference shows. */
+/** Returns a sentence that interprets the difference of the Brier scores. */
 function judge(difference: Calibration["brierDifference"]): string {
   if (difference === null || difference.low === null || difference.high === null)
     return "One market cannot show whether our probabilities are better than the price.";
@@ -133,7 +133,7 @@ const renderScoreTable = (firstColumn: string, rows: readonly ScoreRow[]): Html 
     ]),
   );
 
-/** A table of few narrow columns, which stays a table on narrow screens. */
+/** A table with few narrow columns, which keeps its layout on narrow screens. */
 const renderNumberTable = (columns: readonly string[], rows: readonly (readonly string[])[]): Html =>
   html`<table class="scores" role="table">
 <thead role="rowgroup"><tr role="row">${columns.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
