@@ -19,8 +19,7 @@ const ATTEMPTS = 5;
 const EXPIRY_MS_MIN = 60_000;
 const HOUR_MS = 3_600_000;
 
-// biome-ignore lint/suspicious/noExplicitAny: untyped JSON
-type Json = any;
+type Json = ServiceResponse["json"];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: ServiceProcess;

@@ -16,6 +16,15 @@ async function assertVerified({ book }: ShadowBookHarness, trades: number, days:
   assert.deepEqual(verification.mismatches, []);
   assert.deepEqual([verification.trades, verification.days], [trades, days]);
 }
+
+/** Opens the markets "m" and "n", and enters a trade of 100 YES contracts into each. */
+async function enterTwoTrades({ open, book }: ShadowBookHarness): Promise<void> {
+  await open();
+  await open("n");
+  await book.enter(sampleEntry());
+  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
+}
+
 const profitsOf = async (harness: ShadowBookHarness) => (await harness.days()).map(({ pnl }) => pnl);
 
 eachDatabase("after an outage, the missed days are closed in order, each with its closing prices", async (db) => {
@@ -171,11 +180,8 @@ eachDatabase(
   "marks are deleted 400 days after their market was settled, and the book can still be verified",
   async (db) => {
     const harness = openShadowBook(db);
-    const { book, open, price, settle, goTo } = harness;
-    await open();
-    await open("n");
-    await book.enter(sampleEntry());
-    await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
+    const { book, price, settle, goTo } = harness;
+    await enterTwoTrades(harness);
     for (const day of [0, 1]) await price(day, 0.5 + 0.1 * day);
     await price(0, 0.3, "n");
     await goTo(2);
@@ -203,11 +209,8 @@ eachDatabase(
 
 eachDatabase("verification reports a changed result, day, mark or total", async (db) => {
   const harness = openShadowBook(db);
-  const { book, open, price, settle, goTo } = harness;
-  await open();
-  await open("n");
-  await book.enter(sampleEntry());
-  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
+  const { book, price, settle, goTo } = harness;
+  await enterTwoTrades(harness);
   await price(0, 0.5);
   await settle(YES, "n");
   await book.run();
