@@ -173,7 +173,7 @@ test("for any order of takes, releases, kills and maintenance on three nodes, us
           await clock.advance(times * 100);
           await meter.usage(ACCOUNT.customerId);
         } else {
-          // A kill may lose units released immediately before it.
+          // A kill may lose releases that are neither reported to the store nor written to the journal.
           await meter.usage(ACCOUNT.customerId);
           meters[node] = await restart(node);
         }
