@@ -275,6 +275,24 @@ test("200: a waiting call gets the signal of the analysis that it started", asyn
   assert.deepEqual([response.statusCode, response.json().analysis_id], [200, "plx-2"]);
 });
 
+test("200: the signal of a waiting call uses the market as it is after the analysis", async () => {
+  const { askAndWait, addMarket, state, clock } = await openApi({}, null);
+  const { reply } = await askAndWait();
+  addMarket("fed", { status: "closed" });
+  state.stored = sampleAnalysis(0.6, { analysisId: "plx-2", analysedAt: clock.now() });
+  state.run = "complete";
+  await clock.advance(1_000);
+  const { recommendation, reason } = (await reply).json();
+  assert.deepEqual([recommendation, reason], ["NO_TRADE", "The market is not open for orders."]);
+});
+
+test("200: a market of play money gets no trade, and no trade is entered", async () => {
+  const { ask, entries } = await openApi({ isPlayMoney: () => true });
+  const { recommendation, reason } = (await ask()).json();
+  assert.deepEqual([recommendation, reason], ["NO_TRADE", "The market is not traded with money."]);
+  assert.deepEqual(entries, []);
+});
+
 test("202: a waiting call ends after five minutes, and at once when the service stops", async () => {
   const { askAndWait, clock, service, state } = await openApi({}, null);
   const first = await askAndWait();

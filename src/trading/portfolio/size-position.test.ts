@@ -185,6 +185,13 @@ test("positions that cost the bankroll or more leave no cash, and a full cap lea
   assert.equal(little.share, 0);
 });
 
+test("a stake is at most the cash, even if settled positions are worth much more than they cost", () => {
+  const winner: HeldPosition = { ...held(1, "yes", 960, 0.5), market: null, settledValue: 1 };
+  const { share, limit } = sizePosition(taskOf([0.6], { positions: [winner] }));
+  near(share, 0.04, 1e-9);
+  assert.equal(limit, "cash");
+});
+
 test("a size above the base size pays the prices of the book, and is at most what the book offers", () => {
   const positions = [held(0, "no", 300, 0.5)];
   const sizing = { ...SIZING, positionMax: 0.5 };
