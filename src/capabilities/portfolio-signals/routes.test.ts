@@ -154,13 +154,18 @@ test("200: a change that is invisible in the rounded figures is reported as no c
   assert.match(reason, /The portfolio does not change the size\.$/);
 });
 
-test("200: a hedge is at most what is offered at the best price", async () => {
+test("200: a hedge is at most what is offered at the best price, with the taker fee", async () => {
   const { addMarket, ask } = await openApi({}, [pair("alpha/held", "beta/hedge", "identical")], 0.41);
   addMarket("held", { listing: { title: "Will it rain in Paris?" } });
   const activity = { volume24hUsd: 5_000 };
-  addMarket("hedge", { listing: { venue: "beta", title: "Rain in Paris" }, activity, quote: { bidSize: 10 } });
+  const listing = {
+    venue: "beta",
+    title: "Rain in Paris",
+    takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
+  } as const;
+  addMarket("hedge", { listing, activity, quote: { bidSize: 10 } });
   const [hedge] = (await ask({ portfolio: [held("held", "yes", 400)] })).json().hedge_recommendations;
-  near(hedge.suggested_size_usd, 10 * 0.6, 1e-6);
+  near(hedge.suggested_size_usd, 10 * (0.6 + 0.07 * 0.6 * 0.4), 1e-6);
 });
 
 test("200: positions that cost the bankroll leave no trade, with a reason", async () => {
