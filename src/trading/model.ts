@@ -122,7 +122,7 @@ export interface SizingOptions {
   readonly positionMax: number;
 }
 
-/** A recommendation at one time: what to buy, at most at which price, how much, and until when. */
+/** A recommendation at one time: what to buy, up to which price, how much, and until when. */
 export interface Signal {
   readonly recommendation: "BUY_YES" | "BUY_NO" | "NO_TRADE";
   /** One sentence: why this trade, or why none. */

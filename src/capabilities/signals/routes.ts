@@ -59,7 +59,7 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
     url: "/v1/signals",
     summary: "Generate a signal",
     description:
-      "Says what to buy in a market, at most at which price, how much, and until when. A `fresh` or `stale` analysis is used. Without one an analysis is started: the response is 202 with its status, which counts only with `force` (a payment per request counts, too, without `wait`), or with `wait=true` the signal once it has ended. Every recommended trade becomes part of the public track record.",
+      "Says what to buy in a market, up to which price, how much, and until when. A `fresh` or `stale` analysis is used. Without one an analysis is started: the response is 202 with its status, which counts only with `force` (a payment per request counts, too, without `wait`), or with `wait=true` the signal once it has ended. Every recommended trade becomes part of the public track record.",
     operationId: "generate_signal",
     query: schemas.query,
     body: schemas.body,
