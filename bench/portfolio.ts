@@ -3,8 +3,8 @@
  *
  *   node bench/portfolio.ts [--positions 25] [--hedges 10] [--runs 100]
  *
- * Sizes a candidate beside positions in correlated markets, of which some are logically tied, with hedges, over 4,096 outcomes on a
- * worker thread. `loop_delay_p99_ms` is that of the event loop which waits for the thread.
+ * Sizes a candidate next to positions in correlated markets, some of which have logical ties. Each run computes 4,096
+ * outcomes and the hedges on a worker thread. `loop_delay_p99_ms` is the event-loop delay of the main thread.
  */
 
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
@@ -28,7 +28,7 @@ const roundTo = (value: number, digits = 1) => Number(value.toFixed(digits));
 const quantile = (values: readonly number[], share: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))] ?? Number.NaN;
 
-/** A task whose correlations come from three common factors. Every fifth position excludes the one before. */
+/** Creates a task whose correlations come from three common factors. Every fifth position excludes the previous one. */
 function createTask(seed: number, positions: number, hedges: number): PortfolioTask {
   const random = seededRandom(seed);
   const count = 1 + positions + hedges;

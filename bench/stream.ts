@@ -5,10 +5,10 @@
  *   node bench/stream.ts resume [--clients 1000] [--seconds 60] [--drops 1000] [--restarts 10]
  *   node bench/stream.ts stalled [--clients 2000] [--stalled 500] [--rounds 7] [--seconds 10] [--rate 10]
  *
- * The server, the clients and this process, which appends the events, are three processes on one machine. Lag is measured
- * from before the append until a client has received the event.
+ * Three processes run on one machine: the server, the clients, and this process, which appends the events. Lag is the
+ * time from the start of an append until a client has received the event.
  *
- * - `fan-out`: one event per second to all clients. Memory is the server's, above the server without clients.
+ * - `fan-out`: sends one event per second to all clients. Memory is the server's memory with clients minus without clients.
  * - `resume`: connections are reset and the server is stopped and started, half of the times with SIGKILL. Every client
  *   must receive every event once.
  * - `stalled`: rounds with and without clients that never read. Compares the lag of the others.
@@ -41,7 +41,7 @@ const { values: flags, positionals } = parseArgs({
   },
 });
 const SETTLE_MS = 3_000;
-/** Time that all clients may take to receive the last event after the last append. */
+/** Longest time from the last append until all clients have received the last event. */
 const DELIVERY_MS_MAX = 60_000;
 const STALLED_TITLE_BYTES = 15_000;
 
@@ -52,7 +52,7 @@ interface Collected {
   readonly resets: number;
   readonly reconnects: number;
   readonly closedStalled: number;
-  /** Lowest last id of all clients that read. */
+  /** Smallest last event id among the clients that read. */
   readonly lastId: number;
   readonly p50: number;
   readonly p99: number;
@@ -111,7 +111,7 @@ async function collect(clients: ChildProcess): Promise<Collected> {
   return collected;
 }
 
-/** Adds up what was received until all clients have the last event. */
+/** Waits until all clients have received the last event. Returns the sum of the collected counts. */
 async function collectAll(clients: ChildProcess): Promise<Collected> {
   const deadline = performance.now() + DELIVERY_MS_MAX;
   const first = await collect(clients);

@@ -3,7 +3,7 @@ import { findActivePlans, KEYS_TOPIC } from "./capabilities/keys/index.ts";
 import { createStreaming, type Streaming } from "./capabilities/streaming/index.ts";
 import type { EventLog } from "./event-log/index.ts";
 
-/** Connects the streams of events. The caller registers their route with `streamRoutes`. */
+/** Creates the service of event streams. The caller registers its route with `streamRoutes`. */
 export function buildStreaming(ports: AppPorts, { eventLog }: { readonly eventLog: EventLog }): Streaming {
   const { database, bus, clock, random, log } = ports;
   return createStreaming({

@@ -24,7 +24,7 @@ import type { VenueIds } from "./http/schema-types.ts";
 import type { Ingest } from "./ingest/index.ts";
 import type { PortfolioSize, PortfolioTask } from "./trading/index.ts";
 
-/** Registers the endpoints of customers' own trades. Returns the service that measures their profit. */
+/** Registers the routes of customers' own trades. Returns the service that computes their profit. */
 export function registerPortfolioRoutes(
   http: FastifyInstance,
   options: {
@@ -46,7 +46,7 @@ export function registerPortfolioRoutes(
   return service;
 }
 
-/** Registers signals for a market, and those beside a portfolio. */
+/** Registers the routes of signals and of portfolio signals. */
 export function registerSignalRoutes(
   http: FastifyInstance,
   options: {

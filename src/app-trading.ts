@@ -10,8 +10,8 @@ import type { Ingest } from "./ingest/index.ts";
 export type Trading = ReturnType<typeof buildTrading>;
 
 /**
- * Signals and their track record. Each analysis that this node completes is signalled. Nodes that maintain keep the shadow
- * book up to date, and nodes with the API serve its performance.
+ * Creates the signals and their track record. This node creates a signal for each analysis that it completes. Nodes that
+ * run maintenance update the shadow book. Nodes with the API serve its performance.
  */
 export function buildTrading(
   ports: AppPorts,

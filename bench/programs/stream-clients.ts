@@ -1,11 +1,16 @@
 /**
- * Child process: many clients of an event stream, which reconnect with `Last-Event-ID`. argv: the port, the number of
- * clients, the number of them that never read, and the number of open requests while connecting. Commands over IPC:
- * `drop` closes `count` connections, `collect` replies with what was received since the last `collect`.
+ * Child process: opens many clients of an event stream. A client that loses its connection reconnects with
+ * `Last-Event-ID`.
+ *
+ * argv: `port`, `clientCount`, `stalledCount` (clients that never read), `openingMax` (connections opened at the same time).
+ *
+ * Commands over IPC:
+ * - `drop` resets `count` random connections.
+ * - `collect` replies with the counts and lags since the previous `collect`, and with the smallest last event id.
  */
 import { connect, type Socket } from "node:net";
 
-const [port = "", count = "", stalledCount = "0", connecting = "64"] = process.argv.slice(2);
+const [port = "", clientCount = "", stalledCount = "0", openingMax = "64"] = process.argv.slice(2);
 const DATA_PREFIX = "data: ";
 const RECONNECT_MS_MAX = 500;
 const READY_CHECK_MS = 50;
@@ -26,7 +31,7 @@ const waiting: Client[] = [];
 let opening = 0;
 
 function openNext(): void {
-  while (opening < Number(connecting)) {
+  while (opening < Number(openingMax)) {
     const client = waiting.shift();
     if (client === undefined) return;
     opening += 1;
@@ -91,7 +96,7 @@ function receive(client: Client, text: string): void {
   }
 }
 
-const clients: Client[] = Array.from({ length: Number(count) }, (_, index) => ({
+const clients: Client[] = Array.from({ length: Number(clientCount) }, (_, index) => ({
   isStalled: index < Number(stalledCount),
   ...{ socket: null, rest: "", lastId: 0, isOpen: false },
 }));

@@ -1,7 +1,11 @@
 /**
- * Child process: the stream route over the event log of a PostgreSQL schema, without limits of streams. Every Bearer key
- * is valid. argv: URL of the database, schema, bus channel, port (0 for a free one). Sends `{ port }` over IPC when it
- * serves, and the figures of the streams in reply to any message. SIGTERM stops it gracefully.
+ * Child process: serves the event stream from the event log of a PostgreSQL schema. The number of streams is not
+ * limited, and every Bearer key is valid.
+ *
+ * argv: database URL, schema, bus channel, port (0 selects a free port).
+ *
+ * Sends `{ port }` over IPC once it accepts connections. Replies to any IPC message with `{ figures }`. SIGTERM stops it
+ * gracefully.
  */
 import type { AddressInfo } from "node:net";
 import { openPostgresBus } from "../../src/adapters/bus/postgres-bus.ts";

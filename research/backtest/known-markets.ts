@@ -1,4 +1,4 @@
-/** What is known of all markets as of the time of a replay. */
+/** The state of all markets at the current time of a replay. */
 import { type BoardMarket, MarketBoard } from "../../src/board/index.ts";
 import type { Activity, Quote, VenueId } from "../../src/domain/market.ts";
 import type { OrderBook } from "../../src/domain/order-book.ts";
@@ -10,9 +10,9 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PRICES_MS = 8 * DAY_MS;
 const TRADES_MS = DAY_MS;
-/** Newest trades of a market that are kept, as many as the service reads. */
+/** Number of the newest trades of a market that are kept. The service reads the same number. */
 const TRADES_MAX = 1_000;
-/** A source has only the changes of a quote. One that has not changed for longer is not assumed to hold. */
+/** A source contains only changes of quotes. A quote is assumed to be valid for this time after its last change. */
 export const QUOTE_HOLDS_MS = DAY_MS;
 
 const NO_QUOTE: Omit<Quote, "receivedAt"> = {
@@ -68,8 +68,8 @@ export class KnownMarkets {
   }
 
   /**
-   * When the quote of a market was last confirmed, Unix milliseconds. A source has only changes: while it delivers quotes of
-   * a venue, the other quotes of the venue still hold, for a day at most.
+   * Returns when the quote of a market was last confirmed, Unix milliseconds. A source contains only changes of quotes.
+   * While it delivers quotes of a venue, all quotes of the venue count as confirmed, up to a day after their last change.
    */
   confirmedAt({ listing, quote }: BoardMarket): number {
     const { bid, ask, receivedAt } = quote;
@@ -78,7 +78,7 @@ export class KnownMarkets {
     return Math.max(receivedAt, seenAt);
   }
 
-  /** The last order book; null if none is known. Levels that are better than a newer quote are gone. */
+  /** Returns the last order book; null if none is known. Levels with a better price than a newer quote are removed. */
   findBook({ row, quote }: BoardMarket): OrderBook | null {
     const book = this.#books.get(row) ?? null;
     if (book === null || book.receivedAt >= quote.receivedAt) return book;
@@ -111,7 +111,7 @@ export class KnownMarkets {
     return prices;
   }
 
-  /** A trade that a venue reports in parts has several facts; the largest is the whole trade. */
+  /** If a venue reports a trade in parts, the trade has several facts. The fact with the largest size is the whole trade. */
   #addTrade(market: BoardMarket, trade: Trade): void {
     const trades = this.#trades.get(market.row) ?? new Map<string, Trade>();
     this.#trades.set(market.row, trades);

@@ -1,4 +1,4 @@
-/** The view of a market that the service would have had, as of the time of a replay. */
+/** Builds the view of a market that the service would have had at the current time of a replay. */
 import { type BoardMarket, eventSlug } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
 import { type EventView, type LegView, type MarketView, type PeerView, spreadOf } from "../../src/engine/index.ts";
@@ -10,7 +10,7 @@ import type { Peers } from "./peers.ts";
 const LEGS_MAX = 200;
 const PEERS_MAX = 10;
 
-/** What the views lack, compared with those of the service. Printed with every result. */
+/** Differences between these views and those of the service. Printed with every result. */
 export const VIEW_GAPS: readonly string[] = [
   "Ladders of thresholds and dates are not compared, because their code belongs to a capability; exclusive outcomes are.",
   "There are no reports of agents, no research and no decisions of an operator about pairs.",
@@ -73,7 +73,7 @@ function viewEvent(known: KnownMarkets, { listing: { venue, eventId } }: BoardMa
   const open = markets.filter(({ listing, yesPrice }) => listing.status === "active" && yesPrice !== null);
   return {
     isExclusive: event.mutuallyExclusive,
-    // A settled or unpriced market may be the one that happens.
+    // A settled or unpriced market may be the outcome that wins.
     isExhaustive: event.exhaustive && open.length === markets.length,
     legs: open.map((market) => viewLeg(known, market)),
     ladder: null,

@@ -1,4 +1,4 @@
-/** Which markets ask the same question at different venues, as of the time of a replay. */
+/** Finds markets of different venues that ask the same question, at the current time of a replay. */
 import {
   type BoardEvent,
   type BoardMarket,
@@ -9,24 +9,24 @@ import {
 import type { EventListing, MarketListing } from "../../src/domain/market.ts";
 import { type MarketPair, type MatchableMarket, MatchIndex, type MatchUpdate } from "../../src/matching/index.ts";
 
-/** Rules are cut to this number of characters, as the service does. */
+/** Rules are truncated to this number of characters, like in the service. */
 const RULES_LENGTH_MAX = 8_000;
 
 /** A market that asks the same question. */
 export interface Peer {
   readonly market: BoardMarket;
-  /** True if its YES is NO of the market at hand. */
+  /** True if YES of this market means NO of the given market. */
   readonly isInverse: boolean;
   readonly confidence: number;
 }
 
-/** Follows a board and matches its active markets with the model of the service, without decisions of an operator. */
+/** Matches the active markets of a board with the model of the service. Decisions of an operator are not included. */
 export class Peers implements MarketObserver {
   readonly #board: MarketBoard;
   readonly #index = new MatchIndex();
   readonly #changedRows = new Set<number>();
   readonly #listings = new Map<number, MarketListing>();
-  /** What the index has of each market. */
+  /** The data of each market that is in the index. */
   readonly #indexed = new Map<string, MatchableMarket>();
   readonly #pairs = new Map<string, Map<string, MarketPair>>();
 
@@ -41,7 +41,7 @@ export class Peers implements MarketObserver {
     this.#changedRows.add(row);
   }
 
-  /** No market leaves the board of a replay. */
+  /** Never called, because a replay removes no market from its board. */
   onRemove(): void {}
 
   onEvent({ slug }: BoardEvent): void {
@@ -63,7 +63,7 @@ export class Peers implements MarketObserver {
       if (previous !== undefined && isSame(previous, next)) continue;
       this.#indexed.set(id, next);
       this.#index.set(next);
-      // The index keeps the rules of a market that has changed.
+      // The index keeps the old rules of a changed market.
       if (previous !== undefined) rules.add(id);
     }
     this.#changedRows.clear();

@@ -17,7 +17,7 @@ Writes a recording of simulated markets, read once an hour, for npm run backtest
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const BYTES_MAX = 4_000_000_000;
-/** Facts between two pauses that let the disk catch up. */
+/** Number of facts between two waits for the disk. */
 const FACTS_PER_PAUSE = 500;
 
 try {

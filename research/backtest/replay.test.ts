@@ -39,7 +39,7 @@ const tradeOf = ({ record }: ReturnType<typeof run>, marketId: string) => {
 };
 
 describe("a replay of facts", () => {
-  test("buys at the first instant what is offered, for at most a tenth of the bankroll", () => {
+  test("buys the offers at the first instant, for at most a tenth of the bankroll", () => {
     const played = run(listContradiction());
     const { side, price, contracts, feeUsd, at, edge, category } = tradeOf(played, "A");
     assert.deepEqual([side, price, feeUsd, at, category], ["no", 0.4, 0, FROM, "Sports"]);
@@ -85,7 +85,7 @@ describe("a replay of facts", () => {
     );
   });
 
-  test("a settled market is not traded again, even if the venue reopens it, and a correction changes its payout", () => {
+  test("a settled market is never traded again, even if the venue reopens it; a correction changes its payout", () => {
     const facts = [
       ...settleFirst({ kind: "yes" }),
       marketFact(FROM + DAY_MS - HOUR_MS, "A"),
@@ -129,7 +129,7 @@ describe("what can be bought", () => {
   const small = { bidSize: 1, askSize: 1 };
   const withBook = (book: Fact) => [...listContradiction(), quoteFact(early, "A", small), book];
 
-  test("a recorded order book counts more than the quote", () => {
+  test("a recorded order book is used instead of the quote", () => {
     assert.equal(buy([...listContradiction(), quoteFact(early, "A", small)]), null);
     assert.ok((buy(withBook(bookFact(early, [[0.6, 5_000]])))?.contracts ?? 0) > 1);
   });
@@ -140,7 +140,7 @@ describe("what can be bought", () => {
     assert.equal(buy(facts), null);
   });
 
-  test("levels of a book that are better than a newer quote are gone", () => {
+  test("levels with a better price than a newer quote are removed from the book", () => {
     const book = bookFact(early - 1, [
       [0.62, 5_000],
       [0.6, 5_000],
@@ -162,13 +162,13 @@ describe("what can be bought", () => {
     assert.ok(record.trades.every(({ marketId }) => marketId !== "A"));
   });
 
-  test("nothing is bought if the source has been silent for an hour, and nothing analysed after a day", () => {
+  test("an hour after the last fact nothing is bought, and a day after it nothing is analysed", () => {
     const silent = run(listContradiction(FROM - HOUR_MS - 1), { to: FROM + DAY_MS }).record;
     assert.deepEqual([silent.analyses, silent.trades.length], [2, 0]);
     assert.equal(run(listContradiction(FROM - DAY_MS - 1), { to: FROM + DAY_MS }).record.analyses, 0);
   });
 
-  test("a quote holds while its venue delivers others, for a day at most", () => {
+  test("a quote stays valid while its venue delivers others, for a day at most", () => {
     const listAt = (at: number) => [...listContradiction(at), quoteFact(early, "B", { bid: 0.59 })];
     const analysed = (at: number) => run(listAt(at), { to: FROM + DAY_MS }).record.estimates.map((row) => row.marketId);
     assert.ok(
@@ -203,7 +203,7 @@ describe("no signal sees the future", () => {
       );
     });
 
-  test("a fact at the time of a signal is seen, and one a millisecond later is not", () => {
+  test("a signal uses a fact at its own time, but not a fact a millisecond later", () => {
     // Without A, nothing contradicts the price of B.
     const seenAt = (time: number) =>
       run([...base, marketFact(time, "A", { status: "closed" })], { to: FROM + DAY_MS }).record.trades.length;
@@ -235,7 +235,7 @@ describe("no signal sees the future", () => {
   });
 });
 
-test("the bounds of the period are midnights, and a market that was never listed is refused", () => {
+test("the bounds of the period must be midnights, and a fact of an unlisted market is rejected", () => {
   const replay = new Replay(OPTIONS);
   assert.equal(replay.apply(quoteFact(FROM, "unknown")), false);
   assert.deepEqual(computeResult(replay.finish(), OPTIONS.to).performance.totalTrades, 0);

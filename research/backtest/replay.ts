@@ -1,4 +1,4 @@
-/** Replays facts in time order, and signals like the service's house job: what would have been traded, marked and settled. */
+/** Replays facts in time order. Signals, trades, marks and settles markets like the service with its house job. */
 import type { BoardMarket } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
 import { settlementValueOf, type VenueId } from "../../src/domain/market.ts";
@@ -46,23 +46,23 @@ export interface Progress {
   readonly trades: number;
 }
 
-/** A trade with what the report groups it by. */
+/** A trade with the fields by which the report groups trades. */
 export interface BacktestTrade extends Trade {
   readonly edge: number;
   readonly category: string | null;
 }
 
-/** The analyses of one market, summed up so that a year of them needs no memory. */
+/** Sums over the analyses of one market. Their size does not grow with the length of the replay. */
 export interface MarketEstimates {
   readonly venue: VenueId;
   readonly marketId: string;
   readonly count: number;
-  /** Sums of p and p^2 over the estimated probabilities, and over the prices at the same times. */
+  /** Sums of p and p² over the estimated probabilities, and over the prices at the same times. */
   readonly ours: { readonly sum: number; readonly squares: number };
   readonly price: { readonly sum: number; readonly squares: number };
 }
 
-/** What happened in a replay. */
+/** The events of a replay. */
 export interface ReplayRecord {
   /** Facts within the period, and the first and last time of all facts; null without facts. */
   readonly facts: number;
@@ -70,9 +70,9 @@ export interface ReplayRecord {
   readonly analyses: number;
   /** Analyses that recommend a trade. */
   readonly signals: number;
-  /** Signals that could not be checked against any offer of known size. */
+  /** Signals of markets without any offer of known size. */
   readonly signalsWithoutBook: number;
-  /** Analyses of a market that another venue lists as well. */
+  /** Analyses of markets that another venue also lists. */
   readonly analysesWithPeers: number;
   readonly estimates: readonly MarketEstimates[];
   readonly trades: readonly BacktestTrade[];

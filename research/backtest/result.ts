@@ -1,4 +1,4 @@
-/** What a replay has earned, by the code of the service's track record. */
+/** Computes the profit of a replay with the code of the service's track record. */
 
 import { clusteredRatio, type Interval, type Term } from "../../src/quant/clustered-ratio.ts";
 import {
@@ -23,14 +23,14 @@ export interface Part {
   readonly feesUsd: number;
 }
 
-/** Brier scores on the same moments of markets that resolved YES or NO in the period. */
+/** Brier scores of estimates and prices at the same times, for markets that resolved YES or NO in the period. */
 export interface Scores {
   readonly moments: number;
   readonly markets: number;
-  /** Null without moments. */
+  /** Null without estimates. */
   readonly ours: number | null;
   readonly price: number | null;
-  /** Ours minus the price's, with a 95% interval by market; below 0, the estimates are better. */
+  /** Score of the estimates minus score of the prices, with a 95% interval by market. Below 0, the estimates are better. */
   readonly difference: Interval | null;
 }
 
@@ -47,7 +47,7 @@ export interface BacktestResult {
   readonly feesUsd: number;
   /** Cost of all trades in USD, fees included. */
   readonly costUsd: number;
-  /** Edge that the resolved trades promised, in USD per contract; null without any. */
+  /** Expected edge of the resolved trades in USD per contract; null without resolved trades. */
   readonly promisedEdge: number | null;
   /** Profit of the resolved trades in USD per contract, with a 95% interval by market; null without any. */
   readonly realisedEdge: Interval | null;

@@ -1,4 +1,4 @@
-/** Facts of the service's store, as far as its tables tell what was known when. */
+/** Reads facts from the service's store, if its tables contain the time at which each fact became known. */
 import { type MarketListing, type MarketStatus, type Outcome, settlementValueOf } from "../../src/domain/market.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { Fact } from "../../src/recording/index.ts";
@@ -11,10 +11,10 @@ const DAY_MS = 24 * HOUR_MS;
 const PRICES_BEFORE_MS = 8 * DAY_MS;
 const VOLUME_HOURS = 24;
 const PAGE_MARKETS = 1_000;
-/** A venue's time of a tick can be older than its arrival. Later arrivals are left out. */
+/** Maximum delay between the venue's time of a tick and its arrival. Ticks that arrived later are left out. */
 const ARRIVAL_MS_MAX = HOUR_MS;
 
-/** What a store cannot tell. Printed with every result. */
+/** Limits of a store as a source. Printed with every result. */
 export const STORE_GAPS: readonly string[] = [
   "The store has no order books and no sizes of quotes. Without --assumed-size no signal can be traded.",
   "Times of close and of the expected result are left out: the stored ones can tell the outcome. So signals do not end at the close.",
@@ -39,7 +39,7 @@ interface StatusChange {
   readonly outcome: Outcome | null;
 }
 
-/** A change of a market with the time at which the service knew it. */
+/** A change of a market, and the time at which the service received it. */
 type Row = { readonly at: number; readonly market: StoredMarket } & (
   | { readonly kind: "tick"; readonly tick: TickRow }
   | { readonly kind: "bar"; readonly bar: BarRow }
@@ -89,13 +89,13 @@ export interface StorePeriod {
   /** Unix milliseconds. */
   readonly from: number;
   readonly to: number;
-  /** Time between signals: of the ticks between two signals, the last one is enough. */
+  /** Time between signals. Only the last tick before each signal is read. */
   readonly everyMs: number;
 }
 
 /**
- * Reads facts of a period and of the days before it, in the order of the times at which the service knew them. The stored
- * listing of a market has its outcome and a close that may have moved: neither becomes a fact before its time.
+ * Reads the facts of a period and of the days before it, ordered by the time at which the service received them. The stored
+ * listing of a market contains its outcome and its latest close. Neither becomes a fact before its time.
  *
  * A quote is a tick. Where there is no tick within a day, the price of an hourly bar is a quote with neither bid nor ask.
  */
@@ -163,7 +163,7 @@ async function readChanges(database: Database, keys: readonly number[]): Promise
   return changes;
 }
 
-/** The store writes outcomes as JSON; a row that this version cannot read has none. */
+/** Parses a stored outcome. Returns null for JSON that this version cannot read. */
 function parseOutcome(text: string | null): Outcome | null {
   if (text === null) return null;
   try {
@@ -178,7 +178,7 @@ function parseOutcome(text: string | null): Outcome | null {
   }
 }
 
-/** A market that was settled while no service observed it has no status change: the venue's time of the result counts. */
+/** A market that was settled while no service ran has no status change. The venue's time of the result counts instead. */
 function withSettlement(changes: readonly StatusChange[], listing: MarketListing): readonly StatusChange[] {
   const { status, outcome, resolvedAt } = listing;
   if (status !== "finalized" || outcome === null || resolvedAt === null) return changes;
@@ -238,7 +238,7 @@ function* toFacts(row: Row): Generator<Fact> {
   if (!market.isListed) {
     market.isListed = true;
     const last = changes.findLast((change) => change.at <= at);
-    // Without a change so far, the status was the one that the first change ended.
+    // Before its first change, a market had the status that this change replaced.
     const status = last?.to ?? changes[0]?.from ?? "active";
     yield listAt(market, at, status, last?.outcome ?? null);
   }
@@ -273,7 +273,7 @@ function quoteOf({ bid, ask, last, yes_price }: TickRow) {
   };
 }
 
-/** The listing without what only later listings tell. */
+/** Removes the fields of a listing that became known only later. */
 function listAt({ listing }: StoredMarket, at: number, status: MarketStatus, outcome: Outcome | null): Fact {
   const { venue, ...market } = listing;
   const hindsight = { paused: false, closeAt: null, expectedResolutionAt: null, resolvedAt: null };

@@ -41,8 +41,8 @@ export const quoteFact = (at: number, marketId: string, quote: Partial<Quote> = 
 });
 
 /**
- * Two teams of which at most one wins, each offered at a price of 0.60: prices that contradict each other. So the engine buys
- * NO of both at 1 - 0.60.
+ * Two teams, of which at most one wins, each at a price of 0.60. The prices contradict each other, so the engine buys NO
+ * of both at 1 - 0.60.
  */
 export const listContradiction = (at = FROM - HOUR_MS / 2): Fact[] => [
   eventFact(at),

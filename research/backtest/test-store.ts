@@ -4,7 +4,7 @@ import type { Database } from "../../src/ports/database.ts";
 import { createMarketStore } from "../../src/storage/index.ts";
 import { DAY_MS, eventFact, FROM, HOUR_MS, marketFact, VENUE } from "./test-facts.ts";
 
-/** What differs between stores: each part is known after the first signal at `FROM`, or is never known before. */
+/** Changes of the store that a signal at `FROM` must not see, because each became known later. */
 export interface Hindsight {
   /** Fields of the stored listing of A. */
   readonly listing?: Partial<MarketListing>;

@@ -1,4 +1,4 @@
-/** Facts of a simulated world: what a recorder that reads every market at fixed times would have written. */
+/** Creates the facts that a recorder would write if it read every market of a simulated world at fixed times. */
 import { type ListedEvent, type ListedMarket, SANDBOX_VENUES, type SimulatedWorld } from "../../sandbox/world/types.ts";
 import type { MarketStatus } from "../../src/domain/market.ts";
 import type { Fact } from "../../src/recording/index.ts";

@@ -111,7 +111,7 @@ export class TextIndex {
         total += weight;
         if (asked.has(word)) shared += weight;
       }
-      // Without rounding, the order of the words in a row would decide between rows with the same words.
+      // Without rounding, rows with the same words in another order would have slightly different similarities.
       return { row, similarity: Math.round(((5 * shared) / total) * SIMILARITY_STEPS) / SIMILARITY_STEPS };
     });
   }

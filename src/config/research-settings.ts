@@ -19,7 +19,7 @@ export interface ResearchSettings {
   };
   /** Highest cost of one run. */
   readonly budgetUsd: number;
-  /** Cost of all runs of 24 hours from which no research is started. */
+  /** No research is started if all runs of the last 24 hours have cost this much. */
   readonly dailyBudgetUsd: number;
   readonly deadlineMs: number;
   readonly search: { readonly engines: readonly (typeof SEARCH_ENGINES)[number][]; readonly apiKey: string | null };

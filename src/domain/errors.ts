@@ -93,7 +93,7 @@ export class InvalidRequestError extends Error {
   }
 }
 
-/** Creates the 422 of an `Idempotency-Key` that was sent with a different request before. @param request  its noun */
+/** Creates the 422 error for an `Idempotency-Key` that belongs to a different request. @param request  noun of the request */
 export function idempotencyKeyReused(key: string | null, request: string): InvalidRequestError {
   const msg = `Value error, this key was sent with a different ${request}`;
   return new InvalidRequestError([

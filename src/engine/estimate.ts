@@ -37,7 +37,7 @@ export interface Estimate {
   readonly logOdds: number;
   /** Standard error of the log-odds. */
   readonly standardError: number;
-  /** How far the log-odds of the price move in a day (`dailyMove`). */
+  /** Root mean square of the daily move of the price, in log-odds (`dailyMove`). */
   readonly dailyMove: number;
   /** Displayed price of the market, in [0, 1]. */
   readonly marketPrice: number;

@@ -39,7 +39,7 @@ test("law: the prior stays between bid and ask, and mirrors for the NO contract"
   );
 });
 
-test("a thin market lowers the confidence by at most half: none is lost from $1,000,000", () => {
+test("a thin market lowers the confidence by at most half, and $1,000,000 of liquidity or volume lowers none", () => {
   const confidenceOf = (liquidityUsd: number | null, volume24hUsd: number | null) => {
     const view = createView({ activity: { at: AS_OF, liquidityUsd, volume24hUsd } });
     return readPrior(view, 0.41, { micropriceShare: 0 }).confidence;

@@ -5,9 +5,9 @@ import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
-/** Spread that is assumed without a two-sided book. */
+/** Assumed spread of a market without a two-sided book. */
 export const UNKNOWN_SPREAD = 0.1;
-/** Half of the confidence is lost by a spread of this width, and by a quote of this age; more is not lost by either. */
+/** A spread of this width lowers the confidence by half, as does a quote of this age. Wider or older lowers it no further. */
 const WIDE_SPREAD = 0.2;
 const OLD_QUOTE_MS = 24 * HOUR_MS;
 
@@ -64,7 +64,7 @@ export function logOddsError(probability: number, spread: number | null): number
   return halfSpread === 0 ? 0 : halfSpread / Math.max(probability * (1 - probability), halfSpread);
 }
 
-/** Confidence lost by a thin market: none from $1,000,000 of liquidity or 24-hour volume, half if both are 0 or unknown. */
+/** Share of the confidence that a thin market costs: 0 from $1,000,000 of liquidity or 24-hour volume, 0.5 without either. */
 function thinLoss(activity: MarketView["activity"]): number {
   const usd = Math.max(0, activity?.liquidityUsd ?? 0, activity?.volume24hUsd ?? 0);
   return 0.5 * (1 - usdScale(usd));

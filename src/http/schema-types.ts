@@ -9,7 +9,7 @@ interface NumberOptions {
 const toOptions = <Options extends object>(options: string | Options) =>
   typeof options === "string" ? { description: options } : options;
 
-/** Schema of a string with a fixed set of values: one `enum`, because a union of literals is long in the OpenAPI document. */
+/** Schema of a string with fixed values, as one `enum`: a union of literals is longer in the OpenAPI document. */
 export function oneOf<const Value extends string>(
   values: readonly Value[],
   options: string | { description?: string; default?: Value } = {},

@@ -29,7 +29,7 @@ test("concurrent callers share one read", async () => {
   assert.deepEqual(await Promise.all(callers), ["value", "value", "value"]);
 });
 
-test("a result is returned again until its age is reached, counted from the end of the read", async () => {
+test("a result is reused until its maximum age, counted from the end of the read", async () => {
   const { clock, reads, read } = open();
   const first = read("a");
   clock.now = 500;
@@ -53,7 +53,7 @@ test("the age can depend on the result", async () => {
   assert.equal(reads.length, 2);
 });
 
-test("a failed read fails all its callers and is not kept", async () => {
+test("a failed read fails all callers that share it, and the next call reads again", async () => {
   const { reads, read } = open();
   const callers = [read("a"), read("a")];
   reads[0]?.reject(new Error("away"));
@@ -63,7 +63,7 @@ test("a failed read fails all its callers and is not kept", async () => {
   assert.equal(await next, "value");
 });
 
-test("ids have their own reads, and the oldest result is dropped", async () => {
+test("each id has its own read, and the oldest result is dropped first", async () => {
   const { reads, read } = open();
   for (const id of ["a", "b", "c"]) {
     const reading = read(id);
@@ -77,7 +77,7 @@ test("ids have their own reads, and the oldest result is dropped", async () => {
   assert.equal(reads.length, 4);
 });
 
-test("a failed read that was dropped does not end the read that replaced it", async () => {
+test("the failure of a dropped read does not remove the read that replaced it", async () => {
   const { reads, read } = open({ entriesMax: 1 });
   const first = read("a");
   void read("b");

@@ -1,9 +1,9 @@
 /**
- * Returns a function that shares a read, and its result for some time, among all callers with the same id. Failed reads are
- * not kept.
+ * Returns a function that shares reads among its callers. Concurrent calls with the same id share one read, and later
+ * calls reuse its result until the maximum age. A failed read is not reused.
  *
- * @param maxAgeMsOf  time for which a result is returned again, from the end of its read
- * @param entriesMax  results that are kept; the oldest is dropped first
+ * @param maxAgeMsOf  how long a result is reused after the end of its read, in milliseconds
+ * @param entriesMax  number of results that are kept; the oldest is dropped first
  * @param now  monotonic time in milliseconds
  */
 export function createSharedReads<Value>({

@@ -48,7 +48,7 @@ test("known values: the Wilson interval of 0, 5 and 10 of 10, and of 1 of 1", ()
   }
 });
 
-test("the Wilson bounds are the two shares whose normal test of the observed share just fails", () => {
+test("at each Wilson bound, the observed share is exactly 1.96 standard errors away", () => {
   fc.assert(
     fc.property(unit, fc.integer({ min: 1, max: 5_000 }), (share, count) => {
       const { low, high } = wilsonInterval(share, count);
@@ -61,7 +61,7 @@ test("the Wilson bounds are the two shares whose normal test of the observed sha
   );
 });
 
-test("the Wilson interval narrows as the count grows, and the other side of a share has the mirrored interval", () => {
+test("the Wilson interval narrows as the count grows, and a share of 1 - p has the mirrored interval", () => {
   fc.assert(
     fc.property(unit, fc.integer({ min: 1, max: 5_000 }), (share, count) => {
       const widthOf = (n: number) => wilsonInterval(share, n).high - wilsonInterval(share, n).low;
@@ -72,7 +72,7 @@ test("the Wilson interval narrows as the count grows, and the other side of a sh
   );
 });
 
-test("the bins partition the forecasts, and each has the mean of its own", () => {
+test("each forecast is in one bin, and each bin has the means of its own forecasts", () => {
   fc.assert(
     fc.property(forecasts, (list) => {
       const bins = reliabilityBins(list);
@@ -106,7 +106,7 @@ test("a probability on an edge belongs to the upper bin, and 1 to the last", () 
   );
 });
 
-test("the calibration error is the weighted distance of the bins, and 0 if every bin is right", () => {
+test("the calibration error is the distance in each bin weighted by its count, and 0 if the bins are exact", () => {
   const repeat = (probability: number, outcomes: readonly number[]) =>
     outcomes.map((outcome): ScoredForecast => ({ probability, outcome }));
   const right = [...repeat(0.25, [1, 0, 0, 0]), ...repeat(0.75, [1, 1, 1, 0])];
@@ -115,7 +115,7 @@ test("the calibration error is the weighted distance of the bins, and 0 if every
   near(expectedCalibrationError(reliabilityBins(wrong)), (2 * 0.75 + 6 * (0.75 - 4 / 6)) / 8);
 });
 
-test("the calibration error is at least the distance of the overall means, and at most 1", () => {
+test("the calibration error is at most 1, and at least the difference of mean probability and mean outcome", () => {
   fc.assert(
     fc.property(yesNo, (list) => {
       const error = expectedCalibrationError(reliabilityBins(list)) ?? Number.NaN;
@@ -134,21 +134,21 @@ test("both scores are proper: the probability with the smallest expected loss is
       for (const loss of [squaredError, (p: number, o: number) => logLoss(p, o, CLIP)]) {
         const expected = (p: number) => share * loss(p, 1) + (1 - share) * loss(p, 0);
         assert.ok(expected(share) <= expected(other) + 1e-12);
-        // An outcome of a fraction has its smallest loss there, too.
+        // A fractional outcome has its smallest loss there, too.
         assert.ok(loss(share, share) <= loss(other, share) + 1e-12);
       }
     }),
   );
 });
 
-test("a wrong 0 or 1 has the loss of the least distance, not an infinite one", () => {
+test("a wrong probability of 0 or 1 has the loss of the minimum distance, not an infinite loss", () => {
   near(logLoss(0, 1, CLIP), -Math.log(CLIP));
   near(logLoss(1, 0, CLIP), -Math.log(CLIP));
   near(logLoss(1, 1, CLIP), -Math.log(1 - CLIP));
   near(logLoss(0.5, 0.5, CLIP), Math.log(2));
 });
 
-test("without forecasts there are no scores, and a perfect reference leaves no skill to show", () => {
+test("scores are null without forecasts, and the skill is null if the reference is perfect", () => {
   assert.equal(brierScore([]), null);
   assert.equal(meanLogLoss([], CLIP), null);
   assert.equal(expectedCalibrationError(reliabilityBins([])), null);
@@ -157,7 +157,7 @@ test("without forecasts there are no scores, and a perfect reference leaves no s
   assert.equal(brierSkillScore(0.1, 0), null);
 });
 
-test("probabilities, outcomes, shares and counts outside their ranges are refused", () => {
+test("throws a RangeError for probabilities, outcomes, shares and counts outside their ranges", () => {
   for (const bad of [-0.1, 1.1, Number.NaN]) {
     for (const forecast of [
       { probability: bad, outcome: 1 },

@@ -1,4 +1,4 @@
-/** Scores of probabilities against outcomes. An outcome is in [0, 1]: a partial settlement counts with its share. */
+/** Scores probabilities against outcomes. An outcome is in [0, 1]; for a partial settlement it is the payout. */
 import { assertPositive, assertProbability } from "./assert.ts";
 import { normalQuantile } from "./normal.ts";
 
@@ -9,14 +9,14 @@ export interface ScoredForecast {
   readonly outcome: number;
 }
 
-/** Quadratic error of a probability: (p - o)². */
+/** Squared error of a probability: (p - o)². */
 export const squaredError = (probability: number, outcome: number): number => (probability - outcome) ** 2;
 
 /**
  * Logarithmic loss of a probability: -o ln p - (1 - o) ln (1 - p).
  *
- * @param distanceMin  probabilities closer to 0 or 1 count as if they had this distance, because the loss of a wrong 0 is
- *   infinite; in (0, 0.5)
+ * @param distanceMin  in (0, 0.5). A probability closer to 0 or 1 than this is moved to this distance, because a wrong
+ *   probability of 0 or 1 would have an infinite loss
  * @example logLoss(0.8, 1, 1e-4); // 0.2231
  */
 export function logLoss(probability: number, outcome: number, distanceMin: number): number {
@@ -25,7 +25,7 @@ export function logLoss(probability: number, outcome: number, distanceMin: numbe
 }
 
 /**
- * Mean of the quadratic errors; 0 is best, 0.25 is a probability of 0.5 for every yes/no question.
+ * Mean of the squared errors. 0 is best. A constant probability of 0.5 scores 0.25 on yes/no outcomes.
  *
  * @returns  null without forecasts
  * @throws RangeError when a probability or an outcome is outside [0, 1]
@@ -63,7 +63,7 @@ function assertForecast({ probability, outcome }: ScoredForecast): void {
 }
 
 /**
- * Share of the reference's Brier score that is avoided: 1 - score / reference. Above 0 is better than the reference.
+ * Brier skill score: 1 - score / reference. Above 0, the score is better than the reference.
  *
  * @returns  null if a score is null or the reference is perfect
  * @example brierSkillScore(0.18, 0.2); // 0.1
@@ -75,8 +75,8 @@ export function brierSkillScore(score: number | null, reference: number | null):
 const Z_95 = normalQuantile(0.975);
 
 /**
- * 95% confidence interval of a share (Wilson score interval). The share may contain fractions of a success; their variance is
- * smaller, so the interval is then too wide rather than too narrow.
+ * 95% confidence interval of a share (Wilson score interval). Observations may be fractional: their variance is smaller
+ * than that of a success or failure, so the interval is then too wide, never too narrow.
  *
  * center (p + z²/2n) / (1 + z²/n), half width z sqrt(p (1 - p)/n + z²/4n²) / (1 + z²/n)
  *
@@ -93,7 +93,7 @@ export function wilsonInterval(share: number, count: number): { readonly low: nu
   const scale = 1 + z2 / count;
   const center = (share + z2 / (2 * count)) / scale;
   const halfWidth = (Z_95 * Math.sqrt((share * (1 - share)) / count + z2 / (4 * count ** 2))) / scale;
-  // The bound on the side of a share of 0 or 1 is exact; rounding errors would move it.
+  // For a share of 0 the lower bound is exactly 0, and for 1 the upper bound is 1. Rounding errors would move them.
   return {
     low: share === 0 ? 0 : Math.max(0, center - halfWidth),
     high: share === 1 ? 1 : Math.min(1, center + halfWidth),
@@ -102,7 +102,7 @@ export function wilsonInterval(share: number, count: number): { readonly low: nu
 
 const BINS = 10;
 
-/** Forecasts of one range of probabilities. The other figures are null if there are none. */
+/** The forecasts in one range of probabilities. All figures but the range and the count are null if there are none. */
 export interface ReliabilityBin {
   /** Inclusive. */
   readonly lower: number;
@@ -118,9 +118,9 @@ export interface ReliabilityBin {
 }
 
 /**
- * Reliability of probabilities: their mean and the mean outcome in ten bins of equal width.
+ * Compares the mean probability with the mean outcome in ten bins of equal width.
  *
- * @returns  ten bins, also if they are empty
+ * @returns  all ten bins, including empty ones
  * @throws RangeError when a probability or an outcome is outside [0, 1]
  * @see Murphy & Winkler (1977), "Reliability of subjective probability forecasts", Applied Statistics 26(1)
  */
@@ -137,7 +137,7 @@ export function reliabilityBins(forecasts: readonly ScoredForecast[]): readonly 
   return sums.map(({ count, predicted, observed }, index) => {
     const edges = { lower: index / BINS, upper: (index + 1) / BINS, count };
     if (count === 0) return { ...edges, meanPredicted: null, observedFrequency: null, low: null, high: null };
-    // Sums of many fractions can exceed their number by a rounding error.
+    // The sum of n fractional outcomes can exceed n by a rounding error.
     const observedFrequency = Math.min(1, observed / count);
     const meanPredicted = Math.min(1, predicted / count);
     return { ...edges, meanPredicted, observedFrequency, ...wilsonInterval(observedFrequency, count) };
@@ -145,8 +145,8 @@ export function reliabilityBins(forecasts: readonly ScoredForecast[]): readonly 
 }
 
 /**
- * Expected calibration error: the mean distance of observed frequency and mean probability over the bins, weighted by their
- * counts. It is above 0 for a small sample even if the probabilities are right.
+ * Expected calibration error: the mean of |observed frequency - mean probability| over the bins, weighted by their
+ * counts. In a small sample it is above 0 even if the probabilities are right.
  *
  * @returns  in [0, 1]; null if all bins are empty
  * @see Naeini, Cooper & Hauskrecht (2015), "Obtaining well calibrated probabilities using Bayesian binning", AAAI

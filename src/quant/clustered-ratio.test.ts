@@ -32,7 +32,7 @@ test("the bootstrap interval agrees with the standard error of a mean", () => {
   near((interval?.high ?? 0) - (interval?.low ?? 0), (2 * 1.96 * 0.5) / Math.sqrt(400), 0.01);
 });
 
-test("the normal interval of many groups agrees with that of the bootstrap", () => {
+test("with many groups, the normal interval agrees with the bootstrap interval", () => {
   const terms = Array.from({ length: 3_000 }, (_, index) => ({
     group: `${index % 1_500}`,
     numerator: Math.sin(index) + (index % 7) / 7,
@@ -71,13 +71,13 @@ test("the bounds never leave the range of the groups' own ratios", () => {
 const sumOf = (terms: readonly Term[], name: "numerator" | "denominator") =>
   terms.reduce((sum, term) => sum + term[name], 0);
 
-test("one group tells nothing about the spread of groups, so its interval is unbounded", () => {
+test("the interval of a single group is unbounded", () => {
   const terms = [1, 2, 3].map((numerator) => ({ group: "a", numerator, denominator: 1 }));
   for (const ratioOf of [clusteredRatio, clusteredNormalRatio])
     assert.deepEqual(ratioOf(terms), { value: 2, low: -Infinity, high: Infinity });
 });
 
-test("without terms, or with a denominator of 0, there is no ratio", () => {
+test("returns null without terms, and if the denominators sum to 0", () => {
   for (const ratioOf of [clusteredRatio, clusteredNormalRatio]) {
     assert.equal(ratioOf([]), null);
     assert.equal(ratioOf([{ group: "a", numerator: 1, denominator: 0 }]), null);

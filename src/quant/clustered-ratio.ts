@@ -1,4 +1,4 @@
-/** Means and ratios of grouped data with intervals. Rows of one group depend on each other; groups do not. */
+/** Computes means and ratios of grouped data with intervals. Rows in one group are dependent; groups are independent. */
 import { normalQuantile } from "./normal.ts";
 
 export interface Interval {
@@ -29,7 +29,7 @@ export function clusteredRatio(terms: readonly Term[]): Interval | null {
   const groups = [...sumByGroup(terms).values()];
   const value = ratioOf(groups);
   if (!Number.isFinite(value)) return null;
-  // Every resample of one group is the group itself: its interval would have no width.
+  // Resampling a single group always gives the same group, so the bootstrap interval would have no width.
   if (groups.length === 1) return { value, low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
   const random = createRandom(SEED);
   const ratios: number[] = [];
@@ -50,8 +50,8 @@ export function clusteredRatio(terms: readonly Term[]): Interval | null {
 const Z_95 = normalQuantile(0.975);
 
 /**
- * As `clusteredRatio`, with the normal approximation of the interval: value ± 1.96 standard errors. For thousands of groups it
- * agrees with the bootstrap, in a fraction of the time. It is too narrow for few groups.
+ * Same ratio as `clusteredRatio`, with a normal interval: value ± 1.96 standard errors. With thousands of groups, the
+ * interval agrees with the bootstrap and takes a fraction of the time. With few groups it is too narrow.
  *
  * @returns  null without terms, or if the denominators sum to 0; an unbounded interval for one group
  */

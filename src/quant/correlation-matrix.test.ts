@@ -12,7 +12,7 @@ const pair = (a: number, b: number, correlation: number | null, dataPoints = 721
 const product = (factor: Matrix) =>
   factor.map((row) => factor.map((other) => row.reduce((sum, value, k) => sum + value * (other[k] ?? 0), 0)));
 
-test("known value: the coefficients shrink by the sum of their variances over the sum of their squares", () => {
+test("known value: the shrinkage is the sum of the variances divided by the sum of the squares", () => {
   const { shrinkage, matrix } = shrinkCorrelations(3, [pair(0, 1, 0.5), pair(0, 2, 0.1, 101)]);
   const expected = (0.75 ** 2 / 720 + 0.99 ** 2 / 100) / (0.25 + 0.01);
   assert.ok(Math.abs(shrinkage - expected) < 1e-12);
@@ -20,7 +20,7 @@ test("known value: the coefficients shrink by the sum of their variances over th
   assert.equal(matrix[1]?.[2], 0);
 });
 
-test("unknown pairs, no pairs and a single variable are uncorrelated", () => {
+test("an unknown pair is uncorrelated, and a matrix without pairs is the identity", () => {
   const { matrix } = shrinkCorrelations(2, [pair(0, 1, null, 0)]);
   assert.deepEqual(
     matrix.map((row) => [...row]),
@@ -32,12 +32,12 @@ test("unknown pairs, no pairs and a single variable are uncorrelated", () => {
   assert.equal(shrinkCorrelations(1, []).shrinkage, 0);
 });
 
-test("closed form: three coefficients of -0.9 are possible only from -1/2 on", () => {
+test("closed form: three variables cannot all have coefficients below -1/2, so -0.9 is shrunk to -1/2", () => {
   const { matrix } = shrinkCorrelations(3, [pair(0, 1, -0.9), pair(0, 2, -0.9), pair(1, 2, -0.9)]);
   assert.ok(Math.abs((matrix[0]?.[1] ?? 0) + 0.5) < 1e-5);
 });
 
-test("law: the matrix has the unit diagonal and the given factor, and never a larger coefficient than measured", () => {
+test("law: the diagonal is 1, the factor reproduces the matrix, and no coefficient is larger than measured", () => {
   const coefficient = fc.double({ min: -1, max: 1, noNaN: true });
   fc.assert(
     fc.property(fc.array(coefficient, { minLength: 15, maxLength: 15 }), (values) => {
@@ -57,7 +57,7 @@ test("law: the matrix has the unit diagonal and the given factor, and never a la
   );
 });
 
-test("a matrix that is not positive definite has no factor, and pairs of unknown variables are refused", () => {
+test("a matrix that is not positive definite has no factor, and a pair with an unknown variable is a RangeError", () => {
   assert.equal(cholesky([Float64Array.of(1, 1), Float64Array.of(1, 1)]), null);
   assert.throws(() => shrinkCorrelations(2, [pair(0, 2, 0.5)]), RangeError);
   assert.throws(() => shrinkCorrelations(2, [pair(1, 1, 0.5)]), RangeError);

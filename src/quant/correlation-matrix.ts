@@ -1,17 +1,17 @@
 import type { PairCorrelation } from "./correlation.ts";
 
-/** A pivot of the Cholesky factor below this counts as not positive: the matrix is numerically singular. */
+/** A squared Cholesky pivot below this counts as 0: the matrix is then numerically singular. */
 const PIVOT_MIN = 1e-6;
 const SHRINK_STEPS = 30;
 
-/** A matrix by rows. */
+/** A matrix as an array of rows. */
 export type Matrix = readonly Float64Array[];
 
 export interface ShrunkCorrelations {
   readonly matrix: Matrix;
   /** Lower triangular L with L Lᵀ = matrix. */
   readonly factor: Matrix;
-  /** Part of each coefficient that was removed, in [0, 1]. */
+  /** λ: each coefficient was multiplied by 1 - λ; in [0, 1]. */
   readonly shrinkage: number;
 }
 

@@ -9,7 +9,7 @@ const probability = fc.double({ min: 0, max: 1, noNaN: true });
 const cost = fc.double({ min: 0.01, max: 0.99, noNaN: true });
 const variance = fc.double({ min: 0, max: 0.1, noNaN: true });
 
-test("known values: an even bet at 60%, half of the size with a variance of the squared edge", () => {
+test("known values: an even bet at 60%; a variance equal to the squared edge halves the size", () => {
   assertNear(kellyFraction(0.6, 0.5), 0.2);
   assertNear(logGrowth(0.6, 0.5, 0.2), 0.6 * Math.log(1.2) + 0.4 * Math.log(0.8));
   assertNear(edgeShrinkage(0.1, 0.01), 0.5);
@@ -33,7 +33,7 @@ test("law: no other fraction grows faster than the Kelly fraction", () => {
   );
 });
 
-test("law: a position is 0 without an edge, at most the cap, and falls with variance and cost", () => {
+test("law: a position is 0 without an edge and at most the cap, and decreases as variance or cost grows", () => {
   fc.assert(
     fc.property(probability, cost, cost, variance, variance, (p, c, otherCost, v, otherVariance) => {
       const share = positionShare({ probability: p, variance: v, cost: c });

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LATTICE_DIMENSIONS, LATTICE_POINTS, latticeRanks } from "./lattice.ts";
 
-test("every coordinate takes each rank once", () => {
+test("in every dimension, each rank belongs to exactly one point", () => {
   for (let dimension = 0; dimension < LATTICE_DIMENSIONS; dimension++)
     assert.equal(new Set(latticeRanks(dimension)).size, LATTICE_POINTS);
 });
 
-test("law: any two coordinates are almost uniform on quarters of the unit square", () => {
+test("law: for any two dimensions, each quarter of the unit square has almost a quarter of the points", () => {
   const isLow = Array.from({ length: LATTICE_DIMENSIONS }, (_, dimension) =>
     latticeRanks(dimension).map((rank) => (rank < LATTICE_POINTS / 2 ? 1 : 0)),
   );
@@ -22,7 +22,7 @@ test("law: any two coordinates are almost uniform on quarters of the unit square
   assert.ok(errors.reduce((sum, error) => sum + error, 0) / errors.length < 0.001);
 });
 
-test("refuses a dimension without a generator", () => {
+test("throws a RangeError for a dimension outside [0, 64)", () => {
   for (const dimension of [-1, 0.5, LATTICE_DIMENSIONS, Number.NaN])
     assert.throws(() => latticeRanks(dimension), RangeError);
 });

@@ -22,7 +22,7 @@ const createTrade = (parts: Partial<Trade> = {}): Trade => ({
   at: START + 10 * HOUR_MS,
   ...parts,
 });
-/** A mark at the end of a day, counted from 0. */
+/** Creates the mark of a day. Day 0 is the day of `START`. */
 const createMark = (day: number, yesPrice: number, parts: Partial<Mark> = {}): Mark => ({
   ...{ venue: "alpha", marketId: "m", at: START + (day + 1) * DAY_MS, yesPrice },
   ...parts,
@@ -34,7 +34,7 @@ const createSettlement = (day: number, value: number | null, parts: Partial<Sett
 const dateOf = (day: number) => utcDate(START + day * DAY_MS);
 const profitsOf = (replay: ReturnType<typeof replayBook>) => replay.days.map(({ pnlUsd }) => pnlUsd);
 
-test("known values: a trade pays its fee on the first day, follows the marks, and then the settlement", () => {
+test("known values: the fee counts on the first day, then the marks and the settlement value the trade", () => {
   const marks = [createMark(0, 0.45), createMark(1, 0.35)];
   const { results, days } = replayBook([createTrade()], marks, [createSettlement(2, 1)], dateOf(3));
   assert.deepEqual(days, [
@@ -47,14 +47,14 @@ test("known values: a trade pays its fee on the first day, follows the marks, an
   assert.deepEqual(results, [{ tradeId: "1", costUsd: 42, payoutUsd: 100, pnlUsd: 58, settledAt }]);
 });
 
-test("a NO trade gains what the YES price loses, and a partial settlement pays one minus its value", () => {
+test("a NO trade gains what the YES price loses, and a settlement at v pays it 1 - v", () => {
   const trade = createTrade({ side: "no", price: 0.6, feeUsd: 0 });
   const { results, days } = replayBook([trade], [createMark(0, 0.3)], [createSettlement(1, 0.25)], dateOf(1));
   assert.deepEqual([days[0]?.pnlUsd, days[1]?.pnlUsd], [10, 5]);
   assert.deepEqual([results[0]?.payoutUsd, results[0]?.pnlUsd], [75, 15]);
 });
 
-test("a day without a mark carries the previous one, and before the first mark a trade is worth its price", () => {
+test("a day without a mark keeps the previous mark, and before the first mark a trade is valued at its price", () => {
   const { results, days } = replayBook([createTrade()], [createMark(1, 0.5)], [], dateOf(3));
   assert.deepEqual(
     days.map(({ pnlUsd }) => pnlUsd),
@@ -63,14 +63,14 @@ test("a day without a mark carries the previous one, and before the first mark a
   assert.deepEqual(results, [{ tradeId: "1", costUsd: 42, payoutUsd: null, pnlUsd: 8, settledAt: null }]);
 });
 
-test("a settlement without a value refunds cost and fee: the trade is resolved without profit and not won", () => {
+test("a settlement without a value refunds cost and fee, so the trade is resolved with no profit and is not won", () => {
   const replay = replayBook([createTrade()], [createMark(0, 0.9)], [createSettlement(1, null)], dateOf(1));
   assert.deepEqual(profitsOf(replay), [48, -48]);
   assert.deepEqual([replay.results[0]?.payoutUsd, replay.results[0]?.pnlUsd], [42, 0]);
   assert.deepEqual([replay.days[1]?.resolvedTrades, replay.days[1]?.wonTrades], [1, 0]);
 });
 
-test("a correction books the difference on its own day and leaves the counts of the first day", () => {
+test("a correction changes the profit of its own day, and the counts stay on the day of the first settlement", () => {
   const settlements = [createSettlement(1, 1), createSettlement(3, 0)];
   const { results, days } = replayBook([createTrade()], [], settlements, dateOf(4));
   assert.deepEqual(
@@ -89,7 +89,7 @@ test("a correction on the day of the settlement decides whether the day counts t
   assert.deepEqual([day?.pnlUsd, day?.resolvedTrades, day?.wonTrades], [60, 1, 1]);
 });
 
-test("marks of earlier days, after the settlement, and of other markets change nothing", () => {
+test("marks before the entry, after the settlement and of other markets have no effect", () => {
   const others = [createMark(-1, 0.9), createMark(1, 0.1), createMark(0, 0.7, { venue: "beta" })];
   const trade = createTrade({ at: START });
   assert.deepEqual(profitsOf(replayBook([trade], others, [createSettlement(1, 1)], dateOf(2))), [-2, 60, 0]);
@@ -104,7 +104,7 @@ test("a book without trades has no days", () => {
   assert.deepEqual(replayBook([], [createMark(0, 0.5)], [], dateOf(3)), { results: [], days: [] });
 });
 
-test("totals count resolved trades only, and average the edges that exist", () => {
+test("totals count only resolved trades, and average only the known edges", () => {
   const trades = [
     createTrade(),
     createTrade({ tradeId: "2", edge: null }),
@@ -158,7 +158,7 @@ const listsOf = ({ trades, marks, settlements }: Book): [Trade[], Mark[], Settle
   settlements.map((settlement) => ({ ...settlement, venue: "alpha" })),
 ];
 
-/** The profit of a trade until a time, from the definition: a scan of the lists, in floating point. */
+/** Computes the profit of a trade until a time directly from the definition, in floating point. */
 function expectedProfit(trade: Trade, marks: readonly Mark[], settlements: readonly Settlement[], endAt: number) {
   if (trade.at >= endAt) return 0;
   const sorted = settlements.filter(({ marketId, at }) => marketId === trade.marketId && at < endAt);
@@ -174,7 +174,7 @@ function expectedProfit(trade: Trade, marks: readonly Mark[], settlements: reado
   return trade.contracts * price - cost;
 }
 
-test("brute force: each day is the change of the profit that a scan of the lists gives", () => {
+test("brute force: the profit of each day is the daily change of the profit by definition", () => {
   fc.assert(
     fc.property(bookArbitrary, (book) => {
       const [trades, marks, settlements] = listsOf(book);
@@ -191,7 +191,7 @@ test("brute force: each day is the change of the profit that a scan of the lists
   );
 });
 
-test("law: the profits of the days and of the trades have exactly the same sum", () => {
+test("law: the daily profits and the trade profits have exactly the same sum", () => {
   fc.assert(
     fc.property(bookArbitrary, (book) => {
       const { days, results } = replayBook(...listsOf(book), dateOf(DAYS - 1));
@@ -209,7 +209,7 @@ test("law: the profits of the days and of the trades have exactly the same sum",
   );
 });
 
-test("law: a shorter replay is the beginning of a longer one, and the order of the lists does not matter", () => {
+test("law: a longer replay begins with the days of a shorter one, and the order of the input does not matter", () => {
   const lastDay = fc.integer({ min: 0, max: DAYS - 1 });
   fc.assert(
     fc.property(bookArbitrary, lastDay, (book, day) => {
@@ -225,7 +225,7 @@ test("law: a shorter replay is the beginning of a longer one, and the order of t
   );
 });
 
-test("law: YES and NO of one market together earn the payout of 1 minus both costs, whatever happens", () => {
+test("law: YES and NO of one market together earn 1 minus both costs, for any outcome", () => {
   fc.assert(
     fc.property(bookArbitrary, ({ marks, settlements }) => {
       const [, allMarks, allSettlements] = listsOf({ trades: [], marks, settlements });
@@ -242,7 +242,7 @@ test("law: YES and NO of one market together earn the payout of 1 minus both cos
   );
 });
 
-test("the profit of a valuation is the one that the replay books", () => {
+test("`profitOf` and `replayBook` compute the same profit", () => {
   const trade = createTrade();
   assert.equal(profitOf(trade, { yesPrice: null, settlement: null }), -2);
   assert.equal(profitOf(trade, { yesPrice: 0.5, settlement: null }), 8);
@@ -250,7 +250,7 @@ test("the profit of a valuation is the one that the replay books", () => {
   assert.equal(payoutOf(trade, { value: null }), 42);
 });
 
-test("refuses values outside their ranges, repeated ids and marks, and trades after a settlement", () => {
+test("throws a RangeError for values outside their ranges, repeated ids or marks, and trades after a settlement", () => {
   const replay = (trade: Partial<Trade>, marks: Mark[] = [], settlements: Settlement[] = [], date = dateOf(1)) =>
     assert.throws(() => replayBook([createTrade(trade)], marks, settlements, date), RangeError);
   for (const contracts of [0, -1, Number.NaN, Infinity]) replay({ contracts });

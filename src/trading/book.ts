@@ -2,18 +2,18 @@ import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./mod
 
 const DAY_MS = 86_400_000;
 const MICROS_PER_USD = 1_000_000;
-/** Longest book, so that a wrong date cannot allocate without bound. */
+/** Bound of the book, so that a wrong date cannot allocate without limit. */
 const DAYS_MAX = 36_525;
 const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 
-/** What a trade has earned. */
+/** Cost, payout and profit of a trade. */
 export interface TradeResult {
   readonly tradeId: string;
   /** Contracts times price, plus the fee, in USD. */
   readonly costUsd: number;
-  /** What the settlement pays in USD, with a later correction; null while the trade is open. */
+  /** Payout in USD by the latest settlement; null while the trade is open. */
   readonly payoutUsd: number | null;
-  /** Payout minus cost in USD. While the trade is open, its value at the last mark minus cost. */
+  /** Payout minus cost in USD. While the trade is open: value at the last mark minus cost. */
   readonly pnlUsd: number;
   /** Time of the market's first settlement, Unix milliseconds; null while the trade is open. */
   readonly settledAt: number | null;
@@ -21,15 +21,15 @@ export interface TradeResult {
 
 /** Result of `replayBook`. */
 interface BookReplay {
-  /** Of the trades entered until the end of the last day, in their order. */
+  /** One per trade that was entered by the end of the last day, in the order of the trades. */
   readonly results: readonly TradeResult[];
   /** One per UTC day from the first trade to the last day, without gaps; empty without trades. */
   readonly days: readonly DayTotals[];
 }
 
-/** What determines the value of a trade at one time. */
+/** The inputs that determine the value of a trade at one time. */
 export interface Valuation {
-  /** The latest mark after the entry; null if there is none: the trade is worth its price. */
+  /** YES price of the latest mark after the entry; null if there is none, which values the trade at its price. */
   readonly yesPrice: number | null;
   /** The latest settlement, which replaces the mark; null while the trade is open. */
   readonly settlement: Pick<Settlement, "value"> | null;
@@ -53,19 +53,18 @@ export function startOfUtcDate(date: string): number {
 }
 
 /**
- * Returns what a settlement pays for a trade in USD, on the grid of 1e-6 USD. A settlement without a value refunds the
- * cost, fee included.
+ * Returns the payout of a trade in USD, rounded to 1e-6. A settlement without a value refunds the cost, fee included.
  */
 export function payoutOf(trade: Trade, settlement: Pick<Settlement, "value">): number {
   return toUsd(valueMicros(trade, { yesPrice: null, settlement }));
 }
 
-/** Returns the value of a trade minus its cost in USD, on the grid of 1e-6 USD. */
+/** Returns the value of a trade minus its cost in USD, rounded to 1e-6. */
 export function profitOf(trade: Trade, valuation: Valuation): number {
   return toUsd(valueMicros(trade, valuation) - costMicros(trade));
 }
 
-/** Returns the sum of amounts in USD on the grid of 1e-6 USD, exactly and independently of their order. */
+/** Returns the exact sum of amounts in USD that are multiples of 1e-6. The order of the amounts does not matter. */
 export function sumUsd(amounts: Iterable<number>): number {
   let micros = 0;
   for (const amount of amounts) micros += toMicroUsd(amount);
@@ -73,17 +72,19 @@ export function sumUsd(amounts: Iterable<number>): number {
 }
 
 /**
- * Computes what each trade and each UTC day has earned, from nothing but the trades, marks and settlements.
+ * Computes the profit of each trade and of each UTC day. The result depends only on the trades, marks and settlements.
  *
- * A trade is worth contracts times the side's price: of the last mark, or its own price before the first one. A
- * settlement replaces the mark by its value, or by the cost of the trade if the venue refunds it; a later settlement
- * of the market replaces the earlier one. The profit of a day is the change of value during the day, minus the cost of
- * trades entered on it. So the days sum to the profit of the trades. All amounts are multiples of 1e-6 USD, for which
- * this law is exact (`sumUsd`). A day counts a trade as resolved if the first settlement is on it, and as won if it
- * has a profit at the end of that day; a correction on a later day changes the profit of the later day only.
+ * - Before a settlement, a trade is worth its contracts times the price of its side at the last mark. Before the first
+ *   mark, its own price counts.
+ * - A settlement replaces the mark by its value. If the venue refunds the trade, it is worth its cost. A later settlement
+ *   of the market replaces the earlier one.
+ * - The profit of a day is the change of value during the day, minus the cost of the trades entered on it. The daily
+ *   profits sum to the profit of the trades. The sum is exact, because all amounts are multiples of 1e-6 USD (`sumUsd`).
+ * - A trade is resolved on the day of its first settlement. It is won if it has a profit at the end of that day. A
+ *   correction on a later day changes only the profit of the later day.
  *
- * @param marks  in any order; those of other markets are ignored
- * @param settlements  in any order; of two at the same time, the later in the list corrects the earlier one
+ * @param marks  in any order; marks of markets without a trade are ignored
+ * @param settlements  in any order. If two have the same time, the later one in the list counts
  * @param untilDate  last day, YYYY-MM-DD. Later trades, marks and settlements are left out
  * @throws RangeError for a value outside its range, two trades with the same id, two marks of a market at the same
  *   time, a mark that is not at midnight UTC, a trade after a settlement of its market, and more than 100 years
@@ -110,7 +111,7 @@ export function replayBook(
   };
 }
 
-/** Returns the totals of trades. Results without a trade of the same id are not possible: throws a RangeError. */
+/** Returns the totals of trades. @throws RangeError if a result has no trade with the same id */
 export function totalBook(
   trades: readonly Pick<Trade, "tradeId" | "edge">[],
   results: readonly TradeResult[],

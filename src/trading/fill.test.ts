@@ -33,7 +33,7 @@ test("buys whole contracts with the fee that the venue rounds up", () => {
   assert.equal(buy([], NO_FEE, 1), null);
 });
 
-test("what an amount buys costs the amount again", () => {
+test("the contracts that an amount buys cost that amount", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 20 }),

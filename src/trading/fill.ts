@@ -2,23 +2,23 @@ import type { TakerFee } from "../domain/market.ts";
 import { orderFee, takerFee } from "../quant/taker-fee.ts";
 import type { Fill, Offer } from "./model.ts";
 
-/** Rounding errors of doubles in a number of contracts and in an amount. */
+/** Tolerances for floating-point errors in a number of contracts and in an amount in USD. */
 const CONTRACT_TOLERANCE = 1e-9;
 const USD_TOLERANCE = 1e-9;
 
-/** What an amount of money buys, without rounding. */
+/** The contracts that an amount in USD buys. The number of contracts is not rounded. */
 export interface Purchase {
   readonly contracts: number;
   /** USD spent, fees included; less than the amount if the offers are not enough. */
   readonly spentUsd: number;
-  /** USD per contract, fee included. For an amount of 0, that of the best offer. */
+  /** USD per contract, fee included. For an amount of 0: the cost at the best offer. */
   readonly averageCost: number;
   /** Whether the offers are enough for the amount. */
   readonly isComplete: boolean;
 }
 
 /**
- * Buys offers for an amount that includes the fees of the contracts. The rounding of an order's fee is left out.
+ * Buys offers for an amount that includes the fees. Fees are not rounded.
  *
  * @param offers  best first, at least one
  * @param usd  at least 0
@@ -35,7 +35,7 @@ export function buyForUsd(offers: readonly Offer[], fee: TakerFee, usd: number):
     const bought = Math.min(size, (usd - spentUsd) / cost);
     contracts += bought;
     spentUsd += bought * cost;
-    // The last offer fills the rest exactly, whatever the sum of the rounded products is.
+    // The last offer fills exactly the rest, so floating-point errors of the sum do not matter.
     if (bought < size)
       return { contracts, spentUsd: usd, averageCost: costOf(best, fee, contracts, usd), isComplete: true };
   }
@@ -47,7 +47,7 @@ const costOf = ({ price }: Offer, fee: TakerFee, contracts: number, usd: number)
   contracts > 0 ? usd / contracts : price + takerFee(fee, price);
 
 /**
- * Buys a number of contracts from the best offer on. The fee of the order is rounded as the venue does.
+ * Buys a number of contracts, best offer first. The fee of the order is rounded as the venue rounds it.
  *
  * @param contracts  whole number
  * @returns  null for less than one contract, and if the offers are not enough
@@ -66,7 +66,7 @@ export function buy(offers: readonly Offer[], fee: TakerFee, contracts: number):
   if (rest > 0) return null;
   const valueUsd = fills.reduce((sum, { price, contracts: bought }) => sum + price * bought, 0);
   const feeUsd = orderFee(fee, fills);
-  // A rounding error of a double must not put the average above the worst price, which is a client's limit.
+  // A floating-point error must not raise the average above the worst price: clients use that price as a limit.
   const averagePrice = Math.min(valueUsd / contracts, fills.at(-1)?.price ?? 1);
   return { contracts, averagePrice, feeUsd, costUsd: valueUsd + feeUsd };
 }
@@ -83,6 +83,6 @@ export function buy(offers: readonly Offer[], fee: TakerFee, contracts: number):
 export function buyWithin(offers: readonly Offer[], fee: TakerFee, usd: number): Fill | null {
   const contracts = Math.floor(buyForUsd(offers, fee, usd).contracts + CONTRACT_TOLERANCE);
   const fill = buy(offers, fee, contracts);
-  // A fee that is rounded up can cost more than the rest of the amount, but not more than a contract.
+  // Rounding up the fee can exceed the rest of the amount, but by less than the cost of one contract.
   return fill !== null && fill.costUsd > usd + USD_TOLERANCE ? buy(offers, fee, contracts - 1) : fill;
 }

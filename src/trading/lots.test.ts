@@ -43,7 +43,7 @@ test("example: NO at 0.5 closes YES at 0.4 with 0.10 per contract, the oldest lo
   );
 });
 
-test("example: one trade closes three lots and opens a lot with the rest", () => {
+test("example: one trade closes three lots and opens a new lot with its other contracts", () => {
   const lots = matchLots(
     [trade("no", 10, 0.3, 1), trade("no", 20, 0.35, 2), trade("no", 5, 0.4, 3), trade("yes", 50, 0.6, 4)],
     [],
@@ -57,7 +57,7 @@ test("example: one trade closes three lots and opens a lot with the rest", () =>
   ]);
 });
 
-test("example: a lot that is closed in parts is resolved with the last one, and each profit is of its day", () => {
+test("example: a lot that is closed in parts is resolved with the last part, and each part earns on its own day", () => {
   const lots = matchLots(
     [trade("yes", 100, 0.4, 1), trade("no", 25, 0.4, 3), trade("no", 25, 0.7, 4), trade("no", 50, 0.5, 6)],
     [],
@@ -82,7 +82,7 @@ test("example: a lot that is closed in parts is resolved with the last one, and 
   assert.deepEqual([totals.totalTrades, totals.resolvedTrades, totals.wonTrades], [1, 1, 1]);
 });
 
-test("example: fees are paid by the contracts they were charged for", () => {
+test("example: each fee is divided among the contracts that it was charged for", () => {
   const lots = matchLots(
     [trade("yes", 100, 0.4, 1, { feeUsd: 2 }), trade("no", 150, 0.5, 2, { feeUsd: 3 })],
     [settle(0, 4)],
@@ -98,7 +98,7 @@ test("example: fees are paid by the contracts they were charged for", () => {
   ]);
 });
 
-test("example: open contracts follow the marks of their market from their purchase on", () => {
+test("example: marks after the purchase value the open contracts", () => {
   const lots = matchLots([trade("yes", 10, 0.4, 1), trade("yes", 10, 0.5, 2), trade("no", 10, 0.3, 4)], []);
   const marks = [mark(0.45, 1), mark(0.6, 2), mark(0.65, 4), mark(0.9, 2, "other")];
   const { days } = lotPerformance(lots, marks, at(5));
@@ -117,7 +117,7 @@ test("example: NO contracts are worth 1 minus the mark", () => {
   assert.deepEqual(pnlByDay(days), [[1, -1]]);
 });
 
-test("example: a market that is settled again differently is corrected on the later day", () => {
+test("example: a corrected settlement changes the profit of the day of the correction", () => {
   const lots = matchLots([trade("yes", 10, 0.4, 1), trade("no", 4, 0.5, 1)], [settle(1, 2), settle(0, 4)]);
   assert.deepEqual(exitsOf(lots), [
     [
@@ -151,7 +151,7 @@ test("example: a refund returns the price and the fee of the open contracts", ()
   assertNear(sum(lotPerformance(lots, [], at(3)).days.map(({ pnlUsd }) => pnlUsd)), 0.5);
 });
 
-test("example: a trade that is reported after the settlement is settled when it is reported", () => {
+test("example: a trade after the settlement of its market is settled at once", () => {
   const lots = matchLots([trade("no", 10, 0.2, 5), trade("yes", 10, 0.5, 1)], [settle(0, 3)]);
   assert.deepEqual(
     lots.map(({ side, resolvedAt }) => [side, resolvedAt]),
@@ -193,7 +193,7 @@ test("the average edge is that of the resolved lots that have one", () => {
   assert.equal(lotPerformance(lots, [], at(2)).totals.averageEdge, 0.1);
 });
 
-// ---- properties ----
+// Properties
 
 const tradeParts = fc.record({
   side: fc.constantFrom<Side>("yes", "no"),
@@ -217,7 +217,7 @@ const markList = fc.array(fc.tuple(fc.integer({ min: 1, max: 12 }), value, fc.co
 });
 const LATER = 60;
 
-test("law: profits of all exits are the payouts of all trades minus what they cost", () => {
+test("law: the profits of all exits sum to the payouts of all trades minus their costs", () => {
   fc.assert(
     fc.property(book, value, value, (list, a, b) => {
       const lots = matchLots(list, [settle(a, LATER, "a"), settle(b, LATER, "b")]);
@@ -231,7 +231,7 @@ test("law: profits of all exits are the payouts of all trades minus what they co
   );
 });
 
-test("law: a late trade or a correction changes when a profit is made, not how much it is in the end", () => {
+test("law: a late trade or a correction changes the day of a profit, but not the final profit", () => {
   fc.assert(
     fc.property(book, value, value, fc.integer({ min: 1, max: 9 }), (list, first, last, day) => {
       const settlements = [settle(first, day, "a"), settle(last, LATER, "a"), settle(last, day, "b")];
@@ -242,7 +242,7 @@ test("law: a late trade or a correction changes when a profit is made, not how m
   );
 });
 
-test("law: the profits of the days are the profit of the lots, whatever the marks are", () => {
+test("law: the daily profits sum to the profit of the lots, for any marks", () => {
   fc.assert(
     fc.property(book, value, markList, (list, payout, marks) => {
       const lots = matchLots(list, [settle(payout, LATER, "a"), settle(null, LATER, "b")]);
@@ -261,7 +261,7 @@ test("law: the profits of the days are the profit of the lots, whatever the mark
   );
 });
 
-test("law: the profits until a day are cash plus the value of what is open at its end (brute force)", () => {
+test("law: the profits up to a day sum to the cash plus the value of the open contracts (brute force)", () => {
   fc.assert(
     fc.property(book, value, markList, fc.integer({ min: 1, max: 9 }), (list, payout, markParts, settledOn) => {
       const lots = matchLots(list, [settle(payout, settledOn, "a"), settle(1 - payout, settledOn + 2, "a")]);
@@ -289,7 +289,7 @@ test("law: the profits until a day are cash plus the value of what is open at it
   );
 });
 
-test("law: contracts are conserved, and a market never has open lots of both sides", () => {
+test("law: every contract is open or has left its lot once, and a market never has open lots of both sides", () => {
   fc.assert(
     fc.property(book, (list) => {
       for (let count = 1; count <= list.length; count++) {
@@ -314,7 +314,7 @@ test("law: contracts are conserved, and a market never has open lots of both sid
   );
 });
 
-test("law: each contract is closed by the oldest that is open (brute force, one contract at a time)", () => {
+test("law: the oldest open contract is always closed first (brute force, one contract at a time)", () => {
   fc.assert(
     fc.property(book, (list) => {
       const queues = new Map<string, { side: Side; price: number; tradeId: string }[]>();
@@ -344,7 +344,7 @@ test("law: each contract is closed by the oldest that is open (brute force, one 
   );
 });
 
-test("law: only the times of trades matter, not the order of the list", () => {
+test("law: the order of the list of trades does not matter if their times differ", () => {
   const shuffled = book.chain((list) =>
     fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length, maxLength: list.length })),
   );
@@ -356,7 +356,7 @@ test("law: only the times of trades matter, not the order of the list", () => {
   );
 });
 
-test("law: positions have the cost of the open contracts, and average prices between the lowest and the highest", () => {
+test("law: a position costs what its open contracts cost, and its average price is between their prices", () => {
   fc.assert(
     fc.property(book, (list) => {
       const lots = matchLots(list, []);
@@ -376,7 +376,7 @@ test("law: positions have the cost of the open contracts, and average prices bet
   );
 });
 
-test("refuses contracts that are not above 0, prices and payouts outside [0, 1], and negative fees", () => {
+test("throws a RangeError for contracts of 0 or less, prices and payouts outside [0, 1], and negative fees", () => {
   for (const parts of [
     { contracts: 0 },
     { contracts: Number.NaN },

@@ -3,7 +3,7 @@ import { utcDate } from "./book.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
 
 const DAY_MS = 86_400_000;
-/** Contracts that differ by less than this share are equal. They are quotients of prices and USD, which are rounded. */
+/** Two numbers of contracts are equal if they differ by less than this share. Each is a quotient with a rounding error. */
 const EQUAL_CONTRACTS_SHARE = 1e-9;
 /** A profit below this is a rounding error. */
 const PROFIT_USD_MIN = 1e-9;
@@ -13,17 +13,17 @@ const MICROS_PER_USD = 1_000_000;
 export interface LotExit {
   /** Unix milliseconds. */
   readonly at: number;
-  /** closed: by a trade of the other side. settled: with its market. corrected: the market was settled again, differently. */
+  /** closed: by a trade of the other side. settled: by a settlement. corrected: by a corrected settlement. */
   readonly kind: "closed" | "settled" | "corrected";
-  /** Number of contracts, above 0. Those of a correction left the lot earlier. */
+  /** Number of contracts, above 0. A correction repeats contracts that an earlier settlement counted. */
   readonly contracts: number;
-  /** USD received, after the fee of the closing trade. Of a correction: the difference, which can be negative. */
+  /** USD received, minus the fee of the closing trade. For a correction: the change of the payout, which can be negative. */
   readonly proceedsUsd: number;
-  /** Proceeds minus the cost of these contracts and their share of the fee, in USD. Of a correction: the proceeds. */
+  /** Proceeds minus the cost and the fee of these contracts, in USD. For a correction: the proceeds. */
   readonly pnlUsd: number;
 }
 
-/** Contracts that one trade bought and that did not close earlier ones. */
+/** The contracts of one trade that did not close contracts of the other side. */
 export interface Lot extends Omit<Trade, "contracts" | "feeUsd"> {
   /** Contracts bought, above 0. */
   readonly contracts: number;
@@ -40,15 +40,18 @@ export interface Lot extends Omit<Trade, "contracts" | "feeUsd"> {
 type MutableLot = { -readonly [Key in keyof Lot]: Lot[Key] } & { exits: LotExit[] };
 
 /**
- * Divides trades into lots. A trade first closes open lots of the other side of its market, oldest first: one YES and one
- * NO contract together pay 1 USD, so a NO contract bought at q closes a YES contract at 1 - q, and the reverse. The rest of
- * the trade opens a lot. A market never has open lots of both sides. A settlement ends all open lots of its market; a later
- * one changes their payout. A trade after the settlement opens a lot that is settled at once.
+ * Matches trades into lots, first in, first out.
  *
- * Cash flows are conserved: if every market is settled at a value that is not null, the profits of all exits are the
- * payouts of all trades minus their costs and fees.
+ * - A trade first closes open lots of the other side of its market. One YES and one NO contract together pay 1 USD, so a
+ *   NO contract bought at q closes a YES contract at 1 - q, and a YES contract bought at q closes a NO contract at 1 - q.
+ * - The other contracts of the trade open a lot. A market never has open lots of both sides.
+ * - A settlement ends all open lots of its market. A later settlement of the market changes their payout.
+ * - A trade after the settlement opens a lot that is settled at once.
  *
- * @param trades  in any order; of trades at the same time, the first one in the list comes first
+ * If every market is settled at a value that is not null, the profits of all exits sum to the payouts of all trades minus
+ * their costs and fees.
+ *
+ * @param trades  in any order; trades at the same time keep the order of the list
  * @param settlements  in any order
  * @returns  the lots in the order in which they were opened
  * @throws RangeError when contracts are not above 0, a price is outside [0, 1], a fee is negative, or a payout is outside [0, 1]
@@ -151,12 +154,12 @@ function exit(lot: MutableLot, part: Pick<LotExit, "at" | "kind" | "contracts">,
   if (lot.openContracts === 0) lot.resolvedAt = part.at;
 }
 
-/** What the contracts pay. If the venue refunds, it pays back their price and fee. */
+/** Returns the payout of contracts in USD. A refund pays back their price and fee. */
 function payoutUsd(lot: Lot, contracts: number, { value }: Settlement): number {
   return value === null ? costUsd(lot, contracts) : contracts * sidePrice(lot.side, value);
 }
 
-/** Cost in USD of some of the contracts of a lot, with their share of its fee. */
+/** Returns the cost of some contracts of a lot in USD, with their share of the fee. */
 const costUsd = ({ price, feeUsd, contracts }: Lot, some: number): number => some * price + (feeUsd * some) / contracts;
 
 /** Price or payout of a contract of this side. @param yesPrice  in [0, 1] */
@@ -177,7 +180,7 @@ export interface Position {
   readonly entryPrice: number;
   /** With the share of the fees. */
   readonly costUsd: number;
-  /** When its oldest lot was opened, Unix milliseconds. */
+  /** When the oldest open lot was opened, Unix milliseconds. */
   readonly openedAt: number;
 }
 
@@ -202,14 +205,17 @@ export function openPositions(lots: readonly Lot[]): Position[] {
 }
 
 /**
- * Profit of lots by UTC day, and their totals. Open contracts are valued at the last mark since their purchase, or at their
- * price if there is none. The fee of a lot is a loss of the day of its purchase. A lot is entered on the day of its
- * purchase, and resolved on the day on which its last contract is closed or settled. It counts as won on that day if it has
- * a profit at its end, and in the totals if it has one after all corrections. The profits of days are multiples of 1e-6 USD.
+ * Computes the profit of lots by UTC day, and their totals.
  *
- * @param marks  in any order; one at midnight belongs to the day that it ends
- * @param until  Unix milliseconds; the last day is the one that contains it
- * @returns  all days from the first purchase on, oldest first; none without lots
+ * - Open contracts are valued at the last mark after their purchase. Before the first mark, their own price counts.
+ * - A lot is entered, and its fee is paid, on the day of its purchase.
+ * - A lot is resolved on the day on which its last contract is closed or settled. The day counts it as won if it has a
+ *   profit at the end of the day. The totals count it as won if it has a profit after all corrections.
+ * - Daily profits are multiples of 1e-6 USD.
+ *
+ * @param marks  in any order; a mark at midnight belongs to the day that ends then
+ * @param until  Unix milliseconds, a time in the last day of the result
+ * @returns  every day from the first purchase to the last day, oldest first; empty without lots
  * @throws RangeError when the price of a mark is outside [0, 1]
  */
 export function lotPerformance(
@@ -261,13 +267,13 @@ const isWon = (lot: Pick<Lot, "exits">): boolean => realisedPnlUsd(lot) > PROFIT
 /** Number of the UTC day since 1970. */
 const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 
-/** What changes the value of the contracts of one market. */
+/** An event that changes the value of the contracts of one market. */
 type MarketEvent =
   | { readonly kind: "mark"; readonly at: number; readonly yesPrice: number }
   | { readonly kind: "entry"; readonly at: number; readonly lot: Lot }
   | { readonly kind: "exit"; readonly at: number; readonly lot: Lot; readonly exit: LotExit };
 
-/** Of events at the same time: a mark does not concern a purchase at its time, and a purchase precedes its settlement. */
+/** Order of events at the same time: a mark comes before a purchase, and a purchase before its settlement. */
 const EVENT_ORDER: Readonly<Record<MarketEvent["kind"], number>> = { mark: 0, entry: 1, exit: 2 };
 
 function groupEvents(lots: readonly Lot[], marks: readonly Mark[]): Map<string, MarketEvent[]> {
@@ -288,14 +294,14 @@ function groupEvents(lots: readonly Lot[], marks: readonly Mark[]): Map<string, 
 }
 
 /**
- * The changes in value of the contracts of one market in 1e-6 USD, each with the day to which it belongs. Their sum is the
- * profit of the market. The contracts are valued together: a mark concerns all that are open.
+ * Yields the changes of the profit of one market in 1e-6 USD, each with its day. Their sum is the profit of the market. A
+ * mark values all open contracts of the market together.
  */
 function* profitsOf(events: readonly MarketEvent[]): Generator<{ readonly day: number; readonly micros: number }> {
   let cashUsd = 0;
-  /** Contracts bought before the last mark, and its price of their side. */
+  /** The open contracts that were bought before the last mark, and the price of their side at that mark. */
   let marked = { contracts: 0, price: 0, at: Number.NEGATIVE_INFINITY };
-  /** Contracts bought since, and their price. */
+  /** The open contracts that were bought after the last mark, and their cost. */
   let unmarked = { contracts: 0, valueUsd: 0 };
   let side: Side = "yes";
   let lastMicros = 0;

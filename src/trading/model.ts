@@ -45,13 +45,13 @@ export interface Settlement {
 export interface DayTotals {
   /** YYYY-MM-DD. */
   readonly date: string;
-  /** Profit or loss of the day in USD: changes of the marks of open trades, and settlements. Fees are paid at the entry. */
+  /** Profit or loss of the day in USD, from changed marks of open trades, settlements, and the fees of new trades. */
   readonly pnlUsd: number;
   /** Trades entered on the day. */
   readonly enteredTrades: number;
   /** Trades whose result became known on the day. */
   readonly resolvedTrades: number;
-  /** Those of them with a profit. */
+  /** Trades that were resolved on the day with a profit. */
   readonly wonTrades: number;
 }
 
@@ -65,7 +65,7 @@ export interface BookTotals {
   readonly resolvedCostUsd: number;
   /** Profit or loss of the resolved trades in USD. */
   readonly resolvedPnlUsd: number;
-  /** Mean edge of the resolved trades at their entry; null without any that has an edge. */
+  /** Mean edge at entry of the resolved trades whose edge is known; null if there are none. */
   readonly averageEdge: number | null;
 }
 
@@ -75,7 +75,7 @@ export interface Performance {
   readonly resolvedTrades: number;
   /** Share of the resolved trades with a profit; null without resolved trades. */
   readonly winRate: number | null;
-  /** Profit or loss in USD of all days, open trades at their last mark. */
+  /** Sum of the daily profits in USD. Open trades are valued at their last mark. */
   readonly totalPnlUsd: number;
   /** Profit of the resolved trades in percent of their cost; null without resolved trades. */
   readonly roiPct: number | null;
@@ -83,8 +83,9 @@ export interface Performance {
   /** Largest decline of the cumulative profit from an earlier maximum (at least 0), in USD; 0 or negative. */
   readonly maxDrawdownUsd: number;
   /**
-   * Mean of the daily profit divided by its standard deviation, times the square root of 365; null with fewer than 30 days
-   * that are over, or no variation. A constant capital cancels out.
+   * Mean daily profit divided by its standard deviation, times the square root of 365. Only days that are over count.
+   * Null with fewer than 30 such days, or if all profits are equal. Profits need no capital as a base, because a constant
+   * capital cancels out.
    */
   readonly sharpeRatio: number | null;
 }
@@ -97,7 +98,7 @@ export interface Offer {
   readonly size: number;
 }
 
-/** What an order pays if it buys the offers from the best one on. */
+/** Contracts, price and fee of an order that buys offers, best first. */
 export interface Fill {
   /** Whole number of contracts, above 0. */
   readonly contracts: number;
@@ -109,7 +110,7 @@ export interface Fill {
   readonly costUsd: number;
 }
 
-/** Bankroll in USD for which the size of a signal is checked against the order book, and which the shadow book uses. */
+/** Bankroll in USD of the shadow book. A signal must fit into the order book for this bankroll. */
 export const REFERENCE_BANKROLL_USD = 1_000;
 
 /** How a position is sized. */
@@ -121,7 +122,7 @@ export interface SizingOptions {
   readonly positionMax: number;
 }
 
-/** A recommendation at one time: what to buy, at most at which price, how much, and until when. */
+/** A recommendation at one time: what to buy, up to which price, how much, and until when. */
 export interface Signal {
   readonly recommendation: "BUY_YES" | "BUY_NO" | "NO_TRADE";
   /** One sentence: why this trade, or why none. */
@@ -135,8 +136,8 @@ export interface Signal {
   /** Probability of the side minus cost per contract at the signal's size, fee included; null without a trade. */
   readonly executableEdge: number | null;
   /**
-   * Highest price of the side, on the tick of the market, that leaves the required edge after the fee. Without a trade: the
-   * highest YES price at which buying YES has that edge. Null if no price has.
+   * Highest price of the side, a multiple of the tick, that leaves the required edge after the fee. Without a trade: the
+   * highest such price of YES. Null if no price leaves the required edge.
    */
   readonly targetPrice: number | null;
   /** Share of the bankroll, in [0, 1]; 0 without a trade. */

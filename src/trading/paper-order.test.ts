@@ -14,7 +14,7 @@ test("example: an order of 30 USD buys 50 contracts at 0.4 and 20 at 0.5", () =>
   assert.deepEqual(fillPaperOrder(OFFERS, FREE, 30), { contracts: 70, averagePrice: 30 / 70, feeUsd: 0, costUsd: 30 });
 });
 
-test("example: the fee is that of each price, rounded up once, and paid in addition", () => {
+test("example: the fees at all prices are added, rounded up once, and paid on top of the amount", () => {
   const fee = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 } as const;
   // 0.07 × (50 × 0.24 + 20 × 0.25) = 1.19.
   const fill = fillPaperOrder(OFFERS, fee, 30);
@@ -28,7 +28,7 @@ test("an order is filled completely or not at all", () => {
   assert.equal(fillPaperOrder([], FREE, 0.01), null);
 });
 
-test("law: contracts and price are those of a market order of the same value", () => {
+test("law: the fill has the contracts and the average price of a market order of the same value", () => {
   const offer = fc.record({
     price: fc.integer({ min: 1, max: 99 }).map((cents) => cents / 100),
     size: fc.integer({ min: 1, max: 900 }),
@@ -47,7 +47,7 @@ test("law: contracts and price are those of a market order of the same value", (
   );
 });
 
-test("refuses amounts and sizes that are not above 0, and prices outside (0, 1)", () => {
+test("throws a RangeError for amounts and sizes of 0 or less, and prices outside (0, 1)", () => {
   for (const usd of [0, -1, Number.NaN, Infinity]) assert.throws(() => fillPaperOrder(OFFERS, FREE, usd), RangeError);
   for (const offer of [
     { price: 0, size: 1 },

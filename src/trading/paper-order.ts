@@ -4,8 +4,8 @@ import { orderFee } from "../quant/taker-fee.ts";
 import type { Fill, Offer } from "./model.ts";
 
 /**
- * Buys offers for an amount that does not include the fee, best price first. The number of contracts need not be whole. The
- * fee of the order is rounded as the venue does.
+ * Buys offers for an amount, best price first. The fee is paid on top of the amount, rounded as the venue rounds it. The
+ * number of contracts can be fractional.
  *
  * @param offers  of the side to buy, best first
  * @param valueUsd  above 0

@@ -10,7 +10,7 @@ const createTotals = (parts: Partial<BookTotals> = {}): BookTotals => ({
 const createDays = (...profits: readonly number[]) => profits.map((pnlUsd) => ({ pnlUsd }));
 const profit = fc.integer({ min: -1e9, max: 1e9 }).map((micros) => micros / 1e6);
 
-test("known values: shares of resolved trades, the sum of the days, and the decline from the maximum", () => {
+test("known values: win rate, return, total profit and largest decline", () => {
   assert.deepEqual(summarise(createTotals(), createDays(5, -8, 2, 10, -1)), {
     ...{ totalTrades: 10, resolvedTrades: 4, winRate: 0.75, totalPnlUsd: 8, roiPct: 15, averageEdge: 0.05 },
     ...{ maxDrawdownUsd: -8, sharpeRatio: null },
@@ -47,7 +47,7 @@ test("a day that is not over counts for the profit and the drawdown, but not for
   assert.equal(summarise(createTotals(), ended, ended.slice(0, -1)).sharpeRatio, null);
 });
 
-test("brute force: the drawdown is the least difference of two cumulative profits, or 0", () => {
+test("brute force: the drawdown is the smallest difference of a later and an earlier cumulative profit, at most 0", () => {
   fc.assert(
     fc.property(fc.array(profit, { maxLength: 30 }), (profits) => {
       const cumulative = [0];
@@ -60,7 +60,7 @@ test("brute force: the drawdown is the least difference of two cumulative profit
   );
 });
 
-test("law: k times the profits are k times the drawdown and leave the Sharpe ratio", () => {
+test("law: multiplying all profits by k multiplies the drawdown by k and keeps the Sharpe ratio", () => {
   fc.assert(
     fc.property(fc.array(profit, { minLength: 30, maxLength: 60 }), fc.integer({ min: 1, max: 9 }), (profits, k) => {
       const once = summarise(createTotals(), createDays(...profits));
@@ -72,7 +72,7 @@ test("law: k times the profits are k times the drawdown and leave the Sharpe rat
   );
 });
 
-test("refuses counts that contradict each other, free trades, and profits that are not finite", () => {
+test("throws a RangeError for contradictory counts, trades without a cost, and profits that are not finite", () => {
   const contradictions = [{ wonTrades: 5 }, { resolvedTrades: 11 }, { wonTrades: -1 }, { totalTrades: Number.NaN }];
   for (const parts of [...contradictions, { resolvedCostUsd: 0 }])
     assert.throws(() => summarise(createTotals(parts), []), RangeError);

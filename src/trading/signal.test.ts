@@ -32,7 +32,7 @@ const createInput = ({ analysis, market, ...rest }: Changes = {}): SignalInput =
 const decide = (changes: Changes = {}, sizing: Partial<SizingOptions> = {}): Signal =>
   decideSignal(createInput(changes), { ...SIZING, ...sizing });
 
-test("a certain edge has a quarter of the Kelly fraction, and the order that costs it", () => {
+test("without uncertainty the size is a quarter of the Kelly fraction, and the order costs that much", () => {
   // f* = (0.6 - 0.5) / (1 - 0.5) = 0.2, and a quarter of it is $50 of $1,000: 100 contracts at 0.50.
   const signal = decide();
   assert.equal(signal.recommendation, "BUY_YES");
@@ -44,7 +44,7 @@ test("a certain edge has a quarter of the Kelly fraction, and the order that cos
   assert.equal(signal.reason, "YES wins with probability 60% and costs 50¢ with the fee: an edge of +10 points.");
 });
 
-test("the other side is bought at 1 minus the bid, with a target price of its own", () => {
+test("NO is bought at 1 minus the bid, and has its own target price", () => {
   // NO wins with 0.6 and costs 1 - 0.49 = 0.51: f* = 0.09 / 0.49.
   const signal = decide({ analysis: { probability: 0.4 } });
   assert.equal(signal.recommendation, "BUY_NO");
@@ -121,7 +121,7 @@ test("each obstacle is a reason for no trade, with size 0", () => {
   }
 });
 
-test("a fee that the venue rounds up can take the whole edge of a small order", () => {
+test("rounding up the fee can remove the edge of a small order", () => {
   // The edge is 0.0115 before the fee of two contracts is rounded from 3.5 to 4 cents, and 0.009 after.
   const changes = { analysis: { probability: 0.529, standardError: 0.1 }, market: { takerFee: KALSHI_FEE } };
   assert.match(decide(changes).reason, /rounds up/);
@@ -134,11 +134,11 @@ test("without a trade, the target price is the highest YES price with the requir
   assert.equal(decide({ analysis: { probability: 0.5 }, market: { tickSize: null } }).targetPrice, 0.49);
 });
 
-test("a tick below the grid of prices counts as its step", () => {
+test("a tick below 1e-6 counts as 1e-6", () => {
   assert.equal(decide({ market: { tickSize: 1e-7 } }).targetPrice, 0.59);
 });
 
-test("a signal expires when the market's usual moves would cover half of the edge", () => {
+test("a signal expires after the time in which a usual price move is half of the edge", () => {
   // A daily move of 0.3 in log-odds is 0.072 in probability, and half of the edge is 0.05: (0.05 / 0.072)^2 days.
   const expected = NOW + Math.round((0.05 / 0.072) ** 2 * 24 * HOUR_MS);
   assert.ok(Math.abs(decide().expiresAt - expected) <= 1);
@@ -189,7 +189,7 @@ const anyInput = fc
     }),
   );
 
-test("no signal is given after the close, at an old price, or for a size that the book cannot take", () => {
+test("there is no trade after the close, at an old price, or for a size that the book cannot fill", () => {
   let trades = 0;
   fc.assert(
     fc.property(anyInput, (input) => {
@@ -215,7 +215,7 @@ test("no signal is given after the close, at an old price, or for a size that th
       assert.ok(fill.contracts <= offered.reduce((sum, { size }) => sum + size, 0));
       assert.ok(fill.costUsd <= sizePct * SIZING.bankrollUsd + 0.01 && sizePct > 0 && sizePct <= SIZING.positionMax);
       assert.ok(executableEdge >= 0.01);
-      // Limit orders must be on the tick, and one tick more must leave less than the required edge.
+      // The target price is a multiple of the tick, and one tick more leaves less than the required edge.
       const probability = recommendation === "BUY_YES" ? input.analysis.probability : 1 - input.analysis.probability;
       const edgeAt = (price: number) => probability - price - takerFee(input.market.takerFee ?? NO_FEE, price);
       assert.ok(Math.abs(targetPrice * 100 - Math.round(targetPrice * 100)) < 1e-9);
@@ -227,7 +227,7 @@ test("no signal is given after the close, at an old price, or for a size that th
   assert.ok(trades > 100, `only ${trades} of the random markets had a trade`);
 });
 
-test("a full Kelly bet at the shaded probability has the size of the fractional Kelly bet", () => {
+test("the full Kelly size at the shaded probability equals the fractional Kelly size", () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0.05, max: 0.9, noNaN: true }),

@@ -18,7 +18,7 @@ import type { Fill, Offer, Side, Signal, SizingOptions } from "./model.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Until the close, a signal must be valid for this time at least. */
+/** There is no trade if the market closes in less than this time. */
 const VALID_MS_MIN = MINUTE_MS;
 const VALID_MS_MAX = DAY_MS;
 const WEEKS_FROM_MS = 14 * DAY_MS;
@@ -26,7 +26,7 @@ const WEEKS_FROM_MS = 14 * DAY_MS;
 const TICK_DEFAULT = 0.01;
 const ROOT_STEPS = 60;
 
-/** What a signal is decided from. Times are Unix milliseconds. */
+/** Input of a decision. Times are Unix milliseconds. */
 export interface SignalInput {
   /** Time of the decision. */
   readonly now: number;
@@ -50,12 +50,12 @@ export interface SignalInput {
   readonly book: { readonly at: number; readonly bids: readonly Offer[]; readonly asks: readonly Offer[] } | null;
 }
 
-/** A side that can be bought with an edge: everything that its size depends on. */
+/** A side with an edge, and all inputs of its size. */
 export interface Candidate {
   readonly side: Side;
   /** Probability that the side wins, in (0, 1). */
   readonly probability: number;
-  /** Variance of that probability as an estimate. */
+  /** Variance of the estimated probability. */
   readonly variance: number;
   /** Highest price with the required edge, on the tick. */
   readonly targetPrice: number;
@@ -65,15 +65,19 @@ export interface Candidate {
 }
 
 /**
- * Decides what to do in a market: which side to buy, at most at which price, and how much.
+ * Decides which side of a market to buy, the highest price to pay, and the size.
  *
- * The size is the share x of the bankroll with x = min(cap, kelly share * shrinkage * Kelly fraction) at the average cost
- * that buying for x has, fees included. No trade is recommended if the market is not open or closes within a minute, if the
- * order book was not confirmed for an hour, if no side has an edge of 0.01 after the fee, or if the book cannot take the
- * size at the target price.
+ * The size is the share x of the bankroll with x = min(cap, kelly share * shrinkage * Kelly fraction). The Kelly fraction
+ * is computed at the average cost of an order for x, fees included.
  *
- * The signal expires when the market's usual moves would cover half of the edge e: after (e / 2 / (m p (1 - p)))^2 days, for
- * daily moves m of the log-odds; after a minute at the earliest, a day at the latest, and never after the close.
+ * No trade is recommended if
+ * - the market is not open, or closes within a minute,
+ * - the order book was not confirmed in the last hour,
+ * - no side has an edge of 0.01 after the fee, or
+ * - the offers up to the target price are not enough for the size.
+ *
+ * The signal expires after (e / 2 / (m p (1 - p)))^2 days: in this time, a usual price move is half of the edge e. m is the
+ * root mean square of the daily move of the log-odds. The time is at least a minute, at most a day, and ends at the close.
  */
 export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal {
   const obstacle = findObstacle(input);
@@ -95,7 +99,7 @@ export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal 
   };
 }
 
-/** Returns why nothing can be bought in a market; null if nothing prevents it. */
+/** Returns a sentence that says why the market cannot be traded; null if it can. */
 function findObstacle({ now, market, book }: SignalInput): string | null {
   const { kind, isOpen, closeAt, takerFee: fee } = market;
   if (kind !== "money") return "The market is not traded with money.";
@@ -141,14 +145,14 @@ export function offersOf(
 }
 
 /**
- * Highest price P on the tick with p - P - fee(P) >= 0.01; null if none has this edge. Price and fee together must not
- * decrease with the price, which is true of every fee schedule.
+ * Returns the highest price P, a multiple of the tick, with p - P - fee(P) >= 0.01; null if no price has this edge.
+ * P + fee(P) must not decrease as P grows, which is true of every fee schedule.
  */
 function targetPriceOf(probability: number, fee: TakerFee, tickSize: number | null): number | null {
-  // A tick below the grid of prices would be rounded to 0.
+  // A tick below 1e-6 would be rounded to 0.
   const tick = Math.max(1, toMicros(tickSize ?? TICK_DEFAULT));
   const priceAt = (ticks: number) => fromMicros(ticks * tick);
-  // Rounding errors of a double must not exclude an edge of exactly the minimum.
+  // Floating-point errors must not exclude an edge of exactly the minimum.
   const hasEdge = (ticks: number) =>
     probability - priceAt(ticks) - takerFee(fee, priceAt(ticks)) >= EDGE_MIN - Number.EPSILON;
   let low = 0;
@@ -185,7 +189,7 @@ function sizeCandidate(
   return { sizePct: usd / bankrollUsd, fill };
 }
 
-/** The amount x in USD with x = share(x) * bankroll. The share does not increase with x, because deeper offers cost more. */
+/** Solves x = share(x) * bankroll for the amount x in USD. The share never increases with x: deeper offers cost more. */
 function solveSize(shareAt: (usd: number) => number, bankrollUsd: number, positionMax: number): number {
   let low = 0;
   let high = positionMax * bankrollUsd;
@@ -199,8 +203,8 @@ function solveSize(shareAt: (usd: number) => number, bankrollUsd: number, positi
 }
 
 /**
- * Probability towards which a portfolio sizes a candidate: c + kelly share * shrinkage * (p - c), for the cost c. A bet that
- * is sized by the full Kelly fraction at this probability has the size of the fractional Kelly bet at p.
+ * Returns the shaded probability c + kelly share * shrinkage * (p - c), for the cost c. The full Kelly fraction at this
+ * probability equals the fractional Kelly size at p. Portfolios size a candidate with it.
  *
  * @returns  in [0, 1]; the cost without an edge
  */

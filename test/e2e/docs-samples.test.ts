@@ -13,7 +13,7 @@ const PROJECT = new URL("../..", import.meta.url).pathname;
 const ENDS_KEY = "rotate_key";
 /** A sandbox sends no e-mail, so the token of the sample does not exist. */
 const NOT_FOUND = "verify_email";
-/** Its samples run until they are stopped. */
+/** The samples of this endpoint run until they are stopped. */
 const ENDLESS = "stream_events";
 const PROCESSES_MAX = 3;
 const GUIDES = ["get-a-key", "first-call", "pagination", "events", "prices"];

@@ -161,7 +161,7 @@ test("a stream is charged before its first byte; if the route settles after the 
   await shop.close();
 });
 
-test("a payer's event stream is charged once, before its first byte, and its payment opens no second stream", async () => {
+test("an event stream is charged once, before its first byte, and the same payment cannot open a second stream", async () => {
   const shop = await startShop(await embeddedDatabase());
   const url = `${shop.url}/v1/stream`;
   const payer = await chain.newPayer(LISTING * 500n);

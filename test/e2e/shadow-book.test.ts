@@ -1,7 +1,7 @@
 /**
- * The shadow book over 60 simulated days: real engine, signals, store and jobs; the simulated world and its outcomes. The
- * engine recommends few trades there, so opinions that differ from its estimate by half a unit of log-odds add others: the
- * test is about the bookkeeping, not about the profit.
+ * Runs the shadow book over 60 simulated days, with the real engine, signals, store and jobs. The engine recommends few
+ * trades in the simulated world. For more trades, the test adds estimates that differ from the engine's by 0.5 in log-odds.
+ * The test checks the bookkeeping, not the profit.
  */
 import assert from "node:assert/strict";
 import { viewWorld } from "../../research/sandbox/world-views.ts";
@@ -21,7 +21,7 @@ const DAY_MS = 24 * HOUR_MS;
 const DAYS = 60;
 const STEPS_PER_DAY = 2;
 const MARKETS_PER_VENUE = 14;
-/** In these days the job does not run, as in an outage. */
+/** The job does not run on these days, as in an outage. */
 const OUTAGE = { from: 30, to: 34 };
 const FEES: Readonly<Record<SandboxVenue, TakerFee>> = {
   kalshi: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
@@ -32,7 +32,7 @@ const FEES: Readonly<Record<SandboxVenue, TakerFee>> = {
 const OPINION = 0.5;
 const SIZING = { bankrollUsd: REFERENCE_BANKROLL_USD, kellyShare: 0.25, positionMax: 0.1 };
 
-/** What the test knows of a trade, for its own settlement. */
+/** The fields of a trade that the test needs to settle it independently. */
 interface Fill {
   readonly market: ListedMarket;
   readonly side: "yes" | "no";
@@ -195,7 +195,7 @@ onEmbedded("over 60 days the stored book, the recomputed book and the world's ow
   assert.deepEqual(verification.mismatches, []);
   assert.deepEqual([verification.trades, verification.days], [fills.length, DAYS]);
 
-  // The settlement of the test uses the world's outcomes and the fills only.
+  // The test settles the trades from nothing but the fills and the outcomes of the simulated world.
   const resolved = fills.filter(({ market }) => settled.has(market.index));
   const profitOf = ({ market, side, contracts, costUsd }: Fill): number => {
     const outcome = settled.get(market.index);

@@ -11,16 +11,15 @@ import {
 
 const BANKROLL_USD = 1000;
 const MARKETS = 24;
-/** The engine finds most edges at low prices, so most of the markets have one. */
+/** The engine finds most edges at low prices, so most of the tested markets have a low price. */
 const LOW_PRICES = { from: 0.03, to: 0.08, markets: 18 };
 const CALLS_AT_ONCE = 4;
-/** Prices move between two requests. An attempt that hits a move proves nothing. */
+/** Prices may move between two requests. An attempt during which a price moved is repeated. */
 const ATTEMPTS = 5;
 const EXPIRY_MS_MIN = 60_000;
 const HOUR_MS = 3_600_000;
 
-// biome-ignore lint/suspicious/noExplicitAny: untyped JSON
-type Json = any;
+type Json = ServiceResponse["json"];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: ServiceProcess;
@@ -165,7 +164,7 @@ test("a portfolio lowers the size of a trade on a side that it holds, and raises
     const full = await request(trade, [hold({ market: trade, side: held, sizeUsd: 0.1 * BANKROLL_USD })]);
     const opposite = await request(trade, [hold({ market: trade, side: other, sizeUsd: 30 })]);
     const all = [empty, same, full, opposite];
-    // The price can have moved so far that there is no trade any more, or one of the other side.
+    // The price may have moved, so that there is no trade or a trade of the other side.
     if (all.some(({ base_size_pct: base, edge }) => base === 0 || Math.sign(edge) !== sign)) continue;
     for (const { adjusted_size_usd: usd, adjusted_size_pct: share } of all) assertClose(usd, share * BANKROLL_USD);
     assertClose(empty.adjusted_size_pct, empty.base_size_pct);
@@ -208,7 +207,7 @@ test("paper trades and reported trades are separate, and only their owner sees t
   assert.equal((await read("/v1/performance?mode=live", enterprise)).total_trades, 0);
 });
 
-test("the track record is public, and signals are not for the free plan", async () => {
+test("the track record needs no plan, and the free plan has no signals", async () => {
   const calibration = await service.get("/v1/calibration", {});
   assert.equal(calibration.status, 200);
   assert.equal(calibration.json.mode, "shadow");
@@ -221,7 +220,7 @@ test("the track record is public, and signals are not for the free plan", async 
   }
 });
 
-test("each trade is once in the shadow book, however often it is requested, and survives a kill", async () => {
+test("repeated requests enter a trade into the shadow book once, and the trade survives a kill", async () => {
   const named = new Map(trades.map((trade) => [pathOf(trade), nameOf(trade)]));
   for (const body of named.values()) for (let repeat = 0; repeat < 2; repeat++) await requestSignal(body);
   await service.end("SIGKILL");
@@ -238,7 +237,7 @@ test("each trade is once in the shadow book, however often it is requested, and 
        from shadow_trades`,
     );
     for (const entry of entries) assert.equal(stored.filter((trade) => trade.entry === entry).length, 1, entry);
-    // The service signals markets by itself, so there are trades of others, and new ones after the restart.
+    // The service also enters trades of its own analyses, before and after the restart.
     const known = stored.filter(({ enteredAt }) => enteredAt <= Date.parse(performance.generated_at));
     assert.equal(performance.total_trades, known.length);
   } finally {

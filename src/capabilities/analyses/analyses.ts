@@ -49,7 +49,7 @@ export interface AnalysisPorts {
   readonly limits?: QueueLimits;
 }
 
-/** Called on the node that has completed an analysis. */
+/** Called with an analysis on the node that completed it. */
 type CompletionObserver = (market: BoardMarket, stored: StoredAnalysis) => Promise<void>;
 
 export type Analyses = ReturnType<typeof createAnalyses>;
@@ -84,7 +84,7 @@ export function createAnalyses(ports: AnalysisPorts) {
     /** The latest probability of a market, in [0.0001, 0.9999]; null if there is none of the last 72 hours. */
     probabilityOf: (market: BoardMarket): number | null => latestOf(market)?.probability ?? null,
     houseJob,
-    /** Calls `observer` with each analysis that this node completes. Its failures are logged. Only one observer. */
+    /** Calls `observer` with each analysis that this node completes, and logs its failures. Replaces the previous observer. */
     observeCompletions(observer: CompletionObserver): void {
       onCompleted = observer;
     },

@@ -127,7 +127,7 @@ export function createMarketViews(ports: MarketViewPorts) {
       : findMarketLadders(open).find((rungs) => rungs.some(({ listing }) => listing.marketId === marketId));
     return {
       isExclusive: mutuallyExclusive,
-      // A settled or unpriced market may be the one that happens.
+      // A settled or unpriced market may be the outcome that wins.
       isExhaustive: exhaustive && open.length === markets.length,
       legs: open.map((market) => toLeg(market, asOf)),
       ladder: ladder?.map(({ listing }) => listing.marketId) ?? null,

@@ -91,7 +91,7 @@ export interface RunResearchOutcome extends Omit<ResearchOutcome, "keyClaims" | 
 export interface ResearchRunner {
   /** Highest cost of one run. */
   readonly budgetUsd: number;
-  /** Cost of the analyses of 24 hours from which no research is started. Runs that have started may exceed it. */
+  /** No research is started if the analyses of the last 24 hours have cost this much. Running research may exceed it. */
   readonly dailyBudgetUsd: number;
   /** Longest research of one attempt, in milliseconds. */
   readonly deadlineMs: number;

@@ -1,13 +1,13 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { AnalysisRun } from "./model.ts";
 
-/** Callers poll many times a second, and all of them share the store with the runs. */
+/** Callers may poll many times a second, and polls slow down the store for the runs. */
 const READ_EVERY_MS = 50;
 const ENTRIES_MAX = 5_000;
 
 /**
- * Creates a function that reads a run by its id: at most twenty times a second, whatever the number of callers, so that its
- * result is at most 50 ms old. A failed read is not remembered.
+ * Creates a function that reads a run by its id. All callers share one read per 50 ms, so a result is at most 50 ms old.
+ * A failed read is not reused.
  *
  * @param read  reads a run from the store; null if there is none
  */
@@ -21,7 +21,7 @@ export function createRunReader(
     const now = clock.monotonic();
     if (known !== undefined && now - known.readAt < READ_EVERY_MS) return known.run;
     const run = read(analysisId);
-    // Deleted first, so that the map is in the order of the reads.
+    // Deleting the entry first keeps the map in the order of the reads.
     entries.delete(analysisId);
     entries.set(analysisId, { run, readAt: now });
     run.catch(() => entries.delete(analysisId));

@@ -41,9 +41,9 @@ async function reuseResearch(database: Database, run: StartedRun, now: number): 
 }
 
 /**
- * Researches the question of a run, if it was requested, a language model is configured and the budget of the day is not spent.
- * Otherwise, and if the research fails, the research of an earlier analysis is used, so that a run without research does not
- * replace a result that somebody paid for by a worse one.
+ * Researches the question of a run if research was requested, a language model is configured and the daily budget is not
+ * spent. Otherwise, or if the research fails, the run uses the research of an earlier analysis. A run without research
+ * must not replace a result that a customer paid for with a worse one.
  */
 export async function research(
   { database, clock, researchRunner }: { database: Database; clock: Clock; researchRunner: ResearchRunner | null },
@@ -66,7 +66,7 @@ export async function research(
     { venue, marketId, title, outcomeLabel, rules: rules ?? "", closeAt, asOf: clock.now() },
     {
       signal,
-      // Per attempt: time in which no worker ran is not the model's. Attempts are limited, and a run ends after an hour.
+      // Each attempt has its own limit, because time without a running worker does not count. A run ends after an hour anyway.
       deadlineAt: clock.now() + researchRunner.deadlineMs,
       budgetUsd: researchRunner.budgetUsd,
       savedState: run.researchState === null ? null : JSON.parse(run.researchState),
@@ -84,7 +84,7 @@ export async function research(
   return earlier === null ? found : combine(found, earlier);
 }
 
-/** Research that failed, and the research of an earlier analysis in its place. */
+/** Combines failed research with the research of an earlier analysis, which replaces it. */
 function combine(
   { facts: { missingReason, costUsd }, transcript }: FoundResearch,
   earlier: FoundResearch,

@@ -57,7 +57,7 @@ test("categories, horizons and bins each partition the sample, and their scores 
   );
 });
 
-test("a forecast without a price leaves the scores of the price unknown, not computed from the others", () => {
+test("if one forecast has no price, the scores of the price are null", () => {
   const known = { market: 1, horizon: 0, category: 0, probability: 0.8, marketPrice: 0.5, outcome: 1 };
   const report = computeReport(toSample([known, { ...known, marketPrice: Number.NaN }]));
   near(report.total.brierScore, 0.04);
@@ -67,7 +67,7 @@ test("a forecast without a price leaves the scores of the price unknown, not com
   );
 });
 
-test("the interval of thousands of markets agrees with that of a few fewer, which are resampled", () => {
+test("just above the limit of resampling, the normal interval agrees with the bootstrap interval just below", () => {
   const rows = Array.from({ length: 5_001 }, (_, market) => ({
     ...{ market, horizon: 0, category: 0, outcome: market % 3 === 0 ? 1 : 0 },
     ...{ probability: 0.3 + 0.2 * Math.sin(market), marketPrice: 0.35 + 0.2 * Math.cos(market) },

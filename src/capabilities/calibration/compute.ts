@@ -19,10 +19,10 @@ import {
   type Scores,
 } from "./model.ts";
 
-/** The engine's own bound. Prices can be closer to 0 or 1; they count as if they had this distance. */
+/** Smallest distance of the engine's probabilities from 0 and 1. Prices that are closer are moved to this distance. */
 const DISTANCE_MIN = 1e-4;
 
-/** Markets above which resampling takes seconds, and the normal interval is as good. */
+/** With more markets, resampling takes seconds and the normal interval is as good. */
 const RESAMPLED_MARKETS_MAX = 5_000;
 
 /** A forecast of a sample. */
@@ -69,7 +69,7 @@ function toRows(sample: Sample): Row[] {
   });
 }
 
-/** The prices as forecasts; null if one is unknown, because the scores would not be of the same sample. */
+/** Returns the prices as forecasts; null if one is unknown, because their scores would be for a different sample. */
 function pricesOf(rows: readonly Row[]): readonly ScoredForecast[] | null {
   const prices = rows.flatMap(({ marketPrice, outcome }) =>
     marketPrice === null ? [] : [{ probability: marketPrice, outcome }],
@@ -93,7 +93,7 @@ function scoresOf(rows: readonly Row[]): Scores {
   };
 }
 
-/** The forecasts of one market share its outcome, so whole markets are resampled. */
+/** Resamples whole markets, because all forecasts of a market share its outcome. */
 function brierDifferenceOf(rows: readonly Row[], markets: number): BrierDifference | null {
   if (pricesOf(rows) === null) return null;
   const ratioOf = markets > RESAMPLED_MARKETS_MAX ? clusteredNormalRatio : clusteredRatio;

@@ -29,8 +29,8 @@ export const PERIOD_MS: Readonly<Record<CalibrationPeriod, number>> = {
 export type Horizon = "under_24h" | "1d_7d" | "7d_30d" | "30d_90d" | "over_90d";
 
 /**
- * Time from a forecast to the resolution: at least `fromMs`, below `toMs`. The shortest one is 1 ms, because a forecast of
- * the moment of the resolution may know the result.
+ * Ranges of the time from a forecast to the resolution: at least `fromMs`, below `toMs`. The shortest time is 1 ms,
+ * because a forecast at the time of the resolution may use the result.
  */
 export const HORIZONS: readonly { readonly name: Horizon; readonly fromMs: number; readonly toMs: number }[] = [
   { name: "under_24h", fromMs: 1, toMs: DAY_MS },
@@ -50,7 +50,7 @@ export interface SettledMarket {
   readonly resolvedAt: number;
 }
 
-/** One forecast for each market and horizon that has one, in columns. */
+/** At most one forecast per market and horizon, in columns. */
 export interface Sample {
   /** A number per market. */
   readonly market: Int32Array<ArrayBuffer>;
@@ -82,7 +82,7 @@ export interface Scores {
   readonly expectedCalibrationError: number | null;
 }
 
-/** Brier score minus that of the prices; below 0 is better than the prices. */
+/** Brier score of the forecasts minus Brier score of the prices. Below 0, the forecasts are better. */
 export interface BrierDifference {
   readonly value: number;
   /** 95% interval over resampled markets; null with fewer than two markets. */

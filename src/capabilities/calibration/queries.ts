@@ -16,9 +16,9 @@ export const BEFORE_LATEST_SETTLEMENT: SettlementPosition = { listedAt: Number.P
 interface SettlementRow extends Record<string, unknown>, SettledMarket, SettlementPosition {}
 
 /**
- * Selects one page of the latest settlements of markets, the latest first. Markets whose stakes are refunded have no outcome
- * and are left out. A market counts as resolved at the latest when the store knew its first result, whatever the venue says
- * and even if the result is corrected: later forecasts may know that result.
+ * Selects one page of the latest settlement of each market, newest first. Markets whose stakes were refunded have no
+ * outcome and are left out. `resolvedAt` is at most the time at which the store received the first result, even if the
+ * venue reports a later time or corrects the result, because later forecasts may use that result.
  */
 export function selectSettlements(
   database: Pick<Database, "query">,
@@ -54,7 +54,7 @@ export interface ForecastRow extends Record<string, unknown> {
 
 const HORIZON_ROWS = HORIZONS.map(({ fromMs, toMs }, index) => `(${index}, ${fromMs}::float8, ${toMs}::float8)`);
 
-/** Every market with every horizon. One look-up in an index for each is faster than a scan, and reads no row twice. */
+/** Joins every market with every horizon. One index look-up for each pair is faster than a scan, and reads no row twice. */
 const MARKETS_AND_HORIZONS = `
   unnest($1::text[], $2::text[], $3::float8[]) with ordinality as market (venue, market_id, resolved_at, ordinal)
   cross join (values ${HORIZON_ROWS.join(", ")}) as horizon (number, from_ms, to_ms)`;
@@ -72,12 +72,12 @@ cross join lateral (
   order by analysed_at desc limit 1
 ) as forecast`;
 
-/** Below this number of agents, an agent could recognise what another one traded. */
+/** With fewer agents, an agent could derive the trades of another agent. */
 const AGENTS_MIN = 3;
 
 /**
- * The probability that the reported trades of each market and horizon imply, weighted by USD. Reports at prices that were not
- * near the venue's do not count: whoever reports them risks nothing.
+ * Selects the probability that the reported trades of each market and horizon imply, weighted by USD. Reports at prices
+ * far from the venue's price do not count, because reporting them involves no risk.
  */
 const SELECT_REPORTED = `
 select (ordinal - 1)::int4 as position, number as horizon, forecast.probability, null::float8 as "marketPrice", category
@@ -95,7 +95,7 @@ left join lateral (
 
 const STATEMENTS: Readonly<Record<CalibrationMode, string>> = { shadow: SELECT_ANALYSES, live: SELECT_REPORTED };
 
-/** Selects the forecasts of markets before their resolution: at most one per market and horizon. */
+/** Selects forecasts made before the resolution of their market, at most one per market and horizon. */
 export function selectForecasts(
   database: Pick<Database, "query">,
   mode: CalibrationMode,

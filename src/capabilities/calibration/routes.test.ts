@@ -134,7 +134,7 @@ eachDatabase("200: without settled markets all scores are null, and the ten bins
   });
 });
 
-eachDatabase("200: probabilities and prices of the same moments are scored against the results", async (database) => {
+eachDatabase("200: probabilities, and prices at the same times, are scored against the results", async (database) => {
   const { get, storeAnalysis, settle } = await open(database);
   await storeAnalysis({ marketId: "m-1", probability: 0.8, marketPrice: 0.6, category: "Sports" });
   await storeAnalysis({ marketId: "m-2", probability: 0.3, marketPrice: 0.4, recommendation: "BUY_NO" });
@@ -149,7 +149,7 @@ eachDatabase("200: probabilities and prices of the same moments are scored again
   near(json.market_log_loss, -Math.log(0.6));
   near(json.expected_calibration_error, (0.2 + 0.3) / 2);
   near(json.brier_difference.value, 0.065 - 0.16);
-  // With two markets, the interval spans their own differences.
+  // With two markets, the interval goes from the difference of one market to that of the other.
   near(json.brier_difference.ci_low, 0.04 - 0.16);
   near(json.brier_difference.ci_high, 0.09 - 0.16);
   const [bin] = json.bins.slice(8);
@@ -179,7 +179,7 @@ eachDatabase("200: the latest analysis per market and horizon counts", async (da
     assert.deepEqual([horizon, sample_size], [HORIZON_NAMES[index], 1]);
     near(brier_score, (1 - probability) ** 2);
   }
-  // One market tells nothing about the spread of markets.
+  // The interval needs at least two markets.
   assert.deepEqual([json.brier_difference.ci_low, json.brier_difference.ci_high], [null, null]);
 });
 
@@ -192,15 +192,18 @@ eachDatabase("200: an analysis at or after the resolution does not count", async
   assert.equal((await get()).sample_size, 0);
 });
 
-eachDatabase("200: a time of resolution after its recording does not let later analyses count", async (database) => {
-  const { get, storeAnalysis, settle } = await open(database);
-  await storeAnalysis({ leadMs: -HOUR_MS, probability: 0.99 });
-  await storeAnalysis({ leadMs: HOUR_MS, probability: 0.7 });
-  await settle("m-1", { resolvedAt: RESOLVED_AT + DAY_MS, recordedAt: RESOLVED_AT });
-  const json = await get();
-  assert.equal(json.sample_size, 1);
-  near(json.brier_score, 0.09);
-});
+eachDatabase(
+  "200: if the venue reports a resolution time after the recording, analyses after the recording do not count",
+  async (database) => {
+    const { get, storeAnalysis, settle } = await open(database);
+    await storeAnalysis({ leadMs: -HOUR_MS, probability: 0.99 });
+    await storeAnalysis({ leadMs: HOUR_MS, probability: 0.7 });
+    await settle("m-1", { resolvedAt: RESOLVED_AT + DAY_MS, recordedAt: RESOLVED_AT });
+    const json = await get();
+    assert.equal(json.sample_size, 1);
+    near(json.brier_score, 0.09);
+  },
+);
 
 eachDatabase("200: the latest settlement of a market counts", async (database) => {
   const { get, storeAnalysis, settle, clock } = await open(database);
@@ -218,7 +221,7 @@ eachDatabase("200: the latest settlement of a market counts", async (database) =
 });
 
 eachDatabase(
-  "200: void markets without a value do not count, partial settlements with their share",
+  "200: void markets without a value do not count, and partial settlements count with their payout",
   async (database) => {
     const { get, storeAnalysis, settle } = await open(database);
     for (const marketId of ["void", "half", "void with value", "corrected to void"])

@@ -3,9 +3,9 @@ import type { Database } from "../../ports/database.ts";
 import { type CalibrationFilter, type CalibrationMode, NO_CATEGORY, PERIOD_MS, type Sample } from "./model.ts";
 import { BEFORE_LATEST_SETTLEMENT, type SettlementPosition, selectForecasts, selectSettlements } from "./queries.ts";
 
-/** Markets per statement: the embedded store runs nothing else during one. */
+/** Markets per statement. A statement blocks the embedded store, so it must be short. */
 const PAGE_MARKETS = 500;
-/** The most recently settled markets are counted. Their sample takes at most 10 MB of memory. */
+/** Only the most recently settled markets count. Their sample takes at most 10 MB of memory. */
 const MARKETS_MAX = 50_000;
 
 /** Reads the forecasts of settled markets. @throws AppError `store_unavailable` */

@@ -15,13 +15,13 @@ import {
 } from "./model.ts";
 import { readSample, selectRows } from "./sample.ts";
 
-/** The store is read at most once in this time per mode, whatever is requested. */
+/** The store is read at most once per mode in this time, for any number of requests. */
 const CACHE_MS = 60_000;
-/** A slow read is kept for longer, so that reads take at most a twentieth of the time. */
+/** The result of a slow read is reused for longer, so that reads take at most 1/20 of the time. */
 const CACHE_TO_READ_RATIO = 20;
 /** All combinations of period and category. */
 const REPORTS_MAX = CALIBRATION_PERIODS.length * (CATEGORIES.length + 1);
-/** Forecasts whose scores and 2,000 resamples take no more than a few milliseconds. */
+/** For this number of forecasts, the scores and 2,000 resamples take at most a few milliseconds. */
 const INLINE_FORECASTS_MAX = 250;
 
 export interface CalibrationPorts {

@@ -149,8 +149,8 @@ function read(row: Readonly<Record<string, number>>, name: string): number {
 }
 
 /**
- * Selects the newest reports of a customer, newest first. Reports at prices at which no venue trades are left out: their
- * number of contracts would overflow.
+ * Selects the newest reports of a customer, newest first. Reports at prices below the smallest price of any venue are left
+ * out, because their number of contracts would overflow.
  */
 export function selectReportsOf(
   database: Pick<Database, "query">,

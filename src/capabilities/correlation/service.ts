@@ -12,11 +12,11 @@ import type { MarketsService } from "../markets/index.ts";
 import { encodeCorrelation } from "./compute.ts";
 import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX } from "./model.ts";
 
-/** Markets that are requested from their venues at the same time, if they are not on the board. Ingest allows four. */
+/** Maximum number of concurrent requests to venues for markets that are not on the board. Ingest allows four. */
 const LOOK_UPS_MAX = 2;
 /** How long a request waits for history that is fetched from the venues. */
 const FETCH_TIMEOUT_MS = 5_000;
-/** The same for a request that can do without coefficients. */
+/** The limit for a request that can be answered without coefficients. */
 const SHORT_FETCH_TIMEOUT_MS = 500;
 /** Multiplications above which a computation would delay other requests by more than a few milliseconds. */
 const INLINE_PRODUCTS_MAX = 1_000_000;

@@ -52,7 +52,7 @@ const pair = (a: string, b: string, relation: MarketPair["relation"]): MarketPai
 });
 const idsOf = (markets: readonly BoardMarket[]) => markets.map(({ listing }) => listing.marketId);
 
-test("ties are found between all markets: pairs, ladders, exclusive outcomes and their twins", () => {
+test("finds ties from matched pairs, ladders, exclusive outcomes, and markets that match an exclusive outcome", () => {
   const { board, pairsOf, add } = openBoard([
     pair("alpha/bob", "beta/bob-b", "identical"),
     pair("alpha/low", "beta/low-b", "superset"),
@@ -79,7 +79,7 @@ test("ties are found between all markets: pairs, ladders, exclusive outcomes and
   assert.ok(!findTies(withoutBob, { board, pairsOf }).some(({ kind }) => kind === "exhaustive"));
 });
 
-test("related markets are liquid, in turn from each market, at most ten, and never the given ones", async () => {
+test("at most ten related markets are liquid, are taken from each given market in turn, and exclude these", async () => {
   const { board, tied, add } = openBoard([pair("alpha/fed", "beta/fed-b", "identical")]);
   board.applyEvent(sampleEvent("E"));
   const fed = add("fed", "Fed cuts in March", { listing: { eventId: "E" } });
@@ -99,7 +99,7 @@ test("related markets are liquid, in turn from each market, at most ten, and nev
   assert.deepEqual([many.length, new Set(many).size], [10, 10]);
 });
 
-test("the text is searched only if matched markets and the event are not enough, after a pause for other requests", async () => {
+test("the text search runs only if pairs and events give too few markets, after a pause for other requests", async () => {
   const { board, tied, add, steps } = openBoard();
   board.applyEvent(sampleEvent("E"));
   const fed = add("fed", "Fed cuts in March", { listing: { eventId: "E" } });
@@ -112,7 +112,7 @@ test("the text is searched only if matched markets and the event are not enough,
   assert.deepEqual(steps, []);
 });
 
-test("tied markets have a logical dependence or a measured correlation; the logical ones come first", async () => {
+test("tied markets with a logical dependence come before those with a measured correlation", async () => {
   const { tied, add, measured } = openBoard([pair("alpha/fed", "beta/fed-b", "inverse")], -0.6);
   const fed = add("fed", "Fed cuts rates in March");
   add("similar", "Fed cuts rates in April");
@@ -128,7 +128,7 @@ test("tied markets have a logical dependence or a measured correlation; the logi
   assert.deepEqual(measured, [["fed", "similar"]]);
 });
 
-test("a market without enough price moves is not tied, and nothing is measured without candidates", async () => {
+test("a market with too few price moves is not tied, and no correlation is measured without candidates", async () => {
   const { tied, add, measured } = openBoard();
   const fed = add("fed", "Fed cuts rates in March");
   assert.deepEqual(await tied.findTiedMarkets(fed), []);

@@ -1,4 +1,4 @@
-/** How the answers of markets depend on each other, and which liquid markets are tied to a market. */
+/** Dependence between the answers of markets, and the liquid markets that depend on a market. */
 export { answerCorrelation, jointOf } from "./joint.ts";
 export {
   findLogicalDependence,

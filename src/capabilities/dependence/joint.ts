@@ -1,7 +1,7 @@
 import { jointProbability } from "../../quant/joint-probability.ts";
 import type { LogicalDependence } from "./logical.ts";
 
-/** How the answers of two questions depend on each other: by logic, else by the correlation of their price moves. */
+/** Dependence between the answers of two questions: logical if known, else the correlation of their price moves. */
 export interface Dependence {
   readonly dependence: LogicalDependence | null;
   /** In [-1, 1]; used without a logical dependence. Null if unknown. */

@@ -6,9 +6,13 @@ import { findMarketLadders } from "../arbitrage/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 
 /**
- * How a question depends on a hypothesis. same: both have the same answer. opposite: opposite answers. exclusive: at most one
- * is answered YES. implies: if the hypothesis is true, so is the question. implied: only if the hypothesis is true, the
- * question is.
+ * Logical dependence of a question on a hypothesis.
+ *
+ * - same: both have the same answer.
+ * - opposite: they have opposite answers.
+ * - exclusive: at most one is YES.
+ * - implies: if the hypothesis is YES, the question is YES.
+ * - implied: if the question is YES, the hypothesis is YES.
  */
 export const LOGICAL_DEPENDENCES = ["same", "opposite", "exclusive", "implies", "implied"] as const;
 export type LogicalDependence = (typeof LOGICAL_DEPENDENCES)[number];
@@ -18,7 +22,7 @@ export interface LogicPorts {
   readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
 }
 
-/** Ladders of events by slug, so that they are found once for all pairs of markets. */
+/** Ladders by event slug. The ladder of an event is computed once for all pairs of markets. */
 type Ladders = Map<string, BoardMarket[][]>;
 
 /** The dependence that follows from the questions themselves; null if none is known. */
@@ -36,8 +40,8 @@ export function findLogicalDependence(
 }
 
 /**
- * All logical ties between markets, which the result names by their index. Markets of an event that covers every
- * possibility have a tie of their own if all of them are in the list.
+ * Returns all logical ties between markets, which are named by their index. If an event covers every possibility and the
+ * list contains all its markets, the result has an `exhaustive` tie of these markets.
  */
 export function findTies(markets: readonly BoardMarket[], ports: LogicPorts): Tie[] {
   const ladders: Ladders = new Map();
@@ -67,7 +71,7 @@ function slugOf({ venue, eventId }: BoardMarket["listing"]): string | null {
   return eventId === null ? null : eventSlug(venue, eventId);
 }
 
-/** By the relation that matching found between markets of two venues, if it is as certain as it must be to be shown as a fact. */
+/** Dependence by the matched pair of two venues. Only pairs that are certain enough to be shown as a fact count. */
 function findPairDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
@@ -91,7 +95,7 @@ function findPairDependence(
   }
 }
 
-/** By the event that both markets belong to. */
+/** Dependence by the event that contains both markets. */
 function findEventDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
@@ -113,7 +117,7 @@ function findEventDependence(
   return null;
 }
 
-/** Exclusive if the same question as the hypothesis is another outcome of the question's event, which excludes others. */
+/** Exclusive if a market with the same question as the hypothesis is another outcome of the question's exclusive event. */
 function findTwinDependence(
   question: BoardMarket,
   { listing: { venue, marketId } }: BoardMarket,

@@ -7,7 +7,7 @@ import { findLogicalDependence, type LogicalDependence, type LogicPorts } from "
 
 const TIED_MAX = 10;
 const SIMILAR_MAX = 6;
-/** Less similar texts are mostly about something else. */
+/** Texts with a lower similarity are mostly about another subject. */
 const SIMILARITY_MIN = 0.4;
 /** A market with less liquidity and less volume than this cannot take a hedge. */
 const LIQUID_USD_MIN = 1_000;
@@ -21,12 +21,12 @@ export interface TiedMarketsPorts extends LogicPorts {
   readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
 }
 
-/** A liquid market whose answer depends on another market's. */
+/** A liquid market whose answer depends on the answer of a given market. */
 export interface TiedMarket {
   readonly market: BoardMarket;
-  /** How the market that was asked about depends on this one; null if their questions do not say. */
+  /** Logical dependence of the given market on this one; null if none is known. */
   readonly dependence: LogicalDependence | null;
-  /** Correlation of the log-odds moves of 30 days, in [-1, 1]; null with a logical dependence or too few moves. */
+  /** Correlation of the log-odds moves over 30 days, in [-1, 1]; null with a logical dependence or too few moves. */
   readonly correlation: number | null;
 }
 
@@ -56,15 +56,15 @@ export function createTiedMarkets(ports: TiedMarketsPorts) {
       .map(({ market }) => market);
 
   /**
-   * Liquid markets that are related to any of these: matched markets of other venues, markets of the same event, and
-   * markets with similar words. The given markets themselves are left out.
+   * Returns liquid markets that are related to the given ones: matched markets of other venues, markets of the same event,
+   * and markets with similar words. The given markets are left out.
    *
-   * @param markets  the most important one first; each in turn contributes one market
+   * @param markets  the most important one first. Related markets are taken from each in turn
    * @returns  at most ten
    */
   const findRelated = async (markets: readonly BoardMarket[]): Promise<BoardMarket[]> => {
     const known = new Set(markets.map(({ row }) => row));
-    // Of each market: matched markets first, then those of its event by volume, then those with similar words.
+    // Order for each market: matched markets, markets of its event by volume, markets with similar words.
     const queues = markets.map((market) => ({
       market,
       candidates: [...partnersOf(market), ...siblingsOf(market)].values(),
@@ -106,9 +106,9 @@ export function createTiedMarkets(ports: TiedMarketsPorts) {
     findRelated,
 
     /**
-     * Liquid markets whose answer depends on that of this market, by their questions or by the moves of their prices.
+     * Returns liquid markets whose answer depends on the answer of this market, by logic or by the moves of their prices.
      *
-     * @returns  at most ten; logical dependences first, then the largest correlations. Unrelated moves are left out
+     * @returns  at most ten: logical dependences, then the largest correlations. Uncorrelated markets are left out
      * @throws AppError `store_unavailable`
      */
     async findTiedMarkets(market: BoardMarket): Promise<TiedMarket[]> {

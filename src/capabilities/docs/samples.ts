@@ -64,8 +64,7 @@ function writeTypeScript({ operation, request, url, key }: SampleContext): strin
   if (isStream(operation))
     return [
       `const response = await ${call};`,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the sample contains a template literal
-      "if (!response.ok || response.body === null) throw new Error(`${response.status}`);",
+      "if (!response.ok || response.body === null) throw new Error(String(response.status));",
       "const decoder = new TextDecoder();",
       "for await (const chunk of response.body) console.log(decoder.decode(chunk, { stream: true }));",
     ].join("\n");

@@ -42,7 +42,7 @@ export async function findKeyOwners(
   return keys.map(({ hash }) => owners.get(hash) ?? null);
 }
 
-/** Returns the current plans of keys by key id; without keys that are revoked or whose customer is canceled. */
+/** Returns the current plan of each key by its id. Revoked keys and keys of canceled customers have no entry. */
 export async function findActivePlans(
   database: Database,
   keyIds: readonly string[],

@@ -1,4 +1,4 @@
-/** Portfolio signals: how much of a market to buy beside the positions that a caller holds. */
+/** Portfolio signals: how much of a market to buy, given the positions that the caller holds. */
 export { portfolioSignalRoutes } from "./routes.ts";
 export { createPortfolioSignalsService } from "./service.ts";
 

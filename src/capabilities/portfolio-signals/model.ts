@@ -5,7 +5,7 @@ import type { SignalRequest } from "../signals/index.ts";
 
 export const POSITIONS_MAX = 25;
 
-/** A position as the caller describes it. */
+/** A position as the caller reports it. */
 export interface RequestedPosition {
   readonly venue: VenueId;
   readonly marketId: string;
@@ -25,7 +25,7 @@ export interface HedgeAdvice {
   readonly market: BoardMarket;
   readonly side: Side;
   readonly stakeUsd: number;
-  /** By how much the mean loss of the worst 5% of the outcomes falls, in USD. */
+  /** Reduction of the mean loss of the worst 5% of the outcomes, in USD. */
   readonly reductionUsd: number;
 }
 

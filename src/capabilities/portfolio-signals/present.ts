@@ -1,7 +1,7 @@
 import type { SizeLimit } from "../../trading/index.ts";
 import type { HedgeAdvice, PortfolioSignal } from "./model.ts";
 
-/** Tail loss after the trade, as a share of the bankroll, from which the risk of the portfolio is medium and high. */
+/** The risk of a portfolio is medium or high from this tail loss after the trade, as a share of the bankroll. */
 const MEDIUM_RISK_MIN = 0.1;
 const HIGH_RISK_MIN = 0.25;
 
@@ -54,7 +54,7 @@ function presentHedge({ market: { listing }, side, stakeUsd, reductionUsd }: Hed
 const usd = (amount: number): string => `$${amount.toFixed(2)}`;
 const percent = (share: number): string => `${(100 * share).toFixed(2)}%`;
 
-/** The position whose payoff is most correlated with that of the trade; null if no correlation is known. */
+/** Returns the position whose payoff has the largest correlation with that of the trade; null if none is known. */
 function findStrongest(correlations: readonly (number | null)[]) {
   let best: { readonly index: number; readonly correlation: number } | null = null;
   for (const [index, correlation] of correlations.entries())
@@ -64,7 +64,7 @@ function findStrongest(correlations: readonly (number | null)[]) {
 
 function explain({ signal, size, sizing }: PortfolioSignal): string {
   const { share, droppedTies } = size;
-  // A change that the figures of the sentence do not show is none.
+  // A change that is too small to be visible in the rounded figures is not mentioned.
   const isSame = share > 0 && percent(share) === percent(signal.sizePct);
   const limit = size.limit === "growth" && isSame ? "none" : size.limit;
   const change = `${percent(signal.sizePct)} to ${percent(share)} of the bankroll`;

@@ -76,7 +76,7 @@ async function openApi(ports: Partial<PortfolioSignalPorts> = {}, pairs: readonl
     probabilityOf: () => null,
     workers: {
       async run(task) {
-        // What runs on a thread must be clonable.
+        // The input and the result of a worker thread must be clonable.
         tasks.push(structuredClone(task));
         return runTask(structuredClone(task)).result;
       },
@@ -146,7 +146,7 @@ test("200: the same question on another venue lowers the size, and its other sid
   assert.match(opposite.reason, /raises the size from/);
 });
 
-test("200: a change of the size that its figures do not show is none", async () => {
+test("200: a change that is invisible in the rounded figures is reported as no change", async () => {
   const { addMarket, ask } = await openApi();
   addMarket("other");
   const { adjusted_size_pct, base_size_pct, reason } = (await ask({ portfolio: [held("other", "yes", 1)] })).json();
@@ -154,13 +154,18 @@ test("200: a change of the size that its figures do not show is none", async () 
   assert.match(reason, /The portfolio does not change the size\.$/);
 });
 
-test("200: a hedge is at most what is offered at the best price", async () => {
+test("200: a hedge is at most what is offered at the best price, with the taker fee", async () => {
   const { addMarket, ask } = await openApi({}, [pair("alpha/held", "beta/hedge", "identical")], 0.41);
   addMarket("held", { listing: { title: "Will it rain in Paris?" } });
   const activity = { volume24hUsd: 5_000 };
-  addMarket("hedge", { listing: { venue: "beta", title: "Rain in Paris" }, activity, quote: { bidSize: 10 } });
+  const listing = {
+    venue: "beta",
+    title: "Rain in Paris",
+    takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
+  } as const;
+  addMarket("hedge", { listing, activity, quote: { bidSize: 10 } });
   const [hedge] = (await ask({ portfolio: [held("held", "yes", 400)] })).json().hedge_recommendations;
-  near(hedge.suggested_size_usd, 10 * 0.6, 1e-6);
+  near(hedge.suggested_size_usd, 10 * (0.6 + 0.07 * 0.6 * 0.4), 1e-6);
 });
 
 test("200: positions that cost the bankroll leave no trade, with a reason", async () => {
@@ -175,7 +180,7 @@ test("200: positions that cost the bankroll leave no trade, with a reason", asyn
   assert.equal(portfolio_impact.portfolio_risk_level, "high");
 });
 
-test("200: a signal without a trade has size 0, and still the risk and the hedges of the positions", async () => {
+test("200: a signal without a trade has size 0, with the risk and the hedges of the positions", async () => {
   const { addMarket, ask } = await openApi({}, [pair("alpha/held", "beta/hedge", "identical")], 0.41);
   addMarket("held", { listing: { title: "Will it rain in Paris?" } });
   addMarket("hedge", { listing: { venue: "beta", title: "Rain in Paris" }, activity: { volume24hUsd: 5_000 } });
@@ -221,7 +226,7 @@ test("200: stakes on outcomes that exclude the candidate count towards the large
   assert.ok((await sizeBeside("E", false)) > 0.03);
 });
 
-test("200: the options of the request are those of the sizing", async () => {
+test("200: the sizing uses the options of the request", async () => {
   const { ask, tasks } = await openApi();
   const body = { bankroll_usd: 50_000, kelly_fraction: 0.1, max_position_pct: 0.02, risk_limit: 3 };
   const response = await ask(body);

@@ -10,12 +10,12 @@ import {
   type VenueIds,
 } from "../../http/schema-types.ts";
 import { analysisStatusSchema } from "../analyses/index.ts";
-import { marketChoice, RECOMMENDATIONS } from "../signals/index.ts";
+import { marketChoice, RECOMMENDATIONS, waitOption } from "../signals/index.ts";
 import { POSITIONS_MAX } from "./model.ts";
 
 const ID_LENGTH_MAX = 512;
 const USD_MAX = 1e9;
-/** The finest grid of prices of any venue. The payout at a smaller price could exceed the range of a number. */
+/** Smallest price step of any venue. At a smaller price, the payout could exceed the range of a number. */
 const ENTRY_PRICE_MIN = 1e-6;
 const SIDES = ["yes", "no"] as const;
 const RISK_LEVELS = ["low", "medium", "high"] as const;
@@ -45,14 +45,7 @@ const positionSchema = (trading: readonly string[]) =>
 export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
   const platform = oneOf(all, { description: "Venue." });
   return {
-    query: Type.Object({
-      wait: Type.Optional(
-        Type.Boolean({
-          default: false,
-          description: "If true, the call waits until the analysis has ended, for at most five minutes.",
-        }),
-      ),
-    }),
+    query: Type.Object({ wait: waitOption }),
     body: Type.Object({
       ...marketChoice(trading),
       portfolio: Type.Optional(

@@ -11,7 +11,7 @@ import { findTies, type LogicPorts, type TiedMarkets } from "../dependence/index
 import type { Preparation, SignalsService } from "../signals/index.ts";
 import type { HedgeAdvice, PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
 
-/** Markets that are requested from their venues at the same time, if they are not on the board. Ingest allows four. */
+/** Maximum number of concurrent requests to venues for markets that are not on the board. Ingest allows four. */
 const LOOK_UPS_MAX = 2;
 
 export interface PortfolioSignalPorts {
@@ -30,7 +30,7 @@ export interface PortfolioSignalPorts {
 
 export type PortfolioSignalsService = ReturnType<typeof createPortfolioSignalsService>;
 
-/** Sizes signals beside the positions that a caller holds. The computation runs on a worker thread. */
+/** Sizes signals for callers who hold positions. The computation runs on a worker thread. */
 export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
   const { board, signals } = ports;
 
@@ -49,7 +49,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
 
   return {
     /**
-     * Returns a signal sized beside the positions, or the analysis that it needs.
+     * Returns a signal whose size accounts for the positions, or the run that the signal needs.
      *
      * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
      *   `store_unavailable`; InvalidRequestError; VenueError
@@ -112,7 +112,7 @@ function uniqueMarkets(markets: readonly BoardMarket[]): BoardMarket[] {
 const stakeIn = (market: BoardMarket, positions: readonly RequestedPosition[]): number =>
   positions.reduce((sum, position) => sum + (isSameMarket(market, position) ? position.sizeUsd : 0), 0);
 
-/** Our estimate, else the price, else the price at which the caller bought. */
+/** Returns our estimated probability of YES, else the market price, else the price that the caller paid. */
 function probabilityOf(
   market: BoardMarket,
   estimateOf: PortfolioSignalPorts["probabilityOf"],
@@ -141,12 +141,12 @@ function toHeldPosition(
     return { ...position, market: index, settledValue: null };
   }
   const value = settlementValueOf(outcome);
-  // A venue that voids a market without a value refunds what was paid.
+  // If a market is void without a value, the venue refunds the stake.
   const paid = value === null ? entryPrice : side === "yes" ? value : 1 - value;
   return { ...position, market: null, settledValue: paid };
 }
 
-/** Both sides of a market at their best prices, fees included, and what is offered at them. */
+/** Returns both sides of a market with the cost at the best price, fees included, and the USD offered at that price. */
 function offersOf({ quote, listing }: BoardMarket, market: number): HedgeCandidate[] {
   const { takerFee: fee } = listing;
   const { bid, ask, bidSize, askSize } = quote;

@@ -5,12 +5,12 @@ import type { DayTotals, Performance, Position, Side } from "../../trading/index
 export const PORTFOLIO_MODES = ["shadow", "live"] as const;
 export type PortfolioMode = (typeof PORTFOLIO_MODES)[number];
 
-/** Newest reports of a customer that are read. */
+/** Number of the newest reports of a customer that are read. */
 export const REPORTS_MAX = 10_000;
 export const PAPER_TRADES_MAX = 10_000;
 export const POSITIONS_MAX = 500;
 export const CLOSED_MAX = 100;
-/** Stored daily prices that are read for one portfolio. The store needs up to 50 µs for each. */
+/** Maximum number of stored daily prices that are read for one portfolio. The store needs up to 50 µs for each. */
 export const MARKET_DAYS_MAX = 5_000;
 
 /** A purchase to be entered into the paper book. */
@@ -39,7 +39,7 @@ export interface OpenPosition extends Position {
   readonly title: string | null;
   /** Current price; null if unknown. */
   readonly yesPrice: number | null;
-  /** Of the market; null if it is not on the board. */
+  /** Status of the market; null if it is not on the board. */
   readonly status: MarketStatus | null;
 }
 
@@ -55,7 +55,7 @@ export interface ClosedLot {
   /** USD with the fee. */
   readonly costUsd: number;
   readonly pnlUsd: number;
-  /** How its last contract left: by a trade of the other side, or with its market. */
+  /** How its last contract ended: closed by a trade of the other side, or settled. */
   readonly result: "closed" | "settled";
   /** Unix milliseconds. */
   readonly openedAt: number;
@@ -77,7 +77,7 @@ export interface Portfolio extends Omit<OwnPerformance, "days" | "firstTradeAt">
   readonly mode: PortfolioMode;
   /** Newest first, at most `POSITIONS_MAX`. */
   readonly positions: readonly OpenPosition[];
-  /** Number of positions, also of those that are left out. */
+  /** Number of all positions, including those that are not listed. */
   readonly positionCount: number;
   /** Newest first, at most `CLOSED_MAX`. */
   readonly closed: readonly ClosedLot[];

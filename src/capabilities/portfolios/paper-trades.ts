@@ -10,7 +10,7 @@ import { lockReporter } from "../consensus/index.ts";
 import { PAPER_TRADES_MAX, type PaperOrder, type PaperTrade } from "./model.ts";
 import { countPaperTrades, insertPaperTrade, selectPaperTradeByKey } from "./queries.ts";
 
-/** Prices that were confirmed longer ago are not executable. */
+/** A price is executable only if it was confirmed within this time. */
 const PRICE_AGE_MS_MAX = 3_600_000;
 
 export interface PaperTradePorts {
@@ -22,7 +22,7 @@ export interface PaperTradePorts {
   readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
 }
 
-/** Enters purchases into the paper book of a customer, at prices that an order would pay now. */
+/** Enters purchases into the paper book of a customer, at the current prices of the order book. */
 export function createPaperTrades({ database, clock, getMarket, readBook }: PaperTradePorts) {
   const checkEqual = (earlier: PaperTrade, order: PaperOrder, key: string | null): PaperTrade => {
     const isEqual = (["venue", "marketId", "side", "sizeUsd"] as const).every((name) => earlier[name] === order[name]);
@@ -47,7 +47,7 @@ export function createPaperTrades({ database, clock, getMarket, readBook }: Pape
       checkOpen(market, clock.now());
       const fill = fillOrder(market, await readBook(market), order, clock.now());
       return database.transaction(async (transaction) => {
-        // Orders of a customer are stored one after the other, and a deletion of the customer waits for them.
+        // The lock stores the orders of a customer one at a time. A deletion of the customer waits for it.
         if (!(await lockReporter(transaction, customerId)))
           throw new AppError("unauthorized", "Invalid or expired API key");
         const earlier = await findEarlier(transaction);
@@ -88,6 +88,6 @@ function fillOrder(market: BoardMarket, book: OrderBook | null, order: PaperOrde
   return fill;
 }
 
-/** USD for which the offers can be bought. Rounded down, so that an order of this size is filled. */
+/** Returns the price of all offers in USD, rounded down so that an order of this amount can be filled. */
 const worthOf = (offers: readonly Offer[]): number =>
   toCents(Math.floor(100 * offers.reduce((sum, { price, size }) => sum + price * size, 0)) / 100);

@@ -86,7 +86,7 @@ const namesOf = (markets: readonly MarketId[]) => [
   markets.map(({ marketId }) => marketId),
 ];
 
-/** Selects how markets were settled, with corrections, oldest first. */
+/** Selects all settlements of markets, including corrections, oldest first. */
 export async function selectSettlements(
   database: Pick<Database, "query">,
   markets: readonly MarketId[],

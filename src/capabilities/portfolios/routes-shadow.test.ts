@@ -158,7 +158,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "409: an account has at most 10,000 paper trades; they and older reports are read in full",
+  "409: an account has at most 10,000 paper trades, and a portfolio reads the newest 10,000 trades",
   async (database) => {
     const { createAgent, clock } = await openPortfolioApi(database);
     const { customerId, enter, read } = await createAgent();
@@ -192,20 +192,23 @@ eachDatabase(
   },
 );
 
-eachDatabase("paper trades are deleted with their customer; reported trades remain without it", async (database) => {
-  const { app, createAgent } = await openPortfolioApi(database);
-  const deleted = await createAgent();
-  const remaining = await createAgent();
-  for (const { enter, report } of [deleted, remaining]) {
-    await enter({}, { "idempotency-key": "secret key" });
-    await report("yes", 100, 0.4);
-  }
-  await app.customers.delete(deleted.customerId, OPERATOR);
-  const rows = await database.query<{ customer_id: string }>("select customer_id from paper_trades");
-  assert.deepEqual(rows, [{ customer_id: remaining.customerId }]);
-  assert.equal((await database.query("select 1 from trade_reports")).length, 2);
-  assert.equal((await remaining.read()).json.position_count, 1);
-});
+eachDatabase(
+  "deleting a customer deletes its paper trades, and keeps its reports without a customer",
+  async (database) => {
+    const { app, createAgent } = await openPortfolioApi(database);
+    const deleted = await createAgent();
+    const remaining = await createAgent();
+    for (const { enter, report } of [deleted, remaining]) {
+      await enter({}, { "idempotency-key": "secret key" });
+      await report("yes", 100, 0.4);
+    }
+    await app.customers.delete(deleted.customerId, OPERATOR);
+    const rows = await database.query<{ customer_id: string }>("select customer_id from paper_trades");
+    assert.deepEqual(rows, [{ customer_id: remaining.customerId }]);
+    assert.equal((await database.query("select 1 from trade_reports")).length, 2);
+    assert.equal((await remaining.read()).json.position_count, 1);
+  },
+);
 
 eachDatabase("paper trades are deleted 731 days after their entry, by the hourly cleanup", async (database) => {
   const { app, createAgent, clock } = await openPortfolioApi(database);

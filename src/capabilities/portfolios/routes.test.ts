@@ -116,27 +116,30 @@ eachDatabase(
   },
 );
 
-eachDatabase("200: recorded settlements precede the board, and the latest one of a market counts", async (database) => {
-  const { createAgent, clock, setMarket } = await openPortfolioApi(database);
-  const { enter, read } = await createAgent();
-  await enter({ size_usd: 20 });
-  await clock.advance(DAY_MS);
-  setMarket("m-1", { status: "finalized", outcome: { kind: "no" }, resolvedAt: clock.now() });
-  const record = (outcome: string, value: number, recordedAt: number) =>
-    database.query(
-      `insert into market_settlements (venue, market_id, outcome, value, resolved_at, recorded_at)
+eachDatabase(
+  "200: a recorded settlement takes precedence over the board, and the latest one of a market counts",
+  async (database) => {
+    const { createAgent, clock, setMarket } = await openPortfolioApi(database);
+    const { enter, read } = await createAgent();
+    await enter({ size_usd: 20 });
+    await clock.advance(DAY_MS);
+    setMarket("m-1", { status: "finalized", outcome: { kind: "no" }, resolvedAt: clock.now() });
+    const record = (outcome: string, value: number, recordedAt: number) =>
+      database.query(
+        `insert into market_settlements (venue, market_id, outcome, value, resolved_at, recorded_at)
        values ($1, 'm-1', $2, $3::float8, to_timestamp($4::float8 / 1000), to_timestamp($4::float8 / 1000))`,
-      [VENUE, outcome, value, recordedAt],
+        [VENUE, outcome, value, recordedAt],
+      );
+    await record("no", 0, clock.now() - HOUR_MS);
+    assert.equal((await read()).json.summary.total_pnl, -20.84);
+    await record("partial", 0.5, clock.now());
+    const { closed, summary } = (await read()).json;
+    assert.deepEqual(
+      [closed[0].pnl_usd, closed[0].closed_at, summary.total_pnl],
+      [4.16, iso(clock.now() - HOUR_MS), 4.16],
     );
-  await record("no", 0, clock.now() - HOUR_MS);
-  assert.equal((await read()).json.summary.total_pnl, -20.84);
-  await record("partial", 0.5, clock.now());
-  const { closed, summary } = (await read()).json;
-  assert.deepEqual(
-    [closed[0].pnl_usd, closed[0].closed_at, summary.total_pnl],
-    [4.16, iso(clock.now() - HOUR_MS), 4.16],
-  );
-});
+  },
+);
 
 eachDatabase("200: open trades are valued daily at stored prices", async (database) => {
   const { app, createAgent, clock, setMarket } = await openPortfolioApi(database);
@@ -173,26 +176,29 @@ eachDatabase("200: open trades are valued daily at stored prices", async (databa
   assert.equal(live.firstTradeAt, midnight - DAY_MS / 2);
 });
 
-eachDatabase("200: a market that is neither on the board nor priced is shown with what is known", async (database) => {
-  const { app, createAgent } = await openPortfolioApi(database);
-  const { report, read } = await createAgent();
-  await report("yes", 100, 0.4);
-  const market = app.board.find(VENUE, "m-1");
-  assert.ok(market !== null);
-  app.board.remove(market);
-  const positionOf = async () => {
-    const { title, yes_price, value_usd, unrealized_pnl_usd, status } = (await read("?mode=live")).json.positions[0];
-    return [title, yes_price, value_usd, unrealized_pnl_usd, status];
-  };
-  assert.deepEqual(await positionOf(), [null, null, null, null, null]);
-  await database.query(
-    `insert into markets (venue, market_id, title, status, updated_at, snapshot)
+eachDatabase(
+  "200: a market without a board entry and a price is shown with null for the unknown fields",
+  async (database) => {
+    const { app, createAgent } = await openPortfolioApi(database);
+    const { report, read } = await createAgent();
+    await report("yes", 100, 0.4);
+    const market = app.board.find(VENUE, "m-1");
+    assert.ok(market !== null);
+    app.board.remove(market);
+    const positionOf = async () => {
+      const { title, yes_price, value_usd, unrealized_pnl_usd, status } = (await read("?mode=live")).json.positions[0];
+      return [title, yes_price, value_usd, unrealized_pnl_usd, status];
+    };
+    assert.deepEqual(await positionOf(), [null, null, null, null, null]);
+    await database.query(
+      `insert into markets (venue, market_id, title, status, updated_at, snapshot)
      values ($1, 'm-1', 'Stored title', 'finalized', now(), '{}')`,
-    [VENUE],
-  );
-  assert.deepEqual(await positionOf(), ["Stored title", null, null, null, null]);
-  assert.equal((await read("?mode=live")).json.summary.total_pnl, 0);
-});
+      [VENUE],
+    );
+    assert.deepEqual(await positionOf(), ["Stored title", null, null, null, null]);
+    assert.equal((await read("?mode=live")).json.summary.total_pnl, 0);
+  },
+);
 
 eachDatabase("200: a payout outside [0, 1] does not settle a trade", async (database) => {
   const { createAgent, setMarket } = await openPortfolioApi(database);
@@ -203,7 +209,7 @@ eachDatabase("200: a payout outside [0, 1] does not settle a trade", async (data
   assert.deepEqual([status, json.position_count, json.positions[0].status], [200, 1, "finalized"]);
 });
 
-eachDatabase("200: another customer sees nothing, and without trades everything is empty", async (database) => {
+eachDatabase("200: a customer sees only its own trades, and without trades all lists are empty", async (database) => {
   const { createAgent } = await openPortfolioApi(database);
   const owner = await createAgent();
   const other = await createAgent("free");
@@ -228,14 +234,17 @@ eachDatabase("reports at a price of 0 are not part of the live book", async (dat
   );
 });
 
-eachDatabase("200: the Sharpe ratio needs 30 days that are over; the current day is not one", async (database) => {
-  const { createAgent, clock } = await openPortfolioApi(database);
-  const { report, read } = await createAgent();
-  assert.equal((await report("yes", 10, 0.4)).status, 200);
-  await clock.advance(1_000);
-  assert.equal((await report("no", 10, 0.5)).status, 200);
-  await clock.advance(29 * DAY_MS);
-  assert.equal((await read("?mode=live")).json.summary.sharpe_ratio, null);
-  await clock.advance(DAY_MS);
-  assert.ok((await read("?mode=live")).json.summary.sharpe_ratio > 0);
-});
+eachDatabase(
+  "200: the Sharpe ratio needs 30 days that are over, so the current day does not count",
+  async (database) => {
+    const { createAgent, clock } = await openPortfolioApi(database);
+    const { report, read } = await createAgent();
+    assert.equal((await report("yes", 10, 0.4)).status, 200);
+    await clock.advance(1_000);
+    assert.equal((await report("no", 10, 0.5)).status, 200);
+    await clock.advance(29 * DAY_MS);
+    assert.equal((await read("?mode=live")).json.summary.sharpe_ratio, null);
+    await clock.advance(DAY_MS);
+    assert.ok((await read("?mode=live")).json.summary.sharpe_ratio > 0);
+  },
+);

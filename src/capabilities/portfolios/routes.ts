@@ -6,7 +6,7 @@ import { presentPaperTrade, presentPortfolio } from "./present.ts";
 import { createPortfolioSchemas } from "./schema.ts";
 import type { PortfolioService } from "./service.ts";
 
-/** Free of charge, as the reports of trades are. The book belongs to an account, which anonymous payers do not have. */
+/** Calls are free, like reports of trades. The book belongs to an account, so anonymous payers have none. */
 const PAPER_TRADE_METERING: Metering = { ...METERING.ACCOUNT, minimumPlan: "pro" };
 /** Pay-per-request callers have no book, so the call has no price. */
 const PORTFOLIO_METERING: Metering = { ...METERING.LISTING, priceTier: null, needsAccount: true };

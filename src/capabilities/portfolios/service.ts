@@ -45,7 +45,7 @@ type MarketId = Pick<Trade, "venue" | "marketId">;
 export function createPortfolioService({ database, board, clock }: PortfolioPorts) {
   const findMarket = ({ venue, marketId }: MarketId): BoardMarket | null => board.find(venue, marketId);
 
-  /** The newest trades of a customer. One more is requested, to see whether there are older ones. */
+  /** Returns the newest trades of a customer. Selects one more than it returns, to know whether older trades exist. */
   const readTrades = async (customerId: string, mode: PortfolioMode): Promise<readonly Trade[]> => {
     if (mode === "shadow") {
       const trades = await selectPaperTrades(database, customerId, PAPER_TRADES_MAX + 1);
@@ -63,7 +63,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
     }));
   };
 
-  /** Stored settlements, and the results on the board of markets that have none. */
+  /** Returns the stored settlements of the markets. For a market without one, returns its result on the board, if any. */
   const readSettlements = async (markets: readonly MarketId[], now: number): Promise<Settlement[]> => {
     const stored = await selectSettlements(database, markets);
     const storedMarkets = new Set(stored.map(marketKey));
@@ -90,7 +90,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
     return { lots, isTruncated: newestFirst.length > limit };
   };
 
-  /** Stored prices at midnights while lots were open, and the current price of open lots. */
+  /** Returns the stored prices at each midnight at which lots were open, and the current prices of open lots. */
   const readMarks = async (lots: readonly Lot[], now: number): Promise<Mark[]> => {
     const current = openPositions(lots).flatMap(({ venue, marketId }): Mark[] => {
       const yesPrice = board.find(venue, marketId)?.yesPrice ?? null;
@@ -115,7 +115,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
   };
 
   return {
-    /** The profit by day of the trades that a customer has reported, without fees. */
+    /** Returns the daily profit of the trades that a customer has reported. Fees of reported trades are unknown, so 0. */
     async livePerformance(customerId: string): Promise<OwnPerformance> {
       const now = clock.now();
       const { lots, isTruncated } = await readLots(customerId, "live", now);
@@ -166,7 +166,7 @@ function newestClosed(lots: readonly Lot[]): Omit<ClosedLot, "title">[] {
     }));
 }
 
-/** The midnights at which each market had open lots. The newest markets come first if there are too many days. */
+/** Returns the midnights at which each market had open lots. If there are too many, the newest markets are kept. */
 function planMarks(lots: readonly Lot[], now: number): DailyPriceRange[] {
   const ranges = new Map<string, { venue: string; marketId: string; from: number; to: number }>();
   for (const { venue, marketId, at, resolvedAt } of lots) {

@@ -4,7 +4,7 @@ import type { VenueId } from "../../domain/market.ts";
 import { parseMarketName } from "../../domain/market-name.ts";
 import { type QuestionAnswer, SIMILARITY_MIN, type SignalRequest } from "./model.ts";
 
-/** Markets that a question could have meant as well. */
+/** Maximum number of alternatives to the market that was found. */
 const ALTERNATIVES_MAX = 3;
 
 export interface FindMarketPorts {

@@ -24,17 +24,17 @@ test("the hedge is the side of a tied market that pays when the trade loses", ()
   assert.match(hedge("BUY_YES", tie("A", null, -0.8)) ?? "", /^Buy YES .* correlation of the answers is -0\.58, from/);
 });
 
-test("the most negatively correlated payout is chosen", () => {
+test("the hedge is the trade whose payout has the most negative correlation", () => {
   assert.match(hedge("BUY_YES", tie("weak", null, -0.6), tie("strong", "same")) ?? "", /"strong"/);
 });
 
-test("there is no hedge without a trade, and none that is nearly independent", () => {
+test("there is no hedge without a trade, or with a correlation weaker than -0.3", () => {
   assert.equal(hedge("NO_TRADE", tie("A", "same")), null);
   assert.equal(hedge("BUY_YES", tie("A", null, 0.3), tie("B", null)), null);
   assert.equal(hedge("BUY_YES"), null);
 });
 
-test("a side that nobody offers is no hedge", () => {
+test("a side without an offer is no hedge", () => {
   const { market } = board.apply(sampleMarket("C", { quote: { ask: null } }), SAMPLE_AT);
   const tied = { market, dependence: "opposite", correlation: null } as const;
   assert.equal(

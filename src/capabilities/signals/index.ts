@@ -1,6 +1,6 @@
-/** Signals: what to buy in a market, at most at which price, how much, and until when. */
+/** Signals: which side of a market to buy, up to which price, how much, and until when. */
 export type { Preparation, PreparedSignal, SignalRequest } from "./model.ts";
 export { presentRun } from "./present.ts";
 export { deferCharge, disconnectOf, SIGNAL_ERRORS, SIGNAL_METERING, signalRoutes } from "./routes.ts";
-export { marketChoice, RECOMMENDATIONS } from "./schema.ts";
+export { marketChoice, RECOMMENDATIONS, waitOption } from "./schema.ts";
 export { createSignalsService, type SignalsService } from "./service.ts";

@@ -4,10 +4,10 @@ import type { OrderBook } from "../../domain/order-book.ts";
 import type { Signal } from "../../trading/index.ts";
 import type { StoredAnalysis } from "../analyses/index.ts";
 
-/** A market that is less similar to a text is no answer to it. */
+/** Markets with a lower similarity to a text do not match it. */
 export const SIMILARITY_MIN = 0.3;
 
-/** What a caller asks a signal for: a market, or a question in words. */
+/** A request for a signal, for a market or for a question in words. */
 export interface SignalRequest {
   readonly customerId: string;
   /** Venue of the market, or the only venue whose markets are searched; null for any. */
@@ -15,7 +15,7 @@ export interface SignalRequest {
   readonly marketId: string | null;
   /** Used if `marketId` is null. */
   readonly question: string | null;
-  /** Whether a new analysis is needed even if there is a usable one. */
+  /** Whether to start a new analysis even if there is a usable one. */
   readonly isForced: boolean;
   /** Whether to wait for a running analysis, for at most five minutes. */
   readonly waits: boolean;
@@ -36,7 +36,7 @@ export interface QuestionAnswer {
   readonly alternatives: readonly TextMatch[];
 }
 
-/** Everything that a signal is decided from. */
+/** All inputs of the decision on a signal. */
 export interface PreparedSignal {
   readonly market: BoardMarket;
   readonly stored: StoredAnalysis;
@@ -48,7 +48,7 @@ export interface PreparedSignal {
   readonly now: number;
 }
 
-/** A run whose end the caller has to wait for. */
+/** A running analysis that the signal needs. */
 export interface RunningAnalysis {
   readonly analysisId: string;
   readonly market: BoardMarket;

@@ -103,7 +103,7 @@ async function openApi(
   });
   const ask = (body: object = { platform: "alpha", market_id: "fed" }, query = "") =>
     app.inject({ method: "POST", url: `/v1/signals${query}`, headers: KEY, payload: body });
-  /** Asks with `wait=true`, and resolves when the call polls the run. */
+  /** Sends a request with `wait=true`. Resolves once the call polls the run. */
   const askAndWait = async () => {
     const earlier = state.polls;
     const reply = app.inject({
@@ -159,7 +159,7 @@ test("200: the causal decomposition is added on request", async () => {
   assert.equal((await ask()).json().causal, undefined);
 });
 
-test("200: no trade has size 0, a reason and no order, and is not entered", async () => {
+test("200: a signal without a trade has size 0, a reason and no order, and is not entered", async () => {
   const { ask, entries } = await openApi({}, sampleAnalysis(0.41));
   const signal = (await ask()).json();
   assert.deepEqual(
@@ -171,7 +171,7 @@ test("200: no trade has size 0, a reason and no order, and is not entered", asyn
   assert.deepEqual(entries, []);
 });
 
-test("200: no signal is given for a market that is not open, and its book is not requested", async () => {
+test("200: a market that is not open gets no trade, and its book is not requested", async () => {
   const { ask, addMarket, entries } = await openApi({
     readBook: async () => assert.fail("the book of a closed market was requested"),
   });
@@ -231,7 +231,7 @@ test("422: the request names no market, several markets, or something invalid", 
   assert.deepEqual(await errorsOf({ market_id: "fed" }, "?expand=all"), ["literal_error at query.expand"]);
 });
 
-test("202: without a usable analysis one is started, and the signal is not given", async () => {
+test("202: without a usable analysis, the call starts one and returns no signal", async () => {
   const old = sampleAnalysis(0.6, { analysedAt: SAMPLE_AT - 4 * DAY_MS });
   const { standardError: _, ...withoutError } = old.result.analysis;
   const earlier = { ...old, analysedAt: SAMPLE_AT, result: { ...old.result, analysis: withoutError } };
@@ -258,7 +258,7 @@ test("422: a market that has closed needs no new analysis", async () => {
   assert.equal(state.requests, 0);
 });
 
-test("202: with force a new analysis is started although there is a fresh one", async () => {
+test("202: with `force`, the call starts a new analysis even if there is a fresh one", async () => {
   const { ask, state } = await openApi();
   assert.equal((await ask({ market_id: "fed", force: true })).statusCode, 202);
   assert.equal(state.requests, 1);
@@ -273,6 +273,24 @@ test("200: a waiting call gets the signal of the analysis that it started", asyn
   await clock.advance(1_000);
   const response = await reply;
   assert.deepEqual([response.statusCode, response.json().analysis_id], [200, "plx-2"]);
+});
+
+test("200: the signal of a waiting call uses the market as it is after the analysis", async () => {
+  const { askAndWait, addMarket, state, clock } = await openApi({}, null);
+  const { reply } = await askAndWait();
+  addMarket("fed", { status: "closed" });
+  state.stored = sampleAnalysis(0.6, { analysisId: "plx-2", analysedAt: clock.now() });
+  state.run = "complete";
+  await clock.advance(1_000);
+  const { recommendation, reason } = (await reply).json();
+  assert.deepEqual([recommendation, reason], ["NO_TRADE", "The market is not open for orders."]);
+});
+
+test("200: a market of play money gets no trade, and no trade is entered", async () => {
+  const { ask, entries } = await openApi({ isPlayMoney: () => true });
+  const { recommendation, reason } = (await ask()).json();
+  assert.deepEqual([recommendation, reason], ["NO_TRADE", "The market is not traded with money."]);
+  assert.deepEqual(entries, []);
 });
 
 test("202: a waiting call ends after five minutes, and at once when the service stops", async () => {
@@ -305,7 +323,7 @@ test("a waiting call whose caller has disconnected does not poll the run again",
   assert.ok(state.polls <= 2, `${state.polls} polls`);
 });
 
-test("a caller that disconnected before the handler ran is not waited for", () => {
+test("the signal is aborted if the caller disconnected before the handler ran", () => {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
   assert.equal(disconnectOf({ raw }).aborted, false);
   raw.destroy();

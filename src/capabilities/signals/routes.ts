@@ -10,12 +10,13 @@ import { presentRun, presentSignal } from "./present.ts";
 import { createSignalSchemas } from "./schema.ts";
 import type { SignalsService } from "./service.ts";
 
-/** A waiting call of a payer is paid for in advance. */
+/** Payments are settled before the call runs, because the call may wait for its analysis. */
 export const SIGNAL_METERING = { ...METERING.SIGNAL, settles: "before" } as const;
 
 /**
- * Marks the response 202 of a call as not counted, because the signal itself will be. A forced analysis counts, so that nobody
- * gets analyses for nothing, and so does that of a payer that does not wait: its payment pays for the analysis.
+ * Marks a 202 response as not counted, because the later call that returns the signal counts. Two kinds of calls count
+ * anyway: a forced analysis, because analyses are not free, and the call of a payer that does not wait, because its
+ * payment pays for the analysis.
  */
 export function deferCharge(
   request: FastifyRequest,
@@ -58,7 +59,7 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
     url: "/v1/signals",
     summary: "Generate a signal",
     description:
-      "Says what to buy in a market, at most at which price, how much, and until when. A `fresh` or `stale` analysis is used. Without one an analysis is started: the response is 202 with its status, which counts only with `force` (a payment per request counts, too, without `wait`), or with `wait=true` the signal once it has ended. Every recommended trade becomes part of the public track record.",
+      "Says what to buy in a market, up to which price, how much, and until when. A `fresh` or `stale` analysis is used. Without one an analysis is started: the response is 202 with its status, which counts only with `force` (a payment per request counts, too, without `wait`), or with `wait=true` the signal once it has ended. Every recommended trade becomes part of the public track record.",
     operationId: "generate_signal",
     query: schemas.query,
     body: schemas.body,

@@ -37,6 +37,14 @@ export const marketChoice = (trading: readonly string[]) => ({
   ),
 });
 
+/** Query parameter of a signal request. */
+export const waitOption = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description: "If true, the call waits until the analysis has ended, for at most five minutes.",
+  }),
+);
+
 const similarity = Type.Number({
   minimum: 0,
   maximum: 1,
@@ -71,12 +79,7 @@ export function createSignalSchemas({ trading, all }: VenueIds) {
   const platform = oneOf(all, { description: "Venue." });
   return {
     query: Type.Object({
-      wait: Type.Optional(
-        Type.Boolean({
-          default: false,
-          description: "If true, the call waits until the analysis has ended, for at most five minutes.",
-        }),
-      ),
+      wait: waitOption,
       expand: Type.Optional(commaList(["causal"], { description: "Fields to include in the response: `causal`." })),
     }),
     body: Type.Object({

@@ -17,7 +17,7 @@ import type { AnalysesService, StoredAnalysis } from "../analyses/index.ts";
 import { type FindMarketPorts, findMarket } from "./find-market.ts";
 import type { MarketSignal, Preparation, PreparedSignal, RunningAnalysis, SignalRequest } from "./model.ts";
 
-/** How long a call waits for its analysis. */
+/** Longest time that a call waits for its analysis. */
 const WAIT_MS_MAX = 300_000;
 const POLL_MS = 250;
 
@@ -30,7 +30,7 @@ export interface SignalPorts extends FindMarketPorts {
   /**
    * Returns the current order book, or null if the market has none.
    *
-   * @throws VenueError if the venue must be asked and does not answer
+   * @throws VenueError if the book is not tracked and the venue does not return it
    */
   readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
   /** Whether the venue trades with play money. */
@@ -41,12 +41,12 @@ export interface SignalPorts extends FindMarketPorts {
 
 export type SignalsService = ReturnType<typeof createSignalsService>;
 
-/** Turns analyses into signals, and enters them into the shadow book. */
+/** Computes signals from analyses, and enters recommended trades into the shadow book. */
 export function createSignalsService(ports: SignalPorts) {
   const { clock, analyses } = ports;
   const stopped = new AbortController();
 
-  /** Reads the book and decides. The book is current: it is tracked by a stream, or requested within the last seconds. */
+  /** Decides with the current book, which a stream tracks or which was requested within the last seconds. */
   const readInputs = async (
     market: BoardMarket,
     stored: StoredAnalysis,
@@ -72,7 +72,7 @@ export function createSignalsService(ports: SignalPorts) {
     return stored;
   };
 
-  /** Waits until a run has ended. Returns false if the time is over, the caller has gone or the service stops. */
+  /** Waits until a run has ended. Returns false on a timeout, if the caller disconnects, and if the service stops. */
   const waitFor = async ({ analysisId }: RunningAnalysis, signal: AbortSignal): Promise<boolean> => {
     const ended = AbortSignal.any([signal, stopped.signal]);
     const until = clock.now() + WAIT_MS_MAX;
@@ -98,7 +98,7 @@ export function createSignalsService(ports: SignalPorts) {
     if (!waits || !(await waitFor(run, signal))) return { kind: "running", run };
     const completed = await analyses.latest(venue, marketId);
     if (completed === null) throw new AppError("analysis_failed", "The result of the analysis is not stored any more");
-    // The price has moved while the analysis ran, so the market is read again.
+    // The price may have moved during the analysis, so the market is read again.
     const current = ports.board.find(venue, marketId) ?? market;
     return { kind: "ready", prepared: await readInputs(current, completed, answer) };
   };
@@ -107,14 +107,14 @@ export function createSignalsService(ports: SignalPorts) {
     prepare,
     decide,
 
-    /** The side that a signal with a trade buys, with its offers; null if no side has an edge. */
+    /** Returns the side with an edge and its offers; null if no side has an edge. */
     candidateOf(prepared: PreparedSignal): Candidate | null {
       const candidate = findCandidate(toInput(prepared, ports.isPlayMoney(prepared.market)));
       return typeof candidate === "string" ? null : candidate;
     },
 
     /**
-     * Returns a signal, or the run that it needs. A trade is entered into the shadow book before this resolves.
+     * Returns a signal, or the run that it needs. If it recommends a trade, the trade is in the shadow book when this resolves.
      *
      * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
      *   `store_unavailable`; InvalidRequestError; VenueError
@@ -131,8 +131,8 @@ export function createSignalsService(ports: SignalPorts) {
     },
 
     /**
-     * Enters the signal of a completed analysis into the shadow book if the analysis recommends a trade. The service calls
-     * this for every analysis, so the record does not depend on who asks for signals.
+     * Enters the signal of a completed analysis into the shadow book if the analysis recommends a trade. It is called for
+     * every analysis, so the track record does not depend on which signals customers request.
      */
     async record(market: BoardMarket, stored: StoredAnalysis): Promise<void> {
       if (stored.result.analysis.recommendation === "NO_TRADE") return;
@@ -151,7 +151,7 @@ export function createSignalsService(ports: SignalPorts) {
 
 const isOpen = ({ listing }: BoardMarket): boolean => listing.status === "active" && !listing.paused;
 
-/** A new analysis of a market in which nothing can be bought any more would be of no use. @throws InvalidRequestError */
+/** Rejects a new analysis of a market that cannot be traded any more. @throws InvalidRequestError */
 function assertTradable({ listing: { status, closeAt } }: BoardMarket, now: number): void {
   if (status === "active" && (closeAt === null || closeAt > now)) return;
   throw new InvalidRequestError([
@@ -165,7 +165,7 @@ function assertTradable({ listing: { status, closeAt } }: BoardMarket, now: numb
   ]);
 }
 
-/** Analyses of earlier versions of the service lack the uncertainty that a size depends on. */
+/** Returns whether an analysis has the uncertainty that a size depends on. Analyses of earlier versions lack it. */
 const isUsable = ({ result: { analysis } }: StoredAnalysis): boolean =>
   Number.isFinite(analysis.standardError) && Number.isFinite(analysis.dailyMove);
 
@@ -188,7 +188,7 @@ function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boo
   };
 }
 
-/** The trade of a signal; null without a trade. */
+/** Returns the shadow trade of a signal; null if it recommends no trade. */
 function toShadowEntry(
   { listing }: Pick<BoardMarket, "listing">,
   { analysisId }: Pick<StoredAnalysis, "analysisId">,

@@ -6,15 +6,15 @@ import { encodeFrame, encodeReset } from "./frame.ts";
 import { bitOf, type StreamFilter } from "./model.ts";
 import type { StreamClient } from "./stream-client.ts";
 
-/** Reads of the log for clients at the same time. */
+/** Maximum number of concurrent reads of the log for clients that resume. */
 const READS_MAX = 4;
 const EVENTS_PER_READ = 64;
 const RETRY_DELAY_MS = 1_000;
 
 /**
- * Brings a client from its position to the newest event: from the log while the position is older than the events in
- * memory, then from memory. Each step continues when the kernel has accepted the previous one, so that a slow client
- * holds neither events nor a read.
+ * Sends a client all events after its position. Events that are older than those in memory are read from the log, the
+ * others come from memory. Each step starts when the kernel has accepted the bytes of the previous step, so a slow client
+ * occupies neither memory for events nor a read of the log.
  */
 export class CatchUp {
   readonly #log: Pick<EventLog, "readAfter" | "latestId">;

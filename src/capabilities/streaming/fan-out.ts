@@ -9,7 +9,7 @@ import type { StreamClient } from "./stream-client.ts";
 const RING_BYTES_MAX = 8 * 1024 * 1024;
 /** Size of a write of older events. The next one waits until the kernel has accepted it. */
 const CHUNK_BYTES_MAX = 32 * 1024;
-/** Clients written to before other work of the process continues. */
+/** Number of clients that are written to between two yields to the event loop. */
 const CLIENTS_PER_SLICE = 256;
 
 /** Sends each event to the clients that selected it, and older events from memory. */
@@ -21,7 +21,7 @@ export class FanOut {
 
   /**
    * @param options.eventsMax  newest events in memory
-   * @param options.cut  closes the connection of a client that does not keep up
+   * @param options.cut  disconnects a client that does not keep up
    */
   constructor(options: {
     readonly clock: Clock;
@@ -33,7 +33,7 @@ export class FanOut {
     this.#ring = new FrameRing({ countMax: options.eventsMax, bytesMax: RING_BYTES_MAX, position: 0 });
   }
 
-  /** The last id of the log that was read. */
+  /** Id of the last event that was read from the log. */
   get through(): number {
     return this.#ring.through;
   }
@@ -43,7 +43,7 @@ export class FanOut {
     return this.#ring.floor;
   }
 
-  /** Sets the position after which events are read, before the first batch. */
+  /** Sets the position after which events are read. Must be called before the first batch. */
   begin(position: number): void {
     this.#ring.reset(position);
   }
@@ -76,7 +76,7 @@ export class FanOut {
       }
   }
 
-  /** Tells the live clients of a gap that ends at `position`. The others find it in the log when they resume. */
+  /** Reports a gap that ends at `position` to the live clients. Other clients detect the gap when they read the log. */
   async sendReset(position: number): Promise<void> {
     this.#ring.reset(position);
     const bytes = encodeReset(position);
@@ -89,7 +89,7 @@ export class FanOut {
 
   /**
    * Sends stored events after the client's position, at most `CHUNK_BYTES_MAX`, and adds the client to the live ones if no
-   * more are stored. The position must be at least `floor`. Nothing interrupts it, so no event can arrive in between.
+   * more are stored. The position must be at least `floor`. The function is synchronous, so no event can arrive meanwhile.
    *
    * @param onSent  called when the kernel has accepted the events, unless the client is live
    */
@@ -117,7 +117,7 @@ export class FanOut {
     this.#live.remove(client);
   }
 
-  /** A live client may be ahead of this process: it received the event from another one. */
+  /** A live client may be ahead of this process, because another process has already sent it the event. */
   #sendFrame(client: StreamClient, frame: Frame): void {
     if ((client.position ?? 0) < frame.id) this.write(client, frame.bytes, frame.id);
   }
@@ -143,7 +143,7 @@ interface Chunk {
   readonly isComplete: boolean;
 }
 
-/** Collects matching frames, at most `CHUNK_BYTES_MAX` or one frame. */
+/** Collects matching frames of at most `CHUNK_BYTES_MAX` in total. The first frame may be larger. */
 export function collectChunk(filter: StreamFilter, frames: Iterable<Frame>): Chunk {
   const chunk: Buffer[] = [];
   let size = 0;

@@ -36,7 +36,7 @@ export class FrameRing {
     }
     this.#through = through;
     while (this.#frames.length - this.#start > this.#countMax || this.#bytes > this.#bytesMax) this.#dropOldest();
-    // Removing every frame from the front of the array would move all others each time.
+    // The array is shortened rarely, because removing its first element moves all others.
     if (this.#start > this.#countMax) {
       this.#frames = this.#frames.slice(this.#start);
       this.#start = 0;

@@ -4,7 +4,7 @@ import { bitOf, marketNameOf, type StreamFilter } from "./model.ts";
 /** An event in the format of Server-Sent Events, encoded once for all clients. */
 export interface Frame {
   readonly id: number;
-  /** The event type as a bit. */
+  /** Bit of the event type, see `bitOf`. */
   readonly typeBit: number;
   /** Name of the event's market; null if it has none. */
   readonly market: string | null;

@@ -1,4 +1,4 @@
-/** Server-Sent Events: one follower of the event log, many clients. */
+/** Server-Sent Events. One reader of the event log serves all clients of a process. */
 
 export type { StreamLimits } from "./model.ts";
 export { streamRoutes } from "./routes.ts";

@@ -4,7 +4,7 @@ import type { StreamClient } from "./stream-client.ts";
 
 const KEYS_PER_READ = 1_000;
 
-/** Returns the current plans of keys by key id; without keys that are revoked or whose customer is canceled. */
+/** Returns the current plan of each key by its id. Revoked keys and keys of canceled customers have no entry. */
 export type ReadPlans = (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Plan>>;
 
 /** Calls `end` for the clients whose key is no longer valid or whose plan has changed. */

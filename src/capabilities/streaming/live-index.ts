@@ -1,11 +1,11 @@
 import type { Frame } from "./frame.ts";
 import type { StreamClient } from "./stream-client.ts";
 
-/** The clients that have received all events so far, indexed by their filters. */
+/** The live clients, indexed by their filters. A live client has received all events so far. */
 export class LiveIndex {
-  /** Clients of all markets, by their set of types. There are few different sets. */
+  /** Clients without a market filter, by their set of event types. There are few different sets. */
   readonly #byTypes = new Map<number, Set<StreamClient>>();
-  /** Clients of certain markets, by the name of each market. */
+  /** Clients with a market filter, by the name of each of their markets. */
   readonly #byMarket = new Map<string, Set<StreamClient>>();
 
   add(client: StreamClient): void {
@@ -20,7 +20,7 @@ export class LiveIndex {
     else for (const market of markets) removeFrom(this.#byMarket, market, client);
   }
 
-  /** Yields the clients of all markets with the frames of a batch that they receive. */
+  /** Yields groups of clients without a market filter, each with the frames of a batch that match its event types. */
   *groups(batch: readonly Frame[]): Generator<readonly [Iterable<StreamClient>, readonly Frame[]], void, void> {
     for (const [types, clients] of this.#byTypes) {
       const frames = batch.filter(({ typeBit }) => (types & typeBit) !== 0);
@@ -28,13 +28,13 @@ export class LiveIndex {
     }
   }
 
-  /** Yields all clients. A client of several markets is yielded several times. */
+  /** Yields all clients. A client that selected several markets is yielded once for each. */
   *clients(): Generator<StreamClient, void, void> {
     for (const clients of this.#byTypes.values()) yield* clients;
     for (const clients of this.#byMarket.values()) yield* clients;
   }
 
-  /** Yields the clients that selected the market of a frame and its type. */
+  /** Yields the clients that selected both the market and the type of a frame. */
   *followersOf({ market, typeBit }: Frame): Generator<StreamClient, void, void> {
     if (market === null) return;
     for (const client of this.#byMarket.get(market) ?? [])

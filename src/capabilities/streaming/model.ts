@@ -1,7 +1,7 @@
 import type { Plan } from "../../domain/plan.ts";
 import { EVENT_TYPES, type EventType } from "../../event-log/index.ts";
 
-/** Open streams of one key, of one address block, and of the process. */
+/** Maximum number of open streams of one key, of one address block, and of the process. */
 export interface StreamLimits {
   readonly perKey: number;
   readonly perAddress: number;
@@ -27,7 +27,7 @@ export interface StreamRequest {
   /** Address of the client. */
   readonly address: string;
   readonly filter: StreamFilter;
-  /** The last event that the client has received; null to begin with the next event. Infinity for ids above 2^53. */
+  /** Id of the last event that the client has received. Null begins with the next event. Infinity stands for ids above 2^53. */
   readonly lastEventId: number | null;
 }
 

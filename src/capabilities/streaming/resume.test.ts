@@ -11,7 +11,7 @@ const CLIENTS = [
   { query: "&market_ids=alpha/m1", matches: (event: { marketId: string | null }) => event.marketId === "m1" },
 ] as const;
 
-/** A client that reconnects, and what it has received on all connections. */
+/** A client that reconnects, and the events that it has received on all its connections. */
 interface Subscriber {
   reader: StreamReader | null;
   readonly received: number[];
@@ -44,7 +44,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("outage" as const) }) },
 );
 
-test("over any interleaving of events, disconnections, resumes and restarts, each client gets every event once and in order", async () => {
+test("for any order of events, disconnections, resumes and restarts, each client gets every event once and in order", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 5, maxLength: 40 }),
@@ -124,7 +124,7 @@ test("without a position, a stream begins with the next event", async () => {
   assert.deepEqual(second.ids, [2]);
 });
 
-test("reset: a position that is no longer retained continues with the oldest event", async () => {
+test("reset: if the events after a position were deleted, the stream continues with the oldest event", async () => {
   const { open, log } = await openStreamServer({ eventsInMemoryMax: 2 });
   for (let count = 0; count < 10; count++) log.append();
   log.dropThrough(6);
@@ -137,7 +137,7 @@ test("reset: a position that is no longer retained continues with the oldest eve
   assert.deepEqual(JSON.parse(reader.events[0]?.data ?? ""), { id: "6", type: "reset" });
 });
 
-test("reset: a position that was never assigned continues with the next event", async () => {
+test("reset: if the position was never assigned, the stream continues with the next event", async () => {
   const { open, log } = await openStreamServer();
   log.append();
   const readers = [await open("?last_event_id=2"), await open("?last_event_id=99999999999999999999")];
@@ -151,7 +151,7 @@ test("reset: a position that was never assigned continues with the next event", 
     );
 });
 
-test("a client that received events from a process that is ahead gets neither a reset nor an event twice", async () => {
+test("a client that is ahead of its new process gets neither a reset nor a repeated event", async () => {
   const { open, log, clock } = await openStreamServer();
   const control = await open();
   let release = () => {};

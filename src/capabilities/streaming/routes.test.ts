@@ -6,7 +6,7 @@ import type { Principal } from "../../http/auth.ts";
 
 const bodyOf = (text: string) => JSON.parse(text.slice(text.indexOf("{")));
 
-test("sends head and first bytes at once, and each event in the documented form", async () => {
+test("sends the head and the first bytes at once, and each event in the documented format", async () => {
   const { open, log } = await openStreamServer();
   const reader = await open();
   assert.equal(reader.status, 200);
@@ -112,7 +112,7 @@ test("HEAD returns the head and opens no stream", async () => {
   assert.match(String(response.headers["content-type"]), /^text\/event-stream/);
 });
 
-test("429: above 5 streams of a key; a closed stream makes room, however it was closed", async () => {
+test("429: above 5 streams of a key; a stream that is closed in any way no longer counts", async () => {
   const { open, request, streaming } = await openStreamServer();
   const readers = [];
   for (let index = 0; index < 5; index++) readers.push(await open());
@@ -156,7 +156,7 @@ test("after 500 abrupt disconnects at any time, no stream is counted", async () 
   assert.equal((await open()).status, 200);
 });
 
-test("bytes that follow the request never put an HTTP response into the stream", async () => {
+test("a second request on the connection never writes an HTTP response into the stream", async () => {
   const { open, log } = await openStreamServer();
   const reader = await open();
   reader.socket.write("nonsense that is not HTTP\r\n\r\n");

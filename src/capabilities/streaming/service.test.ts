@@ -8,11 +8,11 @@ import { appendEvents, createEventLog } from "../../event-log/index.ts";
 import { drain } from "../../http/lifecycle.ts";
 import type { Database } from "../../ports/database.ts";
 
-/** More than a stalled connection buffers in the kernel. */
+/** More bytes than the kernel buffers for a stalled connection. */
 const PUSHED_BYTES = 12 * 1024 * 1024;
 const TITLE_BYTES = 15_000;
 
-test("a stalled client is cut and counted, and the others receive every event", async () => {
+test("a stalled client is disconnected and counted, and the others receive every event", async () => {
   const { open, log, streaming } = await openStreamServer();
   const stalled = await open();
   const healthy = await open();
@@ -29,7 +29,7 @@ test("a stalled client is cut and counted, and the others receive every event", 
   assert.ok(stalled.events.length < count);
 });
 
-test("a client that stops reading while it resumes holds at most 32 KiB, and is cut after 20 s", async () => {
+test("a client that stops reading while it resumes has at most 33 KiB unsent, and is disconnected after 20 s", async () => {
   const { app, request, log, streaming, clock } = await openStreamServer();
   const sockets: { writableLength: number }[] = [];
   app.server.on("connection", (socket) => sockets.push(socket));
@@ -110,7 +110,7 @@ test("a stopping server ends all streams with a reconnection time, rejects new o
   assert.throws(() => streaming.open({ ...identity, filter: { types: 1, markets: null } }), { code: "draining" });
 });
 
-test("a stopping server closes after 2 s the connection of a client that does not read", async () => {
+test("a stopping server closes the connection of a client that does not read after 2 s", async () => {
   const { app, request, log, clock } = await openStreamServer();
   const sockets: { writableLength: number }[] = [];
   app.server.on("connection", (socket) => sockets.push(socket));

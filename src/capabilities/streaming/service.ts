@@ -17,15 +17,15 @@ import { StreamSlots } from "./stream-slots.ts";
 /** Newest events in memory, from which most clients resume. */
 const EVENTS_IN_MEMORY_MAX = 10_000;
 const TICK_MS = 1_000;
-/** Ticks between two comments to a client. Each tick serves one part of the clients. */
+/** Number of ticks between two comments to a client. Each tick sends comments to one part of the clients. */
 const HEARTBEAT_TICKS = 15;
 const KEY_CHECK_TICKS = 30;
 const EVENTS_PER_BATCH = 100;
 const EVENTS_PER_FIRST_READ = 1_000;
 const RETRY_DELAY_MS = 1_000;
-/** Time that the last bytes may take when the server stops. */
+/** When the server stops, connections that have not accepted the last bytes after this time are closed. */
 const END_MS_MAX = 2_000;
-/** Range of the reconnection time that a stopping server requests, so that clients do not return at once. */
+/** A stopping server requests a random reconnection time in this range, so that clients do not reconnect all at once. */
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_RANGE = 4_000;
 
@@ -45,22 +45,22 @@ export interface StreamingOptions {
 
 export interface StreamFigures {
   readonly open: number;
-  /** Clients that were cut, by reason. */
+  /** Number of clients that were disconnected because they did not keep up, by reason. */
   readonly cut: { readonly unsent_bytes: number; readonly stalled: number };
-  /** Milliseconds from reading the latest events until they were written to all clients; null before the first. */
+  /** Milliseconds from the read of the latest events until they were written to all clients; null before the first event. */
   readonly fanOutMs: number | null;
 }
 
 export type Streaming = ReturnType<typeof createStreaming>;
 
-/** Streams the event log to clients. One follower of the log serves all of them. */
+/** Streams the event log to clients. One reader of the log serves all of them. */
 export function createStreaming(options: StreamingOptions) {
   const { log, bus, clock, random, logger, eventsInMemoryMax = EVENTS_IN_MEMORY_MAX } = options;
   const slots = new StreamSlots({ ...STREAM_LIMITS, ...options.limits });
   const clients = new OpenClients(HEARTBEAT_TICKS);
-  /** Clients that wait for the first read of the log; null after it. */
+  /** Clients that connected before the first read of the log ended; null afterwards. */
   let waiting: Set<StreamClient> | null = new Set();
-  /** The newest id when the first read began; null before. A client that connects during the read starts there. */
+  /** Newest event id when the first read began; null before. A client that connects during the read starts there. */
   let firstId: number | null = null;
   let isEnding = false;
   let abort = new AbortController();
@@ -201,7 +201,7 @@ export function createStreaming(options: StreamingOptions) {
   };
 }
 
-/** Runs work again after each failure and each end. */
+/** Runs work again whenever it ends or fails. */
 async function retryUntilAborted(
   signal: AbortSignal,
   { clock, logger }: Pick<StreamingOptions, "clock" | "logger">,
@@ -217,7 +217,7 @@ async function retryUntilAborted(
   }
 }
 
-/** Runs work at most once at a time. A run requested during another one follows it. */
+/** Runs work one at a time. A run that is requested during another run starts after it. */
 function createSingleRun(work: () => Promise<void>) {
   let isRequested = false;
   let current: Promise<void> | null = null;

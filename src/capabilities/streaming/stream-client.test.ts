@@ -15,7 +15,7 @@ function openClient() {
   return { socket, client: new StreamClient(socket as unknown as Socket, request, 0) };
 }
 
-test("a client keeps up with at most 64 KiB unsent", () => {
+test("a client keeps up while at most 64 KiB are unsent", () => {
   const { client } = openClient();
   assert.equal(client.write(Buffer.alloc(64 * 1024), 0), true);
   assert.equal(client.write(Buffer.alloc(1), 0), false);

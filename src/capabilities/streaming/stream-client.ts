@@ -1,15 +1,15 @@
 import type { Socket } from "node:net";
 import type { StreamRequest } from "./model.ts";
 
-/** Above this number of unsent bytes a client is cut. */
+/** A client is disconnected above this number of unsent bytes. */
 const UNSENT_BYTES_MAX = 64 * 1024;
-/** Age of the oldest unsent byte above which a client is cut. */
+/** A client is disconnected if its oldest unsent byte is older than this. */
 const UNSENT_MS_MAX = 20_000;
 
 /** Longest stream of a caller without an API key, who pays once per connection. */
 const KEYLESS_MS_MAX = 3_600_000;
 
-/** One open stream: writes to its connection, and limits what waits there. */
+/** One open stream. Writes to its connection, and detects a client that does not keep up. */
 export class StreamClient {
   readonly request: StreamRequest;
   /** Monotonic milliseconds. */
@@ -20,7 +20,7 @@ export class StreamClient {
   /** Whether the log has assigned an id that is at least `position`. */
   isPositionKnown = false;
   #queuedBytes = 0;
-  /** The bytes up to `offset` were queued by `at`, and some of them are unsent; null if all were sent. */
+  /** At `at`, all bytes up to `offset` were queued, and some of them are still unsent. Null if all bytes are sent. */
   #unsent: { readonly offset: number; readonly at: number } | null = null;
 
   /** @param startedAt  monotonic milliseconds */
@@ -44,7 +44,7 @@ export class StreamClient {
    *
    * @param now  monotonic milliseconds
    * @param onSent  called when the kernel has accepted the bytes; not called if the connection closes before
-   * @returns whether the client keeps up; if not, the caller must cut it
+   * @returns whether the client keeps up; if not, the caller must disconnect it
    */
   write(bytes: Buffer, now: number, onSent?: () => void): boolean {
     if (!this.#socket.writable) return true;

@@ -16,9 +16,18 @@ async function assertVerified({ book }: ShadowBookHarness, trades: number, days:
   assert.deepEqual(verification.mismatches, []);
   assert.deepEqual([verification.trades, verification.days], [trades, days]);
 }
+
+/** Opens the markets "m" and "n", and enters a trade of 100 YES contracts into each. */
+async function enterTwoTrades({ open, book }: ShadowBookHarness): Promise<void> {
+  await open();
+  await open("n");
+  await book.enter(sampleEntry());
+  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
+}
+
 const profitsOf = async (harness: ShadowBookHarness) => (await harness.days()).map(({ pnl }) => pnl);
 
-eachDatabase("after an outage the missed days are closed in order, with the prices of their ends", async (db) => {
+eachDatabase("after an outage, the missed days are closed in order, each with its closing prices", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, price, goTo } = harness;
   await open();
@@ -31,7 +40,7 @@ eachDatabase("after an outage the missed days are closed in order, with the pric
 });
 
 eachDatabase(
-  "a price of a day before the entry does not value a trade; a day without a price keeps the last",
+  "prices before the entry do not value a trade, and a day without a price keeps the last price",
   async (db) => {
     const harness = openShadowBook(db);
     const { book, open, goTo, clock } = harness;
@@ -105,7 +114,7 @@ eachDatabase("two nodes that close days at the same time close each once, with t
   await assertVerified(harness, 1, 3);
 });
 
-eachDatabase("a closed day does not change: later prices and results belong to later days", async (db) => {
+eachDatabase("a closed day does not change: later prices and results count on later days", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, price, settle, goTo } = harness;
   await open();
@@ -140,72 +149,68 @@ eachDatabase("a day is closed two minutes after its end, with the board's price 
   await assertVerified(harness, 1, 2);
 });
 
+eachDatabase("a settlement is never recorded before an entry or in a closed day, for any clock errors", async (db) => {
+  const harness = openShadowBook(db);
+  const { book, open, settle, goTo, clock } = harness;
+  await open();
+  await open("n");
+  await book.enter(sampleEntry({ at: clock.now() + 5_000 }));
+  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
+  await settle(YES);
+  await book.run();
+  await goTo(1, 1);
+  await book.run();
+  clock.jumpWallClock(-2 * HOUR_MS);
+  await settle(YES, "n");
+  await book.run();
+  clock.jumpWallClock(2 * HOUR_MS);
+  await goTo(2);
+  await book.run();
+  assert.deepEqual(
+    (await harness.days()).map(({ pnl, resolved }) => [pnl, resolved]),
+    [
+      [56, 1],
+      [60, 1],
+    ],
+  );
+  await assertVerified(harness, 2, 2);
+});
+
 eachDatabase(
-  "a settlement is never recorded before an entry or in a closed day, whatever the clocks say",
+  "marks are deleted 400 days after their market was settled, and the book can still be verified",
   async (db) => {
     const harness = openShadowBook(db);
-    const { book, open, settle, goTo, clock } = harness;
-    await open();
-    await open("n");
-    await book.enter(sampleEntry({ at: clock.now() + 5_000 }));
-    await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
-    await settle(YES);
-    await book.run();
-    await goTo(1, 1);
-    await book.run();
-    clock.jumpWallClock(-2 * HOUR_MS);
-    await settle(YES, "n");
-    await book.run();
-    clock.jumpWallClock(2 * HOUR_MS);
+    const { book, price, settle, goTo } = harness;
+    await enterTwoTrades(harness);
+    for (const day of [0, 1]) await price(day, 0.5 + 0.1 * day);
+    await price(0, 0.3, "n");
     await goTo(2);
     await book.run();
-    assert.deepEqual(
-      (await harness.days()).map(({ pnl, resolved }) => [pnl, resolved]),
-      [
-        [56, 1],
-        [60, 1],
-      ],
+    await settle(YES);
+    await book.run();
+    assert.deepEqual(await profitsOf(harness), [-4, 10]);
+    await goTo(404);
+    assert.equal(await book.deleteOldMarks(), 0, "the day of the settlement is not closed yet");
+    harness.clock.jumpWallClock(-401 * DAY_MS);
+    await book.run();
+    // Insert the days without events, as if the job had closed them.
+    await db.query(
+      "insert into shadow_days select '2026-11-24'::date + n, 0, 0, 0, 0 from generate_series(0, 398) as n",
     );
-    await assertVerified(harness, 2, 2);
+    await db.query("update shadow_book set sealed_day = (select max(day) from shadow_days)");
+    harness.clock.jumpWallClock(401 * DAY_MS);
+    assert.equal(await book.deleteOldMarks(), 2);
+    assert.deepEqual(await db.query("select market_id from shadow_marks group by market_id"), [{ market_id: "n" }]);
+    await assertVerified(harness, 2, 402);
+    await book.run();
+    await assertVerified(harness, 2, 404);
   },
 );
 
-eachDatabase("marks are deleted 400 days after their market was settled; the book stays verifiable", async (db) => {
+eachDatabase("verification reports a changed result, day, mark or total", async (db) => {
   const harness = openShadowBook(db);
-  const { book, open, price, settle, goTo } = harness;
-  await open();
-  await open("n");
-  await book.enter(sampleEntry());
-  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
-  for (const day of [0, 1]) await price(day, 0.5 + 0.1 * day);
-  await price(0, 0.3, "n");
-  await goTo(2);
-  await book.run();
-  await settle(YES);
-  await book.run();
-  assert.deepEqual(await profitsOf(harness), [-4, 10]);
-  await goTo(404);
-  assert.equal(await book.deleteOldMarks(), 0, "the day of the settlement is not closed yet");
-  harness.clock.jumpWallClock(-401 * DAY_MS);
-  await book.run();
-  // The days in which nothing happens, as if they had been closed.
-  await db.query("insert into shadow_days select '2026-11-24'::date + n, 0, 0, 0, 0 from generate_series(0, 398) as n");
-  await db.query("update shadow_book set sealed_day = (select max(day) from shadow_days)");
-  harness.clock.jumpWallClock(401 * DAY_MS);
-  assert.equal(await book.deleteOldMarks(), 2);
-  assert.deepEqual(await db.query("select market_id from shadow_marks group by market_id"), [{ market_id: "n" }]);
-  await assertVerified(harness, 2, 402);
-  await book.run();
-  await assertVerified(harness, 2, 404);
-});
-
-eachDatabase("verification reports a result, a day and a mark that were changed", async (db) => {
-  const harness = openShadowBook(db);
-  const { book, open, price, settle, goTo } = harness;
-  await open();
-  await open("n");
-  await book.enter(sampleEntry());
-  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n" }));
+  const { book, price, settle, goTo } = harness;
+  await enterTwoTrades(harness);
   await price(0, 0.5);
   await settle(YES, "n");
   await book.run();

@@ -10,12 +10,12 @@ import type { MarketId } from "./model.ts";
 import { lockBook } from "./trade-queries.ts";
 
 const DAY_MS = 86_400_000;
-/** Entries of the last seconds of a day, and its last ticks, are written until then. */
+/** A day is closed this long after its end. By then, all its entries and ticks are stored, including the last ones. */
 const CLOSE_DELAY_MS = 2 * 60_000;
-/** Until then the board has the price of midnight, if the store has none. */
+/** Up to this time after midnight, the board price stands in for a missing stored price of midnight. */
 const BOARD_PRICE_AGE_MS_MAX = 10 * 60_000;
 const MARKETS_PER_PAGE = 500;
-/** Marks of settled markets are kept for this time. */
+/** Marks of settled markets are deleted after this number of days. */
 const MARK_DAYS = 400;
 const DELETE_ROWS_MAX = 5_000;
 /** Per run. The next run deletes the remaining rows. */
@@ -29,10 +29,10 @@ export interface CloseDayPorts {
   readonly isStopping: () => boolean;
 }
 
-/** First day whose marks are complete: marks before it were deleted if their markets are settled. */
+/** Returns the first day with complete marks. Earlier marks of settled markets may have been deleted. */
 export const marksKeptSince = (now: number): string => utcDate(now - MARK_DAYS * DAY_MS);
 
-/** Closes the days of the shadow book, one after another. Several nodes may do it at the same time. */
+/** Closes the days of the shadow book in order. Several nodes may run it at the same time. */
 export function createDayCloser({ database, board, clock, isStopping }: CloseDayPorts) {
   /** Stores the prices of all markets with open trades at the end of a day. */
   const writeMarks = async (date: string): Promise<void> => {
@@ -67,19 +67,19 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
       if (isStopping()) return false;
       await database.transaction((transaction) => sealDay(transaction, date));
     }
-    // Nothing can be added to a sealed day, so all nodes compute the same totals, also after a crash.
+    // Nothing can be added to a sealed day, so every node computes the same totals, even after a crash.
     await insertDay(database, await computeClosedDay(database, date));
     return true;
   };
 
   return {
-    /** Closes all days that have ended and are not closed. Returns how many. */
+    /** Closes all days that have ended. Returns the number of days that it closed. */
     async closeDays(): Promise<number> {
       let count = 0;
       while (!isStopping() && (await closeNext())) count += 1;
       return count;
     },
-    /** Deletes marks older than 400 days, of markets that were settled before. */
+    /** Deletes marks that are older than 400 days and whose market was settled more than 400 days ago. Returns how many. */
     async deleteOldMarks(): Promise<number> {
       const { lastClosedDay } = await selectProgress(database);
       if (lastClosedDay === null) return 0;

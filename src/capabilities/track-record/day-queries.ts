@@ -4,7 +4,7 @@ import type { MarketId } from "./model.ts";
 import { dateText, marketColumns, millis, time } from "./sql.ts";
 import { lockBook, TRADE_COLUMNS, type TradeRow } from "./trade-queries.ts";
 
-/** How far the days of the shadow book are closed. */
+/** The last closed and the last sealed day of the shadow book. */
 export interface BookProgress {
   /** Unix milliseconds; null without trades. */
   readonly firstTradeAt: number | null;
@@ -22,7 +22,7 @@ export async function selectProgress(database: Database): Promise<BookProgress> 
   return row ?? { firstTradeAt: null, lastClosedDay: null, sealedDay: null };
 }
 
-/** Selects one page of the markets with trades that are open at a time, after a market. */
+/** Selects one page of the markets that have open trades at a time. The page begins after a market. */
 export function selectOpenMarkets(database: Database, at: number, after: MarketId, limit: number): Promise<MarketId[]> {
   return database.query<MarketId & Record<string, unknown>>(
     `select distinct venue, market_id as "marketId" from shadow_trades
@@ -54,7 +54,7 @@ export async function sealDay(transaction: Transaction, date: string): Promise<v
   await transaction.query("update shadow_book set sealed_day = greatest(sealed_day, $1::date)", [date]);
 }
 
-/** What determines the values of a market's trades before a day and at its end. */
+/** The inputs that determine the value of a market's trades at the start and at the end of a day. */
 export interface DayMarket extends MarketId {
   /** The last mark before the day; null if there is none. */
   readonly previousMarkDay: string | null;
@@ -73,8 +73,8 @@ const settlementSql = (until: string) => `
    order by settlement_id desc limit 1)`;
 
 /**
- * Selects one page of the markets whose trades may change in value during a day, after a market: those with a settlement
- * since its start and, for a day to be closed, those with open trades.
+ * Selects one page of the markets whose trades may change in value during a day: markets with a settlement since the start
+ * of the day and, for a day to be closed, markets with open trades. The page begins after a market.
  *
  * @param range  Unix milliseconds
  */
@@ -131,7 +131,7 @@ export function selectTradesBefore(
   );
 }
 
-/** Stores the totals of a closed day. A day that is stored already stays as it is. */
+/** Stores the totals of a closed day, unless the day is already stored. */
 export async function insertDay(database: Database, day: DayTotals): Promise<void> {
   await database.query(
     `insert into shadow_days (day, pnl_usd, entered_trades, resolved_trades, won_trades)
@@ -148,7 +148,7 @@ export function selectDays(database: Database): Promise<DayTotals[]> {
   );
 }
 
-/** Selects the entries of a period whose trades are open: how many, and their fees in USD. */
+/** Selects the number of open trades that were entered in a period, and the sum of their fees in USD. */
 export async function selectOpenEntries(
   database: Database,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
@@ -161,7 +161,7 @@ export async function selectOpenEntries(
   return row ?? { count: 0, feesUsd: 0 };
 }
 
-/** Numbers that change if the shadow book does. */
+/** Numbers that change whenever the shadow book changes. */
 export interface BookVersion {
   readonly lastTrade: number;
   readonly lastSettlement: number;
@@ -177,7 +177,7 @@ export async function selectVersion(database: Database): Promise<BookVersion> {
   return row ?? { lastTrade: 0, lastSettlement: 0, lastClosedDay: null };
 }
 
-/** Deletes up to `limit` marks before a day, of markets that were settled before it. Returns how many. */
+/** Deletes up to `limit` marks before a day whose market was settled before that day. Returns how many. */
 export async function deleteMarks(database: Database, beforeDate: string, limit: number): Promise<number> {
   const rows = await database.query(
     `delete from shadow_marks where ctid = any(array(

@@ -4,7 +4,7 @@ import { type DayMarket, selectDayMarkets, selectOpenEntries, selectTradesBefore
 import type { MarketId, StoredTrade } from "./model.ts";
 
 const DAY_MS = 86_400_000;
-/** A market has at most one trade per analysis and side: some ten thousand in 400 days. */
+/** A market has at most one trade per analysis and side, so about 10,000 in 400 days. */
 const MARKETS_PER_PAGE = 20;
 
 /** A day, and the period that its totals cover. Times are Unix milliseconds. */
@@ -23,7 +23,7 @@ export function computeClosedDay(database: Database, date: string): Promise<DayT
   return sumMarkets(database, period, true);
 }
 
-/** Computes the totals of a day that is not closed: fees of entries, and settlements. Open trades keep their last value. */
+/** Computes the totals of a day that is not closed, from new fees and settlements. Open trades keep their last value. */
 export async function computeOpenPeriod(database: Database, period: Period): Promise<DayTotals> {
   const settled = await sumMarkets(database, period, false);
   const { count, feesUsd } = await selectOpenEntries(database, period);
@@ -74,7 +74,7 @@ function addTrades(
 
 function valueAtStart(trade: StoredTrade, market: DayMarket): Valuation {
   const { previousMarkDay, previousYesPrice, isSettledBefore, valueBefore } = market;
-  // A mark of a day before the entry says nothing about the trade.
+  // Marks before the day of the entry do not value the trade.
   const isAfterEntry = previousMarkDay !== null && startOfNextDay(previousMarkDay) > trade.at;
   return {
     yesPrice: isAfterEntry ? previousYesPrice : null,

@@ -1,11 +1,11 @@
 import type { VenueId } from "../../domain/market.ts";
 import type { DayTotals, Performance, Trade } from "../../trading/index.ts";
 
-/** Whose trades a performance is computed from: those that our signals recommend, or the caller's own. */
+/** Trades of a performance. shadow: trades that our signals recommend. live: the caller's own trades. */
 export const PERFORMANCE_MODES = ["shadow", "live"] as const;
 export type PerformanceMode = (typeof PERFORMANCE_MODES)[number];
 
-/** Days of a performance history. Longer books show their last days. */
+/** Maximum number of days in a performance history. A longer book shows its last days. */
 export const HISTORY_DAYS_MAX = 400;
 
 export interface MarketId {
@@ -40,7 +40,7 @@ export interface StoredTrade extends Trade {
   readonly pnlUsd: number | null;
 }
 
-/** A difference between the stored book and the one that is computed again from trades, marks and settlements. */
+/** A difference between a stored value and the value recomputed from trades, marks and settlements. */
 export interface Mismatch {
   /** Trade id, UTC day, or "totals". */
   readonly id: string;

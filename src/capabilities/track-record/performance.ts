@@ -17,7 +17,7 @@ export interface PerformancePorts {
   readonly log: Log;
 }
 
-/** The performance of the shadow book, in memory and at most about a minute old, so that reads need no database. */
+/** Keeps the performance of the shadow book in memory, at most about a minute old, so reads need no database. */
 export function createShadowPerformance({ database, clock, log }: PerformancePorts) {
   const jobs = new BackgroundJobs(clock, log);
   let latest: TimedReport | null = null;
@@ -37,7 +37,7 @@ export function createShadowPerformance({ database, clock, log }: PerformancePor
     version = currentVersion;
     return latest;
   };
-  /** Calls at the same time share one computation. */
+  /** Concurrent calls share one computation. */
   const refresh = (): Promise<TimedReport> => {
     refreshing ??= compute().finally(() => {
       refreshing = null;
@@ -46,7 +46,7 @@ export function createShadowPerformance({ database, clock, log }: PerformancePor
   };
 
   return {
-    /** Computes the performance again if the book has changed. */
+    /** Recomputes the performance if the book has changed. */
     refresh,
     /** Returns the last computed performance; computes it if there is none. @throws AppError `store_unavailable` */
     async read(): Promise<TimedReport> {
@@ -71,7 +71,7 @@ async function buildReport(database: Database, now: number): Promise<BookReport>
   const open = firstTradeAt === null ? [] : await computeOpenDays(database, closed, firstTradeAt, now);
   const days = [...closed, ...open];
   const entered = days.reduce((sum, { enteredTrades }) => sum + enteredTrades, 0);
-  // The statements are not of one moment, so there may be more resolved trades than entered ones.
+  // The statements run one after another, so the store may have more resolved trades than were counted as entered.
   const totals = { totalTrades: Math.max(entered, resolved.resolvedTrades), ...resolved };
   return { performance: summarise(totals, days, closed), days, markets, firstTradeAt };
 }
@@ -87,7 +87,7 @@ async function computeOpenDays(
   const last = closed.at(-1);
   const firstDay = last === undefined ? startOfUtcDate(utcDate(firstTradeAt)) : startOfNextDay(last.date);
   for (let fromMs = firstDay; fromMs <= now; fromMs += DAY_MS) {
-    // The clocks of the nodes differ, so what happens after the current day belongs to it.
+    // The clocks of the nodes differ, so events that seem to be after the current day count on the current day.
     const isLast = fromMs + DAY_MS > now;
     const toMs = isLast ? Number.MAX_SAFE_INTEGER : fromMs + DAY_MS;
     days.push(await computeOpenPeriod(database, { date: utcDate(fromMs), fromMs, toMs }));

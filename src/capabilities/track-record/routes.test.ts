@@ -155,7 +155,7 @@ onEmbedded("the job refreshes the performance every minute and keeps the last on
   isDown = false;
   const refreshed = async () => (await performance.read()).report.performance.totalTrades === 1;
   for (let second = 0; second < 1_000 && !(await refreshed()); second++) {
-    // The job waits for the same store.
+    // The job uses the same store.
     await db.query("select 1");
     await clock.advance(1_000);
   }
@@ -164,7 +164,7 @@ onEmbedded("the job refreshes the performance every minute and keeps the last on
   await performance.stop();
 });
 
-test("200: mode live has the caller's own trades, rounded to cents, at most 400 days", async () => {
+test("200: mode live shows the caller's own trades, rounded to cents, for at most 400 days", async () => {
   const days = Array.from(
     { length: 401 },
     (_, index): DayTotals => ({

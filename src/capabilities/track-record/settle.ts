@@ -38,9 +38,9 @@ export interface SettlePorts {
   readonly isStopping: () => boolean;
 }
 
-/** Writes settlements of markets that were analysed or traded, and the results of the shadow book's trades in them. */
+/** Records settlements of markets that were analysed or traded, and the results of their trades in the shadow book. */
 export function createSettler({ database, eventLog, clock, log, isStopping }: SettlePorts) {
-  /** Settles those of the markets that are finalized. Returns how many settlements are new or corrected. */
+  /** Settles the given markets that are finalized. Returns the number of new and corrected settlements. */
   const settle = async (markets: readonly MarketId[]): Promise<number> => {
     let count = 0;
     if (markets.length === 0) return count;
@@ -61,7 +61,7 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
   /**
    * Settles all followed markets that are finalized and have no settlement.
    *
-   * @param isComplete  whether to look for corrected results of settled markets, too
+   * @param isComplete  whether to check settled markets for corrected results as well
    */
   const reconcile = async (isComplete = false): Promise<number> => {
     let count = 0;
@@ -96,7 +96,7 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
         : markets.size === 0
           ? 0
           : await settle(await selectFollowed(database, [...markets.values()]));
-      // A stop leaves markets unsettled, so their events are read again.
+      // A stop may leave markets unsettled. The position does not move, so the next run reads their events again.
       if (isStopping()) return count;
       if (through !== after) await updateEventsThrough(database, through);
       if (through >= latestId) return count;
@@ -113,12 +113,12 @@ function hasValidValue(outcome: Outcome): boolean {
 }
 
 /**
- * Records the settlement of a market and the results of its trades, unless it is recorded already. Returns whether it is
- * new or a correction.
+ * Records the settlement of a market and the results of its trades, unless it is already recorded. Returns whether the
+ * settlement is new or a correction.
  */
 async function settleMarket(transaction: Transaction, id: MarketId, now: number): Promise<boolean> {
   const sealedDay = await lockBook(transaction);
-  // Read under the lock, or a result that another node has replaced meanwhile would be recorded as the correction.
+  // Read under the lock. Otherwise, an outdated result could be recorded as a correction of a newer one.
   const [market] = await readSettledMarkets(transaction, [id]);
   if (market === undefined || !hasValidValue(market.outcome)) return false;
   const state = await selectSettlementState(transaction, market);
@@ -145,8 +145,8 @@ async function settleMarket(transaction: Transaction, id: MarketId, now: number)
 }
 
 /**
- * A settlement is never recorded before a trade of the market, an earlier settlement, or in a sealed day, even if the
- * clocks of the nodes differ.
+ * Returns the time at which a settlement is recorded: now, but not before a trade or a settlement of the market, and not
+ * in a sealed day, even if the clocks of the nodes differ.
  */
 function recordTime({ recordedAt, lastEntryAt }: SettlementState, sealedDay: string | null, now: number): number {
   const openSince = sealedDay === null ? 0 : startOfUtcDate(sealedDay) + DAY_MS;

@@ -17,7 +17,7 @@ async function assertVerified({ book }: ShadowBookHarness, trades: number, days:
   assert.deepEqual([verification.trades, verification.days], [trades, days]);
 }
 
-eachDatabase("a trade follows the stored prices, then the settlement, and its days are closed in order", async (db) => {
+eachDatabase("stored prices value a trade until its settlement, and its days are closed in order", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, price, settle, goTo } = harness;
   await open();
@@ -39,7 +39,7 @@ eachDatabase("a trade follows the stored prices, then the settlement, and its da
   await assertVerified(harness, 1, 4);
 });
 
-eachDatabase("an analysis has one trade per side, however often it is entered", async (db) => {
+eachDatabase("repeated entries of an analysis create one trade per side", async (db) => {
   const { book, open, trades } = openShadowBook(db);
   await open();
   const entries = [sampleEntry(), sampleEntry({ contracts: 7 }), sampleEntry({ side: "no" })];
@@ -57,7 +57,7 @@ eachDatabase("two nodes that enter the same trade at the same time enter it once
   assert.equal((await trades()).length, 1);
 });
 
-eachDatabase("a settled market, a market after its close, and a closed day take no entry", async (db) => {
+eachDatabase("an entry is rejected if its market is settled or closed, or if its day is closed", async (db) => {
   const { book, open, settle, price, goTo, clock } = openShadowBook(db);
   await open("closed", { listing: { closeAt: SAMPLE_AT + HOUR_MS } });
   assert.equal(await book.enter(sampleEntry({ marketId: "closed" })), false);
@@ -76,7 +76,7 @@ eachDatabase("a settled market, a market after its close, and a closed day take 
   assert.equal(await book.enter({ ...late, at: clock.now() }), true);
 });
 
-eachDatabase("a market with a settlement takes no entry, even if the venue reopens it", async (db) => {
+eachDatabase("an entry into a market with a settlement is rejected, even if the venue reopens it", async (db) => {
   const { book, open, settle } = openShadowBook(db);
   await open();
   await book.enter(sampleEntry());
@@ -86,35 +86,38 @@ eachDatabase("a market with a settlement takes no entry, even if the venue reope
   assert.equal(await book.enter(sampleEntry({ analysisId: "plx-2" })), false);
 });
 
-eachDatabase("partial, refunded and void results pay their value, the cost, or the stated value", async (db) => {
-  const harness = openShadowBook(db);
-  const { book, open, settle, goTo } = harness;
-  const outcomes = [
-    { kind: "partial", value: 0.25 },
-    { kind: "void", value: null },
-    { kind: "void", value: 0.6 },
-  ] as const;
-  for (const [index, outcome] of outcomes.entries()) {
-    await open(`m${index}`);
-    await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId: `m${index}` }));
-    await settle(outcome, `m${index}`);
-  }
-  await book.run();
-  assert.deepEqual(
-    (await harness.trades()).map(({ payout, pnl }) => [payout, pnl]),
-    [
-      [25, -17],
-      [42, 0],
-      [60, 18],
-    ],
-  );
-  await goTo(1);
-  await book.run();
-  assert.deepEqual(await harness.days(), [{ day: "2026-11-21", pnl: 1, entered: 3, resolved: 3, won: 1 }]);
-  await assertVerified(harness, 3, 1);
-});
+eachDatabase(
+  "a partial result pays its value, a refund pays the cost, and a void result with a value pays that value",
+  async (db) => {
+    const harness = openShadowBook(db);
+    const { book, open, settle, goTo } = harness;
+    const outcomes = [
+      { kind: "partial", value: 0.25 },
+      { kind: "void", value: null },
+      { kind: "void", value: 0.6 },
+    ] as const;
+    for (const [index, outcome] of outcomes.entries()) {
+      await open(`m${index}`);
+      await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId: `m${index}` }));
+      await settle(outcome, `m${index}`);
+    }
+    await book.run();
+    assert.deepEqual(
+      (await harness.trades()).map(({ payout, pnl }) => [payout, pnl]),
+      [
+        [25, -17],
+        [42, 0],
+        [60, 18],
+      ],
+    );
+    await goTo(1);
+    await book.run();
+    assert.deepEqual(await harness.days(), [{ day: "2026-11-21", pnl: 1, entered: 3, resolved: 3, won: 1 }]);
+    await assertVerified(harness, 3, 1);
+  },
+);
 
-eachDatabase("a corrected result books the difference on its day and leaves the closed days", async (db) => {
+eachDatabase("a corrected result changes the profit of its own day, and closed days stay the same", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, settle, goTo } = harness;
   await open();
@@ -140,7 +143,7 @@ eachDatabase("a corrected result books the difference on its day and leaves the 
   await assertVerified(harness, 1, 3);
 });
 
-eachDatabase("the totals of resolved trades follow each result and each correction", async (db) => {
+eachDatabase("each result and each correction updates the totals of the resolved trades", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, settle, performance, clock } = harness;
   await open();
@@ -163,26 +166,29 @@ eachDatabase("the totals of resolved trades follow each result and each correcti
   }
 });
 
-eachDatabase("a day with more markets than a page has the profit of all, open and settled", async (db) => {
-  const harness = openShadowBook(db);
-  const { book, open, price, settle, goTo } = harness;
-  const ids = Array.from({ length: 50 }, (_, index) => `m${index}`);
-  for (const [index, marketId] of ids.entries()) {
-    await open(marketId);
-    await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId }));
-    if (index % 3 === 0) await settle(YES, marketId);
-    else await price(0, 0.5, marketId);
-  }
-  await book.run();
-  await goTo(1);
-  await book.run();
-  assert.deepEqual(await harness.days(), [
-    { day: "2026-11-21", pnl: 17 * 58 + 33 * 8, entered: 50, resolved: 17, won: 17 },
-  ]);
-  await assertVerified(harness, 50, 1);
-});
+eachDatabase(
+  "the profit of a day includes all open and settled markets, even if they fill several pages",
+  async (db) => {
+    const harness = openShadowBook(db);
+    const { book, open, price, settle, goTo } = harness;
+    const ids = Array.from({ length: 50 }, (_, index) => `m${index}`);
+    for (const [index, marketId] of ids.entries()) {
+      await open(marketId);
+      await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId }));
+      if (index % 3 === 0) await settle(YES, marketId);
+      else await price(0, 0.5, marketId);
+    }
+    await book.run();
+    await goTo(1);
+    await book.run();
+    assert.deepEqual(await harness.days(), [
+      { day: "2026-11-21", pnl: 17 * 58 + 33 * 8, entered: 50, resolved: 17, won: 17 },
+    ]);
+    await assertVerified(harness, 50, 1);
+  },
+);
 
-eachDatabase("a result that is corrected while older results are recorded stays corrected", async (db) => {
+eachDatabase("a correction is kept if another node records older results at the same time", async (db) => {
   const harness = openShadowBook(db);
   const { book, openBook, open, settle, clock } = harness;
   await open();
@@ -249,7 +255,7 @@ eachDatabase("reconciliation settles a market whose event was missed", async (db
   assert.deepEqual(await harness.trades(), [{ side: "yes", payout: 100, pnl: 58 }]);
 });
 
-eachDatabase("if events were deleted before they were read, corrected results are found, too", async (db) => {
+eachDatabase("if events were deleted before they were read, corrected results are also found", async (db) => {
   const harness = openShadowBook(db);
   const { book, eventLog, open, settle } = harness;
   await db.query("insert into latest_analyses values ('alpha', 'm', 'plx-1', 0.5, now())");

@@ -44,7 +44,7 @@ export function createShadowBook(ports: ShadowBookPorts) {
      * is settled or closed before the trade, or if the UTC day of the trade is closed.
      */
     enter(entry: ShadowEntry): Promise<boolean> {
-      // The store keeps whole milliseconds of integers only.
+      // The store accepts only integers as milliseconds.
       const rounded = { ...entry, at: Math.round(entry.at) };
       return database.transaction(async (transaction) => {
         const sealedDay = await lockBook(transaction);

@@ -32,7 +32,7 @@ const toTotals = ({ trades, won, markets, costMicros, pnlMicros, edgeMicros }: T
   markets,
 });
 
-/** Selects the stored totals, which `addToTotals` maintains: a sum over all trades takes seconds once there are 500,000. */
+/** Selects the stored totals, which `addToTotals` maintains. Summing 500,000 trades would take seconds. */
 export async function selectResolvedTotals(database: Pick<Database, "query"> | Transaction): Promise<ResolvedTotals> {
   const [row] = await database.query<TotalsRow>(
     `select resolved_trades::float8 as trades, won_trades::float8 as won, resolved_markets::float8 as markets,
@@ -60,8 +60,8 @@ export async function computeResolvedTotals(transaction: Transaction): Promise<R
 /**
  * Adds new or corrected results of trades to the stored totals. The transaction must have locked the book.
  *
- * @param trades  as they are stored before the change, in the order of `outcomes`
- * @param markets  how many markets have their first resolved trades with this change
+ * @param trades  the trades as stored before the change, in the order of `outcomes`
+ * @param markets  number of markets whose first trades are resolved by this change
  */
 export async function addToTotals(
   transaction: Transaction,

@@ -116,12 +116,12 @@ export async function updateResults(
   );
 }
 
-/** Tables with the markets whose results the track record needs. */
+/** Tables that contain the markets whose results the track record needs. */
 const FOLLOWED_TABLES = ["shadow_trades", "latest_analyses", "paper_trades", "trade_report_counts"] as const;
 export type FollowedTable = (typeof FOLLOWED_TABLES)[number];
 export const followedTables: readonly FollowedTable[] = FOLLOWED_TABLES;
 
-/** Returns those of the markets that were analysed, or traded by anyone. */
+/** Returns the given markets that were analysed or traded. */
 export function selectFollowed(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
   const isIn = (table: string) =>
     `exists (select from ${table} as t where t.venue = wanted.venue and t.market_id = wanted.market_id)`;
@@ -132,7 +132,7 @@ export function selectFollowed(database: Database, markets: readonly MarketId[])
   );
 }
 
-/** Selects one page of the markets of a table, after a market. Of the shadow book those with open trades only. */
+/** Selects one page of the markets of a table, after a market. For the shadow book, only markets with open trades. */
 export function selectMarketsOf(
   database: Database,
   table: FollowedTable,
@@ -147,7 +147,7 @@ export function selectMarketsOf(
   );
 }
 
-/** Returns those of the markets that have no settlement. */
+/** Returns the given markets that have no settlement. */
 export function selectUnsettled(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
   return database.query<MarketId & Record<string, unknown>>(
     `select venue, market_id as "marketId" from unnest($1::text[], $2::text[]) as wanted (venue, market_id)

@@ -22,10 +22,10 @@ export const verifyShadowBook = (database: Database, now: number): Promise<Verif
   verifyBook(database, marksKeptSince(now));
 
 /**
- * Computes the whole shadow book again from its trades, marks and settlements, one page of trades at a time, and compares
- * it with the stored results, totals and days. Amounts must be equal to the 1e-6 USD.
+ * Recomputes the whole shadow book from its trades, marks and settlements, one page of trades at a time. Compares it with
+ * the stored results, totals and days. Amounts must be equal to 1e-6 USD.
  *
- * @param marksSince  first day whose marks are complete. Earlier days are compared by their sum only
+ * @param marksSince  first day with complete marks. For earlier days, only the sum is compared
  */
 async function verifyBook(database: Database, marksSince: string): Promise<Verification> {
   const stored = await selectDays(database);
@@ -49,7 +49,7 @@ async function verifyBook(database: Database, marksSince: string): Promise<Verif
 
 type Page = Awaited<ReturnType<typeof readPage>>;
 
-/** Reads trades with everything that happened to their markets. The lock keeps the parts consistent. */
+/** Reads trades with the marks and settlements of their markets. The lock keeps these parts consistent. */
 function readPage(database: Database, after: TradePosition) {
   return database.transaction(async (transaction) => {
     await lockBook(transaction);

@@ -49,7 +49,7 @@ test("shortened text has at most the given length and no half surrogate pair", (
   assert.equal(shorten("a😀b", 3), "a…");
 });
 
-test("scores have four decimals, shares one, and their signs are those of the shown digits", () => {
+test("scores have four decimals and shares have one; a value that rounds to 0 has no sign", () => {
   assert.deepEqual([formatScore(0.2), formatScore(null)], ["0.2000", "–"]);
   assert.deepEqual([-0.0042, 0.0042, 0.00001, -0.00001, null].map(formatScoreChange), [
     "−0.0042",

@@ -74,7 +74,7 @@ export function shorten(text: string, lengthMax: number): string {
   return `${text.slice(0, lengthMax - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
-/** Formats a score with four decimals, because differences to the price are small. @example formatScore(0.2); // "0.2000" */
+/** Formats a score with four decimals, because scores differ little from those of the price. @example formatScore(0.2); // "0.2000" */
 export const formatScore = (score: number | null): string => (score === null ? UNKNOWN : score.toFixed(4));
 
 /** Formats a difference of scores with its sign. @example formatScoreChange(-0.0042); // "−0.0042" */

@@ -13,12 +13,12 @@ const daysOf = (profits: readonly number[]): DayTotals[] =>
 const render = (profits: readonly number[]) => String(renderProfitChart(daysOf(profits)));
 const pathOf = (chart: string, name: string) => new RegExp(`<path class="${name}" d="([^"]*)"`).exec(chart)?.[1] ?? "";
 
-test("fewer than two days have no chart", () => {
+test("there is no chart for fewer than two days", () => {
   assert.equal(renderProfitChart([]), null);
   assert.equal(renderProfitChart(daysOf([5])), null);
 });
 
-test("each of a few days is labelled once", () => {
+test("a chart of few days labels each day once", () => {
   const labelsOf = (days: number) =>
     [
       ...(
@@ -29,7 +29,7 @@ test("each of a few days is labelled once", () => {
   assert.equal(labelsOf(30).length, 4);
 });
 
-test("the line follows the cumulative profit, and the shaded area the peak before it", () => {
+test("the line is the cumulative profit, and the shaded area reaches up to the earlier peak", () => {
   // Cumulative: 10, 4, 14. The scale is 0 to 15 in steps of 5.
   const chart = render([10, -6, 10]);
   assert.equal(pathOf(chart, "line"), "M0 66.7L300 146.7L600 13.3");
@@ -42,7 +42,7 @@ test("the line follows the cumulative profit, and the shaded area the peak befor
   ]);
 });
 
-test("a book that only lost has its peak at 0", () => {
+test("the peak of a book with only losses is 0", () => {
   const chart = render([-10, -10]);
   assert.equal(pathOf(chart, "zero"), "M0 0H600");
   assert.match(chart, /Largest decline from an earlier maximum: −\$20\.00/);
@@ -53,7 +53,7 @@ test("days without profit have a flat line", () => {
   assert.doesNotMatch(render([0, 0]), /NaN|Infinity/);
 });
 
-test("whatever the profits, every point lies in the drawing, and the page has a bounded size", () => {
+test("for any profits, every point lies in the drawing and the number of points is bounded", () => {
   const profits = fc.array(fc.double({ min: -1e9, max: 1e9, noNaN: true }), { minLength: 2, maxLength: 3_000 });
   fc.assert(
     fc.property(profits, (list) => {

@@ -6,7 +6,7 @@ const WIDTH = 600;
 const HEIGHT = 200;
 const TIME_LABELS = 4;
 const INTERVALS_MAX = 5;
-/** More points than pixels of the drawing would only make the page larger. */
+/** Maximum number of points. More points than pixels would only make the page larger. */
 const POINTS_MAX = 600;
 
 interface Point {
@@ -19,8 +19,8 @@ interface Point {
 }
 
 /**
- * Renders the cumulative profit of a book, and its drawdown: the distance to the largest profit before. Returns null with
- * fewer than two days, because one day has no course.
+ * Renders the cumulative profit of a book and its drawdown, which is the distance to the largest earlier profit. Returns
+ * null for fewer than two days, because a line needs two points.
  *
  * @param days  oldest first
  */

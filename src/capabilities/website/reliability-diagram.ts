@@ -20,8 +20,8 @@ interface FilledBin extends Bin {
 const isFilled = (bin: Bin): bin is FilledBin => bin.count > 0;
 
 /**
- * Renders the observed frequency against the mean probability of each bin with forecasts, with 95% intervals. On the diagonal
- * both are equal. The table below the drawing has the same figures.
+ * Renders the observed frequency of each bin with forecasts over its mean probability, with 95% intervals. On the
+ * diagonal, both are equal. The table below the drawing contains the same figures.
  */
 export function renderReliability(bins: readonly Bin[]): Html {
   const filled = bins.filter(isFilled);
@@ -39,7 +39,7 @@ ${filled.map(renderBin)}
 </svg>
 <div class="times" aria-hidden="true">${LABELS.map((label) => html`<span>${100 * label}%</span>`)}</div>
 </div>
-<figcaption class="small faint">Across: mean probability. Up: share that resolved YES. The bars are 95% Wilson intervals; they assume independent forecasts. A right probability is on the diagonal. ${consistent} of ${filled.length} bars reach it.</figcaption>
+<figcaption class="small faint">Across: mean probability. Up: share that resolved YES. Each bar is a 95% Wilson interval, which assumes independent forecasts. On the diagonal, probability and share are equal. ${consistent} of ${filled.length} bars reach the diagonal.</figcaption>
 </figure>`;
 }
 

@@ -129,7 +129,7 @@ test("200: one sentence says what the interval shows", async () => {
   assert.match(await judge({ value: -0.01, low: null, high: null }), /One market cannot show/);
 });
 
-test("200: a small sample is called uncertain, a larger one is not", async () => {
+test("200: only a small sample has a warning that it is uncertain", async () => {
   const small = await visit(sampleCalibration({ total: { ...SCORES, markets: 199 } }), null);
   assert.match(small.body, /The sample has only 199 markets/);
   const large = await visit(sampleCalibration({ total: { ...SCORES, markets: 200 } }), null);
@@ -156,7 +156,7 @@ test("200: the shadow book shows its performance, its chart and a table by month
   assert.doesNotMatch(body, /too few to tell/);
 });
 
-test("200: unknown figures of the performance are not shown as 0, and few results are called too few", async () => {
+test("200: unknown figures of the performance are not shown as 0, and a small number of results has a warning", async () => {
   const performance = { ...PERFORMANCE, resolvedTrades: 0, winRate: null, roiPct: null, averageEdge: null };
   const { body } = await visit(EMPTY, {
     performance: { ...performance, sharpeRatio: null },
@@ -169,7 +169,7 @@ test("200: unknown figures of the performance are not shown as 0, and few result
   assert.doesNotMatch(body, /Only 0 trades/);
 });
 
-test("200: figures that cannot be read are called unavailable, and the others are shown", async () => {
+test("200: figures that cannot be read are shown as unavailable, and the others are shown", async () => {
   const away = new AppError("store_unavailable", "The store is unavailable.");
   const noCalibration = await visit(away, { performance: PERFORMANCE, days: [day("2026-11-01", 1)] });
   assert.equal(noCalibration.statusCode, 200);

@@ -301,7 +301,7 @@ function defineTrackRecordRoute(app: FastifyInstance, website: Website): void {
     url: "/track-record",
     async handler({ request, reply }) {
       website.takeVisit(request);
-      // The rest of the page is useful without the figures, for example while the store is unavailable.
+      // If the store is unavailable, the page is still useful without these figures.
       const [calibration, performance] = await Promise.all([
         website.readCalibration().catch(() => null),
         website.readPerformance().catch(() => null),

@@ -65,7 +65,7 @@ function renderCalibration(calibration: Calibration): Html {
 ${renderFigure("Forecasts", formatInteger(total.sampleSize), `of ${countOf(total.markets, "settled market")}`)}
 ${renderFigure("Brier score", formatScore(total.brierScore), `price: ${formatScore(total.marketBrierScore)}`)}
 ${renderFigure("Brier difference", formatScoreChange(brierDifference?.value ?? null), describeInterval(brierDifference))}
-${renderFigure("Brier skill", formatShare(total.brierSkillScore), "share of the price’s score that is avoided")}
+${renderFigure("Brier skill", formatShare(total.brierSkillScore), "improvement over the price’s score")}
 ${renderFigure("Log loss", formatScore(total.logLoss), `price: ${formatScore(total.marketLogLoss)}`)}
 ${renderFigure("Calibration error", formatShare(total.expectedCalibrationError), "mean distance to the diagonal")}
 </dl>
@@ -106,7 +106,7 @@ function describeInterval(difference: Calibration["brierDifference"]): string {
   return `95% interval ${formatScoreChange(difference.low)} to ${formatScoreChange(difference.high)}`;
 }
 
-/** Says in one sentence what the difference shows. */
+/** Returns a sentence that interprets the difference of the Brier scores. */
 function judge(difference: Calibration["brierDifference"]): string {
   if (difference === null || difference.low === null || difference.high === null)
     return "One market cannot show whether our probabilities are better than the price.";
@@ -133,7 +133,7 @@ const renderScoreTable = (firstColumn: string, rows: readonly ScoreRow[]): Html 
     ]),
   );
 
-/** A table of few narrow columns, which stays a table on narrow screens. */
+/** A table with few narrow columns, which keeps its layout on narrow screens. */
 const renderNumberTable = (columns: readonly string[], rows: readonly (readonly string[])[]): Html =>
   html`<table class="scores" role="table">
 <thead role="rowgroup"><tr role="row">${columns.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
@@ -145,7 +145,7 @@ ${rows.map((cells) => html`<tr role="row">${cells.map((cell) => html`<td role="c
 function renderPerformance(shown: ShownPerformance | null): Html {
   return html`<section aria-labelledby="performance-title">
 <h2 id="performance-title">Shadow book</h2>
-<p>Every signal to buy is entered into a book of imaginary trades, at the price that the order book offered then, fees included. Nobody can remove a trade from it.</p>
+<p>Every signal to buy is entered into a book of imaginary trades, at the price that the order book offered then, fees included. No trade can be removed.</p>
 ${shown === null ? html`<p>${UNAVAILABLE}</p>` : renderBook(shown)}
 </section>`;
 }
@@ -182,10 +182,10 @@ function warnOfFew(resolvedTrades: number): Html | null {
 const renderMethod = (): Html => html`<section aria-labelledby="method-title">
 <h2 id="method-title">What is counted</h2>
 <ul>
-<li>For each settled market and each time to resolution, the latest analysis counts. Analyses without a recommendation count, too.</li>
-<li>A job analyses the most liquid markets every hour, so the sample does not depend on what customers ask.</li>
-<li>The price is that of the market at the moment of the analysis.</li>
-<li>A market that was settled in part counts with its payout. If a venue corrects a result, the corrected one counts.</li>
+<li>For each settled market and each time to resolution, the latest analysis counts, even without a recommendation.</li>
+<li>A job analyses the most liquid markets every hour, so the sample does not depend on the requests of customers.</li>
+<li>The price is the market’s price at the time of the analysis.</li>
+<li>A market that was settled in part counts with its payout. If a venue corrects a result, the corrected result counts.</li>
 </ul>
 <h3>What is not counted</h3>
 <ul>

@@ -2,7 +2,7 @@ import type { BoardMarket } from "../../board/index.ts";
 import { conditionalProbability } from "../../quant/joint-probability.ts";
 import { jointOf, LOGICAL_DEPENDENCES } from "../dependence/index.ts";
 
-/** A logical dependence, or else: correlation, measured from price moves. unknown: too little is known. */
+/** A logical dependence; `correlation` if it is measured from price moves; `unknown` without enough data. */
 export const DEPENDENCES = [...LOGICAL_DEPENDENCES, "correlation", "unknown"] as const;
 export type Dependence = (typeof DEPENDENCES)[number];
 

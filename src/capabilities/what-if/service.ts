@@ -6,7 +6,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { findLogicalDependence } from "../dependence/index.ts";
 import { condition, type MeasuredCorrelation, type Side, type WhatIf } from "./model.ts";
 
-/** A market that is less similar to a text is no answer to it. */
+/** Markets with a lower similarity to a text do not match it. */
 const SIMILARITY_MIN = 0.3;
 
 export interface WhatIfPorts {

@@ -32,7 +32,7 @@ export interface CommandOutput {
   readonly text: string;
   /** Written to standard error, for example when there are more results. */
   readonly note?: string;
-  /** True if the command worked and what it checked is wrong: exit code 1. */
+  /** True if the command ran and its check failed: exit code 1. */
   readonly hasFailed?: boolean;
 }
 

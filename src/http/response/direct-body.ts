@@ -2,11 +2,11 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 
-/** A response body that its owner writes to the connection itself, which costs half of what Node's response stream costs. */
+/** A response body that writes to the connection directly, at half of the cost of Node's response stream. */
 export interface DirectBody {
   /** Called once the head was written, unless the client has disconnected or an error replaces the response. */
   start(socket: Socket): void;
-  /** Called when the response is over, whether or not the body was started. Idempotent. */
+  /** Called when the response ends, even if the body was not started. Idempotent. */
   close(): void;
 }
 
@@ -25,12 +25,12 @@ export class DirectPayload {
 
 const directSockets = new WeakSet<object>();
 
-/** Whether a body is written directly to the connection, so that no other response may be written to it. */
+/** Whether a direct body owns the connection, so that no other response may be written to it. */
 export const hasDirectBody = (socket: object): boolean => directSockets.has(socket);
 
 /**
- * Sends the head, and hands the connection to `body`. All hooks run before, so the response is counted, and paid if the
- * caller pays for it, before its first byte.
+ * Sends the head and hands the connection to `body`. All hooks run first, so metering and payment are complete before the
+ * first byte.
  */
 export function sendDirect(reply: FastifyReply, body: DirectBody): FastifyReply {
   reply.raw.once("close", () => body.close());
@@ -42,11 +42,11 @@ export function handOver(reply: FastifyReply, { body }: DirectPayload): void {
   const { raw } = reply;
   const { socket } = raw;
   reply.hijack();
-  // Without a length and without chunks, the body ends with the connection.
+  // The body has neither a length nor chunks, so the end of the connection ends it.
   raw.shouldKeepAlive = false;
   raw.removeHeader("transfer-encoding");
   raw.writeHead(reply.statusCode, { ...reply.getHeaders() } as OutgoingHttpHeaders);
-  // An injected request of a test has no connection.
+  // A request that a test injects has no connection.
   if (!(socket instanceof Socket) || socket.destroyed) {
     body.close();
     raw.end();

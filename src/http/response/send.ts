@@ -29,8 +29,8 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates the `onSend` hook: cache headers, entity tag and 304, page headers, compression. Streams are not modified. A direct body
- * gets the connection after all other steps, so also after the settlement of a payment.
+ * Creates the `onSend` hook: cache headers, entity tag and 304, page headers, compression. Streams are not modified. A
+ * direct body gets the connection after all other steps, including the settlement of a payment.
  *
  * @param paymentGate  settles the payment of a paid request before the response is sent
  */

@@ -21,29 +21,32 @@ const insertBar = (database: Database, marketKey: number, endAt: number, yesPric
     [marketKey, endAt - HOUR_MS, yesPrice === null ? null : Math.round(yesPrice * 1e6)],
   );
 
-eachDatabase("returns the last price of each day that has one, at the midnight that ends it", async (database) => {
-  const [a, b] = [await insertMarket(database, "a"), await insertMarket(database, "b")];
-  await insertBar(database, a, MIDNIGHT - 3 * HOUR_MS, 0.3);
-  await insertBar(database, a, MIDNIGHT, 0.4);
-  await insertBar(database, a, MIDNIGHT + HOUR_MS, 0.45);
-  await insertBar(database, a, MIDNIGHT + 20 * HOUR_MS, 0.5);
-  await insertBar(database, a, MIDNIGHT + 21 * HOUR_MS, null);
-  await insertBar(database, a, MIDNIGHT + 3 * DAY_MS, 0.7);
-  await insertBar(database, a, MIDNIGHT + 4 * DAY_MS, 0.8);
-  await insertBar(database, b, MIDNIGHT + DAY_MS, 0.9);
-  const range = { venue: "alpha", firstMidnight: MIDNIGHT, lastMidnight: MIDNIGHT + 3 * DAY_MS };
-  const prices = await readDailyPrices(database, [
-    { ...range, marketId: "a" },
-    { ...range, marketId: "unknown" },
-    { ...range, marketId: "b", firstMidnight: MIDNIGHT + DAY_MS },
-  ]);
-  assert.deepEqual(
-    prices
-      .map(({ venue, marketId, at, yesPrice }) => `${venue}/${marketId} ${(at - MIDNIGHT) / DAY_MS} ${yesPrice}`)
-      .sort(),
-    ["alpha/a 0 0.4", "alpha/a 1 0.5", "alpha/a 3 0.7", "alpha/b 1 0.9"],
-  );
-});
+eachDatabase(
+  "returns the last price of each day at the midnight that ends the day; days without a price are left out",
+  async (database) => {
+    const [a, b] = [await insertMarket(database, "a"), await insertMarket(database, "b")];
+    await insertBar(database, a, MIDNIGHT - 3 * HOUR_MS, 0.3);
+    await insertBar(database, a, MIDNIGHT, 0.4);
+    await insertBar(database, a, MIDNIGHT + HOUR_MS, 0.45);
+    await insertBar(database, a, MIDNIGHT + 20 * HOUR_MS, 0.5);
+    await insertBar(database, a, MIDNIGHT + 21 * HOUR_MS, null);
+    await insertBar(database, a, MIDNIGHT + 3 * DAY_MS, 0.7);
+    await insertBar(database, a, MIDNIGHT + 4 * DAY_MS, 0.8);
+    await insertBar(database, b, MIDNIGHT + DAY_MS, 0.9);
+    const range = { venue: "alpha", firstMidnight: MIDNIGHT, lastMidnight: MIDNIGHT + 3 * DAY_MS };
+    const prices = await readDailyPrices(database, [
+      { ...range, marketId: "a" },
+      { ...range, marketId: "unknown" },
+      { ...range, marketId: "b", firstMidnight: MIDNIGHT + DAY_MS },
+    ]);
+    assert.deepEqual(
+      prices
+        .map(({ venue, marketId, at, yesPrice }) => `${venue}/${marketId} ${(at - MIDNIGHT) / DAY_MS} ${yesPrice}`)
+        .sort(),
+      ["alpha/a 0 0.4", "alpha/a 1 0.5", "alpha/a 3 0.7", "alpha/b 1 0.9"],
+    );
+  },
+);
 
 eachDatabase("returns nothing for a range that ends before it starts, and without markets", async (database) => {
   await insertBar(database, await insertMarket(database, "a"), MIDNIGHT, 0.4);

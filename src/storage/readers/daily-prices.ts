@@ -2,7 +2,7 @@ import type { VenueId } from "../../domain/market.ts";
 import type { Database } from "../../ports/database.ts";
 import { toPrice } from "../storable.ts";
 
-/** A market and midnights, Unix milliseconds: all from the first one to the last one. */
+/** A market, and its first and last midnight in Unix milliseconds. The range contains all midnights between them. */
 export interface DailyPriceRange {
   readonly venue: VenueId;
   readonly marketId: string;
@@ -20,7 +20,7 @@ interface DailyPrice {
   readonly yesPrice: number;
 }
 
-/** For each market and midnight: one look-up in the primary key of the hourly bars. */
+/** Selects the prices with one primary-key look-up in the hourly bars for each market and midnight. */
 const SELECT_DAILY_PRICES = `
 select wanted.position::int4 as position, extract(epoch from midnight)::float8 * 1000 as at, bar.yes_close as micros
 from unnest($1::text[], $2::text[], $3::float8[], $4::float8[])
@@ -36,9 +36,9 @@ cross join lateral (
 ) as bar`;
 
 /**
- * Returns the stored prices of markets at midnights, in no order. Days without a stored price have none.
+ * Returns the stored prices of markets at midnights, in no particular order. Midnights without a stored price are left out.
  *
- * @param ranges  of at most some ten thousand days in all, because a day takes about 10 µs
+ * @param ranges  with about 10,000 days in total at most, because each takes about 10 µs
  */
 export async function readDailyPrices(
   database: Pick<Database, "query">,

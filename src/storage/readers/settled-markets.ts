@@ -7,7 +7,7 @@ export interface SettledMarket {
   readonly venue: VenueId;
   readonly marketId: string;
   readonly outcome: Outcome;
-  /** When the venue settled it, or when the result arrived if the venue does not say; Unix milliseconds. */
+  /** When the venue settled the market, else when the result arrived, Unix milliseconds. */
   readonly resolvedAt: number;
 }
 
@@ -16,7 +16,7 @@ select snapshot from unnest($1::text[], $2::text[]) as wanted (venue, market_id)
 join markets using (venue, market_id) where status = 'finalized'`;
 
 /**
- * Returns those of the markets that are finalized in the store with a known outcome.
+ * Returns the given markets that are finalized in the store with a known outcome.
  *
  * @param markets  at most a few hundred, because each one's listing is read
  */

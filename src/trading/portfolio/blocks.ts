@@ -1,10 +1,10 @@
 import type { Exclusion, Literal, Variables } from "./ties.ts";
 
-/** Bound of the assignments of one block, and of the steps to enumerate them. */
+/** Maximum number of assignments of one block, and of steps to enumerate them. */
 const ASSIGNMENTS_MAX = 4_096;
 const STEPS_MAX = 200_000;
 const SWEEPS_MAX = 500;
-/** After these sweeps the marginals contradict the ties. Then each marginal is fitted in part only, to a smaller part each time. */
+/** Marginals that are not fitted after these sweeps contradict the ties. Each further sweep then fits them by a smaller part. */
 const FULL_SWEEPS = 250;
 const FIT_TOLERANCE = 1e-12;
 
@@ -19,16 +19,17 @@ export interface Block {
 }
 
 /**
- * Divides variables into blocks that no tie connects, and enumerates the assignments of each block that satisfy its ties. Their
- * probabilities are the product of the marginals, fitted to the marginals (iterative proportional fitting). The
- * marginal of the representative is fitted last, so it holds exactly even if the marginals contradict the ties. Then the
- * others are a compromise that does not depend on their order.
+ * Divides variables into blocks that no tie connects, and enumerates the assignments of each block that satisfy its ties.
  *
- * If a block has more than 4,096 assignments, or a variable of it could have only one answer, the ties of its least important
- * variable are dropped.
+ * The probability of an assignment starts as the product of its marginals. Iterative proportional fitting then restores
+ * the marginals. The marginal of the representative is fitted last, so it is exact even if the marginals contradict the
+ * ties. In that case, the other marginals are a compromise that does not depend on their order.
  *
- * @param marginals  probability of true by variable, in (0, 1)
- * @param similarity  how much two variables move together; orders the assignments of equal representatives
+ * If a block has more than 4,096 assignments, or one of its variables could have only one answer, the ties of its least
+ * important variable are dropped.
+ *
+ * @param marginals  probability of true, by variable, in (0, 1)
+ * @param similarity  how much two variables move together; orders assignments with the same answer of the representative
  */
 export function buildBlocks(
   { count, exclusions, clauses }: Pick<Variables, "count" | "exclusions" | "clauses">,
@@ -63,7 +64,7 @@ interface Ties {
   readonly clauses: readonly (readonly Literal[])[];
 }
 
-/** The variables that ties connect with this one, in the order of importance, which is that of their numbers. */
+/** Returns the variables that ties connect with this one, in ascending order. A lower number is more important. */
 function connectedTo(variable: number, { exclusions, clauses }: Ties): number[] {
   const found = new Set([variable]);
   const groups = [...exclusions.map(({ a, b }) => [a, b]), ...clauses];
@@ -76,7 +77,7 @@ function connectedTo(variable: number, { exclusions, clauses }: Ties): number[] 
   return [...found].sort((a, b) => a - b);
 }
 
-/** Returns the assignments that satisfy the ties; null if they are too many or leave a variable only one answer. */
+/** Returns the assignments that satisfy the ties; null if there are too many, or if a variable has the same answer in all. */
 function enumerate(variables: readonly number[], { exclusions, clauses }: Ties): boolean[][] | null {
   if (variables.length === 1 && exclusions.length + clauses.length === 0) return [[true], [false]];
   const positions = new Map(variables.map((variable, position) => [variable, position]));
@@ -143,7 +144,7 @@ function fit(variables: readonly number[], assignments: boolean[][], marginals: 
     }, 1),
   );
   const answers = variables.map((_, position) => Uint8Array.from(assignments, (values) => (values[position] ? 1 : 0)));
-  /** Moves the marginal of a variable towards its probability, by a power in (0, 1]. Returns how far it was away. */
+  /** Moves the marginal of a variable towards its probability, by a power in (0, 1]. Returns the error before the move. */
   const adjust = (position: number, power: number): number => {
     const marginal = marginals[variables[position] ?? 0] ?? 0;
     const values = answers[position] as Uint8Array;

@@ -54,7 +54,7 @@ test("brute force: no stake on a fine grid around the optimum or over the whole 
   );
 });
 
-test("refuses a negative bound, lists of different length and outcomes without wealth", () => {
+test("throws a RangeError for a negative bound, arrays of different lengths, and outcomes without wealth", () => {
   const problem = { wealth: Float64Array.of(1, 1), gain: Float64Array.of(1, -1), weights: Float64Array.of(0.6, 0.4) };
   assert.throws(() => growthOptimum(problem, -1), RangeError);
   assert.throws(() => growthOptimum(problem, Number.NaN), RangeError);

@@ -1,7 +1,7 @@
 const ITERATIONS_MAX = 200;
 const TOLERANCE = 1e-9;
 
-/** A bet beside a wealth that depends on the outcome. Lists are by outcome. */
+/** A bet, and the wealth without it. Each array has one number per outcome. */
 export interface GrowthProblem {
   /** Wealth without the bet, above 0. */
   readonly wealth: Float64Array;

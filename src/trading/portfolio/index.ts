@@ -1,4 +1,4 @@
-/** The size of a trade beside held positions, from the joint outcomes of all markets. Pure. */
+/** Sizes a trade next to held positions, from the joint outcomes of all markets. Pure. */
 export type {
   HedgeCandidate,
   HeldPosition,

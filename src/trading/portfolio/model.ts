@@ -17,7 +17,7 @@ export type Tie =
 export interface UncertainMarket {
   /** Probability of YES, in [0, 1]. */
   readonly probability: number;
-  /** Rank of the market if not everything can be kept: the larger, the more important. */
+  /** If ties must be dropped, those of the market with the lowest importance go first. */
   readonly importance: number;
 }
 
@@ -26,7 +26,7 @@ export interface HeldPosition {
   /** Index of its market; null if the market is settled. */
   readonly market: number | null;
   readonly side: Side;
-  /** What was paid for the position in USD, above 0. */
+  /** Amount paid for the position in USD, above 0. */
   readonly sizeUsd: number;
   /** Price paid per contract, in (0, 1). */
   readonly entryPrice: number;
@@ -55,7 +55,7 @@ export interface HedgeCandidate {
   readonly side: Side;
   /** Price and fee per contract, in (0, 1). */
   readonly cost: number;
-  /** What all contracts that are offered at this cost cost together, in USD; null if their number is unknown. */
+  /** USD needed to buy all contracts that are offered at this cost; null if their number is unknown. */
   readonly offeredUsd: number | null;
 }
 
@@ -74,9 +74,15 @@ export interface PortfolioTask {
 }
 
 /**
- * What determined the adjusted size. growth: more would lower the expected growth of the portfolio. position_max: the largest
- * share of the bankroll, together with stakes that exclude the candidate. cash: what the positions leave. book: the offers up to
- * the target price. none: the portfolio does not change the size. no_trade: the signal recommends none. contract: less than one contract.
+ * What limits the adjusted size.
+ *
+ * - growth: a larger stake would lower the expected growth of the portfolio.
+ * - position_max: the largest share of the bankroll, together with stakes on outcomes that exclude the candidate.
+ * - cash: the part of the bankroll that is not in positions.
+ * - book: the offers up to the target price.
+ * - none: the portfolio does not change the size.
+ * - no_trade: the signal recommends no trade.
+ * - contract: the stake would buy less than one contract.
  */
 export type SizeLimit = "none" | "growth" | "position_max" | "cash" | "book" | "contract" | "no_trade";
 
@@ -86,7 +92,7 @@ export interface PortfolioSize {
   readonly limit: SizeLimit;
   /** Price and fee per contract at this size; null without a trade. */
   readonly cost: number | null;
-  /** Payoff correlations of the candidate with each position; null for settled positions and without variation. */
+  /** By position: correlation of its payoff with that of the candidate; null if the market is settled or a payoff is constant. */
   readonly correlations: readonly (number | null)[];
   /** Change of the Herfindahl index of the stakes by event, in [-1, 1]. */
   readonly concentrationDelta: number;
@@ -94,6 +100,6 @@ export interface PortfolioSize {
   readonly tailLossUsd: number;
   /** At most three, the largest reduction per dollar first. */
   readonly hedges: readonly { readonly index: number; readonly stakeUsd: number; readonly reductionUsd: number }[];
-  /** Ties that could not be kept, because they contradict each other or the outcomes would be too many. */
+  /** Number of ties that were dropped, because they contradict others or would give too many outcomes. */
   readonly droppedTies: number;
 }

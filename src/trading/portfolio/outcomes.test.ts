@@ -11,7 +11,7 @@ const DATA_POINTS = 721;
 const near = (actual: number, expected: number, tolerance: number, message = "") =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected} ${message}`);
 
-/** Numbers in [0, 1) that are the same in every run. */
+/** Pseudo-random numbers in [0, 1), the same in every run. */
 function sequence(seed: number) {
   let state = seed;
   return () => {
@@ -41,7 +41,7 @@ function factorMarkets(seed: number, count: number) {
   return { listed: markets(...Array.from({ length: count }, () => 0.02 + 0.96 * next())), correlations };
 }
 
-test("the pairs of 30 correlated markets have their joint probabilities within 0.002, and the first its own exactly", () => {
+test("30 correlated markets: joint probabilities of pairs are within 0.002, and that of the first market is exact", () => {
   for (const seed of [1, 2, 3, 4, 5, 6]) {
     const { listed, correlations } = factorMarkets(seed, 30);
     const outcomes = jointOutcomes(listed, [], correlations);
@@ -64,7 +64,7 @@ test("the pairs of 30 correlated markets have their joint probabilities within 0
   }
 });
 
-test("same and opposite answers hold in every outcome, over several markets", () => {
+test("chains of same and opposite markets hold in every outcome", () => {
   const ties: Tie[] = [
     { kind: "opposite", a: 1, b: 0 },
     { kind: "opposite", a: 1, b: 2 },
@@ -77,7 +77,7 @@ test("same and opposite answers hold in every outcome, over several markets", ()
   near(shareOf(outcomes, 0), 0.3, 1e-12);
 });
 
-test("two markets that exclude each other and cover everything are opposite; three are exactly one of three", () => {
+test("of exclusive and exhaustive markets exactly one is YES: two are opposite, three have one YES", () => {
   const two = jointOutcomes(
     markets(0.3, 0.6),
     [
@@ -102,7 +102,7 @@ test("two markets that exclude each other and cover everything are opposite; thr
   for (const [index, expected] of [0.2, 0.5, 0.3].entries()) near(shareOf(three, index), expected, 1e-3);
 });
 
-test("law: ties hold in every outcome, the first marginal is exact, even if the marginals contradict the ties", () => {
+test("law: even if the marginals contradict the ties, ties hold in every outcome and the first marginal is exact", () => {
   const probability = fc.double({ min: 0.001, max: 0.999, noNaN: true });
   const tie = fc.record({
     kind: fc.constantFrom("same" as const, "opposite" as const, "exclusive" as const, "implies" as const),
@@ -140,7 +140,7 @@ test("law: ties hold in every outcome, the first marginal is exact, even if the 
   );
 });
 
-test("exclusive markets whose probabilities sum to more than 1 are all lowered alike, beside the first", () => {
+test("if exclusive markets sum to more than 1, all probabilities but the first are lowered by the same factor", () => {
   const listed = [0.3, 0.26, 0.26, 0.26, 0.26];
   const ties = listed.flatMap((_, b) => listed.slice(0, b).map((__, a): Tie => ({ kind: "exclusive", a, b })));
   const outcomes = jointOutcomes(markets(...listed), ties, []);
@@ -148,7 +148,7 @@ test("exclusive markets whose probabilities sum to more than 1 are all lowered a
   for (const index of [1, 2, 3, 4]) near(shareOf(outcomes, index), 0.7 / 4, 1e-3, `market ${index}`);
 });
 
-test("contradictory ties and blocks with too many answers lose ties of the least important markets", () => {
+test("contradictory ties, and blocks with too many assignments, lose the ties of their least important markets", () => {
   const contradiction = jointOutcomes(
     markets(0.3, 0.6),
     [
@@ -166,7 +166,7 @@ test("contradictory ties and blocks with too many answers lose ties of the least
   assert.deepEqual([breaks(second), breaks(last)], [false, true]);
 });
 
-test("a rare first market has enough outcomes of both answers, with its exact probability", () => {
+test("a first market with an extreme probability has enough outcomes of both answers, and its exact probability", () => {
   for (const probability of [1e-5, 1 - 1e-5]) {
     const outcomes = jointOutcomes(markets(probability, 0.5), [], [{ a: 0, b: 1, correlation: 0.5, dataPoints: 700 }]);
     near(shareOf(outcomes, 0), probability, 1e-12);
@@ -175,7 +175,7 @@ test("a rare first market has enough outcomes of both answers, with its exact pr
   }
 });
 
-test("the same input gives the same outcomes, and an unknown market is refused", () => {
+test("the same input gives the same outcomes, and a tie of an unknown market is a RangeError", () => {
   const { listed, correlations } = factorMarkets(9, 12);
   assert.deepEqual(jointOutcomes(listed, [], correlations), jointOutcomes(listed, [], correlations));
   assert.throws(() => jointOutcomes(markets(0.5), [{ kind: "same", a: 0, b: 1 }], []), RangeError);

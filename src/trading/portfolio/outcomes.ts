@@ -8,7 +8,7 @@ import type { Tie, UncertainMarket } from "./model.ts";
 import { rakePairs } from "./rake-pairs.ts";
 import { collapseTies, type Variables } from "./ties.ts";
 
-/** Probabilities nearer to 0 or 1 than this have no normal quantile to speak of. */
+/** Probabilities closer to 0 or 1 than this are moved to this distance, because their normal quantiles would be extreme. */
 const PROBABILITY_MIN = 1e-6;
 /** The answers YES and NO of the first market each get at least this share of the points. */
 const POINT_SHARE_MIN = 0.05;
@@ -26,12 +26,16 @@ export interface Outcomes {
 /**
  * Joint outcomes of markets: 4,096 quasi-random points with weights, without random numbers.
  *
- * Markets that logical ties connect form blocks, whose consistent answers are enumerated; so the ties hold in every outcome.
- * Blocks are joined by a Gaussian copula: each has one normal variable, which selects its answers in an order where
- * those with YES for its representative come first. The representative is the first market, else the most important one. The
- * correlation of two blocks is that of their representatives, shrunk to a positive definite matrix.
+ * Markets that logical ties connect form a block. All consistent answers of a block are enumerated, so the ties hold in
+ * every outcome. The representative of a block is the first market if the block contains it, else its most important
+ * market.
  *
- * The weights give the probability of the first market exactly (1e-12), and the pairs of representatives within about 1e-3.
+ * A Gaussian copula joins the blocks. Each block has one normal variable, which selects its answers. Answers with YES for
+ * the representative come first. The correlation of two blocks is the correlation of their representatives, shrunk to a
+ * positive definite matrix.
+ *
+ * The weights reproduce the probability of the first market within 1e-12, and those of pairs of representatives within
+ * about 1e-3.
  *
  * @param markets  at least one; at most 64 blocks
  * @throws RangeError when a tie or a pair names an unknown market, or there are too many blocks
@@ -129,7 +133,7 @@ function sample(
   for (let point = 0; point < LATTICE_POINTS; point++) {
     const rank = firstRanks[point] as number;
     weights[point] = levelWeights[rank] as number;
-    // The first market's answer is decided by the rank, so that its probability is exact.
+    // The rank decides the answer of the first market, so its probability is exact.
     const index = first?.[point] ?? 0;
     if (first !== undefined)
       first[point] = rank < yesPoints ? Math.min(index, yesCount - 1) : Math.max(index, yesCount);
@@ -147,7 +151,7 @@ function uniformQuantiles(): Float64Array {
   return cachedQuantiles;
 }
 
-/** Levels in (0, 1) and weights of the first block by rank: both answers of its representative get enough points. */
+/** By rank: level in (0, 1) and weight of the first block. Both answers of its representative get enough points. */
 function stratify(block: Block | undefined) {
   const yesCount = yesCountOf(block);
   const probability = sumOf(block?.probabilities.slice(0, yesCount) ?? []);
@@ -198,7 +202,7 @@ const yesCountOf = (block: Block | undefined): number =>
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 const keyOf = (a: number, b: number): string => (a < b ? `${a},${b}` : `${b},${a}`);
 
-/** Correlations between variables: those of their primary markets, else of other markets with the sign of their answers. */
+/** Correlations of pairs of variables: of their primary markets if known, else of other markets, with the sign of their answers. */
 function correlationsOf({ literals, primaries }: Variables, correlations: readonly PairCorrelation[]) {
   const found = new Map<string, PairCorrelation>();
   for (const pair of correlations) {

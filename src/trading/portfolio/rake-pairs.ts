@@ -1,8 +1,8 @@
-/** A pair whose cells are nearer to their probabilities is left as it is. */
+/** A pair is not fitted if the errors of all its cells are below this. */
 const PAIR_TOLERANCE = 1e-3;
-/** The raking ends when no cell of any pair is farther from its probability. */
+/** The raking ends when the error of every cell is at most this. */
 const WORST_TOLERANCE = 1.5e-3;
-/** Bound of the sweeps over all pairs. */
+/** Maximum number of sweeps over all pairs. */
 const SWEEPS_MAX = 24;
 
 /** Two binary variables and the probability that both are 1. */
@@ -14,14 +14,14 @@ export interface PairTarget {
 }
 
 /**
- * Changes the weights of a sample as little as possible (in relative entropy) so that pairs of binary variables have given
- * probabilities: iterative proportional fitting of the four cells of each pair. A quasi-random sample of some thousand points has
- * errors of about 0.01 in some of 435 pairs; a hundred times more points would be needed for 0.001.
+ * Changes the weights of a sample until pairs of binary variables have given joint probabilities, with the smallest change
+ * in relative entropy: iterative proportional fitting of the four cells of each pair. Without it, some of 435 pairs have
+ * errors of about 0.01 in a quasi-random sample of a few thousand points. Errors of 0.001 would need 100 times as many.
  *
  * @param bits  0 or 1 by variable and point
  * @param weights  above 0; changed in place, their sum becomes 1
  * @param marginals  probabilities of 1 by variable
- * @param targets  pairs whose cells are fitted; a cell without a point cannot be filled and is left out
+ * @param targets  pairs whose cells are fitted; a cell without points is skipped
  * @returns  largest error of a pair's cell before its last fitting
  * @see Deming & Stephan (1940), "On a least squares adjustment of a sampled frequency table"
  */
@@ -73,13 +73,13 @@ function sumCells(x: Float64Array, y: Float64Array, weights: Float64Array): Cell
   return [both, sumX - both, sumY - both, total - sumX - sumY + both];
 }
 
-/** Smallest weight of a cell that is scaled. A smaller one is an empty cell and the rounding error of its sum. */
+/** Smallest weight of a cell that is scaled. A smaller weight is the rounding error of an empty cell. */
 const CELL_MIN = 1e-9;
 
 function scaleCells(x: Float64Array, y: Float64Array, weights: Float64Array, wanted: Cells, sums: Cells): void {
   const ratio = (cell: 0 | 1 | 2 | 3) => (sums[cell] < CELL_MIN ? 1 : Math.max(CELL_MIN, wanted[cell]) / sums[cell]);
   const [both, onlyA, onlyB, neither] = [ratio(0), ratio(1), ratio(2), ratio(3)];
-  // Bilinear in the bits: without branches, which the processor could not predict.
+  // Bilinear in the bits, to avoid branches that the processor could not predict.
   const [slopeX, slopeY, slopeBoth] = [onlyA - neither, onlyB - neither, both - onlyA - onlyB + neither];
   const count = weights.length;
   for (let point = 0; point < count; point++) {

@@ -10,7 +10,7 @@ const SIZING = { bankrollUsd: BANKROLL, kellyShare: 0.25, positionMax: 0.1 };
 const near = (actual: number, expected: number, tolerance: number) =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected}`);
 
-/** Candidate at the cost `price` with a deep book. Its base share is that of the single bet. */
+/** Creates a candidate at the cost `price` with a deep book. Its base share is the size without positions. */
 function candidateAt(price: number, probability: number, options: Partial<CandidateTrade> = {}, sizing = SIZING) {
   const { side = "yes", variance = 0.0025 } = options;
   const wins = side === "yes" ? probability : 1 - probability;
@@ -37,7 +37,7 @@ const taskOf = (probabilities: readonly number[], parts: Partial<PortfolioTask>)
   ...parts,
 });
 
-test("closed form: without positions the size is that of the single bet, on both sides", () => {
+test("closed form: without positions, both sides get the size of the single bet", () => {
   const probability = fc.double({ min: 0.05, max: 0.95, noNaN: true });
   const margin = fc.double({ min: 0.05, max: 0.9, noNaN: true });
   fc.assert(
@@ -53,12 +53,12 @@ test("closed form: without positions the size is that of the single bet, on both
   );
 });
 
-test("closed form: the opposite position and an independent one with little at stake hardly change the size", () => {
+test("closed form: a small independent position hardly changes the size", () => {
   const { share } = sizePosition(taskOf([0.6, 0.5], { positions: [held(1, "yes", 0.01)] }));
   near(share, positionShare({ probability: 0.6, variance: 0.0025, cost: 0.5 }, SIZING), 1e-6);
 });
 
-test("brute force: no other stake grows faster in the independent outcomes of two positions", () => {
+test("brute force: with two independent positions, no other stake has a higher expected growth", () => {
   const positions = [held(1, "yes", 200, 0.4), held(2, "no", 300, 0.6)];
   const candidate = candidateAt(0.5, 0.75, { variance: 0 });
   const sizing = { ...SIZING, kellyShare: 1, positionMax: 0.5 };
@@ -83,7 +83,7 @@ test("brute force: no other stake grows faster in the independent outcomes of tw
 const amount = fc.double({ min: 1, max: 150, noNaN: true });
 const side = fc.constantFrom("yes" as const, "no" as const);
 const price = fc.double({ min: 0.1, max: 0.9, noNaN: true });
-/** A portfolio in two markets that are correlated with the candidate's (0) and each other, and a market 3 tied to it. */
+/** A portfolio in markets 1 and 2, which are correlated with each other and the candidate's market 0. Market 3 is tied to it. */
 const anyPortfolio = fc.record({
   positions: fc.array(
     fc.tuple(fc.constantFrom(1, 2), side, amount, price).map((parts) => held(...parts)),
@@ -137,7 +137,7 @@ test("law: a position that pays with the candidate never increases its size", ()
   );
 });
 
-test("law: the exact hedge of the candidate never decreases its size while the cash leaves room", () => {
+test("law: the exact hedge of the candidate never decreases its size while there is enough cash", () => {
   fc.assert(
     fc.property(anyPortfolio, (parts) => {
       const task = tiedCase(parts);
@@ -153,7 +153,7 @@ test("law: the exact hedge of the candidate never decreases its size while the c
   );
 });
 
-test("law: stakes on outcomes that exclude each other are together at most the cap, and some wealth is left in every outcome", () => {
+test("law: stakes on exclusive outcomes sum to at most the cap, and wealth is above 0 in every outcome", () => {
   const ties: Tie[] = [
     { kind: "exclusive", a: 0, b: 1 },
     { kind: "exclusive", a: 0, b: 2 },
@@ -185,7 +185,14 @@ test("positions that cost the bankroll or more leave no cash, and a full cap lea
   assert.equal(little.share, 0);
 });
 
-test("a larger size than the base size is bought at the prices of the book, and at most what it offers", () => {
+test("a stake is at most the cash, even if settled positions are worth much more than they cost", () => {
+  const winner: HeldPosition = { ...held(1, "yes", 960, 0.5), market: null, settledValue: 1 };
+  const { share, limit } = sizePosition(taskOf([0.6], { positions: [winner] }));
+  near(share, 0.04, 1e-9);
+  assert.equal(limit, "cash");
+});
+
+test("a size above the base size pays the prices of the book, and is at most what the book offers", () => {
   const positions = [held(0, "no", 300, 0.5)];
   const sizing = { ...SIZING, positionMax: 0.5 };
   const sizeWith = (offers: CandidateTrade["offers"]) =>
@@ -204,14 +211,14 @@ test("a larger size than the base size is bought at the prices of the book, and 
   assert.ok(steep.cost !== null && steep.cost > 0.5 && steep.cost < 0.53);
 });
 
-test("the wealth after a sure position is that of its payout, and settled positions have no correlation", () => {
+test("a position in a settled market adds its payout to the wealth and has no correlation", () => {
   const settled: HeldPosition = { ...held(0, "yes", 100, 0.5), market: null, settledValue: 0 };
   const size = sizePosition(taskOf([0.5], { candidate: null, positions: [settled] }));
   near(size.tailLossUsd, 100, 1e-9);
   assert.deepEqual([size.share, size.limit, size.correlations], [0, "no_trade", [null]]);
 });
 
-test("hedges lower the tail loss most per dollar first, at most three, and none is larger than the cash", () => {
+test("at most three hedges are listed, the largest reduction per dollar first, none larger than the cash", () => {
   const ties: Tie[] = [{ kind: "same", a: 1, b: 2 }];
   const hedges = [
     { market: 2, side: "no" as const, cost: 0.45, offeredUsd: null },
@@ -246,7 +253,7 @@ test("a hedge is at most what is offered at its cost", () => {
   assert.equal(stakeOf(0), undefined);
 });
 
-test("refuses positions, hedges and ties of unknown markets", () => {
+test("throws a RangeError for positions, hedges and ties of unknown markets", () => {
   assert.throws(() => sizePosition(taskOf([], {})), RangeError);
   assert.throws(() => sizePosition(taskOf([0.6], { positions: [held(1, "yes", 1)] })), RangeError);
   const hedges = [{ market: 1, side: "yes" as const, cost: 0.5, offeredUsd: null }];

@@ -7,20 +7,22 @@ import { bestHedge, lossDistribution, tailLoss } from "./tail-loss.ts";
 import { isSame, type Literal, negate } from "./ties.ts";
 
 const HEDGES_MAX = 3;
-/** A hedge that lowers the tail loss by less is not worth an order. */
+/** A hedge must lower the tail loss by at least this. */
 const HEDGE_REDUCTION_USD_MIN = 0.01;
 const WALK_STEPS = 20;
 
 /**
- * Sizes a trade beside held positions: the stake that maximises the expected logarithm of the wealth of the whole portfolio.
+ * Sizes a trade next to held positions. The stake maximises the expected logarithm of the wealth of the whole portfolio.
  *
- * The bankroll is the whole capital, including what the positions cost. The applied Kelly share and the shrinkage for
- * estimation error enter as a more careful probability of the candidate, p' = c + kellyShare · s · (p - c), so that a single
- * bet gets exactly kellyShare · s · (p - c) / (1 - c). The stake is at most what the positions leave in cash, and, together
- * with stakes on the same answer and on answers that exclude it, at most the largest share of one position. A size above the base size
- * is bought from the offers up to the target price, at their average cost.
+ * - The bankroll is the whole capital, including the cost of the positions.
+ * - The applied Kelly share and the shrinkage s for estimation error replace the candidate's probability p by the shaded
+ *   probability p' = c + kellyShare · s · (p - c), for the cost c. A single bet then gets exactly
+ *   kellyShare · s · (p - c) / (1 - c).
+ * - The stake is at most the cash, which is the bankroll minus the cost of the positions.
+ * - Together with stakes on the same answer and on answers that exclude it, the stake is at most `positionMax`.
+ * - A size above the base size is bought from the offers up to the target price, at their average cost.
  *
- * Tail loss, correlations and hedges are those of the same outcomes, after the trade.
+ * Tail loss, correlations and hedges are computed from the same outcomes, after the trade.
  *
  * @throws RangeError for an index without a market, and for values outside their ranges
  */
@@ -96,7 +98,7 @@ function solve(
   const answers = outcomes.answers[0] ?? new Uint8Array();
   const optimumAt = (cost: number): number => {
     const weights = outcomes.weights.slice();
-    // Another cost changes the careful probability. The outcomes of each answer keep their relative weights.
+    // Another cost changes the shaded probability. The outcomes of each answer keep their relative weights.
     setMarginal(weights, answers, asYes(candidate.side, carefulProbability(task, candidate, cost)));
     const gain = Float64Array.from(wins, (win) => (win === 1 ? 1 / cost - 1 : -1));
     return growthOptimum({ wealth, gain, weights }, max);
@@ -114,7 +116,7 @@ function solve(
   return none(sized.share > 0 ? "contract" : sized.limit);
 }
 
-/** The largest share above the base share that is still optimal at the average cost at which the book sells it. */
+/** Returns the largest share above the base share that is optimal at its own average cost in the book. */
 function walkFurther(
   candidate: CandidateTrade,
   bankroll: number,
@@ -141,17 +143,17 @@ function walkFurther(
   return { share: low, limit: limitOf(low), cost: costAt(low) };
 }
 
-/** Price and fee per contract of the best offers that an amount buys. */
+/** Returns the average price and fee per contract of the offers that an amount buys, best first. */
 const averageCost = ({ offers, takerFee }: CandidateTrade, amountUsd: number): number =>
   buyForUsd(offers, takerFee, amountUsd).averageCost;
 
-/** p' of the candidate's side. */
+/** Returns the shaded probability p' of the candidate's side. */
 function carefulProbability({ markets, sizing }: PortfolioTask, candidate: CandidateTrade, cost: number): number {
   const probability = asYes(candidate.side, markets[0]?.probability ?? 0);
   return shadedProbability({ probability, variance: candidate.variance }, cost, sizing.kellyShare);
 }
 
-/** Probability of YES from that of a side, and the reverse. */
+/** Converts the probability of a side to the probability of YES, and back. */
 const asYes = (side: "yes" | "no", probability: number): number => (side === "yes" ? probability : 1 - probability);
 
 /** 1 by outcome if a contract of this side pays, else 0. */
@@ -176,7 +178,7 @@ function wealthOf(outcomes: Outcomes, positions: readonly HeldPosition[], bankro
   return wealth;
 }
 
-/** The answer on which a contract of this side pays. */
+/** Returns the answer that pays a contract of this side. */
 function answerOf({ variables }: Outcomes, market: number, side: "yes" | "no"): Literal {
   const literal = variables.literals[market];
   if (literal === undefined) throw new RangeError(`there is no market ${market}`);
@@ -196,7 +198,7 @@ function stakeTogether(outcomes: Outcomes, candidate: CandidateTrade, positions:
   );
 }
 
-/** Correlation of the payoffs of the candidate and a position; null without variation. */
+/** Correlation of the payoffs of the candidate and a position; null if one of them is constant. */
 function payoffCorrelation(outcomes: Outcomes, candidate: CandidateTrade, position: HeldPosition): number | null {
   if (position.market === null) return null;
   const own = answerOf(outcomes, 0, candidate.side);
@@ -215,7 +217,7 @@ function payoffCorrelation(outcomes: Outcomes, candidate: CandidateTrade, positi
   return variance > 0 ? Math.max(-1, Math.min(1, (both - p * q) / Math.sqrt(variance))) : null;
 }
 
-/** Change of the Herfindahl index of the stakes by event. The index of no stakes is 0. */
+/** Change of the Herfindahl index of the stakes by event. Without stakes, the index is 0. */
 function concentrationDelta(
   positions: readonly HeldPosition[],
   candidate: CandidateTrade | null,

@@ -6,7 +6,7 @@ import { bestHedge, lossDistribution, tailLoss } from "./tail-loss.ts";
 const near = (actual: number, expected: number, tolerance: number) =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected}`);
 
-test("known value: the mean of the worst 5%, with the outcome at the boundary in part", () => {
+test("known value: the tail loss is the mean of the worst 5%; the outcome at the boundary counts in part", () => {
   const losses = Float64Array.of(-10, 100, 50);
   near(tailLoss(lossDistribution(losses, Float64Array.of(0.9, 0.02, 0.08))), (0.02 * 100 + 0.03 * 50) / 0.05, 1e-12);
   near(tailLoss(lossDistribution(losses, Float64Array.of(0.2, 0.7, 0.1))), 100, 1e-12);

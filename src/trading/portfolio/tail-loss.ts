@@ -1,9 +1,9 @@
-/** Share of the worst outcomes whose mean loss is the tail loss. */
+/** The tail loss is the mean loss over this share of outcomes, the worst ones. */
 const TAIL_SHARE = 0.05;
 const STEPS = 60;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-/** Losses of a portfolio by outcome, with the outcomes' order from the largest loss to the smallest. */
+/** Losses of a portfolio by outcome, and the outcomes sorted by loss, largest first. */
 export interface LossDistribution {
   readonly losses: Float64Array;
   /** Probabilities of the outcomes; they sum to 1. */
@@ -43,11 +43,11 @@ export interface HedgeOffer {
 }
 
 /**
- * Stake in a contract that makes the tail loss smallest. The tail loss is convex in the stake; a golden-section search
- * finds its minimum.
+ * Returns the stake in a contract that minimises the tail loss. The tail loss is convex in the stake, so a golden-section
+ * search finds the minimum.
  *
  * @param stakeMax  in the unit of the losses, at least 0
- * @returns  the stake, and by how much it lowers the tail loss; both 0 if no stake does
+ * @returns  the stake and its reduction of the tail loss; both are 0 if no stake lowers it
  */
 export function bestHedge(
   distribution: LossDistribution,
@@ -61,7 +61,7 @@ export function bestHedge(
   let [low, high] = [0, stakeMax];
   for (let step = 0; step < STEPS; step++) {
     const [left, right] = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
-    // Of equal values the smaller stake is kept.
+    // If both values are equal, the smaller stake is kept.
     if (lossAt(left) <= lossAt(right)) high = right;
     else low = left;
   }
@@ -70,7 +70,7 @@ export function bestHedge(
   return reduction > 0 ? { stake, reduction } : { stake: 0, reduction: 0 };
 }
 
-/** Tail loss if the outcomes of `paid` gain and those of `unpaid` lose the same amount each. Both lists are in the order of losses. */
+/** Tail loss if each outcome of `paid` gains one amount and each of `unpaid` loses another. Both are sorted by loss. */
 function mergedTailLoss(
   { losses, weights }: LossDistribution,
   paid: Int32Array,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Tie } from "./model.ts";
 import { collapseTies } from "./ties.ts";
 
-test("the most important market of a variable is its primary, and the others have the sign of their answer", () => {
+test("the primary of a variable is its most important market, and other markets are the same or opposite", () => {
   const ties: Tie[] = [
     { kind: "opposite", a: 0, b: 1 },
     { kind: "same", a: 1, b: 2 },
@@ -18,7 +18,7 @@ test("the most important market of a variable is its primary, and the others hav
   ]);
 });
 
-test("an implication excludes one answer of each market; ties inside one variable are kept or contradict", () => {
+test("an implication excludes one pair of answers; a tie inside one variable is redundant or a contradiction", () => {
   const ties: Tie[] = [
     { kind: "implies", a: 0, b: 1 },
     { kind: "opposite", a: 1, b: 2 },
@@ -30,7 +30,7 @@ test("an implication excludes one answer of each market; ties inside one variabl
   assert.equal(droppedTies, 1, "if 1 implied its opposite, it could not be YES");
 });
 
-test("a list of answers that contains both answers of a variable always has one", () => {
+test("an exhaustive list with both answers of a variable is always satisfied", () => {
   const ties: Tie[] = [
     { kind: "opposite", a: 0, b: 1 },
     { kind: "exhaustive", markets: [0, 1, 2] },
@@ -39,7 +39,7 @@ test("a list of answers that contains both answers of a variable always has one"
   assert.equal(collapseTies([4, 3, 2, 1], ties).clauses.length, 1);
 });
 
-test("a tie that contradicts others is dropped once", () => {
+test("each tie that contradicts an earlier tie is dropped and counted once", () => {
   const ties: Tie[] = [
     { kind: "same", a: 0, b: 1 },
     { kind: "exclusive", a: 0, b: 1 },

@@ -6,7 +6,7 @@ export interface Literal {
   readonly value: boolean;
 }
 
-/** Two answers that cannot be given together. */
+/** Two answers that exclude each other. */
 export interface Exclusion {
   readonly a: Literal;
   readonly b: Literal;
@@ -15,20 +15,21 @@ export interface Exclusion {
 /** Markets with the same or opposite answers are one variable. */
 export interface Variables {
   readonly count: number;
-  /** By market: its variable, and whether YES of the market is true of the variable. */
+  /** By market: its variable, and whether YES of the market means that the variable is true. */
   readonly literals: readonly Literal[];
-  /** By variable: its most important market, of which the variable is the YES answer. */
+  /** By variable: its most important market. The variable is true if this market is YES. */
   readonly primaries: readonly number[];
   readonly exclusions: readonly Exclusion[];
-  /** Of each list at least one answer is given. */
+  /** In every outcome, at least one answer of each list is true. */
   readonly clauses: readonly (readonly Literal[])[];
-  /** Ties that contradict earlier ones. */
+  /** Number of ties that contradict earlier ties. */
   readonly droppedTies: number;
 }
 
 /**
- * Collapses markets with the same or opposite answers into variables (union-find with parity) and expresses the other ties
- * by them. An exclusive and exhaustive pair is opposite. A tie that contradicts an earlier one is dropped.
+ * Collapses markets with the same or opposite answers into variables (union-find with parity), and expresses the other
+ * ties in terms of variables. A pair that is exclusive and exhaustive is opposite. A tie that contradicts an earlier tie is
+ * dropped.
  *
  * @param importances  by market; the most important one is the primary of its variable
  * @throws RangeError when a tie names an unknown market
@@ -77,7 +78,7 @@ export function collapseTies(importances: readonly number[], ties: readonly Tie[
 export const negate = ({ variable, value }: Literal): Literal => ({ variable, value: !value });
 export const isSame = (a: Literal, b: Literal): boolean => a.variable === b.variable && a.value === b.value;
 
-/** Of two exclusive markets of which one is certainly YES, each is the opposite of the other. */
+/** Two exclusive markets, one of which is certainly YES, are opposite. */
 function asOpposite(tie: Tie, ties: readonly Tie[]): Tie {
   if (tie.kind !== "exhaustive" || tie.markets.length !== 2) return tie;
   const [a = 0, b = 0] = tie.markets;
@@ -87,7 +88,7 @@ function asOpposite(tie: Tie, ties: readonly Tie[]): Tie {
   return isExclusive ? { kind: "opposite", a, b } : tie;
 }
 
-/** Groups whose members have the same or the opposite answer as their root. */
+/** Groups of members whose answer is the same as that of their root, or the opposite. */
 class ParityGroups {
   readonly #parents: number[];
   /** Whether a member is the opposite of its parent. */

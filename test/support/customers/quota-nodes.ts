@@ -33,14 +33,17 @@ export async function startQuotaNodes<Count extends keyof Meters>(
   const { store = createQuotaStore(database), wrapJournal = (journal) => journal } = options;
   const folders = await Promise.all(Array.from({ length: count }, () => createTestFolder()));
   const clock = new FakeClock();
-  const processes: { readonly id: string; readonly node: ClusterNode }[] = [];
+  const processes: { readonly id: string; readonly node: ClusterNode; readonly journal: QuotaJournal }[] = [];
   /** Kills the process at this index, if any, and starts a new process. */
   const restart = async (index: number): Promise<QuotaMeter> => {
-    processes[index]?.node.kill();
+    const killed = processes[index];
+    killed?.node.kill();
+    // `kill` cannot stop a pending write of the journal, and a dead process must not write after its successor started.
+    await killed?.journal.committed()?.catch(() => {});
     const node = new ClusterNode(clock, () => database);
     const id = randomUUID();
-    processes[index] = { id, node };
     const journal = wrapJournal(openQuotaJournal(folders[index] ?? ""));
+    processes[index] = { id, node, journal };
     const meter = new QuotaMeter({ store, journal, clock: node.clock, log: quietLog, nodeId: id });
     await meter.start();
     return meter;

@@ -4,7 +4,7 @@ import type { Bus } from "../../../src/ports/bus.ts";
 
 const SCAN_IDS_MAX = 10_000;
 
-/** An event log in memory, with the paging of the real one, whose ids and retention the test controls. */
+/** An event log in memory. It pages like the real log, and the test controls its ids and its retention. */
 export class MemoryEventLog implements Pick<EventLog, "readAfter" | "latestId" | "oldestId"> {
   /** Bus that `append` wakes. */
   bus: Pick<Bus, "publish"> | null = null;

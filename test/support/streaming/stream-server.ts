@@ -29,7 +29,7 @@ export interface SentEvent {
   readonly data: string;
 }
 
-/** A client of a stream over a plain connection, which parses events by the HTML standard. */
+/** A client of a stream over a TCP connection. It parses events according to the HTML standard. */
 export class StreamReader {
   readonly socket: Socket;
   head = "";
@@ -101,7 +101,7 @@ export class StreamReader {
   }
 }
 
-/** A server with the stream route on a fake clock. Any Bearer key authenticates a customer; its text is the key's id. */
+/** A server with the stream route on a fake clock. Any Bearer key is valid, and the key is its own id. */
 export async function openStreamServer(
   options: Partial<StreamingOptions> & {
     readonly http?: Partial<HttpServerOptions>;
