@@ -17,11 +17,11 @@ test("returns the price of the last hour that is furthest away, with the time at
     window.add(minute * MINUTE_MS, price);
   assert.deepEqual(window.furthestFrom(0.6, 30 * MINUTE_MS), { at: 10 * MINUTE_MS, yesPrice: 0.42 });
   assert.deepEqual(window.furthestFrom(0.4, 30 * MINUTE_MS), { at: 30 * MINUTE_MS, yesPrice: 0.6 });
-  assert.deepEqual(window.furthestFrom(0.6, 75 * MINUTE_MS), { at: 20 * MINUTE_MS, yesPrice: 0.55 });
+  assert.deepEqual(window.furthestFrom(0.6, 71 * MINUTE_MS), { at: 20 * MINUTE_MS, yesPrice: 0.55 });
   assert.equal(window.furthestFrom(0.6, 90 * MINUTE_MS), null);
 });
 
-test("a price counts for at least 58 minutes and never for an hour or more, like a list of all prices", () => {
+test("a price counts for at least 57 minutes and never for an hour or more, like a list of all prices", () => {
   const changes = fc.array(fc.tuple(fc.integer({ min: 0, max: 600_000 }), fc.integer({ min: 1, max: 99 })), {
     minLength: 1,
     maxLength: 80,
@@ -40,20 +40,20 @@ test("a price counts for at least 58 minutes and never for an hour or more, like
           prices.filter((price) => at - price.at < ageMs).map((price) => Math.abs(price.yesPrice - cents / 100));
         const distance = Math.abs((found?.yesPrice ?? Number.NaN) - cents / 100);
         assert.ok(
-          distance >= Math.max(...distances(58 * MINUTE_MS)) && distance <= Math.max(...distances(60 * MINUTE_MS)),
+          distance >= Math.max(...distances(57 * MINUTE_MS)) && distance <= Math.max(...distances(60 * MINUTE_MS)),
         );
-        assert.ok(window.size <= 30);
+        assert.ok(window.size <= 20);
       }
     }),
   );
 });
 
-test("has at most 30 entries, and the time of the newest price", () => {
+test("has at most 20 entries, and is empty an hour after the last price", () => {
   const window = new PriceWindow();
-  assert.equal(window.latestAt, null);
   for (let second = 0; second < 7_200; second++) window.add(second * 1_000, 0.5);
-  assert.equal(window.size, 30);
-  assert.equal(window.latestAt, 7_199_000);
+  assert.equal(window.size, 20);
+  assert.ok(!window.isEmpty(7_199_000 + 57 * MINUTE_MS));
+  assert.ok(window.isEmpty(7_199_000 + 60 * MINUTE_MS));
 });
 
 test("a price that arrives late is ignored", () => {
