@@ -52,6 +52,7 @@ export async function buildServiceApp(
     corsOrigins: config.corsOrigins,
     connections: config.connections,
     marketplaceSecrets: config.marketplaceSecrets,
+    alertLimits: config.alertLimits,
     eventDays: config.eventDays,
     analyses: {
       concurrency: config.analysisConcurrency,

@@ -80,19 +80,18 @@ export class PriceWatch {
     const watched = this.#watch(market);
     if (yesPrice === null || watched === null) return false;
     const { window } = watched;
-    if (previous !== null && previous.yesPrice !== null && previous.listing.status === "active")
-      if (previous.updatedAt <= at && at - previous.updatedAt < HOUR_MS)
-        window.add(previous.updatedAt, previous.yesPrice);
+    // A price that awaits its confirmation may be wrong, and is no price from which others move.
+    if (previous !== null && watched.pending === null) addPrevious(window, previous, at);
     const old = this.#oldPrice(watched, yesPrice, at);
-    window.add(at, yesPrice);
-    if (watched.isQueued) return false;
-    if (old === null || !this.#isLarge(watched, old, yesPrice, at)) {
+    if (watched.isQueued || old === null || !this.#isLarge(watched, old, yesPrice, at)) {
       watched.pending = null;
+      window.add(at, yesPrice);
       return false;
     }
     const isUp = yesPrice > old.yesPrice;
     if (watched.pending?.isUp !== isUp) watched.pending = { at, isUp };
     if (at <= watched.pending.at) return true;
+    window.add(at, yesPrice);
     watched.pending = null;
     if (this.#candidates.length >= CANDIDATES_MAX) this.#dropped += 1;
     else {
@@ -156,4 +155,10 @@ export class PriceWatch {
 /** The price of an alert of the last hour, from which the next move is measured; null if there was none. */
 export function originOf(lastShift: EarlierShift | null, at: number): PricePoint | null {
   return lastShift !== null && at - lastShift.at < HOUR_MS ? { at: lastShift.at, yesPrice: lastShift.newPrice } : null;
+}
+
+/** Adds the price that a market had until now, if it was seen within the hour and the market was open. */
+function addPrevious(window: PriceWindow, { yesPrice, updatedAt, listing }: BoardMarket, at: number): void {
+  const isRecent = updatedAt <= at && at - updatedAt < HOUR_MS;
+  if (yesPrice !== null && isRecent && listing.status === "active") window.add(updatedAt, yesPrice);
 }
