@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hostWithoutPort, isLoopbackHost } from "../src/lib/loopback.ts";
 import { FAULT_DEFINITIONS, FaultError, type FaultSettings, parseFaults } from "./faults/switches.ts";
+import { installPlantRoutes, type Plants } from "./plant-routes.ts";
 import type { ExchangeContext, ExchangeService } from "./protocol/exchange.ts";
 import type { ServiceUrls } from "./serve.ts";
 import { installPairsRoute } from "./truth-pairs.ts";
@@ -26,7 +27,11 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character
  *
  * @param host  address on which the server listens; requests may use only this and loopback names as `Host`
  */
-export function createControl(context: ExchangeContext, urls: ServiceUrls, host: string): ExchangeService {
+export function createControl(
+  context: ExchangeContext & { readonly plants?: Plants },
+  urls: ServiceUrls,
+  host: string,
+): ExchangeService {
   const { world, now } = context;
   return {
     venue: "control",
@@ -63,6 +68,7 @@ export function createControl(context: ExchangeContext, urls: ServiceUrls, host:
       }));
       installTruthRoutes(app, context);
       installPairsRoute(app, context, marketIdOf);
+      if (context.plants !== undefined) installPlantRoutes(app, context.plants, context.now);
     },
   };
 }
@@ -144,6 +150,9 @@ returns the trades of a market, and <code>GET /truth/{venue}/candles?market_id={
 its prices and volume in each interval. <code>GET
 /truth/pairs?traps=true</code> returns how markets of different venues are related, and the traps: pairs that look alike and
 are not the same.</p>
+<h2>Plants</h2>
+<p><code>POST /plants/{venue}/shift</code> with <code>{"market_id": "…", "move": 0.1}</code> moves the prices of a market from now on.
+<code>POST /plants/{venue}/trade</code> with <code>{"market_id": "…", "side": "yes", "usd": 20000}</code> adds a trade.</p>
 <h2>Faults</h2>
 <p>Fault switches make a venue fail, each at a rate from 0 to 1 per request or message. <code>GET /faults</code> returns all
 switches, the active ones and how often each fault occurred. <code>PUT /faults/{venue}</code> with JSON such as

@@ -9,6 +9,7 @@ import { polymarketExchange } from "./protocol/polymarket/index.ts";
 import { loadRecordedWorld } from "./recorded/index.ts";
 import { type ServiceUrls, serveExchanges } from "./serve.ts";
 import { createFeed, createWorld, type WorldOptions } from "./world/index.ts";
+import { createPlantedWorld } from "./world/plants.ts";
 import { uniform } from "./world/random.ts";
 import { SANDBOX_VENUES } from "./world/types.ts";
 
@@ -48,9 +49,9 @@ export interface RunningSandbox {
  */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const initialFaults = parseFaultText(options.faults ?? "", SANDBOX_VENUES);
-  const world = options.recording
-    ? await loadRecordedWorld({ ...options, ...options.recording })
-    : createWorld(options);
+  const world = createPlantedWorld(
+    options.recording ? await loadRecordedWorld({ ...options, ...options.recording }) : createWorld(options),
+  );
   const feed = createFeed(world, { now: options.now, intervalMs: FEED_INTERVAL_MS });
   const faults = createFaults((...keys) => uniform(options.seed, FAULT_STREAM, ...keys));
   for (const venue of SANDBOX_VENUES) faults[venue].replace(initialFaults.get(venue) ?? {});
@@ -67,7 +68,10 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     firstPort: firstPort === 0 ? 0 : firstPort + 1,
     faults: { byVenue: faults, now: options.now, wait },
   });
-  const control = await serveExchanges([createControl(context, exchanges.urls, host)], { host, firstPort });
+  const control = await serveExchanges([createControl({ ...context, plants: { world, feed } }, exchanges.urls, host)], {
+    host,
+    firstPort,
+  });
   return {
     urls: { ...exchanges.urls, ...control.urls },
     async close() {

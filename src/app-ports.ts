@@ -4,6 +4,7 @@ import type { AccountSettings } from "./capabilities/account/index.ts";
 import type { Analyses, ResearchRunner } from "./capabilities/analyses/index.ts";
 import type { MatchedPairs } from "./capabilities/arbitrage/index.ts";
 import type { Customers, SignUpSettings } from "./capabilities/customers/index.ts";
+import type { AlertLimits } from "./capabilities/market-alerts/index.ts";
 import type { Matching } from "./capabilities/matching/index.ts";
 import type { Metering } from "./capabilities/metering/index.ts";
 import type { PaymentPorts } from "./capabilities/payments/index.ts";
@@ -59,6 +60,8 @@ export interface AppPorts {
   readonly retention?: Partial<RetentionDays>;
   /** Size of the embedded store's folder above which the oldest data is deleted early; null or omitted: unlimited. */
   readonly storeBytesMax?: number | null;
+  /** Limits from which price shifts and trades are announced; omitted: the defaults. */
+  readonly alertLimits?: AlertLimits;
   /** Days after which events are deleted. */
   readonly eventDays: number;
   /** Settings of sign-up; null rejects sign-ups with `signup_not_configured`. */

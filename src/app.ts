@@ -2,11 +2,11 @@
 import type { FastifyRequest } from "fastify";
 import { buildAnalyses } from "./app-analyses.ts";
 import { buildCustomers } from "./app-customers.ts";
-import { buildStreaming } from "./app-events.ts";
+import { buildDetectors, buildStreaming } from "./app-events.ts";
+import { buildPipeline } from "./app-pipeline.ts";
 import type { App, AppPorts } from "./app-ports.ts";
 import { registerMarketRoutes } from "./app-routes.ts";
 import { buildTrading } from "./app-trading.ts";
-import { MarketBoard } from "./board/index.ts";
 import {
   ACCOUNT_PATH,
   ACCOUNT_STYLES,
@@ -30,7 +30,6 @@ import {
 import { createMetrics, openMetricsServer } from "./capabilities/metrics/index.ts";
 import { createPayments } from "./capabilities/payments/index.ts";
 import { streamRoutes } from "./capabilities/streaming/index.ts";
-import { createEventLog, type EventLog } from "./event-log/index.ts";
 import {
   assetRoutes,
   COPY_SCRIPT_ASSET,
@@ -40,13 +39,13 @@ import {
   STYLESHEET_ASSET,
 } from "./http/html/index.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createIngest, type Ingest, VenueHealth } from "./ingest/index.ts";
 
 export type { App, AppPorts } from "./app-ports.ts";
 
 export async function buildApp(ports: AppPorts): Promise<App> {
   const { clock, random, log, database, bus, data, publicUrl, sharedLimits, journal, account: settings } = ports;
   const { board, ingest, eventLog } = buildPipeline(ports);
+  const detectors = buildDetectors(ports, { ingest, eventLog });
   const servesApi = ports.node?.serves !== false;
   // Analyses compare a market with the same question at other venues.
   const needsMatching = servesApi || ports.node?.maintains !== false;
@@ -151,6 +150,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     start() {
       storeProbe.start();
       accounts.start();
+      detectors.start();
       ingest.start();
       matching?.start();
       payments?.start();
@@ -163,38 +163,8 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       await Promise.all([payments?.stop(), analyses.stop(), trading.stop(), streaming?.stop()]);
       await ports.jobs.close();
       await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
-      await metering.stop();
+      // After ingest, whose last observations may be alerts.
+      await Promise.all([detectors.stop(), metering.stop()]);
     },
   };
-}
-
-/** Venue adapters, the board that they fill, and the ingest that reads them. */
-function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest; eventLog: EventLog } {
-  const { clock, log, database, bus, eventDays, retention, storeBytesMax, node } = ports;
-  const board = new MarketBoard(() => clock.now());
-  const venues = ports.venues.map(({ create }) => {
-    // `health` needs the adapter's profile, and the adapter calls `health` only after both are created.
-    const adapter = create(
-      (reason, count) => health.drop(reason, count),
-      (kind, field, value) => health.drift(kind, field, value),
-      (receivedBytes, decodedBytes) => health.requested(receivedBytes, decodedBytes),
-    );
-    const health = new VenueHealth(clock, adapter.profile);
-    return { adapter, health };
-  });
-  const eventLog = createEventLog({ database, bus });
-  const ingest = createIngest({
-    venues,
-    board,
-    database,
-    clock,
-    log,
-    bus,
-    eventLog,
-    eventDays,
-    retention,
-    storeBytesMax,
-    node,
-  });
-  return { board, ingest, eventLog };
 }

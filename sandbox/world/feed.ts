@@ -1,5 +1,5 @@
 import { PriorityQueue } from "./priority-queue.ts";
-import type { Feed, FeedEvent, ListedMarket, Phase, SandboxVenue, World } from "./types.ts";
+import type { FeedEvent, ListedMarket, Phase, SandboxVenue, TouchableFeed, World } from "./types.ts";
 import { SANDBOX_VENUES } from "./types.ts";
 
 const LISTING_CHECK_INTERVAL_MS = 1_000;
@@ -34,7 +34,10 @@ interface VenueState {
  * Publishes changes of the world every `intervalMs`. The feed tracks only venues with subscribers, and only the books
  * of followed markets. The cost of an update does not depend on the number of other markets.
  */
-export function createFeed(world: World, { now, intervalMs }: { now: () => number; intervalMs: number }): Feed {
+export function createFeed(
+  world: World,
+  { now, intervalMs }: { now: () => number; intervalMs: number },
+): TouchableFeed {
   const venues = new Map<SandboxVenue, VenueState>(SANDBOX_VENUES.map((venue) => [venue, createVenueState()]));
   let publishedUntil = now();
   let listingCheckedAt = Number.NEGATIVE_INFINITY;
@@ -145,6 +148,13 @@ export function createFeed(world: World, { now, intervalMs }: { now: () => numbe
       const subscriber = { listener, getFollowedMarkets };
       venues.get(id)?.subscribers.add(subscriber);
       return () => venues.get(id)?.subscribers.delete(subscriber);
+    },
+    touch(market, at) {
+      const venue = venues.get(market.venue);
+      const trackedMarket = venue?.trackedByIndex.get(market.index);
+      if (venue === undefined || trackedMarket === undefined || !venue.followedMarkets.has(trackedMarket)) return;
+      trackedMarket.nextBookAt = Math.min(trackedMarket.nextBookAt, at);
+      enqueue(venue, trackedMarket);
     },
     close: () => clearInterval(timer),
   };

@@ -283,3 +283,8 @@ export interface Feed {
   ): () => void;
   close(): void;
 }
+
+export interface TouchableFeed extends Feed {
+  /** Publishes a change of a followed market at `at` that `World.nextChangeAt` did not announce. */
+  touch(market: ListedMarket, at: number): void;
+}

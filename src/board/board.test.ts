@@ -37,12 +37,12 @@ const trade = (yesPrice: number, executedAt: number): Trade => ({
 
 test("`apply` reports a market as new at the first call and as unchanged at the second", () => {
   const board = createBoard();
-  const { market: _, ...firstChange } = board.apply(sampleMarket("m"), SAMPLE_AT);
-  assert.deepEqual(firstChange, { isNew: true, listingChanged: true, quoteChanged: true, previousStatus: null });
+  const { market: added, ...firstChange } = board.apply(sampleMarket("m"), SAMPLE_AT);
+  assert.deepEqual(firstChange, { isNew: true, listingChanged: true, quoteChanged: true, previous: null });
   const snapshot = sampleMarket("m", { quote: { receivedAt: SAMPLE_AT + 5 } });
   const { market, ...secondChange } = board.apply(snapshot, SAMPLE_AT + 4);
   const noChange = { isNew: false, listingChanged: false, quoteChanged: false };
-  assert.deepEqual(secondChange, { ...noChange, previousStatus: "active" });
+  assert.deepEqual(secondChange, { ...noChange, previous: added });
   assert.equal(market.updatedAt, SAMPLE_AT + 5);
   assert.equal(board.size, 1);
 });

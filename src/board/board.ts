@@ -127,7 +127,7 @@ export class MarketBoard {
         current === null ||
         !isSameQuote(current.quote, quote) ||
         current.activity.volumeTotalUsd !== activity.volumeTotalUsd,
-      previousStatus: current?.listing.status ?? null,
+      previous: current,
     };
   }
 
@@ -379,7 +379,7 @@ export class MarketBoard {
 }
 
 function createQuoteChange(market: BoardMarket, previous: BoardMarket, quoteChanged: boolean): BoardChange {
-  return { market, isNew: false, listingChanged: false, quoteChanged, previousStatus: previous.listing.status };
+  return { market, isNew: false, listingChanged: false, quoteChanged, previous };
 }
 
 /** Sets bid and ask to null if they are crossed, which occurs if the venue was updating the book during the poll. */

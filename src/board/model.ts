@@ -39,7 +39,8 @@ export interface BoardChange {
   readonly isNew: boolean;
   readonly listingChanged: boolean;
   readonly quoteChanged: boolean;
-  readonly previousStatus: MarketStatus | null;
+  /** The market before the update; null if it is new. */
+  readonly previous: BoardMarket | null;
 }
 
 /** Selects markets that have a price. */

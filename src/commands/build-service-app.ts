@@ -56,6 +56,7 @@ export async function buildServiceApp(
     connections: config.connections,
     streams: { total: Math.floor(STREAM_SHARE * config.connections.total) },
     marketplaceSecrets: config.marketplaceSecrets,
+    alertLimits: config.alertLimits,
     eventDays: config.eventDays,
     analyses: {
       concurrency: config.analysisConcurrency,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertConfigError, configErrors, parseEnvironment } from "../../test/support/config.ts";
+import { DEFAULT_ALERT_LIMITS } from "../capabilities/market-alerts/index.ts";
 import { ConfigError } from "./config.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Environment } from "./settings-reader.ts";
@@ -47,6 +48,7 @@ test("an empty environment configures a sandbox on loopback with the documented 
     venueUrls: {},
     venueKeys: {},
     rawTickDays: 30,
+    alertLimits: DEFAULT_ALERT_LIMITS,
     eventDays: 7,
     analysisConcurrency: 4,
     metrics: null,

@@ -1,9 +1,11 @@
 import { isIP } from "node:net";
 import { isTestSecret, TURNSTILE_URL } from "../capabilities/customers/turnstile.ts";
+import type { AlertLimits } from "../capabilities/market-alerts/model.ts";
 import type { PaymentSettings } from "../capabilities/payments/model.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { UserFacingError } from "../lib/user-facing-error.ts";
 import { parseVenues, VENUE_SERVICES, type VenueSetting } from "../venues/registry.ts";
+import { parseAlertSettings } from "./alert-settings.ts";
 import { parsePaymentSettings } from "./payment-settings.ts";
 import { parseResearchSettings, type ResearchSettings } from "./research-settings.ts";
 import { type Environment, SettingsReader } from "./settings-reader.ts";
@@ -37,6 +39,8 @@ export interface Config extends VenueOverrides {
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
   readonly rawTickDays: number;
+  /** Limits from which price shifts and trades are announced. */
+  readonly alertLimits: AlertLimits;
   readonly eventDays: number;
   readonly analysisConcurrency: number;
   readonly tradeDays: number;
@@ -161,6 +165,7 @@ export function parseConfig(
       perAddress: reader.integer("PARALLAX_CONNECTIONS_PER_ADDRESS_MAX", 1, 1_000_000),
     },
     rawTickDays: reader.integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
+    alertLimits: parseAlertSettings(reader),
     eventDays: reader.integer("PARALLAX_EVENT_DAYS", 1, 365),
     analysisConcurrency: reader.integer("PARALLAX_ANALYSIS_CONCURRENCY", 1, 8),
     tradeDays: reader.integer("PARALLAX_TRADE_DAYS", 2, 3_650),

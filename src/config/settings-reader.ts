@@ -36,6 +36,15 @@ export class SettingsReader {
     return min;
   }
 
+  /** Returns a number in decimal notation. */
+  decimal(name: string, min: number, max: number): number {
+    const text = this.text(name);
+    const value = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && value >= min && value <= max) return value;
+    this.errors.push(`${name}=${text}: give a number from ${min} to ${max}`);
+    return min;
+  }
+
   oneOf<T extends string>(name: string, choices: readonly [T, ...T[]]): T {
     const text = this.text(name);
     const choice = choices.find((candidate) => candidate === text);

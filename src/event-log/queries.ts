@@ -92,6 +92,20 @@ export async function selectEventsAfter(
   };
 }
 
+/** Returns the events with these keys, in no order. A key that is not in the log has none. */
+export async function selectEventsByKey(
+  database: Pick<Database, "query">,
+  keys: readonly string[],
+): Promise<LoggedEvent[]> {
+  if (keys.length === 0) return [];
+  const rows = await database.query<LoggedRow>(
+    `select id, type, venue, market_id as "marketId", occurred_at as "occurredAt", payload
+     from event_log where event_key = any($1::text[])`,
+    [keys],
+  );
+  return rows.map(toEvent);
+}
+
 function toEvent({ id, type, occurredAt, venue, marketId, payload }: LoggedRow): LoggedEvent {
   if (!EVENT_TYPES.includes(type)) throw new Error(`The event log contains an event of unknown type: ${type}`);
   return { id, type, occurredAt: occurredAt.getTime(), venue, marketId, payload: JSON.parse(payload) };

@@ -4,6 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { ListingPage, VenueAdapter } from "../ports/venue.ts";
 import type { ChangeStore, StoredPastPrices } from "../storage/index.ts";
+import type { LiveFeed } from "./live-feed.ts";
 import type { StoreWriter } from "./store-writer.ts";
 import type { VenueHealth } from "./venue-health.ts";
 
@@ -22,6 +23,7 @@ export interface IngestContext {
   readonly storeWriter: StoreWriter;
   readonly changes: ChangeStore;
   readonly pastPrices: StoredPastPrices;
+  readonly live: LiveFeed;
   /** Finalized markets last updated before this (Unix milliseconds) are not on the board. */
   readonly finalizedSinceMs: () => number;
   readonly clock: Clock;
@@ -29,7 +31,8 @@ export interface IngestContext {
 }
 
 /** Dependencies that the parts of one venue's ingest share. */
-export interface VenueContext extends Pick<IngestContext, "board" | "storeWriter" | "pastPrices" | "clock" | "log"> {
+export interface VenueContext
+  extends Pick<IngestContext, "board" | "storeWriter" | "pastPrices" | "live" | "clock" | "log"> {
   readonly venue: VenueAdapter;
   readonly health: VenueHealth;
   /** Aborts when this node stops reading the venue. */

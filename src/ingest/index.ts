@@ -14,6 +14,7 @@ import {
   createMarketStore,
   createTickWriter,
   DEFAULT_RETENTION,
+  type HistoryStore,
   type MissingHistory,
   type PastPrices,
   planRetention,
@@ -31,6 +32,7 @@ import { BookReader, type BookReaderOptions } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
 import { LastHours } from "./last-hours.ts";
+import { LiveFeed, type LiveObserver } from "./live-feed.ts";
 import { TradeHistory } from "./on-demand/trade-history.ts";
 import { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 import { StoreWriter } from "./store-writer.ts";
@@ -39,6 +41,7 @@ import { VenueReaders } from "./venue-readers.ts";
 
 export { BackgroundJobs } from "./background-jobs.ts";
 export type { NodeSettings } from "./cluster.ts";
+export type { LiveObserver } from "./live-feed.ts";
 export type { TradePage } from "./on-demand/trade-history.ts";
 export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 
@@ -86,6 +89,8 @@ export interface Ingest {
   factsOf(listing: MarketListing): VenueFacts | null;
   readonly lastHours: Pick<LastHours, "find">;
   readonly pastPrices: PastPrices & MissingHistory;
+  /** Reports live prices and trades of the venues that this node reads, from the next message on. */
+  observe(observer: LiveObserver): void;
   readonly counters: StoreWriter["counters"];
   /** Names of the background jobs whose last run failed. */
   readonly failingJobs: readonly string[];
@@ -96,8 +101,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const { board, database, clock, log, node, eventLog } = options;
   const venues = new Map(options.venues.map((venue) => [venue.adapter.id, venue]));
   const hasBoard = node === undefined || node.serves || node.ingests || node.maintains;
-  const { storeBytesMax = null } = options;
-  const { retention, partitionMs } = planRetention({ ...DEFAULT_RETENTION, ...options.retention }, storeBytesMax);
+  const { partitionMs } = planRetentionOf(options);
   const finalizedSinceMs = () => clock.now() - FINALIZED_ON_BOARD_MS;
 
   const store = createMarketStore(database, undefined, () => eventLog.announce());
@@ -127,7 +131,18 @@ export function createIngest(options: IngestOptions): Ingest {
     clock,
     store: (market) => storeWriter.flushMarket(market),
   });
-  const context: IngestContext = { venues, board, storeWriter, changes, pastPrices, finalizedSinceMs, clock, log };
+  const live = new LiveFeed(clock);
+  const context: IngestContext = {
+    venues,
+    board,
+    storeWriter,
+    changes,
+    pastPrices,
+    live,
+    finalizedSinceMs,
+    clock,
+    log,
+  };
   const readers = new VenueReaders(context);
   const requests = new VenueRequestQueue(clock);
   const trackedBookOf: BookReaderOptions["trackedBookOf"] = (venue, marketId) => readers.bookOf(venue, marketId);
@@ -150,21 +165,7 @@ export function createIngest(options: IngestOptions): Ingest {
       jobs.start("forget_settled", RETENTION_PAUSE_MS, () => removeSettledMarkets(board, finalizedSinceMs()));
     }
     if (node?.maintains === false) return;
-    const isOurs = () => cluster === null || cluster.isMaintainer;
-    jobs.start("roll_up", ROLL_UP_PAUSE_MS, () => history.rollUp(clock.now()), isOurs);
-    jobs.start(
-      "retention",
-      RETENTION_PAUSE_MS,
-      () => history.applyRetention(clock.now(), retention, partitionMs),
-      isOurs,
-    );
-    jobs.start(
-      "reclaim_space",
-      RECLAIM_SPACE_PAUSE_MS,
-      () => reclaimSpace(database, clock.now(), storeBytesMax),
-      isOurs,
-    );
-    jobs.start("event_retention", RETENTION_PAUSE_MS, () => eventLog.applyRetention(options.eventDays), isOurs);
+    startMaintenance(jobs, options, { history, isOurs: () => cluster === null || cluster.isMaintainer });
   };
 
   return {
@@ -212,6 +213,7 @@ export function createIngest(options: IngestOptions): Ingest {
     factsOf: (listing) => venues.get(listing.venue)?.adapter.factsOf(listing) ?? null,
     pastPrices,
     lastHours,
+    observe: (observer) => live.observe(observer),
     get counters() {
       return storeWriter.counters;
     },
@@ -227,4 +229,23 @@ export function createIngest(options: IngestOptions): Ingest {
       await storeWriter.close();
     },
   };
+}
+
+function planRetentionOf({ retention, storeBytesMax = null }: IngestOptions): ReturnType<typeof planRetention> {
+  return planRetention({ ...DEFAULT_RETENTION, ...retention }, storeBytesMax);
+}
+
+/** Starts the jobs that one node runs for all: bars, retention and free space. */
+function startMaintenance(
+  jobs: BackgroundJobs,
+  options: IngestOptions,
+  { history, isOurs }: { readonly history: HistoryStore; readonly isOurs: () => boolean },
+): void {
+  const { database, clock, eventLog, eventDays, storeBytesMax = null } = options;
+  const { retention, partitionMs } = planRetentionOf(options);
+  const run = (name: string, pauseMs: number, step: () => Promise<unknown>) => jobs.start(name, pauseMs, step, isOurs);
+  run("roll_up", ROLL_UP_PAUSE_MS, () => history.rollUp(clock.now()));
+  run("retention", RETENTION_PAUSE_MS, () => history.applyRetention(clock.now(), retention, partitionMs));
+  run("reclaim_space", RECLAIM_SPACE_PAUSE_MS, () => reclaimSpace(database, clock.now(), storeBytesMax));
+  run("event_retention", RETENTION_PAUSE_MS, () => eventLog.applyRetention(eventDays));
 }

@@ -108,9 +108,10 @@ export class StoreWriter {
       this.#queueQuote(market);
       this.#writeTick(market);
     } else if (this.#options.shared !== undefined && this.#isConfirmationDue(market)) this.#queueQuote(market);
-    if (change.previousStatus !== null && change.previousStatus !== market.listing.status) {
+    const previousStatus = change.previous?.listing.status ?? market.listing.status;
+    if (previousStatus !== market.listing.status) {
       if (this.#statusChanges.length >= STATUS_CHANGES_QUEUED_MAX) this.#statusChangesDropped += 1;
-      else this.#statusChanges.push({ market, from: change.previousStatus, at: this.#options.clock.now() });
+      else this.#statusChanges.push({ market, from: previousStatus, at: this.#options.clock.now() });
     }
   }
 

@@ -1,3 +1,4 @@
+import type { BoardChange } from "../board/index.ts";
 import { VENUE_CLOCK_AHEAD_MS_MAX } from "../domain/market.ts";
 import type { OrderBook } from "../domain/order-book.ts";
 import type { StreamMessage, VenueStream } from "../ports/venue.ts";
@@ -81,7 +82,7 @@ export class StreamReader {
   }
 
   #applyQuote(message: Extract<StreamMessage, { kind: "quote" }>): void {
-    const { venue, board, storeWriter, health } = this.#context;
+    const { venue, board, health } = this.#context;
     const isAhead = (message.quote.eventAt ?? 0) > message.receivedAt + VENUE_CLOCK_AHEAD_MS_MAX;
     if (isAhead) health.drop("time_ahead");
     // If the board stored a timestamp in the future, it would reject subsequent quotes as out of order.
@@ -89,18 +90,26 @@ export class StreamReader {
     const change = board.applyQuote(venue.id, message.marketId, quote, message.receivedAt);
     if (change === "crossed_book") this.#markSuspect();
     if (typeof change === "string") health.drop(change);
-    else storeWriter.queueChange(change);
+    else this.#publish(change, change.market.updatedAt);
   }
 
   #applyTrade({ marketId, trade, lastPrice = trade.yesPrice }: Extract<StreamMessage, { kind: "trade" }>): void {
-    const { venue, board, storeWriter, health } = this.#context;
+    const { venue, board, storeWriter, live, health } = this.#context;
     const market = board.find(venue.id, marketId);
     if (market === null) {
       health.drop("unknown_market");
       return;
     }
     storeWriter.queueTrades(market, [trade]);
+    live.reportTrades(market, [trade]);
     const change = board.applyTrade(market, { ...trade, yesPrice: lastPrice });
-    if (change !== null) storeWriter.queueChange(change);
+    if (change !== null) this.#publish(change, trade.executedAt);
+  }
+
+  /** @param at  venue time of the message, Unix milliseconds */
+  #publish(change: BoardChange, at: number): void {
+    const { storeWriter, live } = this.#context;
+    storeWriter.queueChange(change);
+    if (live.reportPrice(change, at)) this.#refreshQueue.add(change.market.listing.marketId);
   }
 }

@@ -13,14 +13,17 @@ const MARKETS_FOR_VOLUME_MAX = 5_000;
  */
 export class TradesReader {
   readonly #context: VenueContext;
+  readonly #confirm: (marketId: string) => void;
   readonly #listCandidates: () => readonly BoardMarket[];
   readonly #volumes = new Map<string, RollingVolume>();
   /** When each market's trades were last read, Unix milliseconds. */
   readonly #readAt = new Map<string, number>();
   #hasReadAll = false;
 
-  constructor(context: VenueContext) {
+  /** @param confirm  reads a market again */
+  constructor(context: VenueContext, confirm: (marketId: string) => void) {
     this.#context = context;
+    this.#confirm = confirm;
     const { volumeFromTrades } = context.venue.profile;
     this.#listCandidates = volumeFromTrades
       ? cacheMostTraded(context, MARKETS_FOR_VOLUME_MAX, () => this.#listUnpriced())
@@ -39,7 +42,7 @@ export class TradesReader {
 
   /** Reads the trades of the market with the oldest read. Prefers markets that were never read, most traded first. */
   async readNext(): Promise<void> {
-    const { venue, board, storeWriter, clock, health, signal } = this.#context;
+    const { venue, board, storeWriter, live, clock, health, signal } = this.#context;
     if (venue.playMoney) return;
     const market = this.#nextMarket();
     if (market === null) return;
@@ -53,13 +56,16 @@ export class TradesReader {
     health.succeeded();
     volume.add(trades, sinceMs, trades.length < TRADES_PER_READ_MAX, clock.now());
     storeWriter.queueTrades(market, trades);
+    live.reportTrades(market, trades);
     if (!venue.profile.volumeFromTrades) return;
     storeWriter.queueFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));
     // Without a price, an older trade than those of the last day is read as well.
     const isLastTradeOlder = trades.length === 0 && isFirstRead && market.yesPrice === null;
     const [lastTrade] = isLastTradeOlder ? await venue.listTrades(market.listing, 0, 1, signal) : trades;
     const change = lastTrade === undefined ? null : board.applyTrade(market, lastTrade);
-    if (change !== null) storeWriter.queueChange(change);
+    if (change === null || lastTrade === undefined) return;
+    storeWriter.queueChange(change);
+    if (live.reportPrice(change, lastTrade.executedAt)) this.#confirm(marketId);
   }
 
   /** Active markets that have traded but have no price, because their last trade is unknown. Scans the whole board. */

@@ -54,16 +54,17 @@ export class VenueIngest {
     this.#announced = new AnnouncedMarkets(this.#context);
     this.#sweeper = new Sweeper(this.#context, this.#refreshQueue, () => this.#loops.wake("sweep"));
     this.#changes = new ChangesReader(this.#context);
-    this.#trades = new TradesReader(this.#context);
+    this.#trades = new TradesReader(this.#context, (marketId) => this.#refreshQueue.add(marketId));
     this.#backfill = new Backfill(this.#context);
     this.#stream = new StreamReader(this.#context, this.#refreshQueue, this.#announced, markSuspect);
   }
 
   start(): void {
-    const { venue, board } = this.#context;
+    const { venue, board, live } = this.#context;
     const { sweepPauseMs, changesPauseMs, activePollMs } = venue.profile;
     // Restored markets that await a result must be scheduled here, because sweeps do not return them.
     for (const market of board.markets()) if (market.listing.venue === venue.id) this.#schedule(market);
+    live.start(venue.id);
     const hasStream = this.#stream.open();
     const run = (name: string, pauseMs: number, step: () => Promise<unknown>) =>
       this.#loops.run({ name, pauseMs, step });
@@ -104,12 +105,13 @@ export class VenueIngest {
 
   /** Applies a page of a listing, or a single market that was looked up, to the board and the store. */
   absorb(page: ListingPage): void {
-    const { board, storeWriter } = this.#context;
+    const { board, storeWriter, live } = this.#context;
     for (const event of page.events) if (board.applyEvent(event)) storeWriter.queueEvent(event);
     for (const snapshot of page.markets) {
       const change = board.apply(snapshot, page.requestedAt);
       storeWriter.queueChange(change);
       this.#schedule(change.market);
+      if (live.reportPrice(change)) this.#refreshQueue.add(snapshot.listing.marketId);
     }
   }
 

@@ -69,6 +69,43 @@ eachDatabase("logs one `market_resolved` event if a market settles", async (data
   });
 });
 
+eachDatabase("the event contains our last estimate before the resolution, and null without one", async (database) => {
+  const { store, loggedEvents } = openHarness(database);
+  const minute = 60_000;
+  const analyse = (marketId: string, analysedAt: number, probability: number) =>
+    database.query(
+      `insert into analyses values ($1, 'alpha', $2, 'light', to_timestamp($3::float8 / 1000), $4, 0.5, 0.1, 0.9, 0.5, 'hold', 0, 1)`,
+      [`plx-${marketId}-${analysedAt}`, marketId, analysedAt, probability],
+    );
+  const marketsWith = (status: MarketListing["status"]) =>
+    ["venue-time", "our-time", "late", "none"].map((id) =>
+      sampleMarket(id, {
+        listing: {
+          status,
+          outcome: status === "finalized" ? YES_OUTCOME : null,
+          resolvedAt: id === "our-time" ? null : SAMPLE_AT - 10 * minute,
+        },
+      }),
+    );
+  await store.upsertMarkets(marketsWith("active"));
+  for (const id of ["venue-time", "our-time"]) {
+    await analyse(id, SAMPLE_AT - 30 * minute, 0.3);
+    await analyse(id, SAMPLE_AT - 20 * minute, 0.2);
+    await analyse(id, SAMPLE_AT - 5 * minute, 0.05);
+  }
+  await analyse("late", SAMPLE_AT - 10 * minute, 0.9);
+  await store.upsertMarkets(marketsWith("finalized"));
+  assert.deepEqual(
+    (await loggedEvents()).map(({ payload }) => [payload.market_id, payload.model_probability]),
+    [
+      ["venue-time", 0.2],
+      ["our-time", 0.05],
+      ["late", null],
+      ["none", null],
+    ],
+  );
+});
+
 eachDatabase("the event contains the payout of each kind of outcome, or null if it is unknown", async (database) => {
   const { store, loggedEvents } = openHarness(database);
   const payouts: readonly (readonly [outcome: Outcome, settlementValue: number | null])[] = [
@@ -140,7 +177,7 @@ eachDatabase("if any statement fails, stores neither the settlement nor its even
     if (failure === null) break;
     assert.deepEqual([await isStored(), await outcomes(), state.notifications], [false, [], 0]);
   }
-  assert.equal(state.failAt, 4);
+  assert.equal(state.failAt, 5);
   assert.deepEqual([await isStored(), await outcomes(), state.notifications], [true, ["a yes"], 1]);
 });
 

@@ -1,5 +1,6 @@
 import { type MarketSnapshot, type Outcome, settlementValueOf } from "../domain/market.ts";
 import type { NewEvent } from "../event-log/index.ts";
+import type { Transaction } from "../ports/database.ts";
 import { toStorableText, toStorableTime } from "./storable.ts";
 
 /** Maximum length of a market id in API paths. It also bounds the keys and payloads of events. */
@@ -12,8 +13,43 @@ export function encodeOutcome(outcome: Outcome | null): string {
   return "value" in outcome ? `${outcome.kind} ${outcome.value}` : outcome.kind;
 }
 
-/** Creates the `market_resolved` event of a market. Its `model_probability` is always null. */
-export function createMarketResolvedEvent({ listing, quote }: MarketSnapshot, outcome: Outcome): NewEvent {
+/** Our last estimate of each market before a time $3, from the index by market and time. */
+const SELECT_ESTIMATES = `
+select settled.position::int4 as position, estimate.probability
+from unnest($1::text[], $2::text[], $3::float8[]) with ordinality as settled (venue, market_id, before_ms, position)
+cross join lateral (
+  select probability from analyses
+  where venue = settled.venue and market_id = settled.market_id and analysed_at < to_timestamp(before_ms / 1000)
+  order by analysed_at desc limit 1
+) as estimate`;
+
+/**
+ * Returns the probability that the last stored analysis before the resolution of each market estimated, in [0, 1]; null if there
+ * is none. If the venue does not tell when it resolved a market, it is when we learnt of it.
+ */
+export async function readLastEstimates(
+  transaction: Transaction,
+  markets: readonly MarketSnapshot[],
+): Promise<(number | null)[]> {
+  const rows = await transaction.query<{ position: number; probability: number }>(SELECT_ESTIMATES, [
+    markets.map(({ listing }) => listing.venue),
+    markets.map(({ listing }) => listing.marketId),
+    markets.map(({ listing, quote }) => toStorableTime(listing.resolvedAt) ?? toStorableTime(quote.receivedAt) ?? 0),
+  ]);
+  const estimates = new Map(rows.map(({ position, probability }) => [position, probability]));
+  return markets.map((_, index) => estimates.get(index + 1) ?? null);
+}
+
+/**
+ * Creates the `market_resolved` event of a market.
+ *
+ * @param estimate  our last probability of YES before the resolution; null if there is none
+ */
+export function createMarketResolvedEvent(
+  { listing, quote }: MarketSnapshot,
+  outcome: Outcome,
+  estimate: number | null,
+): NewEvent {
   const { venue, marketId } = listing;
   const occurredAt = toStorableTime(quote.receivedAt) ?? 0;
   return {
@@ -29,7 +65,7 @@ export function createMarketResolvedEvent({ listing, quote }: MarketSnapshot, ou
       outcome: outcome.kind,
       settlement_value: settlementValueOf(outcome),
       last_price: quote.lastPrice,
-      model_probability: null,
+      model_probability: estimate,
     },
   };
 }

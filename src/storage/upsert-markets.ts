@@ -3,7 +3,12 @@ import { appendEvents, type NewEvent } from "../event-log/index.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
-import { createMarketResolvedEvent, EVENT_MARKET_ID_LENGTH_MAX, encodeOutcome } from "./market-resolved.ts";
+import {
+  createMarketResolvedEvent,
+  EVENT_MARKET_ID_LENGTH_MAX,
+  encodeOutcome,
+  readLastEstimates,
+} from "./market-resolved.ts";
 import type { VenueFence } from "./model.ts";
 import { isStorableId, type StoreDrop, toStorableAmount, toStorableText, toStorableTime } from "./storable.ts";
 
@@ -127,12 +132,18 @@ async function announceSettlements(
     ],
   );
   const announcedIds = new Set(rows.map((row) => toVenueMarketId(row.venue, row.market_id)));
-  return snapshots.flatMap((snapshot) => {
-    const { venue, marketId, outcome } = snapshot.listing;
-    if (outcome === null || !announcedIds.has(toVenueMarketId(venue, marketId))) return [];
-    if (marketId.length <= EVENT_MARKET_ID_LENGTH_MAX) return [createMarketResolvedEvent(snapshot, outcome)];
+  const announced = snapshots.filter(({ listing }) => {
+    const { venue, marketId, outcome } = listing;
+    if (outcome === null || !announcedIds.has(toVenueMarketId(venue, marketId))) return false;
+    if (marketId.length <= EVENT_MARKET_ID_LENGTH_MAX) return true;
     countDrop("market_id_too_long_for_an_event");
-    return [];
+    return false;
+  });
+  if (announced.length === 0) return [];
+  const estimates = await readLastEstimates(transaction, announced);
+  return announced.flatMap((snapshot, index) => {
+    const { outcome } = snapshot.listing;
+    return outcome === null ? [] : [createMarketResolvedEvent(snapshot, outcome, estimates[index] ?? null)];
   });
 }
 

@@ -6,6 +6,7 @@ import { createWsSockets } from "../../../src/adapters/network/ws-socket.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { MarketBoard } from "../../../src/board/index.ts";
+import { LiveFeed } from "../../../src/ingest/live-feed.ts";
 import { StoreWriter } from "../../../src/ingest/store-writer.ts";
 import { VenueHealth } from "../../../src/ingest/venue-health.ts";
 import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
@@ -90,7 +91,8 @@ export async function openFaultHarness(): Promise<FaultHarness> {
     store: (market) => storeWriter.flushMarket(market),
   });
   const areFirstSweepsOver = () => venues.every((venue) => venue.health.isSettled);
-  const sharedPorts = { board, storeWriter, pastPrices, areFirstSweepsOver, clock, log: quietLog };
+  const live = new LiveFeed(clock);
+  const sharedPorts = { board, storeWriter, pastPrices, live, areFirstSweepsOver, clock, log: quietLog };
   const ingests = venues.map(({ adapter, health }) => new VenueIngest({ ...sharedPorts, venue: adapter, health }));
   storeWriter.start();
   for (const ingest of ingests) ingest.start();

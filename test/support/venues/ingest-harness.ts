@@ -2,6 +2,7 @@ import { afterEach } from "node:test";
 import { type BoardMarket, MarketBoard } from "../../../src/board/index.ts";
 import type { MarketStatus } from "../../../src/domain/market.ts";
 import type { OrderBook } from "../../../src/domain/order-book.ts";
+import { LiveFeed } from "../../../src/ingest/live-feed.ts";
 import { StoreWriter } from "../../../src/ingest/store-writer.ts";
 import { VenueHealth } from "../../../src/ingest/venue-health.ts";
 import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
@@ -21,6 +22,7 @@ export interface IngestHarness {
   readonly storeWriter: StoreWriter;
   readonly pastPrices: StoredPastPrices;
   readonly venues: readonly ScriptedVenue[];
+  readonly live: LiveFeed;
   health(venue: ScriptedVenue): VenueHealth;
   /** Starts the store writer and the ingest of every venue, and waits for the first responses. */
   start(): Promise<void>;
@@ -65,7 +67,8 @@ export function openIngestHarness(
     return venueHealth;
   };
   const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
-  const sharedPorts = { board, storeWriter, pastPrices, areFirstSweepsOver, clock, log: quietLog };
+  const live = new LiveFeed(clock);
+  const sharedPorts = { board, storeWriter, pastPrices, live, areFirstSweepsOver, clock, log: quietLog };
   const ingests = venues.map((venue) => new VenueIngest({ ...sharedPorts, venue, health: health(venue) }));
   const ingestOf = new Map(venues.map((venue, index) => [venue.id, ingests[index]]));
   const harness: IngestHarness = {
@@ -77,6 +80,7 @@ export function openIngestHarness(
     storeWriter,
     pastPrices,
     venues,
+    live,
     health,
     async start() {
       startedHarnesses.add(harness);

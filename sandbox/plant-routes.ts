@@ -1,0 +1,56 @@
+import type { FastifyInstance } from "fastify";
+import type { Now } from "./protocol/exchange.ts";
+import { marketIdOf } from "./truth-routes.ts";
+import { PlantError, type PlantedWorld } from "./world/plants.ts";
+import { SANDBOX_VENUES, type TouchableFeed } from "./world/types.ts";
+
+const USD_MAX = 10_000_000;
+
+interface PlantBody {
+  readonly market_id?: unknown;
+  readonly move?: unknown;
+  readonly usd?: unknown;
+  readonly side?: unknown;
+}
+
+/** The world and the feed into which the control server plants. */
+export interface Plants {
+  readonly world: PlantedWorld;
+  readonly feed: TouchableFeed;
+}
+
+/**
+ * Registers `POST /plants/{venue}/shift` (`market_id`, `move` in price units) and `POST /plants/{venue}/trade` (`market_id`,
+ * `side`, `usd`), which change a market from now on, for tests of what detects such changes.
+ */
+export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants, now: Now): void {
+  app.post<{ Params: { venue: string; kind: string }; Body: PlantBody | null }>(
+    "/plants/:venue/:kind",
+    ({ params: { venue: venueName, kind }, body }, reply) => {
+      const at = now();
+      const venue = SANDBOX_VENUES.find((name) => name === venueName);
+      const { market_id: marketId, move, usd, side } = body ?? {};
+      const market = venue && world.markets(venue, at).find((candidate) => marketIdOf(candidate) === marketId);
+      if (market === undefined) return reply.code(404).send({ error: "market_id must be the id of a listed market" });
+      if (world.lifecycle(market, at).phase !== "active")
+        return reply.code(400).send({ error: "the market must be active" });
+      try {
+        if (kind === "shift" && typeof move === "number" && move > -1 && move < 1) {
+          world.plantShift(market, at, move);
+          feed.touch(market, at);
+          return { at, market_id: marketId, move };
+        }
+        const isTrade = kind === "trade" && (side === "yes" || side === "no");
+        if (isTrade && typeof usd === "number" && usd > 0 && usd <= USD_MAX) {
+          const trade = world.plantTrade(market, at, side, usd);
+          feed.touch(market, at);
+          return { at, market_id: marketId, trade };
+        }
+      } catch (error) {
+        if (!(error instanceof PlantError)) throw error;
+        return reply.code(400).send({ error: error.message });
+      }
+      return reply.code(400).send({ error: "give a shift with move, or a trade with side (yes or no) and usd" });
+    },
+  );
+}

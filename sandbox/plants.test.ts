@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { testSandbox } from "../test/support/venues/sandbox.ts";
+import { createWorld } from "./world/index.ts";
+import { createPlantedWorld } from "./world/plants.ts";
+
+const GENESIS = Date.UTC(2026, 10, 21);
+const AT = GENESIS + 3_600_000;
+
+function openWorld() {
+  const world = createWorld({ seed: 7, genesis: GENESIS, speed: 1, marketCount: 60 });
+  const market = world.markets("polymarket", AT).find((candidate) => {
+    const bid = world.book(candidate, AT).bids[0]?.price ?? 0;
+    return world.lifecycle(candidate, AT).phase === "active" && bid > 0.3 && bid < 0.6;
+  });
+  assert.ok(market !== undefined);
+  return { world, planted: createPlantedWorld(world), market };
+}
+
+test("a world without plants is unchanged, and a plant changes nothing before its time", () => {
+  const { world, planted, market } = openWorld();
+  assert.deepEqual(planted.book(market, AT), world.book(market, AT));
+  planted.plantShift(market, AT, 0.2);
+  planted.plantTrade(market, AT, "yes", 1_000);
+  assert.deepEqual(planted.book(market, AT - 1), world.book(market, AT - 1));
+  assert.deepEqual(planted.trades(market, GENESIS, AT), world.trades(market, GENESIS, AT));
+  assert.equal(planted.nextChangeAt(market, AT - 1), AT);
+});
+
+test("a shift moves the whole book by the same amount, and the book stays uncrossed within the price range", () => {
+  const { world, planted, market } = openWorld();
+  planted.plantShift(market, AT, 0.2);
+  const [before, after] = [world.book(market, AT), planted.book(market, AT)];
+  const move = (after.bids[0]?.price ?? 0) - (before.bids[0]?.price ?? 0);
+  assert.ok(Math.abs(move - 0.2) < 1e-9);
+  assert.ok(after.version > before.version && after.changedAt === AT);
+  planted.plantShift(market, AT, 0.9);
+  const { bids, asks } = planted.book(market, AT);
+  for (const { price } of [...bids, ...asks]) assert.ok(price > 0 && price < 1);
+});
+
+test("a planted trade is listed, is the last price and counts towards the volume", () => {
+  const { world, planted, market } = openWorld();
+  const trade = planted.plantTrade(market, AT, "no", 10_000);
+  assert.deepEqual(planted.trades(market, AT, AT + 1).at(-1), trade);
+  assert.equal(planted.book(market, AT).lastPrice, trade.yesPrice);
+  assert.ok(Math.abs(trade.size * (1 - trade.yesPrice) - 10_000) < 1);
+  const volume =
+    (planted.activity(market, AT).volumeContracts ?? 0) - (world.activity(market, AT).volumeContracts ?? 0);
+  assert.ok(Math.abs(volume - trade.size) < 0.01);
+});
+
+test("the control server plants in active markets and rejects other requests", async () => {
+  const sandbox = await testSandbox();
+  try {
+    const control = sandbox.urls.control?.rest ?? "";
+    const state = (await (await fetch(`${control}/truth/kalshi`)).json()) as {
+      markets: { market_id: string; lifecycle: { phase: string } }[];
+    };
+    const marketId = state.markets.find(({ lifecycle }) => lifecycle.phase === "active")?.market_id;
+    const closedId = state.markets.find(({ lifecycle }) => lifecycle.phase === "finalized")?.market_id;
+    const plant = async (path: string, body: unknown) => {
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+      return (await fetch(`${control}/plants/${path}`, init)).status;
+    };
+    assert.equal(await plant("kalshi/shift", { market_id: marketId, move: 0.1 }), 200);
+    assert.equal(await plant("kalshi/trade", { market_id: marketId, side: "yes", usd: 5_000 }), 200);
+    assert.equal(await plant("kalshi/shift", { market_id: marketId, move: 2 }), 400);
+    assert.equal(await plant("kalshi/trade", { market_id: marketId, side: "both", usd: 5_000 }), 400);
+    assert.equal(await plant("kalshi/trade", { market_id: marketId, side: "no", usd: 1e12 }), 400);
+    assert.equal(await plant("kalshi/shift", { market_id: closedId, move: 0.1 }), 400);
+    assert.equal(await plant("kalshi/shift", { market_id: "unknown", move: 0.1 }), 404);
+    assert.equal(await plant("nasdaq/shift", { market_id: marketId, move: 0.1 }), 404);
+    assert.equal(await plant("kalshi/shift", null), 404);
+  } finally {
+    await sandbox.close();
+  }
+});

@@ -1,0 +1,134 @@
+import type { BookState, Level, ListedMarket, World, WorldTrade } from "./types.ts";
+
+/** Limit of plants of one world. */
+const PLANTS_MAX = 10_000;
+/** Number of the simulated trader that executes planted trades. */
+const PLANTED_TAKER = 9_999_999;
+
+interface Shift {
+  readonly at: number;
+  /** Price units, added to all prices of the market from `at` on. */
+  readonly move: number;
+}
+
+/** Too many plants, or a trade in a market that has no price. */
+export class PlantError extends Error {}
+
+/** A world into which tests plant price shifts and trades. */
+export interface PlantedWorld extends World {
+  /** Moves the prices of a market by `move` from `at` on. Prices stay within one tick of 0 and 1. */
+  plantShift(market: ListedMarket, at: number, move: number): void;
+  /** Adds a trade of `usd` at the best price. The book does not change. */
+  plantTrade(market: ListedMarket, at: number, side: "yes" | "no", usd: number): WorldTrade;
+}
+
+/** Adds planted shifts and trades to a world. Without plants it is the same as the world. */
+export function createPlantedWorld(world: World): PlantedWorld {
+  const shifts = new Map<number, Shift[]>();
+  const trades = new Map<number, WorldTrade[]>();
+  let count = 0;
+
+  const reserve = () => {
+    if (count >= PLANTS_MAX) throw new PlantError(`a world has at most ${PLANTS_MAX} plants`);
+    count += 1;
+  };
+  const moveAt = ({ index }: ListedMarket, at: number): number =>
+    (shifts.get(index) ?? []).reduce((sum, shift) => (shift.at <= at ? sum + shift.move : sum), 0);
+  const plantedUntil = ({ index }: ListedMarket, at: number) =>
+    (trades.get(index) ?? []).filter((trade) => trade.at <= at);
+  const shiftPrice = (market: ListedMarket, price: number, at: number): number =>
+    movePrice(market, price, moveAt(market, at));
+
+  const listTrades: World["trades"] = (market, from, to) => {
+    const planted = (trades.get(market.index) ?? []).filter((trade) => trade.at >= from && trade.at < to);
+    const simulated = world.trades(market, from, to);
+    if (planted.length === 0 && !shifts.has(market.index)) return simulated;
+    const moved = simulated.map((trade) => ({ ...trade, yesPrice: shiftPrice(market, trade.yesPrice, trade.at) }));
+    return [...moved, ...planted].sort((a, b) => a.at - b.at);
+  };
+  const book = (market: ListedMarket, at: number): BookState => {
+    const state = world.book(market, at);
+    const changes = [...(shifts.get(market.index) ?? []), ...plantedUntil(market, at)].filter(
+      (plant) => plant.at <= at,
+    );
+    if (changes.length === 0) return state;
+    const move = moveAt(market, at);
+    const since = Math.min(...changes.map((plant) => plant.at));
+    const lastTrade = listTrades(market, since, at + 1).at(-1);
+    return {
+      ...state,
+      bids: moveLevels(market, state.bids, move),
+      asks: moveLevels(market, state.asks, move),
+      lastPrice: lastTrade?.yesPrice ?? state.lastPrice,
+      changedAt: Math.max(state.changedAt, ...changes.map((plant) => plant.at)),
+      version: state.version + changes.length,
+    };
+  };
+  const probability: World["probability"] = (market, at) => {
+    const price = world.probability(market, at);
+    return price === null ? null : shiftPrice(market, price, at);
+  };
+
+  return {
+    ...world,
+    book,
+    probability,
+    trades: listTrades,
+    activity(market, at) {
+      const state = world.activity(market, at);
+      const planted = plantedUntil(market, at);
+      if (planted.length === 0) return state;
+      const contracts = planted.reduce((sum, { size }) => sum + size, 0);
+      const usd = planted.reduce((sum, { size, yesPrice }) => sum + size * yesPrice, 0);
+      const add = (value: number | null, more: number) =>
+        value === null ? null : Math.round((value + more) * 100) / 100;
+      return {
+        ...state,
+        volumeContracts: add(state.volumeContracts, contracts),
+        volumeUsd: add(state.volumeUsd, usd),
+        volume24hContracts: add(state.volume24hContracts, contracts),
+        volume24hUsd: add(state.volume24hUsd, usd),
+      };
+    },
+    nextChangeAt(market, after) {
+      const planted = [...(shifts.get(market.index) ?? []), ...(trades.get(market.index) ?? [])];
+      const next = planted.map(({ at }) => at).filter((at) => at > after);
+      return Math.min(world.nextChangeAt(market, after), ...next);
+    },
+    plantShift(market, at, move) {
+      reserve();
+      shifts.set(market.index, [...(shifts.get(market.index) ?? []), { at, move }]);
+    },
+    plantTrade(market, at, side, usd) {
+      const { bids, asks } = book(market, at);
+      const best = side === "yes" ? asks[0]?.price : bids[0]?.price;
+      const yesPrice = best ?? probability(market, at);
+      if (yesPrice === null) throw new PlantError("the market has no price");
+      reserve();
+      const size = Math.max(1, Math.round(usd / (side === "yes" ? yesPrice : 1 - yesPrice)));
+      const price = Math.round(yesPrice * 1e6) / 1e6;
+      const trade: WorldTrade = {
+        id: `${market.index}-planted-${count}-0`,
+        at,
+        yesPrice: price,
+        size,
+        takerSide: side,
+        taker: PLANTED_TAKER,
+      };
+      trades.set(market.index, [...(trades.get(market.index) ?? []), trade]);
+      return trade;
+    },
+  };
+}
+
+function movePrice({ tick }: ListedMarket, price: number, move: number): number {
+  return Math.round(Math.min(1 - tick, Math.max(tick, price + move)) * 1e6) / 1e6;
+}
+
+/** Moves all levels of a side by whole ticks. Levels beyond the price range are left out. */
+function moveLevels({ tick }: ListedMarket, levels: readonly Level[], move: number): Level[] {
+  const moved = Math.round(move / tick) * tick;
+  return levels
+    .map((level) => ({ ...level, price: Math.round((level.price + moved) * 1e6) / 1e6 }))
+    .filter(({ price }) => price >= tick && price <= 1 - tick);
+}

@@ -1,0 +1,35 @@
+import type { AppPorts } from "./app-ports.ts";
+import { MarketBoard } from "./board/index.ts";
+import { createEventLog, type EventLog } from "./event-log/index.ts";
+import { createIngest, type Ingest, VenueHealth } from "./ingest/index.ts";
+
+/** Venue adapters, the board that they fill, and the ingest that reads them. */
+export function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest; eventLog: EventLog } {
+  const { clock, log, database, bus, eventDays, retention, storeBytesMax, node } = ports;
+  const board = new MarketBoard(() => clock.now());
+  const venues = ports.venues.map(({ create }) => {
+    // `health` needs the adapter's profile, and the adapter calls `health` only after both are created.
+    const adapter = create(
+      (reason, count) => health.drop(reason, count),
+      (kind, field, value) => health.drift(kind, field, value),
+      (receivedBytes, decodedBytes) => health.requested(receivedBytes, decodedBytes),
+    );
+    const health = new VenueHealth(clock, adapter.profile);
+    return { adapter, health };
+  });
+  const eventLog = createEventLog({ database, bus });
+  const ingest = createIngest({
+    venues,
+    board,
+    database,
+    clock,
+    log,
+    bus,
+    eventLog,
+    eventDays,
+    retention,
+    storeBytesMax,
+    node,
+  });
+  return { board, ingest, eventLog };
+}

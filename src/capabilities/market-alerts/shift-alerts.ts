@@ -1,0 +1,92 @@
+import { appendEvents, type NewEvent, readEventsByKey } from "../../event-log/index.ts";
+import type { Database } from "../../ports/database.ts";
+import {
+  type EarlierShift,
+  type HourlyClose,
+  hourlySigma,
+  isLargeMove,
+  type PriceShiftLimits,
+  shiftSigmas,
+} from "../../quant/alerts/price-shift.ts";
+import { readHourlyCloses } from "../../storage/index.ts";
+import { createPriceShiftEvent, recentShiftKeys, SHIFTS_PER_HOUR_MAX, toEarlierShift } from "./events.ts";
+import type { ShiftCandidate } from "./model.ts";
+import { originOf, type PriceWatch } from "./price-watch.ts";
+
+const HOUR_MS = 3_600_000;
+/** Hours of which the moves are read. With the half-life, the hours before have 9% of the weight. */
+const CLOSES_MS = 168 * HOUR_MS;
+const HALF_LIFE_HOURS = 48;
+/** Candidates per batch: a batch reads up to 168 closes and 20 keys for each. */
+const BATCH_MAX = 50;
+
+interface Judgement {
+  readonly sigma: number | null;
+  readonly lastShift: EarlierShift | null;
+  readonly event: NewEvent | null;
+}
+
+/**
+ * Judges the first candidates by the market's stored hourly moves, and logs the price shifts.
+ *
+ * @returns number of new events
+ * @throws AppError `store_unavailable`; the candidates then stay queued
+ */
+export async function logPriceShifts(watch: PriceWatch, database: Database, limits: PriceShiftLimits): Promise<number> {
+  const candidates = watch.peek(BATCH_MAX);
+  if (candidates.length === 0) return 0;
+  const closes = await readCloses(database, candidates);
+  const shifts = await readShifts(database, candidates);
+  const judgements = candidates.map((candidate, index) =>
+    judge(candidate, closes.get(candidate.market.storeKey ?? -1) ?? [], shifts[index] ?? [], limits),
+  );
+  const events = judgements.flatMap(({ event }) => event ?? []);
+  const added =
+    events.length === 0 ? 0 : await database.transaction((transaction) => appendEvents(transaction, events));
+  watch.settle(judgements);
+  return added;
+}
+
+function readCloses(database: Database, candidates: readonly ShiftCandidate[]) {
+  const times = candidates.map(({ latest }) => latest.at);
+  const range = { fromMs: Math.min(...times) - CLOSES_MS, toMs: Math.max(...times) };
+  const keys = candidates.flatMap(({ market }) => market.storeKey ?? []);
+  return readHourlyCloses(database, keys, range);
+}
+
+/** Returns the logged shifts of each candidate's market in its clock hour and the hour before. */
+async function readShifts(database: Database, candidates: readonly ShiftCandidate[]): Promise<EarlierShift[][]> {
+  const keys = candidates.flatMap(({ market, latest }) => recentShiftKeys(market, latest.at));
+  const events = await readEventsByKey(database, keys);
+  return candidates.map(({ market: { listing } }) =>
+    events
+      .filter((event) => event.venue === listing.venue && event.marketId === listing.marketId)
+      .flatMap(({ occurredAt, payload }) => toEarlierShift(occurredAt, payload) ?? [])
+      .sort((a, b) => a.at - b.at),
+  );
+}
+
+/** @param shifts  the market's logged shifts of this clock hour and the one before, oldest first */
+function judge(
+  candidate: ShiftCandidate,
+  closes: readonly HourlyClose[],
+  shifts: readonly EarlierShift[],
+  { minMove, minSigmas, sigmaFloor, minHours }: PriceShiftLimits,
+): Judgement {
+  const { latest } = candidate;
+  const lastShift = shifts.at(-1) ?? null;
+  // The hour of the move must not raise the deviation by which the move is judged.
+  const before = closes.filter(({ at }) => at <= latest.at - HOUR_MS);
+  const sigma = hourlySigma(before, HALF_LIFE_HOURS, minHours);
+  const known = { sigma, lastShift, event: null };
+  const hour = Math.floor(latest.at / HOUR_MS);
+  const number = shifts.filter(({ at }) => Math.floor(at / HOUR_MS) === hour).length;
+  if (sigma === null || number >= SHIFTS_PER_HOUR_MAX) return known;
+  // After a restart, only the log knows the last alert.
+  const old = originOf(lastShift, latest.at) ?? candidate.old;
+  if (!isLargeMove(old.yesPrice, latest.yesPrice, latest.at, lastShift, minMove)) return known;
+  const sigmas = shiftSigmas(old.yesPrice, latest.yesPrice, sigma, sigmaFloor);
+  if (Math.abs(sigmas) < minSigmas) return known;
+  const shift = { at: latest.at, oldPrice: old.yesPrice, newPrice: latest.yesPrice };
+  return { sigma, lastShift: shift, event: createPriceShiftEvent({ ...candidate, old }, { sigmas, number }) };
+}

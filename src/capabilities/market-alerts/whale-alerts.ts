@@ -1,0 +1,52 @@
+import { appendEvents, type NewEvent } from "../../event-log/index.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import { isWhale, shareOfVolume, type TradeSizes, type WhaleLimits } from "../../quant/alerts/whale.ts";
+import { readTradeAmounts } from "../../storage/index.ts";
+import { createWhaleEvent } from "./events.ts";
+import type { WhaleCandidate } from "./model.ts";
+import type { WhaleWatch } from "./whale-watch.ts";
+
+const SIZES_MS = 7 * 86_400_000;
+/** Trades of a market whose sizes are read, the newest first. */
+const SIZES_MAX = 20_000;
+/** Candidates per batch. Each can read the sizes of a market, which takes some tens of milliseconds. */
+const BATCH_MAX = 20;
+
+/**
+ * Judges the first candidates by their markets' trades and volume, and logs the exceptionally large ones.
+ *
+ * @returns number of new events
+ * @throws AppError `store_unavailable`; the candidates then stay queued
+ */
+export async function logWhales(
+  watch: WhaleWatch,
+  ports: { readonly database: Database; readonly clock: Clock },
+  limits: WhaleLimits,
+): Promise<number> {
+  const candidates = watch.peek(BATCH_MAX);
+  const events: NewEvent[] = [];
+  for (const candidate of candidates) {
+    const sizes = await sizesOf(watch, ports, candidate);
+    const percentile = sizes?.percentileOf(candidate.usd) ?? null;
+    const share = shareOfVolume(candidate.usd, candidate.market.activity.volume24hUsd);
+    if (isWhale(candidate.usd, percentile, share, limits))
+      events.push(createWhaleEvent(candidate, { percentile, share }));
+  }
+  const added =
+    events.length === 0 ? 0 : await ports.database.transaction((transaction) => appendEvents(transaction, events));
+  watch.settle(candidates);
+  return added;
+}
+
+/** Returns the sizes of the market's trades; null if the market is not stored yet. */
+async function sizesOf(
+  watch: WhaleWatch,
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  { market, executedAt }: WhaleCandidate,
+): Promise<TradeSizes | null> {
+  const known = watch.findSizes(market, clock.now());
+  if (known !== null || market.storeKey === null) return known;
+  const range = { fromMs: executedAt - SIZES_MS, toMs: executedAt, limit: SIZES_MAX };
+  return watch.setSizes(market, await readTradeAmounts(database, market.storeKey, range), clock.now());
+}

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
+import { openIngestWith } from "../../test/support/venues/ingest-harness.ts";
+import type { Trade } from "../domain/trade.ts";
+import type { LiveObserver } from "./live-feed.ts";
+
+const MINUTE_MS = 60_000;
+const tradeAt = (executedAt: number, tradeId = `t${executedAt}`, size = 10): Trade => ({
+  tradeId,
+  executedAt,
+  yesPrice: 0.5,
+  size,
+  takerSide: "yes",
+});
+
+/** Records what an observer receives as text. `confirms` is what it returns for a price. */
+function recordingObserver(): LiveObserver & { readonly lines: string[]; confirms: boolean } {
+  const lines: string[] = [];
+  return {
+    lines,
+    confirms: false,
+    onStart: (venue) => lines.push(`start ${venue}`),
+    onPrice({ listing, yesPrice }, previous, at) {
+      lines.push(`${listing.marketId} ${previous?.yesPrice ?? "new"} to ${yesPrice} at ${at - SAMPLE_AT}`);
+      return this.confirms;
+    },
+    onTrade: ({ listing }, { tradeId, size }, earlierSize) =>
+      lines.push(`${listing.marketId} trade ${tradeId} ${earlierSize} to ${size}`),
+  };
+}
+
+const quoteOf = (bid: number, ask: number) => ({ bid, ask, eventAt: null });
+
+async function openFeed() {
+  const harness = openIngestWith("m");
+  const observer = recordingObserver();
+  harness.live.observe(observer);
+  await harness.start();
+  const { venue, clock } = harness;
+  const stream = (message: Parameters<NonNullable<typeof venue.stream>["onMessage"]>[0]) =>
+    venue.stream?.onMessage(message);
+  const quote = (bid: number, ask: number) =>
+    stream({ kind: "quote", marketId: "m", quote: quoteOf(bid, ask), receivedAt: clock.now() });
+  observer.lines.splice(0);
+  return { ...harness, observer, stream, quote };
+}
+
+test("a price that changes is reported once, whether a stream or a sweep brings it", async () => {
+  const { venue, clock, observer, quote } = await openFeed();
+  await clock.advance(1_000);
+  quote(0.6, 0.62);
+  quote(0.6, 0.62);
+  assert.deepEqual(observer.lines.splice(0), ["m 0.41 to 0.61 at 1000"]);
+  venue.setMarkets(sampleMarket("m", { quote: { bid: 0.7, ask: 0.72 } }));
+  await clock.advance(2 * MINUTE_MS);
+  assert.equal(observer.lines.length, 1);
+  assert.match(observer.lines[0] ?? "", /^m 0.61 to 0.71 at /);
+});
+
+test("a price to confirm is requested from the venue and reported again, though it is the same", async () => {
+  const { venue, clock, observer, quote } = await openFeed();
+  venue.setMarkets(sampleMarket("m", { quote: { bid: 0.6, ask: 0.62 } }));
+  observer.confirms = true;
+  await clock.advance(1_000);
+  quote(0.6, 0.62);
+  observer.confirms = false;
+  const reads = venue.callsOf("getMarkets").length;
+  await clock.advance(2_000);
+  assert.equal(venue.callsOf("getMarkets").length, reads + 1);
+  assert.equal(observer.lines.length, 2);
+  assert.match(observer.lines[1] ?? "", /^m 0.61 to 0.61 at/);
+});
+
+test("a trade is reported once, and again when more of its fills are known", async () => {
+  const { venue, clock, observer, stream } = await openFeed();
+  await clock.advance(1_000);
+  const at = clock.now();
+  const trade = (size: number) =>
+    stream({ kind: "trade", marketId: "m", trade: tradeAt(at, "a", size), receivedAt: at });
+  trade(10);
+  trade(10);
+  trade(25);
+  trade(10);
+  venue.trades.set("m", [tradeAt(at, "a", 25)]);
+  await clock.advance(MINUTE_MS);
+  assert.deepEqual(
+    observer.lines.filter((line) => line.includes("trade")),
+    ["m trade a null to 10", "m trade a 10 to 25"],
+  );
+});
+
+test("trades from before this node read the venue, older than an hour or from the future are not reported", async () => {
+  const { venue, clock, live, market, observer } = await openFeed();
+  venue.trades.set("m", [tradeAt(SAMPLE_AT - 1), tradeAt(SAMPLE_AT - 20 * 60 * MINUTE_MS)]);
+  await clock.advance(MINUTE_MS);
+  const entry = market("m");
+  assert.ok(entry !== null);
+  await clock.advance(120 * MINUTE_MS);
+  live.reportTrades(entry, [tradeAt(clock.now() - 61 * MINUTE_MS, "old"), tradeAt(clock.now() + 5_000, "future")]);
+  assert.deepEqual(observer.lines, []);
+  live.reportTrades(entry, [tradeAt(clock.now() - 59 * MINUTE_MS, "recent")]);
+  assert.deepEqual(observer.lines, ["m trade recent null to 10"]);
+});
+
+test("restored markets and backfilled history are not reported", async () => {
+  const { board, pastPrices, clock, market, venue, observer } = await openFeed();
+  venue.history.set("m", [
+    { startAt: SAMPLE_AT - 60 * MINUTE_MS, endAt: SAMPLE_AT, yesPrice: 0.1, bid: null, ask: null, volumeUsd: null },
+  ]);
+  board.restore(sampleMarket("stored", { quote: { bid: 0.1, ask: 0.12 } }), 77);
+  const entry = market("m");
+  assert.ok(entry !== null);
+  await Promise.allSettled([pastPrices.read(entry, "48h", 10), clock.advance(MINUTE_MS)]);
+  assert.ok(venue.callsOf("getHistory").length > 0);
+  assert.deepEqual(observer.lines, []);
+});
+
+test("remembers a bounded number of trades", async () => {
+  const { live, market, clock, observer } = await openFeed();
+  const entry = market("m");
+  assert.ok(entry !== null);
+  const first = tradeAt(clock.now(), "first");
+  live.reportTrades(entry, [first]);
+  live.reportTrades(
+    entry,
+    Array.from({ length: 50_000 }, (_, index) => tradeAt(clock.now(), `t${index}`)),
+  );
+  observer.lines.splice(0);
+  live.reportTrades(entry, [tradeAt(clock.now(), "t49999")]);
+  assert.deepEqual(observer.lines, []);
+  live.reportTrades(entry, [first]);
+  assert.equal(observer.lines.length, 1, "the oldest was forgotten; the key of its event prevents a second event");
+});

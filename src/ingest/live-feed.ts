@@ -1,0 +1,101 @@
+import type { BoardChange, BoardMarket } from "../board/index.ts";
+import { VENUE_CLOCK_AHEAD_MS_MAX, type VenueId } from "../domain/market.ts";
+import type { Trade } from "../domain/trade.ts";
+import type { Clock } from "../ports/clock.ts";
+
+/** An older trade is not live: it was read late, for example when the market became one of the most traded. */
+const TRADE_AGE_MS_MAX = 3_600_000;
+/** Limit of remembered trades, oldest first forgotten. A venue repeats a trade within minutes. */
+const SEEN_TRADES_MAX = 50_000;
+/** Limit of markets whose price awaits a confirmation. */
+const AWAITED_MARKETS_MAX = 10_000;
+
+/** Receives what happens at the venues that this node reads. Called synchronously by ingest, so it must be fast. */
+export interface LiveObserver {
+  /** This node begins to read the venue. Another node may have read it before. */
+  onStart(venue: VenueId): void;
+  /**
+   * The price of a market changed, or a price that the observer wanted confirmed was received again.
+   *
+   * @param previous  the market before; null if it is new
+   * @param at  when the price held: venue time if known, Unix milliseconds
+   * @returns whether the venue must be asked for the market again, to confirm the price
+   */
+  onPrice(market: BoardMarket, previous: BoardMarket | null, at: number): boolean;
+  /**
+   * A trade was executed, or more of its fills are known.
+   *
+   * @param earlierSize  contracts of the trade that were reported before; null at the first report
+   */
+  onTrade(market: BoardMarket, trade: Trade, earlierSize: number | null): void;
+}
+
+/**
+ * Reports what the ingest of this node observes now. Not reported: restored markets, backfilled history, changes made by
+ * other nodes, repeated trades, trades from before this node read the venue, and trades that are older than an hour.
+ */
+export class LiveFeed {
+  readonly #clock: Clock;
+  readonly #observers: LiveObserver[] = [];
+  /** When this node began to read each venue, Unix milliseconds. */
+  readonly #startedAt = new Map<VenueId, number>();
+  /** Contracts reported of each trade, oldest trade first. */
+  readonly #seen = new Map<string, number>();
+  /** Rows of markets whose next confirmation is reported even if the price is the same. */
+  readonly #awaited = new Set<number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  observe(observer: LiveObserver): void {
+    this.#observers.push(observer);
+  }
+
+  /** Called when this node begins to read a venue. */
+  start(venue: VenueId): void {
+    this.#startedAt.set(venue, this.#clock.now());
+    for (const observer of this.#observers) observer.onStart(venue);
+  }
+
+  /**
+   * Reports a change of the board.
+   *
+   * @param at  venue time of the price, Unix milliseconds
+   * @returns whether the market must be read again
+   */
+  reportPrice({ market, previous }: BoardChange, at = market.updatedAt): boolean {
+    if (this.#observers.length === 0 || market.yesPrice === null) return false;
+    const isAwaited = this.#awaited.delete(market.row);
+    if (previous?.yesPrice === market.yesPrice && !isAwaited) return false;
+    const heldAt = Math.min(this.#clock.now(), Math.max(market.updatedAt, at));
+    let mustConfirm = false;
+    for (const observer of this.#observers) if (observer.onPrice(market, previous, heldAt)) mustConfirm = true;
+    if (!mustConfirm || this.#awaited.size >= AWAITED_MARKETS_MAX) return false;
+    this.#awaited.add(market.row);
+    return true;
+  }
+
+  reportTrades(market: BoardMarket, trades: readonly Trade[]): void {
+    if (this.#observers.length === 0) return;
+    const now = this.#clock.now();
+    const { venue, marketId } = market.listing;
+    const since = Math.max(this.#startedAt.get(venue) ?? now, now - TRADE_AGE_MS_MAX);
+    for (const trade of trades) {
+      if (trade.executedAt < since || trade.executedAt > now + VENUE_CLOCK_AHEAD_MS_MAX) continue;
+      const key = `${venue}\n${marketId}\n${trade.tradeId}`;
+      const earlierSize = this.#seen.get(key) ?? null;
+      if (earlierSize !== null && trade.size <= earlierSize) continue;
+      this.#remember(key, trade.size);
+      for (const observer of this.#observers) observer.onTrade(market, trade, earlierSize);
+    }
+  }
+
+  #remember(key: string, size: number): void {
+    this.#seen.set(key, size);
+    for (const oldest of this.#seen.keys()) {
+      if (this.#seen.size <= SEEN_TRADES_MAX) break;
+      this.#seen.delete(oldest);
+    }
+  }
+}

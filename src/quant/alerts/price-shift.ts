@@ -1,0 +1,106 @@
+import { assertNotNegative, assertPositive, assertProbability } from "../assert.ts";
+import { logOdds } from "../log-odds.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** YES price of a market at the end of an hour. */
+export interface HourlyClose {
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** In [0, 1]. */
+  readonly yesPrice: number;
+}
+
+export interface PriceShiftLimits {
+  /** Smallest move of the price, above 0. */
+  readonly minMove: number;
+  /** Smallest move of the log-odds in standard deviations of the market's hourly moves, above 0. */
+  readonly minSigmas: number;
+  /** Lower limit of the standard deviation, in log-odds, above 0. */
+  readonly sigmaFloor: number;
+  /** Hours of history below which the standard deviation is unknown, at least 1. */
+  readonly minHours: number;
+}
+
+/** An earlier alert of the same market. Prices in [0, 1]. */
+export interface EarlierShift {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly oldPrice: number;
+  readonly newPrice: number;
+}
+
+/**
+ * Standard deviation of the hourly moves of a market's log-odds: sigma^2 = sum(w r^2) / sum(w). A move r over n hours
+ * counts as one squared move and n hours of weight, because the price did not change in the hours between them. The
+ * weight of an hour halves with every `halfLifeHours` between it and the last close. The mean of the moves is taken as 0.
+ *
+ * @param closes  oldest first, at whole hours; hours without a close are hours without a change
+ * @param halfLifeHours  above 0
+ * @param minHours  hours from the first to the last close below which the result is unknown
+ * @returns  in log-odds, at least 0; null if it is unknown
+ * @throws RangeError when a price is outside [0, 1], a time is not later than the one before, or a parameter is outside its range
+ * @see J.P. Morgan (1996), "RiskMetrics Technical Document", section 5.2 (exponentially weighted moving average)
+ * @example hourlySigma([{ at: 0, yesPrice: 0.5 }, { at: 3_600_000, yesPrice: 0.75 }], 48, 1); // 1.0986 = ln 3
+ */
+export function hourlySigma(closes: readonly HourlyClose[], halfLifeHours: number, minHours: number): number | null {
+  assertPositive(halfLifeHours, "halfLifeHours");
+  assertNotNegative(minHours, "minHours");
+  const decay = 0.5 ** (1 / halfLifeHours);
+  let squares = 0;
+  let weight = 0;
+  let hours = 0;
+  let previous: { readonly at: number; readonly odds: number } | null = null;
+  for (const { at, yesPrice } of closes) {
+    const odds = logOdds(yesPrice);
+    if (previous !== null) {
+      const elapsed = Math.round((at - previous.at) / HOUR_MS);
+      if (!(elapsed >= 1)) throw new RangeError("Each close must be at least an hour later than the one before");
+      const kept = decay ** elapsed;
+      squares = squares * kept + (odds - previous.odds) ** 2;
+      // The weights of the hours are 1, decay, decay^2 and so on, the last hour first.
+      weight = weight * kept + (1 - kept) / (1 - decay);
+      hours += elapsed;
+    }
+    previous = { at, odds };
+  }
+  return hours === 0 || hours < minHours ? null : Math.sqrt(squares / weight);
+}
+
+/**
+ * How many standard deviations of an hourly move lie between two prices: z = (L(new) - L(old)) / max(sigma, sigmaFloor),
+ * with the log-odds L.
+ *
+ * @param sigma  in log-odds, at least 0
+ * @param sigmaFloor  in log-odds, above 0
+ * @throws RangeError when an argument is outside its range
+ * @example shiftSigmas(0.5, 0.75, 0.1, 0.04); // 10.986
+ */
+export function shiftSigmas(oldPrice: number, newPrice: number, sigma: number, sigmaFloor: number): number {
+  assertNotNegative(sigma, "sigma");
+  assertPositive(sigmaFloor, "sigmaFloor");
+  return (logOdds(newPrice) - logOdds(oldPrice)) / Math.max(sigma, sigmaFloor);
+}
+
+/**
+ * Whether the price moved enough in price units. Within an hour after an earlier alert, it must have moved from the price of
+ * that alert by as much as that alert.
+ *
+ * @param earlier  the market's last alert; null if there is none
+ * @throws RangeError when a price is outside [0, 1]
+ */
+export function isLargeMove(
+  oldPrice: number,
+  newPrice: number,
+  at: number,
+  earlier: EarlierShift | null,
+  minMove: number,
+): boolean {
+  assertProbability(oldPrice, "oldPrice");
+  assertProbability(newPrice, "newPrice");
+  // Prices are multiples of 1e-6, and 0.55 - 0.5 is slightly less than 0.05 in double precision.
+  const moved = (from: number) => Math.abs(newPrice - from) + 5e-7;
+  if (moved(oldPrice) < minMove) return false;
+  if (earlier === null || at - earlier.at >= HOUR_MS) return true;
+  return moved(earlier.newPrice) >= Math.abs(earlier.newPrice - earlier.oldPrice);
+}

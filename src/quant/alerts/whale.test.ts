@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { isWhale, shareOfVolume, TradeSizes } from "./whale.ts";
+
+const LIMITS = { minUsd: 5_000, percentile: 99.5, volumeShare: 0.1, shareMinUsd: 1_000 };
+const sizesOf = (amounts: readonly number[]) => {
+  const sizes = new TradeSizes();
+  for (const amount of amounts) sizes.add(amount);
+  return sizes;
+};
+
+test("known values: 5,000 is above 199 of 200 trades, which is the 99.5th percentile, and a quarter of 20,000", () => {
+  const sizes = sizesOf([...Array.from({ length: 199 }, () => 100), 10_000]);
+  assert.equal(sizes.count, 200);
+  assert.equal(sizes.percentileOf(5_000), 99.5);
+  assert.equal(shareOfVolume(5_000, 20_000), 0.25);
+  assert.equal(shareOfVolume(5_000, 100), 1, "the volume does not contain the trade yet");
+});
+
+test("without trades there is no percentile, and an amount above all trades is at 100", () => {
+  assert.equal(new TradeSizes().percentileOf(1), null);
+  assert.equal(sizesOf([1, 2, 3]).percentileOf(10), 100);
+  assert.equal(sizesOf([1, 2, 3]).percentileOf(0), 0);
+  assert.equal(shareOfVolume(1, null), null);
+});
+
+test("a percentile is that of a sorted list, up to amounts within 2%", () => {
+  const amount = fc.double({ min: 0.02, max: 1e7, noNaN: true });
+  fc.assert(
+    fc.property(fc.array(amount, { minLength: 1, maxLength: 200 }), amount, (amounts, usd) => {
+      const percentile = sizesOf(amounts).percentileOf(usd) ?? -1;
+      const share = (limit: number) => (100 * amounts.filter((other) => other < limit).length) / amounts.length;
+      assert.ok(percentile <= share(usd) + 1e-9 && percentile >= share(usd / 1.0201) - 1e-9);
+    }),
+  );
+});
+
+test("a trade is large by amount and percentile, or by share of the volume, each with its own minimum", () => {
+  assert.ok(isWhale(5_000, 99.6, null, LIMITS));
+  assert.ok(!isWhale(5_000, 99.5, null, LIMITS), "at the percentile is not above it");
+  assert.ok(!isWhale(4_999, 100, 0.09, LIMITS));
+  assert.ok(isWhale(1_000, null, 0.1, LIMITS));
+  assert.ok(!isWhale(999, 100, 1, LIMITS));
+  assert.ok(!isWhale(1e6, null, null, LIMITS), "unknown figures fulfil no rule");
+});
+
+test("refuses amounts that are negative or not finite", () => {
+  for (const usd of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+    assert.throws(() => new TradeSizes().add(usd), RangeError);
+    assert.throws(() => new TradeSizes().percentileOf(usd), RangeError);
+    assert.throws(() => shareOfVolume(usd, 1), RangeError);
+  }
+  assert.throws(() => shareOfVolume(1, -1), RangeError);
+});

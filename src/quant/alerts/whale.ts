@@ -1,0 +1,89 @@
+import { assertNotNegative, assertPositive } from "../assert.ts";
+
+/** Amounts below are counted as this amount, in USD. */
+const AMOUNT_MIN = 0.01;
+/** Amounts above are counted as this amount, in USD. */
+const AMOUNT_MAX = 1e8;
+/** Ratio of the bounds of a bin: percentiles are exact up to amounts that differ by 2%. */
+const BIN_RATIO = 1.02;
+const BINS = Math.ceil(Math.log(AMOUNT_MAX / AMOUNT_MIN) / Math.log(BIN_RATIO)) + 1;
+
+/** Counts of a market's trades by amount in logarithmic bins. The memory is constant: 1,164 counts. */
+export class TradeSizes {
+  readonly #bins = new Uint32Array(BINS);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * @param usd  at least 0
+   * @throws RangeError when the amount is negative or not finite
+   */
+  add(usd: number): void {
+    const bin = binOf(usd);
+    this.#bins[bin] = (this.#bins[bin] ?? 0) + 1;
+    this.#count += 1;
+  }
+
+  /**
+   * Returns the percentage of the trades that are smaller than `usd`: 100 × (trades below its bin) / trades, in [0, 100];
+   * null without trades. Trades within 2% of `usd` may not count as smaller.
+   *
+   * @throws RangeError when the amount is negative or not finite
+   */
+  percentileOf(usd: number): number | null {
+    const bin = binOf(usd);
+    if (this.#count === 0) return null;
+    let below = 0;
+    for (let index = 0; index < bin; index++) below += this.#bins[index] ?? 0;
+    return (100 * below) / this.#count;
+  }
+}
+
+function binOf(usd: number): number {
+  assertNotNegative(usd, "usd");
+  const bounded = Math.min(AMOUNT_MAX, Math.max(AMOUNT_MIN, usd));
+  return Math.floor(Math.log(bounded / AMOUNT_MIN) / Math.log(BIN_RATIO));
+}
+
+export interface WhaleLimits {
+  /** Smallest amount of the percentile rule, USD. */
+  readonly minUsd: number;
+  /** The trade must be above this percentile of the market's trades, in (0, 100). */
+  readonly percentile: number;
+  /** Smallest share of the 24-hour volume, in (0, 1]. */
+  readonly volumeShare: number;
+  /** Smallest amount of the share rule, USD. */
+  readonly shareMinUsd: number;
+}
+
+/**
+ * Share of a trade in a 24-hour volume, in (0, 1]. A volume that does not contain the trade yet counts as at least the trade.
+ *
+ * @param usd  above 0
+ * @param volume24hUsd  at least 0; null if unknown
+ * @returns  null if the volume is unknown
+ * @throws RangeError when an argument is outside its range
+ * @example shareOfVolume(1_000, 4_000); // 0.25
+ */
+export function shareOfVolume(usd: number, volume24hUsd: number | null): number | null {
+  assertPositive(usd, "usd");
+  if (volume24hUsd === null) return null;
+  assertNotNegative(volume24hUsd, "volume24hUsd");
+  return usd / Math.max(volume24hUsd, usd);
+}
+
+/**
+ * Whether a trade is exceptionally large: at least `minUsd` and above the percentile, or at least `shareMinUsd` and at least
+ * the share of the 24-hour volume. A rule whose figure is null does not apply.
+ *
+ * @param usd  amount of the trade, USD
+ * @param percentile  percentage of the market's trades that are smaller, in [0, 100]; null if unknown
+ * @param share  share of the 24-hour volume, in (0, 1]; null if unknown
+ */
+export function isWhale(usd: number, percentile: number | null, share: number | null, limits: WhaleLimits): boolean {
+  const isOutlier = usd >= limits.minUsd && percentile !== null && percentile > limits.percentile;
+  return isOutlier || (usd >= limits.shareMinUsd && share !== null && share >= limits.volumeShare);
+}
