@@ -104,7 +104,7 @@ export function replayBook(
   if (new Set(trades.map(({ tradeId }) => tradeId)).size < trades.length)
     throw new RangeError("two trades have the same id");
   const days = createDays(entered, endAt);
-  const results = entered.map((trade) => replayTrade(trade, markets.get(marketOf(trade)), days));
+  const results = entered.map((trade) => replayTrade(trade, markets.get(marketKey(trade)), days));
   return {
     results,
     days: days.map(({ date, pnlMicros, ...counts }) => ({ date, pnlUsd: toUsd(pnlMicros), ...counts })),
@@ -207,8 +207,8 @@ function groupByMarket(
   }
   const markets = new Map<string, { marks: Mark[]; settlements: Settlement[] }>();
   const eventsOf = (market: Pick<Trade, "venue" | "marketId">) => {
-    const events = markets.get(marketOf(market)) ?? { marks: [], settlements: [] };
-    markets.set(marketOf(market), events);
+    const events = markets.get(marketKey(market)) ?? { marks: [], settlements: [] };
+    markets.set(marketKey(market), events);
     return events;
   };
   for (const mark of marks) if (mark.at <= endAt) eventsOf(mark).marks.push(mark);
@@ -222,11 +222,13 @@ function groupByMarket(
   return markets;
 }
 
-const marketOf = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">) => `${venue}/${marketId}`;
+/** Text that identifies a market. */
+export const marketKey = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">): string => `${venue}/${marketId}`;
 const toMicroUsd = (usd: number) => Math.round(usd * MICROS_PER_USD);
 /** Adding 0 turns -0 into 0. */
 const toUsd = (micros: number) => micros / MICROS_PER_USD + 0;
-const sidePrice = (side: Side, yesPrice: number) => (side === "yes" ? yesPrice : 1 - yesPrice);
+/** Price or payout of a contract of this side. @param yesPrice  in [0, 1] */
+export const sidePrice = (side: Side, yesPrice: number): number => (side === "yes" ? yesPrice : 1 - yesPrice);
 
 function costMicros({ contracts, price, feeUsd }: Pick<Trade, "contracts" | "price" | "feeUsd">): number {
   return toMicroUsd(contracts * price) + toMicroUsd(feeUsd);

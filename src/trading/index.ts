@@ -1,9 +1,11 @@
 /** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
 
 export {
+  marketKey,
   payoutOf,
   profitOf,
   replayBook,
+  sidePrice,
   startOfUtcDate,
   sumUsd,
   type TradeResult,
@@ -15,12 +17,10 @@ export { buy, buyForUsd } from "./fill.ts";
 export {
   type Lot,
   lotPerformance,
-  marketKey,
   matchLots,
   openPositions,
   type Position,
   realisedPnlUsd,
-  sidePrice,
 } from "./lots.ts";
 export {
   type BookTotals,

@@ -1,5 +1,5 @@
 import { assertNotNegative, assertPositive, assertProbability } from "../quant/assert.ts";
-import { utcDate } from "./book.ts";
+import { marketKey, sidePrice, utcDate } from "./book.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
 
 const DAY_MS = 86_400_000;
@@ -86,9 +86,6 @@ export function matchLots(trades: readonly Trade[], settlements: readonly Settle
   return lots;
 }
 
-/** Text that identifies a market. */
-export const marketKey = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">): string => `${venue}/${marketId}`;
-
 /** The lots of one market. */
 class MarketLots {
   readonly #all: MutableLot[];
@@ -161,9 +158,6 @@ function payoutUsd(lot: Lot, contracts: number, { value }: Settlement): number {
 
 /** Returns the cost of some contracts of a lot in USD, with their share of the fee. */
 const costUsd = ({ price, feeUsd, contracts }: Lot, some: number): number => some * price + (feeUsd * some) / contracts;
-
-/** Price or payout of a contract of this side. @param yesPrice  in [0, 1] */
-export const sidePrice = (side: Side, yesPrice: number): number => (side === "yes" ? yesPrice : 1 - yesPrice);
 
 /** Profit or loss in USD of all contracts of a lot that are closed or settled. */
 export const realisedPnlUsd = ({ exits }: Pick<Lot, "exits">): number =>

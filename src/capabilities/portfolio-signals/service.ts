@@ -6,7 +6,14 @@ import { chunksOf } from "../../lib/chunks.ts";
 import type { WorkerPool } from "../../ports/worker-pool.ts";
 import type { PairCorrelation } from "../../quant/correlation.ts";
 import { takerFee } from "../../quant/taker-fee.ts";
-import type { HedgeCandidate, HeldPosition, PortfolioSize, PortfolioTask, Side } from "../../trading/index.ts";
+import {
+  type HedgeCandidate,
+  type HeldPosition,
+  type PortfolioSize,
+  type PortfolioTask,
+  type Side,
+  sidePrice,
+} from "../../trading/index.ts";
 import { findTies, type LogicPorts, type TiedMarkets } from "../dependence/index.ts";
 import type { Preparation, SignalsService } from "../signals/index.ts";
 import type { HedgeAdvice, PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
@@ -142,7 +149,7 @@ function toHeldPosition(
   }
   const value = settlementValueOf(outcome);
   // If a market is void without a value, the venue refunds the stake.
-  const paid = value === null ? entryPrice : side === "yes" ? value : 1 - value;
+  const paid = value === null ? entryPrice : sidePrice(side, value);
   return { ...position, market: null, settledValue: paid };
 }
 

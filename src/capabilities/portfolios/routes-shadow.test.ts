@@ -57,6 +57,15 @@ eachDatabase("200: an order with the idempotency key of an equal one is entered 
   assert.equal((await read()).json.positions[0].contracts, 210);
 });
 
+eachDatabase("200: concurrent orders with one idempotency key enter one trade", async (database) => {
+  const { createAgent } = await openPortfolioApi(database);
+  const { enter, read } = await createAgent();
+  const replies = await Promise.all(Array.from({ length: 4 }, () => enter({}, { "idempotency-key": "k-1" })));
+  const ids = replies.map(({ status, json }) => `${status} ${json.trade_id}`);
+  assert.deepEqual(ids, new Array<string>(4).fill(`200 ${replies[0]?.json.trade_id}`));
+  assert.equal((await read()).json.positions[0].contracts, 70);
+});
+
 eachDatabase("409: an order that cannot be bought completely now is not entered", async (database) => {
   const { createAgent, setMarket, setBook, clock } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();

@@ -88,6 +88,17 @@ eachDatabase("200: reported trades are the live book: closed first in first out,
   assert.deepEqual((await read()).json.summary, EMPTY_SUMMARY, "the paper book is another one");
 });
 
+eachDatabase("200: a result with a time in the future settles the open trades now", async (database) => {
+  const { createAgent, clock, setMarket } = await openPortfolioApi(database);
+  const { enter, read } = await createAgent();
+  await enter({ size_usd: 20 });
+  await clock.advance(HOUR_MS);
+  setMarket("m-1", { status: "finalized", outcome: { kind: "yes" }, resolvedAt: clock.now() + 3 * DAY_MS });
+  const { closed, positions, summary } = (await read()).json;
+  assert.deepEqual([closed.length, closed[0]?.closed_at, positions], [1, iso(clock.now()), []]);
+  assert.equal(summary.total_pnl, 29.16);
+});
+
 eachDatabase(
   "200: the result of a market on the board settles its open trades; a refund returns the stake",
   async (database) => {

@@ -3,7 +3,7 @@ import { deleteInBatches } from "../../lib/delete-in-batches.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { readPricesAt } from "../../storage/index.ts";
-import { startOfUtcDate, utcDate } from "../../trading/index.ts";
+import { utcDate } from "../../trading/index.ts";
 import { deleteMarks, insertDay, insertMarks, sealDay, selectOpenMarkets, selectProgress } from "./day-queries.ts";
 import { computeClosedDay, startOfNextDay } from "./day-totals.ts";
 import type { MarketId } from "./model.ts";
@@ -95,4 +95,4 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
 
 /** Whether a time is in a sealed day, to which nothing can be added. */
 export const isSealed = (at: number, sealedDay: string | null): boolean =>
-  sealedDay !== null && at < startOfUtcDate(sealedDay) + DAY_MS;
+  sealedDay !== null && at < startOfNextDay(sealedDay);

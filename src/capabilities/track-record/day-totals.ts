@@ -1,5 +1,5 @@
 import type { Database } from "../../ports/database.ts";
-import { type DayTotals, profitOf, startOfUtcDate, sumUsd, type Valuation } from "../../trading/index.ts";
+import { type DayTotals, marketKey, profitOf, startOfUtcDate, sumUsd, type Valuation } from "../../trading/index.ts";
 import { type DayMarket, selectDayMarkets, selectOpenEntries, selectTradesBefore } from "./day-queries.ts";
 import type { MarketId, StoredTrade } from "./model.ts";
 
@@ -14,7 +14,7 @@ interface Period {
   readonly toMs: number;
 }
 
-/** Returns the UTC day after a day, both as YYYY-MM-DD. */
+/** Returns the end of a UTC day in Unix milliseconds. @param date  YYYY-MM-DD */
 export const startOfNextDay = (date: string): number => startOfUtcDate(date) + DAY_MS;
 
 /** Computes the totals of a sealed day from its trades, marks and settlements. */
@@ -41,7 +41,7 @@ async function sumMarkets(database: Database, period: Period, withOpen: boolean)
     const markets = await selectDayMarkets(database, period, { after, limit: MARKETS_PER_PAGE, withOpen });
     const last = markets.at(-1);
     if (last === undefined) return { date: period.date, ...totals };
-    const byId = new Map(markets.map((market) => [`${market.venue}/${market.marketId}`, market]));
+    const byId = new Map(markets.map((market) => [marketKey(market), market]));
     const trades = await selectTradesBefore(database, markets, period.toMs);
     totals = addTrades(totals, trades, byId, period);
     after = last;
@@ -59,7 +59,7 @@ function addTrades(
   const changes = [totals.pnlUsd];
   let { enteredTrades, resolvedTrades, wonTrades } = totals;
   for (const trade of trades) {
-    const market = markets.get(`${trade.venue}/${trade.marketId}`);
+    const market = markets.get(marketKey(trade));
     if (market === undefined) throw new Error("a trade is in none of the selected markets");
     const profit = profitOf(trade, valueAtEnd(trade, market));
     const isEntered = trade.at >= fromMs;

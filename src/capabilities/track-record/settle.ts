@@ -4,7 +4,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { readSettledMarkets } from "../../storage/index.ts";
-import { payoutOf, profitOf, startOfUtcDate } from "../../trading/index.ts";
+import { payoutOf, profitOf } from "../../trading/index.ts";
+import { startOfNextDay } from "./day-totals.ts";
 import type { MarketId } from "./model.ts";
 import { addToTotals } from "./total-queries.ts";
 import {
@@ -22,7 +23,6 @@ import {
   updateResults,
 } from "./trade-queries.ts";
 
-const DAY_MS = 86_400_000;
 const EVENTS_PER_PAGE = 200;
 /** Per run. The next run reads the remaining events. */
 const EVENT_PAGES_MAX = 100;
@@ -149,6 +149,6 @@ async function settleMarket(transaction: Transaction, id: MarketId, now: number)
  * in a sealed day, even if the clocks of the nodes differ.
  */
 function recordTime({ recordedAt, lastEntryAt }: SettlementState, sealedDay: string | null, now: number): number {
-  const openSince = sealedDay === null ? 0 : startOfUtcDate(sealedDay) + DAY_MS;
+  const openSince = sealedDay === null ? 0 : startOfNextDay(sealedDay);
   return Math.round(Math.max(now, recordedAt ?? 0, lastEntryAt ?? 0, openSince));
 }

@@ -1,5 +1,13 @@
 import type { Database } from "../../ports/database.ts";
-import { type DayTotals, replayBook, startOfUtcDate, sumUsd, type TradeResult, utcDate } from "../../trading/index.ts";
+import {
+  type DayTotals,
+  marketKey,
+  replayBook,
+  startOfUtcDate,
+  sumUsd,
+  type TradeResult,
+  utcDate,
+} from "../../trading/index.ts";
 import { marksKeptSince } from "./close-days.ts";
 import { selectDays, selectMarks, selectTradePage, type TradePosition } from "./day-queries.ts";
 import type { MarketId, Mismatch, StoredTrade, Verification } from "./model.ts";
@@ -54,7 +62,7 @@ function readPage(database: Database, after: TradePosition) {
   return database.transaction(async (transaction) => {
     await lockBook(transaction);
     const trades = await selectTradePage(transaction, after, TRADES_PER_PAGE);
-    const markets = [...new Map(trades.map((trade) => [`${trade.venue}/${trade.marketId}`, trade])).values()].map(
+    const markets = [...new Map(trades.map((trade) => [marketKey(trade), trade])).values()].map(
       ({ venue, marketId }): MarketId => ({ venue, marketId }),
     );
     return {
