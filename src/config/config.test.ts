@@ -27,6 +27,7 @@ test("an empty environment configures a sandbox on loopback with the documented 
     publicUrl: null,
     upgradeUrl: null,
     marketplaceSecrets: [],
+    secretKeys: [],
     trustProxy: null,
     corsOrigins: [],
     connections: { total: 4_096, perAddress: 256 },
@@ -417,6 +418,27 @@ test("every default is valid, and every setting has a help text", () => {
     parseEnvironment(),
   );
   for (const { help } of SETTINGS) assert.ok(help.length > 10);
+});
+
+test("accepts one or two secret keys of 32 bytes", () => {
+  const [newKey, oldKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const [newText, oldText] = [newKey.toString("base64"), oldKey.toString("base64")];
+  assert.deepEqual(parseEnvironment({ PARALLAX_SECRET_KEY: newText }).secretKeys, [newKey]);
+  assert.deepEqual(parseEnvironment({ PARALLAX_SECRET_KEY: `${newText}, ${oldText}` }).secretKeys, [newKey, oldKey]);
+  for (const invalid of [
+    "short",
+    `${newText},`,
+    `${newText},${oldText},${newText}`,
+    Buffer.alloc(31, 1).toString("base64"),
+    Buffer.alloc(33, 1).toString("base64"),
+    newKey.toString("hex"),
+    newText.replace("=", ""),
+  ]) {
+    const errors = configErrors({ PARALLAX_SECRET_KEY: invalid });
+    assert.equal(errors.length, 1, invalid);
+    assert.match(errors.join(), /^PARALLAX_SECRET_KEY: .*32 bytes/);
+    assert.ok(!errors.join().includes(newText), "the message contains no key");
+  }
 });
 
 test("accepts at most two marketplace secrets of at least 32 characters", () => {

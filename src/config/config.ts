@@ -38,6 +38,8 @@ export interface Config extends VenueOverrides {
   readonly connections: { readonly total: number; readonly perAddress: number };
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
+  /** Keys of 32 bytes that seal stored secrets; the first one seals, all open. Empty: the data directory has the key. */
+  readonly secretKeys: readonly Uint8Array[];
   readonly rawTickDays: number;
   /** Limits from which price shifts and trades are announced. */
   readonly alertLimits: AlertLimits;
@@ -109,6 +111,9 @@ const STORE_MAX_MIB_MIN = 256;
 /** 32 base64 characters encode 24 random bytes. Commas are excluded because they separate two secrets. */
 const MARKETPLACE_SECRET_PATTERN = /^[\x21-\x2b\x2d-\x7e]{32,200}$/;
 const MARKETPLACE_SECRETS_MAX = 2;
+/** Base64 of 32 bytes. */
+const SECRET_KEY_PATTERN = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+const SECRET_KEYS_MAX = 2;
 /** An address, or a name followed by an address in angle brackets. */
 const MAIL_FROM_PATTERN = /^(?:[^\s<>@,;"]+@[^\s<>@,;"]+|[^\p{Cc}<>@,;"]+ <[^\s<>@,;"]+@[^\s<>@,;"]+>)$/u;
 const SITE_KEY_PATTERN = /^[A-Za-z0-9_-]{1,100}$/;
@@ -164,6 +169,7 @@ export function parseConfig(
       total: reader.integer("PARALLAX_CONNECTIONS_MAX", 1, 1_000_000),
       perAddress: reader.integer("PARALLAX_CONNECTIONS_PER_ADDRESS_MAX", 1, 1_000_000),
     },
+    secretKeys: parseSecretKeys(reader),
     rawTickDays: reader.integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
     alertLimits: parseAlertSettings(reader),
     eventDays: reader.integer("PARALLAX_EVENT_DAYS", 1, 365),
@@ -272,6 +278,16 @@ function parseMarketplaceSecrets(reader: SettingsReader): readonly string[] {
       "PARALLAX_MARKETPLACE_SECRET: give one secret of 32 to 200 visible ASCII characters, or two separated by a comma",
     );
   return secrets;
+}
+
+function parseSecretKeys(reader: SettingsReader): readonly Uint8Array[] {
+  const text = reader.text("PARALLAX_SECRET_KEY");
+  const keys = text === "" ? [] : text.split(",").map((key) => key.trim());
+  if (keys.length > SECRET_KEYS_MAX || !keys.every((key) => SECRET_KEY_PATTERN.test(key)))
+    reader.errors.push(
+      "PARALLAX_SECRET_KEY: give base64 of 32 bytes (openssl rand -base64 32), or the new key, a comma and the old key",
+    );
+  return keys.map((key) => Buffer.from(key, "base64"));
 }
 
 function parseTurnstile(reader: SettingsReader, mode: Config["mode"]): Config["turnstile"] {

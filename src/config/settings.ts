@@ -60,6 +60,10 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "",
     "proxy secret of the API marketplace, at least 32 characters; two, comma-separated, during a rotation",
   ],
+  PARALLAX_SECRET_KEY: [
+    "",
+    "key that encrypts stored webhook secrets: base64 of 32 bytes; two, comma-separated, to replace one (default: a file in the data directory)",
+  ],
   PARALLAX_RAW_TICK_DAYS: ["30", "days to retain every tick; bars are retained longer"],
   PARALLAX_EVENT_DAYS: ["7", "days to retain events so that streams and webhooks can catch up"],
   PARALLAX_PRICE_SHIFT_MIN_MOVE: ["0.05", "smallest move of a price within an hour that is a price_shift event"],

@@ -1,5 +1,9 @@
-/** Why a delivery got no 2xx response. The reason is only logged. Customers see only that the attempt failed. */
-export type DeliveryFailure = "forbidden_address" | "timeout" | "connection_failed" | "bad_response";
+/**
+ * Why no response arrived. The reason is only logged. Customers see only that the attempt failed.
+ * - `unavailable`: this node has too many requests or is stopping. It says nothing about the receiver, so it is not a
+ *   failure of the webhook. Unless the node is stopping, the receiver got no byte.
+ */
+export type DeliveryFailure = "forbidden_address" | "timeout" | "connection_failed" | "bad_response" | "unavailable";
 
 /** A POST of JSON to a URL that a customer chose. */
 export interface WebhookRequest {
@@ -7,8 +11,10 @@ export interface WebhookRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The exact bytes that are signed, as UTF-8 text. */
   readonly body: string;
-  /** Longest time from the DNS lookup to the last byte that is read of the response. */
+  /** Longest time from the call to the last byte that is read of the response. Includes the wait for a connection. */
   readonly deadlineMs: number;
+  /** Connections are reused only for requests of the same customer. Without an id, each request has its own connection. */
+  readonly customerId?: string;
 }
 
 export type WebhookAnswer =
@@ -18,7 +24,10 @@ export type WebhookAnswer =
       readonly status: number;
       /** Unix milliseconds until which the receiver asks for no further requests; null without a valid Retry-After. */
       readonly retryAt: number | null;
-      /** The first bytes of the response body as text, at most 1 KiB. Not decompressed. */
+      /**
+       * The first 1 KiB of the response body, read as UTF-8 and not decompressed. NUL and invalid bytes are U+FFFD. Shorter
+       * than the body if it ended too early: the status alone decides whether the request was accepted.
+       */
       readonly bodyHead: string;
     }
   | { readonly kind: "failed"; readonly failure: DeliveryFailure };

@@ -1,0 +1,187 @@
+import { Resolver } from "node:dns/promises";
+import http from "node:http";
+import net, { isIP } from "node:net";
+import type { Duplex } from "node:stream";
+import tls from "node:tls";
+import { plainAddress } from "../../lib/address-block.ts";
+import { isLoopbackAddress, isLoopbackHost } from "../../lib/loopback.ts";
+import { isPublicAddress } from "./guarded-address.ts";
+
+const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"];
+/** Addresses of one host that a connection tries. */
+const DIALLED_ADDRESSES_MAX = 4;
+/** Unused connections that an agent keeps open, to all hosts. */
+const IDLE_SOCKETS_MAX = 256;
+/** Node servers close an unused connection after 5 s. */
+const IDLE_MS_MAX = 4_000;
+const DNS_TIMEOUT_MS = 2_000;
+const DNS_TRIES = 2;
+
+/** Returns all IPv4 and IPv6 addresses of a name. Rejects if there is none. */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+
+/** Opens a connection to the first of the addresses that responds. Resolves no names. */
+export type Dial = (addresses: readonly string[], port: number) => net.Socket;
+
+export interface GuardPorts {
+  readonly resolveHost: ResolveHost;
+  readonly dial: Dial;
+  /** Whether `localhost` and loopback addresses may be requested. Names that resolve to loopback never may. */
+  readonly allowsLoopback: boolean;
+  /** Certificates to trust instead of the built-in ones, as PEM. */
+  readonly ca?: string;
+}
+
+/** Thrown for a host that has an address to which no connection is allowed. */
+export class ForbiddenAddressError extends Error {
+  override name = "ForbiddenAddressError";
+}
+
+/**
+ * Asks the DNS servers of the system. It does not use `getaddrinfo`, whose queries block the threads that also read files,
+ * and ignores /etc/hosts and search domains.
+ */
+export function createDnsResolver(): ResolveHost {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  return async (hostname) => {
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    if (addresses.length === 0) throw new Error("the host has no address");
+    return addresses;
+  };
+}
+
+/** Connects over TCP. With several addresses, the next one is tried 250 ms later or as soon as one fails. */
+export const dialTcp: Dial = (addresses, port) =>
+  net.connect({
+    host: "receiver.invalid",
+    port,
+    noDelay: true,
+    autoSelectFamily: true,
+    // The only source of addresses, so that no other address than the judged ones is dialled.
+    lookup: (_hostname, _options, callback) =>
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: isIP(address) })),
+      ),
+  });
+
+/** Options that a request passes through the agent. */
+export interface GuardedRequestOptions {
+  /** Ends the DNS lookup, the connection and the TLS handshake. The agent does not receive the option `signal`. */
+  readonly connectSignal: AbortSignal;
+  /** Requests with the same text share connections. */
+  readonly sharedBy: string | undefined;
+}
+
+type ConnectOptions = http.ClientRequestArgs & GuardedRequestOptions;
+
+/**
+ * An agent that connects to public addresses only. Every connection resolves the host anew and is refused if any of its
+ * addresses is forbidden. The address of the peer is checked again before the first byte is written.
+ *
+ * The agent does not limit the connections in use. Requests need the options of `GuardedRequestOptions`.
+ */
+export class GuardedAgent extends http.Agent {
+  readonly #isSecure: boolean;
+  readonly #ports: GuardPorts;
+
+  constructor(protocol: "http:" | "https:", ports: GuardPorts) {
+    super({ keepAlive: true, timeout: IDLE_MS_MAX });
+    this.#isSecure = protocol === "https:";
+    this.#ports = ports;
+    // Otherwise `https.request` refuses the agent.
+    Object.assign(this, { protocol, defaultPort: this.#isSecure ? 443 : 80 });
+  }
+
+  override createConnection(
+    options: http.ClientRequestArgs,
+    onCreate: (error: Error | null, socket: Duplex) => void = () => {},
+  ): undefined {
+    const { host, port, connectSignal } = options as ConnectOptions;
+    const target = { host: String(host), port: Number(port), isSecure: this.#isSecure };
+    connectGuarded(target, connectSignal, this.#ports).then(
+      (socket) => onCreate(null, socket),
+      // Node ignores the socket if there is an error.
+      (error) => (onCreate as (error: Error) => void)(error),
+    );
+  }
+
+  override getName(options?: http.ClientRequestArgs): string {
+    const { host, port, sharedBy = null } = options as ConnectOptions;
+    return JSON.stringify([host, port, sharedBy]);
+  }
+
+  /** Returns whether the connection stays open. */
+  override keepSocketAlive(socket: Duplex): boolean {
+    const idle = Object.values(this.freeSockets).reduce((count, sockets) => count + (sockets?.length ?? 0), 0);
+    if (idle >= IDLE_SOCKETS_MAX) return false;
+    super.keepSocketAlive(socket);
+    return true;
+  }
+}
+
+/** Part of a URL to which a connection is opened. The host has no brackets. */
+interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+}
+
+/** @throws ForbiddenAddressError, or another error if the connection or its TLS handshake fails */
+async function connectGuarded(target: Target, signal: AbortSignal, ports: GuardPorts): Promise<net.Socket> {
+  const addresses = await abortable(findAddresses(target.host, ports), signal);
+  const socket = ports.dial(addresses.slice(0, DIALLED_ADDRESSES_MAX), target.port);
+  await untilEvent(socket, "connect", signal);
+  if (!addresses.includes(plainAddress(socket.remoteAddress ?? "") ?? "")) {
+    socket.destroy();
+    throw new ForbiddenAddressError("connected to an address that was not checked");
+  }
+  if (!target.isSecure) return socket;
+  const secure = tls.connect({
+    socket,
+    // Only names are sent as SNI. For an address, the certificate must contain the address.
+    ...(isIP(target.host) === 0 ? { servername: target.host } : { host: target.host }),
+    rejectUnauthorized: true,
+    minVersion: "TLSv1.2",
+    ALPNProtocols: ["http/1.1"],
+    ...(ports.ca === undefined ? {} : { ca: ports.ca }),
+  });
+  await untilEvent(secure, "secureConnect", signal);
+  return secure;
+}
+
+/** Returns the addresses of a host in normalised form. @throws ForbiddenAddressError if any of them is forbidden */
+async function findAddresses(host: string, ports: GuardPorts): Promise<readonly string[]> {
+  if (ports.allowsLoopback && isLoopbackHost(host))
+    return (isLoopbackAddress(host) ? [host] : LOOPBACK_ADDRESSES).map((address) => plainAddress(address) ?? address);
+  const answers = isIP(host) === 0 ? await ports.resolveHost(host) : [host];
+  if (answers.length === 0) throw new Error("the host has no address");
+  if (!answers.every(isPublicAddress)) throw new ForbiddenAddressError("the host has a forbidden address");
+  return answers.map((address) => plainAddress(address) ?? address);
+}
+
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+/** Resolves at an event of a socket. Rejects if the socket fails or the signal aborts; the socket is then destroyed. */
+async function untilEvent(socket: net.Socket, event: string, signal: AbortSignal): Promise<void> {
+  try {
+    const happened = new Promise<void>((resolve, reject) => {
+      socket.once(event, resolve);
+      socket.once("error", reject);
+      socket.once("close", () => reject(new Error("the connection closed")));
+    });
+    await abortable(happened, signal);
+  } catch (error) {
+    socket.on("error", () => {});
+    socket.destroy();
+    throw error;
+  }
+}

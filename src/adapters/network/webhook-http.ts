@@ -1,0 +1,182 @@
+import http from "node:http";
+import https from "node:https";
+import type { Clock } from "../../ports/clock.ts";
+import type { DeliveryFailure, WebhookAnswer, WebhookOut, WebhookRequest } from "../../ports/webhook-out.ts";
+import {
+  createDnsResolver,
+  type Dial,
+  dialTcp,
+  ForbiddenAddressError,
+  GuardedAgent,
+  type GuardedRequestOptions,
+  type ResolveHost,
+} from "./guarded-agent.ts";
+import { parseRetryAfter } from "./webhook-retry-after.ts";
+import { HostSlots, type SlotLimits } from "./webhook-slots.ts";
+import { createCheckWebhookUrl } from "./webhook-url.ts";
+
+const USER_AGENT = "parallax/1.0";
+const BODY_BYTES_MAX = 16 * 1_024;
+const BODY_HEAD_BYTES_MAX = 1_024;
+const HEADER_BYTES_MAX = 16 * 1_024;
+/** Serves 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
+const LIMITS: SlotLimits = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 };
+
+export interface WebhookHttpOptions {
+  /** Permits http and https to loopback. Only for a sandbox that no other machine can reach. */
+  readonly allowsLoopback: boolean;
+  /** Name resolution; injected by tests. */
+  readonly resolveHost?: ResolveHost;
+  /** Opens connections; injected by tests. */
+  readonly dial?: Dial;
+  /** Certificates to trust instead of the built-in ones, as PEM; injected by tests. */
+  readonly ca?: string;
+  readonly limits?: SlotLimits;
+}
+
+/**
+ * Creates the sender of webhooks. It connects to public addresses only, verifies certificates, follows no redirects and
+ * decompresses nothing. Bounds the connections, the waiting requests, and the size and time of each response.
+ */
+export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): WebhookOut {
+  const { resolveHost = createDnsResolver(), dial = dialTcp, limits = LIMITS } = options;
+  const guardPorts = { ...options, resolveHost, dial };
+  const agents = { http: new GuardedAgent("http:", guardPorts), https: new GuardedAgent("https:", guardPorts) };
+  const checkUrl = createCheckWebhookUrl(options);
+  const slots = new HostSlots(limits);
+  const pending = new Map<AbortController, Promise<WebhookAnswer>>();
+  let isClosed = false;
+
+  async function sendInSlot(request: WebhookRequest, url: URL, abort: AbortController): Promise<WebhookAnswer> {
+    const cancelDeadline = clock.setTimeout(() => abort.abort(), request.deadlineMs);
+    let release: (() => void) | undefined;
+    try {
+      release = await slots.acquire(url.hostname, abort.signal);
+      const agent = url.protocol === "https:" ? agents.https : agents.http;
+      const { status, bodyHead, retryAfter } = await sendOnOpenConnection(url, request, {
+        agent,
+        signal: abort.signal,
+      });
+      return { kind: "answered", status, bodyHead, retryAt: parseRetryAfter(retryAfter, clock.now()) };
+    } catch (error) {
+      // Without a slot, nothing was sent to the receiver.
+      if (isClosed || release === undefined) return failed("unavailable");
+      return failed(abort.signal.aborted ? "timeout" : classify(error));
+    } finally {
+      cancelDeadline();
+      release?.();
+    }
+  }
+
+  return {
+    async post(request) {
+      if (isClosed) return failed("unavailable");
+      const checked = checkUrl(request.url);
+      if (checked.kind === "invalid") return failed("forbidden_address");
+      const abort = new AbortController();
+      const answer = sendInSlot(request, new URL(checked.url), abort);
+      pending.set(abort, answer);
+      return answer.finally(() => pending.delete(abort));
+    },
+    async close() {
+      isClosed = true;
+      const answers = [...pending.values()];
+      for (const abort of pending.keys()) abort.abort();
+      await Promise.all(answers);
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+const failed = (failure: DeliveryFailure): WebhookAnswer => ({ kind: "failed", failure });
+
+function classify(error: unknown): DeliveryFailure {
+  if (error instanceof ForbiddenAddressError) return "forbidden_address";
+  const { code } = error as { readonly code?: unknown };
+  // Codes of Node's HTTP parser.
+  return typeof code === "string" && code.startsWith("HPE_") ? "bad_response" : "connection_failed";
+}
+
+interface Received {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly bodyHead: string;
+}
+
+interface SendOptions {
+  readonly agent: GuardedAgent;
+  readonly signal: AbortSignal;
+}
+
+/** Thrown if a reused connection ended before a response. */
+class StaleConnectionError extends Error {}
+
+/** Sends again if a reused connection was already closed by the receiver. That connection is then gone, so this ends. */
+async function sendOnOpenConnection(url: URL, request: WebhookRequest, options: SendOptions): Promise<Received> {
+  for (;;) {
+    try {
+      return await send(url, request, options);
+    } catch (error) {
+      if (!(error instanceof StaleConnectionError) || options.signal.aborted) throw error;
+    }
+  }
+}
+
+function send(url: URL, request: WebhookRequest, { agent, signal }: SendOptions): Promise<Received> {
+  const guarded: GuardedRequestOptions = { connectSignal: signal, sharedBy: request.customerId };
+  const requestOptions = {
+    method: "POST",
+    agent,
+    signal,
+    ...guarded,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headers: {
+      "user-agent": USER_AGENT,
+      "content-type": "application/json",
+      ...(request.customerId === undefined ? { connection: "close" } : {}),
+      ...request.headers,
+      "content-length": Buffer.byteLength(request.body),
+    },
+  };
+  return new Promise((resolve, reject) => {
+    const outgoing = (url.protocol === "https:" ? https : http).request(url, requestOptions);
+    let hasResponse = false;
+    const fail = (error: Error) => {
+      // After the head of a response, only the body can be incomplete.
+      if (hasResponse) return;
+      reject(outgoing.reusedSocket && isClosedConnection(error) ? new StaleConnectionError() : error);
+    };
+    outgoing.on("response", (response) => {
+      hasResponse = true;
+      const { statusCode: status = 0, headers } = response;
+      readHead(response).then((bodyHead) => resolve({ status, retryAfter: headers["retry-after"], bodyHead }));
+    });
+    outgoing.on("error", fail);
+    outgoing.on("close", () => fail(new Error("the connection closed without a response")));
+    outgoing.end(request.body);
+  });
+}
+
+const isClosedConnection = (error: Error): boolean =>
+  ["ECONNRESET", "EPIPE"].includes((error as { readonly code?: string }).code ?? "");
+
+/** Reads the body to its end and returns its first bytes. Ends the connection after `BODY_BYTES_MAX`. Never rejects. */
+function readHead(response: http.IncomingMessage): Promise<string> {
+  const head: Buffer[] = [];
+  let received = 0;
+  response.on("data", (chunk: Buffer) => {
+    if (received < BODY_HEAD_BYTES_MAX) head.push(chunk.subarray(0, BODY_HEAD_BYTES_MAX - received));
+    received += chunk.length;
+    if (received > BODY_BYTES_MAX) response.destroy();
+  });
+  return new Promise((resolve) => {
+    const finish = () => resolve(decodeHead(Buffer.concat(head)));
+    // The status alone decides, so an early end of the body is no failure.
+    for (const event of ["end", "error", "close"]) response.on(event, finish);
+  });
+}
+
+/** Decodes UTF-8 without a character that the limit has cut. Replaces NUL, which a database does not store as text. */
+const decodeHead = (bytes: Buffer): string =>
+  new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: true }).replaceAll("\0", "\ufffd");

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { HostSlots, QueueFullError } from "./webhook-slots.ts";
+
+const { signal } = new AbortController();
+
+test("a host that uses all its slots leaves the others to other hosts", async () => {
+  const slots = new HostSlots({ total: 3, perHost: 2, waiting: 10, waitingPerHost: 2 });
+  const releases = [await slots.acquire("a", signal), await slots.acquire("a", signal)];
+  const waiting = [slots.acquire("a", signal), slots.acquire("a", signal)];
+  await assert.rejects(slots.acquire("a", signal), QueueFullError);
+  releases.push(await slots.acquire("b", signal));
+  for (const release of releases) release();
+  for (const release of await Promise.all(waiting)) release();
+  assert.equal(slots.hosts, 0);
+});
+
+test("the queue of all hosts is bounded, and a wait that is aborted frees its place", async () => {
+  const slots = new HostSlots({ total: 1, perHost: 1, waiting: 2, waitingPerHost: 9 });
+  const release = await slots.acquire("a", signal);
+  const abort = new AbortController();
+  const aborted = [slots.acquire("a", abort.signal), slots.acquire("b", abort.signal)];
+  await assert.rejects(slots.acquire("c", signal), QueueFullError);
+  abort.abort();
+  for (const wait of aborted) await assert.rejects(wait, { name: "AbortError" });
+  const next = slots.acquire("c", signal);
+  release();
+  (await next)();
+  await assert.rejects(slots.acquire("d", AbortSignal.abort()), { name: "AbortError" });
+  assert.equal(slots.hosts, 0);
+});
+
+test("waiting requests get slots in the order of their calls", async () => {
+  const slots = new HostSlots({ total: 1, perHost: 1, waiting: 9, waitingPerHost: 9 });
+  const first = await slots.acquire("a", signal);
+  const order: number[] = [];
+  const waits = [1, 2, 3].map(async (index) => {
+    const release = await slots.acquire("a", signal);
+    order.push(index);
+    release();
+  });
+  first();
+  await Promise.all(waits);
+  assert.deepEqual(order, [1, 2, 3]);
+});
