@@ -17,6 +17,7 @@ import { buildResearch } from "./build-research.ts";
 import type { SandboxUrls } from "./sandbox-process.ts";
 import { loadSignUpSettings } from "./sign-up-settings.ts";
 import { StartupError } from "./startup-errors.ts";
+import { openWebhookPorts } from "./webhook-ports.ts";
 
 /** Functions that release resources, called in reverse order at shutdown. */
 export type Closers = (() => Promise<unknown> | unknown)[];
@@ -53,6 +54,7 @@ export async function buildServiceApp(
     connections: config.connections,
     marketplaceSecrets: config.marketplaceSecrets,
     eventDays: config.eventDays,
+    ...openWebhookPorts(),
     analyses: {
       concurrency: config.analysisConcurrency,
       researchRunner: buildResearch(
