@@ -22,8 +22,10 @@ import type { SharedLimitLog } from "./ports/limit-log.ts";
 import type { Log } from "./ports/log.ts";
 import type { QuotaJournal } from "./ports/quota-journal.ts";
 import type { Random } from "./ports/random.ts";
+import type { SecretSeal } from "./ports/secret-seal.ts";
 import type { OpenStateThread } from "./ports/state-thread.ts";
 import type { DriftCounter, DropCounter, VenueAdapter } from "./ports/venue.ts";
+import type { CheckWebhookUrl, WebhookOut } from "./ports/webhook-out.ts";
 import type { OpenWorkerPool } from "./ports/worker-pool.ts";
 import type { RetentionDays } from "./storage/index.ts";
 
@@ -54,6 +56,11 @@ export interface AppPorts {
   readonly connections?: Partial<ConnectionMaxima>;
   /** Limits of open event streams; omitted fields have defaults. */
   readonly streams?: Partial<StreamLimits>;
+  /** Sends the deliveries of webhooks. */
+  readonly webhookOut: WebhookOut;
+  /** Encrypts the secrets of webhooks. */
+  readonly secretSeal: SecretSeal;
+  readonly checkWebhookUrl: CheckWebhookUrl;
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
   /** Retention of stored data in days; omitted fields have defaults. */

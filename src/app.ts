@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import { buildAnalyses } from "./app-analyses.ts";
 import { buildCustomers } from "./app-customers.ts";
-import { buildDetectors, buildStreaming } from "./app-events.ts";
+import { buildDetectors, buildEventChannels } from "./app-events.ts";
 import { buildPipeline } from "./app-pipeline.ts";
 import type { App, AppPorts } from "./app-ports.ts";
 import { registerMarketRoutes } from "./app-routes.ts";
@@ -29,7 +29,6 @@ import {
 } from "./capabilities/metering/index.ts";
 import { createMetrics, openMetricsServer } from "./capabilities/metrics/index.ts";
 import { createPayments } from "./capabilities/payments/index.ts";
-import { streamRoutes } from "./capabilities/streaming/index.ts";
 import {
   assetRoutes,
   COPY_SCRIPT_ASSET,
@@ -52,9 +51,9 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const matching = needsMatching ? createMatching({ ...ports, board }) : null;
   const analyses = buildAnalyses(ports, { board, ingest, eventLog, matching });
   const trading = buildTrading(ports, { board, ingest, eventLog, analyses });
-  const streaming = servesApi ? buildStreaming(ports, { eventLog }) : null;
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
+  const channels = buildEventChannels(ports, { eventLog, nodeId });
   const accounts = buildCustomers(ports, nodeId);
   const { keys, customers, sessions, page, activity } = accounts;
   const metering = createMetering({ database, journal, clock, log, nodeId, sharedLimits });
@@ -64,7 +63,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       ? null
       : await createPayments({ ...ports.payments, database, clock, random, log, publicUrl, addresses: addressLimits });
   const storeProbe = new StoreProbe(database, clock);
-  const failingJobs = () => [...ingest.failingJobs, ...analyses.failingJobs, ...trading.failingJobs];
+  const failingJobs = () => [ingest, analyses, trading, channels].flatMap(({ failingJobs: names }) => names);
   const metrics =
     ports.metrics === null
       ? null
@@ -79,7 +78,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           matching: () => matching?.report ?? null,
           payments: () => payments?.figures() ?? null,
           connections: () => http.connectionLimits.figures,
-          streams: () => streaming?.figures ?? null,
+          ...channels.metrics,
         });
 
   const marketplace = createMarketplace({ secrets: ports.marketplaceSecrets, database, clock });
@@ -124,8 +123,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   if (servesApi && matching !== null) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
     registerMarketRoutes(http, { ports, board, ingest, matching, analyses, trading, health: createReport });
-    const tradingVenues = ports.venues.filter((venue) => !venue.referenceOnly).map(({ id }) => id);
-    if (streaming !== null) streamRoutes(http, { streaming, venues: tradingVenues });
+    channels.registerRoutes(http);
     const signIn = createBrowserSignIn({ sessions, publicUrl });
     customerRoutes(http, { customers, usage, clock, random, publicUrl, signIn });
     assetRoutes(http, [STYLESHEET_ASSET, COPY_SCRIPT_ASSET, KEY_SCRIPT_ASSET, ACCOUNT_STYLES]);
@@ -156,11 +154,11 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       payments?.start();
       analyses.start();
       trading.start();
-      streaming?.start();
+      channels.start();
     },
     async stop() {
       storeProbe.stop();
-      await Promise.all([payments?.stop(), analyses.stop(), trading.stop(), streaming?.stop()]);
+      await Promise.all([payments?.stop(), analyses.stop(), trading.stop(), channels.stop()]);
       await ports.jobs.close();
       await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
       // After ingest, whose last observations may be alerts.

@@ -17,6 +17,7 @@ import { buildResearch } from "./build-research.ts";
 import type { SandboxUrls } from "./sandbox-process.ts";
 import { loadSignUpSettings } from "./sign-up-settings.ts";
 import { StartupError } from "./startup-errors.ts";
+import { openWebhookPorts } from "./webhook-ports.ts";
 
 /** Share of the open connections that event streams may use, so that other requests can still connect. */
 const STREAM_SHARE = 0.75;
@@ -58,6 +59,7 @@ export async function buildServiceApp(
     marketplaceSecrets: config.marketplaceSecrets,
     alertLimits: config.alertLimits,
     eventDays: config.eventDays,
+    ...openWebhookPorts(),
     analyses: {
       concurrency: config.analysisConcurrency,
       researchRunner: buildResearch(

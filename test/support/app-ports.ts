@@ -6,6 +6,7 @@ import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import { openWorkerPool } from "../../src/adapters/system/worker-pool.ts";
 import type { AppPorts } from "../../src/app.ts";
+import { fakeWebhookPorts } from "./webhooks/fake-webhook-ports.ts";
 
 /** Returns the ports of a single-process service with default settings. `parts` overrides ports. */
 export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues"> & Partial<AppPorts>): AppPorts {
@@ -22,6 +23,7 @@ export function plainAppPorts(parts: Pick<AppPorts, "database" | "log" | "venues
     publicUrl: null,
     trustProxy: null,
     marketplaceSecrets: [],
+    ...fakeWebhookPorts(),
     eventDays: 7,
     metrics: null,
     signUp: null,

@@ -5,14 +5,15 @@ import { deleteParticipant } from "../analyses/index.ts";
 import { anonymiseReports } from "../consensus/index.ts";
 import { deletePaperTrades } from "../portfolios/index.ts";
 import { endSessions } from "../sessions/index.ts";
+import { deleteWebhooksOf } from "../webhooks/index.ts";
 import type { Actor } from "./model.ts";
 import { deleteEmailChange, insertAudit, lockCustomer } from "./queries.ts";
 
 const DELETED_ACTION = "customer.deleted";
 
 /**
- * Deletes a customer with its e-mail address, name, keys, sessions, usage, requests and paper trades. Returns the e-mail address. The
- * audit log and the calls per month remain under the customer id. Reported trades remain without it, because the
+ * Deletes a customer with its e-mail address, name, keys, sessions, usage, requests, paper trades and webhooks. Returns the
+ * e-mail address. The audit log and the calls per month remain under the customer id. Reported trades remain without it, because the
  * consensus of their markets includes them. Does nothing if the audit log shows that the customer was already deleted.
  *
  * @throws AppError `customer_not_found`
@@ -42,6 +43,7 @@ export async function deleteAccount(
   await anonymiseReports(transaction, customerId);
   await deletePaperTrades(transaction, customerId);
   await deleteParticipant(transaction, customerId);
+  await deleteWebhooksOf(transaction, customerId);
   const keys = await transaction.query("delete from api_keys where customer_id = $1 returning key_id", [customerId]);
   // Users choose the names of keys.
   await transaction.query("update audit_log set details = details - 'name' where customer_id = $1", [customerId]);

@@ -113,6 +113,11 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     action: "Read the id from `GET /v1/customers/me/keys`.",
     detail: "There is no such active key",
   }),
+  webhook_not_found: describe("webhook_not_found", {
+    meaning: "Your account has no webhook with this id.",
+    action: "Read the id from `GET /v1/webhooks`.",
+    detail: "Your account has no webhook with this id",
+  }),
   verification_not_found: describe("verification_not_found", {
     meaning: "The verification link was used, was replaced by a newer one, or has expired.",
     action: "Sign up again to receive another e-mail.",
@@ -153,6 +158,11 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     meaning: "Your account has the maximum number of paper trades.",
     action: "Wait until old trades are deleted, two years after their entry.",
     detail: "An account has at most 10000 paper trades",
+  }),
+  webhook_limit_reached: describe("webhook_limit_reached", {
+    meaning: "Your account has the maximum number of webhooks.",
+    action: "Delete a webhook first.",
+    detail: "An account has at most 10 webhooks: delete one first",
   }),
   body_too_large: describe("body_too_large", {
     meaning: "The request body is too large.",

@@ -19,6 +19,7 @@ export const GUIDES = [
   "errors",
   "pagination",
   "events",
+  "webhooks",
   "prices",
   "arbitrage",
   "analyses",

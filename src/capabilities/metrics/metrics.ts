@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { Ingest, VenueStatusReport } from "../../ingest/index.ts";
 import type { MatchingReport } from "../matching/index.ts";
 import type { StreamFigures } from "../streaming/index.ts";
+import type { WebhookFigures } from "../webhooks/index.ts";
 
 /** The sources of the metrics; each is called at every scrape and must be cheap. */
 export interface MetricsSources {
@@ -20,6 +21,8 @@ export interface MetricsSources {
   readonly connections: () => { readonly open: number; readonly rejected: Readonly<Record<string, number>> };
   /** Open event streams; null on a node without the API. */
   readonly streams: () => StreamFigures | null;
+  /** Deliveries of webhooks; null on a node that sends none. */
+  readonly webhooks: () => WebhookFigures | null;
   /** Number of payments that changed to each state, and of settlements with unknown result; null if payments are off. */
   readonly payments: () => { readonly counts: Readonly<Record<string, number>>; readonly unknown: number } | null;
 }
@@ -172,6 +175,24 @@ function addStreamMetrics(addGauge: Define, addCounter: Define, figures: Metrics
   );
 }
 
+function addWebhookMetrics(addGauge: Define, addCounter: Define, figures: MetricsSources["webhooks"]): void {
+  addCounter(
+    "parallax_webhook_attempts_total",
+    "Attempts to deliver events to webhooks, by result.",
+    ["result"],
+    (set) => {
+      for (const [result, count] of Object.entries(figures()?.attempts ?? {})) set({ result }, count);
+    },
+  );
+  addGauge("parallax_webhooks", "Webhooks to which this process delivers.", [], (set) => {
+    set({}, figures()?.webhooks ?? 0);
+  });
+  addGauge("parallax_webhook_retries_waiting", "Deliveries of these webhooks that wait for a retry.", [], (set) => {
+    const waiting = figures()?.waiting ?? null;
+    if (waiting !== null) set({}, waiting);
+  });
+}
+
 /** Prometheus metrics of one process, including Node's (memory, event-loop delay, garbage collection). */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
@@ -233,6 +254,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     },
   );
   addStreamMetrics(addGauge, addCounter, sources.streams);
+  addWebhookMetrics(addGauge, addCounter, sources.webhooks);
   addGauge("parallax_payments_unknown", "Payments with an unknown settlement result.", [], (set) => {
     set({}, sources.payments()?.unknown ?? 0);
   });

@@ -2,4 +2,4 @@
 
 export type { StreamLimits } from "./model.ts";
 export { streamRoutes } from "./routes.ts";
-export { createStreaming, type StreamFigures, type Streaming } from "./service.ts";
+export { createStreaming, type StreamFigures } from "./service.ts";

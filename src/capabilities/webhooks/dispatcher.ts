@@ -1,0 +1,239 @@
+import { type EventLog, followEvents } from "../../event-log/index.ts";
+import type { Bus } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
+import type { SecretSeal } from "../../ports/secret-seal.ts";
+import type { WebhookOut } from "../../ports/webhook-out.ts";
+import { Endpoint, type EndpointPorts } from "./endpoint.ts";
+import { DELIVERY_DAYS, RETRY_DELAYS_MS, type Target, WEBHOOKS_TOPIC } from "./model.ts";
+import {
+  claimWebhooks,
+  countWaiting,
+  deleteNode,
+  deleteOldDeliveries,
+  releaseWebhooks,
+  renewNode,
+  selectDeliverable,
+  selectRetries,
+  selectShare,
+  selectTarget,
+  writeResults,
+} from "./node-queries.ts";
+import { Permits } from "./permits.ts";
+import { RecentEvents } from "./recent-events.ts";
+import { ResultWriter } from "./result-writer.ts";
+import { Slots } from "./slots.ts";
+import { WakeUp } from "./wake-up.ts";
+
+/** Time after which the webhooks of a killed node are taken over. */
+const LEASE_MS = 6_000;
+const RENEW_MS = 2_000;
+const HOUR_MS = 3_600_000;
+const WAITING_COUNT_MS = 30_000;
+/** Attempts of a node at the same time, to endpoints whose last attempt was successful, and to the others. */
+const HEALTHY_ATTEMPTS_MAX = 256;
+const FAILING_ATTEMPTS_MAX = 256;
+const READS_MAX = 4;
+const FOLLOW_BATCH = 200;
+const FOLLOW_RETRY_MS = 1_000;
+/** Time for attempts to end at shutdown. Those that have not ended are repeated by another node. */
+const STOP_MS_MAX = 2_000;
+
+export interface DispatcherOptions {
+  readonly database: Database;
+  readonly eventLog: Pick<EventLog, "readAfter" | "latestId">;
+  readonly bus: Pick<Bus, "publish" | "subscribe">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly out: Pick<WebhookOut, "post">;
+  readonly seal: Pick<SecretSeal, "open">;
+  /** Unique for each start of each process. */
+  readonly nodeId: string;
+  /** Delays before the retries; those of the API by default. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+export interface WebhookFigures {
+  /** Attempts of this process by result. */
+  readonly attempts: { readonly delivered: number; readonly failed: number };
+  /** Webhooks that this process delivers. */
+  readonly webhooks: number;
+  /** Deliveries of these webhooks that wait for a retry, counted within the last minute; null before the first count. */
+  readonly waiting: number | null;
+}
+
+/** Delivers the events of the log to the webhooks that this node holds. Every live node holds an equal share. */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #recent = new RecentEvents();
+  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #attempts = { delivered: 0, failed: 0 };
+  readonly #results: ResultWriter;
+  readonly #endpointPorts: EndpointPorts;
+  readonly #renewal = new WakeUp();
+  readonly #stop = new AbortController();
+  readonly #failing = new Set<string>();
+  #waiting: number | null = null;
+  #loops: Promise<unknown> = Promise.resolve();
+  #unsubscribe: () => void = () => {};
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    const { database, clock, random, log, nodeId, out, eventLog, seal } = options;
+    this.#results = new ResultWriter({
+      clock,
+      log,
+      write: (states, deliveries) => writeResults(database, nodeId, states, deliveries),
+    });
+    this.#endpointPorts = {
+      ...{ clock, random, log, out, eventLog, recent: this.#recent, results: this.#results },
+      permits: new Permits({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
+      slots: {
+        healthy: new Slots(HEALTHY_ATTEMPTS_MAX),
+        failing: new Slots(FAILING_ATTEMPTS_MAX),
+        reads: new Slots(READS_MAX),
+      },
+      retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
+      readTarget: (webhookId) => selectTarget(database, nodeId, webhookId),
+      readRetries: (webhookId, page) => selectRetries(database, webhookId, page),
+      openSecret: (sealed, webhookId) => seal.open(sealed, webhookId),
+      count: (result) => {
+        this.#attempts[result] += 1;
+      },
+    };
+  }
+
+  get figures(): WebhookFigures {
+    return { attempts: { ...this.#attempts }, webhooks: this.#endpoints.size, waiting: this.#waiting };
+  }
+
+  /** Names of the tasks whose last run failed. */
+  get failingJobs(): readonly string[] {
+    return this.#failing.size === 0 && !this.#results.isFailing ? [] : ["webhooks"];
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#options.bus.subscribe(WEBHOOKS_TOPIC, () => this.#renewal.wake());
+    this.#loops = this.#run();
+  }
+
+  /** Ends the attempts, writes their results, and leaves the webhooks to the other nodes. */
+  async stop(): Promise<void> {
+    const { clock } = this.#options;
+    this.#unsubscribe();
+    this.#stop.abort();
+    this.#renewal.wake();
+    const deadline = new AbortController();
+    const release = this.#loops.then(() => this.#releaseAll()).catch(() => {});
+    await Promise.race([
+      release.finally(() => deadline.abort()),
+      clock.sleep(STOP_MS_MAX, deadline.signal).catch(() => {}),
+    ]);
+  }
+
+  async #releaseAll(): Promise<void> {
+    const { database, bus, nodeId } = this.#options;
+    const endpoints = [...this.#endpoints.values()];
+    for (const endpoint of endpoints) endpoint.end();
+    await Promise.all(endpoints.map(({ ended }) => ended));
+    await this.#results.flushed();
+    await deleteNode(database, nodeId);
+    bus.publish(WEBHOOKS_TOPIC);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    await this.#repeat("position", FOLLOW_RETRY_MS, async () => {
+      this.#recent.reset(await this.#options.eventLog.latestId());
+      return "done";
+    });
+    if (signal.aborted) return;
+    await Promise.all([
+      this.#repeat("follow", FOLLOW_RETRY_MS, () => this.#follow()),
+      this.#repeat("renew", RENEW_MS, () => this.#renew(), this.#renewal),
+      this.#repeat("clean", HOUR_MS, () => this.#clean()),
+      this.#repeat("count", WAITING_COUNT_MS, () => this.#countWaiting()),
+    ]);
+  }
+
+  async #follow(): Promise<void> {
+    const { bus, clock, eventLog } = this.#options;
+    const after = this.#recent.through;
+    const options = { log: eventLog, bus, clock, after, batchMax: FOLLOW_BATCH, signal: this.#stop.signal };
+    for await (const { events, through, hasGap } of followEvents(options)) {
+      // The endpoints read what follows the gap from the log.
+      if (hasGap) this.#recent.reset(through);
+      else this.#recent.add(events, through);
+      for (const endpoint of this.#endpoints.values()) endpoint.wake();
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { database, nodeId } = this.#options;
+    await renewNode(database, nodeId, LEASE_MS);
+    for (const target of await claimWebhooks(database, nodeId, [...this.#endpoints.keys()])) this.#open(target);
+    const surplus = this.#endpoints.size - (await selectShare(database));
+    for (const endpoint of [...this.#endpoints.values()].slice(0, Math.max(0, surplus))) endpoint.end();
+  }
+
+  #open(target: Target): void {
+    const { log } = this.#options;
+    const { webhookId } = target;
+    try {
+      const endpoint = new Endpoint(this.#endpointPorts, target);
+      this.#endpoints.set(webhookId, endpoint);
+      void endpoint.ended.then(() => this.#release(webhookId));
+    } catch (err) {
+      log.error({ err, webhook_id: webhookId }, "the secret of a webhook cannot be read; nothing is delivered to it");
+    }
+  }
+
+  /** Leaves a webhook to the other nodes. If this fails, it is claimed again. */
+  async #release(webhookId: string): Promise<void> {
+    const { database, nodeId, bus, log } = this.#options;
+    try {
+      await this.#results.flushed();
+      await releaseWebhooks(database, nodeId, [webhookId]);
+    } catch (err) {
+      log.warn({ err, webhook_id: webhookId }, "a webhook could not be released");
+    }
+    this.#endpoints.delete(webhookId);
+    bus.publish(WEBHOOKS_TOPIC);
+  }
+
+  async #clean(): Promise<void> {
+    const { database, clock } = this.#options;
+    await deleteOldDeliveries(database, clock.now() - DELIVERY_DAYS * 24 * HOUR_MS);
+  }
+
+  async #countWaiting(): Promise<void> {
+    this.#waiting = await countWaiting(this.#options.database, this.#options.nodeId);
+  }
+
+  /** Runs a task again and again, until it returns "done" or the dispatcher stops. Logs the first of consecutive failures. */
+  async #repeat(
+    name: string,
+    pauseMs: number,
+    task: () => Promise<unknown>,
+    wakeUp: WakeUp = new WakeUp(),
+  ): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stop;
+    const onAbort = () => wakeUp.wake();
+    signal.addEventListener("abort", onAbort);
+    while (!signal.aborted) {
+      try {
+        if ((await task()) === "done") break;
+        this.#failing.delete(name);
+      } catch (err) {
+        if (!this.#failing.has(name)) log.warn({ err, task: name }, "webhooks could not be processed");
+        this.#failing.add(name);
+      }
+      if (!signal.aborted) await wakeUp.wait(clock, pauseMs);
+    }
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,275 @@
+import type { EventLog } from "../../event-log/index.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Random } from "../../ports/random.ts";
+import type { WebhookAnswer, WebhookOut } from "../../ports/webhook-out.ts";
+import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
+import { isDelivered, judgeAttempt } from "./outcome.ts";
+import type { Permit, Permits } from "./permits.ts";
+import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
+import type { ResultWriter } from "./result-writer.ts";
+import { signDelivery } from "./signature.ts";
+import type { Slots } from "./slots.ts";
+import { WakeUp } from "./wake-up.ts";
+
+/** First attempts at the same time. One at a time keeps the order of events; after a failure there is no order to keep. */
+const FIRST_ATTEMPTS_HEALTHY = 1;
+const FIRST_ATTEMPTS_FAILING = 2;
+const RETRIES_MAX = 2;
+const RETRIES_PER_READ = 50;
+const EVENTS_PER_READ = 64;
+const STORE_RETRY_MS = 1_000;
+/** First attempts wait while this many results are not written. */
+const UNWRITTEN_MAX = 2_000;
+/** Ids that are read again at most after a restart, if the webhook does not select them. */
+const UNSAVED_IDS_MAX = 1_000;
+
+export interface EndpointPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly out: Pick<WebhookOut, "post">;
+  readonly eventLog: Pick<EventLog, "readAfter">;
+  readonly recent: RecentEvents;
+  readonly permits: Pick<Permits, "request">;
+  readonly results: Pick<ResultWriter, "add" | "advance" | "flushed" | "size">;
+  /** Attempts of endpoints whose last attempt failed have slots of their own, so that they do not delay the others. */
+  readonly slots: { readonly healthy: Slots; readonly failing: Slots; readonly reads: Slots };
+  readonly retryDelaysMs: readonly number[];
+  readonly readTarget: (webhookId: string) => Promise<Target | null>;
+  readonly readRetries: (
+    webhookId: string,
+    page: { readonly now: number; readonly limit: number },
+  ) => Promise<{ readonly due: readonly Message[]; readonly nextAt: number | null }>;
+  readonly openSecret: (sealed: string, webhookId: string) => string;
+  readonly count: (result: "delivered" | "failed") => void;
+}
+
+/**
+ * Delivers to one webhook, until it is stopped, or the webhook is deleted or disabled, or belongs to another node. Events
+ * are sent once in the order of the log. What fails is stored, and repeated besides.
+ */
+export class Endpoint {
+  readonly #ports: EndpointPorts;
+  #target: Target;
+  #secrets: readonly { readonly secret: string; readonly until: number }[];
+  #position: number;
+  #savedPosition: number;
+  #streak: FailureStreak;
+  #permit: Permit | null = null;
+  #pausedUntil = 0;
+  #nextRetryAt: number | null = 0;
+  #isEnding = false;
+  readonly #events = new WakeUp();
+  readonly #retries = new WakeUp();
+  /** Resolves when no attempt is running and none will begin. */
+  readonly ended: Promise<void>;
+
+  constructor(ports: EndpointPorts, target: Target) {
+    this.#ports = ports;
+    this.#target = target;
+    this.#secrets = this.#openSecrets(target);
+    this.#position = target.position;
+    this.#savedPosition = target.position;
+    this.#streak = target.streak;
+    this.ended = Promise.all([
+      this.#repeat(this.#events, () => this.#sendNext()),
+      this.#repeat(this.#retries, () => this.#sendRetries()),
+    ]).then(() => {});
+  }
+
+  /** New events are in memory. */
+  wake(): void {
+    this.#events.wake();
+  }
+
+  /** Ends without beginning another attempt. */
+  end(): void {
+    this.#isEnding = true;
+    this.#events.wake();
+    this.#retries.wake();
+  }
+
+  /** Runs steps until the end. A step returns the milliseconds to wait, or null to wait for a wake-up. */
+  async #repeat(wakeUp: WakeUp, step: () => Promise<number | null>): Promise<void> {
+    const { clock, log } = this.#ports;
+    while (!this.#isEnding) {
+      let waitMs: number | null = STORE_RETRY_MS;
+      try {
+        waitMs = await step();
+      } catch (err) {
+        log.warn({ err, webhook_id: this.#target.webhookId }, "events could not be read for a webhook");
+      }
+      if (this.#isEnding) break;
+      if (waitMs !== 0) await wakeUp.wait(clock, waitMs);
+    }
+  }
+
+  async #sendNext(): Promise<number | null> {
+    const { clock, results } = this.#ports;
+    const pauseMs = this.#pausedUntil - clock.now();
+    if (pauseMs > 0) return pauseMs;
+    if (results.size > UNWRITTEN_MAX) await results.flushed();
+    const { events, through, isComplete } = await this.#readEvents();
+    for (let index = 0; index < events.length; ) {
+      const countMax = this.#streak.count === 0 ? FIRST_ATTEMPTS_HEALTHY : FIRST_ATTEMPTS_FAILING;
+      const batch = events.slice(index, index + countMax);
+      const areSent = await Promise.all(batch.map((event) => this.#attempt(toMessage(event))));
+      if (areSent.includes(false)) return 0;
+      index += batch.length;
+      this.#advance(batch.at(-1)?.id ?? through, true);
+      if (this.#pausedUntil > clock.now()) return 0;
+    }
+    this.#advance(through, false);
+    return isComplete ? null : 0;
+  }
+
+  /** Reads the next events from memory, or from the log if the webhook is behind. */
+  async #readEvents(): Promise<{
+    readonly events: readonly RecentEvent[];
+    readonly through: number;
+    readonly isComplete: boolean;
+  }> {
+    const { recent, eventLog, slots } = this.#ports;
+    const { events: types } = this.#target;
+    if (this.#position >= recent.floor) {
+      const found = recent.find(this.#position, types, EVENTS_PER_READ);
+      return { ...found, isComplete: found.through >= recent.through };
+    }
+    const page = await slots.reads.run(() =>
+      eventLog.readAfter(this.#position, { limit: EVENTS_PER_READ, filter: { types } }),
+    );
+    return { events: page.events.map(toRecentEvent), through: page.through, isComplete: false };
+  }
+
+  #advance(position: number, mustSave: boolean): void {
+    this.#position = Math.max(this.#position, position);
+    if (!mustSave && this.#position - this.#savedPosition < UNSAVED_IDS_MAX) return;
+    this.#savedPosition = this.#position;
+    this.#ports.results.advance(this.#target.webhookId, this.#position, this.#target.revision);
+  }
+
+  async #sendRetries(): Promise<number | null> {
+    const { clock, results, slots, readRetries } = this.#ports;
+    const waitMs = this.#nextRetryAt === null ? null : Math.max(this.#nextRetryAt, this.#pausedUntil) - clock.now();
+    if (waitMs === null || waitMs > 0) return waitMs;
+    // Otherwise a retry whose result is not written would be read again.
+    await results.flushed();
+    this.#nextRetryAt = null;
+    const { webhookId } = this.#target;
+    const page = await slots.reads
+      .run(() => readRetries(webhookId, { now: clock.now(), limit: RETRIES_PER_READ }))
+      .catch((error: unknown) => {
+        this.#nextRetryAt = clock.now();
+        throw error;
+      });
+    const queue = [...page.due];
+    const sendQueue = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift())
+        if (!(await this.#attempt(next))) queue.length = 0;
+    };
+    await Promise.all(Array.from({ length: RETRIES_MAX }, sendQueue));
+    this.#planRetry(page.due.length > 0 ? clock.now() : page.nextAt);
+    return 0;
+  }
+
+  #planRetry(at: number | null): void {
+    if (at === null || (this.#nextRetryAt !== null && this.#nextRetryAt <= at)) return;
+    this.#nextRetryAt = at;
+    this.#retries.wake();
+  }
+
+  /** Returns false if the message was not sent, because this endpoint ends. */
+  #attempt(message: Message): Promise<boolean> {
+    const { healthy, failing } = this.#ports.slots;
+    return (this.#streak.count === 0 ? healthy : failing).run(async () => {
+      if (!(await this.#isPermitted())) return false;
+      const startedAt = this.#ports.clock.now();
+      const startedMonotonic = this.#ports.clock.monotonic();
+      const answer = await this.#post(message, startedAt);
+      const latencyMs = this.#ports.clock.monotonic() - startedMonotonic;
+      this.#record(message, answer, { startedAt, endedAt: this.#ports.clock.now(), latencyMs });
+      return true;
+    });
+  }
+
+  /** Whether an attempt may begin now. Reads the webhook again if the customer has changed it. */
+  async #isPermitted(): Promise<boolean> {
+    const { clock, permits, readTarget } = this.#ports;
+    const { webhookId } = this.#target;
+    while (!this.#isEnding) {
+      const permit = this.#permit;
+      if (permit?.revision === this.#target.revision && clock.monotonic() < permit.until) return true;
+      try {
+        this.#permit = await permits.request(webhookId);
+        if (this.#permit === null) this.end();
+        else if (this.#permit.revision !== this.#target.revision) await this.#reload(await readTarget(webhookId));
+      } catch (err) {
+        this.#ports.log.warn({ err, webhook_id: webhookId }, "a webhook could not be read");
+        await clock.sleep(STORE_RETRY_MS);
+      }
+    }
+    return false;
+  }
+
+  async #reload(target: Target | null): Promise<void> {
+    if (target === null || target.webhookId !== this.#target.webhookId) return this.end();
+    this.#target = target;
+    this.#secrets = this.#openSecrets(target);
+    this.#streak = target.streak;
+    this.#position = Math.max(this.#position, target.position);
+    this.#planRetry(this.#ports.clock.now());
+  }
+
+  #openSecrets({ webhookId, sealedSecret, sealedPreviousSecret, previousSecretUntil }: Target) {
+    const { openSecret } = this.#ports;
+    const current = { secret: openSecret(sealedSecret, webhookId), until: Number.POSITIVE_INFINITY };
+    if (sealedPreviousSecret === null) return [current];
+    return [current, { secret: openSecret(sealedPreviousSecret, webhookId), until: previousSecretUntil ?? 0 }];
+  }
+
+  #post({ eventId, body }: Message, sentAt: number): Promise<WebhookAnswer> {
+    const secrets = this.#secrets.filter(({ until }) => sentAt < until).map(({ secret }) => secret);
+    const headers = createHeaders(
+      { id: `evt_${eventId}`, sentAt, body },
+      secrets as unknown as readonly [string, ...string[]],
+    );
+    return this.#ports.out.post({ url: this.#target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX });
+  }
+
+  #record(message: Message, answer: WebhookAnswer, times: Parameters<typeof judgeAttempt>[2]): void {
+    const { log, results, count } = this.#ports;
+    const { webhookId, revision } = this.#target;
+    const { delivery, streak, disables, pausedUntil } = judgeAttempt(message, answer, times, this.#streak, this.#ports);
+    this.#streak = streak;
+    results.add({ ...delivery, webhookId, body: message.body }, { revision, streak, disables });
+    count(isDelivered(answer) ? "delivered" : "failed");
+    if (answer.kind === "failed") log.debug({ webhook_id: webhookId, failure: answer.failure }, "a delivery failed");
+    if (pausedUntil !== null) this.#pausedUntil = Math.max(this.#pausedUntil, pausedUntil);
+    this.#planRetry(delivery.nextAttemptAt);
+    if (disables) {
+      log.info({ webhook_id: webhookId }, "a webhook was disabled after failures");
+      this.end();
+    }
+  }
+}
+
+const toMessage = ({ id, type, body }: RecentEvent): Message => ({
+  eventId: id,
+  eventType: type,
+  body,
+  attempts: 0,
+  firstAttemptAt: null,
+});
+
+/** Headers of a delivery. */
+export function createHeaders(
+  content: Parameters<typeof signDelivery>[0],
+  secrets: Parameters<typeof signDelivery>[1],
+): Record<string, string> {
+  return {
+    "content-type": "application/json",
+    "user-agent": "Parallax-Webhooks/1.0",
+    ...signDelivery(content, secrets),
+  };
+}

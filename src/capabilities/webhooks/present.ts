@@ -1,0 +1,52 @@
+import type { Delivery, Webhook } from "./model.ts";
+import { isDelivered } from "./outcome.ts";
+import type { ChangedWebhook, TestResult } from "./service.ts";
+
+/** What customers see of a failure without a response. The reason would tell what is behind an address. */
+const NO_RESPONSE = "No valid response arrived within 10 seconds";
+
+/** Creates the Webhook object of the API. */
+export function presentWebhook(webhook: Webhook) {
+  return {
+    webhook_id: webhook.webhookId,
+    url: webhook.url,
+    events: webhook.events,
+    enabled: webhook.enabled,
+    failure_count: webhook.failureCount,
+    created_at: toIso(webhook.createdAt),
+  };
+}
+
+/** Adds the secret that the service has just made. */
+export const presentChangedWebhook = ({ newSecret, ...webhook }: ChangedWebhook) => ({
+  ...presentWebhook(webhook),
+  ...(newSecret === null ? {} : { secret: newSecret }),
+});
+
+/** Creates the WebhookDelivery object of the API. */
+export function presentDelivery(delivery: Delivery) {
+  return {
+    event_id: String(delivery.eventId),
+    event_type: delivery.eventType,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    first_attempt_at: toIso(delivery.firstAttemptAt),
+    last_attempt_at: toIso(delivery.lastAttemptAt),
+    response_status: delivery.responseStatus,
+    response_head: delivery.responseHead,
+    problem: delivery.responseStatus === null ? NO_RESPONSE : null,
+    latency_ms: delivery.latencyMs,
+    next_attempt_at: delivery.nextAttemptAt === null ? null : toIso(delivery.nextAttemptAt),
+  };
+}
+
+/** Creates the WebhookTest object of the API. */
+export const presentTest = ({ answer, latencyMs }: TestResult) => ({
+  delivered: isDelivered(answer),
+  response_status: answer.kind === "answered" ? answer.status : null,
+  response_head: answer.kind === "answered" ? answer.bodyHead.toWellFormed() : null,
+  problem: answer.kind === "answered" ? null : NO_RESPONSE,
+  latency_ms: latencyMs,
+});
+
+const toIso = (at: number): string => new Date(at).toISOString();

@@ -1,0 +1,178 @@
+import { AppError, InvalidRequestError, rateLimited } from "../../domain/errors.ts";
+import type { EventType } from "../../event-log/index.ts";
+import type { Bus } from "../../ports/bus.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Database } from "../../ports/database.ts";
+import type { Random } from "../../ports/random.ts";
+import type { SecretSeal } from "../../ports/secret-seal.ts";
+import type { CheckWebhookUrl, WebhookAnswer, WebhookOut } from "../../ports/webhook-out.ts";
+import { lockReporter } from "../consensus/index.ts";
+import { randomBase32 } from "../keys/index.ts";
+import { createHeaders } from "./endpoint.ts";
+import {
+  ATTEMPT_MS_MAX,
+  type Delivery,
+  SECRET_OVERLAP_MS,
+  TEST_INTERVAL_MS,
+  WEBHOOKS_PER_CUSTOMER_MAX,
+  WEBHOOKS_TOPIC,
+  type Webhook,
+} from "./model.ts";
+import { PERMIT_MS } from "./permits.ts";
+import {
+  countWebhooks,
+  deleteWebhook,
+  insertWebhook,
+  reserveTest,
+  selectDeliveries,
+  selectWebhooks,
+  type TestTarget,
+  updateWebhook,
+} from "./queries.ts";
+import { formatSecret } from "./signature.ts";
+
+const ID_LENGTH = 26;
+const SECRET_BYTES = 32;
+
+export interface WebhooksPorts {
+  readonly database: Database;
+  readonly bus: Pick<Bus, "publish">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly out: Pick<WebhookOut, "post">;
+  readonly seal: SecretSeal;
+  readonly checkUrl: CheckWebhookUrl;
+}
+
+export interface Registration {
+  readonly url: string;
+  readonly events: readonly EventType[];
+  /** Null makes a secret, which is returned once. */
+  readonly secret: string | null;
+}
+
+export interface Change {
+  /** Undefined leaves a field as it is. */
+  readonly enabled?: boolean;
+  readonly events?: readonly EventType[];
+  readonly secret?: string;
+  /** Makes a new secret, which is returned once. */
+  readonly rollSecret?: boolean;
+}
+
+/** A webhook, with its secret if the service has just made one. */
+export type ChangedWebhook = Webhook & { readonly newSecret: string | null };
+
+export interface TestResult {
+  readonly answer: WebhookAnswer;
+  readonly latencyMs: number;
+}
+
+export type WebhookService = ReturnType<typeof createWebhookService>;
+
+/** Registers and changes the webhooks of customers. Unknown webhooks and those of others throw `webhook_not_found`. */
+export function createWebhookService({ database, bus, clock, random, out, seal, checkUrl }: WebhooksPorts) {
+  const makeSecret = () => formatSecret(random.bytes(SECRET_BYTES));
+  /** Waits until no node begins an attempt any more that the change does not allow. */
+  const takeEffect = async (): Promise<void> => {
+    bus.publish(WEBHOOKS_TOPIC);
+    await clock.sleep(PERMIT_MS);
+  };
+
+  return {
+    /** @throws AppError `webhook_limit_reached`; InvalidRequestError if the URL cannot be registered */
+    async register(customerId: string, { url: requestedUrl, events, secret }: Registration): Promise<ChangedWebhook> {
+      const checked = checkUrl(requestedUrl);
+      if (checked.kind === "invalid") throw invalidUrl(checked.problem, requestedUrl);
+      const newSecret = secret === null ? makeSecret() : null;
+      const webhookId = `wh-${randomBase32(random, ID_LENGTH)}`;
+      const sealedSecret = seal.seal(secret ?? newSecret ?? "", webhookId);
+      const webhook = { webhookId, url: checked.url, events: [...new Set(events)], createdAt: clock.now() };
+      await database.transaction(async (transaction) => {
+        // Registrations of a customer are stored one after the other, and a deletion of the customer waits for them.
+        if (!(await lockReporter(transaction, customerId)))
+          throw new AppError("unauthorized", "Invalid or expired API key");
+        if ((await countWebhooks(transaction, customerId)) >= WEBHOOKS_PER_CUSTOMER_MAX)
+          throw new AppError(
+            "webhook_limit_reached",
+            `An account has at most ${WEBHOOKS_PER_CUSTOMER_MAX} webhooks: delete one first`,
+          );
+        await insertWebhook(transaction, customerId, { ...webhook, sealedSecret });
+      });
+      bus.publish(WEBHOOKS_TOPIC);
+      return { ...webhook, enabled: true, failureCount: 0, newSecret };
+    },
+
+    list: (customerId: string): Promise<Webhook[]> => selectWebhooks(database, customerId),
+
+    /** No attempt begins after this resolves. */
+    async remove(customerId: string, webhookId: string): Promise<void> {
+      if (!(await database.transaction((transaction) => deleteWebhook(transaction, customerId, webhookId))))
+        throw notFound();
+      await takeEffect();
+    },
+
+    /** A replaced secret also signs for 24 hours. After `enabled: false`, no attempt begins after this resolves. */
+    async change(
+      customerId: string,
+      webhookId: string,
+      { enabled, events, secret, rollSecret = false }: Change,
+    ): Promise<ChangedWebhook> {
+      const newSecret = rollSecret ? makeSecret() : null;
+      const nextSecret = newSecret ?? secret;
+      const change = {
+        enabled: enabled ?? null,
+        events: events === undefined ? null : [...new Set(events)],
+        sealedSecret: nextSecret === undefined ? null : seal.seal(nextSecret, webhookId),
+        previousSecretUntil: clock.now() + SECRET_OVERLAP_MS,
+      };
+      const webhook = await database.transaction((transaction) =>
+        updateWebhook(transaction, customerId, webhookId, change),
+      );
+      if (webhook === null) throw notFound();
+      await takeEffect();
+      return { ...webhook, newSecret };
+    },
+
+    /** Sends a signed test event now, also to a disabled webhook. @throws AppError `rate_limited` */
+    async test(customerId: string, webhookId: string): Promise<TestResult> {
+      const now = clock.now();
+      const target = await reserveTest(database, customerId, webhookId, { now, intervalMs: TEST_INTERVAL_MS });
+      if (target === null) throw notFound();
+      if ("waitMs" in target) throw rateLimited("A webhook can be tested every 10 seconds", target.waitMs);
+      const id = `test_${randomBase32(random, ID_LENGTH)}`;
+      const body = JSON.stringify({
+        ...{ id, type: "test", timestamp: new Date(now).toISOString(), webhook_id: webhookId },
+      });
+      const headers = createHeaders({ id: `evt_${id}`, sentAt: now, body }, openSecrets(target, webhookId, now));
+      const startedAt = clock.monotonic();
+      const answer = await out.post({ url: target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX });
+      return { answer, latencyMs: Math.round(clock.monotonic() - startedAt) };
+    },
+
+    /** Attempted deliveries, newest event first. @param page.before  events with lower ids */
+    async deliveries(
+      customerId: string,
+      webhookId: string,
+      page: { readonly before: number; readonly limit: number },
+    ): Promise<Delivery[]> {
+      const deliveries = await selectDeliveries(database, customerId, webhookId, page);
+      if (deliveries === null) throw notFound();
+      return deliveries;
+    },
+  };
+
+  function openSecrets(target: TestTarget, webhookId: string, now: number): readonly [string, ...string[]] {
+    const { secret, previousSecret, previousSecretUntil } = target;
+    const isOverlapping = previousSecret !== null && now < (previousSecretUntil?.getTime() ?? 0);
+    return [seal.open(secret, webhookId), ...(isOverlapping ? [seal.open(previousSecret, webhookId)] : [])];
+  }
+}
+
+const notFound = () => new AppError("webhook_not_found", "Your account has no webhook with this id");
+
+function invalidUrl(problem: string, url: string): InvalidRequestError {
+  return new InvalidRequestError([
+    { type: "value_error", loc: ["body", "url"], msg: `Value error, ${problem}`, input: url, ctx: { error: {} } },
+  ]);
+}

@@ -1,0 +1,28 @@
+import type { AppPorts } from "../../../src/app.ts";
+import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";
+
+/** Seals by a prefix, so that a test can see whose secret it is. */
+export const fakeSeal: AppPorts["secretSeal"] = {
+  seal: (secret, owner) => Buffer.from(`${owner}:${secret}`).toString("base64"),
+  open(sealed, owner) {
+    const text = Buffer.from(sealed, "base64").toString();
+    if (!text.startsWith(`${owner}:`)) throw new Error("sealed for another owner");
+    return text.slice(owner.length + 1);
+  },
+};
+
+/** Accepts https URLs. Requests are answered by `answer`, by default with 200. */
+export function fakeWebhookPorts(
+  answer: (request: WebhookRequest) => WebhookAnswer | Promise<WebhookAnswer> = () => ok(),
+): Pick<AppPorts, "webhookOut" | "secretSeal" | "checkWebhookUrl"> {
+  return {
+    webhookOut: { post: async (request) => answer(request), close: async () => {} },
+    secretSeal: fakeSeal,
+    checkWebhookUrl: (url) =>
+      URL.parse(url)?.protocol === "https:"
+        ? { kind: "valid", url }
+        : { kind: "invalid", problem: "the URL must be https" },
+  };
+}
+
+export const ok = (status = 200): WebhookAnswer => ({ kind: "answered", status, retryAt: null, bodyHead: "" });
