@@ -24,11 +24,13 @@ const CACHED_SIMULATORS_MAX = 2_048;
 export interface WorldOptions extends UniverseOptions {
   /** Trading activity after genesis is faster by this factor. */
   readonly speed: number;
+  /** Whether the quotes of markets of one event contradict each other at times; true by default. */
+  readonly hasDisplacedQuotes?: boolean;
 }
 
 /** Creates a deterministic world: the same options produce the same books, trades and outcomes at any time. */
 export function createWorld(options: WorldOptions): SimulatedWorld {
-  const { seed, genesis, speed } = options;
+  const { seed, genesis, speed, hasDisplacedQuotes = true } = options;
   const universe = new Universe(options);
   const clock = createActivityClock(genesis, speed);
   const simulators = new Map<ListedMarket, MarketSimulator>();
@@ -36,7 +38,7 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
   const simulatorOf = (market: ListedMarket): MarketSimulator => {
     let simulator = simulators.get(market);
     if (simulator === undefined) {
-      const simulation = { seed, clock, pause: pauseOf(market, seed) };
+      const simulation = { seed, clock, hasDisplacedQuotes, pause: pauseOf(market, seed) };
       simulator = new MarketSimulator(market, groundTruthOf(market), simulation);
       simulators.set(market, simulator);
       const oldest = simulators.keys().next();

@@ -53,7 +53,11 @@ export type MarketMaker = ReturnType<typeof createMarketMaker>;
 export function createMarketMaker(
   { venue, index, tick, event }: ListedMarket,
   { process, criterion, tradingEndsAt }: GroundTruth,
-  { seed, clock }: { readonly seed: number; readonly clock: ActivityClock },
+  {
+    seed,
+    clock,
+    hasDisplacedQuotes,
+  }: { readonly seed: number; readonly clock: ActivityClock; readonly hasDisplacedQuotes: boolean },
   { depth, halfSpread }: { readonly depth: number; readonly halfSpread: number },
 ) {
   /** Returns the quote error in standard deviations: a sum of linearly interpolated random points at several wavelengths. */
@@ -70,7 +74,7 @@ export function createMarketMaker(
     return sum / Math.sqrt(ERROR_WAVELENGTHS.length);
   };
   const displacementOf = (slot: number): number => {
-    if (event.markets.length < 2) return 0;
+    if (!hasDisplacedQuotes || event.markets.length < 2) return 0;
     const key = extendHash(hashKeys(seed, index, Draw.displaced), slot);
     if (uniformFromHash(key) >= DISPLACED_SHARE) return 0;
     const share = 2 * uniformFromHash(extendHash(key, 1)) - 1;

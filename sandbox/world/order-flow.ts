@@ -31,6 +31,7 @@ export interface Pause {
 export interface SimulationOptions {
   readonly seed: number;
   readonly clock: ActivityClock;
+  readonly hasDisplacedQuotes: boolean;
   readonly pause: Pause | null;
 }
 

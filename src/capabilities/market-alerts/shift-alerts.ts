@@ -67,7 +67,7 @@ async function readShifts(database: Database, candidates: readonly ShiftCandidat
 }
 
 /** @param shifts  the market's logged shifts of this clock hour and the one before, oldest first */
-function judge(
+export function judge(
   candidate: ShiftCandidate,
   closes: readonly HourlyClose[],
   shifts: readonly EarlierShift[],

@@ -1,0 +1,195 @@
+/**
+ * Measures the detectors of market alerts:
+ *
+ * node bench/alerts.ts quiet [--seeds 1,2,3 --markets 100 --days 14]   false alarms in simulated worlds, and planted shifts found
+ * node bench/alerts.ts cost [--markets 40000 --rounds 7]               time of a tick with and without the detectors
+ */
+import { parseArgs } from "node:util";
+import { createWorld } from "../sandbox/world/index.ts";
+import { groundTruthOf } from "../sandbox/world/list-event.ts";
+import { trueProbability } from "../sandbox/world/truth.ts";
+import type { ListedMarket } from "../sandbox/world/types.ts";
+import { systemClock } from "../src/adapters/system/system-clock.ts";
+import { type BoardMarket, MarketBoard } from "../src/board/index.ts";
+import { DEFAULT_ALERT_LIMITS } from "../src/capabilities/market-alerts/index.ts";
+import { PriceWatch } from "../src/capabilities/market-alerts/price-watch.ts";
+import { judge } from "../src/capabilities/market-alerts/shift-alerts.ts";
+import { yesPrice as displayedPrice } from "../src/domain/market.ts";
+import { LiveFeed } from "../src/ingest/live-feed.ts";
+import { type EarlierShift, hourlySigma, shiftSigmas } from "../src/quant/alerts/price-shift.ts";
+import { logOdds } from "../src/quant/log-odds.ts";
+import { SAMPLE_AT, sampleMarket } from "../test/support/markets/market-samples.ts";
+import { interleave } from "./harness/rounds.ts";
+import { spreadOf } from "./harness/statistics.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const STEP_MS = 10 * 60_000;
+const GENESIS = Date.UTC(2026, 10, 20);
+const LIMITS = DEFAULT_ALERT_LIMITS.priceShift;
+/** Quotes follow the truth with a delay of up to this time. */
+const LAG_MS = HOUR_MS;
+/** Share of an announced move that the true probability must have made. */
+const TRUE_SHARE_MIN = 0.5;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seeds: { type: "string", default: "1,2,3" },
+    markets: { type: "string" },
+    days: { type: "string", default: "14" },
+    displaced: { type: "boolean", default: false },
+    rounds: { type: "string", default: "7" },
+  },
+});
+const print = (text: string) => process.stdout.write(`${text}\n`);
+const TEMPLATE: BoardMarket = new MarketBoard(() => SAMPLE_AT).apply(sampleMarket("m"), SAMPLE_AT).market;
+
+interface Totals {
+  days: number;
+  alarms: number;
+  falseAlarms: number;
+  planted: number;
+  found: number;
+}
+
+/** Whether the true probability made at least half of the announced move. */
+function isTrueMove(market: ListedMarket, { at, oldPrice, newPrice }: EarlierShift, oldAt: number): boolean {
+  const { process, criterion } = groundTruthOf(market);
+  const after = logOdds(trueProbability(process, criterion, at));
+  const announced = logOdds(newPrice) - logOdds(oldPrice);
+  for (let from = oldAt - LAG_MS; from <= oldAt; from += STEP_MS)
+    if ((after - logOdds(trueProbability(process, criterion, from))) / announced >= TRUE_SHARE_MIN) return true;
+  return false;
+}
+
+/** Feeds one market's prices of the days before genesis to the detector, and then plants a shift. */
+function replay(world: ReturnType<typeof createWorld>, market: ListedMarket, days: number, totals: Totals): void {
+  const watch = new PriceWatch(LIMITS);
+  const boardMarket = { ...TEMPLATE, listing: { ...TEMPLATE.listing, marketId: String(market.index) } };
+  const closes: { at: number; yesPrice: number }[] = [];
+  const shifts: EarlierShift[] = [];
+  let previous: BoardMarket | null = null;
+  /** Observes a price twice, as a confirmed one. Returns the new alert. */
+  const observe = (at: number, yesPrice: number): { shift: EarlierShift; oldAt: number } | null => {
+    const current: BoardMarket = { ...boardMarket, yesPrice, updatedAt: at };
+    if (watch.add(current, previous, at)) watch.add(current, current, at + 1);
+    previous = current;
+    const [candidate] = watch.peek(1);
+    if (candidate === undefined) return null;
+    const recent = shifts.filter((shift) => Math.floor(at / HOUR_MS) - Math.floor(shift.at / HOUR_MS) <= 1);
+    const judgement = judge(candidate, closes, recent, LIMITS);
+    watch.settle([judgement]);
+    if (judgement.event === null || judgement.lastShift === null) return null;
+    shifts.push(judgement.lastShift);
+    return { shift: judgement.lastShift, oldAt: candidate.old.at };
+  };
+  const start = Math.max(market.openAt, GENESIS - days * DAY_MS);
+  const end = Math.min(market.closeAt, groundTruthOf(market).tradingEndsAt, GENESIS) - 1;
+  let last: number | null = null;
+  for (let at = Math.ceil(start / STEP_MS) * STEP_MS; at < end; at += STEP_MS) {
+    if (world.lifecycle(market, at).phase !== "active") continue;
+    const { bids, asks, lastPrice } = world.book(market, at);
+    const [bid, ask] = [bids[0]?.price ?? null, asks[0]?.price ?? null];
+    const indicativePrice = market.mechanism === "amm" ? world.probability(market, at) : null;
+    last = displayedPrice({ bid, ask, lastPrice: indicativePrice === null ? lastPrice : null, indicativePrice });
+    if (last === null) continue;
+    totals.days += STEP_MS / DAY_MS;
+    const alert = observe(at, last);
+    if (alert !== null) {
+      totals.alarms += 1;
+      if (!isTrueMove(market, alert.shift, alert.oldAt)) totals.falseAlarms += 1;
+    }
+    if (at % HOUR_MS === 0) closes.push({ at, yesPrice: last });
+  }
+  plantShift(closes, last, end, observe, totals);
+}
+
+/** Plants the smallest shift that the limits announce, and counts whether it is found. */
+function plantShift(
+  closes: readonly { at: number; yesPrice: number }[],
+  last: number | null,
+  end: number,
+  observe: (at: number, price: number) => unknown,
+  totals: Totals,
+): void {
+  const at = end + 2 * HOUR_MS;
+  const sigma = hourlySigma(closes, 48, LIMITS.minHours);
+  if (sigma === null || last === null || last < 0.05 || last > 0.9) return;
+  for (let move = LIMITS.minMove; last + move < 0.97; move += 0.005) {
+    if (shiftSigmas(last, last + move, sigma, LIMITS.sigmaFloor) < LIMITS.minSigmas + 0.1) continue;
+    totals.planted += 1;
+    observe(at, last);
+    if (observe(at + 60_000, last + move) !== null) totals.found += 1;
+    return;
+  }
+}
+
+function measureQuiet(): void {
+  const days = Number(values.days);
+  const all: Totals = { days: 0, alarms: 0, falseAlarms: 0, planted: 0, found: 0 };
+  const describe = ({ days: marketDays, alarms, falseAlarms, planted, found }: Totals) =>
+    `${marketDays.toFixed(0)} market-days, ${alarms} alerts, ${falseAlarms} false: ${((1_000 * falseAlarms) / marketDays).toFixed(2)} per 1,000 market-days; planted shifts found ${found} of ${planted}`;
+  for (const seed of values.seeds.split(",").map(Number)) {
+    const world = createWorld({
+      seed,
+      genesis: GENESIS,
+      speed: 1,
+      marketCount: Number(values.markets ?? 100),
+      hasDisplacedQuotes: values.displaced,
+    });
+    const totals: Totals = { days: 0, alarms: 0, falseAlarms: 0, planted: 0, found: 0 };
+    for (const venue of ["kalshi", "polymarket", "limitless"] as const)
+      for (const market of world.markets(venue, GENESIS)) replay(world, market, days, totals);
+    for (const key of Object.keys(all) as (keyof Totals)[]) all[key] += totals[key];
+    print(`seed ${seed}: ${describe(totals)}`);
+  }
+  print(`all: ${describe(all)}`);
+}
+
+/** Microseconds of CPU per tick of a board with `count` markets, with the detectors or without. */
+function measureTicks(count: number, hasDetectors: boolean): number {
+  const board = new MarketBoard(() => systemClock.now());
+  const live = new LiveFeed(systemClock);
+  const watch = new PriceWatch(LIMITS);
+  if (hasDetectors)
+    live.observe({
+      onStart: () => {},
+      onPrice: (market, previous, at) => watch.add(market, previous, at),
+      onTrade: () => {},
+    });
+  const now = systemClock.now();
+  for (let index = 0; index < count; index++)
+    board.apply(sampleMarket(`m${index}`, { quote: { receivedAt: now } }), now);
+  const started = process.cpuUsage();
+  const ticks = 5 * count;
+  for (let tick = 0; tick < ticks; tick++) {
+    const mid = 0.4 + 0.02 * Math.floor(tick / count);
+    const quote = { bid: mid - 0.01, ask: mid + 0.01, eventAt: null };
+    const change = board.applyQuote("alpha", `m${tick % count}`, quote, now + tick);
+    if (typeof change !== "string") live.reportPrice(change);
+  }
+  const { user, system } = process.cpuUsage(started);
+  if (hasDetectors && watch.size !== count) throw new Error(`${watch.size} markets are watched`);
+  return (user + system) / ticks;
+}
+
+async function measureCost(): Promise<void> {
+  const count = Number(values.markets ?? 40_000);
+  const samples = await interleave(Number(values.rounds), {
+    bare: async () => measureTicks(count, false),
+    detectors: async () => measureTicks(count, true),
+  });
+  const ratios = samples.detectors.map((cost, round) => cost / (samples.bare[round] ?? Number.NaN));
+  const show = (name: string, list: readonly number[]) => {
+    const { min, median, max } = spreadOf(list);
+    print(`${name}: ${[min, median, max].map((value) => value.toFixed(2)).join(" / ")} (min / median / max)`);
+  };
+  show(`board alone, µs per tick, ${count} markets`, samples.bare);
+  show("board and detectors, µs per tick", samples.detectors);
+  show("ratio", ratios);
+}
+
+if (positionals[0] === "quiet") measureQuiet();
+else if (positionals[0] === "cost") await measureCost();
+else throw new Error("give quiet or cost");
