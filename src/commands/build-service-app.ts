@@ -59,7 +59,7 @@ export async function buildServiceApp(
     marketplaceSecrets: config.marketplaceSecrets,
     alertLimits: config.alertLimits,
     eventDays: config.eventDays,
-    ...openWebhookPorts(),
+    ...(await openWebhookPorts(config, closers)),
     analyses: {
       concurrency: config.analysisConcurrency,
       researchRunner: buildResearch(

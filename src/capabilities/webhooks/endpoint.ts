@@ -19,6 +19,7 @@ const RETRIES_MAX = 2;
 const RETRIES_PER_READ = 50;
 const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
+const UNAVAILABLE_RETRY_MS = 500;
 /** First attempts wait while this many results are not written. */
 const UNWRITTEN_MAX = 2_000;
 /** Ids that are read again at most after a restart, if the webhook does not select them. */
@@ -182,14 +183,21 @@ export class Endpoint {
   /** Returns false if the message was not sent, because this endpoint ends. */
   #attempt(message: Message): Promise<boolean> {
     const { healthy, failing } = this.#ports.slots;
+    const { clock } = this.#ports;
     return (this.#streak.count === 0 ? healthy : failing).run(async () => {
-      if (!(await this.#isPermitted())) return false;
-      const startedAt = this.#ports.clock.now();
-      const startedMonotonic = this.#ports.clock.monotonic();
-      const answer = await this.#post(message, startedAt);
-      const latencyMs = this.#ports.clock.monotonic() - startedMonotonic;
-      this.#record(message, answer, { startedAt, endedAt: this.#ports.clock.now(), latencyMs });
-      return true;
+      while (await this.#isPermitted()) {
+        const startedAt = clock.now();
+        const startedMonotonic = clock.monotonic();
+        const answer = await this.#post(message, startedAt);
+        const latencyMs = clock.monotonic() - startedMonotonic;
+        if (answer.kind === "answered" || answer.failure !== "unavailable") {
+          this.#record(message, answer, { startedAt, endedAt: clock.now(), latencyMs });
+          return true;
+        }
+        // The receiver is not at fault, so this is no attempt.
+        await clock.sleep(UNAVAILABLE_RETRY_MS);
+      }
+      return false;
     });
   }
 
@@ -234,7 +242,8 @@ export class Endpoint {
       { id: `evt_${eventId}`, sentAt, body },
       secrets as unknown as readonly [string, ...string[]],
     );
-    return this.#ports.out.post({ url: this.#target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX });
+    const { url, customerId } = this.#target;
+    return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId });
   }
 
   #record(message: Message, answer: WebhookAnswer, times: Parameters<typeof judgeAttempt>[2]): void {

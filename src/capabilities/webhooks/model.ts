@@ -43,6 +43,7 @@ export interface FailureStreak {
 /** What the node that delivers needs to know of a webhook. */
 export interface Target {
   readonly webhookId: string;
+  readonly customerId: string;
   readonly url: string;
   readonly events: readonly EventType[];
   readonly sealedSecret: string;

@@ -9,7 +9,7 @@ const DELETE_BATCHES_MAX = 200;
 const IS_ENTITLED = `exists (select from customers where customers.customer_id = webhooks.customer_id
   and plan <> 'free' and status <> 'canceled')`;
 
-const TARGET_COLUMNS = `webhook_id as "webhookId", url, events, secret as "sealedSecret",
+const TARGET_COLUMNS = `webhook_id as "webhookId", customer_id as "customerId", url, events, secret as "sealedSecret",
   previous_secret as "sealedPreviousSecret", previous_secret_until as "previousSecretUntil", revision,
   failure_count as count, failing_since as since, last_failure_at as "lastAt", position`;
 

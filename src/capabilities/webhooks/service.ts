@@ -146,7 +146,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       });
       const headers = createHeaders({ id: `evt_${id}`, sentAt: now, body }, openSecrets(target, webhookId, now));
       const startedAt = clock.monotonic();
-      const answer = await out.post({ url: target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX });
+      const answer = await out.post({ url: target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId });
       return { answer, latencyMs: Math.round(clock.monotonic() - startedAt) };
     },
 

@@ -1,4 +1,5 @@
 import { createInProcessBus } from "../../../src/adapters/bus/in-process-bus.ts";
+import { createWebhookHttp } from "../../../src/adapters/network/webhook-http.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { createWebhookService, Dispatcher } from "../../../src/capabilities/webhooks/index.ts";
@@ -9,7 +10,6 @@ import type { WebhookOut } from "../../../src/ports/webhook-out.ts";
 import { beforeDatabasesClose } from "../databases.ts";
 import { quietLog } from "../quiet-log.ts";
 import { fakeSeal } from "./fake-webhook-ports.ts";
-import { createPlainWebhookOut } from "./plain-webhook-out.ts";
 
 const CUSTOMER_ID = "cus-webhooks";
 const WAIT_MS_MAX = 30_000;
@@ -33,7 +33,11 @@ export interface HarnessOptions {
 
 /** The webhooks of one customer on a store, with dispatchers that the test starts. */
 export async function openWebhooks(database: Database, options: HarnessOptions = {}) {
-  const { clock = systemClock, random = systemRandom, out = createPlainWebhookOut() } = options;
+  const {
+    clock = systemClock,
+    random = systemRandom,
+    out = createWebhookHttp(systemClock, { allowsLoopback: true }),
+  } = options;
   const bus = createInProcessBus(quietLog);
   const eventLog = createEventLog({ database, bus });
   await database.query(
