@@ -156,6 +156,19 @@ eachDatabase("a market with too few hours of history has no shifts", async (data
   await alerts.stop();
 });
 
+eachDatabase("the hour of a move does not raise the deviation by which the move is judged", async (database) => {
+  const { start, observe, shifts } = await openAlerts(database);
+  await database.query(
+    `update bars_1h set yes_close = 900000 where start_at = to_timestamp($1::float8 / 1000) - interval '1 hour'`,
+    [SAMPLE_AT],
+  );
+  const alerts = start();
+  await observe(alerts, 0.41);
+  await observe(alerts, 0.5);
+  assert.deepEqual(await shifts(), ["0.41 to 0.5"]);
+  await alerts.stop();
+});
+
 eachDatabase("within an hour, only a move by as much again is logged, also after a restart", async (database) => {
   const { start, observe, shifts } = await openAlerts(database);
   const first = start();
