@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { createPgBossQueues } from "../adapters/jobs/pg-boss-queues.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
+import { createWebhookHttp } from "../adapters/network/webhook-http.ts";
+import { createCheckWebhookUrl } from "../adapters/network/webhook-url.ts";
 import { createWsSockets } from "../adapters/network/ws-socket.ts";
 import { openStateThread } from "../adapters/system/state-thread.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
@@ -17,7 +19,6 @@ import { buildResearch } from "./build-research.ts";
 import type { SandboxUrls } from "./sandbox-process.ts";
 import { loadSignUpSettings } from "./sign-up-settings.ts";
 import { StartupError } from "./startup-errors.ts";
-import { openWebhookPorts } from "./webhook-ports.ts";
 
 /** Share of the open connections that event streams may use, so that other requests can still connect. */
 const STREAM_SHARE = 0.75;
@@ -31,7 +32,10 @@ export type Closers = (() => Promise<unknown> | unknown)[];
  */
 export async function buildServiceApp(
   config: Config,
-  dependencies: Pick<AppPorts, "database" | "bus" | "journal" | "sharedLimits" | "log" | "version" | "demoKey"> & {
+  dependencies: Pick<
+    AppPorts,
+    "database" | "bus" | "journal" | "sharedLimits" | "log" | "version" | "demoKey" | "secretSeal"
+  > & {
     readonly sandboxUrls: SandboxUrls;
   },
   closers: Closers,
@@ -40,6 +44,10 @@ export async function buildServiceApp(
   const { log } = ports;
   const http = createUndiciHttp(systemClock);
   closers.push(() => http.close());
+  // Only a sandbox that other machines cannot reach may send webhooks to its own machine.
+  const allowsLoopback = config.mode === "sandbox" && !config.sandbox.isPublic;
+  const webhookOut = createWebhookHttp(systemClock, { allowsLoopback });
+  closers.push(() => webhookOut.close());
   await assertAddressChecksums(config);
   const openPool: AppPorts["openWorkerPool"] = (module) => openWorkerPool(module, systemClock);
   return buildApp({
@@ -59,7 +67,8 @@ export async function buildServiceApp(
     marketplaceSecrets: config.marketplaceSecrets,
     alertLimits: config.alertLimits,
     eventDays: config.eventDays,
-    ...(await openWebhookPorts(config, closers)),
+    webhookOut,
+    checkWebhookUrl: createCheckWebhookUrl({ allowsLoopback }),
     analyses: {
       concurrency: config.analysisConcurrency,
       researchRunner: buildResearch(

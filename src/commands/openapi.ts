@@ -3,6 +3,8 @@ import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import { createAbsentDatabase } from "../adapters/database/absent-database.ts";
 import { createMemoryQuotaJournal } from "../adapters/metering/quota-journal-memory.ts";
 import { createPinoLog } from "../adapters/system/pino-log.ts";
+import { createSecretSeal } from "../adapters/system/secret-seal.ts";
+import { systemRandom } from "../adapters/system/system-random.ts";
 import type { Config } from "../config/config.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
 import { print } from "./terminal.ts";
@@ -24,6 +26,7 @@ async function describeApi(config: Config): Promise<unknown> {
       bus: createInProcessBus(log),
       journal: createMemoryQuotaJournal(),
       sharedLimits: null,
+      secretSeal: createSecretSeal([systemRandom.bytes(32)], systemRandom),
       database: createAbsentDatabase(),
       log,
       version: "",

@@ -10,6 +10,8 @@ import { openQuotaJournal } from "../adapters/metering/quota-journal-file.ts";
 import { openRedisLimitLog } from "../adapters/metering/redis-limit-log.ts";
 import { listenOnOperatorSocket } from "../adapters/network/operator-socket.ts";
 import { ensurePrivateDir } from "../adapters/system/private-dir.ts";
+import { loadSecretKey } from "../adapters/system/secret-key-file.ts";
+import { createSecretSeal } from "../adapters/system/secret-seal.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import type { App } from "../app.ts";
@@ -75,6 +77,10 @@ export async function startService(options: {
     if (config.databaseUrl === null && !existsSync(join(config.dataDir, STORE_FOLDER)))
       onProgress(`Creating the store in ${config.dataDir} (first start only)`);
     await ensurePrivateDir(config.dataDir, log);
+    const secretSeal = createSecretSeal(
+      config.secretKeys.length > 0 ? config.secretKeys : [await loadSecretKey(config.dataDir, systemRandom)],
+      systemRandom,
+    );
     const isSandbox = config.mode === "sandbox";
     // Spawned before the store opens: loading the sandbox takes about as long.
     const sandbox = isSandbox && !hasAllVenueUrls(config) ? startSimulatedVenues(config, log) : null;
@@ -104,7 +110,17 @@ export async function startService(options: {
     const app = await buildServiceApp(
       config,
       // The enterprise demo key, because its limits are too high to reach in a sandbox.
-      { database, bus, journal, sharedLimits, log, version, demoKey: keys?.enterprise ?? null, sandboxUrls },
+      {
+        database,
+        bus,
+        journal,
+        sharedLimits,
+        secretSeal,
+        log,
+        version,
+        demoKey: keys?.enterprise ?? null,
+        sandboxUrls,
+      },
       closers,
     );
     await app.metering.start();

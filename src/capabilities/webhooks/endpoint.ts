@@ -9,12 +9,18 @@ import type { Permit, Permits } from "./permits.ts";
 import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
 import type { ResultWriter } from "./result-writer.ts";
 import { signDelivery } from "./signature.ts";
-import type { Slots } from "./slots.ts";
+import { Slots } from "./slots.ts";
 import { WakeUp } from "./wake-up.ts";
 
-/** First attempts at the same time. One at a time keeps the order of events; after a failure there is no order to keep. */
-const FIRST_ATTEMPTS_HEALTHY = 1;
-const FIRST_ATTEMPTS_FAILING = 2;
+/** Attempts at the same time, and those of them that may be retries. */
+const ATTEMPTS_MAX = 4;
+/**
+ * The next event is sent when the previous one was answered, or this time after it was sent. So a slow answer delays the
+ * others little, and they still arrive in order.
+ */
+const OVERLAP_AFTER_MS = 250;
+/** Events that may wait for the end of an earlier one, before no further one is sent. */
+const UNSETTLED_MAX = 1_000;
 const RETRIES_MAX = 2;
 const RETRIES_PER_READ = 50;
 const EVENTS_PER_READ = 64;
@@ -61,6 +67,15 @@ export class Endpoint {
   #pausedUntil = 0;
   #nextRetryAt: number | null = 0;
   #isEnding = false;
+  /** Events that were started, in order. Those behind one that is running are not stored as position. */
+  readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #slots = new Slots(ATTEMPTS_MAX);
+  #firstAttempts = 0;
+  #isPreviousSent = false;
+  /** Monotonic time at which the last first attempt was sent. */
+  #sentAt = 0;
+  readonly #turn = new WakeUp();
   readonly #events = new WakeUp();
   readonly #retries = new WakeUp();
   /** Resolves when no attempt is running and none will begin. */
@@ -76,7 +91,9 @@ export class Endpoint {
     this.ended = Promise.all([
       this.#repeat(this.#events, () => this.#sendNext()),
       this.#repeat(this.#retries, () => this.#sendRetries()),
-    ]).then(() => {});
+    ]).then(async () => {
+      await Promise.all(this.#running);
+    });
   }
 
   /** New events are in memory. */
@@ -87,6 +104,7 @@ export class Endpoint {
   /** Ends without beginning another attempt. */
   end(): void {
     this.#isEnding = true;
+    this.#turn.wake();
     this.#events.wake();
     this.#retries.wake();
   }
@@ -112,17 +130,61 @@ export class Endpoint {
     if (pauseMs > 0) return pauseMs;
     if (results.size > UNWRITTEN_MAX) await results.flushed();
     const { events, through, isComplete } = await this.#readEvents();
-    for (let index = 0; index < events.length; ) {
-      const countMax = this.#streak.count === 0 ? FIRST_ATTEMPTS_HEALTHY : FIRST_ATTEMPTS_FAILING;
-      const batch = events.slice(index, index + countMax);
-      const areSent = await Promise.all(batch.map((event) => this.#attempt(toMessage(event))));
-      if (areSent.includes(false)) return 0;
-      index += batch.length;
-      this.#advance(batch.at(-1)?.id ?? through, true);
-      if (this.#pausedUntil > clock.now()) return 0;
+    for (const event of events) {
+      await this.#waitForTurn();
+      if (this.#isEnding || this.#pausedUntil > clock.now()) return 0;
+      this.#start(event);
     }
-    this.#advance(through, false);
+    this.#position = Math.max(this.#position, through);
+    this.#settle();
     return isComplete ? null : 0;
+  }
+
+  /** Waits until the next event may be sent. After a failure, there is no order to keep. */
+  async #waitForTurn(): Promise<void> {
+    const { clock } = this.#ports;
+    while (!this.#isEnding) {
+      let waitMs: number | null = null;
+      if (this.#firstAttempts < ATTEMPTS_MAX && this.#unsettled.length < UNSETTLED_MAX) {
+        if (this.#firstAttempts === 0 || this.#streak.count > 0) return;
+        // The previous event may still wait for a slot or its permit.
+        if (this.#isPreviousSent) waitMs = this.#sentAt + OVERLAP_AFTER_MS - clock.monotonic();
+        if (waitMs !== null && waitMs <= 0) return;
+      }
+      await this.#turn.wait(clock, waitMs);
+    }
+  }
+
+  #start(event: RecentEvent): void {
+    const entry = { id: event.id, isDone: false };
+    this.#unsettled.push(entry);
+    this.#position = event.id;
+    this.#firstAttempts += 1;
+    this.#isPreviousSent = false;
+    const onSent = () => {
+      this.#isPreviousSent = true;
+      this.#sentAt = this.#ports.clock.monotonic();
+      this.#turn.wake();
+    };
+    const running = this.#attempt(toMessage(event), onSent).then((isDone) => {
+      entry.isDone = isDone;
+      this.#running.delete(running);
+      this.#firstAttempts -= 1;
+      this.#settle();
+      this.#turn.wake();
+    });
+    this.#running.add(running);
+  }
+
+  /** Stores the position before the first event that was not attempted. */
+  #settle(): void {
+    let through = this.#savedPosition;
+    while (this.#unsettled[0]?.isDone === true) through = this.#unsettled.shift()?.id ?? through;
+    const mustSave = through > this.#savedPosition;
+    if (this.#unsettled.length === 0) through = this.#position;
+    if (!mustSave && through - this.#savedPosition < UNSAVED_IDS_MAX) return;
+    this.#savedPosition = through;
+    this.#ports.results.advance(this.#target.webhookId, through, this.#target.revision);
   }
 
   /** Reads the next events from memory, or from the log if the webhook is behind. */
@@ -141,13 +203,6 @@ export class Endpoint {
       eventLog.readAfter(this.#position, { limit: EVENTS_PER_READ, filter: { types } }),
     );
     return { events: page.events.map(toRecentEvent), through: page.through, isComplete: false };
-  }
-
-  #advance(position: number, mustSave: boolean): void {
-    this.#position = Math.max(this.#position, position);
-    if (!mustSave && this.#position - this.#savedPosition < UNSAVED_IDS_MAX) return;
-    this.#savedPosition = this.#position;
-    this.#ports.results.advance(this.#target.webhookId, this.#position, this.#target.revision);
   }
 
   async #sendRetries(): Promise<number | null> {
@@ -181,11 +236,15 @@ export class Endpoint {
   }
 
   /** Returns false if the message was not sent, because this endpoint ends. */
-  #attempt(message: Message): Promise<boolean> {
-    const { healthy, failing } = this.#ports.slots;
-    const { clock } = this.#ports;
-    return (this.#streak.count === 0 ? healthy : failing).run(async () => {
+  #attempt(message: Message, onSent: () => void = () => {}): Promise<boolean> {
+    return this.#slots.run(() => this.#send(message, onSent));
+  }
+
+  #send(message: Message, onSent: () => void): Promise<boolean> {
+    const { clock, slots } = this.#ports;
+    return (this.#streak.count === 0 ? slots.healthy : slots.failing).run(async () => {
       while (await this.#isPermitted()) {
+        onSent();
         const startedAt = clock.now();
         const startedMonotonic = clock.monotonic();
         const answer = await this.#post(message, startedAt);
