@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
+import { openReceiver } from "../../../test/support/webhooks/event-receiver.ts";
 import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { createPlainWebhookOut } from "../../../test/support/webhooks/plain-webhook-out.ts";
-import { openReceiver } from "../../../test/support/webhooks/receiver.ts";
 import { openWebhooks, waitFor } from "../../../test/support/webhooks/webhook-harness.ts";
 import type { WebhookOut, WebhookRequest } from "../../ports/webhook-out.ts";
 
