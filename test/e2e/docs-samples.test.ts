@@ -4,7 +4,17 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { analyse, EXAMPLES_FOLDER, listExampleIds, readLiveValues, send } from "../examples/requests.ts";
+import {
+  analyse,
+  EXAMPLES_FOLDER,
+  listExampleIds,
+  readLiveValues,
+  registerWebhook,
+  send,
+  startWebhookReceiver,
+  WEBHOOK_URL,
+  waitForDeliveries,
+} from "../examples/requests.ts";
 import { compareShapes } from "../support/compare-shapes.ts";
 import { run, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 
@@ -37,17 +47,24 @@ let document: any;
 let live: Awaited<ReturnType<typeof readLiveValues>>;
 /** Id of an analysis of the market that the samples name. */
 let sampleAnalysisId = "";
+let receiver: Awaited<ReturnType<typeof startWebhookReceiver>>;
+/** Id of a webhook that has a delivery. */
+let webhookId = "";
 before(async () => {
   folder = await temporaryFolder();
   service = await startServiceProcess({ dataDir: join(folder.path, "data") });
   document = (await service.get("/openapi.json", {})).json;
+  receiver = await startWebhookReceiver();
+  webhookId = await registerWebhook(service, receiver.url, service.keys.enterprise);
   live = await readLiveValues(service);
+  await waitForDeliveries(service, webhookId, 1);
   sampleAnalysisId = await analyseSampleMarket();
   // curl prints the status after the body.
   await writeFile(join(folder.path, ".curlrc"), 'silent\nwrite-out = "\\n%{http_code}"\n');
 });
 after(async () => {
   await service.end();
+  await receiver.close();
   await folder.release();
 });
 
@@ -83,7 +100,9 @@ function listOperations(): readonly {
   return operations.sort((a, b) => Number(a.id === ENDS_KEY) - Number(b.id === ENDS_KEY));
 }
 
-const isFree = (id: string): boolean => listOperations().some((operation) => operation.id === id && operation.isFree);
+/** Only an account with webhooks can change them, and the free plan has none. */
+const isFree = (id: string): boolean =>
+  !id.includes("webhook") && listOperations().some((operation) => operation.id === id && operation.isFree);
 
 /** Returns the code blocks of a page in a language. */
 async function readSamples(page: string, language: Language): Promise<readonly string[]> {
@@ -101,8 +120,12 @@ async function adapt(sample: string, language: Language, plan: Plan): Promise<st
     .replaceAll(service.keys.enterprise, key)
     .replaceAll(readStoredPath("get_analysis_status").analysis_id ?? "", sampleAnalysisId)
     .replaceAll(readStoredPath("get_analysis_status_by_id").analysis_id ?? "", sampleAnalysisId)
+    .replaceAll(WEBHOOK_URL, receiver.url)
     .replaceAll("ada@example.org", `ada.${language.name}.${samplesRun}@example.org`);
   samplesRun += 1;
+  const { webhook_id: storedWebhookId } = readStoredPath("delete_webhook");
+  if (storedWebhookId !== undefined && sample.includes(storedWebhookId))
+    return adapted.replaceAll(storedWebhookId, await registerWebhook(service, receiver.url, key));
   const { key_id: storedKeyId } = readStoredPath("revoke_key");
   if (storedKeyId === undefined || !sample.includes(storedKeyId)) return adapted;
   const response = await fetch(`${service.url}/v1/customers/me/keys`, {
@@ -130,6 +153,14 @@ async function assertRuns(sample: string, language: Language, status: number, na
   assert.notEqual(program.output().trim(), "", message);
 }
 
+/** An account can have ten webhooks, and the samples register more. */
+async function deleteWebhooks(plan: Plan): Promise<void> {
+  const headers = { authorization: `Bearer ${service.keys[plan]}` };
+  const response = await fetch(`${service.url}/v1/webhooks`, { headers });
+  for (const { webhook_id: id } of (await response.json()) as { readonly webhook_id: string }[])
+    await fetch(`${service.url}/v1/webhooks/${id}`, { method: "DELETE", headers });
+}
+
 /** Runs the samples of every operation, some at a time, and returns how many there are. */
 async function runSamples(language: Language): Promise<number> {
   const operations = listOperations();
@@ -137,15 +168,16 @@ async function runSamples(language: Language): Promise<number> {
   const largePlan = language.plan === "free" ? "enterprise" : language.plan;
   const last = operations.filter(({ id }) => id === ENDS_KEY);
   const queue = operations.filter(({ id }) => id !== ENDS_KEY && id !== ENDLESS);
-  const runOne = async ({ id, status, isFree }: (typeof operations)[number]) => {
+  const runOne = async ({ id, status }: (typeof operations)[number]) => {
     const samples = await readSamples(`api/${id.replaceAll("_", "-")}`, language);
     assert.equal(samples.length, 1, `${id} has no sample in ${language.name}`);
-    await assertRuns(samples[0] ?? "", language, status, id, isFree ? language.plan : largePlan);
+    await assertRuns(samples[0] ?? "", language, status, id, isFree(id) ? language.plan : largePlan);
   };
   const worker = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) await runOne(next);
   };
   await Promise.all(Array.from({ length: PROCESSES_MAX }, worker));
+  await deleteWebhooks(largePlan);
   for (const guide of GUIDES)
     for (const sample of await readSamples(guide, language)) await assertRuns(sample, language, 200, guide, largePlan);
   for (const operation of last) await runOne(operation);
@@ -159,7 +191,8 @@ test("every example has the shape of a real response", async () => {
   let keyId = "";
   const ids = [
     "sign_up",
-    ...listExampleIds().filter((id) => !["sign_up", "revoke_key", ENDS_KEY, NOT_FOUND].includes(id)),
+    ...listExampleIds().filter((id) => !["sign_up", "delete_webhook", "revoke_key", ENDS_KEY, NOT_FOUND].includes(id)),
+    "delete_webhook",
     "revoke_key",
     ENDS_KEY,
   ];
@@ -167,7 +200,7 @@ test("every example has the shape of a real response", async () => {
     const example = JSON.parse(readFileSync(new URL(`${id}.json`, EXAMPLES_FOLDER), "utf8"));
     if (id === "sign_up") example.request.body.email = "hedy@example.org";
     if (id === "create_key") example.request.body.name = "shape";
-    const values = { ...live, key_id: keyId };
+    const values = { ...live, key_id: keyId, url: receiver.url, webhook_id: webhookId };
     const callKey = isFree(id) ? key : service.keys.enterprise;
     const { status, body } = await send(service, document.paths, id, example.request, { values, key: callKey });
     assert.equal(

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { eventually, type ServiceProcess } from "../support/service-process.ts";
+import { startReceiver } from "../support/webhooks/receiver.ts";
 
 export const EXAMPLES_FOLDER = new URL("../../docs/examples/", import.meta.url);
 
@@ -21,7 +22,7 @@ type LiveValues = Readonly<Record<string, string | readonly string[] | readonly 
  * Returns the ids of the most traded market that belongs to an event, of another market of its venue, and of an analysis of
  * the first one, and a position in the second one.
  */
-export async function readLiveValues(service: ServiceProcess): Promise<LiveValues> {
+export async function readLiveValues(service: ServiceProcess) {
   const { json: markets } = await service.get("/v1/markets?limit=50");
   const { platform, market_id, event_slug } = markets.find((market: { event_slug?: string }) => market.event_slug);
   const other = markets.find(
@@ -42,6 +43,34 @@ export async function analyse(service: ServiceProcess, path: string): Promise<st
     return json.status === "running" ? null : true;
   }, "the analysis");
   return analysis_id;
+}
+
+/** URL in the examples of webhooks. */
+export const WEBHOOK_URL = "https://example.com/events";
+
+/** Starts a receiver of webhooks on this machine. The requests of the examples name its URL instead of `WEBHOOK_URL`. */
+export async function startWebhookReceiver() {
+  const { port, close } = await startReceiver((_request, response) => response.end("ok"));
+  return { url: `http://127.0.0.1:${port}/events`, close };
+}
+
+/** Registers a webhook for finished analyses and returns its id. */
+export async function registerWebhook(service: ServiceProcess, url: string, key: string): Promise<string> {
+  const response = await fetch(`${service.url}/v1/webhooks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ url, events: ["analysis_complete"] }),
+  });
+  const { webhook_id } = (await response.json()) as { readonly webhook_id: string };
+  return webhook_id;
+}
+
+/** Waits until a webhook has this number of deliveries. */
+export async function waitForDeliveries(service: ServiceProcess, webhookId: string, count: number): Promise<void> {
+  await eventually(async () => {
+    const { json } = await service.get(`/v1/webhooks/${webhookId}/deliveries`);
+    return json.length >= count ? true : null;
+  }, "the deliveries of a webhook");
 }
 
 /** Calls an operation of the OpenAPI document with the values of a request; `values` replace those of path and body. */

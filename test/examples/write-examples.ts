@@ -4,7 +4,17 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { startServiceProcess, temporaryFolder } from "../support/service-process.ts";
-import { EXAMPLES_FOLDER, listExampleIds, readLiveValues, send } from "./requests.ts";
+import {
+  analyse,
+  EXAMPLES_FOLDER,
+  listExampleIds,
+  readLiveValues,
+  registerWebhook,
+  send,
+  startWebhookReceiver,
+  WEBHOOK_URL,
+  waitForDeliveries,
+} from "./requests.ts";
 import { trimExample } from "./trim-example.ts";
 
 const chosen = process.argv.slice(2);
@@ -13,15 +23,20 @@ const ACCOUNT_OPERATIONS = ["sign_up", "get_me", "create_key", "list_keys", "rev
 
 const folder = await temporaryFolder();
 const service = await startServiceProcess({ dataDir: folder.path });
+const receiver = await startWebhookReceiver();
 try {
-  const live = await readLiveValues(service);
+  const webhookId = await registerWebhook(service, receiver.url, service.keys.enterprise);
+  const live = { ...(await readLiveValues(service)), url: receiver.url, webhook_id: webhookId };
+  await analyse(service, `/v1/markets/${live.platform}/${encodeURIComponent(live.market_ids[1] ?? "")}/analyze`);
+  await waitForDeliveries(service, webhookId, 2);
   const paths = (await service.get("/openapi.json", {})).json.paths;
   const others = listExampleIds().filter((id) => !ACCOUNT_OPERATIONS.includes(id) && id !== "verify_email");
   let key = service.keys.enterprise;
   let keyId = "";
   // The consensus shows the reported trade, and the portfolio the paper trade.
   const isTrade = (id: string) => Number(id === "report_trade" || id === "enter_paper_trade");
-  others.sort((a, b) => isTrade(b) - isTrade(a));
+  const isDeletion = (id: string) => Number(id === "delete_webhook");
+  others.sort((a, b) => isTrade(b) - isTrade(a) || isDeletion(a) - isDeletion(b));
   for (const id of [...ACCOUNT_OPERATIONS.slice(0, 1), ...others, ...ACCOUNT_OPERATIONS.slice(1)]) {
     const file = new URL(`${id}.json`, EXAMPLES_FOLDER);
     const example = JSON.parse(readFileSync(file, "utf8"));
@@ -37,7 +52,7 @@ try {
         ? undefined
         : writeFileSync(
             new URL(`${name}.json`, EXAMPLES_FOLDER),
-            `${JSON.stringify(trimExample(name, content), null, 2)}\n`,
+            `${JSON.stringify(trimExample(name, content), null, 2)}\n`.replaceAll(receiver.url, WEBHOOK_URL),
           );
     write(id, { request, response: body });
     // The sandbox sends no e-mail, so no token exists. The response has the fields of a sign-up without verification.
@@ -48,5 +63,6 @@ try {
   }
 } finally {
   await service.end();
+  await receiver.close();
   await folder.release();
 }
