@@ -48,7 +48,11 @@ export async function customerHarness(database: Database, ports: Partial<AppPort
   const app = await buildApp(plainAppPorts({ database, log, venues, clock, signUp, ...ports }));
   await app.http.ready();
   after(() => app.http.close());
-  const call = async (method: "GET" | "POST" | "DELETE", url: string, options: Call = {}): Promise<TestResponse> => {
+  const call = async (
+    method: "GET" | "POST" | "PATCH" | "DELETE",
+    url: string,
+    options: Call = {},
+  ): Promise<TestResponse> => {
     const { key, body, headers = {}, from = "203.0.113.9" } = options;
     const isJson = body !== undefined && typeof body !== "string";
     const reply = await app.http.inject({

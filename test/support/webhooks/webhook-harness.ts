@@ -31,9 +31,14 @@ export interface HarnessOptions {
   readonly random?: typeof systemRandom;
 }
 
+/** Stops the dispatchers of the previous test, which would share the webhooks of this one. */
+let endPrevious: () => Promise<void> = async () => {};
+
 /** The webhooks of one customer on a store, with dispatchers that the test starts. */
 export async function openWebhooks(database: Database, options: HarnessOptions = {}) {
   const { clock = systemClock, random = systemRandom, out = createPlainWebhookOut() } = options;
+  await endPrevious();
+  endPrevious = async () => {};
   const bus = createInProcessBus(quietLog);
   const eventLog = createEventLog({ database, bus });
   await database.query(
@@ -48,10 +53,16 @@ export async function openWebhooks(database: Database, options: HarnessOptions =
   let eventCount = 0;
   let nodeCount = 0;
   const dispatchers = new Set<Dispatcher>();
-  beforeDatabasesClose(async () => {
-    await Promise.all([...dispatchers].map((dispatcher) => dispatcher.stop()));
+  let isEnded = false;
+  endPrevious = async () => {
+    if (isEnded) return;
+    isEnded = true;
     await out.close();
-  });
+    await Promise.all([...dispatchers].map((dispatcher) => dispatcher.stop()));
+    await database.query("delete from webhook_nodes");
+  };
+  // Registered after the store was opened, so that it is called before the store closes.
+  beforeDatabasesClose(endPrevious);
   return {
     service,
     bus,
