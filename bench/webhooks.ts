@@ -29,7 +29,7 @@ import { appendEvents, createEventLog } from "../src/event-log/index.ts";
 import { quietLog } from "../test/support/quiet-log.ts";
 import { temporaryFolder } from "../test/support/service-process.ts";
 import { fakeSeal } from "../test/support/webhooks/fake-webhook-ports.ts";
-import { createPlainWebhookOut } from "../test/support/webhooks/plain-webhook-out.ts";
+import { createLoopbackWebhookOut } from "../test/support/webhooks/loopback-webhook-out.ts";
 import { reserveSchema } from "./harness/own-database.ts";
 import { quantile } from "./harness/statistics.ts";
 
@@ -78,7 +78,7 @@ await migrateDatabase(database);
 const common = { clock: systemClock, random: systemRandom, log: quietLog };
 const bus = schema === null ? createInProcessBus(quietLog) : openPostgresBus({ url: schema.url, channel, ...common });
 const eventLog = createEventLog({ database, bus });
-const out = createPlainWebhookOut();
+const out = createLoopbackWebhookOut();
 const service = createWebhookService({
   ...{ ...common, database, bus, out, seal: fakeSeal },
   checkUrl: (url) => ({ kind: "valid", url }),

@@ -11,7 +11,7 @@ import { Dispatcher } from "../../src/capabilities/webhooks/index.ts";
 import { createEventLog } from "../../src/event-log/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { fakeSeal } from "../../test/support/webhooks/fake-webhook-ports.ts";
-import { createPlainWebhookOut } from "../../test/support/webhooks/plain-webhook-out.ts";
+import { createLoopbackWebhookOut } from "../../test/support/webhooks/loopback-webhook-out.ts";
 
 const [url = "", schema = "", channel = "", retryDelayMs, deadlineMs] = process.argv.slice(2);
 const common = { clock: systemClock, random: systemRandom, log: quietLog };
@@ -20,7 +20,7 @@ const bus = openPostgresBus({ url, channel, ...common });
 const dispatcher = new Dispatcher({
   ...{ ...common, database, bus },
   eventLog: createEventLog({ database, bus }),
-  out: createPlainWebhookOut({ deadlineMs: Number(deadlineMs) }),
+  out: createLoopbackWebhookOut({ deadlineMs: Number(deadlineMs) }),
   seal: fakeSeal,
   nodeId: randomUUID(),
   retryDelaysMs: Array<number>(20).fill(Number(retryDelayMs)),

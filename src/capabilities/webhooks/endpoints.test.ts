@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import { openReceiver } from "../../../test/support/webhooks/event-receiver.ts";
 import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
-import { createPlainWebhookOut } from "../../../test/support/webhooks/plain-webhook-out.ts";
+import { createLoopbackWebhookOut } from "../../../test/support/webhooks/loopback-webhook-out.ts";
 import { openWebhooks, waitFor } from "../../../test/support/webhooks/webhook-harness.ts";
 import type { WebhookOut, WebhookRequest } from "../../ports/webhook-out.ts";
 
@@ -45,8 +45,14 @@ eachDatabase(
   async (database) => {
     const out = createHangingOut();
     const { register, append, start } = await openWebhooks(database, { out });
-    for (let index = 0; index < 50; index++)
+    await database.query(
+      "insert into customers (customer_id, plan, status, created_at) values ('cus-all', 'pro', 'active', now())",
+    );
+    for (let index = 0; index < 50; index++) {
       await register(`https://example.org/${index < 10 ? "dead" : "ok"}/${index}`);
+      // An account has at most 10 webhooks.
+      await database.query("update webhooks set customer_id = 'cus-all'");
+    }
     start();
     await append(20);
     await waitFor(() => out.answered.length === 40 * 20);
@@ -171,7 +177,7 @@ onPostgres("a second node takes over the webhooks of a killed one, and nothing i
   await harness.append(10);
   await waitFor(() => dead.held.length >= 6);
   await database.query("update webhook_nodes set expires_at = now() - interval '1 second'");
-  harness.start({ out: createPlainWebhookOut() });
+  harness.start({ out: createLoopbackWebhookOut() });
   await waitFor(async () => {
     // The first node renews its lease, as a killed one would not.
     await database.query("update webhook_nodes set expires_at = now() - interval '1 second' where node_id = 'node-0'");

@@ -1,5 +1,4 @@
 import { createInProcessBus } from "../../../src/adapters/bus/in-process-bus.ts";
-import { createWebhookHttp } from "../../../src/adapters/network/webhook-http.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { createWebhookService, Dispatcher } from "../../../src/capabilities/webhooks/index.ts";
@@ -10,6 +9,8 @@ import type { WebhookOut } from "../../../src/ports/webhook-out.ts";
 import { beforeDatabasesClose } from "../databases.ts";
 import { quietLog } from "../quiet-log.ts";
 import { fakeSeal } from "./fake-webhook-ports.ts";
+
+import { createLoopbackWebhookOut } from "./loopback-webhook-out.ts";
 
 const CUSTOMER_ID = "cus-webhooks";
 const WAIT_MS_MAX = 30_000;
@@ -31,13 +32,14 @@ export interface HarnessOptions {
   readonly random?: typeof systemRandom;
 }
 
+/** Stops the dispatchers of the previous test, which would share the webhooks of this one. */
+let endPrevious: () => Promise<void> = async () => {};
+
 /** The webhooks of one customer on a store, with dispatchers that the test starts. */
 export async function openWebhooks(database: Database, options: HarnessOptions = {}) {
-  const {
-    clock = systemClock,
-    random = systemRandom,
-    out = createWebhookHttp(systemClock, { allowsLoopback: true }),
-  } = options;
+  const { clock = systemClock, random = systemRandom, out = createLoopbackWebhookOut() } = options;
+  await endPrevious();
+  endPrevious = async () => {};
   const bus = createInProcessBus(quietLog);
   const eventLog = createEventLog({ database, bus });
   await database.query(
@@ -52,10 +54,16 @@ export async function openWebhooks(database: Database, options: HarnessOptions =
   let eventCount = 0;
   let nodeCount = 0;
   const dispatchers = new Set<Dispatcher>();
-  beforeDatabasesClose(async () => {
-    await Promise.all([...dispatchers].map((dispatcher) => dispatcher.stop()));
+  let isEnded = false;
+  endPrevious = async () => {
+    if (isEnded) return;
+    isEnded = true;
     await out.close();
-  });
+    await Promise.all([...dispatchers].map((dispatcher) => dispatcher.stop()));
+    await database.query("delete from webhook_nodes");
+  };
+  // Registered after the store was opened, so that it is called before the store closes.
+  beforeDatabasesClose(endPrevious);
   return {
     service,
     bus,
