@@ -174,9 +174,23 @@ export class Dispatcher {
   async #renew(): Promise<void> {
     const { database, nodeId } = this.#options;
     await renewNode(database, nodeId, LEASE_MS);
-    for (const target of await claimWebhooks(database, nodeId, [...this.#endpoints.keys()])) this.#open(target);
-    const surplus = this.#endpoints.size - (await selectShare(database));
-    for (const endpoint of [...this.#endpoints.values()].slice(0, Math.max(0, surplus))) endpoint.end();
+    await this.#endUndeliverable();
+    const held = [...this.#endpoints.keys()];
+    const claimed = await claimWebhooks(database, nodeId, held, this.#activeEndpoints().length);
+    for (const target of claimed) this.#open(target);
+    const active = this.#activeEndpoints();
+    const surplus = active.length - (await selectShare(database));
+    for (const endpoint of active.slice(0, Math.max(0, surplus))) endpoint.end();
+  }
+
+  /** Endpoints that end may wait for an answer, and must not take the place of others meanwhile. */
+  #activeEndpoints = (): Endpoint[] => [...this.#endpoints.values()].filter(({ isEnding }) => !isEnding);
+
+  /** Without events, an endpoint does not notice that its webhook was deleted or disabled. */
+  async #endUndeliverable(): Promise<void> {
+    const { database, nodeId } = this.#options;
+    const deliverable = await selectDeliverable(database, nodeId, [...this.#endpoints.keys()]);
+    for (const [webhookId, endpoint] of this.#endpoints) if (!deliverable.has(webhookId)) endpoint.end();
   }
 
   #open(target: Target): void {

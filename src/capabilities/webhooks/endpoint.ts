@@ -96,6 +96,11 @@ export class Endpoint {
     });
   }
 
+  /** Whether no further attempt will begin. */
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
   /** New events are in memory. */
   wake(): void {
     this.#events.wake();

@@ -104,6 +104,25 @@ eachDatabase("a disabled webhook receives nothing, and its retries are canceled"
   assert.deepEqual(receiver.idsOn("/").slice(count), ["6"]);
 });
 
+eachDatabase("disabled endpoints that still wait for an answer take no place of others", async (database) => {
+  const out = createHangingOut();
+  const harness = await openWebhooks(database, { out });
+  await harness.register("https://example.org/ok/0");
+  const dead = [
+    await harness.register("https://example.org/dead/1"),
+    await harness.register("https://example.org/dead/2"),
+  ];
+  const dispatcher = harness.start();
+  await harness.append();
+  await waitFor(() => out.answered.length === 1 && out.held.length === 2);
+  for (const { webhookId } of dead) await harness.service.change(harness.customerId, webhookId, { enabled: false });
+  await harness.register("https://example.org/ok/3");
+  await waitFor(() => dispatcher.figures.webhooks === 4);
+  await harness.append();
+  await waitFor(() => out.answered.length === 3);
+  await out.close();
+});
+
 eachDatabase("410 disables the webhook", async (database) => {
   const receiver = await receive((_received, response) => response.writeHead(410).end());
   const harness = await openWebhooks(database);

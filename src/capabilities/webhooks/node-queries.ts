@@ -45,18 +45,28 @@ export async function selectShare(database: Database): Promise<number> {
   return row?.share ?? 0;
 }
 
-/** Takes webhooks without a live holder, up to the share of this node. @param held  the ids of those it already delivers */
-export async function claimWebhooks(database: Database, nodeId: string, held: readonly string[]): Promise<Target[]> {
+/**
+ * Takes webhooks without a live holder, up to the share of this node.
+ *
+ * @param held  the ids of those that it has not released
+ * @param activeCount  how many of them it still delivers
+ */
+export async function claimWebhooks(
+  database: Database,
+  nodeId: string,
+  held: readonly string[],
+  activeCount: number,
+): Promise<Target[]> {
   const rows = await database.query<TargetRow>(
     `update webhooks set holder = $1 where webhook_id in (
        select webhook_id from webhooks
        where enabled and ${IS_ENTITLED} and webhook_id <> all($2::text[]) and (holder is null or holder = $1
          or not exists (select from webhook_nodes where node_id = holder and expires_at > clock_timestamp()))
        order by webhook_id
-       limit greatest(0, (${SHARE}) - cardinality($2::text[]))
+       limit greatest(0, (${SHARE}) - $3::int8)
        for update skip locked)
      returning ${TARGET_COLUMNS}`,
-    [nodeId, held],
+    [nodeId, held, activeCount],
   );
   return rows.map(toTarget);
 }
