@@ -156,7 +156,7 @@ function measureTicks(count: number, hasDetectors: boolean): number {
     live.observe({
       onStart: () => {},
       onPrice: (market, previous, at) => watch.add(market, previous, at),
-      onTrade: () => {},
+      onTrade: () => false,
     });
   const now = systemClock.now();
   for (let index = 0; index < count; index++)

@@ -118,6 +118,7 @@ function createChangingVenue(
       streamMarketsMax: 500,
       staleAfterMs: 120_000,
       volumeFromTrades: false,
+      takersFromTrades: false,
     },
     async *listOpenMarkets(signal) {
       // The first sweep ends immediately, because the board is already restored. The second never ends.

@@ -11,6 +11,7 @@ interface PlantBody {
   readonly move?: unknown;
   readonly usd?: unknown;
   readonly side?: unknown;
+  readonly taker?: unknown;
 }
 
 /** The world and the feed into which the control server plants. */
@@ -21,7 +22,7 @@ export interface Plants {
 
 /**
  * Registers `POST /plants/{venue}/shift` (`market_id`, `move` in price units) and `POST /plants/{venue}/trade` (`market_id`,
- * `side`, `usd`), which change a market from now on, for tests of what detects such changes.
+ * `side`, `usd`, and `taker`, the number of a trader), which change a market from now on, for tests of what detects such changes.
  */
 export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants, now: Now): void {
   app.post<{ Params: { venue: string; kind: string }; Body: PlantBody | null }>(
@@ -29,7 +30,7 @@ export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants
     ({ params: { venue: venueName, kind }, body }, reply) => {
       const at = now();
       const venue = SANDBOX_VENUES.find((name) => name === venueName);
-      const { market_id: marketId, move, usd, side } = body ?? {};
+      const { market_id: marketId, move, usd, side, taker } = body ?? {};
       const market = venue && world.markets(venue, at).find((candidate) => marketIdOf(candidate) === marketId);
       if (market === undefined) return reply.code(404).send({ error: "market_id must be the id of a listed market" });
       if (world.lifecycle(market, at).phase !== "active")
@@ -40,9 +41,9 @@ export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants
           feed.touch(market, at);
           return { at, market_id: marketId, move };
         }
-        const isTrade = kind === "trade" && (side === "yes" || side === "no");
+        const isTrade = kind === "trade" && (side === "yes" || side === "no") && isTaker(taker);
         if (isTrade && typeof usd === "number" && usd > 0 && usd <= USD_MAX) {
-          const trade = world.plantTrade(market, at, side, usd);
+          const trade = world.plantTrade(market, at, { side, usd, ...(taker !== undefined && { taker }) });
           feed.touch(market, at);
           return { at, market_id: marketId, trade };
         }
@@ -50,7 +51,12 @@ export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants
         if (!(error instanceof PlantError)) throw error;
         return reply.code(400).send({ error: error.message });
       }
-      return reply.code(400).send({ error: "give a shift with move, or a trade with side (yes or no) and usd" });
+      return reply
+        .code(400)
+        .send({ error: "give a shift with move, or a trade with side (yes or no), usd and taker (an integer)" });
     },
   );
 }
+
+const isTaker = (value: unknown): value is number | undefined =>
+  value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0);

@@ -21,7 +21,7 @@ test("a world without plants is unchanged, and a plant changes nothing before it
   const { world, planted, market } = openWorld();
   assert.deepEqual(planted.book(market, AT), world.book(market, AT));
   planted.plantShift(market, AT, 0.2);
-  planted.plantTrade(market, AT, "yes", 1_000);
+  planted.plantTrade(market, AT, { side: "yes", usd: 1_000 });
   assert.deepEqual(planted.book(market, AT - 1), world.book(market, AT - 1));
   assert.deepEqual(planted.trades(market, GENESIS, AT), world.trades(market, GENESIS, AT));
   assert.equal(planted.nextChangeAt(market, AT - 1), AT);
@@ -41,7 +41,8 @@ test("a shift moves the whole book by the same amount, and the book stays uncros
 
 test("a planted trade is listed, is the last price and counts towards the volume", () => {
   const { world, planted, market } = openWorld();
-  const trade = planted.plantTrade(market, AT, "no", 10_000);
+  const trade = planted.plantTrade(market, AT, { side: "no", usd: 10_000, taker: 7 });
+  assert.equal(trade.taker, 7);
   assert.deepEqual(planted.trades(market, AT, AT + 1).at(-1), trade);
   assert.equal(planted.book(market, AT).lastPrice, trade.yesPrice);
   assert.ok(Math.abs(trade.size * (1 - trade.yesPrice) - 10_000) < 1);
@@ -66,6 +67,8 @@ test("the control server plants in active markets and rejects other requests", a
     assert.equal(await plant("kalshi/shift", { market_id: marketId, move: 0.1 }), 200);
     assert.equal(await plant("kalshi/trade", { market_id: marketId, side: "yes", usd: 5_000 }), 200);
     assert.equal(await plant("kalshi/shift", { market_id: marketId, move: 2 }), 400);
+    assert.equal(await plant("kalshi/trade", { market_id: marketId, side: "yes", usd: 5_000, taker: 7 }), 200);
+    assert.equal(await plant("kalshi/trade", { market_id: marketId, side: "yes", usd: 5_000, taker: "a" }), 400);
     assert.equal(await plant("kalshi/trade", { market_id: marketId, side: "both", usd: 5_000 }), 400);
     assert.equal(await plant("kalshi/trade", { market_id: marketId, side: "no", usd: 1e12 }), 400);
     assert.equal(await plant("kalshi/shift", { market_id: closedId, move: 0.1 }), 400);

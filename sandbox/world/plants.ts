@@ -2,7 +2,7 @@ import type { BookState, Level, ListedMarket, World, WorldTrade } from "./types.
 
 /** Limit of plants of one world. */
 const PLANTS_MAX = 10_000;
-/** Number of the simulated trader that executes planted trades. */
+/** Number of the simulated trader that executes planted trades unless another is given. */
 const PLANTED_TAKER = 9_999_999;
 
 interface Shift {
@@ -14,12 +14,20 @@ interface Shift {
 /** Too many plants, or a trade in a market that has no price. */
 export class PlantError extends Error {}
 
+export interface PlantedTrade {
+  /** The side that the taker buys. */
+  readonly side: "yes" | "no";
+  readonly usd: number;
+  /** Number of the simulated trader. */
+  readonly taker?: number;
+}
+
 /** A world into which tests plant price shifts and trades. */
 export interface PlantedWorld extends World {
   /** Moves the prices of a market by `move` from `at` on. Prices stay within one tick of 0 and 1. */
   plantShift(market: ListedMarket, at: number, move: number): void;
-  /** Adds a trade of `usd` at the best price. The book does not change. */
-  plantTrade(market: ListedMarket, at: number, side: "yes" | "no", usd: number): WorldTrade;
+  /** Adds a trade at the best price. The book does not change. */
+  plantTrade(market: ListedMarket, at: number, trade: PlantedTrade): WorldTrade;
 }
 
 /** Adds planted shifts and trades to a world. Without plants it is the same as the world. */
@@ -99,7 +107,7 @@ export function createPlantedWorld(world: World): PlantedWorld {
       reserve();
       shifts.set(market.index, [...(shifts.get(market.index) ?? []), { at, move }]);
     },
-    plantTrade(market, at, side, usd) {
+    plantTrade(market, at, { side, usd, taker = PLANTED_TAKER }) {
       const { bids, asks } = book(market, at);
       const best = side === "yes" ? asks[0]?.price : bids[0]?.price;
       const yesPrice = best ?? probability(market, at);
@@ -113,7 +121,7 @@ export function createPlantedWorld(world: World): PlantedWorld {
         yesPrice: price,
         size,
         takerSide: side,
-        taker: PLANTED_TAKER,
+        taker,
       };
       trades.set(market.index, [...(trades.get(market.index) ?? []), trade]);
       return trade;

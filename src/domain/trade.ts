@@ -9,6 +9,11 @@ export interface Trade {
   readonly size: number;
   /** The side that the taker bought (selling YES counts as buying NO); null if unknown. */
   readonly takerSide: "yes" | "no" | null;
+  /**
+   * Pseudonym of the taker, equal for all trades of one taker at the venue. Absent if the venue does not name the taker. It is
+   * neither stored nor shown.
+   */
+  readonly taker?: string;
 }
 
 /** A market's price and volume over the interval [startAt, endAt). */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
-import { openIngestWith } from "../../test/support/venues/ingest-harness.ts";
+import { openIngestWith, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import type { Trade } from "../domain/trade.ts";
 import type { LiveObserver } from "./live-feed.ts";
 
@@ -14,19 +14,23 @@ const tradeAt = (executedAt: number, tradeId = `t${executedAt}`, size = 10): Tra
   takerSide: "yes",
 });
 
-/** Records what an observer receives as text. `confirms` is what it returns for a price. */
-function recordingObserver(): LiveObserver & { readonly lines: string[]; confirms: boolean } {
+/** Records what an observer receives as text. It returns `confirms` for a price and `needsTakers` for a trade. */
+function recordingObserver(): LiveObserver & { readonly lines: string[]; confirms: boolean; needsTakers: boolean } {
   const lines: string[] = [];
   return {
     lines,
     confirms: false,
+    needsTakers: false,
     onStart: (venue) => lines.push(`start ${venue}`),
     onPrice({ listing, yesPrice }, previous, at) {
       lines.push(`${listing.marketId} ${previous?.yesPrice ?? "new"} to ${yesPrice} at ${at - SAMPLE_AT}`);
       return this.confirms;
     },
-    onTrade: ({ listing }, { tradeId, size }, earlierSize) =>
-      lines.push(`${listing.marketId} trade ${tradeId} ${earlierSize} to ${size}`),
+    onTrade({ listing }, { tradeId, size, taker }, isRepeated) {
+      const by = taker === undefined ? "" : ` by ${taker}`;
+      lines.push(`${listing.marketId} ${isRepeated ? "again" : "trade"} ${tradeId} of ${size}${by}`);
+      return this.needsTakers;
+    },
   };
 }
 
@@ -85,9 +89,46 @@ test("a trade is reported once, and again when more of its fills are known", asy
   venue.trades.set("m", [tradeAt(at, "a", 25)]);
   await clock.advance(MINUTE_MS);
   assert.deepEqual(
-    observer.lines.filter((line) => line.includes("trade")),
-    ["m trade a null to 10", "m trade a 10 to 25"],
+    observer.lines.filter((line) => line.includes(" a of")),
+    ["m trade a of 10", "m again a of 25"],
   );
+});
+
+test("a trade of the stream is reported again, once, when the trade list names its taker", async () => {
+  const { live, market, clock, observer } = await openFeed();
+  const entry = market("m");
+  assert.ok(entry !== null);
+  const trade = tradeAt(clock.now(), "a", 25);
+  for (const each of [trade, { ...trade, taker: "x" }, trade, { ...trade, taker: "x", size: 20 }])
+    live.reportTrades(entry, [each]);
+  live.reportTrades(entry, [{ ...trade, size: 30 }]);
+  assert.deepEqual(observer.lines, ["m trade a of 25", "m again a of 25 by x", "m again a of 30 by x"]);
+});
+
+/** Share of a market's trade lists among all that are read while its stream sends trades whose takers an observer needs. */
+async function shareOfReads(takersFromTrades: boolean): Promise<number> {
+  const { venue, clock, live, start } = openScriptedVenue({ profile: { takersFromTrades } });
+  venue.setMarkets(
+    ...["large", "small", "m"].map((id, index) => sampleMarket(id, { activity: { volume24hUsd: 9 - index } })),
+  );
+  const observer = recordingObserver();
+  live.observe(observer);
+  await start();
+  await clock.advance(5_000);
+  observer.needsTakers = true;
+  const earlierReads = venue.callsOf("listTrades").length;
+  for (let index = 0; index < 300; index++) {
+    const trade = tradeAt(clock.now(), `t${index}`);
+    venue.stream?.onMessage({ kind: "trade", marketId: "m", trade, receivedAt: clock.now() });
+    await clock.advance(100);
+  }
+  const reads = venue.callsOf("listTrades").slice(earlierReads);
+  return reads.filter(({ marketIds }) => marketIds.includes("m")).length / reads.length;
+}
+
+test("if an observer needs takers that only the trade list names, every second read is of that market", async () => {
+  assert.ok(Math.abs((await shareOfReads(true)) - (1 / 2 + 1 / 6)) < 0.02);
+  assert.ok(Math.abs((await shareOfReads(false)) - 1 / 3) < 0.02);
 });
 
 test("trades from before this node read the venue, older than an hour or from the future are not reported", async () => {
@@ -100,7 +141,7 @@ test("trades from before this node read the venue, older than an hour or from th
   live.reportTrades(entry, [tradeAt(clock.now() - 61 * MINUTE_MS, "old"), tradeAt(clock.now() + 5_000, "future")]);
   assert.deepEqual(observer.lines, []);
   live.reportTrades(entry, [tradeAt(clock.now() - 59 * MINUTE_MS, "recent")]);
-  assert.deepEqual(observer.lines, ["m trade recent null to 10"]);
+  assert.deepEqual(observer.lines, ["m trade recent of 10"]);
 });
 
 test("restored markets and backfilled history are not reported", async () => {

@@ -23,11 +23,12 @@ export interface LiveObserver {
    */
   onPrice(market: BoardMarket, previous: BoardMarket | null, at: number): boolean;
   /**
-   * A trade was executed, or more of its fills are known.
+   * A trade was executed, or more of its fills or its taker became known.
    *
-   * @param earlierSize  contracts of the trade that were reported before; null at the first report
+   * @param isRepeated  whether the trade was reported before, without these fills or this taker
+   * @returns whether the observer needs the takers of the market's latest trades
    */
-  onTrade(market: BoardMarket, trade: Trade, earlierSize: number | null): void;
+  onTrade(market: BoardMarket, trade: Trade, isRepeated: boolean): boolean;
 }
 
 /**
@@ -39,8 +40,8 @@ export class LiveFeed {
   readonly #observers: LiveObserver[] = [];
   /** When this node began to read each venue, Unix milliseconds. */
   readonly #startedAt = new Map<VenueId, number>();
-  /** Contracts reported of each trade, oldest trade first. */
-  readonly #seen = new Map<string, number>();
+  /** What was reported of each trade, oldest trade first. */
+  readonly #seen = new Map<string, Pick<Trade, "size" | "taker">>();
   /** Rows of markets whose next confirmation is reported even if the price is the same. */
   readonly #awaited = new Set<number>();
 
@@ -76,23 +77,29 @@ export class LiveFeed {
     return true;
   }
 
-  reportTrades(market: BoardMarket, trades: readonly Trade[]): void {
-    if (this.#observers.length === 0) return;
+  /** @returns whether the market's trades must be read with their takers */
+  reportTrades(market: BoardMarket, trades: readonly Trade[]): boolean {
+    if (this.#observers.length === 0) return false;
     const now = this.#clock.now();
     const { venue, marketId } = market.listing;
     const since = Math.max(this.#startedAt.get(venue) ?? now, now - TRADE_AGE_MS_MAX);
+    let mustReadTakers = false;
     for (const trade of trades) {
       if (trade.executedAt < since || trade.executedAt > now + VENUE_CLOCK_AHEAD_MS_MAX) continue;
       const key = `${venue}\n${marketId}\n${trade.tradeId}`;
-      const earlierSize = this.#seen.get(key) ?? null;
-      if (earlierSize !== null && trade.size <= earlierSize) continue;
-      this.#remember(key, trade.size);
-      for (const observer of this.#observers) observer.onTrade(market, trade, earlierSize);
+      const seen = this.#seen.get(key);
+      const taker = trade.taker ?? seen?.taker;
+      if (seen !== undefined && trade.size <= seen.size && taker === seen.taker) continue;
+      const reported = taker === undefined ? trade : { ...trade, taker, size: Math.max(trade.size, seen?.size ?? 0) };
+      this.#remember(key, reported);
+      const isRepeated = seen !== undefined;
+      for (const observer of this.#observers) if (observer.onTrade(market, reported, isRepeated)) mustReadTakers = true;
     }
+    return mustReadTakers;
   }
 
-  #remember(key: string, size: number): void {
-    this.#seen.set(key, size);
+  #remember(key: string, { size, taker }: Trade): void {
+    this.#seen.set(key, { size, ...(taker !== undefined && { taker }) });
     for (const oldest of this.#seen.keys()) {
       if (this.#seen.size <= SEEN_TRADES_MAX) break;
       this.#seen.delete(oldest);

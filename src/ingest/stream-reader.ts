@@ -12,16 +12,26 @@ export class StreamReader {
   readonly #refreshQueue: RefreshQueue;
   readonly #announced: AnnouncedMarkets;
   readonly #markSuspect: () => void;
+  readonly #readTakers: (marketId: string) => void;
   #stream: VenueStream | null = null;
   #isUp = false;
   #wasUp = false;
 
-  /** @param markSuspect  called when messages were lost or contradict each other */
-  constructor(context: VenueContext, refreshQueue: RefreshQueue, announced: AnnouncedMarkets, markSuspect: () => void) {
+  /**
+   * @param actions.markSuspect  called when messages were lost or contradict each other
+   * @param actions.readTakers  called when the takers of a market's latest trades are needed
+   */
+  constructor(
+    context: VenueContext,
+    refreshQueue: RefreshQueue,
+    announced: AnnouncedMarkets,
+    actions: { readonly markSuspect: () => void; readonly readTakers: (marketId: string) => void },
+  ) {
     this.#context = context;
     this.#refreshQueue = refreshQueue;
     this.#announced = announced;
-    this.#markSuspect = markSuspect;
+    this.#markSuspect = actions.markSuspect;
+    this.#readTakers = actions.readTakers;
   }
 
   get isUp(): boolean {
@@ -101,7 +111,7 @@ export class StreamReader {
       return;
     }
     storeWriter.queueTrades(market, [trade]);
-    live.reportTrades(market, [trade]);
+    if (live.reportTrades(market, [trade]) && venue.profile.takersFromTrades) this.#readTakers(marketId);
     const change = board.applyTrade(market, { ...trade, yesPrice: lastPrice });
     if (change !== null) this.#publish(change, trade.executedAt);
   }

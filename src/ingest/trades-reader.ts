@@ -6,6 +6,10 @@ const TRADES_PER_READ_MAX = 1_000;
 const MARKETS_MAX = 200;
 /** Limit for venues without published volume: the volume is summed from trades, so the trades of all markets are read. */
 const MARKETS_FOR_VOLUME_MAX = 5_000;
+/** Limit of markets whose trades are requested; further requests are ignored. */
+const REQUESTED_MAX = 100;
+/** Age of the oldest trades that are read for a request. */
+const REQUESTED_MS = 3 * 60_000;
 
 /**
  * Reads the trades of a venue's most traded markets, one market at a time. If the venue's listing contains no volume, it
@@ -18,6 +22,9 @@ export class TradesReader {
   readonly #volumes = new Map<string, RollingVolume>();
   /** When each market's trades were last read, Unix milliseconds. */
   readonly #readAt = new Map<string, number>();
+  /** Markets whose trades are read next, in the order of the requests. */
+  readonly #requested = new Set<string>();
+  #wasRequested = false;
   #hasReadAll = false;
 
   /** @param confirm  reads a market again */
@@ -35,17 +42,39 @@ export class TradesReader {
     return this.#hasReadAll;
   }
 
+  /** Requests a read of the market's latest trades. */
+  request(marketId: string): void {
+    if (this.#requested.size < REQUESTED_MAX) this.#requested.add(marketId);
+  }
+
   forget(marketId: string): void {
     this.#volumes.delete(marketId);
     this.#readAt.delete(marketId);
   }
 
-  /** Reads the trades of the market with the oldest read. Prefers markets that were never read, most traded first. */
+  /**
+   * Reads the trades of a requested market or of the market with the oldest read. Prefers markets that were never read,
+   * most traded first. At most every second read is a requested one, so that requests do not delay all other markets.
+   */
   async readNext(): Promise<void> {
-    const { venue, board, storeWriter, live, clock, health, signal } = this.#context;
-    if (venue.playMoney) return;
+    if (this.#context.venue.playMoney) return;
+    const requested = this.#nextRequested();
+    if (requested !== null) return this.#readLatest(requested);
     const market = this.#nextMarket();
-    if (market === null) return;
+    if (market !== null) await this.#read(market);
+  }
+
+  async #readLatest(market: BoardMarket): Promise<void> {
+    const { venue, storeWriter, live, clock, health, signal } = this.#context;
+    const sinceMs = clock.now() - REQUESTED_MS;
+    const trades = await venue.listTrades(market.listing, sinceMs, TRADES_PER_READ_MAX, signal);
+    health.succeeded();
+    storeWriter.queueTrades(market, trades);
+    live.reportTrades(market, trades);
+  }
+
+  async #read(market: BoardMarket): Promise<void> {
+    const { venue, board, storeWriter, live, clock, health, signal } = this.#context;
     const { marketId } = market.listing;
     const isFirstRead = !this.#volumes.has(marketId);
     const volume = this.#volumes.get(marketId) ?? new RollingVolume();
@@ -82,6 +111,15 @@ export class TradesReader {
       )
       .take(MARKETS_FOR_VOLUME_MAX)
       .toArray();
+  }
+
+  #nextRequested(): BoardMarket | null {
+    const { board, venue } = this.#context;
+    const [marketId] = this.#requested;
+    this.#wasRequested = marketId !== undefined && !this.#wasRequested;
+    if (marketId === undefined || !this.#wasRequested) return null;
+    this.#requested.delete(marketId);
+    return board.find(venue.id, marketId);
   }
 
   #nextMarket(): BoardMarket | null {

@@ -15,6 +15,7 @@ function createHealth() {
     streamMarketsMax: 1,
     staleAfterMs: STALE_MS,
     volumeFromTrades: false,
+    takersFromTrades: false,
   };
   const health = new VenueHealth(clock, profile);
   return { clock, health, status: () => health.report(0).status };

@@ -56,7 +56,10 @@ export class VenueIngest {
     this.#changes = new ChangesReader(this.#context);
     this.#trades = new TradesReader(this.#context, (marketId) => this.#refreshQueue.add(marketId));
     this.#backfill = new Backfill(this.#context);
-    this.#stream = new StreamReader(this.#context, this.#refreshQueue, this.#announced, markSuspect);
+    this.#stream = new StreamReader(this.#context, this.#refreshQueue, this.#announced, {
+      markSuspect,
+      readTakers: (marketId) => this.#trades.request(marketId),
+    });
   }
 
   start(): void {

@@ -80,6 +80,8 @@ export interface VenueProfile {
   readonly staleAfterMs: number;
   /** True if listings contain no 24-hour volume and no last trade, so both are taken from the trades. */
   readonly volumeFromTrades: boolean;
+  /** True if the trades of `listTrades` have a taker and those of the stream have none. */
+  readonly takersFromTrades: boolean;
 }
 
 /** Longest usual pause between two sweeps, however many markets the venue lists. */

@@ -129,8 +129,10 @@ export function writeFact(fact: Fact): string {
       const sides = { bids: pairsOf(bids), asks: pairsOf(asks) };
       return writeFields("book", { at, venue, marketId: fact.marketId, ...fact.book, ...sides });
     }
-    case "trade":
-      return writeFields("trade", { at, venue, marketId: fact.marketId, ...fact.trade });
+    case "trade": {
+      const { taker: _unrecorded, ...trade } = fact.trade;
+      return writeFields("trade", { at, venue, marketId: fact.marketId, ...trade });
+    }
   }
 }
 

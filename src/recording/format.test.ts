@@ -129,6 +129,12 @@ test("reading a written fact returns the same fact", () => {
   );
 });
 
+test("a written trade does not name its taker", () => {
+  const trade = { tradeId: "t", executedAt: 1_783_385_870_299, yesPrice: 0.5, size: 1, takerSide: null, taker: "x" };
+  const line = writeFact({ at: trade.executedAt, venue: "kalshi", kind: "trade", marketId: "m", trade });
+  assert.ok(!("taker" in JSON.parse(line)), line);
+});
+
 test("a written line contains no null fields", () => {
   fc.assert(fc.property(fact, (fact) => assert.ok(!Object.values(JSON.parse(writeFact(fact))).includes(null))));
 });

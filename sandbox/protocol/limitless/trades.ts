@@ -72,7 +72,12 @@ export function presentTrade(market: ListedMarket, trade: WorldTrade): Record<st
     tokenId: isNo ? tokens.no : tokens.yes,
     txHash,
     title: "",
-    profile: { id: trade.taker, displayName: `trader-${trade.taker}`, pfpUrl: null },
+    profile: {
+      id: trade.taker,
+      account: transactionHashOf(`account:${trade.taker}`).slice(0, 42),
+      displayName: `trader-${trade.taker}`,
+      pfpUrl: null,
+    },
   };
 }
 

@@ -55,12 +55,14 @@ export function createPriceShiftEvent(
  * @param figures.share  share of the 24-hour volume, in (0, 1]; null if unknown
  */
 export function createWhaleEvent(
-  { market, tradeId, executedAt, side, price, usd }: WhaleCandidate,
+  { market, trades, executedAt, side, price, usd }: WhaleCandidate,
   { percentile, share }: { readonly percentile: number | null; readonly share: number | null },
 ): NewEvent {
   const { venue, marketId } = market.listing;
   // A venue's trade id can have any length and any characters.
-  const trade = createHash("sha256").update(tradeId).digest("base64url");
+  const trade = createHash("sha256")
+    .update(trades[0]?.tradeId ?? "")
+    .digest("base64url");
   return {
     type: "whale_alert",
     key: `whale_alert/${trade}/${venue}/${marketId}`,

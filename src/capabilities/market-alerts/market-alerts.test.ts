@@ -13,7 +13,6 @@ import type { Database } from "../../ports/database.ts";
 import { createMarketStore } from "../../storage/index.ts";
 import { createMarketAlerts, DEFAULT_ALERT_LIMITS } from "./index.ts";
 import { PriceWatch } from "./price-watch.ts";
-import { WhaleWatch } from "./whale-watch.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -195,7 +194,7 @@ eachDatabase("two nodes that see the same shift and trade log one event each", a
     const shifted = { ...market(), yesPrice: 0.6 };
     observer.onPrice(shifted, market(), clock.now() + 1);
     observer.onPrice(shifted, shifted, clock.now() + 2);
-    observer.onTrade(market(), trade, null);
+    observer.onTrade(market(), trade, false);
   }
   await clock.advance(200);
   await Promise.all(nodes.map((alerts) => alerts.stop()));
@@ -216,8 +215,8 @@ eachDatabase("logs a trade above the percentile of the stored trades, with all f
   });
   await store.insertTrades(Array.from({ length: 1_000 }, (_, index) => trade(index + 1, index < 4 ? 20_000 : 50)));
   const alerts = start();
-  alerts.observer.onTrade(market(), tradeOf(clock, 4_999, "small"), null);
-  alerts.observer.onTrade(market(), tradeOf(clock, 6_000), null);
+  alerts.observer.onTrade(market(), tradeOf(clock, 4_999, "small"), false);
+  alerts.observer.onTrade(market(), tradeOf(clock, 6_000), false);
   await settle(clock, alerts);
   const [event, ...others] = await events();
   assert.deepEqual(others, []);
@@ -239,16 +238,16 @@ eachDatabase(
   async (database) => {
     const { start, market, events, clock } = await openAlerts(database, { activity: { volume24hUsd: 20_000 } });
     const alerts = start();
-    alerts.observer.onTrade(market(), tradeOf(clock, 1_500), null);
+    alerts.observer.onTrade(market(), tradeOf(clock, 1_500), false);
     await settle(clock, alerts);
     assert.deepEqual(await events(), []);
     for (const usd of [2_500, 3_500]) {
-      alerts.observer.onTrade(market(), tradeOf(clock, usd), 1);
+      alerts.observer.onTrade(market(), tradeOf(clock, usd), true);
       await settle(clock, alerts);
     }
     await alerts.stop();
     const next = start();
-    next.observer.onTrade(market(), tradeOf(clock, 3_500), null);
+    next.observer.onTrade(market(), tradeOf(clock, 3_500), false);
     await next.stop();
     assert.deepEqual(
       (await events()).map(({ payload }) => payload.flow),
@@ -262,7 +261,7 @@ onEmbedded("while the store is unavailable, alerts wait and are then logged once
   const { start, market, events, clock } = await openAlerts(database, { activity: { volume24hUsd: 10_000 } });
   const alerts = start();
   state.isUp = false;
-  alerts.observer.onTrade(market(), tradeOf(clock, 4_000), null);
+  alerts.observer.onTrade(market(), tradeOf(clock, 4_000), false);
   const shifted = { ...market(), yesPrice: 0.6 };
   alerts.observer.onPrice(shifted, market(), clock.now() + 1);
   alerts.observer.onPrice(shifted, shifted, clock.now() + 2);
@@ -280,7 +279,7 @@ onEmbedded("markets of other venues, markets that do not trade and too long ids 
   for (const parts of [{ venue: "manifold" }, { status: "closed" }, { marketId: "m".repeat(513) }] as const) {
     const other = { ...market(), yesPrice: 0.9, listing: { ...listing, ...parts } };
     assert.equal(alerts.observer.onPrice(other, market(), clock.now() + 1), false);
-    alerts.observer.onTrade(other, tradeOf(clock, 1e6), null);
+    alerts.observer.onTrade(other, tradeOf(clock, 1e6), false);
   }
   assert.equal(alerts.figures.watchedMarkets, 0);
   await alerts.stop();
@@ -306,21 +305,5 @@ test("watches a bounded number of markets, queues a bounded number of moves and 
   assert.deepEqual([watch.candidateCount, watch.dropped], [5_000, 2]);
   watch.settle(watch.peek(5_000).map(() => ({ sigma: null, lastShift: null })));
   watch.prune(SAMPLE_AT + HOUR_MS + 1);
-  assert.equal(watch.size, 0);
-});
-
-test("keeps the sizes of a bounded number of markets and queues a bounded number of trades", () => {
-  const watch = new WhaleWatch(DEFAULT_ALERT_LIMITS.whale);
-  const market = boardMarket("m");
-  const clock = new FakeClock(SAMPLE_AT);
-  for (let index = 0; index < 1_100; index++)
-    watch.setSizes({ ...market, listing: { ...market.listing, marketId: `m${index}` } }, [1], SAMPLE_AT);
-  assert.equal(watch.size, 1_000);
-  for (let index = 0; index < 5_001; index++) watch.add(market, tradeOf(clock, 2_000, `t${index}`), null);
-  assert.deepEqual([watch.candidateCount, watch.dropped], [5_000, 1]);
-  for (const size of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0])
-    watch.add(market, { ...tradeOf(clock, 1), size }, null);
-  assert.equal(watch.candidateCount, 5_000);
-  watch.forget("alpha");
   assert.equal(watch.size, 0);
 });

@@ -2,6 +2,7 @@ import type { BoardMarket } from "../../board/index.ts";
 import type { PriceShiftLimits } from "../../quant/alerts/price-shift.ts";
 import type { PricePoint } from "../../quant/alerts/price-window.ts";
 import type { WhaleLimits } from "../../quant/alerts/whale.ts";
+import type { RecentTrade } from "./recent-trades.ts";
 
 /** When a price shift or a trade is announced. */
 export interface AlertLimits {
@@ -21,16 +22,21 @@ export interface ShiftCandidate {
   readonly latest: PricePoint;
 }
 
-/** A trade that is large enough for one of the rules. */
+/** A trade, or one taker's trades on one side of a market within a minute, large enough for one of the rules. */
 export interface WhaleCandidate {
+  readonly key: string;
   readonly market: BoardMarket;
-  readonly tradeId: string;
-  /** Unix milliseconds. */
+  /** Oldest first, at least one. */
+  readonly trades: readonly RecentTrade[];
+  /** When the first trade was executed, Unix milliseconds. */
+  readonly startedAt: number;
+  /** When the last trade was executed, Unix milliseconds. */
   readonly executedAt: number;
   /** The side that the taker bought; null if unknown. */
   readonly side: "yes" | "no" | null;
-  /** Price of that side; of YES if the side is unknown. */
+  /** Average price of that side per contract, in (0, 1); of YES if the side is unknown. */
   readonly price: number;
+  /** Sum of price times size, USD. */
   readonly usd: number;
 }
 

@@ -101,10 +101,11 @@ export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
         schedule(COLLECT_MS);
         return mustConfirm;
       },
-      onTrade(market, trade, earlierSize) {
-        if (!isWatched(market)) return;
-        whales.add(market, trade, earlierSize);
+      onTrade(market, trade, isRepeated) {
+        if (!isWatched(market)) return false;
+        const needsTakers = whales.add(market, trade, isRepeated, clock.now());
         schedule(COLLECT_MS);
+        return needsTakers;
       },
     },
     get figures() {

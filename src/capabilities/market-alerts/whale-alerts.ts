@@ -25,17 +25,19 @@ export async function logWhales(
   limits: WhaleLimits,
 ): Promise<number> {
   const candidates = watch.peek(BATCH_MAX);
-  const events: NewEvent[] = [];
+  const events = new Map<WhaleCandidate, NewEvent>();
   for (const candidate of candidates) {
     const sizes = await sizesOf(watch, ports, candidate);
     const percentile = sizes?.percentileOf(candidate.usd) ?? null;
     const share = shareOfVolume(candidate.usd, candidate.market.activity.volume24hUsd);
     if (isWhale(candidate.usd, percentile, share, limits))
-      events.push(createWhaleEvent(candidate, { percentile, share }));
+      events.set(candidate, createWhaleEvent(candidate, { percentile, share }));
   }
   const added =
-    events.length === 0 ? 0 : await ports.database.transaction((transaction) => appendEvents(transaction, events));
-  watch.settle(candidates);
+    events.size === 0
+      ? 0
+      : await ports.database.transaction((transaction) => appendEvents(transaction, [...events.values()]));
+  watch.settle(candidates, new Set(events.keys()));
   return added;
 }
 
@@ -43,10 +45,11 @@ export async function logWhales(
 async function sizesOf(
   watch: WhaleWatch,
   { database, clock }: { readonly database: Database; readonly clock: Clock },
-  { market, executedAt }: WhaleCandidate,
+  { market, startedAt: until }: WhaleCandidate,
 ): Promise<TradeSizes | null> {
   const known = watch.findSizes(market, clock.now());
   if (known !== null || market.storeKey === null) return known;
-  const range = { fromMs: executedAt - SIZES_MS, toMs: executedAt, limit: SIZES_MAX };
-  return watch.setSizes(market, await readTradeAmounts(database, market.storeKey, range), clock.now());
+  const range = { fromMs: until - SIZES_MS, toMs: until, limit: SIZES_MAX };
+  const amounts = await readTradeAmounts(database, market.storeKey, range);
+  return watch.setSizes(market, amounts, { until, now: clock.now() });
 }

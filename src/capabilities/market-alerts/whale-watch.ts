@@ -1,34 +1,43 @@
 import type { BoardMarket } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { Trade } from "../../domain/trade.ts";
-import { TradeSizes, type WhaleLimits } from "../../quant/alerts/whale.ts";
+import { largestBurst, TradeSizes, type WhaleLimits } from "../../quant/alerts/whale.ts";
 import { CANDIDATES_MAX, type WhaleCandidate } from "./model.ts";
+import { marketKeyOf, type RecentTrade, RecentTrades } from "./recent-trades.ts";
 
 /** Limit of markets whose trade sizes are in memory, about 5 kB each; the least recently used are read again when needed. */
 const SIZED_MARKETS_MAX = 1_000;
 /** The sizes are read again after this time, so that those of trades older than a week are removed. */
 const SIZES_AGE_MS_MAX = 6 * 3_600_000;
+/** One taker's trades are added up if their times differ by at most this. */
+const BURST_MS = 60_000;
 
 interface StoredSizes {
   readonly sizes: TradeSizes;
   /** Unix milliseconds. */
   readonly readAt: number;
+  /** Unix milliseconds; `sizes` has the trades before, and no later ones that are still kept. */
+  readonly until: number;
 }
 
 /**
- * Watches trades and collects those that are large in USD. The sizes of a market's trades of the last week are read from
- * the store at its first large trade, and then kept up to date with its live trades.
+ * Watches trades and collects those that are large in USD: single trades, and the trades of one taker on one side of a market
+ * within a minute. The sizes of a market's trades of the last week are read from the store at its first large trade, and then
+ * kept up to date with its live trades. A trade is part of at most one alert.
  */
 export class WhaleWatch {
+  readonly #limits: WhaleLimits;
   readonly #amountMin: number;
   /** By market, the least recently used first. */
   readonly #sizes = new Map<string, StoredSizes>();
-  /** By market and trade, so that a trade whose size grows waits once. */
+  readonly #recent = new RecentTrades((trade) => this.#count(trade));
+  /** By group, or by trade if the taker is unknown, so that a sum that grows waits once. */
   readonly #candidates = new Map<string, WhaleCandidate>();
   #dropped = 0;
 
-  constructor({ minUsd, shareMinUsd }: WhaleLimits) {
-    this.#amountMin = Math.min(minUsd, shareMinUsd);
+  constructor(limits: WhaleLimits) {
+    this.#limits = limits;
+    this.#amountMin = Math.min(limits.minUsd, limits.shareMinUsd);
   }
 
   /** Number of markets whose sizes are in memory. */
@@ -36,12 +45,17 @@ export class WhaleWatch {
     return this.#sizes.size;
   }
 
-  /** Number of large trades that wait. */
+  /** Number of trades of the last minutes in memory. */
+  get recentCount(): number {
+    return this.#recent.size;
+  }
+
+  /** Number of candidates that wait. */
   get candidateCount(): number {
     return this.#candidates.size;
   }
 
-  /** Number of large trades that a limit dropped. */
+  /** Number of candidates that a limit dropped. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -51,22 +65,20 @@ export class WhaleWatch {
     for (const key of this.#sizes.keys()) if (key.startsWith(`${venue}\n`)) this.#sizes.delete(key);
   }
 
-  /** @param earlierSize  contracts of the same trade that were reported before; null at the first report */
-  add(market: BoardMarket, trade: Trade, earlierSize: number | null): void {
+  /**
+   * @param isRepeated  whether the trade was added before, without these fills or this taker
+   * @param now  Unix milliseconds
+   * @returns whether the trades of unknown takers would be large if one taker had made all of them
+   */
+  add(market: BoardMarket, trade: Trade, isRepeated: boolean, now: number): boolean {
     const price = trade.takerSide === "no" ? 1 - trade.yesPrice : trade.yesPrice;
     const usd = price * trade.size;
-    if (!Number.isFinite(usd) || usd <= 0) return;
-    if (usd < this.#amountMin) {
-      if (earlierSize === null) this.#sizes.get(marketKeyOf(market))?.sizes.add(usd);
-      return;
-    }
-    const key = `${marketKeyOf(market)}\n${trade.tradeId}`;
-    if (this.#candidates.size >= CANDIDATES_MAX && !this.#candidates.has(key)) {
-      this.#dropped += 1;
-      return;
-    }
-    const { tradeId, executedAt, takerSide: side } = trade;
-    this.#candidates.set(key, { market, tradeId, executedAt, side, price, usd });
+    if (!Number.isFinite(usd) || usd <= 0) return false;
+    const added = isRepeated ? this.#recent.update(market, trade, usd) : this.#recent.add(market, trade, usd, now);
+    if (added === null) return false;
+    if (added.group.hasTaker) this.#candidates.delete(added.key);
+    this.#collect(added);
+    return !added.group.hasTaker && this.#couldBeLarge(added);
   }
 
   /** Returns the first candidates, at most `limit`. They stay queued until `settle`. */
@@ -74,13 +86,13 @@ export class WhaleWatch {
     return [...this.#candidates.values().take(limit)];
   }
 
-  /** Removes candidates, unless they grew meanwhile, and counts their sizes. */
-  settle(candidates: readonly WhaleCandidate[]): void {
+  /** Removes candidates, unless they grew meanwhile. The trades of announced candidates are not announced again. */
+  settle(candidates: readonly WhaleCandidate[], announced: ReadonlySet<WhaleCandidate>): void {
     for (const candidate of candidates) {
-      const marketKey = marketKeyOf(candidate.market);
-      const key = `${marketKey}\n${candidate.tradeId}`;
-      if (this.#candidates.get(key) === candidate) this.#candidates.delete(key);
-      this.#sizes.get(marketKey)?.sizes.add(candidate.usd);
+      if (this.#candidates.get(candidate.key) === candidate) this.#candidates.delete(candidate.key);
+      if (!announced.has(candidate)) continue;
+      for (const trade of candidate.trades) trade.isAnnounced = true;
+      for (const trade of candidate.trades) this.#collect(trade);
     }
   }
 
@@ -94,20 +106,77 @@ export class WhaleWatch {
     return stored.sizes;
   }
 
-  setSizes(market: BoardMarket, amounts: readonly number[], now: number): TradeSizes {
+  /**
+   * @param amounts  USD of each trade before `times.until`
+   * @param times  Unix milliseconds
+   */
+  setSizes(
+    market: BoardMarket,
+    amounts: readonly number[],
+    times: { readonly until: number; readonly now: number },
+  ): TradeSizes {
     const key = marketKeyOf(market);
     const sizes = new TradeSizes();
     for (const usd of amounts) sizes.add(usd);
     this.#sizes.delete(key);
-    this.#sizes.set(key, { sizes, readAt: now });
+    this.#sizes.set(key, { sizes, readAt: times.now, until: times.until });
     for (const oldest of this.#sizes.keys()) {
       if (this.#sizes.size <= SIZED_MARKETS_MAX) break;
       this.#sizes.delete(oldest);
     }
     return sizes;
   }
+
+  /** Counts a trade's size when the trade is no longer kept. Until then, it could be compared with itself. */
+  #count({ group, executedAt, usd }: RecentTrade): void {
+    const stored = this.#sizes.get(marketKeyOf(group.market));
+    if (stored !== undefined && executedAt >= stored.until) stored.sizes.add(usd);
+  }
+
+  /** Queues the largest sum of a taker's trades that contains trades like this one, or removes it if it is small. */
+  #collect(trade: RecentTrade): void {
+    const { group } = trade;
+    const open = (group.hasTaker ? group.trades : [trade]).filter(({ isAnnounced }) => !isAnnounced);
+    const trades = largestBurst(open, BURST_MS);
+    const usd = sumOf(trades, "usd");
+    const key = group.hasTaker ? group.key : trade.key;
+    const [first] = trades;
+    if (first === undefined || usd < this.#amountMin) {
+      this.#candidates.delete(key);
+      return;
+    }
+    if (this.#candidates.size >= CANDIDATES_MAX && !this.#candidates.has(key)) {
+      this.#dropped += 1;
+      return;
+    }
+    const executedAt = trades.at(-1)?.executedAt ?? first.executedAt;
+    const price = usd / sumOf(trades, "size");
+    const { market } = group;
+    this.#candidates.set(key, {
+      key,
+      market,
+      trades,
+      startedAt: first.executedAt,
+      executedAt,
+      side: first.side,
+      price,
+      usd,
+    });
+  }
+
+  /**
+   * Whether the trade and others of its group would be large together by the rules, without the percentile, which needs the
+   * store. False for the trade alone, which is judged without its taker.
+   */
+  #couldBeLarge({ executedAt, group: { market, trades } }: RecentTrade): boolean {
+    const near = trades.filter((other) => !other.isAnnounced && Math.abs(other.executedAt - executedAt) <= BURST_MS);
+    const burst = largestBurst(near, BURST_MS);
+    const usd = sumOf(burst, "usd");
+    if (burst.length < 2 || usd < this.#amountMin) return false;
+    const { volume24hUsd } = market.activity;
+    return usd >= this.#limits.minUsd || (volume24hUsd !== null && usd >= this.#limits.volumeShare * volume24hUsd);
+  }
 }
 
-function marketKeyOf({ listing: { venue, marketId } }: BoardMarket): string {
-  return `${venue}\n${marketId}`;
-}
+const sumOf = (trades: readonly RecentTrade[], field: "usd" | "size") =>
+  trades.reduce((sum, trade) => sum + trade[field], 0);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isWhale, shareOfVolume, TradeSizes } from "./whale.ts";
+import { isWhale, largestBurst, shareOfVolume, TradeSizes } from "./whale.ts";
 
 const LIMITS = { minUsd: 5_000, percentile: 99.5, volumeShare: 0.1, shareMinUsd: 1_000 };
 const sizesOf = (amounts: readonly number[]) => {
@@ -43,6 +43,37 @@ test("a trade is large by amount and percentile, or by share of the volume, each
   assert.ok(isWhale(1_000, null, 0.1, LIMITS));
   assert.ok(!isWhale(999, 100, 1, LIMITS));
   assert.ok(!isWhale(1e6, null, null, LIMITS), "unknown figures fulfil no rule");
+});
+
+const trade = (executedAt: number, usd: number) => ({ executedAt, usd });
+
+test("known values: the largest sum within a minute, both ends included, the earliest of equal sums", () => {
+  const trades = [trade(0, 5), trade(60_000, 1), trade(60_001, 5), trade(200_000, 6)];
+  assert.deepEqual(largestBurst(trades, 60_000), trades.slice(0, 2));
+  assert.deepEqual(largestBurst(trades, 60_001), trades.slice(0, 3));
+  assert.deepEqual(largestBurst(trades.slice(1), 1), trades.slice(1, 3));
+  assert.deepEqual(largestBurst(trades.slice(1), 0), trades.slice(3));
+  assert.deepEqual(largestBurst([], 60_000), []);
+});
+
+test("the largest burst is the best of all runs of trades", () => {
+  const arbitraryTrades = fc
+    .array(fc.record({ executedAt: fc.integer({ min: 0, max: 100 }), usd: fc.integer({ min: 1, max: 1_000 }) }), {
+      maxLength: 30,
+    })
+    .map((trades) => trades.sort((a, b) => a.executedAt - b.executedAt));
+  fc.assert(
+    fc.property(arbitraryTrades, fc.integer({ min: 0, max: 100 }), (trades, windowMs) => {
+      const sumOf = (run: readonly { readonly usd: number }[]) => run.reduce((sum, { usd }) => sum + usd, 0);
+      const runs = trades.flatMap((_, from) =>
+        trades.slice(from).map((_, count) => trades.slice(from, from + count + 1)),
+      );
+      const allowed = runs.filter((run) => (run.at(-1)?.executedAt ?? 0) - (run[0]?.executedAt ?? 0) <= windowMs);
+      const burst = largestBurst(trades, windowMs);
+      assert.equal(sumOf(burst), Math.max(0, ...allowed.map(sumOf)));
+      assert.ok(trades.length === 0 || allowed.some((run) => run.length === burst.length && run[0] === burst[0]));
+    }),
+  );
 });
 
 test("refuses amounts that are negative or not finite", () => {

@@ -75,8 +75,38 @@ export function shareOfVolume(usd: number, volume24hUsd: number | null): number 
   return usd / Math.max(volume24hUsd, usd);
 }
 
+/** A trade's time and amount. */
+export interface TimedAmount {
+  /** Unix milliseconds. */
+  readonly executedAt: number;
+  /** USD. */
+  readonly usd: number;
+}
+
 /**
- * Whether a trade is exceptionally large: at least `minUsd` and above the percentile, or at least `shareMinUsd` and at least
+ * Returns the consecutive trades with the largest sum of amounts among those whose times differ by at most `windowMs`; the
+ * earliest of equal sums. Empty without trades.
+ *
+ * @param trades  oldest first
+ * @example largestBurst([{ executedAt: 0, usd: 5 }, { executedAt: 50, usd: 1 }, { executedAt: 90, usd: 5 }], 60); // the last two
+ */
+export function largestBurst<T extends TimedAmount>(trades: readonly T[], windowMs: number): readonly T[] {
+  let best = { usd: Number.NEGATIVE_INFINITY, from: 0, to: 0 };
+  let from = 0;
+  let usd = 0;
+  for (const [index, trade] of trades.entries()) {
+    usd += trade.usd;
+    while (trade.executedAt - (trades[from] ?? trade).executedAt > windowMs) {
+      usd -= (trades[from] ?? trade).usd;
+      from += 1;
+    }
+    if (usd > best.usd) best = { usd, from, to: index + 1 };
+  }
+  return trades.slice(best.from, best.to);
+}
+
+/**
+ * Whether a trade, or the sum of one taker's trades, is exceptionally large: at least `minUsd` and above the percentile, or at least `shareMinUsd` and at least
  * the share of the 24-hour volume. A rule whose figure is null does not apply.
  *
  * @param usd  amount of the trade, USD

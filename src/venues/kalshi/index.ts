@@ -52,6 +52,7 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
     streamMarketsMax: signer === null ? 0 : STREAM_MARKETS_MAX,
     staleAfterMs: STALE_AFTER_MS,
     volumeFromTrades: false,
+    takersFromTrades: false,
   };
   return {
     id,

@@ -30,6 +30,7 @@ const PROFILE: VenueProfile = {
   streamMarketsMax: 1_000,
   staleAfterMs: 90_000,
   volumeFromTrades: true,
+  takersFromTrades: false,
 };
 
 export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {

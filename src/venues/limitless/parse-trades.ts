@@ -1,6 +1,7 @@
 import { complement, fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
 import { parsePrice } from "../shared/parse-price.ts";
+import { takerKeyOf } from "../shared/taker-key.ts";
 import type { LimitlessContext } from "./client.ts";
 import { parseRawSize, parseTime } from "./parse-values.ts";
 import { isFeedEvent, isTradeEvent } from "./wire.ts";
@@ -15,7 +16,8 @@ export interface TradePage {
 
 /**
  * Trades of an order-book market. NO trades are converted to YES price and side. The venue sends no trade id, so the id
- * consists of the trade's fields and an ordinal that distinguishes equal rows of a page. Trader profiles are not read.
+ * consists of the trade's fields and an ordinal that distinguishes equal rows of a page. Of the taker's profile, only the
+ * account is read.
  */
 export function parseTrades(
   rows: readonly unknown[],
@@ -36,6 +38,7 @@ export function parseTrades(
       countDrop("bad_trade_row");
       continue;
     }
+    const taker = takerKeyOf(accountOf(row.profile));
     const isNo = row.tokenId === noToken;
     const key = [row.txHash ?? "", isNo ? "no" : "yes", row.matchedSize, toMicros(price), executedAt].join(":");
     trades.push({
@@ -44,6 +47,7 @@ export function parseTrades(
       yesPrice: isNo ? complement(price) : price,
       size,
       takerSide: takerSide(isNo, parseDecimal(row.side)),
+      ...(taker !== undefined && { taker }),
     });
   }
   return { trades, rowCount: rows.length };
@@ -92,6 +96,10 @@ function feedRows(json: unknown): readonly unknown[] | null {
   const { data, events } = json as Record<string, unknown>;
   if (Array.isArray(data)) return data;
   return Array.isArray(events) ? events : null;
+}
+
+function accountOf(profile: unknown): unknown {
+  return typeof profile === "object" && profile !== null && "account" in profile ? profile.account : undefined;
 }
 
 /** Side 0 buys the token and 1 sells it. Selling NO is buying YES. */

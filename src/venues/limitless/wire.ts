@@ -107,8 +107,9 @@ const TradeEvent = Type.Object(
     matchedSize: Figure,
     tokenId: Type.String({ maxLength: ID_CHARS_MAX }),
     txHash: optional(Type.String({ maxLength: ID_CHARS_MAX })),
+    profile: unchecked({ type: "object" }),
   },
-  unused("makerAmount takerAmount title profile"),
+  unused("makerAmount takerAmount title"),
 );
 export const isTradeEvent = compileCheck(TradeEvent);
 

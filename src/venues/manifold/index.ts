@@ -28,6 +28,7 @@ const PROFILE: VenueProfile = {
   streamMarketsMax: 50_000,
   staleAfterMs: 120_000,
   volumeFromTrades: false,
+  takersFromTrades: false,
 };
 
 export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter {

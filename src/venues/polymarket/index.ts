@@ -27,6 +27,7 @@ const PROFILE: VenueProfile = {
   streamMarketsMax: STREAM_MARKETS_MAX,
   staleAfterMs: 120_000,
   volumeFromTrades: false,
+  takersFromTrades: true,
 };
 
 export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): VenueAdapter {

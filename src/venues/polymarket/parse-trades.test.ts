@@ -83,11 +83,24 @@ test("assigns an id from the content to rows without a transaction", () => {
   );
 });
 
-test("assigns the same id to a v1 row as to the v2 row, without data about the trader", () => {
+test("assigns the same id and taker to a v1 row as to the v2 row, without data that identifies the trader", () => {
   const [v1] = parseFixture("trades/v1").trades;
   const [v2] = parseFixture("trades/v2").trades;
   assert.deepEqual([v1?.tradeId, v1?.executedAt, v1?.yesPrice], [v2?.tradeId, v2?.executedAt, v2?.yesPrice]);
-  assert.deepEqual(Object.keys(v1 ?? {}).sort(), ["executedAt", "size", "takerSide", "tradeId", "yesPrice"]);
+  assert.deepEqual(Object.keys(v1 ?? {}).sort(), ["executedAt", "size", "taker", "takerSide", "tradeId", "yesPrice"]);
+  assert.equal(v1?.taker, v2?.taker);
+  assert.doesNotMatch(JSON.stringify([v1, v2]), /0x1"|Jane/);
+});
+
+test("equal wallets have equal takers in any letter case, and a row without a usable wallet is a trade without a taker", () => {
+  const wallets = ["0xAb", "0xaB", "0xcd", "", 5, null, "0x".padEnd(1_000, "1"), undefined];
+  const { trades, drops } = parseRows(
+    ...wallets.map((proxy_wallet, index) => row({ proxy_wallet, transaction_hash: `0x${index}` })),
+  );
+  const [first, equal, other, ...unnamed] = trades.map(({ taker }) => taker);
+  assert.ok(first !== undefined && first === equal && other !== undefined && other !== first);
+  assert.deepEqual(unnamed, [undefined, undefined, undefined, undefined, undefined]);
+  assert.deepEqual(drops, {});
 });
 
 test("drops and counts invalid rows", () => {

@@ -1,6 +1,7 @@
 import { complement, parseDecimal, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
+import { takerKeyOf } from "../shared/taker-key.ts";
 import type { PolymarketPorts } from "./client.ts";
 import { millisecondsOf, plausibleTime } from "./parse-values.ts";
 import { sumFills } from "./transaction-totals.ts";
@@ -19,6 +20,8 @@ interface TokenTrade {
   readonly size: unknown;
   readonly executedAt: number | null;
   readonly transactionHash: string | null;
+  /** The taker's wallet. Absent in the stream, which does not send it. */
+  readonly wallet?: unknown;
 }
 
 /**
@@ -46,6 +49,7 @@ function toFill(raw: TokenTrade, tokens: TokenPair, countDrop: DropCounter): Tra
   }
   const takerSide = isYesToken === (raw.side === "BUY") ? "yes" : "no";
   const yesPrice = isYesToken ? price : complement(price);
+  const taker = takerKeyOf(raw.wallet);
   const content = `${Math.floor(raw.executedAt / 1000)}:${toMicros(yesPrice)}:${toMicros(size)}`;
   return {
     tradeId: `${raw.transactionHash ?? content}:${takerSide}`,
@@ -53,6 +57,7 @@ function toFill(raw: TokenTrade, tokens: TokenPair, countDrop: DropCounter): Tra
     yesPrice,
     size,
     takerSide,
+    ...(taker !== undefined && { taker }),
   };
 }
 
@@ -84,19 +89,21 @@ export function parseTrades(
 function parseRow(row: unknown, driftDetectors: PolymarketPorts["driftDetectors"]): TokenTrade | null {
   if (typeof row === "object" && row !== null && "asset" in row) {
     if (!driftDetectors.trade_v1.check(row, isTradeV1)) return null;
-    return toTokenTrade(row, row.asset, row.transactionHash);
+    const { asset: token, transactionHash, proxyWallet: wallet } = row;
+    return toTokenTrade(row, { token, transactionHash, wallet });
   }
-  return driftDetectors.trade.check(row, isTradeV2) ? toTokenTrade(row, row.token_id, row.transaction_hash) : null;
+  if (!driftDetectors.trade.check(row, isTradeV2)) return null;
+  const { token_id: token, transaction_hash: transactionHash, proxy_wallet: wallet } = row;
+  return toTokenTrade(row, { token, transactionHash, wallet });
 }
 
 function toTokenTrade(
   row: { readonly timestamp: number | string } & Pick<TokenTrade, "side" | "price" | "size">,
-  token: string,
-  transactionHash: string | null | undefined,
+  ids: { readonly token: string; readonly transactionHash?: string | null; readonly wallet: unknown },
 ): TokenTrade {
   const { side, price, size, timestamp } = row;
   const executedAt = plausibleTime(Number(timestamp) * 1000);
-  return { token, side, price, size, executedAt, transactionHash: transactionHash || null };
+  return { ...ids, side, price, size, executedAt, transactionHash: ids.transactionHash || null };
 }
 
 /** Parses a message of the stream to a fill of a trade: the part of a transaction at one price. */

@@ -145,9 +145,10 @@ const TradeV2 = Type.Object(
     price: Price,
     timestamp: Seconds,
     transaction_hash: always(Type.String()),
+    proxy_wallet: lenient("string"),
   },
   unused(`
-    proxy_wallet condition_id title slug event_slug outcome outcome_index icon name pseudonym bio profile_image
+    condition_id title slug event_slug outcome outcome_index icon name pseudonym bio profile_image
     profile_image_optimized event_id market_id position_id usdc_size log_index block_number is_taker role
   `),
 );
@@ -159,9 +160,10 @@ const TradeV1 = Type.Object(
     price: Price,
     timestamp: Seconds,
     transactionHash: always(Type.String()),
+    proxyWallet: lenient("string"),
   },
   unused(`
-    proxyWallet conditionId title slug icon eventSlug outcome outcomeIndex name pseudonym bio profileImage
+    conditionId title slug icon eventSlug outcome outcomeIndex name pseudonym bio profileImage
     profileImageOptimized
   `),
 );

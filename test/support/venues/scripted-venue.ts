@@ -87,6 +87,7 @@ export class ScriptedVenue implements VenueAdapter {
       streamMarketsMax: 100,
       staleAfterMs: 120_000,
       volumeFromTrades: false,
+      takersFromTrades: false,
       ...options.profile,
     };
     if (this.profile.changesPauseMs !== null)
