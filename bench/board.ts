@@ -115,10 +115,7 @@ function createChangingVenue(
     playMoney: false,
     profile: {
       ...{ sweepPauseMs: 100, sweepMarketsPerSecond: 1_000_000, changesPauseMs: null, activePollMs: null },
-      streamMarketsMax: 500,
-      staleAfterMs: 120_000,
-      volumeFromTrades: false,
-      takersFromTrades: false,
+      ...{ streamMarketsMax: 500, staleAfterMs: 120_000, volumeFromTrades: false, takersFromTrades: false },
     },
     async *listOpenMarkets(signal) {
       // The first sweep ends immediately, because the board is already restored. The second never ends.

@@ -65,6 +65,12 @@ after(async () => {
   await sandbox.close();
 });
 
+/** Parts of a split order, and the share of the 24-hour volume that each has. The detector needs a tenth. */
+const PARTS = 4;
+const SHARE_OF_PART = 0.04;
+/** Markets with these 24-hour volumes, USD: the parts together are above 1,000, and each part is below 5,000. */
+const SPLIT_VOLUMES = { min: 8_000, max: 100_000 };
+
 async function plant(kind: "shift" | "trade", { listing }: BoardMarket, body: Record<string, unknown>) {
   const init = {
     method: "POST",
@@ -75,8 +81,8 @@ async function plant(kind: "shift" | "trade", { listing }: BoardMarket, body: Re
   assert.equal(response.status, 200, await response.text());
 }
 
-/** Waits until every market has an event of the type, and reports the delay by venue. Returns the payloads by market. */
-async function awaitEvents(context: TestContext, type: EventType) {
+/** Waits until each of the markets has an event of the type, and reports the delays. Returns the payloads by market. */
+async function awaitEvents(context: TestContext, type: EventType, expected = markets) {
   const log = createEventLog({ database, bus: createInProcessBus(quietLog) });
   const plantedAt = performance.now();
   const found = new Map<string, { readonly payload: Readonly<Record<string, unknown>>; count: number }>();
@@ -89,17 +95,20 @@ async function awaitEvents(context: TestContext, type: EventType) {
       found.set(key, { payload, count: (found.get(key)?.count ?? 0) + 1 });
     }
     for (const key of found.keys()) if (!delays.has(key)) delays.set(key, performance.now() - plantedAt);
-    return markets.every(({ listing }) => found.has(`${listing.venue}/${listing.marketId}`)) ? true : null;
+    return expected.every(({ listing }) => found.has(`${listing.venue}/${listing.marketId}`)) ? true : null;
   };
   await eventually(read, `the ${type} events (${type})`, 45_000).catch((error: unknown) => {
-    const missing = markets.filter(({ listing }) => !found.has(`${listing.venue}/${listing.marketId}`));
+    const missing = expected.filter(({ listing }) => !found.has(`${listing.venue}/${listing.marketId}`));
     throw new Error(`missing: ${missing.map(({ listing }) => `${listing.venue}/${listing.marketId}`).join(", ")}`, {
       cause: error,
     });
   });
   for (const venue of VENUES) {
-    const ofVenue = [...delays].filter(([key]) => key.startsWith(`${venue}/`)).map(([, delay]) => Math.round(delay));
-    context.diagnostic(`${venue}: ${type} after ${ofVenue.sort((a, b) => a - b).join(", ")} ms`);
+    const ofVenue = expected
+      .filter(({ listing }) => listing.venue === venue)
+      .map(({ listing: { marketId } }) => Math.round(delays.get(`${venue}/${marketId}`) ?? Number.NaN));
+    if (ofVenue.length > 0)
+      context.diagnostic(`${venue}: ${type} after ${ofVenue.sort((a, b) => a - b).join(", ")} ms`);
   }
   return found;
 }
@@ -123,5 +132,31 @@ test("every planted whale is logged once", async (context) => {
     assert.equal(count, 1);
     assert.equal(payload?.side, "yes");
     assert.ok(Math.abs(Number(payload?.flow) - 200_000) < 2_000, JSON.stringify(payload));
+  }
+});
+
+test("an order that one taker splits into small trades is logged once, on the venues that name takers", async (context) => {
+  const used = new Set(markets.map(({ row }) => row));
+  const split = (["polymarket", "limitless"] as const).flatMap((venue) =>
+    [...service.app.board.markets()]
+      .filter(({ listing, row, yesPrice, activity: { volume24hUsd } }) => {
+        const isSmall = volume24hUsd !== null && volume24hUsd >= SPLIT_VOLUMES.min && volume24hUsd <= SPLIT_VOLUMES.max;
+        return listing.venue === venue && listing.status === "active" && yesPrice !== null && isSmall && !used.has(row);
+      })
+      .slice(0, MARKETS_PER_VENUE),
+  );
+  assert.ok(split.length > MARKETS_PER_VENUE, "markets of both venues");
+  const partOf = ({ activity }: BoardMarket) => Math.round(SHARE_OF_PART * (activity.volume24hUsd ?? 0));
+  await Promise.all(
+    split.map(async (market) => {
+      for (let part = 0; part < PARTS; part++)
+        await plant("trade", market, { side: "yes", usd: partOf(market), taker: 1_000_000 + market.row });
+    }),
+  );
+  const found = await awaitEvents(context, "whale_alert", split);
+  for (const market of split) {
+    const { payload, count } = found.get(`${market.listing.venue}/${market.listing.marketId}`) ?? {};
+    assert.equal(count, 1);
+    assert.ok(Number(payload?.flow) > 2.4 * partOf(market), JSON.stringify(payload));
   }
 });
