@@ -2,6 +2,8 @@
  * Measures the detectors of market alerts:
  *
  * node bench/alerts.ts quiet [--seeds 1,2,3 --markets 100 --days 14]   false alarms in simulated worlds, and planted shifts found
+ * node bench/alerts.ts whales [--seeds 1,2,3 --markets 100 --days 14 --volume-minutes 10]
+ *     false alarms for large trades, and planted ones found
  * node bench/alerts.ts cost [--markets 40000 --rounds 7]               time of a tick with and without the detectors
  */
 import { parseArgs } from "node:util";
@@ -19,6 +21,7 @@ import { LiveFeed } from "../src/ingest/live-feed.ts";
 import { type EarlierShift, hourlySigma, shiftSigmas } from "../src/quant/alerts/price-shift.ts";
 import { logOdds } from "../src/quant/log-odds.ts";
 import { SAMPLE_AT, sampleMarket } from "../test/support/markets/market-samples.ts";
+import { type AlertTotals, type ReplayOptions, replayTrades } from "./harness/replay-trades.ts";
 import { interleave } from "./harness/rounds.ts";
 import { spreadOf } from "./harness/statistics.ts";
 
@@ -38,20 +41,13 @@ const { values, positionals } = parseArgs({
     seeds: { type: "string", default: "1,2,3" },
     markets: { type: "string" },
     days: { type: "string", default: "14" },
+    "volume-minutes": { type: "string", default: "10" },
     displaced: { type: "boolean", default: false },
     rounds: { type: "string", default: "7" },
   },
 });
 const print = (text: string) => process.stdout.write(`${text}\n`);
 const TEMPLATE: BoardMarket = new MarketBoard(() => SAMPLE_AT).apply(sampleMarket("m"), SAMPLE_AT).market;
-
-interface Totals {
-  days: number;
-  alarms: number;
-  falseAlarms: number;
-  planted: number;
-  found: number;
-}
 
 /** Whether the true probability made at least half of the announced move. */
 function isTrueMove(market: ListedMarket, { at, oldPrice, newPrice }: EarlierShift, oldAt: number): boolean {
@@ -64,7 +60,12 @@ function isTrueMove(market: ListedMarket, { at, oldPrice, newPrice }: EarlierShi
 }
 
 /** Feeds one market's prices of the days before genesis to the detector, and then plants a shift. */
-function replay(world: ReturnType<typeof createWorld>, market: ListedMarket, days: number, totals: Totals): void {
+function replay(
+  world: ReturnType<typeof createWorld>,
+  market: ListedMarket,
+  { days }: ReplayOptions,
+  totals: AlertTotals,
+): void {
   const watch = new PriceWatch(LIMITS);
   const boardMarket = { ...TEMPLATE, listing: { ...TEMPLATE.listing, marketId: String(market.index) } };
   const closes: { at: number; yesPrice: number }[] = [];
@@ -111,7 +112,7 @@ function plantShift(
   last: number | null,
   end: number,
   observe: (at: number, price: number) => unknown,
-  totals: Totals,
+  totals: AlertTotals,
 ): void {
   const at = end + 2 * HOUR_MS;
   const sigma = hourlySigma(closes, 48, LIMITS.minHours);
@@ -125,11 +126,11 @@ function plantShift(
   }
 }
 
-function measureQuiet(): void {
-  const days = Number(values.days);
-  const all: Totals = { days: 0, alarms: 0, falseAlarms: 0, planted: 0, found: 0 };
-  const describe = ({ days: marketDays, alarms, falseAlarms, planted, found }: Totals) =>
-    `${marketDays.toFixed(0)} market-days, ${alarms} alerts, ${falseAlarms} false: ${((1_000 * falseAlarms) / marketDays).toFixed(2)} per 1,000 market-days; planted shifts found ${found} of ${planted}`;
+function measureQuiet(replayMarket: typeof replay): void {
+  const options = { days: Number(values.days), volumeMinutes: Number(values["volume-minutes"]) };
+  const all: AlertTotals = { days: 0, alarms: 0, falseAlarms: 0, planted: 0, found: 0 };
+  const describe = ({ days: marketDays, alarms, falseAlarms, planted, found }: AlertTotals) =>
+    `${marketDays.toFixed(0)} market-days, ${alarms} alerts, ${falseAlarms} false: ${((1_000 * falseAlarms) / marketDays).toFixed(2)} per 1,000 market-days; planted found ${found} of ${planted}`;
   for (const seed of values.seeds.split(",").map(Number)) {
     const world = createWorld({
       seed,
@@ -138,10 +139,10 @@ function measureQuiet(): void {
       marketCount: Number(values.markets ?? 100),
       hasDisplacedQuotes: values.displaced,
     });
-    const totals: Totals = { days: 0, alarms: 0, falseAlarms: 0, planted: 0, found: 0 };
+    const totals: AlertTotals = { days: 0, alarms: 0, falseAlarms: 0, planted: 0, found: 0 };
     for (const venue of ["kalshi", "polymarket", "limitless"] as const)
-      for (const market of world.markets(venue, GENESIS)) replay(world, market, days, totals);
-    for (const key of Object.keys(all) as (keyof Totals)[]) all[key] += totals[key];
+      for (const market of world.markets(venue, GENESIS)) replayMarket(world, market, options, totals);
+    for (const key of Object.keys(all) as (keyof AlertTotals)[]) all[key] += totals[key];
     print(`seed ${seed}: ${describe(totals)}`);
   }
   print(`all: ${describe(all)}`);
@@ -190,6 +191,7 @@ async function measureCost(): Promise<void> {
   show("ratio", ratios);
 }
 
-if (positionals[0] === "quiet") measureQuiet();
+if (positionals[0] === "quiet") measureQuiet(replay);
+else if (positionals[0] === "whales") measureQuiet(replayTrades);
 else if (positionals[0] === "cost") await measureCost();
-else throw new Error("give quiet or cost");
+else throw new Error("give quiet, whales or cost");

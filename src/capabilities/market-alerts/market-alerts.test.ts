@@ -228,7 +228,7 @@ eachDatabase("logs a trade above the percentile of the stored trades, with all f
     price: 0.6,
     flow: 6_000,
     size_percentile: 99.6,
-    share_of_volume_24h: 0.03,
+    share_of_volume_24h: 0.0293,
   });
   await alerts.stop();
 });

@@ -38,6 +38,8 @@ export interface WhaleCandidate {
   readonly price: number;
   /** Sum of price times size, USD. */
   readonly usd: number;
+  /** 24-hour volume before the trades, USD; null if unknown. */
+  readonly volume24hUsd: number | null;
 }
 
 /** Limit of candidates that wait for the store; more are dropped. */

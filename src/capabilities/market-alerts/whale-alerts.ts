@@ -28,10 +28,8 @@ export async function logWhales(
   const events = new Map<WhaleCandidate, NewEvent>();
   for (const candidate of candidates) {
     const sizes = await sizesOf(watch, ports, candidate);
-    const percentile = sizes?.percentileOf(candidate.usd) ?? null;
-    const share = shareOfVolume(candidate.usd, candidate.market.activity.volume24hUsd);
-    if (isWhale(candidate.usd, percentile, share, limits))
-      events.set(candidate, createWhaleEvent(candidate, { percentile, share }));
+    const event = judgeWhale(candidate, sizes, limits);
+    if (event !== null) events.set(candidate, event);
   }
   const added =
     events.size === 0
@@ -39,6 +37,17 @@ export async function logWhales(
       : await ports.database.transaction((transaction) => appendEvents(transaction, [...events.values()]));
   watch.settle(candidates, new Set(events.keys()));
   return added;
+}
+
+/**
+ * Returns the event of an exceptionally large candidate, otherwise null.
+ *
+ * @param sizes  of the market's trades; null if unknown
+ */
+export function judgeWhale(candidate: WhaleCandidate, sizes: TradeSizes | null, limits: WhaleLimits): NewEvent | null {
+  const percentile = sizes?.percentileOf(candidate.usd) ?? null;
+  const share = shareOfVolume(candidate.usd, candidate.volume24hUsd);
+  return isWhale(candidate.usd, percentile, share, limits) ? createWhaleEvent(candidate, { percentile, share }) : null;
 }
 
 /** Returns the sizes of the market's trades; null if the market is not stored yet. */

@@ -4,6 +4,7 @@ import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-sa
 import { MarketBoard } from "../../board/index.ts";
 import type { Trade } from "../../domain/trade.ts";
 import { DEFAULT_ALERT_LIMITS } from "./index.ts";
+import { LiveVolume } from "./live-volume.ts";
 import { WhaleWatch } from "./whale-watch.ts";
 
 const SECOND_MS = 1_000;
@@ -107,10 +108,10 @@ test("a candidate that grows while it is judged is judged again", () => {
 
 test("takers are needed if the trades of unknown takers would be large together", () => {
   const { add } = openWatch();
-  assert.equal(add(1_999, 0), false, "one trade is judged without its taker");
+  assert.equal(add(1_990, 0), false, "one trade is judged without its taker");
   assert.equal(add(1, 1, { takerSide: "yes", yesPrice: 0.4 }), false, "the other side");
-  assert.equal(add(1, 2), true, "a tenth of the volume");
-  assert.equal(add(1_999, 70), false, "the sum of a minute");
+  assert.equal(add(20, 2), true, "a tenth of the volume");
+  assert.equal(add(1_990, 70), false, "the sum of a minute");
   const unknownVolume = openWatch(null);
   assert.equal(unknownVolume.add(2_500, 0), false);
   assert.equal(unknownVolume.add(2_499, 0), false);
@@ -131,6 +132,30 @@ test("a trade is compared with earlier trades, not with itself, and counted once
   assert.equal(sizes.percentileOf(400), 50);
   add(600, 800, { tradeId: "grows" }, true);
   assert.equal(sizes.count, 2, "a trade that is no longer kept is not added again");
+});
+
+test("the volume is the published one plus the trades since, without the candidate's, until the venue publishes another", () => {
+  const { watch, market, add } = openWatch(20_000);
+  const volumes = () => watch.peek(10_000).map(({ volume24hUsd }) => Math.round(volume24hUsd ?? Number.NaN));
+  add(500, 0);
+  add(1_500, 1, { tradeId: "a" });
+  add(2_000, 2, { tradeId: "a" }, true);
+  assert.deepEqual(volumes(), [20_000], "not below the published volume");
+  add(3_000, 3, { tradeId: "b" });
+  assert.deepEqual(volumes(), [20_000, 22_000]);
+  const published = { ...market, activity: { ...market.activity, volume24hUsd: 30_000 } };
+  const trade: Trade = { tradeId: "c", executedAt: SAMPLE_AT, yesPrice: 0.5, size: 9_000, takerSide: "yes" };
+  watch.add(published, trade, false, SAMPLE_AT);
+  assert.equal(volumes().at(-1), 30_000);
+});
+
+test("remembers the volumes of a bounded number of markets", () => {
+  const { market } = openWatch();
+  const volume = new LiveVolume();
+  const marketOf = (index: number) => ({ ...market, listing: { ...market.listing, marketId: `m${index}` } });
+  for (let index = 0; index < 10_001; index++) volume.add(marketOf(index), 5);
+  assert.equal(volume.size, 10_000);
+  assert.deepEqual([volume.before(marketOf(0), 0), volume.before(marketOf(1), 0)], [20_000, 20_005]);
 });
 
 test("keeps bounded numbers of trades, of candidates and of markets with sizes", () => {

@@ -2,6 +2,7 @@ import type { BoardMarket } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { Trade } from "../../domain/trade.ts";
 import { largestBurst, TradeSizes, type WhaleLimits } from "../../quant/alerts/whale.ts";
+import { LiveVolume } from "./live-volume.ts";
 import { CANDIDATES_MAX, type WhaleCandidate } from "./model.ts";
 import { marketKeyOf, type RecentTrade, RecentTrades } from "./recent-trades.ts";
 
@@ -30,6 +31,7 @@ export class WhaleWatch {
   readonly #amountMin: number;
   /** By market, the least recently used first. */
   readonly #sizes = new Map<string, StoredSizes>();
+  readonly #volume = new LiveVolume();
   readonly #recent = new RecentTrades((trade) => this.#count(trade));
   /** By group, or by trade if the taker is unknown, so that a sum that grows waits once. */
   readonly #candidates = new Map<string, WhaleCandidate>();
@@ -76,6 +78,7 @@ export class WhaleWatch {
     if (!Number.isFinite(usd) || usd <= 0) return false;
     const added = isRepeated ? this.#recent.update(market, trade, usd) : this.#recent.add(market, trade, usd, now);
     if (added === null) return false;
+    if (!isRepeated) this.#volume.add(market, usd);
     if (added.group.hasTaker) this.#candidates.delete(added.key);
     this.#collect(added);
     return !added.group.hasTaker && this.#couldBeLarge(added);
@@ -152,6 +155,7 @@ export class WhaleWatch {
     const executedAt = trades.at(-1)?.executedAt ?? first.executedAt;
     const price = usd / sumOf(trades, "size");
     const { market } = group;
+    const volume24hUsd = this.#volume.before(market, usd);
     this.#candidates.set(key, {
       key,
       market,
@@ -161,6 +165,7 @@ export class WhaleWatch {
       side: first.side,
       price,
       usd,
+      volume24hUsd,
     });
   }
 
@@ -173,7 +178,7 @@ export class WhaleWatch {
     const burst = largestBurst(near, BURST_MS);
     const usd = sumOf(burst, "usd");
     if (burst.length < 2 || usd < this.#amountMin) return false;
-    const { volume24hUsd } = market.activity;
+    const volume24hUsd = this.#volume.before(market, usd);
     return usd >= this.#limits.minUsd || (volume24hUsd !== null && usd >= this.#limits.volumeShare * volume24hUsd);
   }
 }
