@@ -99,7 +99,7 @@ test("a trade of the stream is reported again, once, when the trade list names i
   const entry = market("m");
   assert.ok(entry !== null);
   const trade = tradeAt(clock.now(), "a", 25);
-  for (const each of [trade, { ...trade, taker: "x" }, trade, { ...trade, taker: "x", size: 20 }])
+  for (const each of [trade, { ...trade, taker: "x", size: 20 }, trade, { ...trade, taker: "x" }])
     live.reportTrades(entry, [each]);
   live.reportTrades(entry, [{ ...trade, size: 30 }]);
   assert.deepEqual(observer.lines, ["m trade a of 25", "m again a of 25 by x", "m again a of 30 by x"]);
@@ -129,6 +129,27 @@ async function shareOfReads(takersFromTrades: boolean): Promise<number> {
 test("if an observer needs takers that only the trade list names, every second read is of that market", async () => {
   assert.ok(Math.abs((await shareOfReads(true)) - (1 / 2 + 1 / 6)) < 0.02);
   assert.ok(Math.abs((await shareOfReads(false)) - 1 / 3) < 0.02);
+});
+
+test("the trades of the last three minutes are read once for a request, and further requests than 100 are ignored", async () => {
+  const profile = { takersFromTrades: true, streamMarketsMax: 150 };
+  const { venue, clock, live, start } = openScriptedVenue({ profile });
+  venue.setMarkets(...Array.from({ length: 150 }, (_, index) => sampleMarket(`m${index}`)));
+  const observer = recordingObserver();
+  observer.needsTakers = true;
+  live.observe(observer);
+  await start();
+  await clock.advance(60_000);
+  const at = clock.now();
+  for (let index = 0; index < 150; index++) {
+    const trade = tradeAt(at, `t${index}`);
+    venue.stream?.onMessage({ kind: "trade", marketId: `m${index}`, trade, receivedAt: at });
+  }
+  await clock.advance(120_000);
+  const calls = venue.callsOf("listTrades");
+  const requested = calls.filter((call, index) => venue.tradesSince[index]?.[1] === call.at - 3 * MINUTE_MS);
+  const ids = requested.flatMap(({ marketIds }) => marketIds);
+  assert.deepEqual([ids.length, new Set(ids).size, ids[0], ids.at(-1)], [100, 100, "m0", "m99"]);
 });
 
 test("trades from before this node read the venue, older than an hour or from the future are not reported", async () => {

@@ -129,10 +129,8 @@ export function writeFact(fact: Fact): string {
       const sides = { bids: pairsOf(bids), asks: pairsOf(asks) };
       return writeFields("book", { at, venue, marketId: fact.marketId, ...fact.book, ...sides });
     }
-    case "trade": {
-      const { taker: _unrecorded, ...trade } = fact.trade;
-      return writeFields("trade", { at, venue, marketId: fact.marketId, ...trade });
-    }
+    case "trade":
+      return writeFields("trade", { at, venue, marketId: fact.marketId, ...fact.trade });
   }
 }
 

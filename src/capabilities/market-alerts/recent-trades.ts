@@ -52,6 +52,10 @@ export class RecentTrades {
     return this.#trades.size;
   }
 
+  get groupCount(): number {
+    return this.#groups.size;
+  }
+
   /** @param usd  amount of the trade, USD */
   add(market: BoardMarket, trade: Trade, usd: number, now: number): RecentTrade {
     this.#prune(now);

@@ -70,6 +70,7 @@ test("trades are added up when their taker becomes known", () => {
   assert.deepEqual(candidates(), []);
   for (const tradeId of ["a", "b"]) add(800, 1, { tradeId, taker: "x" }, true);
   assert.deepEqual(candidates(), [[1_600, 2]]);
+  assert.equal(add(900, 2), false, "the named trades are no trades of unknown takers any more");
 });
 
 test("a large trade whose taker becomes known waits once, with the taker's other trades", () => {
@@ -112,10 +113,16 @@ test("takers are needed if the trades of unknown takers would be large together"
   assert.equal(add(1, 1, { takerSide: "yes", yesPrice: 0.4 }), false, "the other side");
   assert.equal(add(20, 2), true, "a tenth of the volume");
   assert.equal(add(1_990, 70), false, "the sum of a minute");
+  assert.equal(openWatch().add(3_000, 0), false, "one large trade is judged without its taker, too");
+  const small = openWatch(1_000);
+  for (const seconds of [0, 1]) assert.equal(small.add(400, seconds), false, "below the minimum of both rules");
   const unknownVolume = openWatch(null);
   assert.equal(unknownVolume.add(2_500, 0), false);
   assert.equal(unknownVolume.add(2_499, 0), false);
   assert.equal(unknownVolume.add(1, 0), true);
+  const settled = unknownVolume.watch.peek(10);
+  unknownVolume.watch.settle(settled, new Set(settled));
+  assert.equal(unknownVolume.add(1, 0), false, "announced trades do not count");
   const named = openWatch();
   for (const seconds of [0, 1, 2]) assert.equal(named.add(2_000, seconds, { taker: "x" }), false);
 });
@@ -158,6 +165,22 @@ test("remembers the volumes of a bounded number of markets", () => {
   assert.deepEqual([volume.before(marketOf(0), 0), volume.before(marketOf(1), 0)], [20_000, 20_005]);
 });
 
+test("sizes are read again after six hours", () => {
+  const { watch, market } = openWatch();
+  watch.setSizes(market, [1], { until: SAMPLE_AT, now: SAMPLE_AT });
+  assert.equal(watch.findSizes(market, SAMPLE_AT + 360 * MINUTE_MS)?.count, 1);
+  assert.equal(watch.findSizes(market, SAMPLE_AT + 360 * MINUTE_MS + 1), null);
+});
+
+test("a candidate has the latest state of its market", () => {
+  const { watch, market, add } = openWatch();
+  add(900, 0, { taker: "x" });
+  const renamed = { ...market, listing: { ...market.listing, title: "New title" } };
+  const trade: Trade = { tradeId: "b", executedAt: SAMPLE_AT, yesPrice: 0.6, size: 900, takerSide: "no", taker: "x" };
+  watch.add(renamed, trade, false, SAMPLE_AT);
+  assert.equal(watch.peek(1)[0]?.market.listing.title, "New title");
+});
+
 test("keeps bounded numbers of trades, of candidates and of markets with sizes", () => {
   const { watch, market, add } = openWatch();
   for (let index = 0; index < 1_100; index++)
@@ -173,6 +196,8 @@ test("keeps bounded numbers of trades, of candidates and of markets with sizes",
   assert.equal(watch.candidateCount, 5_000, "candidates stay although their trades are no longer kept");
   for (const size of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0]) add(1, 0, { size });
   assert.equal(watch.recentCount, 20_000);
+  add(1, 1_000, { taker: "y" });
+  assert.deepEqual([watch.recentCount, watch.groupCount], [1, 1]);
   watch.forget("alpha");
   assert.equal(watch.size, 0);
 });

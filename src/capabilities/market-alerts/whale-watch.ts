@@ -52,6 +52,11 @@ export class WhaleWatch {
     return this.#recent.size;
   }
 
+  /** Number of takers, by market and side, who made these trades. */
+  get groupCount(): number {
+    return this.#recent.groupCount;
+  }
+
   /** Number of candidates that wait. */
   get candidateCount(): number {
     return this.#candidates.size;

@@ -44,6 +44,12 @@ test("of a trader, only a hash of the account is read", () => {
   const [first, second, third, fourth] = trades.map(({ taker }) => taker);
   assert.ok(first !== undefined && first === second && third !== undefined && third !== first);
   assert.equal(fourth, undefined, "a profile without an account");
+  const { events } = fixture("trades/both-tokens") as { events: object[] };
+  const rows = [undefined, null, "text", []].map((profile) => ({ ...events[0], profile }));
+  const { drops, countDrop } = countDrops();
+  const unnamed = parseTrades(rows, NO_TOKEN, { countDrop, driftDetectors }).trades;
+  assert.deepEqual([unnamed.length, unnamed.map(({ taker }) => taker ?? "none").join()], [4, "none,none,none,none"]);
+  assert.deepEqual(drops, {});
 });
 
 test("drops and counts invalid rows and events that are not trades", () => {
