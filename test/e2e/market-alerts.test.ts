@@ -81,14 +81,20 @@ async function plant(kind: "shift" | "trade", { listing }: BoardMarket, body: Re
   assert.equal(response.status, 200, await response.text());
 }
 
-/** Waits until each of the markets has an event of the type, and reports the delays. Returns the payloads by market. */
-async function awaitEvents(context: TestContext, type: EventType, expected = markets) {
-  const log = createEventLog({ database, bus: createInProcessBus(quietLog) });
+const openLog = () => createEventLog({ database, bus: createInProcessBus(quietLog) });
+const lastEventId = async () => (await openLog().readAfter(0, { limit: 1_000 })).events.at(-1)?.id ?? 0;
+
+/**
+ * Waits until each of the markets has an event of the type after the event `since`, and reports the delays. Returns the
+ * payloads by market.
+ */
+async function awaitEvents(context: TestContext, type: EventType, since: number, expected = markets) {
+  const log = openLog();
   const plantedAt = performance.now();
   const found = new Map<string, { readonly payload: Readonly<Record<string, unknown>>; count: number }>();
   const delays = new Map<string, number>();
   const read = async () => {
-    const { events } = await log.readAfter(0, { limit: 1_000, filter: { types: [type] } });
+    const { events } = await log.readAfter(since, { limit: 1_000, filter: { types: [type] } });
     found.clear();
     for (const { venue, marketId, payload } of events) {
       const key = `${venue}/${marketId}`;
@@ -114,8 +120,9 @@ async function awaitEvents(context: TestContext, type: EventType, expected = mar
 }
 
 test("every planted price shift is logged once", async (context) => {
+  const since = await lastEventId();
   await Promise.all(markets.map((market) => plant("shift", market, { move: MOVE })));
-  const found = await awaitEvents(context, "price_shift");
+  const found = await awaitEvents(context, "price_shift", since);
   for (const { listing } of markets) {
     const { payload, count } = found.get(`${listing.venue}/${listing.marketId}`) ?? {};
     assert.equal(count, 1);
@@ -125,8 +132,9 @@ test("every planted price shift is logged once", async (context) => {
 });
 
 test("every planted whale is logged once", async (context) => {
+  const since = await lastEventId();
   await Promise.all(markets.map((market) => plant("trade", market, { side: "yes", usd: 200_000 })));
-  const found = await awaitEvents(context, "whale_alert");
+  const found = await awaitEvents(context, "whale_alert", since);
   for (const { listing } of markets) {
     const { payload, count } = found.get(`${listing.venue}/${listing.marketId}`) ?? {};
     assert.equal(count, 1);
@@ -147,13 +155,14 @@ test("an order that one taker splits into small trades is logged once, on the ve
   );
   assert.ok(split.length > MARKETS_PER_VENUE, "markets of both venues");
   const partOf = ({ activity }: BoardMarket) => Math.round(SHARE_OF_PART * (activity.volume24hUsd ?? 0));
+  const since = await lastEventId();
   await Promise.all(
     split.map(async (market) => {
       for (let part = 0; part < PARTS; part++)
         await plant("trade", market, { side: "yes", usd: partOf(market), taker: 1_000_000 + market.row });
     }),
   );
-  const found = await awaitEvents(context, "whale_alert", split);
+  const found = await awaitEvents(context, "whale_alert", since, split);
   for (const market of split) {
     const { payload, count } = found.get(`${market.listing.venue}/${market.listing.marketId}`) ?? {};
     assert.equal(count, 1);
