@@ -2,8 +2,8 @@ import type { BoardMarket } from "../../board/index.ts";
 import type { Trade } from "../../domain/trade.ts";
 
 /**
- * How long a trade is kept after it arrived. Trade lists are read at most about a minute apart, so the trades of one taker are
- * added up even if two reads bring them.
+ * How long a trade is kept after it arrived. The trade list of a market is read again after about a minute. So the trades of one
+ * taker are added up even if two reads return them.
  */
 const KEPT_MS = 3 * 60_000;
 /** Limit of kept trades, about 0.5 kB each. The oldest are removed first. */

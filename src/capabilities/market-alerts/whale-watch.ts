@@ -17,7 +17,7 @@ interface StoredSizes {
   readonly sizes: TradeSizes;
   /** Unix milliseconds. */
   readonly readAt: number;
-  /** Unix milliseconds; `sizes` has the trades before, and no later ones that are still kept. */
+  /** Unix milliseconds. Trades from before this time were read from the store; later ones are counted as they arrive. */
   readonly until: number;
 }
 
@@ -141,7 +141,10 @@ export class WhaleWatch {
     if (stored !== undefined && executedAt >= stored.until) stored.sizes.add(usd);
   }
 
-  /** Queues the largest sum of a taker's trades that contains trades like this one, or removes it if it is small. */
+  /**
+   * Queues the largest sum of the trades within a minute that have the taker and the side of this trade; of this trade alone
+   * if its taker is unknown. A sum that is too small for both rules leaves the queue.
+   */
   #collect(trade: RecentTrade): void {
     const { group } = trade;
     const open = (group.hasTaker ? group.trades : [trade]).filter(({ isAnnounced }) => !isAnnounced);
