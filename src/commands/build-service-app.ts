@@ -46,7 +46,7 @@ export async function buildServiceApp(
   closers.push(() => http.close());
   // Only a sandbox that other machines cannot reach may send webhooks to its own machine.
   const allowsLoopback = config.mode === "sandbox" && !config.sandbox.isPublic;
-  const webhookOut = createWebhookHttp(systemClock, { allowsLoopback });
+  const webhookOut = createWebhookHttp(systemClock, { allowsLoopback, hostRate: config.webhookHostRate });
   closers.push(() => webhookOut.close());
   await assertAddressChecksums(config);
   const openPool: AppPorts["openWorkerPool"] = (module) => openWorkerPool(module, systemClock);

@@ -28,6 +28,7 @@ test("an empty environment configures a sandbox on loopback with the documented 
     upgradeUrl: null,
     marketplaceSecrets: [],
     secretKeys: [],
+    webhookHostRate: 100,
     trustProxy: null,
     corsOrigins: [],
     connections: { total: 4_096, perAddress: 256 },

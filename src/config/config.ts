@@ -40,6 +40,8 @@ export interface Config extends VenueOverrides {
   readonly marketplaceSecrets: readonly string[];
   /** Keys of 32 bytes that seal stored secrets; the first one seals, all open. Empty: the data directory has the key. */
   readonly secretKeys: readonly Uint8Array[];
+  /** Webhook requests per second to one host name. */
+  readonly webhookHostRate: number;
   readonly rawTickDays: number;
   /** Limits from which price shifts and trades are announced. */
   readonly alertLimits: AlertLimits;
@@ -170,6 +172,7 @@ export function parseConfig(
       perAddress: reader.integer("PARALLAX_CONNECTIONS_PER_ADDRESS_MAX", 1, 1_000_000),
     },
     secretKeys: parseSecretKeys(reader),
+    webhookHostRate: reader.integer("PARALLAX_WEBHOOK_HOST_RATE", 1, 1_000_000),
     rawTickDays: reader.integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
     alertLimits: parseAlertSettings(reader),
     eventDays: reader.integer("PARALLAX_EVENT_DAYS", 1, 365),

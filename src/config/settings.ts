@@ -64,6 +64,10 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "",
     "key that encrypts stored webhook secrets: base64 of 32 bytes; two, comma-separated, to replace one (default: a file in the data directory)",
   ],
+  PARALLAX_WEBHOOK_HOST_RATE: [
+    "100",
+    "webhook requests per second that this process sends to one host name, of all customers; one address may receive four times as many",
+  ],
   PARALLAX_RAW_TICK_DAYS: ["30", "days to retain every tick; bars are retained longer"],
   PARALLAX_EVENT_DAYS: ["7", "days to retain events so that streams and webhooks can catch up"],
   PARALLAX_PRICE_SHIFT_MIN_MOVE: ["0.05", "smallest move of a price within an hour that is a price_shift event"],

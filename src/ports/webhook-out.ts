@@ -1,7 +1,7 @@
 /**
  * Why no response arrived. The reason is only logged. Customers see only that the attempt failed.
- * - `unavailable`: this node has too many requests or is stopping. It says nothing about the receiver, so it is not a
- *   failure of the webhook. Unless the node is stopping, the receiver got no byte.
+ * - `unavailable`: this node has too many requests, in total or to this host, or is stopping. It says nothing about the
+ *   receiver, so it is not a failure of the webhook. Unless the node is stopping, the receiver got no byte.
  */
 export type DeliveryFailure = "forbidden_address" | "timeout" | "connection_failed" | "bad_response" | "unavailable";
 

@@ -20,6 +20,7 @@ after(() => canary.close());
 function createSender(options: Partial<WebhookHttpOptions>) {
   const sender = createWebhookHttp(new FakeClock(), {
     allowsLoopback: false,
+    hostRate: 100_000,
     ca: TEST_CERTIFICATE.cert,
     ...options,
   });

@@ -30,6 +30,8 @@ export interface GuardPorts {
   readonly allowsLoopback: boolean;
   /** Certificates to trust instead of the built-in ones, as PEM. */
   readonly ca?: string;
+  /** Called with the addresses before a request is sent to one of them. Throws to refuse the request. */
+  readonly admit?: (addresses: readonly string[]) => void;
 }
 
 /** Thrown for a host that has an address to which no connection is allowed. */
@@ -85,6 +87,7 @@ type ConnectOptions = http.ClientRequestArgs & GuardedRequestOptions;
 export class GuardedAgent extends http.Agent {
   readonly #isSecure: boolean;
   readonly #ports: GuardPorts;
+  readonly #peers = new WeakMap<Duplex, string>();
 
   constructor(protocol: "http:" | "https:", ports: GuardPorts) {
     super({ keepAlive: true, timeout: IDLE_MS_MAX });
@@ -101,7 +104,10 @@ export class GuardedAgent extends http.Agent {
     const { host, port, connectSignal } = options as ConnectOptions;
     const target = { host: String(host), port: Number(port), isSecure: this.#isSecure };
     connectGuarded(target, connectSignal, this.#ports).then(
-      (socket) => onCreate(null, socket),
+      ({ socket, peer }) => {
+        this.#peers.set(socket, peer);
+        onCreate(null, socket);
+      },
       // Node ignores the socket if there is an error.
       (error) => (onCreate as (error: Error) => void)(error),
     );
@@ -110,6 +116,16 @@ export class GuardedAgent extends http.Agent {
   override getName(options?: http.ClientRequestArgs): string {
     const { host, port, sharedBy = null } = options as ConnectOptions;
     return JSON.stringify([host, port, sharedBy]);
+  }
+
+  override reuseSocket(socket: Duplex, request: http.ClientRequest): void {
+    super.reuseSocket(socket, request);
+    try {
+      this.#ports.admit?.([this.#peers.get(socket) ?? ""]);
+    } catch (error) {
+      // Nothing is written, and the connection stays open for later requests.
+      request.destroy(error as Error);
+    }
   }
 
   /** Returns whether the connection stays open. */
@@ -128,16 +144,26 @@ interface Target {
   readonly isSecure: boolean;
 }
 
-/** @throws ForbiddenAddressError, or another error if the connection or its TLS handshake fails */
-async function connectGuarded(target: Target, signal: AbortSignal, ports: GuardPorts): Promise<net.Socket> {
-  const addresses = await abortable(findAddresses(target.host, ports), signal);
-  const socket = ports.dial(addresses.slice(0, DIALLED_ADDRESSES_MAX), target.port);
+/**
+ * Returns the connection and the address of its peer.
+ *
+ * @throws ForbiddenAddressError, the error of `admit`, or another error if the connection or its TLS handshake fails
+ */
+async function connectGuarded(
+  target: Target,
+  signal: AbortSignal,
+  ports: GuardPorts,
+): Promise<{ readonly socket: net.Socket; readonly peer: string }> {
+  const addresses = (await abortable(findAddresses(target.host, ports), signal)).slice(0, DIALLED_ADDRESSES_MAX);
+  ports.admit?.(addresses);
+  const socket = ports.dial(addresses, target.port);
   await untilEvent(socket, "connect", signal);
-  if (!addresses.includes(plainAddress(socket.remoteAddress ?? "") ?? "")) {
+  const peer = plainAddress(socket.remoteAddress ?? "") ?? "";
+  if (!addresses.includes(peer)) {
     socket.destroy();
     throw new ForbiddenAddressError("connected to an address that was not checked");
   }
-  if (!target.isSecure) return socket;
+  if (!target.isSecure) return { socket, peer };
   const secure = tls.connect({
     socket,
     // Only names are sent as SNI. For an address, the certificate must contain the address.
@@ -148,7 +174,7 @@ async function connectGuarded(target: Target, signal: AbortSignal, ports: GuardP
     ...(ports.ca === undefined ? {} : { ca: ports.ca }),
   });
   await untilEvent(secure, "secureConnect", signal);
-  return secure;
+  return { socket: secure, peer };
 }
 
 /** Returns the addresses of a host in normalised form. @throws ForbiddenAddressError if any of them is forbidden */

@@ -17,7 +17,7 @@ const clock = new FakeClock();
 const DEADLINE_MS = 15_000;
 
 function createSender(options: Partial<WebhookHttpOptions> = {}): WebhookOut {
-  const sender = createWebhookHttp(clock, { allowsLoopback: true, ...options });
+  const sender = createWebhookHttp(clock, { allowsLoopback: true, hostRate: 1_000, ...options });
   closers.push(() => sender.close());
   return sender;
 }

@@ -9,8 +9,10 @@ import {
   ForbiddenAddressError,
   GuardedAgent,
   type GuardedRequestOptions,
+  type GuardPorts,
   type ResolveHost,
 } from "./guarded-agent.ts";
+import { OverRateError, WebhookRates } from "./webhook-rates.ts";
 import { parseRetryAfter } from "./webhook-retry-after.ts";
 import { HostSlots, type SlotLimits } from "./webhook-slots.ts";
 import { createCheckWebhookUrl } from "./webhook-url.ts";
@@ -25,6 +27,8 @@ const LIMITS: SlotLimits = { total: 512, perHost: 16, waiting: 4_096, waitingPer
 export interface WebhookHttpOptions {
   /** Permits http and https to loopback. Only for a sandbox that no other machine can reach. */
   readonly allowsLoopback: boolean;
+  /** Requests per second to one host name, of all customers together. One address may receive four times as many. */
+  readonly hostRate: number;
   /** Name resolution; injected by tests. */
   readonly resolveHost?: ResolveHost;
   /** Opens connections; injected by tests. */
@@ -36,11 +40,16 @@ export interface WebhookHttpOptions {
 
 /**
  * Creates the sender of webhooks. It connects to public addresses only, verifies certificates, follows no redirects and
- * decompresses nothing. Bounds the connections, the waiting requests, and the size and time of each response.
+ * decompresses nothing. Bounds the connections, the waiting requests, the rate of requests to each host, and the size and
+ * time of each response.
  */
 export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): WebhookOut {
   const { resolveHost = createDnsResolver(), dial = dialTcp, limits = LIMITS } = options;
-  const guardPorts = { ...options, resolveHost, dial };
+  const rates = new WebhookRates({ clock, perSecond: options.hostRate });
+  const guardPorts: GuardPorts = {
+    ...{ ...options, resolveHost, dial },
+    admit: (addresses) => rates.takeAddresses(addresses),
+  };
   const agents = { http: new GuardedAgent("http:", guardPorts), https: new GuardedAgent("https:", guardPorts) };
   const checkUrl = createCheckWebhookUrl(options);
   const slots = new HostSlots(limits);
@@ -52,6 +61,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
     let release: (() => void) | undefined;
     try {
       release = await slots.acquire(url.hostname, abort.signal);
+      rates.takeHost(url.hostname);
       const agent = url.protocol === "https:" ? agents.https : agents.http;
       const { status, bodyHead, retryAfter } = await sendOnOpenConnection(url, request, {
         agent,
@@ -59,8 +69,8 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
       });
       return { kind: "answered", status, bodyHead, retryAt: parseRetryAfter(retryAfter, clock.now()) };
     } catch (error) {
-      // Without a slot, nothing was sent to the receiver.
-      if (isClosed || release === undefined) return failed("unavailable");
+      // Without a slot or above a rate, nothing was sent to the receiver.
+      if (isClosed || release === undefined || error instanceof OverRateError) return failed("unavailable");
       return failed(abort.signal.aborted ? "timeout" : classify(error));
     } finally {
       cancelDeadline();

@@ -25,6 +25,7 @@ const RETRIES_MAX = 2;
 const RETRIES_PER_READ = 50;
 const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
+/** Wait of a message that the connector did not send. The wait varies by half of it, so that no endpoint is always late. */
 const UNAVAILABLE_RETRY_MS = 500;
 /** First attempts wait while this many results are not written. */
 const UNWRITTEN_MAX = 2_000;
@@ -166,12 +167,14 @@ export class Endpoint {
     this.#position = event.id;
     this.#firstAttempts += 1;
     this.#isPreviousSent = false;
-    const onSent = () => {
-      this.#isPreviousSent = true;
+    const setSent = (isSent: boolean) => {
+      // A later event was started, and its state counts.
+      if (this.#unsettled.at(-1) !== entry) return;
+      this.#isPreviousSent = isSent;
       this.#sentAt = this.#ports.clock.monotonic();
       this.#turn.wake();
     };
-    const running = this.#attempt(toMessage(event), onSent).then((isDone) => {
+    const running = this.#attempt(toMessage(event), setSent).then((isDone) => {
       entry.isDone = isDone;
       this.#running.delete(running);
       this.#firstAttempts -= 1;
@@ -241,28 +244,36 @@ export class Endpoint {
   }
 
   /** Returns false if the message was not sent, because this endpoint ends. */
-  #attempt(message: Message, onSent: () => void = () => {}): Promise<boolean> {
-    return this.#slots.run(() => this.#send(message, onSent));
+  #attempt(message: Message, setSent: (isSent: boolean) => void = () => {}): Promise<boolean> {
+    return this.#slots.run(() => this.#sendWhenAvailable(message, setSent));
   }
 
-  #send(message: Message, onSent: () => void): Promise<boolean> {
-    const { clock, slots } = this.#ports;
-    return (this.#streak.count === 0 ? slots.healthy : slots.failing).run(async () => {
-      while (await this.#isPermitted()) {
-        onSent();
-        const startedAt = clock.now();
-        const startedMonotonic = clock.monotonic();
-        const answer = await this.#post(message, startedAt);
-        const latencyMs = clock.monotonic() - startedMonotonic;
-        if (answer.kind === "answered" || answer.failure !== "unavailable") {
-          this.#record(message, answer, { startedAt, endedAt: clock.now(), latencyMs });
-          return true;
-        }
-        // The receiver is not at fault, so this is no attempt.
-        await clock.sleep(UNAVAILABLE_RETRY_MS);
-      }
-      return false;
-    });
+  async #sendWhenAvailable(message: Message, setSent: (isSent: boolean) => void): Promise<boolean> {
+    const { clock, random, slots } = this.#ports;
+    for (;;) {
+      const shared = this.#streak.count === 0 ? slots.healthy : slots.failing;
+      const result = await shared.run(() => this.#send(message, setSent));
+      if (result !== "unavailable") return result === "attempted";
+      // The receiver is not at fault, so this is no attempt. Other endpoints use the slot meanwhile.
+      setSent(false);
+      await clock.sleep(UNAVAILABLE_RETRY_MS * (0.5 + random.uniform()));
+    }
+  }
+
+  async #send(
+    message: Message,
+    setSent: (isSent: boolean) => void,
+  ): Promise<"attempted" | "not_permitted" | "unavailable"> {
+    const { clock } = this.#ports;
+    if (!(await this.#isPermitted())) return "not_permitted";
+    setSent(true);
+    const startedAt = clock.now();
+    const startedMonotonic = clock.monotonic();
+    const answer = await this.#post(message, startedAt);
+    if (answer.kind === "failed" && answer.failure === "unavailable") return "unavailable";
+    const latencyMs = clock.monotonic() - startedMonotonic;
+    this.#record(message, answer, { startedAt, endedAt: clock.now(), latencyMs });
+    return "attempted";
   }
 
   /** Whether an attempt may begin now. Reads the webhook again if the customer has changed it. */

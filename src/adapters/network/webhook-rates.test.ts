@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { TEST_CERTIFICATE } from "../../../test/support/webhooks/certificate.ts";
+import { dialLoopback, startReceiver } from "../../../test/support/webhooks/receiver.ts";
+import type { WebhookAnswer, WebhookOut } from "../../ports/webhook-out.ts";
+import { createWebhookHttp } from "./webhook-http.ts";
+import { OverRateError, WebhookRates } from "./webhook-rates.ts";
+
+const PUBLIC = "93.184.215.14";
+const closers: (() => Promise<void>)[] = [];
+after(() => Promise.all(closers.map((close) => close())));
+
+/** A sender whose names all resolve to one address, and the receiver behind that address. */
+async function openSender(hostRate: number) {
+  const clock = new FakeClock();
+  const receiver = await startReceiver((_request, response) => void response.end(), { isSecure: true });
+  const { dial, dialled } = dialLoopback(receiver.port);
+  const sender = createWebhookHttp(clock, {
+    ...{ hostRate, dial, allowsLoopback: true, ca: TEST_CERTIFICATE.cert },
+    resolveHost: async () => [PUBLIC],
+  });
+  closers.push(() => sender.close(), receiver.close);
+  return { clock, receiver, dialled, sender };
+}
+
+const post = (sender: WebhookOut, host: string, customerId: string): Promise<WebhookAnswer> =>
+  sender.post({ url: `https://${host}/in`, headers: {}, body: "{}", deadlineMs: 15_000, customerId });
+
+function countResults(answers: readonly WebhookAnswer[]): Record<string, number> {
+  const results = answers.map((answer) => (answer.kind === "answered" ? "answered" : answer.failure));
+  return Object.fromEntries([...Map.groupBy(results, (result) => result)].map(([result, all]) => [result, all.length]));
+}
+
+test("ten customers with the same host share its rate, and another host is not affected", async () => {
+  const { clock, receiver, sender } = await openSender(5);
+  const postAll = () =>
+    Promise.all(Array.from({ length: 40 }, (_, index) => post(sender, "hooks.example", `cus-${index % 10}`)));
+  assert.deepEqual(countResults(await postAll()), { answered: 5, unavailable: 35 });
+  assert.equal(receiver.requests.length, 5);
+  const other = await post(sender, `localhost:${receiver.port}`, "cus-0");
+  assert.equal(other.kind, "answered");
+  await clock.advance(400);
+  assert.deepEqual(countResults(await postAll()), { answered: 2, unavailable: 38 });
+  await clock.advance(60_000);
+  assert.deepEqual(countResults(await postAll()), { answered: 5, unavailable: 35 });
+  assert.equal(receiver.requests.length, 13);
+});
+
+test("host names with one address share four times the rate of a name, and nothing is dialled above it", async () => {
+  const { sender, dialled } = await openSender(5);
+  // The certificate is not valid for these names, so a request that is dialled is a failed connection.
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, index) => post(sender, `h${index % 20}.example`, `cus-${index}`)),
+  );
+  assert.deepEqual(countResults(answers), { connection_failed: 20, unavailable: 40 });
+  assert.equal(dialled.length, 20);
+});
+
+test("a request on an open connection counts for the address, and a refused one leaves the connection open", async () => {
+  const { clock, receiver, sender } = await openSender(2);
+  assert.equal((await post(sender, "hooks.example", "cus-1")).kind, "answered");
+  for (let index = 0; index < 7; index++) await post(sender, `h${index}.example`, "cus-2");
+  assert.deepEqual(await post(sender, "hooks.example", "cus-1"), { kind: "failed", failure: "unavailable" });
+  assert.equal(receiver.requests.length, 1);
+  await clock.advance(1_000);
+  const before = receiver.connections.length;
+  assert.equal((await post(sender, "hooks.example", "cus-1")).kind, "answered");
+  assert.equal(receiver.connections.length, before);
+});
+
+test("addresses of an IPv6 /64 share a rate", () => {
+  const rates = new WebhookRates({ clock: new FakeClock(), perSecond: 1 });
+  for (let index = 0; index < 4; index++) rates.takeAddresses([`2606:2800:21f:cb07::${index}`]);
+  assert.throws(() => rates.takeAddresses(["2606:2800:21f:cb07::9"]), OverRateError);
+  rates.takeAddresses(["2606:2800:21f:cb08::9"]);
+});
+
+test("remembers only the hosts of the last second, and refuses new ones if they are too many", async () => {
+  const clock = new FakeClock();
+  const rates = new WebhookRates({ clock, perSecond: 1, bucketsMax: 1_000 });
+  for (let index = 0; index < 10_000; index++) {
+    rates.takeHost(`h${index}.example`);
+    await clock.advance(10);
+    assert.ok(rates.size <= 100);
+  }
+  for (let index = 0; rates.size < 1_000; index++) rates.takeHost(`n${index}.example`);
+  assert.throws(() => rates.takeHost("another.example"), OverRateError);
+  assert.equal(rates.size, 1_000);
+  await clock.advance(1_000);
+  rates.takeHost("another.example");
+  assert.equal(rates.size, 1);
+});
