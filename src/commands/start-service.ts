@@ -10,8 +10,6 @@ import { openQuotaJournal } from "../adapters/metering/quota-journal-file.ts";
 import { openRedisLimitLog } from "../adapters/metering/redis-limit-log.ts";
 import { listenOnOperatorSocket } from "../adapters/network/operator-socket.ts";
 import { ensurePrivateDir } from "../adapters/system/private-dir.ts";
-import { loadSecretKey } from "../adapters/system/secret-key-file.ts";
-import { createSecretSeal } from "../adapters/system/secret-seal.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import type { App } from "../app.ts";
@@ -26,6 +24,7 @@ import { renderBanner } from "./banner.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
 import { assertPortsFree, metricsHost } from "./check-ports.ts";
 import { createCommandHandler } from "./command-handler.ts";
+import { openSecretSeal } from "./open-secret-seal.ts";
 import { openBus, openDatabase } from "./open-store.ts";
 import { type SandboxProcess, spawnSandbox } from "./sandbox-process.ts";
 import { describeListenError, StartupError } from "./startup-errors.ts";
@@ -77,10 +76,6 @@ export async function startService(options: {
     if (config.databaseUrl === null && !existsSync(join(config.dataDir, STORE_FOLDER)))
       onProgress(`Creating the store in ${config.dataDir} (first start only)`);
     await ensurePrivateDir(config.dataDir, log);
-    const secretSeal = createSecretSeal(
-      config.secretKeys.length > 0 ? config.secretKeys : [await loadSecretKey(config.dataDir, systemRandom)],
-      systemRandom,
-    );
     const isSandbox = config.mode === "sandbox";
     // Spawned before the store opens: loading the sandbox takes about as long.
     const sandbox = isSandbox && !hasAllVenueUrls(config) ? startSimulatedVenues(config, log) : null;
@@ -93,6 +88,7 @@ export async function startService(options: {
       seed: isSandbox ? await readWorldSeed(config) : null,
       genesisAt: isSandbox ? systemClock.now() : null,
     });
+    const secretSeal = await openSecretSeal(config, database);
     log.info({ ms: readUptimeMs() }, "store opened");
     if (sandbox !== null) onProgress("Starting the simulated venues");
     const sandboxUrls = (await sandbox?.begin(identity.genesisAt ?? systemClock.now())) ?? {};

@@ -28,6 +28,7 @@ test("an empty environment configures a sandbox on loopback with the documented 
     upgradeUrl: null,
     marketplaceSecrets: [],
     secretKeys: [],
+    isSecretKeyLost: false,
     webhookHostRate: 100,
     trustProxy: null,
     corsOrigins: [],

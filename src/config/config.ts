@@ -40,6 +40,8 @@ export interface Config extends VenueOverrides {
   readonly marketplaceSecrets: readonly string[];
   /** Keys of 32 bytes that seal stored secrets; the first one seals, all open. Empty: the data directory has the key. */
   readonly secretKeys: readonly Uint8Array[];
+  /** Whether the key of the secrets in the store is lost, and may be replaced. */
+  readonly isSecretKeyLost: boolean;
   /** Webhook requests per second to one host name. */
   readonly webhookHostRate: number;
   readonly rawTickDays: number;
@@ -172,6 +174,7 @@ export function parseConfig(
       perAddress: reader.integer("PARALLAX_CONNECTIONS_PER_ADDRESS_MAX", 1, 1_000_000),
     },
     secretKeys: parseSecretKeys(reader),
+    isSecretKeyLost: reader.oneOf("PARALLAX_SECRET_KEY_LOST", ["0", "1"]) === "1",
     webhookHostRate: reader.integer("PARALLAX_WEBHOOK_HOST_RATE", 1, 1_000_000),
     rawTickDays: reader.integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
     alertLimits: parseAlertSettings(reader),

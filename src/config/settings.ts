@@ -64,6 +64,10 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "",
     "key that encrypts stored webhook secrets: base64 of 32 bytes; two, comma-separated, to replace one (default: a file in the data directory)",
   ],
+  PARALLAX_SECRET_KEY_LOST: [
+    "0",
+    "1: start although the key that encrypts the secrets in the store is lost; their webhooks must be registered again; 0",
+  ],
   PARALLAX_WEBHOOK_HOST_RATE: [
     "100",
     "webhook requests per second that this process sends to one host name, of all customers; one address may receive four times as many",

@@ -130,6 +130,15 @@ describe("processes that share a PostgreSQL server", { skip }, () => {
       "the api process to report every venue as healthy",
     );
 
+    const otherFolder = await temporaryFolder();
+    const refused = run(process.execPath, ["bin/parallax.mjs", "serve"], {
+      ...{ DATABASE_URL: url.href, PARALLAX_PORT: "0", PARALLAX_DATA_DIR: otherFolder.path },
+      ...venueUrls,
+    });
+    assert.equal(await refused.ended, 1, "a process with another secret key does not start");
+    assert.match(refused.output(), /this process has the key [0-9a-f]{8}\. Set PARALLAX_SECRET_KEY/);
+    await otherFolder.release();
+
     assert.equal(await firstNode.end("SIGTERM"), 0);
     const [leases] = await queryServer<{ live: string }>(
       DATABASE_NAME,

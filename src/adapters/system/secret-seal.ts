@@ -21,8 +21,8 @@ export function createSecretSeal(keys: readonly Uint8Array[], random: Random): S
   const [current] = keys;
   if (current === undefined || keys.some((key) => key.length !== KEY_BYTES))
     throw new Error(`A secret key must have ${KEY_BYTES} bytes`);
-  const keysById = new Map(keys.map((key) => [identifyKey(key), key]));
-  const currentId = identifyKey(current);
+  const keysById = new Map(keys.map((key) => [secretKeyId(key), key]));
+  const currentId = secretKeyId(current);
   return {
     seal(secret, owner) {
       const iv = random.bytes(IV_BYTES);
@@ -55,7 +55,7 @@ export function createSecretSeal(keys: readonly Uint8Array[], random: Random): S
 }
 
 /** Identifies a key without revealing it. */
-const identifyKey = (key: Uint8Array): string =>
+export const secretKeyId = (key: Uint8Array): string =>
   createHash("sha256").update("parallax secret key id\0").update(key).digest("hex").slice(0, KEY_ID_CHARACTERS);
 
 const authenticatedData = (keyId: string, owner: string): Buffer => Buffer.from(`${VERSION}.${keyId}.${owner}`, "utf8");
