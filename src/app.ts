@@ -78,6 +78,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
           matching: () => matching?.report ?? null,
           payments: () => payments?.figures() ?? null,
           connections: () => http.connectionLimits.figures,
+          alerts: () => detectors.figures,
           ...channels.metrics,
         });
 

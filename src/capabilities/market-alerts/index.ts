@@ -3,4 +3,4 @@
  * the event log.
  */
 export { type AlertLimits, DEFAULT_ALERT_LIMITS } from "./model.ts";
-export { createMarketAlerts, type MarketAlerts } from "./service.ts";
+export { type AlertFigures, createMarketAlerts, type MarketAlerts } from "./service.ts";

@@ -16,6 +16,7 @@ function createState() {
     matching: { pairs: 11, pendingCount: 4, restarts: 2, isFailing: false } as ReturnType<MetricsSources["matching"]>,
     payments: { counts: { delivered: 3, rejected: 1 }, unknown: 2 } as ReturnType<MetricsSources["payments"]>,
     ticks: { written: 7, dropped: 1, queued: 3 },
+    alerts: { logged: 5, dropped: 1, watchedMarkets: 30 },
     venues: {
       alpha: {
         status: "ok",
@@ -52,6 +53,7 @@ function createSources(state: ReturnType<typeof createState>): MetricsSources {
     matching: () => state.matching,
     payments: () => state.payments,
     connections: () => ({ open: 5, rejected: { total: 0, address: 2 } }),
+    alerts: () => state.alerts,
     streams: () => ({ open: 7, cut: { unsent_bytes: 1, stalled: 2 }, fanOutMs: 250 }),
     webhooks: () => ({ attempts: { delivered: 9, failed: 4 }, webhooks: 3, waiting: 2 }),
   };
@@ -75,6 +77,9 @@ test("each scrape returns the current values of the sources, for gauges and coun
     "parallax_matching_pending 4",
     "parallax_matching_restarts_total 2",
     "parallax_http_connections 5",
+    "parallax_alerts_logged_total 5",
+    "parallax_alerts_dropped_total 1",
+    "parallax_alerts_watched_markets 30",
     "parallax_streams 7",
     'parallax_streams_cut_total{reason="stalled"} 2',
     "parallax_stream_fan_out_seconds 0.25",
@@ -105,6 +110,7 @@ test("each scrape returns the current values of the sources, for gauges and coun
     assert.ok(firstScrape.includes(expected), expected);
   state.ticks = { written: 8, dropped: 1, queued: 0 };
   state.venues.alpha.drops.crossed_book = 6;
+  state.alerts = { logged: 6, dropped: 1, watchedMarkets: 29 };
   state.isStoreUp = false;
   state.failingJobs = ["retention"];
   const secondScrape = listSamples(await metrics.text());
@@ -112,6 +118,8 @@ test("each scrape returns the current values of the sources, for gauges and coun
     "parallax_store_ticks_written_total 8",
     'parallax_store_queue_rows{rows="ticks"} 0',
     'parallax_venue_drops_total{venue="alpha",reason="crossed_book"} 6',
+    "parallax_alerts_logged_total 6",
+    "parallax_alerts_watched_markets 29",
     "parallax_store_up 0",
     'parallax_job_failing{job="retention"} 1',
   ])

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Ingest, VenueStatusReport } from "../../ingest/index.ts";
+import type { AlertFigures } from "../market-alerts/index.ts";
 import type { MatchingReport } from "../matching/index.ts";
 import type { StreamFigures } from "../streaming/index.ts";
 import type { WebhookFigures } from "../webhooks/index.ts";
@@ -19,6 +20,8 @@ export interface MetricsSources {
   readonly matching: () => MatchingReport | null;
   /** Number of open connections to the API, and of refused and closed connections by reason. */
   readonly connections: () => { readonly open: number; readonly rejected: Readonly<Record<string, number>> };
+  /** Detectors of price shifts and large trades. */
+  readonly alerts: () => AlertFigures;
   /** Open event streams; null on a node without the API. */
   readonly streams: () => StreamFigures | null;
   /** Deliveries of webhooks; null on a node that sends none. */
@@ -154,6 +157,21 @@ function addMatchingMetrics(addGauge: Define, addCounter: Define, report: Metric
   addCounter("parallax_matching_restarts_total", "Failures of the matching thread.", [], read("restarts"));
 }
 
+function addAlertMetrics(addGauge: Define, addCounter: Define, figures: MetricsSources["alerts"]): void {
+  addCounter("parallax_alerts_logged_total", "Price shifts and large trades written to the event log.", [], (set) =>
+    set({}, figures().logged),
+  );
+  addCounter(
+    "parallax_alerts_dropped_total",
+    "Price changes, moves and trades that were not judged because a limit was reached.",
+    [],
+    (set) => set({}, figures().dropped),
+  );
+  addGauge("parallax_alerts_watched_markets", "Markets whose prices of the last hour are in memory.", [], (set) =>
+    set({}, figures().watchedMarkets),
+  );
+}
+
 function addStreamMetrics(addGauge: Define, addCounter: Define, figures: MetricsSources["streams"]): void {
   addGauge("parallax_streams", "Open event streams.", [], (set) => set({}, figures()?.open ?? 0));
   addCounter(
@@ -253,6 +271,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
       for (const [reason, count] of Object.entries(sources.connections().rejected)) set({ reason }, count);
     },
   );
+  addAlertMetrics(addGauge, addCounter, sources.alerts);
   addStreamMetrics(addGauge, addCounter, sources.streams);
   addWebhookMetrics(addGauge, addCounter, sources.webhooks);
   addGauge("parallax_payments_unknown", "Payments with an unknown settlement result.", [], (set) => {
