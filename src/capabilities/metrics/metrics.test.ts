@@ -55,7 +55,7 @@ function createSources(state: ReturnType<typeof createState>): MetricsSources {
     connections: () => ({ open: 5, rejected: { total: 0, address: 2 } }),
     alerts: () => state.alerts,
     streams: () => ({ open: 7, cut: { unsent_bytes: 1, stalled: 2 }, fanOutMs: 250 }),
-    webhooks: () => ({ attempts: { delivered: 9, failed: 4 }, webhooks: 3, waiting: 2 }),
+    webhooks: () => ({ attempts: { delivered: 9, failed: 4, postponed: 1 }, webhooks: 3, waiting: 2 }),
   };
 }
 
@@ -85,6 +85,7 @@ test("each scrape returns the current values of the sources, for gauges and coun
     "parallax_stream_fan_out_seconds 0.25",
     'parallax_webhook_attempts_total{result="delivered"} 9',
     'parallax_webhook_attempts_total{result="failed"} 4',
+    'parallax_webhook_attempts_total{result="postponed"} 1',
     "parallax_webhooks 3",
     "parallax_webhook_retries_waiting 2",
     'parallax_http_connections_rejected_total{reason="total"} 0',

@@ -196,7 +196,7 @@ function addStreamMetrics(addGauge: Define, addCounter: Define, figures: Metrics
 function addWebhookMetrics(addGauge: Define, addCounter: Define, figures: MetricsSources["webhooks"]): void {
   addCounter(
     "parallax_webhook_attempts_total",
-    "Attempts to deliver events to webhooks, by result.",
+    "Attempts to deliver events to webhooks, by result. Postponed ones were not sent.",
     ["result"],
     (set) => {
       for (const [result, count] of Object.entries(figures()?.attempts ?? {})) set({ result }, count);

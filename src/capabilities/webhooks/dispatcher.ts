@@ -57,8 +57,8 @@ export interface DispatcherOptions {
 }
 
 export interface WebhookFigures {
-  /** Attempts of this process by result. */
-  readonly attempts: { readonly delivered: number; readonly failed: number };
+  /** Attempts of this process by result. Those that the connector did not send are `postponed`. */
+  readonly attempts: { readonly delivered: number; readonly failed: number; readonly postponed: number };
   /** Webhooks that this process delivers. */
   readonly webhooks: number;
   /** Deliveries of these webhooks that wait for a retry, counted within the last minute; null before the first count. */
@@ -70,7 +70,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #recent = new RecentEvents();
   readonly #endpoints = new Map<string, Endpoint>();
-  readonly #attempts = { delivered: 0, failed: 0 };
+  readonly #attempts = { delivered: 0, failed: 0, postponed: 0 };
   readonly #results: ResultWriter;
   readonly #endpointPorts: EndpointPorts;
   readonly #renewal = new WakeUp();

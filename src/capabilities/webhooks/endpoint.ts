@@ -50,7 +50,7 @@ export interface EndpointPorts {
     page: { readonly now: number; readonly limit: number },
   ) => Promise<{ readonly due: readonly Message[]; readonly nextAt: number | null }>;
   readonly openSecret: (sealed: string, webhookId: string) => string;
-  readonly count: (result: "delivered" | "failed") => void;
+  readonly count: (result: "delivered" | "failed" | "postponed") => void;
 }
 
 /**
@@ -249,13 +249,14 @@ export class Endpoint {
   }
 
   async #sendWhenAvailable(message: Message, setSent: (isSent: boolean) => void): Promise<boolean> {
-    const { clock, random, slots } = this.#ports;
+    const { clock, random, slots, count } = this.#ports;
     for (;;) {
       const shared = this.#streak.count === 0 ? slots.healthy : slots.failing;
       const result = await shared.run(() => this.#send(message, setSent));
       if (result !== "unavailable") return result === "attempted";
       // The receiver is not at fault, so this is no attempt. Other endpoints use the slot meanwhile.
       setSent(false);
+      count("postponed");
       await clock.sleep(UNAVAILABLE_RETRY_MS * (0.5 + random.uniform()));
     }
   }
