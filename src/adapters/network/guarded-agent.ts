@@ -42,9 +42,18 @@ export class ForbiddenAddressError extends Error {
 /**
  * Asks the DNS servers of the system. It does not use `getaddrinfo`, whose queries block the threads that also read files,
  * and ignores /etc/hosts and search domains.
+ *
+ * @param options  servers and time per query; injected by tests
  */
-export function createDnsResolver(): ResolveHost {
-  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+export function createDnsResolver({
+  servers,
+  timeoutMs = DNS_TIMEOUT_MS,
+}: {
+  readonly servers?: readonly string[];
+  readonly timeoutMs?: number;
+} = {}): ResolveHost {
+  const resolver = new Resolver({ timeout: timeoutMs, tries: DNS_TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
