@@ -14,10 +14,10 @@ function shiftKey({ listing: { venue, marketId } }: BoardMarket, hour: number, n
   return `price_shift/${hour}/${number}/${venue}/${marketId}`;
 }
 
-/** Keys of all possible price shifts of a market in the clock hour of `at` and the hour before. */
+/** Keys of all possible price shifts of a market in the clock hour of `at`, the hour before, and the hour after. */
 export function recentShiftKeys(market: BoardMarket, at: number): string[] {
   const hour = Math.floor(at / HOUR_MS);
-  return [hour - 1, hour].flatMap((each) =>
+  return [hour - 1, hour, hour + 1].flatMap((each) =>
     Array.from({ length: SHIFTS_PER_HOUR_MAX }, (_, number) => shiftKey(market, each, number)),
   );
 }

@@ -12,12 +12,13 @@ import { readHourlyCloses } from "../../storage/index.ts";
 import { createPriceShiftEvent, recentShiftKeys, SHIFTS_PER_HOUR_MAX, toEarlierShift } from "./events.ts";
 import type { ShiftCandidate } from "./model.ts";
 import { originOf, type PriceWatch } from "./price-watch.ts";
+import { lockPriceShifts } from "./queries.ts";
 
 const HOUR_MS = 3_600_000;
 /** Hours of which the moves are read. With the half-life, the hours before have 9% of the weight. */
 const CLOSES_MS = 168 * HOUR_MS;
 const HALF_LIFE_HOURS = 48;
-/** Candidates per batch: a batch reads up to 168 closes and 20 keys for each. */
+/** Candidates per batch: a batch reads up to 168 closes and 30 keys for each, the keys twice if there is an alert. */
 const BATCH_MAX = 50;
 
 interface Judgement {
@@ -36,14 +37,25 @@ export async function logPriceShifts(watch: PriceWatch, database: Database, limi
   const candidates = watch.peek(BATCH_MAX);
   if (candidates.length === 0) return 0;
   const closes = await readCloses(database, candidates);
-  const shifts = await readShifts(database, candidates);
-  const judgements = candidates.map((candidate, index) =>
-    judge(candidate, closes.get(candidate.market.storeKey ?? -1) ?? [], shifts[index] ?? [], limits),
-  );
-  const events = judgements.flatMap(({ event }) => event ?? []);
-  const added =
-    events.length === 0 ? 0 : await database.transaction((transaction) => appendEvents(transaction, events));
-  watch.settle(judgements);
+  const judgeAll = async (store: Pick<Database, "query">) => {
+    const shifts = await readShifts(store, candidates);
+    return candidates.map((candidate, index) =>
+      judge(candidate, closes.get(candidate.market.storeKey ?? -1) ?? [], shifts[index] ?? [], limits),
+    );
+  };
+  const judgements = await judgeAll(database);
+  if (judgements.every(({ event }) => event === null)) {
+    watch.settle(judgements);
+    return 0;
+  }
+  // Another node may have logged the same moves since the read. In another clock hour, its events have other keys.
+  const { added, final } = await database.transaction(async (transaction) => {
+    await lockPriceShifts(transaction);
+    const repeated = await judgeAll(transaction);
+    const events = repeated.flatMap(({ event }) => event ?? []);
+    return { added: events.length === 0 ? 0 : await appendEvents(transaction, events), final: repeated };
+  });
+  watch.settle(final);
   return added;
 }
 
@@ -54,8 +66,11 @@ function readCloses(database: Database, candidates: readonly ShiftCandidate[]) {
   return readHourlyCloses(database, keys, range);
 }
 
-/** Returns the logged shifts of each candidate's market in its clock hour and the hour before. */
-async function readShifts(database: Database, candidates: readonly ShiftCandidate[]): Promise<EarlierShift[][]> {
+/** Returns the logged shifts of each candidate's market in its clock hour and the hours before and after. */
+async function readShifts(
+  database: Pick<Database, "query">,
+  candidates: readonly ShiftCandidate[],
+): Promise<EarlierShift[][]> {
   const keys = candidates.flatMap(({ market, latest }) => recentShiftKeys(market, latest.at));
   const events = await readEventsByKey(database, keys);
   return candidates.map(({ market: { listing } }) =>
@@ -66,7 +81,7 @@ async function readShifts(database: Database, candidates: readonly ShiftCandidat
   );
 }
 
-/** @param shifts  the market's logged shifts of this clock hour and the one before, oldest first */
+/** @param shifts  the market's logged shifts of this clock hour and the ones before and after, oldest first */
 export function judge(
   candidate: ShiftCandidate,
   closes: readonly HourlyClose[],
