@@ -16,14 +16,20 @@ import {
   waitForDeliveries,
 } from "../examples/requests.ts";
 import { compareShapes } from "../support/compare-shapes.ts";
-import { run, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+import {
+  eventually,
+  run,
+  type ServiceProcess,
+  startServiceProcess,
+  temporaryFolder,
+} from "../support/service-process.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
 /** Revokes the key that the other samples use, so it runs last. */
 const ENDS_KEY = "rotate_key";
 /** A sandbox sends no e-mail, so the token of the sample does not exist. */
 const NOT_FOUND = "verify_email";
-/** The samples of this endpoint run until they are stopped. */
+/** The samples of this endpoint run until they are stopped, so they have tests of their own. */
 const ENDLESS = "stream_events";
 const PROCESSES_MAX = 3;
 const GUIDES = ["get-a-key", "first-call", "pagination", "events", "prices"];
@@ -213,6 +219,52 @@ test("every example has the shape of a real response", async () => {
     if (typeof body === "string") assert.equal(example.response.split("\n")[0], body.split("\n")[0]);
     else assert.deepEqual(compareShapes(example.response, body, schemaOf(id), resolve), [], id);
   }
+});
+
+for (const language of LANGUAGES)
+  test(`the ${language.name} sample of the stream prints an event as it arrives`, {
+    skip: language.name === "python" && !hasPython ? "python3 is not installed" : false,
+  }, async () => {
+    const [sample, ...others] = await readSamples(`api/${ENDLESS.replaceAll("_", "-")}`, language);
+    assert.ok(sample !== undefined && others.length === 0);
+    const runFolder = await mkdtemp(join(folder.path, "stream-"));
+    const text = await adapt(sample, language, "enterprise");
+    // Otherwise only the shell would end with the program.
+    await writeFile(join(runFolder, language.file), language.name === "sh" ? `exec ${text}` : text);
+    const program = run(language.command, [join(runFolder, language.file)], {
+      ...{ CURL_HOME: folder.path, HOME: folder.path, PYTHONUNBUFFERED: "1" },
+    });
+    try {
+      const data = await eventually(
+        () => /^event: analysis_complete\ndata: (\{.*\})$/m.exec(program.output())?.[1] ?? null,
+        `an event in ${language.name}:\n${text}`,
+      );
+      const { type, analysis_id: analysisId } = JSON.parse(data);
+      assert.equal(type, "analysis_complete");
+      assert.equal(typeof analysisId, "string");
+      assert.equal(program.child.exitCode, null, "the program still runs");
+    } finally {
+      program.child.kill();
+      await program.ended;
+    }
+  });
+
+test("the request of the guide for events opens a stream, which says that events before it are missing", async () => {
+  const { text } = await service.get("/docs/events.md", {});
+  const [, path = "", lastEventId = ""] = /^GET (\/v1\/stream\S*)\nLast-Event-ID: (\d+)$/m.exec(text) ?? [];
+  const abort = new AbortController();
+  const response = await fetch(`${service.url}${path}`, {
+    headers: { authorization: `Bearer ${service.keys.enterprise}`, "last-event-id": lastEventId },
+    signal: abort.signal,
+  });
+  assert.equal(response.status, 200);
+  let received = "";
+  for await (const chunk of response.body ?? []) {
+    received += Buffer.from(chunk).toString();
+    if (/^event: /m.test(received)) break;
+  }
+  assert.match(received, /^event: reset$/m);
+  abort.abort();
 });
 
 for (const language of LANGUAGES)
