@@ -1,7 +1,8 @@
+import { millis, time } from "../../lib/sql-time.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { DayTotals, Mark } from "../../trading/index.ts";
 import type { MarketId } from "./model.ts";
-import { dateText, marketColumns, millis, time } from "./sql.ts";
+import { dateText, marketColumns } from "./sql.ts";
 import { lockBook, TRADE_COLUMNS, type TradeRow } from "./trade-queries.ts";
 
 /** The last closed and the last sealed day of the shadow book. */
