@@ -11,7 +11,7 @@ const DATA_POINTS = 721;
 const near = (actual: number, expected: number, tolerance: number, message = "") =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected} ${message}`);
 
-/** Pseudo-random numbers in [0, 1), the same in every run. */
+/** Returns a generator of pseudo-random numbers in [0, 1), which are the same in every run. */
 function sequence(seed: number) {
   let state = seed;
   return () => {
