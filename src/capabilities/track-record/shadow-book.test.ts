@@ -17,7 +17,7 @@ async function assertVerified({ book }: ShadowBookHarness, trades: number, days:
   assert.deepEqual([verification.trades, verification.days], [trades, days]);
 }
 
-eachDatabase("stored prices value a trade until its settlement, and its days are closed in order", async (db) => {
+eachDatabase("a trade is valued at stored prices until it is settled, and days are closed in order", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, price, settle, goTo } = harness;
   await open();
