@@ -112,7 +112,7 @@ test("HEAD returns the head and opens no stream", async () => {
   assert.match(String(response.headers["content-type"]), /^text\/event-stream/);
 });
 
-test("429: above 5 streams of a key; a stream that is closed in any way no longer counts", async () => {
+test("429: above 5 streams of a key; a stream no longer counts after a reset or a normal close", async () => {
   const { open, request, streaming } = await openStreamServer();
   const readers = [];
   for (let index = 0; index < 5; index++) readers.push(await open());
@@ -234,7 +234,7 @@ test("a stream without an API key ends after an hour", async () => {
   assert.equal(reader.isClosed, false);
   await clock.advance(60_000);
   await waitUntil(() => reader.isClosed);
-  assert.match(reader.body, /: longest duration reached\n\n$/);
+  assert.match(reader.body, /: maximum duration reached\n\n$/);
 });
 
 test("a stream with an API key stays open for longer than an hour", async () => {

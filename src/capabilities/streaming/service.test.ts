@@ -59,7 +59,7 @@ test("a slow client that keeps reading gets all older events", async () => {
   assert.deepEqual(streaming.figures.cut, { unsent_bytes: 0, stalled: 0 });
 });
 
-test("every client gets a comment every 15 s", async () => {
+test("every client gets a heartbeat every 15 s", async () => {
   const { open, clock } = await openStreamServer();
   const readers = [await open(), await open(), await open()];
   await clock.advance(60_000);

@@ -17,13 +17,13 @@ import { StreamSlots } from "./stream-slots.ts";
 /** Newest events in memory, from which most clients resume. */
 const EVENTS_IN_MEMORY_MAX = 10_000;
 const TICK_MS = 1_000;
-/** Number of ticks between two comments to a client. Each tick sends comments to one part of the clients. */
+/** Number of ticks between two heartbeats to a client. Each tick sends a heartbeat to one group of clients. */
 const HEARTBEAT_TICKS = 15;
 const KEY_CHECK_TICKS = 30;
 const EVENTS_PER_BATCH = 100;
 const EVENTS_PER_FIRST_READ = 1_000;
 const RETRY_DELAY_MS = 1_000;
-/** When the server stops, connections that have not accepted the last bytes after this time are closed. */
+/** A stopping server closes connections that have not accepted their last bytes after this time. */
 const END_MS_MAX = 2_000;
 /** A stopping server requests a random reconnection time in this range, so that clients do not reconnect all at once. */
 const RETRY_MS_MIN = 1_000;
@@ -47,7 +47,7 @@ export interface StreamFigures {
   readonly open: number;
   /** Number of clients that were disconnected because they did not keep up, by reason. */
   readonly cut: { readonly unsent_bytes: number; readonly stalled: number };
-  /** Milliseconds from the read of the latest events until they were written to all clients; null before the first event. */
+  /** Milliseconds from the last read of events until they were written to all clients; null before the first event. */
   readonly fanOutMs: number | null;
 }
 
