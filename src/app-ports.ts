@@ -67,7 +67,7 @@ export interface AppPorts {
   readonly retention?: Partial<RetentionDays>;
   /** Size of the embedded store's folder above which the oldest data is deleted early; null or omitted: unlimited. */
   readonly storeBytesMax?: number | null;
-  /** Limits from which price shifts and trades are announced; omitted: the defaults. */
+  /** Limits above which price shifts and trades cause alerts. If omitted, the defaults apply. */
   readonly alertLimits?: AlertLimits;
   /** Days after which events are deleted. */
   readonly eventDays: number;

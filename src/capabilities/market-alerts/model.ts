@@ -3,7 +3,7 @@ import type { PriceShiftLimits } from "../../quant/alerts/price-shift.ts";
 import type { PricePoint } from "../../quant/alerts/price-window.ts";
 import type { WhaleLimits } from "../../quant/alerts/whale.ts";
 
-/** When a price shift or a trade is announced. */
+/** Limits above which a price shift or a trade causes an alert. */
 export interface AlertLimits {
   readonly priceShift: PriceShiftLimits;
   readonly whale: WhaleLimits;
@@ -34,5 +34,5 @@ export interface WhaleCandidate {
   readonly usd: number;
 }
 
-/** Limit of candidates that wait for the store; more are dropped. */
+/** Maximum number of queued candidates; further ones are dropped. */
 export const CANDIDATES_MAX = 5_000;
