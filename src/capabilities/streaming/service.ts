@@ -98,7 +98,7 @@ export function createStreaming(options: StreamingOptions) {
       for (const client of clients.all())
         if (client.isStalled(now)) cut(client, "stalled");
         else if (client.isOverdue(now)) endClient(client, DURATION_REACHED);
-      for (const client of clients.dueAt(tick)) if (!client.hasUnsentBytes) client.write(HEARTBEAT, now);
+      for (const client of clients.dueAt(tick)) client.write(HEARTBEAT, now);
       if (tick % KEY_CHECK_TICKS === 0) keyChecks.run();
     }, TICK_MS);
   };

@@ -35,10 +35,6 @@ export class StreamClient {
     return this.#socket.writable;
   }
 
-  get hasUnsentBytes(): boolean {
-    return this.#socket.writableLength > 0;
-  }
-
   /**
    * Writes bytes.
    *
