@@ -170,6 +170,20 @@ test("a client that is ahead of its new process gets neither a reset nor a repea
   );
 });
 
+test("a client that resumes reads only the events of its types and markets from the log", async () => {
+  const { open, log, clock } = await openStreamServer({ eventsInMemoryMax: 1 });
+  for (let count = 0; count < 300; count++) log.append({ type: "price_shift", marketId: "m1" });
+  const expected = log.append({ type: "whale_alert", marketId: "m2" });
+  log.append();
+  await clock.settle();
+  for (const filter of ["events=whale_alert", "market_ids=alpha/m2"]) {
+    const earlierReads = log.reads;
+    const reader = await open(`?${filter}&last_event_id=0`);
+    await waitUntil(() => reader.events.length === 1);
+    assert.deepEqual([reader.ids, log.reads - earlierReads], [[expected.id], 1], filter);
+  }
+});
+
 test("at most 4 reads of the log run at once for clients with old positions", async () => {
   const { open, log } = await openStreamServer({ eventsInMemoryMax: 1, limits: { perKey: 100, perAddress: 100 } });
   for (let count = 0; count < 300; count++) log.append();

@@ -71,6 +71,17 @@ test("every client gets a heartbeat every 15 s", async () => {
   }
 });
 
+test("one tick sends heartbeats to a part of the clients only", async () => {
+  const { open, clock } = await openStreamServer();
+  const readers = [await open(), await open(), await open()];
+  const countHeartbeats = () => readers.filter(({ body }) => body.includes(": keep-alive")).length;
+  for (let second = 1; second <= 2; second++) {
+    await clock.advance(1_000);
+    await waitUntil(() => countHeartbeats() >= second);
+    assert.equal(countHeartbeats(), second);
+  }
+});
+
 test("a stream ends at once when its key is revoked, and the streams of other keys stay open", async () => {
   const { open, revoked, bus, streaming } = await openStreamServer();
   const [ended, kept] = [await open(), await open("", { authorization: "Bearer key-2" })];
