@@ -124,6 +124,26 @@ test("without a position, a stream begins with the next event", async () => {
   assert.deepEqual(second.ids, [2]);
 });
 
+test("a client that connects before or during the first read of the log gets every later event", async () => {
+  const log = new MemoryEventLog();
+  log.append();
+  log.isAvailable = false;
+  const { open, clock } = await openStreamServer({ log });
+  const before = await open();
+  log.isAvailable = true;
+  let release = () => {};
+  log.hold = new Promise((resolve) => {
+    release = resolve;
+  });
+  await clock.advance(1_000);
+  const during = await open();
+  log.append();
+  log.hold = null;
+  release();
+  await waitUntil(() => before.events.length + during.events.length === 2);
+  assert.deepEqual([before.ids, during.ids], [[2], [2]]);
+});
+
 test("reset: if the events after a position were deleted, the stream continues with the oldest event", async () => {
   const { open, log } = await openStreamServer({ eventsInMemoryMax: 2 });
   for (let count = 0; count < 10; count++) log.append();
