@@ -7,7 +7,7 @@ import { createWebhookService, Dispatcher, type WebhookFigures, webhookRoutes } 
 import type { EventLog } from "./event-log/index.ts";
 import type { Ingest } from "./ingest/index.ts";
 
-/** The channels on which customers receive events: nodes with the API serve streams, nodes that maintain send webhooks. */
+/** The channels on which customers receive events: nodes with the API serve streams, nodes that run maintenance send webhooks. */
 export interface EventChannels {
   /** Sources of metrics; null on a node without the channel. */
   readonly metrics: { streams(): StreamFigures | null; webhooks(): WebhookFigures | null };

@@ -64,7 +64,7 @@ test("30 correlated markets: joint probabilities of pairs are within 0.002, and 
   }
 });
 
-test("chains of same and opposite markets hold in every outcome", () => {
+test("chains of `same` and `opposite` ties hold in every outcome", () => {
   const ties: Tie[] = [
     { kind: "opposite", a: 1, b: 0 },
     { kind: "opposite", a: 1, b: 2 },
