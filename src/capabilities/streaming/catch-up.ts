@@ -85,10 +85,8 @@ export class CatchUp {
   async #sendPage(client: StreamClient): Promise<void> {
     const filter = toEventFilter(client.request.filter);
     const page = await this.#log.readAfter(client.position ?? 0, { limit: EVENTS_PER_READ, filter });
-    if (!client.isOpen) return;
     if (page.hasGap) this.#sendReset(client, startOf(page));
     const chunk = collectChunk(client.request.filter, page.events.map(encodeFrame));
-    client.isPositionKnown = true;
     const through = chunk.isComplete ? page.through : chunk.through;
     this.#fanOut.write(client, chunk.bytes, through, () => this.resume(client));
     if (chunk.bytes.length === 0) this.resume(client);
