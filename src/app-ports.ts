@@ -108,6 +108,10 @@ export interface AppPorts {
   }[];
 }
 
+/** Returns the ids of the venues that customers trade at, which excludes references for prices. */
+export const tradingVenuesOf = ({ venues }: Pick<AppPorts, "venues">): readonly VenueId[] =>
+  venues.filter(({ referenceOnly }) => !referenceOnly).map(({ id }) => id);
+
 export interface App {
   readonly http: FastifyInstance;
   /** Serves only /metrics; null without a separate metrics port. */
