@@ -9,7 +9,12 @@ import { StreamClient } from "./stream-client.ts";
 
 /** Opens a client at a position, whose connection the test can close. */
 function openClient(lastEventId: number) {
-  const socket = { writable: true, writableLength: 0, write: () => true, destroy() {} };
+  const socket = {
+    ...{ writable: true, writableLength: 0, write: () => true },
+    destroy() {
+      socket.writable = false;
+    },
+  };
   const request = { caller: "c", key: null, address: "a", filter: { types: 1, markets: null }, lastEventId };
   return { socket, client: new StreamClient(socket as unknown as Socket, request, 0) };
 }
@@ -26,22 +31,23 @@ function setUp() {
     return log.lastId;
   };
   const live: StreamClient[] = [];
+  const errors: unknown[] = [];
   const fanOut = { floor: 4, through: 9, write() {}, resume: (client: StreamClient) => live.push(client) };
   const catchUp = new CatchUp({
     log: { latestId, readAfter: (...parameters) => log.readAfter(...parameters) },
-    ...{ clock, fanOut: fanOut as unknown as FanOut, onError: (error) => assert.fail(String(error)) },
+    ...{ clock, fanOut: fanOut as unknown as FanOut, onError: (error) => errors.push(error) },
   });
-  return { clock, log, live, catchUp, release: held.resolve };
+  return { clock, log, live, errors, catchUp, release: held.resolve, fail: held.reject };
 }
 
 test("a client that closes while its position is checked does not become live", async () => {
-  const { clock, live, catchUp, release } = setUp();
+  const { clock, live, errors, catchUp, release } = setUp();
   const [open, closed] = [openClient(10), openClient(10)];
   for (const { client } of [open, closed]) catchUp.resume(client);
   closed.socket.writable = false;
   release();
   await clock.settle();
-  assert.deepEqual(live, [open.client]);
+  assert.deepEqual([live, errors], [[open.client], []]);
 });
 
 test("the log is not read for a client that closes while it waits for its turn", async () => {
@@ -53,4 +59,14 @@ test("the log is not read for a client that closes while it waits for its turn",
   release();
   await clock.settle();
   assert.deepEqual([log.reads, log.concurrentReads], [4, 0]);
+});
+
+test("a client whose events cannot be read is disconnected, so that it reconnects", async () => {
+  const { clock, errors, catchUp, fail } = setUp();
+  const { client } = openClient(0);
+  catchUp.resume(client);
+  const error = new Error("an event cannot be parsed");
+  fail(error);
+  await clock.settle();
+  assert.deepEqual([client.isOpen, errors], [false, [error]]);
 });
