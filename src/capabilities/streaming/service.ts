@@ -58,8 +58,8 @@ export function createStreaming(options: StreamingOptions) {
   const { log, bus, clock, random, logger, eventsInMemoryMax = EVENTS_IN_MEMORY_MAX } = options;
   const slots = new StreamSlots({ ...STREAM_LIMITS, ...options.limits });
   const clients = new OpenClients(HEARTBEAT_TICKS);
-  /** Clients that connected before the first read of the log ended; null afterwards. */
-  let waiting: Set<StreamClient> | null = new Set();
+  /** Whether the first read of the log has ended. Clients that connect before wait for it. */
+  let isReady = false;
   /** Newest event id when the first read began; null before. A client that connects during the read starts there. */
   let firstId: number | null = null;
   let isEnding = false;
@@ -107,7 +107,7 @@ export function createStreaming(options: StreamingOptions) {
   const readNewest = async (signal: AbortSignal): Promise<void> => {
     const latestId = await log.latestId();
     firstId = latestId;
-    for (const client of waiting ?? []) client.position ??= latestId;
+    for (const client of clients.all()) client.position ??= latestId;
     fanOut.begin(Math.max(latestId - eventsInMemoryMax, (await log.oldestId()) - 1, 0));
     for (let isComplete = false; !isComplete && !signal.aborted; ) {
       const page = await log.readAfter(fanOut.through, { limit: EVENTS_PER_FIRST_READ });
@@ -117,9 +117,8 @@ export function createStreaming(options: StreamingOptions) {
       await clock.yieldToEventLoop();
     }
     if (signal.aborted) return;
-    const resuming = waiting ?? [];
-    waiting = null;
-    for (const client of resuming) catchUp.resume(client);
+    isReady = true;
+    for (const client of clients.all()) catchUp.resume(client);
   };
 
   const follow = async (signal: AbortSignal): Promise<void> => {
@@ -134,7 +133,7 @@ export function createStreaming(options: StreamingOptions) {
 
   const run = (signal: AbortSignal): Promise<void> =>
     retryUntilAborted(signal, { clock, logger }, async () => {
-      if (waiting !== null) await readNewest(signal);
+      if (!isReady) await readNewest(signal);
       await follow(signal);
     });
 
@@ -159,17 +158,13 @@ export function createStreaming(options: StreamingOptions) {
           remove = clients.add(client);
           client.write(PREAMBLE, clock.monotonic());
           if (isEnding) endClient(client, Buffer.alloc(0));
-          else if (waiting === null) catchUp.resume(client);
-          else {
-            client.position ??= firstId;
-            waiting.add(client);
-          }
+          else if (isReady) catchUp.resume(client);
+          else client.position ??= firstId;
         },
         close() {
           release();
           if (client === null) return;
           remove();
-          waiting?.delete(client);
           fanOut.remove(client);
         },
       };
