@@ -157,6 +157,37 @@ test("reset: if the events after a position were deleted, the stream continues w
   assert.deepEqual(JSON.parse(reader.events[0]?.data ?? ""), { id: "6", type: "reset" });
 });
 
+test("reset: events that were deleted before the start of the server are not in memory", async () => {
+  const log = new MemoryEventLog();
+  for (let count = 0; count < 8; count++) log.append();
+  log.dropThrough(6);
+  const { open } = await openStreamServer({ log });
+  const reader = await open("?last_event_id=3");
+  await waitUntil(() => reader.events.length === 3);
+  assert.deepEqual(
+    reader.events.map(({ id, event }) => `${id} ${event}`),
+    ["6 reset", "7 price_shift", "8 price_shift"],
+  );
+});
+
+test("reset: a live client is told of events that were deleted during an outage of the store", async () => {
+  const { open, log, clock } = await openStreamServer();
+  const reader = await open();
+  log.append();
+  await waitUntil(() => reader.events.length === 1);
+  log.isAvailable = false;
+  for (let count = 0; count < 3; count++) log.append();
+  await clock.settle();
+  log.dropThrough(3);
+  log.isAvailable = true;
+  await clock.advance(2_000);
+  await waitUntil(() => reader.events.length === 3);
+  assert.deepEqual(
+    reader.events.map(({ id, event }) => `${id} ${event}`),
+    ["1 price_shift", "3 reset", "4 price_shift"],
+  );
+});
+
 test("reset: if the position was never assigned, the stream continues with the next event", async () => {
   const { open, log } = await openStreamServer();
   log.append();
