@@ -30,9 +30,9 @@ const DAY_MS = 24 * HOUR_MS;
 const STEP_MS = 10 * 60_000;
 const GENESIS = Date.UTC(2026, 10, 20);
 const LIMITS = DEFAULT_ALERT_LIMITS.priceShift;
-/** Quotes follow the truth with a delay of up to this time. */
+/** Maximum delay between a change of the true probability and the quotes. */
 const LAG_MS = HOUR_MS;
-/** Share of an announced move that the true probability must have made. */
+/** An alert is true if the true probability moved by at least this share of the move in the alert. */
 const TRUE_SHARE_MIN = 0.5;
 
 const { values, positionals } = parseArgs({
@@ -49,7 +49,7 @@ const { values, positionals } = parseArgs({
 const print = (text: string) => process.stdout.write(`${text}\n`);
 const TEMPLATE: BoardMarket = new MarketBoard(() => SAMPLE_AT).apply(sampleMarket("m"), SAMPLE_AT).market;
 
-/** Whether the true probability made at least half of the announced move. */
+/** Returns whether the true probability moved by at least half of the move in the alert, in log-odds. */
 function isTrueMove(market: ListedMarket, { at, oldPrice, newPrice }: EarlierShift, oldAt: number): boolean {
   const { process, criterion } = groundTruthOf(market);
   const after = logOdds(trueProbability(process, criterion, at));
@@ -59,7 +59,7 @@ function isTrueMove(market: ListedMarket, { at, oldPrice, newPrice }: EarlierShi
   return false;
 }
 
-/** Feeds one market's prices of the days before genesis to the detector, and then plants a shift. */
+/** Feeds the simulated prices of one market to the detector, counts its alerts, and then plants a shift. */
 function replay(
   world: ReturnType<typeof createWorld>,
   market: ListedMarket,
@@ -71,7 +71,7 @@ function replay(
   const closes: { at: number; yesPrice: number }[] = [];
   const shifts: EarlierShift[] = [];
   let previous: BoardMarket | null = null;
-  /** Observes a price twice, as a confirmed one. Returns the new alert. */
+  /** Observes a price twice, because a shift must be confirmed. Returns the new alert, or null. */
   const observe = (at: number, yesPrice: number): { shift: EarlierShift; oldAt: number } | null => {
     const current: BoardMarket = { ...boardMarket, yesPrice, updatedAt: at };
     if (watch.add(current, previous, at)) watch.add(current, current, at + 1);
@@ -106,7 +106,7 @@ function replay(
   plantShift(closes, last, end, observe, totals);
 }
 
-/** Plants the smallest shift that the limits announce, and counts whether it is found. */
+/** Plants the smallest shift that exceeds the limits, and counts whether the detector finds it. */
 function plantShift(
   closes: readonly { at: number; yesPrice: number }[],
   last: number | null,

@@ -14,7 +14,7 @@ interface PlantBody {
   readonly taker?: unknown;
 }
 
-/** The world and the feed into which the control server plants. */
+/** The world and the feed that the control server changes. */
 export interface Plants {
   readonly world: PlantedWorld;
   readonly feed: TouchableFeed;
@@ -22,7 +22,8 @@ export interface Plants {
 
 /**
  * Registers `POST /plants/{venue}/shift` (`market_id`, `move` in price units) and `POST /plants/{venue}/trade` (`market_id`,
- * `side`, `usd`, and `taker`, the number of a trader), which change a market from now on, for tests of what detects such changes.
+ * `side`, `usd`, and `taker`, the number of a trader). Both change a market from now on, so that tests can check the detection of
+ * such changes.
  */
 export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants, now: Now): void {
   app.post<{ Params: { venue: string; kind: string }; Body: PlantBody | null }>(

@@ -1,4 +1,4 @@
-import type { AppPorts } from "./app-ports.ts";
+import { type AppPorts, tradingVenuesOf } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
 import { type Analyses, createAnalyses, createMarketViews, type VenueTraits } from "./capabilities/analyses/index.ts";
 import { readConsensus } from "./capabilities/consensus/index.ts";
@@ -28,7 +28,7 @@ export function buildAnalyses(ports: AppPorts, pipeline: Pipeline): Analyses {
   return createAnalyses({
     ...ports,
     ...pipeline,
-    venues: ports.venues.filter((venue) => !venue.referenceOnly).map(({ id }) => id),
+    venues: tradingVenuesOf(ports),
     getMarket: createMarketFinder({
       board,
       clock: ports.clock,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { AppPorts } from "./app-ports.ts";
+import { type AppPorts, tradingVenuesOf } from "./app-ports.ts";
 import { findActivePlans, KEYS_TOPIC } from "./capabilities/keys/index.ts";
 import { createMarketAlerts, DEFAULT_ALERT_LIMITS, type MarketAlerts } from "./capabilities/market-alerts/index.ts";
 import { createStreaming, type StreamFigures, streamRoutes } from "./capabilities/streaming/index.ts";
@@ -7,7 +7,7 @@ import { createWebhookService, Dispatcher, type WebhookFigures, webhookRoutes } 
 import type { EventLog } from "./event-log/index.ts";
 import type { Ingest } from "./ingest/index.ts";
 
-/** The channels on which customers receive events: nodes with the API serve streams, nodes that maintain send webhooks. */
+/** The channels on which customers receive events: nodes with the API serve streams, nodes that run maintenance send webhooks. */
 export interface EventChannels {
   /** Sources of metrics; null on a node without the channel. */
   readonly metrics: { streams(): StreamFigures | null; webhooks(): WebhookFigures | null };
@@ -40,8 +40,7 @@ export function buildEventChannels(
       return dispatcher?.failingJobs ?? [];
     },
     registerRoutes(http) {
-      const venues = ports.venues.filter((venue) => !venue.referenceOnly).map(({ id }) => id);
-      if (streaming !== null) streamRoutes(http, { streaming, venues });
+      if (streaming !== null) streamRoutes(http, { streaming, venues: tradingVenuesOf(ports) });
       const { checkWebhookUrl: checkUrl, publicUrl } = ports;
       const service = createWebhookService({
         database,
@@ -70,7 +69,7 @@ export function buildDetectors(
   { ingest, eventLog }: { readonly ingest: Ingest; readonly eventLog: EventLog },
 ): MarketAlerts {
   const { database, clock, log, alertLimits = DEFAULT_ALERT_LIMITS } = ports;
-  const venues = ports.venues.filter((venue) => !venue.referenceOnly).map(({ id }) => id);
+  const venues = tradingVenuesOf(ports);
   const alerts = createMarketAlerts({ database, eventLog, clock, log, venues, limits: alertLimits });
   ingest.observe(alerts.observer);
   return alerts;

@@ -3,7 +3,7 @@ import { MarketBoard } from "./board/index.ts";
 import { createEventLog, type EventLog } from "./event-log/index.ts";
 import { createIngest, type Ingest, VenueHealth } from "./ingest/index.ts";
 
-/** Venue adapters, the board that they fill, and the ingest that reads them. */
+/** Creates the venue adapters, the board of markets, and the ingest that reads the adapters into the board. */
 export function buildPipeline(ports: AppPorts): { board: MarketBoard; ingest: Ingest; eventLog: EventLog } {
   const { clock, log, database, bus, eventDays, retention, storeBytesMax, node } = ports;
   const board = new MarketBoard(() => clock.now());

@@ -67,7 +67,7 @@ export interface AppPorts {
   readonly retention?: Partial<RetentionDays>;
   /** Size of the embedded store's folder above which the oldest data is deleted early; null or omitted: unlimited. */
   readonly storeBytesMax?: number | null;
-  /** Limits from which price shifts and trades are announced; omitted: the defaults. */
+  /** Limits above which price shifts and trades cause alerts. If omitted, the defaults apply. */
   readonly alertLimits?: AlertLimits;
   /** Days after which events are deleted. */
   readonly eventDays: number;
@@ -107,6 +107,10 @@ export interface AppPorts {
     readonly create: (drop: DropCounter, drift: DriftCounter, countBytes: ByteCounter) => VenueAdapter;
   }[];
 }
+
+/** Returns the ids of the venues that customers trade at, which excludes references for prices. */
+export const tradingVenuesOf = ({ venues }: Pick<AppPorts, "venues">): readonly VenueId[] =>
+  venues.filter(({ referenceOnly }) => !referenceOnly).map(({ id }) => id);
 
 export interface App {
   readonly http: FastifyInstance;

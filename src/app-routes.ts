@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { registerPortfolioRoutes, registerSignalRoutes } from "./app-portfolios.ts";
-import type { AppPorts } from "./app-ports.ts";
+import { type AppPorts, tradingVenuesOf } from "./app-ports.ts";
 import type { Trading } from "./app-trading.ts";
 import type { MarketBoard } from "./board/index.ts";
 import { type Analyses, analysisRoutes, presentAnalysis } from "./capabilities/analyses/index.ts";
@@ -51,8 +51,7 @@ export function registerMarketRoutes(
 ): void {
   const { ports, board, ingest, matching, analyses, trading, health } = options;
   const { clock, database, publicUrl, data } = ports;
-  const listIds = (venues: AppPorts["venues"]): readonly VenueId[] => venues.map(({ id }) => id);
-  const venues = { trading: listIds(ports.venues.filter((venue) => !venue.referenceOnly)), all: listIds(ports.venues) };
+  const venues = { trading: tradingVenuesOf(ports), all: ports.venues.map(({ id }) => id) };
   const service = createMarketsService({
     board,
     clock,

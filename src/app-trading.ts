@@ -1,4 +1,4 @@
-import type { AppPorts } from "./app-ports.ts";
+import { type AppPorts, tradingVenuesOf } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
 import type { Analyses } from "./capabilities/analyses/index.ts";
 import { createMarketFinder } from "./capabilities/markets/index.ts";
@@ -29,7 +29,7 @@ export function buildTrading(
   const playMoney = new Set(venues.filter(({ referenceOnly }) => referenceOnly).map(({ id }) => id));
   const signals = createSignalsService({
     ...{ board, clock, analyses: analyses.service },
-    venues: venues.filter(({ referenceOnly }) => !referenceOnly).map(({ id }) => id),
+    venues: tradingVenuesOf(ports),
     getMarket: createMarketFinder({
       ...{ board, clock },
       fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),

@@ -10,9 +10,9 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PRICES_MS = 8 * DAY_MS;
 const TRADES_MS = DAY_MS;
-/** Number of the newest trades of a market that are kept. The service reads the same number. */
+/** Maximum number of trades kept for each market, the newest. The service reads the same number. */
 const TRADES_MAX = 1_000;
-/** A source contains only changes of quotes. A quote is assumed to be valid for this time after its last change. */
+/** A recording stores a quote only when it changes. The replay treats a quote as valid for this time after its change. */
 export const QUOTE_HOLDS_MS = DAY_MS;
 
 const NO_QUOTE: Omit<Quote, "receivedAt"> = {
@@ -68,8 +68,8 @@ export class KnownMarkets {
   }
 
   /**
-   * Returns when the quote of a market was last confirmed, Unix milliseconds. A source contains only changes of quotes.
-   * While it delivers quotes of a venue, all quotes of the venue count as confirmed, up to a day after their last change.
+   * Returns when the quote of a market was last confirmed, in Unix milliseconds. A recording stores a quote only when it
+   * changes. So any fact of a venue also confirms the venue's unchanged quotes, for at most a day after their change.
    */
   confirmedAt({ listing, quote }: BoardMarket): number {
     const { bid, ask, receivedAt } = quote;
@@ -111,7 +111,7 @@ export class KnownMarkets {
     return prices;
   }
 
-  /** If a venue reports a trade in parts, the trade has several facts. The fact with the largest size is the whole trade. */
+  /** Adds a trade. A venue may report one trade several times as it fills; the report with the largest size is kept. */
   #addTrade(market: BoardMarket, trade: Trade): void {
     const trades = this.#trades.get(market.row) ?? new Map<string, Trade>();
     this.#trades.set(market.row, trades);

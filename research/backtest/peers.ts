@@ -26,7 +26,7 @@ export class Peers implements MarketObserver {
   readonly #index = new MatchIndex();
   readonly #changedRows = new Set<number>();
   readonly #listings = new Map<number, MarketListing>();
-  /** The data of each market that is in the index. */
+  /** The entry of each market in the index. */
   readonly #indexed = new Map<string, MatchableMarket>();
   readonly #pairs = new Map<string, Map<string, MarketPair>>();
 

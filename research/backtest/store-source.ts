@@ -1,4 +1,4 @@
-/** Reads facts from the service's store, if its tables contain the time at which each fact became known. */
+/** Reads facts from the tables of the service's store that record when each fact became known. */
 import { type MarketListing, type MarketStatus, type Outcome, settlementValueOf } from "../../src/domain/market.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { Fact } from "../../src/recording/index.ts";
@@ -95,7 +95,7 @@ export interface StorePeriod {
 
 /**
  * Reads the facts of a period and of the days before it, ordered by the time at which the service received them. The stored
- * listing of a market contains its outcome and its latest close. Neither becomes a fact before its time.
+ * listing of a market contains its outcome and its latest close. The replay sees neither before it became known.
  *
  * A quote is a tick. Where there is no tick within a day, the price of an hourly bar is a quote with neither bid nor ask.
  */
@@ -178,7 +178,7 @@ function parseOutcome(text: string | null): Outcome | null {
   }
 }
 
-/** A market that was settled while no service ran has no status change. The venue's time of the result counts instead. */
+/** Adds the settlement of a market that was settled while no service ran, at the time that the venue reports. */
 function withSettlement(changes: readonly StatusChange[], listing: MarketListing): readonly StatusChange[] {
   const { status, outcome, resolvedAt } = listing;
   if (status !== "finalized" || outcome === null || resolvedAt === null) return changes;

@@ -41,8 +41,8 @@ export const quoteFact = (at: number, marketId: string, quote: Partial<Quote> = 
 });
 
 /**
- * Two teams, of which at most one wins, each at a price of 0.60. The prices contradict each other, so the engine buys NO
- * of both at 1 - 0.60.
+ * Creates the facts of two teams, of which at most one wins, each at a price of 0.60. The prices sum to more than 1, so
+ * the engine buys NO of both at 1 - 0.60.
  */
 export const listContradiction = (at = FROM - HOUR_MS / 2): Fact[] => [
   eventFact(at),

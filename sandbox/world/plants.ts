@@ -1,6 +1,6 @@
 import type { BookState, Level, ListedMarket, World, WorldTrade } from "./types.ts";
 
-/** Limit of plants of one world. */
+/** Maximum number of planted shifts and trades of one world. */
 const PLANTS_MAX = 10_000;
 /** Number of the simulated trader that executes planted trades unless another is given. */
 const PLANTED_TAKER = 9_999_999;
@@ -11,7 +11,7 @@ interface Shift {
   readonly move: number;
 }
 
-/** Too many plants, or a trade in a market that has no price. */
+/** Thrown for too many plants, and for a trade in a market that has no price. */
 export class PlantError extends Error {}
 
 export interface PlantedTrade {
@@ -30,7 +30,7 @@ export interface PlantedWorld extends World {
   plantTrade(market: ListedMarket, at: number, trade: PlantedTrade): WorldTrade;
 }
 
-/** Adds planted shifts and trades to a world. Without plants it is the same as the world. */
+/** Adds planted shifts and trades to a world. Without any, it behaves exactly like the given world. */
 export function createPlantedWorld(world: World): PlantedWorld {
   const shifts = new Map<number, Shift[]>();
   const trades = new Map<number, WorldTrade[]>();

@@ -38,14 +38,14 @@ export interface Config extends VenueOverrides {
   readonly connections: { readonly total: number; readonly perAddress: number };
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
-  /** Keys of 32 bytes that seal stored secrets; the first one seals, all open. Empty: the data directory has the key. */
+  /** Keys of 32 bytes. The first one encrypts stored secrets, all decrypt. If empty, the key is in the data directory. */
   readonly secretKeys: readonly Uint8Array[];
   /** Whether the key of the secrets in the store is lost, and may be replaced. */
   readonly isSecretKeyLost: boolean;
   /** Webhook requests per second to one host name. */
   readonly webhookHostRate: number;
   readonly rawTickDays: number;
-  /** Limits from which price shifts and trades are announced. */
+  /** Limits above which price shifts and trades cause alerts. */
   readonly alertLimits: AlertLimits;
   readonly eventDays: number;
   readonly analysisConcurrency: number;

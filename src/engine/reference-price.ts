@@ -64,13 +64,13 @@ export function logOddsError(probability: number, spread: number | null): number
   return halfSpread === 0 ? 0 : halfSpread / Math.max(probability * (1 - probability), halfSpread);
 }
 
-/** Share of the confidence that a thin market costs: 0 from $1,000,000 of liquidity or 24-hour volume, 0.5 without either. */
+/** Returns by which share a thin market lowers the confidence: 0.5 without liquidity and volume, 0 from $1,000,000 of either. */
 function thinLoss(activity: MarketView["activity"]): number {
   const usd = Math.max(0, activity?.liquidityUsd ?? 0, activity?.volume24hUsd ?? 0);
   return 0.5 * (1 - usdScale(usd));
 }
 
-/** Ask minus bid; null without both. */
+/** Returns ask minus bid; null without both, or if the book is crossed. */
 export function spreadOf(quote: Pick<QuotePoint, "bid" | "ask"> | null): number | null {
   if (quote === null || quote.bid === null || quote.ask === null || quote.bid >= quote.ask) return null;
   return quote.ask - quote.bid;

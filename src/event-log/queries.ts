@@ -92,7 +92,7 @@ export async function selectEventsAfter(
   };
 }
 
-/** Returns the events with these keys, in no order. A key that is not in the log has none. */
+/** Returns the events with these keys, in no particular order. Keys that are not in the log are left out. */
 export async function selectEventsByKey(
   database: Pick<Database, "query">,
   keys: readonly string[],

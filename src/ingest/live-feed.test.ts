@@ -14,7 +14,7 @@ const tradeAt = (executedAt: number, tradeId = `t${executedAt}`, size = 10): Tra
   takerSide: "yes",
 });
 
-/** Records what an observer receives as text. It returns `confirms` for a price and `needsTakers` for a trade. */
+/** Creates an observer that records its calls as text. `onPrice` returns `confirms` and `onTrade` returns `needsTakers`. */
 function recordingObserver(): LiveObserver & { readonly lines: string[]; confirms: boolean; needsTakers: boolean } {
   const lines: string[] = [];
   return {
@@ -50,7 +50,7 @@ async function openFeed() {
   return { ...harness, observer, stream, quote };
 }
 
-test("a price that changes is reported once, whether a stream or a sweep brings it", async () => {
+test("a changed price is reported once, whether it came from a stream or from a sweep", async () => {
   const { venue, clock, observer, quote } = await openFeed();
   await clock.advance(1_000);
   quote(0.6, 0.62);
@@ -62,7 +62,7 @@ test("a price that changes is reported once, whether a stream or a sweep brings 
   assert.match(observer.lines[0] ?? "", /^m 0.61 to 0.71 at /);
 });
 
-test("a price to confirm is requested from the venue and reported again, though it is the same", async () => {
+test("a price that must be confirmed is requested again, and is reported even if it is unchanged", async () => {
   const { venue, clock, observer, quote } = await openFeed();
   venue.setMarkets(sampleMarket("m", { quote: { bid: 0.6, ask: 0.62 } }));
   observer.confirms = true;

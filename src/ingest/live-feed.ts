@@ -3,27 +3,27 @@ import { VENUE_CLOCK_AHEAD_MS_MAX, type VenueId } from "../domain/market.ts";
 import type { Trade } from "../domain/trade.ts";
 import type { Clock } from "../ports/clock.ts";
 
-/** An older trade is not live: it was read late, for example when the market became one of the most traded. */
+/** Older trades are not reported. They were read late, for example because the market was not polled before. */
 const TRADE_AGE_MS_MAX = 3_600_000;
-/** Limit of remembered trades, oldest first forgotten. A venue repeats a trade within minutes. */
+/** Maximum number of remembered trades; the oldest is forgotten first. Venues repeat a trade within minutes. */
 const SEEN_TRADES_MAX = 50_000;
-/** Limit of markets whose price awaits a confirmation. */
+/** Maximum number of markets whose price must be confirmed. */
 const AWAITED_MARKETS_MAX = 10_000;
 
-/** Receives what happens at the venues that this node reads. Called synchronously by ingest, so it must be fast. */
+/** Receives live prices and trades of the venues that this node reads. Ingest calls it synchronously, so it must be fast. */
 export interface LiveObserver {
-  /** This node begins to read the venue. Another node may have read it before. */
+  /** Called when this node begins to read the venue. Another node may have read it before. */
   onStart(venue: VenueId): void;
   /**
-   * The price of a market changed, or a price that the observer wanted confirmed was received again.
+   * Called when the price of a market changed, or when a price that must be confirmed was received again.
    *
    * @param previous  the market before; null if it is new
-   * @param at  when the price held: venue time if known, Unix milliseconds
-   * @returns whether the venue must be asked for the market again, to confirm the price
+   * @param at  time of the price in Unix milliseconds: venue time if known
+   * @returns whether the market must be requested again, to confirm the price
    */
   onPrice(market: BoardMarket, previous: BoardMarket | null, at: number): boolean;
   /**
-   * A trade was executed, or more of its fills or its taker became known.
+   * Called when a trade was executed, or when more of its fills or its taker became known.
    *
    * @param isRepeated  whether the trade was reported before, without these fills or this taker
    * @returns whether the observer needs the takers of the market's latest trades
@@ -32,7 +32,7 @@ export interface LiveObserver {
 }
 
 /**
- * Reports what the ingest of this node observes now. Not reported: restored markets, backfilled history, changes made by
+ * Reports live prices and trades of the venues that this node reads. Not reported: restored markets, backfilled history, changes made by
  * other nodes, repeated trades, trades from before this node read the venue, and trades that are older than an hour.
  */
 export class LiveFeed {
@@ -42,7 +42,7 @@ export class LiveFeed {
   readonly #startedAt = new Map<VenueId, number>();
   /** What was reported of each trade, oldest trade first. */
   readonly #seen = new Map<string, Pick<Trade, "size" | "taker">>();
-  /** Rows of markets whose next confirmation is reported even if the price is the same. */
+  /** Rows of markets whose next price is reported even if it is unchanged, because it confirms the last one. */
   readonly #awaited = new Set<number>();
 
   constructor(clock: Clock) {

@@ -13,7 +13,7 @@ export function encodeOutcome(outcome: Outcome | null): string {
   return "value" in outcome ? `${outcome.kind} ${outcome.value}` : outcome.kind;
 }
 
-/** Our last estimate of each market before a time $3, from the index by market and time. */
+/** Selects the last estimate before the time $3 for each market, with the index by market and time. */
 const SELECT_ESTIMATES = `
 select settled.position::int4 as position, estimate.probability
 from unnest($1::text[], $2::text[], $3::float8[]) with ordinality as settled (venue, market_id, before_ms, position)
@@ -24,8 +24,8 @@ cross join lateral (
 ) as estimate`;
 
 /**
- * Returns the probability that the last stored analysis before the resolution of each market estimated, in [0, 1]; null if there
- * is none. If the venue does not tell when it resolved a market, it is when we learnt of it.
+ * Returns for each market the probability of YES from the last stored analysis before its resolution, in [0, 1]; null if
+ * there is none. If the venue reports no time of the resolution, the time at which the result arrived is used.
  */
 export async function readLastEstimates(
   transaction: Transaction,

@@ -2,7 +2,7 @@ import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./mod
 
 const DAY_MS = 86_400_000;
 const MICROS_PER_USD = 1_000_000;
-/** Bound of the book, so that a wrong date cannot allocate without limit. */
+/** Maximum number of days of a book, so that a wrong date cannot allocate without limit. */
 const DAYS_MAX = 36_525;
 const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -27,9 +27,9 @@ interface BookReplay {
   readonly days: readonly DayTotals[];
 }
 
-/** The inputs that determine the value of a trade at one time. */
+/** What the value of a trade at one time is computed from. */
 export interface Valuation {
-  /** YES price of the latest mark after the entry; null if there is none, which values the trade at its price. */
+  /** YES price of the latest mark after the entry; null if there is none: the trade is then valued at its own price. */
   readonly yesPrice: number | null;
   /** The latest settlement, which replaces the mark; null while the trade is open. */
   readonly settlement: Pick<Settlement, "value"> | null;
@@ -74,9 +74,9 @@ export function sumUsd(amounts: Iterable<number>): number {
 /**
  * Computes the profit of each trade and of each UTC day. The result depends only on the trades, marks and settlements.
  *
- * - Before a settlement, a trade is worth its contracts times the price of its side at the last mark. Before the first
- *   mark, its own price counts.
- * - A settlement replaces the mark by its value. If the venue refunds the trade, it is worth its cost. A later settlement
+ * - Before a settlement, the value of a trade is its contracts times the price of its side at the last mark. Before the
+ *   first mark, it is its contracts times the price that it paid.
+ * - A settlement replaces the mark. If the venue refunds the trade, its value is its cost. A later settlement
  *   of the market replaces the earlier one.
  * - The profit of a day is the change of value during the day, minus the cost of the trades entered on it. The daily
  *   profits sum to the profit of the trades. The sum is exact, because all amounts are multiples of 1e-6 USD (`sumUsd`).
@@ -222,12 +222,12 @@ function groupByMarket(
   return markets;
 }
 
-/** Text that identifies a market. */
+/** Returns a text that identifies a market. */
 export const marketKey = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">): string => `${venue}/${marketId}`;
 const toMicroUsd = (usd: number) => Math.round(usd * MICROS_PER_USD);
 /** Adding 0 turns -0 into 0. */
 const toUsd = (micros: number) => micros / MICROS_PER_USD + 0;
-/** Price or payout of a contract of this side. @param yesPrice  in [0, 1] */
+/** Returns the price or payout of a contract of this side. @param yesPrice  price or payout of YES, in [0, 1] */
 export const sidePrice = (side: Side, yesPrice: number): number => (side === "yes" ? yesPrice : 1 - yesPrice);
 
 function costMicros({ contracts, price, feeUsd }: Pick<Trade, "contracts" | "price" | "feeUsd">): number {

@@ -6,7 +6,7 @@ import type { Fill, Offer } from "./model.ts";
 const CONTRACT_TOLERANCE = 1e-9;
 const USD_TOLERANCE = 1e-9;
 
-/** The contracts that an amount in USD buys. The number of contracts is not rounded. */
+/** A purchase for an amount in USD. The number of contracts is not rounded. */
 export interface Purchase {
   readonly contracts: number;
   /** USD spent, fees included; less than the amount if the offers are not enough. */
@@ -35,7 +35,7 @@ export function buyForUsd(offers: readonly Offer[], fee: TakerFee, usd: number):
     const bought = Math.min(size, (usd - spentUsd) / cost);
     contracts += bought;
     spentUsd += bought * cost;
-    // The last offer fills exactly the rest, so floating-point errors of the sum do not matter.
+    // The last offer takes the whole rest, so spentUsd is exactly usd despite floating-point errors.
     if (bought < size)
       return { contracts, spentUsd: usd, averageCost: costOf(best, fee, contracts, usd), isComplete: true };
   }

@@ -3,7 +3,7 @@ import { marketKey, sidePrice, utcDate } from "./book.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
 
 const DAY_MS = 86_400_000;
-/** Two numbers of contracts are equal if they differ by less than this share. Each is a quotient with a rounding error. */
+/** Two numbers of contracts count as equal if their relative difference is smaller. Each has a rounding error. */
 const EQUAL_CONTRACTS_SHARE = 1e-9;
 /** A profit below this is a rounding error. */
 const PROFIT_USD_MIN = 1e-9;
@@ -15,7 +15,7 @@ export interface LotExit {
   readonly at: number;
   /** closed: by a trade of the other side. settled: by a settlement. corrected: by a corrected settlement. */
   readonly kind: "closed" | "settled" | "corrected";
-  /** Number of contracts, above 0. A correction repeats contracts that an earlier settlement counted. */
+  /** Number of contracts, above 0. A correction counts contracts again that an earlier settlement ended. */
   readonly contracts: number;
   /** USD received, minus the fee of the closing trade. For a correction: the change of the payout, which can be negative. */
   readonly proceedsUsd: number;
@@ -201,7 +201,8 @@ export function openPositions(lots: readonly Lot[]): Position[] {
 /**
  * Computes the profit of lots by UTC day, and their totals.
  *
- * - Open contracts are valued at the last mark after their purchase. Before the first mark, their own price counts.
+ * - Open contracts are valued at the last mark after their purchase. Before the first mark, they are valued at the price
+ *   that they cost.
  * - A lot is entered, and its fee is paid, on the day of its purchase.
  * - A lot is resolved on the day on which its last contract is closed or settled. The day counts it as won if it has a
  *   profit at the end of the day. The totals count it as won if it has a profit after all corrections.

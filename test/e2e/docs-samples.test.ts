@@ -106,7 +106,7 @@ function listOperations(): readonly {
   return operations.sort((a, b) => Number(a.id === ENDS_KEY) - Number(b.id === ENDS_KEY));
 }
 
-/** Only an account with webhooks can change them, and the free plan has none. */
+/** Returns whether a sample can run on the free plan. Samples of webhooks need the account that has a webhook. */
 const isFree = (id: string): boolean =>
   !id.includes("webhook") && listOperations().some((operation) => operation.id === id && operation.isFree);
 
@@ -159,7 +159,7 @@ async function assertRuns(sample: string, language: Language, status: number, na
   assert.notEqual(program.output().trim(), "", message);
 }
 
-/** An account can have ten webhooks, and the samples register more. */
+/** Deletes all webhooks, because an account can have ten and the samples register more. */
 async function deleteWebhooks(plan: Plan): Promise<void> {
   const headers = { authorization: `Bearer ${service.keys[plan]}` };
   const response = await fetch(`${service.url}/v1/webhooks`, { headers });

@@ -16,7 +16,7 @@ import { buildSandboxApp } from "../support/venues/sandbox-app.ts";
 
 const VENUES = ["kalshi", "polymarket", "limitless"] as const;
 const MARKETS_PER_VENUE = 5;
-/** Planted move of a price, and the deviations that it must at least be: the detector needs 5. */
+/** Planted move of a price, and its minimum size in standard deviations. The detector needs 5. */
 const MOVE = 0.2;
 const SIGMAS_MIN = 6;
 const DAY_MS = 86_400_000;
@@ -26,7 +26,7 @@ let service: Awaited<ReturnType<typeof buildSandboxApp>>;
 let database: Database;
 let markets: readonly BoardMarket[];
 
-/** The most traded markets of each venue that have a stored history and in which the planted move is large. */
+/** Selects the most traded markets of each venue that have a stored history and in which the planted move is large. */
 async function selectMarkets(): Promise<BoardMarket[] | null> {
   const open = [...service.app.board.markets()].filter(
     ({ listing, yesPrice, storeKey }) =>

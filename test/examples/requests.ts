@@ -45,7 +45,7 @@ export async function analyse(service: ServiceProcess, path: string): Promise<st
   return analysis_id;
 }
 
-/** URL in the examples of webhooks. */
+/** URL of the receiver in the published examples of webhooks. */
 export const WEBHOOK_URL = "https://example.com/events";
 
 /** Starts a receiver of webhooks on this machine. The requests of the examples name its URL instead of `WEBHOOK_URL`. */

@@ -45,7 +45,7 @@ function createList(subnets: readonly (readonly [string, number])[], family: "ip
 
 /**
  * Returns whether text is an IP address of a host on the public internet. Brackets and the zone are ignored. An
- * IPv4-mapped IPv6 address is judged as its IPv4 address. Text that is not an IP address is not public.
+ * IPv4-mapped IPv6 address is checked as its IPv4 address. Text that is not an IP address is not public.
  */
 export function isPublicAddress(text: string): boolean {
   const address = plainAddress(text);

@@ -69,7 +69,7 @@ export const dialTcp: Dial = (addresses, port) =>
     port,
     noDelay: true,
     autoSelectFamily: true,
-    // The only source of addresses, so that no other address than the judged ones is dialled.
+    // The only source of addresses, so that only checked addresses are dialled.
     lookup: (_hostname, _options, callback) =>
       callback(
         null,

@@ -52,7 +52,7 @@ class Slots {
     });
   }
 
-  /** The slot passes to the first waiter, if there is one. */
+  /** Frees a slot, or passes it to the first waiter. */
   release(): void {
     const [first] = this.#waiters;
     if (first === undefined) this.#used--;

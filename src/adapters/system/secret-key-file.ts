@@ -14,7 +14,7 @@ const KEY_PATTERN = /^[A-Za-z0-9+/]{43}=\s*$/;
 
 /**
  * Reads the secret key from the file `secret-key` in the data directory, or creates the file with a random key. Processes
- * that start at the same time get the same key. Others than the owner may not read the file.
+ * that start at the same time get the same key. Only the owner may read the file.
  *
  * @param dataDir  an existing directory
  * @throws SecretKeyError if the file has other contents

@@ -1,11 +1,9 @@
 import type { Category } from "../../domain/category.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { deleteInBatches } from "../../lib/delete-in-batches.ts";
+import { millis, time } from "../../lib/sql-time.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { AnalysisResult, LatestEstimate, StartedRun, StoredAnalysis } from "./model.ts";
-
-const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
-const millis = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
 const STORED_COLUMNS = `analyses.analysis_id as "analysisId", analyses.venue, analyses.market_id as "marketId",
   analysis_type as type, ${millis("analyses.analysed_at")} as "analysedAt", result`;

@@ -1,9 +1,8 @@
 import type { VenueId } from "../../domain/market.ts";
+import { millis, time } from "../../lib/sql-time.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { AnalysisRun, AnalysisType, StartedRun } from "./model.ts";
 
-const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
-const millis = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 const RUN_COLUMNS = `analysis_id as "analysisId", venue, market_id as "marketId", status, error_message as "errorMessage",
   analysis_type as type, ${millis("requested_at")} as "requestedAt"`;
 

@@ -67,7 +67,7 @@ test("if one forecast has no price, the scores of the price are null", () => {
   );
 });
 
-test("just above the limit of resampling, the normal interval agrees with the bootstrap interval just below", () => {
+test("the normal interval just above the resampling limit agrees with the bootstrap interval just below it", () => {
   const rows = Array.from({ length: 5_001 }, (_, market) => ({
     ...{ market, horizon: 0, category: 0, outcome: market % 3 === 0 ? 1 : 0 },
     ...{ probability: 0.3 + 0.2 * Math.sin(market), marketPrice: 0.35 + 0.2 * Math.cos(market) },

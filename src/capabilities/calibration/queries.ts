@@ -1,8 +1,6 @@
+import { millis, time } from "../../lib/sql-time.ts";
 import type { Database } from "../../ports/database.ts";
 import { type CalibrationMode, HORIZONS, type SettledMarket } from "./model.ts";
-
-const time = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
-const millis = (value: string) => `(extract(epoch from ${value}) * 1000)::float8`;
 
 /** A position in the list of settlements, which begins with the latest. */
 export interface SettlementPosition {

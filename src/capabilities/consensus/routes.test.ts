@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { customerHarness } from "../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
+import { MarketBoard } from "../../board/index.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { Database } from "../../ports/database.ts";
-import { deleteOldReports } from "./index.ts";
+import { createConsensusService, deleteOldReports } from "./index.ts";
 
 const OPERATOR = { kind: "operator", id: "test" } as const;
 const VENUE = "venue_a";
@@ -241,6 +242,25 @@ eachDatabase("a deleted customer's reports remain as those of one unknown agent"
   assert.equal((await remaining.report({ client_ref: "b" })).json.trade_count, 4);
   const rows = JSON.stringify(await database.query("select * from trade_reports"));
   for (const text of [deleted.customerId, "secret"]) assert.ok(!rows.includes(text), text);
+});
+
+eachDatabase("401: a report of a customer that is deleted during the call is not stored", async (database) => {
+  const { app, clock, createAgent } = await open(database);
+  const { customerId } = await createAgent();
+  const market = app.board.find(VENUE, "m-1");
+  assert.ok(market !== null);
+  const consensus = createConsensusService({
+    ...{ database, clock },
+    board: new MarketBoard(() => clock.now()),
+    async getMarket() {
+      await app.customers.delete(customerId, OPERATOR);
+      return market;
+    },
+    probabilityOf: () => null,
+  });
+  const report = { venue: VENUE, marketId: "m-1", side: "yes", price: 0.41, sizeUsd: 100, clientRef: "" } as const;
+  await assert.rejects(consensus.report(customerId, report, null), { code: "unauthorized" });
+  assert.deepEqual(await database.query("select 1 from trade_reports"), []);
 });
 
 eachDatabase(

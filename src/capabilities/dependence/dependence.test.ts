@@ -79,7 +79,7 @@ test("finds ties from matched pairs, ladders, exclusive outcomes, and markets th
   assert.ok(!findTies(withoutBob, { board, pairsOf }).some(({ kind }) => kind === "exhaustive"));
 });
 
-test("at most ten related markets are liquid, are taken from each given market in turn, and exclude these", async () => {
+test("returns at most ten liquid related markets, from each given market in turn, without the given ones", async () => {
   const { board, tied, add } = openBoard([pair("alpha/fed", "beta/fed-b", "identical")]);
   board.applyEvent(sampleEvent("E"));
   const fed = add("fed", "Fed cuts in March", { listing: { eventId: "E" } });

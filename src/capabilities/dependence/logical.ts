@@ -6,10 +6,10 @@ import { findMarketLadders } from "../arbitrage/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 
 /**
- * Logical dependence of a question on a hypothesis.
+ * What the answer of one market, the hypothesis, says about the answer of another one, the question.
  *
  * - same: both have the same answer.
- * - opposite: they have opposite answers.
+ * - opposite: one is YES and the other is NO.
  * - exclusive: at most one is YES.
  * - implies: if the hypothesis is YES, the question is YES.
  * - implied: if the question is YES, the hypothesis is YES.
@@ -25,7 +25,7 @@ export interface LogicPorts {
 /** Ladders by event slug. The ladder of an event is computed once for all pairs of markets. */
 type Ladders = Map<string, BoardMarket[][]>;
 
-/** The dependence that follows from the questions themselves; null if none is known. */
+/** Returns the dependence that follows from the questions and their event, not from prices; null if none is known. */
 export function findLogicalDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
@@ -40,8 +40,8 @@ export function findLogicalDependence(
 }
 
 /**
- * Returns all logical ties between markets, which are named by their index. If an event covers every possibility and the
- * list contains all its markets, the result has an `exhaustive` tie of these markets.
+ * Returns all logical ties between markets, which are identified by their index. If exactly one market of an event must
+ * resolve YES and the list contains all markets of the event, the result has an `exhaustive` tie of these markets.
  */
 export function findTies(markets: readonly BoardMarket[], ports: LogicPorts): Tie[] {
   const ladders: Ladders = new Map();
@@ -71,7 +71,7 @@ function slugOf({ venue, eventId }: BoardMarket["listing"]): string | null {
   return eventId === null ? null : eventSlug(venue, eventId);
 }
 
-/** Dependence by the matched pair of two venues. Only pairs that are certain enough to be shown as a fact count. */
+/** Returns the dependence of two matched markets; null below the confidence at which matches are shown to customers. */
 function findPairDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
@@ -95,7 +95,7 @@ function findPairDependence(
   }
 }
 
-/** Dependence by the event that contains both markets. */
+/** Returns the dependence of two markets of the same event; null if none is known. */
 function findEventDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
@@ -117,7 +117,7 @@ function findEventDependence(
   return null;
 }
 
-/** Exclusive if a market with the same question as the hypothesis is another outcome of the question's exclusive event. */
+/** Returns `exclusive` if a market identical to the hypothesis is another outcome of the question's exclusive event. */
 function findTwinDependence(
   question: BoardMarket,
   { listing: { venue, marketId } }: BoardMarket,

@@ -7,7 +7,7 @@ import { findLogicalDependence, type LogicalDependence, type LogicPorts } from "
 
 const TIED_MAX = 10;
 const SIMILAR_MAX = 6;
-/** Texts with a lower similarity are mostly about another subject. */
+/** Below this similarity, most texts are about another subject. */
 const SIMILARITY_MIN = 0.4;
 /** A market with less liquidity and less volume than this cannot take a hedge. */
 const LIQUID_USD_MIN = 1_000;

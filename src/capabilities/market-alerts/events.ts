@@ -6,15 +6,15 @@ import type { ShiftCandidate, WhaleCandidate } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
 const TITLE_LENGTH_MAX = 1_000;
-/** Limit of a market's price shifts in a clock hour. */
+/** Maximum number of price shifts of a market in a clock hour. */
 export const SHIFTS_PER_HOUR_MAX = 10;
 
-/** Key of a market's n-th price shift in a clock hour, n from 0. Two nodes that detect the same shift use the same key. */
+/** Returns the key of a market's n-th price shift in a clock hour, n from 0. It is the same on every node. */
 function shiftKey({ listing: { venue, marketId } }: BoardMarket, hour: number, number: number): string {
   return `price_shift/${hour}/${number}/${venue}/${marketId}`;
 }
 
-/** Keys of all possible price shifts of a market in the clock hour of `at`, the hour before, and the hour after. */
+/** Returns the keys of all possible price shifts of a market in the clock hour of `at`, the hour before and the hour after. */
 export function recentShiftKeys(market: BoardMarket, at: number): string[] {
   const hour = Math.floor(at / HOUR_MS);
   return [hour - 1, hour, hour + 1].flatMap((each) =>
@@ -22,7 +22,7 @@ export function recentShiftKeys(market: BoardMarket, at: number): string[] {
   );
 }
 
-/** The shift that a logged event describes; null if its payload has no prices. */
+/** Returns the shift that a logged event describes; null if its payload has no prices. */
 export function toEarlierShift(occurredAt: number, payload: Readonly<Record<string, unknown>>): EarlierShift | null {
   const { old_yes: oldPrice, new_yes: newPrice } = payload;
   if (typeof oldPrice !== "number" || typeof newPrice !== "number") return null;

@@ -18,7 +18,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Detectors on a real database, with one market at 0.41 whose price moved by 0.04 in log-odds every hour for a week. */
+/** Creates detectors on a real database with one market at 0.41, whose log-odds moved by 0.04 every hour for a week. */
 async function openAlerts(database: Database, parts: SampleParts = {}) {
   const clock = new FakeClock(SAMPLE_AT + 30 * MINUTE_MS);
   const board = new MarketBoard(() => clock.now());
@@ -48,7 +48,7 @@ async function openAlerts(database: Database, parts: SampleParts = {}) {
     storeKey,
     start,
     market: () => market,
-    /** Observes a price once, and a second time a second later if the detector asks for it. */
+    /** Observes a price, and again a second later if the detector asks for a confirmation. */
     async observe(alerts: ReturnType<typeof start>, price: number, isConfirmed = true) {
       const set = (mid: number) => {
         const previous = market;
@@ -109,7 +109,7 @@ eachDatabase("logs a price shift that a second observation confirms, with all fi
 });
 
 eachDatabase(
-  "one observation, a small move and an unusual hour of a volatile market are no shifts",
+  "no shift is logged for an unconfirmed move, a small move, or a move that is usual for a volatile market",
   async (database) => {
     const { start, observe, shifts, storeKey } = await openAlerts(database);
     const alerts = start();
@@ -155,7 +155,7 @@ eachDatabase("a market with too few hours of history has no shifts", async (data
   await alerts.stop();
 });
 
-eachDatabase("the hour of a move does not raise the deviation by which the move is judged", async (database) => {
+eachDatabase("a move is compared with the standard deviation of the hours before it", async (database) => {
   const { start, observe, shifts } = await openAlerts(database);
   await database.query(
     `update bars_1h set yes_close = 900000 where start_at = to_timestamp($1::float8 / 1000) - interval '1 hour'`,
@@ -168,23 +168,26 @@ eachDatabase("the hour of a move does not raise the deviation by which the move 
   await alerts.stop();
 });
 
-eachDatabase("within an hour, only a move by as much again is logged, also after a restart", async (database) => {
-  const { start, observe, shifts } = await openAlerts(database);
-  const first = start();
-  await observe(first, 0.41);
-  await observe(first, 0.5);
-  await observe(first, 0.57);
-  assert.deepEqual(await shifts(), ["0.41 to 0.5"]);
-  await first.stop();
-  const second = start();
-  await observe(second, 0.57);
-  await observe(second, 0.5);
-  await observe(second, 0.56);
-  assert.deepEqual(await shifts(), ["0.41 to 0.5"]);
-  await observe(second, 0.6);
-  assert.deepEqual(await shifts(), ["0.41 to 0.5", "0.5 to 0.6"]);
-  await second.stop();
-});
+eachDatabase(
+  "within an hour of a shift, only a move of at least its size is logged, also after a restart",
+  async (database) => {
+    const { start, observe, shifts } = await openAlerts(database);
+    const first = start();
+    await observe(first, 0.41);
+    await observe(first, 0.5);
+    await observe(first, 0.57);
+    assert.deepEqual(await shifts(), ["0.41 to 0.5"]);
+    await first.stop();
+    const second = start();
+    await observe(second, 0.57);
+    await observe(second, 0.5);
+    await observe(second, 0.56);
+    assert.deepEqual(await shifts(), ["0.41 to 0.5"]);
+    await observe(second, 0.6);
+    assert.deepEqual(await shifts(), ["0.41 to 0.5", "0.5 to 0.6"]);
+    await second.stop();
+  },
+);
 
 eachDatabase("two nodes that see the same shift and trade log one event each", async (database) => {
   const { start, market, events, clock } = await openAlerts(database, { activity: { volume24hUsd: 10_000 } });
@@ -234,7 +237,7 @@ eachDatabase("logs a trade above the percentile of the stored trades, with all f
 });
 
 eachDatabase(
-  "a trade is logged once, when its fills make it large, and not again after a restart",
+  "a trade is logged once, when its fills reach the limit, and not again after a restart",
   async (database) => {
     const { start, market, events, clock } = await openAlerts(database, { activity: { volume24hUsd: 20_000 } });
     const alerts = start();
@@ -256,7 +259,7 @@ eachDatabase(
   },
 );
 
-onEmbedded("while the store is unavailable, alerts wait and are then logged once", async (real) => {
+onEmbedded("while the store is unavailable, alerts are queued, and are then logged once", async (real) => {
   const { database, state } = interruptible(real);
   const { start, market, events, clock } = await openAlerts(database, { activity: { volume24hUsd: 10_000 } });
   const alerts = start();
@@ -272,18 +275,21 @@ onEmbedded("while the store is unavailable, alerts wait and are then logged once
   assert.equal((await events()).length, 2);
 });
 
-onEmbedded("markets of other venues, markets that do not trade and too long ids have no alerts", async (database) => {
-  const { start, market, clock } = await openAlerts(database);
-  const alerts = start();
-  const { listing } = market();
-  for (const parts of [{ venue: "manifold" }, { status: "closed" }, { marketId: "m".repeat(513) }] as const) {
-    const other = { ...market(), yesPrice: 0.9, listing: { ...listing, ...parts } };
-    assert.equal(alerts.observer.onPrice(other, market(), clock.now() + 1), false);
-    alerts.observer.onTrade(other, tradeOf(clock, 1e6), false);
-  }
-  assert.equal(alerts.figures.watchedMarkets, 0);
-  await alerts.stop();
-});
+onEmbedded(
+  "no alert is logged for other venues, for markets that do not trade, and for ids that are too long",
+  async (database) => {
+    const { start, market, clock } = await openAlerts(database);
+    const alerts = start();
+    const { listing } = market();
+    for (const parts of [{ venue: "manifold" }, { status: "closed" }, { marketId: "m".repeat(513) }] as const) {
+      const other = { ...market(), yesPrice: 0.9, listing: { ...listing, ...parts } };
+      assert.equal(alerts.observer.onPrice(other, market(), clock.now() + 1), false);
+      alerts.observer.onTrade(other, tradeOf(clock, 1e6), false);
+    }
+    assert.equal(alerts.figures.watchedMarkets, 0);
+    await alerts.stop();
+  },
+);
 
 const boardMarket = (marketId: string) =>
   new MarketBoard(() => SAMPLE_AT).apply(sampleMarket(marketId), SAMPLE_AT).market;

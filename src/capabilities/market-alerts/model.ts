@@ -4,7 +4,7 @@ import type { PricePoint } from "../../quant/alerts/price-window.ts";
 import type { WhaleLimits } from "../../quant/alerts/whale.ts";
 import type { RecentTrade } from "./recent-trades.ts";
 
-/** When a price shift or a trade is announced. */
+/** Limits above which a price shift or a trade causes an alert. */
 export interface AlertLimits {
   readonly priceShift: PriceShiftLimits;
   readonly whale: WhaleLimits;
@@ -42,5 +42,5 @@ export interface WhaleCandidate {
   readonly volume24hUsd: number | null;
 }
 
-/** Limit of candidates that wait for the store; more are dropped. */
+/** Maximum number of queued candidates; further ones are dropped. */
 export const CANDIDATES_MAX = 5_000;

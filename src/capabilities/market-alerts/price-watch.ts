@@ -8,22 +8,22 @@ const HOUR_MS = 3_600_000;
 /** Limit of markets whose price changed in the last hour. Further markets are not watched until others are removed. */
 const WATCHED_MARKETS_MAX = 100_000;
 
-/** What is known of a market whose price changed in the last hour. */
+/** State of a market whose price changed in the last hour. */
 interface Watched {
   readonly window: PriceWindow;
-  /** First observation of a move that awaits its confirmation. */
+  /** First observation of a move that a second one has not confirmed yet; null if there is none. */
   pending: { readonly at: number; readonly isUp: boolean } | null;
-  /** Whether a confirmed move waits for the store. */
+  /** Whether a confirmed move of the market is queued in `#candidates`. */
   isQueued: boolean;
   lastShift: EarlierShift | null;
-  /** Standard deviation of the hourly moves as of an hour (number of hours since 1970); null if unknown in that hour. */
+  /** Standard deviation of the hourly moves in log-odds, read in `hour` (hours since 1970). `value` is null if unknown. */
   sigma: { readonly hour: number; readonly value: number | null } | null;
 }
 
 /**
  * Watches the prices of the markets that change, and collects moves that are large in price units. Two observations must show
- * a move, because a single one can be an error of the venue. The standard deviation is read from the store only then, so a
- * price without a large move costs no read.
+ * a move, because a single one can be an error of the venue. Only then is the standard deviation read from the store, so
+ * small moves need no read.
  */
 export class PriceWatch {
   readonly #limits: PriceShiftLimits;
@@ -41,12 +41,12 @@ export class PriceWatch {
     return this.#size;
   }
 
-  /** Number of confirmed moves that wait. */
+  /** Number of confirmed moves that are queued. */
   get candidateCount(): number {
     return this.#candidates.length;
   }
 
-  /** Number of price changes and moves that a limit dropped. */
+  /** Number of price changes and moves that were dropped because of a limit. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -72,15 +72,15 @@ export class PriceWatch {
    * Adds an observation of an active market's price.
    *
    * @param previous  the market before; null if it is new
-   * @param at  when the price held, Unix milliseconds
-   * @returns whether the price must be observed again
+   * @param at  time of the price, Unix milliseconds
+   * @returns whether a second observation must confirm the price
    */
   add(market: BoardMarket, previous: BoardMarket | null, at: number): boolean {
     const { yesPrice } = market;
     const watched = this.#watch(market);
     if (yesPrice === null || watched === null) return false;
     const { window } = watched;
-    // A price that awaits its confirmation may be wrong, and is no price from which others move.
+    // An unconfirmed price may be wrong, so no later move is measured from it.
     if (previous !== null && watched.pending === null) addPrevious(window, previous, at);
     const old = this.#oldPrice(watched, yesPrice, at);
     if (watched.isQueued || old === null || !this.#isLarge(watched, old, yesPrice, at)) {
@@ -107,9 +107,9 @@ export class PriceWatch {
   }
 
   /**
-   * Removes the first candidates, with what is now known of their markets.
+   * Removes the first candidates, and stores what was read about their markets.
    *
-   * @param results  by candidate: the standard deviation and the market's last alert, null if unknown
+   * @param results  for each candidate: the market's standard deviation in log-odds and its last alert; null if unknown
    */
   settle(results: readonly { readonly sigma: number | null; readonly lastShift: EarlierShift | null }[]): void {
     const settled = this.#candidates.splice(0, results.length);
@@ -138,7 +138,7 @@ export class PriceWatch {
     return watched;
   }
 
-  /** The price from which a move is measured: within an hour of an alert, the price of that alert. */
+  /** Returns the price from which a move is measured: within an hour of an alert the new price of that alert. */
   #oldPrice({ window, lastShift }: Watched, yesPrice: number, at: number): PricePoint | null {
     return originOf(lastShift, at) ?? window.furthestFrom(yesPrice, at);
   }
@@ -152,12 +152,12 @@ export class PriceWatch {
   }
 }
 
-/** The price of an alert of the last hour, from which the next move is measured; null if there was none. */
+/** Returns the new price of the last alert, from which the next move is measured; null if it is older than an hour. */
 export function originOf(lastShift: EarlierShift | null, at: number): PricePoint | null {
   return lastShift !== null && at - lastShift.at < HOUR_MS ? { at: lastShift.at, yesPrice: lastShift.newPrice } : null;
 }
 
-/** Adds the price that a market had until now, if it was seen within the hour and the market was open. */
+/** Adds the price that a market had before this update, if it is at most an hour old and the market was open. */
 function addPrevious(window: PriceWindow, { yesPrice, updatedAt, listing }: BoardMarket, at: number): void {
   const isRecent = updatedAt <= at && at - updatedAt < HOUR_MS;
   if (yesPrice !== null && isRecent && listing.status === "active") window.add(updatedAt, yesPrice);

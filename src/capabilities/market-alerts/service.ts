@@ -12,7 +12,7 @@ import { logPriceShifts } from "./shift-alerts.ts";
 import { logWhales } from "./whale-alerts.ts";
 import { WhaleWatch } from "./whale-watch.ts";
 
-/** Pause before candidates are judged, in which further ones join the batch. */
+/** Time in which candidates are collected into one batch. */
 const COLLECT_MS = 50;
 const RETRY_MS = 1_000;
 const PRUNE_EVERY_MS = 5 * 60_000;
@@ -27,7 +27,7 @@ export interface MarketAlertsOptions {
   readonly limits: AlertLimits;
 }
 
-/** Number of events since the start, and of observations that a limit dropped. */
+/** Counts since the start: logged events, and observations that were dropped because of a limit. */
 export interface AlertFigures {
   readonly logged: number;
   readonly dropped: number;
@@ -39,11 +39,11 @@ export interface MarketAlerts {
   readonly observer: LiveObserver;
   readonly figures: AlertFigures;
   start(): void;
-  /** Logs the alerts that wait, once, and ends. */
+  /** Logs the queued alerts with one attempt, and ends. */
   stop(): Promise<void>;
 }
 
-/** Detects price shifts and exceptionally large trades in what ingest observes, and writes them to the event log. */
+/** Detects price shifts and exceptionally large trades in live data, and writes them to the event log. */
 export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
   const { database, eventLog, clock, log, limits } = options;
   const venues = new Set(options.venues);
@@ -71,7 +71,7 @@ export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
       judging = judge()
         .then(() => COLLECT_MS)
         .catch((err: unknown) => {
-          log.warn({ err }, "alerts could not be written and are retried");
+          log.warn({ err }, "alerts could not be written and will be retried");
           return RETRY_MS;
         })
         .then((nextMs) => {
@@ -122,7 +122,9 @@ export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
       cancelPrune();
       await judging;
       if (!hasCandidates()) return;
-      await judge().catch((err: unknown) => log.warn({ err }, "alerts could not be written before the end"));
+      await judge().catch((err: unknown) =>
+        log.warn({ err }, "alerts could not be written before the service stopped"),
+      );
     },
   };
 }

@@ -15,7 +15,7 @@ import { originOf, type PriceWatch } from "./price-watch.ts";
 import { lockPriceShifts } from "./queries.ts";
 
 const HOUR_MS = 3_600_000;
-/** Hours of which the moves are read. With the half-life, the hours before have 9% of the weight. */
+/** Time for which hourly closes are read. With a half-life of 48 hours, earlier hours would have 9% of the weight. */
 const CLOSES_MS = 168 * HOUR_MS;
 const HALF_LIFE_HOURS = 48;
 /** Candidates per batch: a batch reads up to 168 closes and 30 keys for each, the keys twice if there is an alert. */
@@ -28,7 +28,7 @@ interface Judgement {
 }
 
 /**
- * Judges the first candidates by the market's stored hourly moves, and logs the price shifts.
+ * Compares the first candidates with the stored hourly moves of their markets, and logs the price shifts.
  *
  * @returns number of new events
  * @throws AppError `store_unavailable`; the candidates then stay queued
@@ -90,14 +90,14 @@ export function judge(
 ): Judgement {
   const { latest } = candidate;
   const lastShift = shifts.at(-1) ?? null;
-  // The hour of the move must not raise the deviation by which the move is judged.
+  // The hour of the move is left out, because the move itself would raise the standard deviation.
   const before = closes.filter(({ at }) => at <= latest.at - HOUR_MS);
   const sigma = hourlySigma(before, HALF_LIFE_HOURS, minHours);
   const known = { sigma, lastShift, event: null };
   const hour = Math.floor(latest.at / HOUR_MS);
   const number = shifts.filter(({ at }) => Math.floor(at / HOUR_MS) === hour).length;
   if (sigma === null || number >= SHIFTS_PER_HOUR_MAX) return known;
-  // After a restart, only the log knows the last alert.
+  // After a restart, the last alert is only in the log.
   const old = originOf(lastShift, latest.at) ?? candidate.old;
   if (!isLargeMove(old.yesPrice, latest.yesPrice, latest.at, lastShift, minMove)) return known;
   const sigmas = shiftSigmas(old.yesPrice, latest.yesPrice, sigma, sigmaFloor);

@@ -8,13 +8,13 @@ import type { WhaleCandidate } from "./model.ts";
 import type { WhaleWatch } from "./whale-watch.ts";
 
 const SIZES_MS = 7 * 86_400_000;
-/** Trades of a market whose sizes are read, the newest first. */
+/** Maximum number of trades of a market whose sizes are read, the newest first. */
 const SIZES_MAX = 20_000;
 /** Candidates per batch. Each can read the sizes of a market, which takes some tens of milliseconds. */
 const BATCH_MAX = 20;
 
 /**
- * Judges the first candidates by their markets' trades and volume, and logs the exceptionally large ones.
+ * Compares the first candidates with the trades and the volume of their markets, and logs the exceptionally large ones.
  *
  * @returns number of new events
  * @throws AppError `store_unavailable`; the candidates then stay queued

@@ -1,7 +1,7 @@
 import type { SizeLimit } from "../../trading/index.ts";
 import type { HedgeAdvice, PortfolioSignal } from "./model.ts";
 
-/** The risk of a portfolio is medium or high from this tail loss after the trade, as a share of the bankroll. */
+/** Smallest tail loss after the trade, as a share of the bankroll, at which the risk is medium, and at which it is high. */
 const MEDIUM_RISK_MIN = 0.1;
 const HIGH_RISK_MIN = 0.25;
 

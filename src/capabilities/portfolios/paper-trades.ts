@@ -47,7 +47,7 @@ export function createPaperTrades({ database, clock, getMarket, readBook }: Pape
       checkOpen(market, clock.now());
       const fill = fillOrder(market, await readBook(market), order, clock.now());
       return database.transaction(async (transaction) => {
-        // The lock stores the orders of a customer one at a time. A deletion of the customer waits for it.
+        // The lock serialises the orders of a customer. A deletion of the customer waits for it.
         if (!(await lockReporter(transaction, customerId)))
           throw new AppError("unauthorized", "Invalid or expired API key");
         const earlier = await findEarlier(transaction);

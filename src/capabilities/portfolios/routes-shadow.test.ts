@@ -201,6 +201,24 @@ eachDatabase(
   },
 );
 
+eachDatabase("401: an order of a customer that is deleted during the call is not entered", async (database) => {
+  const { app, createAgent, clock } = await openPortfolioApi(database);
+  const { customerId } = await createAgent();
+  const market = app.board.find(VENUE, "m-1");
+  assert.ok(market !== null);
+  const paperTrades = createPaperTrades({
+    ...{ database, clock },
+    getMarket: async () => market,
+    async readBook() {
+      await app.customers.delete(customerId, OPERATOR);
+      return { bids: BIDS, asks: ASKS, lastPrice: null, eventAt: null, receivedAt: clock.now() };
+    },
+  });
+  const order = { venue: VENUE, marketId: "m-1", side: "yes", sizeUsd: 1 } as const;
+  await assert.rejects(paperTrades.enter(customerId, order, null), { code: "unauthorized" });
+  assert.deepEqual(await database.query("select 1 from paper_trades"), []);
+});
+
 eachDatabase(
   "deleting a customer deletes its paper trades, and keeps its reports without a customer",
   async (database) => {

@@ -211,6 +211,34 @@ eachDatabase(
   },
 );
 
+eachDatabase(
+  "200: a portfolio reads at most 5,000 stored prices, and those of the newest trades first",
+  async (database) => {
+    const { createAgent, clock } = await openPortfolioApi(database);
+    const { customerId, read } = await createAgent();
+    await database.query(
+      `with stored as (
+       insert into markets (venue, market_id, title, status, updated_at, snapshot)
+       values ($1, 'old', 'Title', 'active', now(), '{}') returning key)
+     insert into bars_1h (market_key, start_at, yes_close, source)
+     select key, to_timestamp($2::float8 / 1000), 900000, 'ticks' from stored`,
+      [VENUE, Math.floor(clock.now() / DAY_MS) * DAY_MS - 100 * DAY_MS - HOUR_MS],
+    );
+    const enter = (marketId: string, ageDays: number) =>
+      database.query(
+        `insert into paper_trades (customer_id, venue, market_id, title, side, size_usd, contracts, price, fee_usd, entered_at)
+       values ($1, $2, $3, 'Title', 'yes', 4, 10, 0.4, 0, to_timestamp($4::float8 / 1000))`,
+        [customerId, VENUE, marketId, clock.now() - ageDays * DAY_MS],
+      );
+    await enter("old", 300);
+    for (let index = 0; index < 25; index++) await enter(`new-${index}`, 200);
+    const readProfit = async () => (await read()).json.summary.total_pnl;
+    assert.equal(await readProfit(), 0, "25 markets of 200 days leave no price for the oldest one");
+    await database.query("delete from paper_trades where market_id = 'new-0'");
+    assert.equal(await readProfit(), 5);
+  },
+);
+
 eachDatabase("200: a payout outside [0, 1] does not settle a trade", async (database) => {
   const { createAgent, setMarket } = await openPortfolioApi(database);
   const { report, read } = await createAgent();

@@ -90,7 +90,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
     return { lots, isTruncated: newestFirst.length > limit };
   };
 
-  /** Returns the stored prices at each midnight at which lots were open, and the current prices of open lots. */
+  /** Returns the stored price of each market at the midnights while it had open lots, and the current prices of open lots. */
   const readMarks = async (lots: readonly Lot[], now: number): Promise<Mark[]> => {
     const current = openPositions(lots).flatMap(({ venue, marketId }): Mark[] => {
       const yesPrice = board.find(venue, marketId)?.yesPrice ?? null;
@@ -115,7 +115,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
   };
 
   return {
-    /** Returns the daily profit of the trades that a customer has reported. Fees of reported trades are unknown, so 0. */
+    /** Returns the daily profit of the trades that a customer has reported, without fees, because reports contain none. */
     async livePerformance(customerId: string): Promise<OwnPerformance> {
       const now = clock.now();
       const { lots, isTruncated } = await readLots(customerId, "live", now);
@@ -166,7 +166,10 @@ function newestClosed(lots: readonly Lot[]): Omit<ClosedLot, "title">[] {
     }));
 }
 
-/** Returns the midnights at which each market had open lots. If there are too many, the newest markets are kept. */
+/**
+ * Returns for each market the range of midnights from its first purchase to the end of its last open lot. The sum of all
+ * ranges is limited to `MARKET_DAYS_MAX`. Above it, the markets with the latest midnights keep theirs.
+ */
 function planMarks(lots: readonly Lot[], now: number): DailyPriceRange[] {
   const ranges = new Map<string, { venue: string; marketId: string; from: number; to: number }>();
   for (const { venue, marketId, at, resolvedAt } of lots) {

@@ -59,7 +59,7 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
     url: "/v1/signals",
     summary: "Generate a signal",
     description:
-      "Says what to buy in a market, up to which price, how much, and until when. A `fresh` or `stale` analysis is used. Without one an analysis is started: the response is 202 with its status, which counts only with `force` (a payment per request counts, too, without `wait`), or with `wait=true` the signal once it has ended. Every recommended trade becomes part of the public track record.",
+      "Returns what to buy in a market: side, highest price, size and expiry. A `fresh` or `stale` analysis of the market is used. If there is none, the call starts one. It then returns 202 with the status of the analysis, or with `wait=true` it waits for the analysis and returns the signal. A 202 response is not counted, unless `force` is set or the request is paid for and has no `wait`. Every recommended trade becomes part of the public track record.",
     operationId: "generate_signal",
     query: schemas.query,
     body: schemas.body,

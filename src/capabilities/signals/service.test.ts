@@ -9,7 +9,7 @@ import type { Database } from "../../ports/database.ts";
 
 const TITLE = "Will the Fed cut rates in March?";
 
-/** A venue with one market at 0.40 to 0.42, and research that strongly supports YES. */
+/** Creates a venue with one market at 0.40 to 0.42, and research that strongly supports YES. */
 function createWorld() {
   const venue = new ScriptedVenue(VENUE, systemClock);
   const listing = { venue: VENUE, title: TITLE, takerFee: { kind: "none" } as const, tickSize: 0.01 };

@@ -13,8 +13,8 @@ const RETRY_DELAY_MS = 1_000;
 
 /**
  * Sends a client all events after its position. Events that are older than those in memory are read from the log, the
- * others come from memory. Each step starts when the kernel has accepted the bytes of the previous step, so a slow client
- * occupies neither memory for events nor a read of the log.
+ * others come from memory. Each step starts when the kernel has accepted the bytes of the previous step, so no events are
+ * buffered and no log is read for a client that does not read.
  */
 export class CatchUp {
   readonly #log: Pick<EventLog, "readAfter" | "latestId">;
@@ -85,10 +85,8 @@ export class CatchUp {
   async #sendPage(client: StreamClient): Promise<void> {
     const filter = toEventFilter(client.request.filter);
     const page = await this.#log.readAfter(client.position ?? 0, { limit: EVENTS_PER_READ, filter });
-    if (!client.isOpen) return;
     if (page.hasGap) this.#sendReset(client, startOf(page));
     const chunk = collectChunk(client.request.filter, page.events.map(encodeFrame));
-    client.isPositionKnown = true;
     const through = chunk.isComplete ? page.through : chunk.through;
     this.#fanOut.write(client, chunk.bytes, through, () => this.resume(client));
     if (chunk.bytes.length === 0) this.resume(client);

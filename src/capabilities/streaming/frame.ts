@@ -21,8 +21,8 @@ export const HEARTBEAT = Buffer.from(": keep-alive\n\n");
 /** The last bytes of a stream whose key was revoked or whose plan has changed. */
 export const KEY_CHANGED = Buffer.from(": the key or its plan has changed\n\n");
 
-/** The last bytes of a stream that reached its longest duration. */
-export const DURATION_REACHED = Buffer.from(": longest duration reached\n\n");
+/** The last bytes of a stream that has lasted for its maximum duration. */
+export const DURATION_REACHED = Buffer.from(": maximum duration reached\n\n");
 
 /** Encodes an event. JSON escapes line breaks, so the text of an event cannot end its frame. */
 export function encodeFrame(event: LoggedEvent): Frame {

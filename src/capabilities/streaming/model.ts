@@ -27,7 +27,7 @@ export interface StreamRequest {
   /** Address of the client. */
   readonly address: string;
   readonly filter: StreamFilter;
-  /** Id of the last event that the client has received. Null begins with the next event. Infinity stands for ids above 2^53. */
+  /** Id of the last event that the client has received; Infinity if above 2^53. If null, the stream begins with the next event. */
   readonly lastEventId: number | null;
 }
 

@@ -1,6 +1,6 @@
 import type { StreamClient } from "./stream-client.ts";
 
-/** The open streams, in groups of about equal size that receive their comments at different ticks. */
+/** The open streams, in groups that get their heartbeat at different ticks, so that one tick does not write to all. */
 export class OpenClients {
   readonly #groups: readonly Set<StreamClient>[];
   #nextGroup = 0;
@@ -20,7 +20,7 @@ export class OpenClients {
     return this.#groups.values().flatMap((group) => group.values());
   }
 
-  /** The clients that receive a comment at this tick. */
+  /** Returns the clients that get a heartbeat at this tick. */
   dueAt(tick: number): Iterable<StreamClient> {
     return this.#groups[tick % this.#groups.length] ?? [];
   }

@@ -124,6 +124,26 @@ test("without a position, a stream begins with the next event", async () => {
   assert.deepEqual(second.ids, [2]);
 });
 
+test("a client that connects before or during the first read of the log gets every later event", async () => {
+  const log = new MemoryEventLog();
+  log.append();
+  log.isAvailable = false;
+  const { open, clock } = await openStreamServer({ log });
+  const before = await open();
+  log.isAvailable = true;
+  let release = () => {};
+  log.hold = new Promise((resolve) => {
+    release = resolve;
+  });
+  await clock.advance(1_000);
+  const during = await open();
+  log.append();
+  log.hold = null;
+  release();
+  await waitUntil(() => before.events.length + during.events.length === 2);
+  assert.deepEqual([before.ids, during.ids], [[2], [2]]);
+});
+
 test("reset: if the events after a position were deleted, the stream continues with the oldest event", async () => {
   const { open, log } = await openStreamServer({ eventsInMemoryMax: 2 });
   for (let count = 0; count < 10; count++) log.append();
@@ -135,6 +155,37 @@ test("reset: if the events after a position were deleted, the stream continues w
     ["6 reset", "7 price_shift", "8 price_shift", "9 price_shift", "10 price_shift"],
   );
   assert.deepEqual(JSON.parse(reader.events[0]?.data ?? ""), { id: "6", type: "reset" });
+});
+
+test("reset: events that were deleted before the start of the server are not in memory", async () => {
+  const log = new MemoryEventLog();
+  for (let count = 0; count < 8; count++) log.append();
+  log.dropThrough(6);
+  const { open } = await openStreamServer({ log });
+  const reader = await open("?last_event_id=3");
+  await waitUntil(() => reader.events.length === 3);
+  assert.deepEqual(
+    reader.events.map(({ id, event }) => `${id} ${event}`),
+    ["6 reset", "7 price_shift", "8 price_shift"],
+  );
+});
+
+test("reset: a live client is told of events that were deleted during an outage of the store", async () => {
+  const { open, log, clock } = await openStreamServer();
+  const reader = await open();
+  log.append();
+  await waitUntil(() => reader.events.length === 1);
+  log.isAvailable = false;
+  for (let count = 0; count < 3; count++) log.append();
+  await clock.settle();
+  log.dropThrough(3);
+  log.isAvailable = true;
+  await clock.advance(2_000);
+  await waitUntil(() => reader.events.length === 3);
+  assert.deepEqual(
+    reader.events.map(({ id, event }) => `${id} ${event}`),
+    ["1 price_shift", "3 reset", "4 price_shift"],
+  );
 });
 
 test("reset: if the position was never assigned, the stream continues with the next event", async () => {
@@ -168,6 +219,20 @@ test("a client that is ahead of its new process gets neither a reset nor a repea
     ahead.events.map(({ id, event }) => `${id} ${event}`),
     ["3 price_shift"],
   );
+});
+
+test("a client that resumes reads only the events of its types and markets from the log", async () => {
+  const { open, log, clock } = await openStreamServer({ eventsInMemoryMax: 1 });
+  for (let count = 0; count < 300; count++) log.append({ type: "price_shift", marketId: "m1" });
+  const expected = log.append({ type: "whale_alert", marketId: "m2" });
+  log.append();
+  await clock.settle();
+  for (const filter of ["events=whale_alert", "market_ids=alpha/m2"]) {
+    const earlierReads = log.reads;
+    const reader = await open(`?${filter}&last_event_id=0`);
+    await waitUntil(() => reader.events.length === 1);
+    assert.deepEqual([reader.ids, log.reads - earlierReads], [[expected.id], 1], filter);
+  }
 });
 
 test("at most 4 reads of the log run at once for clients with old positions", async () => {

@@ -105,14 +105,14 @@ test("401: without a key", async () => {
 });
 
 test("HEAD returns the head and opens no stream", async () => {
-  const { app, streaming } = await openStreamServer();
+  const { port, streaming } = await openStreamServer();
   const headers = { authorization: "Bearer key-1" };
-  const response = await app.inject({ method: "HEAD", url: "/v1/stream", headers });
-  assert.deepEqual([response.statusCode, response.body, streaming.figures.open], [200, "", 0]);
-  assert.match(String(response.headers["content-type"]), /^text\/event-stream/);
+  const response = await fetch(`http://127.0.0.1:${port}/v1/stream`, { method: "HEAD", headers });
+  assert.deepEqual([response.status, await response.text(), streaming.figures.open], [200, "", 0]);
+  assert.match(String(response.headers.get("content-type")), /^text\/event-stream/);
 });
 
-test("429: above 5 streams of a key; a stream that is closed in any way no longer counts", async () => {
+test("429: above 5 streams of a key; a stream no longer counts after a reset or a normal close", async () => {
   const { open, request, streaming } = await openStreamServer();
   const readers = [];
   for (let index = 0; index < 5; index++) readers.push(await open());
@@ -190,9 +190,19 @@ async function openPaidServer(isAccepted: boolean) {
       },
     },
   });
+  let starts = 0;
+  const { open } = server.streaming;
+  server.streaming.open = (request) => {
+    const stream = open(request);
+    const start: typeof stream.start = (socket) => {
+      starts += 1;
+      stream.start(socket);
+    };
+    return { ...stream, start };
+  };
   const reader = server.request("/v1/stream");
   await waitUntil(() => completions === 1);
-  return { ...server, reader, settle: settlement.resolve };
+  return { ...server, reader, settle: settlement.resolve, countStarts: () => starts };
 }
 
 test("a payer's stream sends its first byte after the payment is settled, then every event", async () => {
@@ -217,11 +227,21 @@ test("a payment that fails to settle releases its stream and sends no event", as
   await waitUntil(() => streaming.figures.open === 0);
 });
 
-test("a payer that disconnects before the settlement releases its stream", async () => {
-  const { reader, settle, streaming } = await openPaidServer(true);
+test("a payer that disconnects before the settlement releases its stream, which does not start", async () => {
+  const { reader, settle, streaming, clock, countStarts } = await openPaidServer(true);
   await reader.close();
-  settle();
   await waitUntil(() => streaming.figures.open === 0);
+  settle();
+  await clock.settle();
+  assert.equal(countStarts(), 0);
+});
+
+test("a stream whose payment is settled while the server stops ends at once", async () => {
+  const { reader, settle, streaming } = await openPaidServer(true);
+  streaming.endStreams();
+  settle();
+  await waitUntil(() => reader.isClosed);
+  assert.deepEqual([reader.status, reader.body], [200, ": ok\nretry: 3000\n\n"]);
 });
 
 test("a stream without an API key ends after an hour", async () => {
@@ -234,7 +254,7 @@ test("a stream without an API key ends after an hour", async () => {
   assert.equal(reader.isClosed, false);
   await clock.advance(60_000);
   await waitUntil(() => reader.isClosed);
-  assert.match(reader.body, /: longest duration reached\n\n$/);
+  assert.match(reader.body, /: maximum duration reached\n\n$/);
 });
 
 test("a stream with an API key stays open for longer than an hour", async () => {

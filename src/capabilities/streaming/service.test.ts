@@ -59,7 +59,7 @@ test("a slow client that keeps reading gets all older events", async () => {
   assert.deepEqual(streaming.figures.cut, { unsent_bytes: 0, stalled: 0 });
 });
 
-test("every client gets a comment every 15 s", async () => {
+test("every client gets a heartbeat every 15 s", async () => {
   const { open, clock } = await openStreamServer();
   const readers = [await open(), await open(), await open()];
   await clock.advance(60_000);
@@ -68,6 +68,17 @@ test("every client gets a comment every 15 s", async () => {
   for (const { body, events } of readers) {
     assert.ok(body.split(": keep-alive").length <= 6);
     assert.deepEqual(events, []);
+  }
+});
+
+test("one tick sends heartbeats to a part of the clients only", async () => {
+  const { open, clock } = await openStreamServer();
+  const readers = [await open(), await open(), await open()];
+  const countHeartbeats = () => readers.filter(({ body }) => body.includes(": keep-alive")).length;
+  for (let second = 1; second <= 2; second++) {
+    await clock.advance(1_000);
+    await waitUntil(() => countHeartbeats() >= second);
+    assert.equal(countHeartbeats(), second);
   }
 });
 
@@ -81,6 +92,29 @@ test("a stream ends at once when its key is revoked, and the streams of other ke
   assert.deepEqual([kept.isClosed, streaming.figures.open], [false, 1]);
 });
 
+test("keys are checked by one read at a time, and again after a change during a read", async () => {
+  const reads: PromiseWithResolvers<Map<string, "free">>[] = [];
+  const { open, bus, clock } = await openStreamServer({
+    readPlans() {
+      const read = Promise.withResolvers<Map<string, "free">>();
+      reads.push(read);
+      return read.promise;
+    },
+  });
+  const reader = await open();
+  bus.publish("keys");
+  await waitUntil(() => reads.length > 0);
+  bus.publish("keys");
+  await clock.settle();
+  assert.equal(reads.length, 1);
+  reads[0]?.resolve(new Map([["key-1", "free"]]));
+  await waitUntil(() => reads.length > 1);
+  assert.equal(reader.isClosed, false);
+  reads[1]?.resolve(new Map());
+  await waitUntil(() => reader.isClosed);
+  assert.equal(reads.length, 2);
+});
+
 test("a stream ends within a minute of a change of plan, even if the wake-up is lost", async () => {
   const { open, plans, clock } = await openStreamServer();
   const reader = await open();
@@ -91,6 +125,22 @@ test("a stream ends within a minute of a change of plan, even if the wake-up is 
   await waitUntil(() => reader.isClosed);
 });
 
+test("the key of a closed stream is not checked", async () => {
+  const checked: string[] = [];
+  const { open, bus, streaming } = await openStreamServer({
+    async readPlans(keyIds) {
+      checked.push(...keyIds);
+      return new Map();
+    },
+  });
+  const [closed, kept] = [await open(), await open("", { authorization: "Bearer key-2" })];
+  await closed.close();
+  await waitUntil(() => streaming.figures.open === 1);
+  bus.publish("keys");
+  await waitUntil(() => kept.isClosed);
+  assert.deepEqual(checked, ["key-2"]);
+});
+
 test("streams stay open while the keys cannot be read", async () => {
   const { open, clock } = await openStreamServer({ readPlans: () => Promise.reject(new Error("unavailable")) });
   const reader = await open();
@@ -99,12 +149,13 @@ test("streams stay open while the keys cannot be read", async () => {
 });
 
 test("a stopping server ends all streams with a reconnection time, rejects new ones and closes without delay", async () => {
-  const { app, open, clock, streaming } = await openStreamServer();
+  const random = { uniform: () => 0.25, bytes: (length: number) => new Uint8Array(length) };
+  const { app, open, clock, streaming } = await openStreamServer({ random });
   const readers = [await open(), await open("", { authorization: "Bearer key-2" })];
   const { cut } = await drain(app, { clock, deadlineMs: 10_000 });
   assert.equal(cut, false);
   await waitUntil(() => readers.every(({ isClosed }) => isClosed));
-  for (const { retryMs } of readers) assert.equal(retryMs, 3_000);
+  for (const { retryMs } of readers) assert.equal(retryMs, 2_000);
   assert.equal(streaming.figures.open, 0);
   const identity = { caller: "c", key: null, address: "127.0.0.1", lastEventId: null };
   assert.throws(() => streaming.open({ ...identity, filter: { types: 1, markets: null } }), { code: "draining" });

@@ -17,13 +17,13 @@ import { StreamSlots } from "./stream-slots.ts";
 /** Newest events in memory, from which most clients resume. */
 const EVENTS_IN_MEMORY_MAX = 10_000;
 const TICK_MS = 1_000;
-/** Number of ticks between two comments to a client. Each tick sends comments to one part of the clients. */
+/** Number of ticks between two heartbeats to a client. Each tick sends a heartbeat to one group of clients. */
 const HEARTBEAT_TICKS = 15;
 const KEY_CHECK_TICKS = 30;
 const EVENTS_PER_BATCH = 100;
 const EVENTS_PER_FIRST_READ = 1_000;
 const RETRY_DELAY_MS = 1_000;
-/** When the server stops, connections that have not accepted the last bytes after this time are closed. */
+/** A stopping server closes connections that have not accepted their last bytes after this time. */
 const END_MS_MAX = 2_000;
 /** A stopping server requests a random reconnection time in this range, so that clients do not reconnect all at once. */
 const RETRY_MS_MIN = 1_000;
@@ -47,7 +47,7 @@ export interface StreamFigures {
   readonly open: number;
   /** Number of clients that were disconnected because they did not keep up, by reason. */
   readonly cut: { readonly unsent_bytes: number; readonly stalled: number };
-  /** Milliseconds from the read of the latest events until they were written to all clients; null before the first event. */
+  /** Milliseconds from the last read of events until they were written to all clients; null before the first event. */
   readonly fanOutMs: number | null;
 }
 
@@ -58,8 +58,8 @@ export function createStreaming(options: StreamingOptions) {
   const { log, bus, clock, random, logger, eventsInMemoryMax = EVENTS_IN_MEMORY_MAX } = options;
   const slots = new StreamSlots({ ...STREAM_LIMITS, ...options.limits });
   const clients = new OpenClients(HEARTBEAT_TICKS);
-  /** Clients that connected before the first read of the log ended; null afterwards. */
-  let waiting: Set<StreamClient> | null = new Set();
+  /** Whether the first read of the log has ended. Clients that connect before wait for it. */
+  let isReady = false;
   /** Newest event id when the first read began; null before. A client that connects during the read starts there. */
   let firstId: number | null = null;
   let isEnding = false;
@@ -98,7 +98,7 @@ export function createStreaming(options: StreamingOptions) {
       for (const client of clients.all())
         if (client.isStalled(now)) cut(client, "stalled");
         else if (client.isOverdue(now)) endClient(client, DURATION_REACHED);
-      for (const client of clients.dueAt(tick)) if (!client.hasUnsentBytes) client.write(HEARTBEAT, now);
+      for (const client of clients.dueAt(tick)) client.write(HEARTBEAT, now);
       if (tick % KEY_CHECK_TICKS === 0) keyChecks.run();
     }, TICK_MS);
   };
@@ -107,7 +107,7 @@ export function createStreaming(options: StreamingOptions) {
   const readNewest = async (signal: AbortSignal): Promise<void> => {
     const latestId = await log.latestId();
     firstId = latestId;
-    for (const client of waiting ?? []) client.position ??= latestId;
+    for (const client of clients.all()) client.position ??= latestId;
     fanOut.begin(Math.max(latestId - eventsInMemoryMax, (await log.oldestId()) - 1, 0));
     for (let isComplete = false; !isComplete && !signal.aborted; ) {
       const page = await log.readAfter(fanOut.through, { limit: EVENTS_PER_FIRST_READ });
@@ -117,9 +117,8 @@ export function createStreaming(options: StreamingOptions) {
       await clock.yieldToEventLoop();
     }
     if (signal.aborted) return;
-    const resuming = waiting ?? [];
-    waiting = null;
-    for (const client of resuming) catchUp.resume(client);
+    isReady = true;
+    for (const client of clients.all()) catchUp.resume(client);
   };
 
   const follow = async (signal: AbortSignal): Promise<void> => {
@@ -134,7 +133,7 @@ export function createStreaming(options: StreamingOptions) {
 
   const run = (signal: AbortSignal): Promise<void> =>
     retryUntilAborted(signal, { clock, logger }, async () => {
-      if (waiting !== null) await readNewest(signal);
+      if (!isReady) await readNewest(signal);
       await follow(signal);
     });
 
@@ -159,17 +158,13 @@ export function createStreaming(options: StreamingOptions) {
           remove = clients.add(client);
           client.write(PREAMBLE, clock.monotonic());
           if (isEnding) endClient(client, Buffer.alloc(0));
-          else if (waiting === null) catchUp.resume(client);
-          else {
-            client.position ??= firstId;
-            waiting.add(client);
-          }
+          else if (isReady) catchUp.resume(client);
+          else client.position ??= firstId;
         },
         close() {
           release();
           if (client === null) return;
           remove();
-          waiting?.delete(client);
           fanOut.remove(client);
         },
       };

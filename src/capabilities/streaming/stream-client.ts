@@ -6,7 +6,7 @@ const UNSENT_BYTES_MAX = 64 * 1024;
 /** A client is disconnected if its oldest unsent byte is older than this. */
 const UNSENT_MS_MAX = 20_000;
 
-/** Longest stream of a caller without an API key, who pays once per connection. */
+/** Maximum duration of a stream without an API key. Its caller pays once per connection, so it must end. */
 const KEYLESS_MS_MAX = 3_600_000;
 
 /** One open stream. Writes to its connection, and detects a client that does not keep up. */
@@ -20,7 +20,7 @@ export class StreamClient {
   /** Whether the log has assigned an id that is at least `position`. */
   isPositionKnown = false;
   #queuedBytes = 0;
-  /** At `at`, all bytes up to `offset` were queued, and some of them are still unsent. Null if all bytes are sent. */
+  /** The oldest unsent byte is before `offset` and was queued at or before `at`, in monotonic ms. Null if all bytes are sent. */
   #unsent: { readonly offset: number; readonly at: number } | null = null;
 
   /** @param startedAt  monotonic milliseconds */
@@ -33,10 +33,6 @@ export class StreamClient {
 
   get isOpen(): boolean {
     return this.#socket.writable;
-  }
-
-  get hasUnsentBytes(): boolean {
-    return this.#socket.writableLength > 0;
   }
 
   /**
@@ -65,7 +61,7 @@ export class StreamClient {
     return this.#unsent !== null && now - this.#unsent.at > UNSENT_MS_MAX;
   }
 
-  /** Whether the stream has reached the longest duration for its caller. @param now  monotonic milliseconds */
+  /** Whether the stream of a caller without an API key has lasted for its maximum duration. @param now  monotonic milliseconds */
   isOverdue(now: number): boolean {
     return this.request.key === null && now - this.#startedAt >= KEYLESS_MS_MAX;
   }

@@ -40,7 +40,7 @@ eachDatabase("after an outage, the missed days are closed in order, each with it
 });
 
 eachDatabase(
-  "prices before the entry do not value a trade, and a day without a price keeps the last price",
+  "a trade is not valued at prices from before its entry, and a day without a price keeps the last price",
   async (db) => {
     const harness = openShadowBook(db);
     const { book, open, goTo, clock } = harness;

@@ -10,9 +10,9 @@ import type { MarketId } from "./model.ts";
 import { lockBook } from "./trade-queries.ts";
 
 const DAY_MS = 86_400_000;
-/** A day is closed this long after its end. By then, all its entries and ticks are stored, including the last ones. */
+/** Delay between the end of a day and its closing, in which the last entries and ticks of the day are stored. */
 const CLOSE_DELAY_MS = 2 * 60_000;
-/** Up to this time after midnight, the board price stands in for a missing stored price of midnight. */
+/** If no price is stored, the current price of the board is used as the mark, at most this long after midnight. */
 const BOARD_PRICE_AGE_MS_MAX = 10 * 60_000;
 const MARKETS_PER_PAGE = 500;
 /** Marks of settled markets are deleted after this number of days. */
@@ -79,7 +79,7 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
       while (!isStopping() && (await closeNext())) count += 1;
       return count;
     },
-    /** Deletes marks that are older than 400 days and whose market was settled more than 400 days ago. Returns how many. */
+    /** Deletes the marks from more than 400 days ago of markets that were settled more than 400 days ago. Returns how many. */
     async deleteOldMarks(): Promise<number> {
       const { lastClosedDay } = await selectProgress(database);
       if (lastClosedDay === null) return 0;

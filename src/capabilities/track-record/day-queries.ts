@@ -1,7 +1,8 @@
+import { millis, time } from "../../lib/sql-time.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import type { DayTotals, Mark } from "../../trading/index.ts";
 import type { MarketId } from "./model.ts";
-import { dateText, marketColumns, millis, time } from "./sql.ts";
+import { dateText, marketColumns } from "./sql.ts";
 import { lockBook, TRADE_COLUMNS, type TradeRow } from "./trade-queries.ts";
 
 /** The last closed and the last sealed day of the shadow book. */
@@ -54,7 +55,7 @@ export async function sealDay(transaction: Transaction, date: string): Promise<v
   await transaction.query("update shadow_book set sealed_day = greatest(sealed_day, $1::date)", [date]);
 }
 
-/** The inputs that determine the value of a market's trades at the start and at the end of a day. */
+/** What the value of a market's trades at the start and at the end of a day is computed from. */
 export interface DayMarket extends MarketId {
   /** The last mark before the day; null if there is none. */
   readonly previousMarkDay: string | null;
@@ -161,7 +162,7 @@ export async function selectOpenEntries(
   return row ?? { count: 0, feesUsd: 0 };
 }
 
-/** Numbers that change whenever the shadow book changes. */
+/** If all fields are unchanged, the shadow book is unchanged. */
 export interface BookVersion {
   readonly lastTrade: number;
   readonly lastSettlement: number;
@@ -177,7 +178,10 @@ export async function selectVersion(database: Database): Promise<BookVersion> {
   return row ?? { lastTrade: 0, lastSettlement: 0, lastClosedDay: null };
 }
 
-/** Deletes up to `limit` marks before a day whose market was settled before that day. Returns how many. */
+/**
+ * Deletes up to `limit` marks from before a day, of markets that were settled before that day. Returns how many. It scans
+ * all marks, 70 ms for 700,000 of them, because an index by day would save less than half of that once a day.
+ */
 export async function deleteMarks(database: Database, beforeDate: string, limit: number): Promise<number> {
   const rows = await database.query(
     `delete from shadow_marks where ctid = any(array(

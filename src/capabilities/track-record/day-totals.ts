@@ -74,7 +74,7 @@ function addTrades(
 
 function valueAtStart(trade: StoredTrade, market: DayMarket): Valuation {
   const { previousMarkDay, previousYesPrice, isSettledBefore, valueBefore } = market;
-  // Marks before the day of the entry do not value the trade.
+  // A trade is not valued at marks from before its entry.
   const isAfterEntry = previousMarkDay !== null && startOfNextDay(previousMarkDay) > trade.at;
   return {
     yesPrice: isAfterEntry ? previousYesPrice : null,

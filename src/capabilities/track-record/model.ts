@@ -1,11 +1,11 @@
 import type { VenueId } from "../../domain/market.ts";
 import type { DayTotals, Performance, Trade } from "../../trading/index.ts";
 
-/** Trades of a performance. shadow: trades that our signals recommend. live: the caller's own trades. */
+/** The trades that a performance covers. shadow: trades that our signals recommend. live: the caller's own trades. */
 export const PERFORMANCE_MODES = ["shadow", "live"] as const;
 export type PerformanceMode = (typeof PERFORMANCE_MODES)[number];
 
-/** Maximum number of days in a performance history. A longer book shows its last days. */
+/** Maximum number of days in a performance history. Earlier days of a longer book are left out. */
 export const HISTORY_DAYS_MAX = 400;
 
 export interface MarketId {

@@ -17,7 +17,7 @@ export interface PerformancePorts {
   readonly log: Log;
 }
 
-/** Keeps the performance of the shadow book in memory, at most about a minute old, so reads need no database. */
+/** Computes the performance of the shadow book once a minute and keeps it in memory, so that reads need no database. */
 export function createShadowPerformance({ database, clock, log }: PerformancePorts) {
   const jobs = new BackgroundJobs(clock, log);
   let latest: TimedReport | null = null;
@@ -37,7 +37,7 @@ export function createShadowPerformance({ database, clock, log }: PerformancePor
     version = currentVersion;
     return latest;
   };
-  /** Concurrent calls share one computation. */
+  /** Recomputes the performance. Concurrent calls share one computation. */
   const refresh = (): Promise<TimedReport> => {
     refreshing ??= compute().finally(() => {
       refreshing = null;
@@ -71,7 +71,7 @@ async function buildReport(database: Database, now: number): Promise<BookReport>
   const open = firstTradeAt === null ? [] : await computeOpenDays(database, closed, firstTradeAt, now);
   const days = [...closed, ...open];
   const entered = days.reduce((sum, { enteredTrades }) => sum + enteredTrades, 0);
-  // The statements run one after another, so the store may have more resolved trades than were counted as entered.
+  // A trade may be entered and resolved between the statements. It is then in `resolved`, but not in `entered`.
   const totals = { totalTrades: Math.max(entered, resolved.resolvedTrades), ...resolved };
   return { performance: summarise(totals, days, closed), days, markets, firstTradeAt };
 }
@@ -87,7 +87,7 @@ async function computeOpenDays(
   const last = closed.at(-1);
   const firstDay = last === undefined ? startOfUtcDate(utcDate(firstTradeAt)) : startOfNextDay(last.date);
   for (let fromMs = firstDay; fromMs <= now; fromMs += DAY_MS) {
-    // The clocks of the nodes differ, so events that seem to be after the current day count on the current day.
+    // The clocks of the nodes differ, so an event can have a time after the current day. It counts on the current day.
     const isLast = fromMs + DAY_MS > now;
     const toMs = isLast ? Number.MAX_SAFE_INTEGER : fromMs + DAY_MS;
     days.push(await computeOpenPeriod(database, { date: utcDate(fromMs), fromMs, toMs }));

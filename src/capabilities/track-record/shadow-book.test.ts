@@ -17,7 +17,7 @@ async function assertVerified({ book }: ShadowBookHarness, trades: number, days:
   assert.deepEqual([verification.trades, verification.days], [trades, days]);
 }
 
-eachDatabase("stored prices value a trade until its settlement, and its days are closed in order", async (db) => {
+eachDatabase("a trade is valued at stored prices until it is settled, and days are closed in order", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, price, settle, goTo } = harness;
   await open();
@@ -213,6 +213,42 @@ eachDatabase("a correction is kept if another node records older results at the 
   await book.run();
   assert.deepEqual(await harness.trades(), [{ side: "yes", payout: 0, pnl: -42 }]);
   assert.equal(await harness.countSettlements(), 1);
+});
+
+eachDatabase("a result that becomes invalid before it is recorded is not recorded", async (db) => {
+  const { book, openBook, open, settle, clock, countSettlements } = openShadowBook(db);
+  await open();
+  await book.enter(sampleEntry());
+  await settle(YES);
+  const slow = openBook({
+    database: {
+      ...db,
+      async transaction(run) {
+        await clock.advance(1_000);
+        await settle({ kind: "partial", value: 2 });
+        return db.transaction(run);
+      },
+    },
+  });
+  assert.equal(await slow.reconcile(), 0);
+  assert.equal(await countSettlements(), 0);
+});
+
+eachDatabase("a correction is never recorded before the result that it corrects, for any clock errors", async (db) => {
+  const { book, open, settle, clock } = openShadowBook(db);
+  await open();
+  await book.enter(sampleEntry());
+  await clock.advance(HOUR_MS);
+  await settle(YES);
+  await book.run();
+  await clock.advance(1_000);
+  await settle(NO);
+  clock.jumpWallClock(-HOUR_MS);
+  await book.run();
+  const recorded = await db.query<{ outcome: string }>(
+    "select outcome from market_settlements order by recorded_at, settlement_id",
+  );
+  assert.deepEqual(recorded, [{ outcome: "yes" }, { outcome: "no" }]);
 });
 
 eachDatabase("a result is recorded once, by events and by reconciliation, on several nodes at once", async (db) => {

@@ -129,7 +129,7 @@ test("200: one sentence says what the interval shows", async () => {
   assert.match(await judge({ value: -0.01, low: null, high: null }), /One market cannot show/);
 });
 
-test("200: only a small sample has a warning that it is uncertain", async () => {
+test("200: the page warns that the sample is small if it has fewer than 200 markets", async () => {
   const small = await visit(sampleCalibration({ total: { ...SCORES, markets: 199 } }), null);
   assert.match(small.body, /The sample has only 199 markets/);
   const large = await visit(sampleCalibration({ total: { ...SCORES, markets: 200 } }), null);
@@ -156,7 +156,7 @@ test("200: the shadow book shows its performance, its chart and a table by month
   assert.doesNotMatch(body, /too few to tell/);
 });
 
-test("200: unknown figures of the performance are not shown as 0, and a small number of results has a warning", async () => {
+test("200: unknown figures of the performance are shown as a dash, and the page says if no trade is resolved yet", async () => {
   const performance = { ...PERFORMANCE, resolvedTrades: 0, winRate: null, roiPct: null, averageEdge: null };
   const { body } = await visit(EMPTY, {
     performance: { ...performance, sharpeRatio: null },

@@ -133,7 +133,7 @@ const renderScoreTable = (firstColumn: string, rows: readonly ScoreRow[]): Html 
     ]),
   );
 
-/** A table with few narrow columns, which keeps its layout on narrow screens. */
+/** Renders a table with few narrow columns, which keeps its layout on narrow screens. */
 const renderNumberTable = (columns: readonly string[], rows: readonly (readonly string[])[]): Html =>
   html`<table class="scores" role="table">
 <thead role="rowgroup"><tr role="row">${columns.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>

@@ -25,7 +25,7 @@ export class DirectPayload {
 
 const directSockets = new WeakSet<object>();
 
-/** Whether a direct body owns the connection, so that no other response may be written to it. */
+/** Returns whether a direct body writes to the connection. No other response may then be written to it. */
 export const hasDirectBody = (socket: object): boolean => directSockets.has(socket);
 
 /**

@@ -23,7 +23,7 @@ test("equal moves have the standard deviation of one move, whatever the half-lif
   }
 });
 
-test("an hour without a close counts like an hour without a change", () => {
+test("an hour without a close counts as an hour without a change", () => {
   const price = fc.integer({ min: 1, max: 99 }).map((cents) => cents / 100);
   fc.assert(
     fc.property(fc.array(fc.tuple(price, fc.boolean()), { minLength: 3, maxLength: 60 }), (hours) => {
@@ -41,7 +41,7 @@ test("an hour without a close counts like an hour without a change", () => {
   );
 });
 
-test("the deviation of YES prices is that of NO prices, and a shift and its reverse have opposite sigmas", () => {
+test("YES and NO prices have the same standard deviation, and a shift and its reverse have opposite signs", () => {
   const prices = fc.array(
     fc.integer({ min: 1, max: 99 }).map((cents) => cents / 100),
     { minLength: 2, maxLength: 50 },
@@ -56,14 +56,14 @@ test("the deviation of YES prices is that of NO prices, and a shift and its reve
   );
 });
 
-test("fewer hours than the minimum give no deviation", () => {
+test("the standard deviation is null if there are fewer hours than the minimum", () => {
   assert.equal(hourlySigma(closesOf([0.5, 0.6, 0.5]), 48, 3), null);
   assert.ok(hourlySigma(closesOf([0.5, 0.6, 0.5]), 48, 2) !== null);
   assert.equal(hourlySigma(closesOf([0.5]), 48, 0), null);
   assert.equal(hourlySigma([], 48, 0), null);
 });
 
-test("within an hour of an alert, only a move by as much again is large; after the hour any move is", () => {
+test("within an hour of an alert, a move is large only if it is as large as the move in the alert", () => {
   const earlier = { at: 0, oldPrice: 0.4, newPrice: 0.5 };
   assert.ok(isLargeMove(0.5, 0.55, 0, null, 0.05), "0.55 - 0.5 is 0.05");
   assert.ok(!isLargeMove(0.5, 0.549, 0, null, 0.05));

@@ -18,7 +18,7 @@ export interface PriceShiftLimits {
   readonly minSigmas: number;
   /** Lower limit of the standard deviation, in log-odds, above 0. */
   readonly sigmaFloor: number;
-  /** Hours of history below which the standard deviation is unknown, at least 1. */
+  /** Number of hours of history that the standard deviation needs, at least 1. */
   readonly minHours: number;
 }
 
@@ -31,13 +31,13 @@ export interface EarlierShift {
 }
 
 /**
- * Standard deviation of the hourly moves of a market's log-odds: sigma^2 = sum(w r^2) / sum(w). A move r over n hours
+ * Returns the standard deviation of the hourly moves of a market's log-odds: sigma^2 = sum(w r^2) / sum(w). A move r over n hours
  * counts as one squared move and n hours of weight, because the price did not change in the hours between them. The
  * weight of an hour halves with every `halfLifeHours` between it and the last close. The mean of the moves is taken as 0.
  *
  * @param closes  oldest first, at whole hours; hours without a close are hours without a change
  * @param halfLifeHours  above 0
- * @param minHours  hours from the first to the last close below which the result is unknown
+ * @param minHours  smallest number of hours from the first to the last close for which the result is known
  * @returns  in log-odds, at least 0; null if it is unknown
  * @throws RangeError when a price is outside [0, 1], a time is not later than the one before, or a parameter is outside its range
  * @see J.P. Morgan (1996), "RiskMetrics Technical Document", section 5.2 (exponentially weighted moving average)
@@ -68,8 +68,8 @@ export function hourlySigma(closes: readonly HourlyClose[], halfLifeHours: numbe
 }
 
 /**
- * How many standard deviations of an hourly move lie between two prices: z = (L(new) - L(old)) / max(sigma, sigmaFloor),
- * with the log-odds L.
+ * Returns the move between two prices in standard deviations of an hourly move: z = (L(new) - L(old)) /
+ * max(sigma, sigmaFloor), with the log-odds L. Negative if the price fell.
  *
  * @param sigma  in log-odds, at least 0
  * @param sigmaFloor  in log-odds, above 0
@@ -83,8 +83,8 @@ export function shiftSigmas(oldPrice: number, newPrice: number, sigma: number, s
 }
 
 /**
- * Whether the price moved enough in price units. Within an hour after an earlier alert, it must have moved from the price of
- * that alert by as much as that alert.
+ * Returns whether the price moved by at least `minMove`. Within an hour of the market's last alert, the distance from the
+ * new price of that alert must also be at least as large as the move in that alert.
  *
  * @param earlier  the market's last alert; null if there is none
  * @throws RangeError when a price is outside [0, 1]

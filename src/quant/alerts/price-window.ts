@@ -3,7 +3,7 @@ import { assertProbability } from "../assert.ts";
 const WINDOW_MS = 3_600_000;
 /** Prices of the same three minutes share an entry, which bounds the window to 20 entries. */
 const ENTRY_MS = 180_000;
-/** Numbers of an entry: start, lowest price and its time, highest price and its time. Flat, because there are many windows. */
+/** Numbers per entry: start, lowest price, its time, highest price, its time. A flat array needs less memory than objects. */
 const FIELDS = 5;
 
 /** A price that the market had. `at` in Unix milliseconds, `yesPrice` in [0, 1]. */
@@ -47,7 +47,7 @@ export class PriceWindow {
       entries.push(startAt, yesPrice, at, yesPrice, at);
       return;
     }
-    // Of equal prices the latest counts: the time since then is the time of the move.
+    // If the price was the same before, the later time is stored, because a move begins when its first price last held.
     if (yesPrice <= this.#read(last + 1)) {
       entries[last + 1] = yesPrice;
       entries[last + 2] = at;

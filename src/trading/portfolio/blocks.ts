@@ -4,7 +4,10 @@ import type { Exclusion, Literal, Variables } from "./ties.ts";
 const ASSIGNMENTS_MAX = 4_096;
 const STEPS_MAX = 200_000;
 const SWEEPS_MAX = 500;
-/** Marginals that are not fitted after these sweeps contradict the ties. Each further sweep then fits them by a smaller part. */
+/**
+ * Marginals that do not converge in this many sweeps contradict the ties. Each further sweep makes a smaller correction, so
+ * that the fit converges to a compromise.
+ */
 const FULL_SWEEPS = 250;
 const FIT_TOLERANCE = 1e-12;
 
@@ -29,7 +32,7 @@ export interface Block {
  * important variable are dropped.
  *
  * @param marginals  probability of true, by variable, in (0, 1)
- * @param similarity  how much two variables move together; orders assignments with the same answer of the representative
+ * @param similarity  correlation of two variables; orders the assignments that have the same answer of the representative
  */
 export function buildBlocks(
   { count, exclusions, clauses }: Pick<Variables, "count" | "exclusions" | "clauses">,
@@ -144,7 +147,12 @@ function fit(variables: readonly number[], assignments: boolean[][], marginals: 
     }, 1),
   );
   const answers = variables.map((_, position) => Uint8Array.from(assignments, (values) => (values[position] ? 1 : 0)));
-  /** Moves the marginal of a variable towards its probability, by a power in (0, 1]. Returns the error before the move. */
+  /**
+   * Scales the probabilities of the assignments, so that the marginal of a variable moves towards its target.
+   *
+   * @param power  in (0, 1]; 1 reaches the target
+   * @returns the absolute error of the marginal before the move
+   */
   const adjust = (position: number, power: number): number => {
     const marginal = marginals[variables[position] ?? 0] ?? 0;
     const values = answers[position] as Uint8Array;

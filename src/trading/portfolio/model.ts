@@ -55,7 +55,7 @@ export interface HedgeCandidate {
   readonly side: Side;
   /** Price and fee per contract, in (0, 1). */
   readonly cost: number;
-  /** USD needed to buy all contracts that are offered at this cost; null if their number is unknown. */
+  /** USD needed to buy all contracts that are offered at this cost; null if the size of the offer is unknown. */
   readonly offeredUsd: number | null;
 }
 
@@ -92,7 +92,10 @@ export interface PortfolioSize {
   readonly limit: SizeLimit;
   /** Price and fee per contract at this size; null without a trade. */
   readonly cost: number | null;
-  /** By position: correlation of its payoff with that of the candidate; null if the market is settled or a payoff is constant. */
+  /**
+   * Correlation of the payoff of each position with the payoff of the candidate, in [-1, 1], in the order of the positions.
+   * Null if the market of the position is settled, or if a payoff is the same in all outcomes.
+   */
   readonly correlations: readonly (number | null)[];
   /** Change of the Herfindahl index of the stakes by event, in [-1, 1]. */
   readonly concentrationDelta: number;
@@ -100,6 +103,6 @@ export interface PortfolioSize {
   readonly tailLossUsd: number;
   /** At most three, the largest reduction per dollar first. */
   readonly hedges: readonly { readonly index: number; readonly stakeUsd: number; readonly reductionUsd: number }[];
-  /** Number of ties that were dropped, because they contradict others or would give too many outcomes. */
+  /** Number of ties that were dropped, because they contradict other ties or need too many outcomes. */
   readonly droppedTies: number;
 }

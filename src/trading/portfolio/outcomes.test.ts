@@ -11,7 +11,7 @@ const DATA_POINTS = 721;
 const near = (actual: number, expected: number, tolerance: number, message = "") =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected} ${message}`);
 
-/** Pseudo-random numbers in [0, 1), the same in every run. */
+/** Returns a generator of pseudo-random numbers in [0, 1), which are the same in every run. */
 function sequence(seed: number) {
   let state = seed;
   return () => {
@@ -64,7 +64,7 @@ test("30 correlated markets: joint probabilities of pairs are within 0.002, and 
   }
 });
 
-test("chains of same and opposite markets hold in every outcome", () => {
+test("chains of `same` and `opposite` ties hold in every outcome", () => {
   const ties: Tie[] = [
     { kind: "opposite", a: 1, b: 0 },
     { kind: "opposite", a: 1, b: 2 },

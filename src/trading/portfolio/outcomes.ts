@@ -143,7 +143,7 @@ function sample(
 
 let cachedQuantiles: Float64Array | null = null;
 
-/** Normal quantiles of the coordinates by rank. */
+/** Returns the normal quantile of the coordinate of each rank. */
 function uniformQuantiles(): Float64Array {
   cachedQuantiles ??= Float64Array.from({ length: LATTICE_POINTS }, (_, rank) =>
     normalQuantile((rank + 0.5) / LATTICE_POINTS),
@@ -151,7 +151,7 @@ function uniformQuantiles(): Float64Array {
   return cachedQuantiles;
 }
 
-/** By rank: level in (0, 1) and weight of the first block. Both answers of its representative get enough points. */
+/** Returns the level in (0, 1) and the weight of each rank of the first block. Each answer gets a minimum of points. */
 function stratify(block: Block | undefined) {
   const yesCount = yesCountOf(block);
   const probability = sumOf(block?.probabilities.slice(0, yesCount) ?? []);
@@ -186,7 +186,7 @@ function cumulate(values: readonly number[]): number[] {
   return values.map((value) => (sum += value));
 }
 
-/** Index of the first threshold above the value; the last one if there is none. */
+/** Returns the index of the first threshold above the value, or the last index if there is none. */
 function firstAbove(thresholds: readonly number[], value: number): number {
   let [low, high] = [0, thresholds.length - 1];
   while (low < high) {
@@ -202,7 +202,10 @@ const yesCountOf = (block: Block | undefined): number =>
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 const keyOf = (a: number, b: number): string => (a < b ? `${a},${b}` : `${b},${a}`);
 
-/** Correlations of pairs of variables: of their primary markets if known, else of other markets, with the sign of their answers. */
+/**
+ * Returns the correlations of pairs of variables: that of their primary markets if known, else that of other markets of the
+ * variables. The sign changes if YES of exactly one of the two markets means that its variable is false.
+ */
 function correlationsOf({ literals, primaries }: Variables, correlations: readonly PairCorrelation[]) {
   const found = new Map<string, PairCorrelation>();
   for (const pair of correlations) {

@@ -73,13 +73,13 @@ function sumCells(x: Float64Array, y: Float64Array, weights: Float64Array): Cell
   return [both, sumX - both, sumY - both, total - sumX - sumY + both];
 }
 
-/** Smallest weight of a cell that is scaled. A smaller weight is the rounding error of an empty cell. */
+/** A cell with a smaller weight is empty: its weight is only a rounding error, and it is not scaled. */
 const CELL_MIN = 1e-9;
 
 function scaleCells(x: Float64Array, y: Float64Array, weights: Float64Array, wanted: Cells, sums: Cells): void {
   const ratio = (cell: 0 | 1 | 2 | 3) => (sums[cell] < CELL_MIN ? 1 : Math.max(CELL_MIN, wanted[cell]) / sums[cell]);
   const [both, onlyA, onlyB, neither] = [ratio(0), ratio(1), ratio(2), ratio(3)];
-  // Bilinear in the bits, to avoid branches that the processor could not predict.
+  // Selects the ratio of the cell by arithmetic. The bits are random, so a branch on them would often be mispredicted.
   const [slopeX, slopeY, slopeBoth] = [onlyA - neither, onlyB - neither, both - onlyA - onlyB + neither];
   const count = weights.length;
   for (let point = 0; point < count; point++) {

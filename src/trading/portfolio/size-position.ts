@@ -98,7 +98,7 @@ function solve(
   const answers = outcomes.answers[0] ?? new Uint8Array();
   const optimumAt = (cost: number): number => {
     const weights = outcomes.weights.slice();
-    // Another cost changes the shaded probability. The outcomes of each answer keep their relative weights.
+    // The shaded probability depends on the cost. The outcomes of each answer keep their relative weights.
     setMarginal(weights, answers, asYes(candidate.side, carefulProbability(task, candidate, cost)));
     const gain = Float64Array.from(wins, (win) => (win === 1 ? 1 / cost - 1 : -1));
     return growthOptimum({ wealth, gain, weights }, max);
@@ -116,7 +116,7 @@ function solve(
   return none(sized.share > 0 ? "contract" : sized.limit);
 }
 
-/** Returns the largest share above the base share that is optimal at its own average cost in the book. */
+/** Returns the largest stake that is still optimal at the average cost of buying it from the book, by bisection. */
 function walkFurther(
   candidate: CandidateTrade,
   bankroll: number,
@@ -156,7 +156,7 @@ function carefulProbability({ markets, sizing }: PortfolioTask, candidate: Candi
 /** Converts the probability of a side to the probability of YES, and back. */
 const asYes = (side: "yes" | "no", probability: number): number => (side === "yes" ? probability : 1 - probability);
 
-/** 1 by outcome if a contract of this side pays, else 0. */
+/** Returns 1 for each outcome in which a contract of this side pays, else 0. */
 function winsOf({ answers }: Outcomes, market: number, side: "yes" | "no"): Uint8Array {
   const bits = answers[market];
   if (bits === undefined) throw new RangeError(`there is no market ${market}`);
@@ -166,7 +166,7 @@ function winsOf({ answers }: Outcomes, market: number, side: "yes" | "no"): Uint
 const stakeOf = (positions: readonly HeldPosition[]): number =>
   positions.reduce((sum, { sizeUsd }) => sum + sizeUsd, 0);
 
-/** Wealth by outcome without the candidate, as a share of the bankroll. */
+/** Returns the wealth in each outcome without the candidate, as a share of the bankroll. */
 function wealthOf(outcomes: Outcomes, positions: readonly HeldPosition[], bankroll: number): Float64Array {
   const wealth = new Float64Array(outcomes.weights.length).fill(1 - stakeOf(positions) / bankroll);
   for (const { market, side, sizeUsd, entryPrice, settledValue } of positions) {
@@ -185,7 +185,7 @@ function answerOf({ variables }: Outcomes, market: number, side: "yes" | "no"): 
   return side === "yes" ? literal : negate(literal);
 }
 
-/** USD held on the candidate's answer, and on other answers that exclude it without being its opposite. */
+/** Returns the USD held on the candidate's answer, and on other answers that exclude it without being its opposite. */
 function stakeTogether(outcomes: Outcomes, candidate: CandidateTrade, positions: readonly HeldPosition[]): number {
   const own = answerOf(outcomes, 0, candidate.side);
   const isTogether = (other: Literal): boolean =>
@@ -198,7 +198,7 @@ function stakeTogether(outcomes: Outcomes, candidate: CandidateTrade, positions:
   );
 }
 
-/** Correlation of the payoffs of the candidate and a position; null if one of them is constant. */
+/** Returns the correlation of the payoffs of the candidate and a position, in [-1, 1]; null if a payoff is constant. */
 function payoffCorrelation(outcomes: Outcomes, candidate: CandidateTrade, position: HeldPosition): number | null {
   if (position.market === null) return null;
   const own = answerOf(outcomes, 0, candidate.side);
@@ -217,7 +217,7 @@ function payoffCorrelation(outcomes: Outcomes, candidate: CandidateTrade, positi
   return variance > 0 ? Math.max(-1, Math.min(1, (both - p * q) / Math.sqrt(variance))) : null;
 }
 
-/** Change of the Herfindahl index of the stakes by event. Without stakes, the index is 0. */
+/** Returns how much the trade changes the Herfindahl index of the stakes by event. Without stakes, the index is 0. */
 function concentrationDelta(
   positions: readonly HeldPosition[],
   candidate: CandidateTrade | null,

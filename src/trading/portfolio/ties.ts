@@ -15,9 +15,9 @@ export interface Exclusion {
 /** Markets with the same or opposite answers are one variable. */
 export interface Variables {
   readonly count: number;
-  /** By market: its variable, and whether YES of the market means that the variable is true. */
+  /** The variable of each market, and whether YES of the market means that the variable is true. */
   readonly literals: readonly Literal[];
-  /** By variable: its most important market. The variable is true if this market is YES. */
+  /** The most important market of each variable. The variable is true if this market is YES. */
   readonly primaries: readonly number[];
   readonly exclusions: readonly Exclusion[];
   /** In every outcome, at least one answer of each list is true. */
@@ -78,7 +78,7 @@ export function collapseTies(importances: readonly number[], ties: readonly Tie[
 export const negate = ({ variable, value }: Literal): Literal => ({ variable, value: !value });
 export const isSame = (a: Literal, b: Literal): boolean => a.variable === b.variable && a.value === b.value;
 
-/** Two exclusive markets, one of which is certainly YES, are opposite. */
+/** Converts an exhaustive tie of two markets that are also exclusive: exactly one of them is YES, so they are opposite. */
 function asOpposite(tie: Tie, ties: readonly Tie[]): Tie {
   if (tie.kind !== "exhaustive" || tie.markets.length !== 2) return tie;
   const [a = 0, b = 0] = tie.markets;

@@ -101,7 +101,7 @@ export class StreamReader {
   }
 }
 
-/** A server with the stream route on a fake clock. Any Bearer key is valid, and the key is its own id. */
+/** Starts a server with the stream route on a fake clock. Any Bearer key is valid, and its text is also its id. */
 export async function openStreamServer(
   options: Partial<StreamingOptions> & {
     readonly http?: Partial<HttpServerOptions>;
