@@ -1,25 +1,15 @@
 import assert from "node:assert/strict";
-import { after } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { openReceiver } from "../../../test/support/webhooks/event-receiver.ts";
 import { openWebhooks, waitFor } from "../../../test/support/webhooks/webhook-harness.ts";
-
-const receivers: { close(): Promise<void> }[] = [];
-after(() => Promise.all(receivers.map((receiver) => receiver.close())));
-
-async function receive(...parameters: Parameters<typeof openReceiver>) {
-  const receiver = await openReceiver(...parameters);
-  receivers.push(receiver);
-  return receiver;
-}
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => String(from + index));
 
 eachDatabase(
   "sends the selected events after the registration, in order and with valid signatures",
   async (database) => {
-    const receiver = await receive();
+    const receiver = await openReceiver();
     const { register, append, start } = await openWebhooks(database);
     await append(3);
     const webhook = await register(`${receiver.url}/a`);
@@ -28,11 +18,11 @@ eachDatabase(
     await append(5);
     await append(1, { type: "whale_alert" });
     await append(200);
-    await waitFor(() => receiver.received.length === 206);
+    await waitFor(() => receiver.requests.length === 206);
     assert.deepEqual(receiver.idsOn("/a"), [...range(4, 8), ...range(10, 209)]);
     assert.deepEqual(receiver.idsOn("/b"), ["9"]);
     const verifier = new Webhook(webhook.newSecret ?? "");
-    for (const { path, body, headers } of receiver.received) {
+    for (const { path, body, headers } of receiver.requests) {
       assert.equal(headers["webhook-id"], `evt_${JSON.parse(body).id}`);
       assert.equal(headers["content-type"], "application/json");
       if (path === "/a") verifier.verify(body, headers);
@@ -41,18 +31,18 @@ eachDatabase(
 );
 
 eachDatabase("a webhook without dispatcher receives its events when one starts", async (database) => {
-  const receiver = await receive();
+  const receiver = await openReceiver();
   const { register, append, start } = await openWebhooks(database);
   await register(receiver.url);
   await append(150);
   start();
-  await waitFor(() => receiver.received.length === 150);
+  await waitFor(() => receiver.requests.length === 150);
   assert.deepEqual(receiver.idsOn("/"), range(1, 150));
 });
 
 eachDatabase("a failed delivery is repeated with the same id and body until it succeeds", async (database) => {
   let failures = 3;
-  const receiver = await receive((_received, response) => {
+  const receiver = await openReceiver((response) => {
     response.statusCode = failures-- > 0 ? 500 : 204;
     response.end("busy");
   });
@@ -60,9 +50,9 @@ eachDatabase("a failed delivery is repeated with the same id and body until it s
   const { webhookId } = await harness.register(receiver.url);
   harness.start();
   await harness.append();
-  await waitFor(() => receiver.received.length === 4);
-  assert.equal(new Set(receiver.received.map(({ body }) => body)).size, 1);
-  assert.deepEqual(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])), new Set(["evt_1"]));
+  await waitFor(() => receiver.requests.length === 4);
+  assert.equal(new Set(receiver.requests.map(({ body }) => body)).size, 1);
+  assert.deepEqual(new Set(receiver.requests.map(({ headers }) => headers["webhook-id"])), new Set(["evt_1"]));
   const read = () => harness.service.deliveries(harness.customerId, webhookId, { before: 1e9, limit: 10 });
   await waitFor(async () => (await read())[0]?.status === "delivered");
   const [delivery] = await read();
