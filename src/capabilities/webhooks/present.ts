@@ -44,7 +44,7 @@ export function presentDelivery(delivery: Delivery) {
 export const presentTest = ({ answer, latencyMs }: TestResult) => ({
   delivered: isDelivered(answer),
   response_status: answer.kind === "answered" ? answer.status : null,
-  response_head: answer.kind === "answered" ? answer.bodyHead.toWellFormed() : null,
+  response_head: answer.kind === "answered" ? answer.bodyHead : null,
   problem: answer.kind === "answered" ? null : NO_RESPONSE,
   latency_ms: latencyMs,
 });
