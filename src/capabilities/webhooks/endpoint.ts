@@ -302,7 +302,7 @@ export class Endpoint {
 
   #post({ eventId, body }: Message, sentAt: number): Promise<WebhookAnswer> {
     const secrets = this.#secrets.filter(({ until }) => sentAt < until).map(({ secret }) => secret);
-    const headers = createHeaders(
+    const headers = signDelivery(
       { id: `evt_${eventId}`, sentAt, body },
       secrets as unknown as readonly [string, ...string[]],
     );
@@ -334,15 +334,3 @@ const toMessage = ({ id, type, body }: RecentEvent): Message => ({
   attempts: 0,
   firstAttemptAt: null,
 });
-
-/** Headers of a delivery. */
-export function createHeaders(
-  content: Parameters<typeof signDelivery>[0],
-  secrets: Parameters<typeof signDelivery>[1],
-): Record<string, string> {
-  return {
-    "content-type": "application/json",
-    "user-agent": "Parallax-Webhooks/1.0",
-    ...signDelivery(content, secrets),
-  };
-}

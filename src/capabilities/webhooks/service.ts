@@ -8,7 +8,6 @@ import type { SecretSeal } from "../../ports/secret-seal.ts";
 import type { CheckWebhookUrl, WebhookAnswer, WebhookOut } from "../../ports/webhook-out.ts";
 import { lockReporter } from "../consensus/index.ts";
 import { randomBase32 } from "../keys/index.ts";
-import { createHeaders } from "./endpoint.ts";
 import {
   ATTEMPT_MS_MAX,
   type Delivery,
@@ -29,7 +28,7 @@ import {
   type TestTarget,
   updateWebhook,
 } from "./queries.ts";
-import { formatSecret } from "./signature.ts";
+import { formatSecret, signDelivery } from "./signature.ts";
 
 const ID_LENGTH = 26;
 const SECRET_BYTES = 32;
@@ -144,7 +143,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       const body = JSON.stringify({
         ...{ id, type: "test", timestamp: new Date(now).toISOString(), webhook_id: webhookId },
       });
-      const headers = createHeaders({ id: `evt_${id}`, sentAt: now, body }, openSecrets(target, webhookId, now));
+      const headers = signDelivery({ id: `evt_${id}`, sentAt: now, body }, openSecrets(target, webhookId, now));
       const startedAt = clock.monotonic();
       const answer = await out.post({ url: target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId });
       return { answer, latencyMs: Math.round(clock.monotonic() - startedAt) };
