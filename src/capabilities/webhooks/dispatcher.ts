@@ -89,7 +89,7 @@ export class Dispatcher {
       write: (states, deliveries) => writeResults(database, nodeId, states, deliveries),
     });
     this.#endpointPorts = {
-      ...{ clock, random, log, out, eventLog, recent: this.#recent, results: this.#results },
+      ...{ clock, random, log, out, seal, eventLog, recent: this.#recent, results: this.#results },
       permits: new Permits({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
       slots: {
         healthy: new Slots(HEALTHY_ATTEMPTS_MAX),
@@ -99,7 +99,6 @@ export class Dispatcher {
       retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
       readTarget: (webhookId) => selectTarget(database, nodeId, webhookId),
       readRetries: (webhookId, page) => selectRetries(database, webhookId, page),
-      openSecret: (sealed, webhookId) => seal.open(sealed, webhookId),
       count: (result) => {
         this.#attempts[result] += 1;
       },

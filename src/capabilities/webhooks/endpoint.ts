@@ -2,13 +2,14 @@ import type { EventLog } from "../../event-log/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
+import type { SecretSeal } from "../../ports/secret-seal.ts";
 import type { WebhookAnswer, WebhookOut } from "../../ports/webhook-out.ts";
 import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
 import { isDelivered, judgeAttempt } from "./outcome.ts";
 import type { Permit, Permits } from "./permits.ts";
 import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
 import type { ResultWriter } from "./result-writer.ts";
-import { signDelivery } from "./signature.ts";
+import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
 import { Slots } from "./slots.ts";
 import { WakeUp } from "./wake-up.ts";
 
@@ -48,7 +49,7 @@ export interface EndpointPorts {
     webhookId: string,
     page: { readonly now: number; readonly limit: number },
   ) => Promise<{ readonly due: readonly Message[]; readonly nextAt: number | null }>;
-  readonly openSecret: (sealed: string, webhookId: string) => string;
+  readonly seal: Pick<SecretSeal, "open">;
   readonly count: (result: "delivered" | "failed") => void;
 }
 
@@ -59,7 +60,7 @@ export interface EndpointPorts {
 export class Endpoint {
   readonly #ports: EndpointPorts;
   #target: Target;
-  #secrets: readonly { readonly secret: string; readonly until: number }[];
+  #secrets: Secrets;
   #position: number;
   #savedPosition: number;
   #streak: FailureStreak;
@@ -84,7 +85,7 @@ export class Endpoint {
   constructor(ports: EndpointPorts, target: Target) {
     this.#ports = ports;
     this.#target = target;
-    this.#secrets = this.#openSecrets(target);
+    this.#secrets = openSecrets(this.#ports.seal, target.webhookId, target);
     this.#position = target.position;
     this.#savedPosition = target.position;
     this.#streak = target.streak;
@@ -287,25 +288,14 @@ export class Endpoint {
   async #reload(target: Target | null): Promise<void> {
     if (target === null || target.webhookId !== this.#target.webhookId) return this.end();
     this.#target = target;
-    this.#secrets = this.#openSecrets(target);
+    this.#secrets = openSecrets(this.#ports.seal, target.webhookId, target);
     this.#streak = target.streak;
     this.#position = Math.max(this.#position, target.position);
     this.#planRetry(this.#ports.clock.now());
   }
 
-  #openSecrets({ webhookId, sealedSecret, sealedPreviousSecret, previousSecretUntil }: Target) {
-    const { openSecret } = this.#ports;
-    const current = { secret: openSecret(sealedSecret, webhookId), until: Number.POSITIVE_INFINITY };
-    if (sealedPreviousSecret === null) return [current];
-    return [current, { secret: openSecret(sealedPreviousSecret, webhookId), until: previousSecretUntil ?? 0 }];
-  }
-
   #post({ eventId, body }: Message, sentAt: number): Promise<WebhookAnswer> {
-    const secrets = this.#secrets.filter(({ until }) => sentAt < until).map(({ secret }) => secret);
-    const headers = signDelivery(
-      { id: `evt_${eventId}`, sentAt, body },
-      secrets as unknown as readonly [string, ...string[]],
-    );
+    const headers = signDelivery({ id: `evt_${eventId}`, sentAt, body }, this.#secrets);
     const { url, customerId } = this.#target;
     return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId });
   }

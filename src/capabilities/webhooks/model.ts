@@ -40,15 +40,21 @@ export interface FailureStreak {
   readonly lastAt: number | null;
 }
 
+/** The stored secrets of a webhook, sealed with its id as owner. */
+export interface SealedSecrets {
+  readonly sealedSecret: string;
+  /** Null if the secret was never replaced. */
+  readonly sealedPreviousSecret: string | null;
+  /** Unix milliseconds until which the previous secret also signs. */
+  readonly previousSecretUntil: number | null;
+}
+
 /** What the node that delivers needs to know of a webhook. */
-export interface Target {
+export interface Target extends SealedSecrets {
   readonly webhookId: string;
   readonly customerId: string;
   readonly url: string;
   readonly events: readonly EventType[];
-  readonly sealedSecret: string;
-  readonly sealedPreviousSecret: string | null;
-  readonly previousSecretUntil: number | null;
   readonly revision: number;
   readonly streak: FailureStreak;
   /** Id of the last event that was delivered or skipped. */

@@ -1,6 +1,6 @@
 import type { EventType } from "../../event-log/index.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
-import type { Delivery, Webhook } from "./model.ts";
+import type { Delivery, SealedSecrets, Webhook } from "./model.ts";
 
 const COLUMNS = `webhook_id as "webhookId", url, events, enabled, failure_count as "failureCount", created_at as "createdAt"`;
 type WebhookRow = Omit<Webhook, "createdAt"> & { readonly createdAt: Date };
@@ -112,12 +112,10 @@ async function cancelRetries(transaction: Transaction, webhookIds: readonly stri
   );
 }
 
-export interface TestTarget {
+export interface TestTarget extends SealedSecrets {
   readonly url: string;
-  readonly secret: string;
-  readonly previousSecret: string | null;
-  readonly previousSecretUntil: Date | null;
 }
+type TestTargetRow = Omit<TestTarget, "previousSecretUntil"> & { readonly previousSecretUntil: Date | null };
 
 /**
  * Reserves a test delivery. Returns null if the webhook does not exist, and the milliseconds to wait if the last test was
@@ -130,14 +128,15 @@ export async function reserveTest(
   { now, intervalMs }: { readonly now: number; readonly intervalMs: number },
 ): Promise<TestTarget | { readonly waitMs: number } | null> {
   const parameters = [webhookId, customerId, now];
-  const [target] = await database.query<Pick<TestTarget, keyof TestTarget>>(
+  const [target] = await database.query<TestTargetRow>(
     `update webhooks set last_test_at = to_timestamp($3::float8 / 1000)
      where webhook_id = $1 and customer_id = $2
        and coalesce(last_test_at <= to_timestamp(($3::float8 - $4::float8) / 1000), true)
-     returning url, secret, previous_secret as "previousSecret", previous_secret_until as "previousSecretUntil"`,
+     returning url, secret as "sealedSecret", previous_secret as "sealedPreviousSecret",
+       previous_secret_until as "previousSecretUntil"`,
     [...parameters, intervalMs],
   );
-  if (target !== undefined) return target;
+  if (target !== undefined) return { ...target, previousSecretUntil: target.previousSecretUntil?.getTime() ?? null };
   const [last] = await database.query<{ at: Date }>(
     "select last_test_at as at from webhooks where webhook_id = $1 and customer_id = $2",
     [webhookId, customerId],

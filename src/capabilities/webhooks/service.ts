@@ -25,10 +25,9 @@ import {
   reserveTest,
   selectDeliveries,
   selectWebhooks,
-  type TestTarget,
   updateWebhook,
 } from "./queries.ts";
-import { formatSecret, signDelivery } from "./signature.ts";
+import { formatSecret, openSecrets, signDelivery } from "./signature.ts";
 
 const ID_LENGTH = 26;
 const SECRET_BYTES = 32;
@@ -143,7 +142,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       const body = JSON.stringify({
         ...{ id, type: "test", timestamp: new Date(now).toISOString(), webhook_id: webhookId },
       });
-      const headers = signDelivery({ id: `evt_${id}`, sentAt: now, body }, openSecrets(target, webhookId, now));
+      const headers = signDelivery({ id: `evt_${id}`, sentAt: now, body }, openSecrets(seal, webhookId, target));
       const startedAt = clock.monotonic();
       const answer = await out.post({ url: target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId });
       return { answer, latencyMs: Math.round(clock.monotonic() - startedAt) };
@@ -160,12 +159,6 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       return deliveries;
     },
   };
-
-  function openSecrets(target: TestTarget, webhookId: string, now: number): readonly [string, ...string[]] {
-    const { secret, previousSecret, previousSecretUntil } = target;
-    const isOverlapping = previousSecret !== null && now < (previousSecretUntil?.getTime() ?? 0);
-    return [seal.open(secret, webhookId), ...(isOverlapping ? [seal.open(previousSecret, webhookId)] : [])];
-  }
 }
 
 const notFound = () => new AppError("webhook_not_found", "Your account has no webhook with this id");
