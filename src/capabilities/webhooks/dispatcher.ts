@@ -18,7 +18,6 @@ import {
   selectDeliverable,
   selectRetries,
   selectShare,
-  selectTarget,
   writeResults,
 } from "./node-queries.ts";
 import { Permits } from "./permits.ts";
@@ -97,7 +96,6 @@ export class Dispatcher {
         reads: new Slots(READS_MAX),
       },
       retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
-      readTarget: (webhookId) => selectTarget(database, nodeId, webhookId),
       readRetries: (webhookId, page) => selectRetries(database, webhookId, page),
       count: (result) => {
         this.#attempts[result] += 1;
@@ -173,7 +171,7 @@ export class Dispatcher {
   async #renew(): Promise<void> {
     const { database, nodeId } = this.#options;
     await renewNode(database, nodeId, LEASE_MS);
-    await this.#endUndeliverable();
+    await this.#endOutdated();
     const held = [...this.#endpoints.keys()];
     const claimed = await claimWebhooks(database, nodeId, held, this.#activeEndpoints().length);
     for (const target of claimed) this.#open(target);
@@ -185,11 +183,12 @@ export class Dispatcher {
   /** Endpoints that end may wait for an answer, and must not take the place of others meanwhile. */
   #activeEndpoints = (): Endpoint[] => [...this.#endpoints.values()].filter(({ isEnding }) => !isEnding);
 
-  /** Without events, an endpoint does not notice that its webhook was deleted or disabled. */
-  async #endUndeliverable(): Promise<void> {
+  /** Without events of its types, an endpoint does not notice that its webhook was changed, deleted or disabled. */
+  async #endOutdated(): Promise<void> {
     const { database, nodeId } = this.#options;
-    const deliverable = await selectDeliverable(database, nodeId, [...this.#endpoints.keys()]);
-    for (const [webhookId, endpoint] of this.#endpoints) if (!deliverable.has(webhookId)) endpoint.end();
+    const revisions = await selectDeliverable(database, nodeId, [...this.#endpoints.keys()]);
+    for (const [webhookId, endpoint] of this.#endpoints)
+      if (revisions.get(webhookId) !== endpoint.revision) endpoint.end();
   }
 
   #open(target: Target): void {

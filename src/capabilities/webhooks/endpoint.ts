@@ -44,7 +44,6 @@ export interface EndpointPorts {
   /** Attempts of endpoints whose last attempt failed have slots of their own, so that they do not delay the others. */
   readonly slots: { readonly healthy: Slots; readonly failing: Slots; readonly reads: Slots };
   readonly retryDelaysMs: readonly number[];
-  readonly readTarget: (webhookId: string) => Promise<Target | null>;
   readonly readRetries: (
     webhookId: string,
     page: { readonly now: number; readonly limit: number },
@@ -54,13 +53,14 @@ export interface EndpointPorts {
 }
 
 /**
- * Delivers to one webhook, until it is stopped, or the webhook is deleted or disabled, or belongs to another node. Events
- * are sent once in the order of the log. What fails is stored, and repeated besides.
+ * Delivers to one webhook. Each event is attempted once in the order of the log; failed ones are stored and retried beside
+ * that. The endpoint ends when it is stopped, or when the webhook was changed, deleted or disabled, or belongs to another
+ * node. After a change, the dispatcher opens a new endpoint.
  */
 export class Endpoint {
   readonly #ports: EndpointPorts;
-  #target: Target;
-  #secrets: Secrets;
+  readonly #target: Target;
+  readonly #secrets: Secrets;
   #position: number;
   #savedPosition: number;
   #streak: FailureStreak;
@@ -95,6 +95,11 @@ export class Endpoint {
     ]).then(async () => {
       await Promise.all(this.#running);
     });
+  }
+
+  /** Number of the last change by the customer that this endpoint knows. */
+  get revision(): number {
+    return this.#target.revision;
   }
 
   /** Whether no further attempt will begin. */
@@ -141,6 +146,8 @@ export class Endpoint {
       if (this.#isEnding || this.#pausedUntil > clock.now()) return 0;
       this.#start(event);
     }
+    // The events after the last one are of other types, unless the customer has changed the types.
+    if (through > this.#position && !(await this.#isPermitted())) return 0;
     this.#position = Math.max(this.#position, through);
     this.#settle();
     return isComplete ? null : 0;
@@ -266,32 +273,21 @@ export class Endpoint {
     });
   }
 
-  /** Whether an attempt may begin now. Reads the webhook again if the customer has changed it. */
+  /** Whether the webhook is unchanged, so that an attempt may begin now. Otherwise the endpoint ends. */
   async #isPermitted(): Promise<boolean> {
-    const { clock, permits, readTarget } = this.#ports;
-    const { webhookId } = this.#target;
+    const { clock, permits } = this.#ports;
+    const { webhookId, revision } = this.#target;
     while (!this.#isEnding) {
-      const permit = this.#permit;
-      if (permit?.revision === this.#target.revision && clock.monotonic() < permit.until) return true;
+      if (this.#permit !== null && clock.monotonic() < this.#permit.until) return true;
       try {
         this.#permit = await permits.request(webhookId);
-        if (this.#permit === null) this.end();
-        else if (this.#permit.revision !== this.#target.revision) await this.#reload(await readTarget(webhookId));
+        if (this.#permit?.revision !== revision) this.end();
       } catch (err) {
         this.#ports.log.warn({ err, webhook_id: webhookId }, "a webhook could not be read");
         await clock.sleep(STORE_RETRY_MS);
       }
     }
     return false;
-  }
-
-  async #reload(target: Target | null): Promise<void> {
-    if (target === null || target.webhookId !== this.#target.webhookId) return this.end();
-    this.#target = target;
-    this.#secrets = openSecrets(this.#ports.seal, target.webhookId, target);
-    this.#streak = target.streak;
-    this.#position = Math.max(this.#position, target.position);
-    this.#planRetry(this.#ports.clock.now());
   }
 
   #post({ eventId, body }: Message, sentAt: number): Promise<WebhookAnswer> {

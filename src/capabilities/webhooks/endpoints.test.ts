@@ -113,6 +113,19 @@ eachDatabase("disabled endpoints that still wait for an answer take no place of 
   await out.close();
 });
 
+eachDatabase("after a change of the event types, every later event of the new types is delivered", async (database) => {
+  const receiver = await openReceiver();
+  const harness = await openWebhooks(database);
+  const { webhookId } = await harness.register(receiver.url);
+  harness.start();
+  await harness.append();
+  await waitFor(() => receiver.requests.length === 1);
+  await harness.service.change(harness.customerId, webhookId, { events: ["whale_alert"] });
+  await harness.append(3, { type: "whale_alert" });
+  await waitFor(() => receiver.requests.length === 4);
+  assert.deepEqual(receiver.idsOn("/"), ["1", "2", "3", "4"]);
+});
+
 eachDatabase("410 disables the webhook", async (database) => {
   const receiver = await openReceiver((response) => response.writeHead(410).end());
   const harness = await openWebhooks(database);

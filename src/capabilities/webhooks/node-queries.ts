@@ -105,14 +105,6 @@ export async function selectDeliverable(
   return new Map(rows.map(({ webhookId, revision }) => [webhookId, revision]));
 }
 
-export async function selectTarget(database: Database, nodeId: string, webhookId: string): Promise<Target | null> {
-  const [row] = await database.query<TargetRow>(
-    `select ${TARGET_COLUMNS} from webhooks where webhook_id = $1 and holder = $2 and enabled`,
-    [webhookId, nodeId],
-  );
-  return row === undefined ? null : toTarget(row);
-}
-
 /** A delivery that waits for a retry. The body is null if it is not due. */
 type WaitingRow = Omit<Message, "firstAttemptAt" | "body"> & {
   readonly body: string | null;
