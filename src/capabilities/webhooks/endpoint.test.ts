@@ -173,6 +173,23 @@ test("an attempt without a free connection is no attempt: it is sent again half 
   assert.deepEqual([stored.deliveries.get(1)?.attempts, state.counts], [1, { delivered: 1, failed: 0 }]);
 });
 
+test("Retry-After delays all further attempts, also retries that were read before", async () => {
+  const { clock, ids, state, sent } = await openWith(9, { retryDelaysMs: [1_000, 1_000] });
+  state.respond = () => ok(500);
+  sent[0]?.answer(ok(500));
+  await clock.advance(100);
+  assert.equal(sent.length, 9);
+  const retryAt = clock.now() + 60_000;
+  state.respond = () => ({ kind: "answered", status: 429, retryAt, bodyHead: "" });
+  await clock.advance(50_000);
+  assert.equal(sent.length, 11, "two retries ran at the same time");
+  state.respond = () => ok();
+  await clock.advance(9_999);
+  assert.equal(sent.length, 11);
+  await clock.advance(1_000);
+  assert.deepEqual(new Set(ids().slice(11)), new Set(evt(...range(1, 9))));
+});
+
 test("Retry-After delays new events, also those that were read before, and a shorter one does not end the delay", async () => {
   const harness = await openWith(5);
   const { clock, sent, ids } = harness;
