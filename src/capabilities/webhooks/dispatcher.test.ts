@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import { eachDatabase } from "../../../test/support/databases.ts";
+import { eachDatabase, onEmbedded } from "../../../test/support/databases.ts";
 import { openReceiver } from "../../../test/support/webhooks/event-receiver.ts";
+import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { openWebhooks, waitFor } from "../../../test/support/webhooks/webhook-harness.ts";
+import { openWorld } from "../../../test/support/webhooks/webhook-world.ts";
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => String(from + index));
 
@@ -60,4 +62,22 @@ eachDatabase("a failed delivery is repeated with the same id and body until it s
   assert.equal((await harness.service.list(harness.customerId))[0]?.failureCount, 0);
   const bodies = await database.query("select 1 from webhook_deliveries where body is not null");
   assert.equal(bodies.length, 0);
+});
+
+onEmbedded("a node that starts without a store is reported as failing until it delivers", async (database) => {
+  const world = await openWorld(database, []);
+  const ids: unknown[] = [];
+  world.state.answer = async ({ headers }) => {
+    ids.push(headers["webhook-id"]);
+    return ok();
+  };
+  await world.register("https://example.org/", ["price_shift"]);
+  const node = world.startNode("cut off");
+  const id = await world.append(["price_shift"]);
+  await world.advance(5_000);
+  assert.deepEqual([ids, node.dispatcher.failingJobs], [[], ["webhooks"]]);
+  node.state = "running";
+  await world.advance(1_000);
+  assert.deepEqual([ids, node.dispatcher.failingJobs], [[`evt_${id}`], []]);
+  await world.close();
 });

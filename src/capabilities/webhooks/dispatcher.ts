@@ -36,7 +36,8 @@ const HEALTHY_ATTEMPTS_MAX = 256;
 const FAILING_ATTEMPTS_MAX = 256;
 const READS_MAX = 4;
 const FOLLOW_BATCH = 200;
-const FOLLOW_RETRY_MS = 1_000;
+/** Time after which a task that failed runs again. */
+const TASK_RETRY_MS = 1_000;
 /** Time for attempts to end at shutdown. Those that have not ended are repeated by another node. */
 const STOP_MS_MAX = 2_000;
 
@@ -142,14 +143,8 @@ export class Dispatcher {
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    await this.#repeat("position", FOLLOW_RETRY_MS, async () => {
-      this.#recent.reset(await this.#options.eventLog.latestId());
-      return "done";
-    });
-    if (signal.aborted) return;
     await Promise.all([
-      this.#repeat("follow", FOLLOW_RETRY_MS, () => this.#follow()),
+      this.#repeat("follow", TASK_RETRY_MS, () => this.#follow()),
       this.#repeat("renew", RENEW_MS, () => this.#renew(), this.#renewal),
       this.#repeat("clean", HOUR_MS, () => this.#clean()),
       this.#repeat("count", WAITING_COUNT_MS, () => this.#countWaiting()),
@@ -158,14 +153,26 @@ export class Dispatcher {
 
   async #follow(): Promise<void> {
     const { bus, clock, eventLog } = this.#options;
-    const after = this.#recent.through;
+    const after = await eventLog.latestId();
+    this.#resetRecent(after);
+    // This task does not return while it succeeds.
+    this.#failing.delete("follow");
     const options = { log: eventLog, bus, clock, after, batchMax: FOLLOW_BATCH, signal: this.#stop.signal };
     for await (const { events, through, hasGap } of followEvents(options)) {
-      // The endpoints read what follows the gap from the log.
-      if (hasGap) this.#recent.reset(through);
+      if (hasGap) this.#resetRecent(through);
       else this.#recent.add(events, through);
-      for (const endpoint of this.#endpoints.values()) endpoint.wake();
+      this.#wakeEndpoints();
     }
+  }
+
+  /** Keeps only events after `position` in memory. The endpoints read earlier ones from the log. */
+  #resetRecent(position: number): void {
+    this.#recent.reset(position);
+    this.#wakeEndpoints();
+  }
+
+  #wakeEndpoints(): void {
+    for (const endpoint of this.#endpoints.values()) endpoint.wake();
   }
 
   async #renew(): Promise<void> {
@@ -225,11 +232,11 @@ export class Dispatcher {
     this.#waiting = await countWaiting(this.#options.database, this.#options.nodeId);
   }
 
-  /** Runs a task again and again, until it returns "done" or the dispatcher stops. Logs the first of consecutive failures. */
+  /** Runs a task repeatedly until the dispatcher stops. Logs the first of consecutive failures. */
   async #repeat(
     name: string,
     pauseMs: number,
-    task: () => Promise<unknown>,
+    task: () => Promise<void>,
     wakeUp: WakeUp = new WakeUp(),
   ): Promise<void> {
     const { clock, log } = this.#options;
@@ -237,14 +244,16 @@ export class Dispatcher {
     const onAbort = () => wakeUp.wake();
     signal.addEventListener("abort", onAbort);
     while (!signal.aborted) {
+      let waitMs = pauseMs;
       try {
-        if ((await task()) === "done") break;
+        await task();
         this.#failing.delete(name);
       } catch (err) {
+        waitMs = TASK_RETRY_MS;
         if (!this.#failing.has(name)) log.warn({ err, task: name }, "webhooks could not be processed");
         this.#failing.add(name);
       }
-      if (!signal.aborted) await wakeUp.wait(clock, pauseMs);
+      if (!signal.aborted) await wakeUp.wait(clock, waitMs);
     }
     signal.removeEventListener("abort", onAbort);
   }
