@@ -190,6 +190,21 @@ test("Retry-After delays all further attempts, also retries that were read befor
   assert.deepEqual(new Set(ids().slice(11)), new Set(evt(...range(1, 9))));
 });
 
+test("a Retry-After that arrives while retries are read delays them", async () => {
+  const { clock, sent, state } = await openWith(2, { retryDelaysMs: [250, 250] });
+  sent[0]?.answer(ok(500));
+  await clock.settle();
+  await clock.advance(245);
+  state.failing.add("results");
+  sent[1]?.answer({ kind: "answered", status: 429, retryAt: clock.now() + 60_000, bodyHead: "" });
+  await clock.advance(100);
+  state.failing.clear();
+  await clock.advance(59_800);
+  assert.equal(sent.length, 2);
+  await clock.advance(5_000);
+  assert.equal(sent.length, 4);
+});
+
 test("Retry-After delays new events, also those that were read before, and a shorter one does not end the delay", async () => {
   const harness = await openWith(5);
   const { clock, sent, ids } = harness;

@@ -234,8 +234,9 @@ export class Endpoint {
       });
     const queue = [...page.due];
     const sendQueue = async (): Promise<void> => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift())
-        if (!(await this.#attempt(next)) || clock.now() < this.#pausedUntil) queue.length = 0;
+      // An attempt during the read, or the retry before, may have been answered with Retry-After.
+      for (let next = queue.shift(); next !== undefined && clock.now() >= this.#pausedUntil; next = queue.shift())
+        if (!(await this.#attempt(next))) queue.length = 0;
     };
     await Promise.all(Array.from({ length: RETRIES_MAX }, sendQueue));
     this.#planRetry(page.due.length > 0 ? clock.now() : page.nextAt);
