@@ -79,7 +79,7 @@ export async function updateWebhook(
   webhookId: string,
   { enabled, events, sealedSecret, previousSecretUntil }: WebhookChange,
 ): Promise<Webhook | null> {
-  const [row] = await transaction.query<WebhookRow>(
+  const [row] = await transaction.query<WebhookRow & { readonly isRestarted: boolean }>(
     `with old as (select webhook_id, coalesce($3::bool, false) and not enabled as is_restarted from webhooks
        where webhook_id = $1 and customer_id = $2 for no key update)
      update webhooks set
@@ -96,19 +96,22 @@ export async function updateWebhook(
        revision = webhooks.revision + 1
      from old where old.webhook_id = webhooks.webhook_id
      returning webhooks.webhook_id as "webhookId", webhooks.url, webhooks.events, webhooks.enabled,
-       webhooks.failure_count as "failureCount", webhooks.created_at as "createdAt"`,
+       webhooks.failure_count as "failureCount", webhooks.created_at as "createdAt",
+       is_restarted as "isRestarted"`,
     [webhookId, customerId, enabled, events, sealedSecret, previousSecretUntil],
   );
   if (row === undefined) return null;
-  if (!row.enabled) await cancelRetries(transaction, [webhookId]);
-  return toWebhook(row);
+  const { isRestarted, ...webhook } = row;
+  // A node that was killed after it had disabled the webhook has not canceled the retries.
+  if (isRestarted || !webhook.enabled) await cancelRetries(transaction, webhookId);
+  return toWebhook(webhook);
 }
 
-async function cancelRetries(transaction: Transaction, webhookIds: readonly string[]): Promise<void> {
+async function cancelRetries(transaction: Transaction, webhookId: string): Promise<void> {
   await transaction.query(
     `update webhook_deliveries set status = 'canceled', next_attempt_at = null, body = null
-     where webhook_id = any($1::text[]) and next_attempt_at is not null`,
-    [webhookIds],
+     where webhook_id = $1 and next_attempt_at is not null`,
+    [webhookId],
   );
 }
 

@@ -186,6 +186,15 @@ eachDatabase("disabling cancels the retries of this webhook, and nothing else", 
   assert.deepEqual(await statuses("cus-a", other.webhookId), [[2, "retrying"]]);
 });
 
+eachDatabase("enabling cancels retries that remained because a node was killed after a 410", async (database) => {
+  const { register, service, settle, addDelivery, statuses } = await openService(database);
+  const { webhookId } = await register();
+  await addDelivery(webhookId, 2, "retrying");
+  await database.query("update webhooks set enabled = false");
+  await settle(service.change("cus-a", webhookId, { enabled: true }));
+  assert.deepEqual(await statuses("cus-a", webhookId), [[2, "canceled"]]);
+});
+
 eachDatabase("a test is possible 10 seconds after the last one of the same webhook", async (database) => {
   const { clock, register, service, sent } = await openService(database);
   const [one, other] = [await register(), await register()];
