@@ -1,12 +1,7 @@
 import { type EventLog, followEvents } from "../../event-log/index.ts";
 import type { Bus } from "../../ports/bus.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import type { Log } from "../../ports/log.ts";
-import type { Random } from "../../ports/random.ts";
-import type { SecretSeal } from "../../ports/secret-seal.ts";
-import type { WebhookOut } from "../../ports/webhook-out.ts";
-import { Endpoint, type EndpointPorts } from "./endpoint.ts";
+import { type DeliveryPorts, Endpoint, type EndpointPorts } from "./endpoint.ts";
 import { DELIVERY_DAYS, RETRY_DELAYS_MS, type Target, WEBHOOKS_TOPIC } from "./model.ts";
 import {
   claimWebhooks,
@@ -41,15 +36,10 @@ const TASK_RETRY_MS = 1_000;
 /** Time for attempts to end at shutdown. Those that have not ended are repeated by another node. */
 const STOP_MS_MAX = 2_000;
 
-export interface DispatcherOptions {
+export interface DispatcherOptions extends DeliveryPorts {
   readonly database: Database;
   readonly eventLog: Pick<EventLog, "readAfter" | "latestId">;
   readonly bus: Pick<Bus, "publish" | "subscribe">;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly out: Pick<WebhookOut, "post">;
-  readonly seal: Pick<SecretSeal, "open">;
   /** Unique for each start of each process. */
   readonly nodeId: string;
   /** Delays before the retries; those of the API by default. */

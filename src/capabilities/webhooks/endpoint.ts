@@ -32,12 +32,17 @@ const UNWRITTEN_MAX = 2_000;
 /** Ids that are read again at most after a restart, if the webhook does not select them. */
 const UNSAVED_IDS_MAX = 1_000;
 
-export interface EndpointPorts {
+/** What the dispatcher passes on to its endpoints. */
+export interface DeliveryPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly out: Pick<WebhookOut, "post">;
+  readonly seal: Pick<SecretSeal, "open">;
   readonly eventLog: Pick<EventLog, "readAfter">;
+}
+
+export interface EndpointPorts extends DeliveryPorts {
   readonly recent: RecentEvents;
   readonly permits: Pick<Permits, "request">;
   readonly results: Pick<ResultWriter, "add" | "advance" | "flushed" | "size">;
@@ -48,7 +53,6 @@ export interface EndpointPorts {
     webhookId: string,
     page: { readonly now: number; readonly limit: number },
   ) => Promise<{ readonly due: readonly Message[]; readonly nextAt: number | null }>;
-  readonly seal: Pick<SecretSeal, "open">;
   readonly count: (result: "delivered" | "failed") => void;
 }
 
