@@ -60,7 +60,7 @@ export async function claimWebhooks(
   const rows = await database.query<TargetRow>(
     `update webhooks set holder = $1 where webhook_id in (
        select webhook_id from webhooks
-       where enabled and ${IS_ENTITLED} and webhook_id <> all($2::text[]) and (holder is null or holder = $1
+       where enabled and ${IS_ENTITLED} and webhook_id <> all($2::text[]) and (holder = $1
          or not exists (select from webhook_nodes where node_id = holder and expires_at > clock_timestamp()))
        order by webhook_id
        limit greatest(0, (${SHARE}) - $3::int8)
