@@ -190,6 +190,25 @@ test("Retry-After delays all further attempts, also retries that were read befor
   assert.deepEqual(new Set(ids().slice(11)), new Set(evt(...range(1, 9))));
 });
 
+test("Retry-After delays the events that wait for one of four running attempts", async () => {
+  const { clock, sent } = await openWith(10, { target: { streak: { count: 1, since: 0, lastAt: 0 } } });
+  sent[0]?.answer({ kind: "answered", status: 429, retryAt: clock.now() + 60_000, bodyHead: "" });
+  await clock.advance(1_000);
+  assert.equal(sent.length, 4);
+});
+
+test("retries are read in pages of 50, until all that are due are sent", async () => {
+  const harness = await openWith(130, { retryDelaysMs: [1_000] });
+  const { clock, sent, ids, state } = harness;
+  state.respond = () => ok(500);
+  sent[0]?.answer(ok(500));
+  await clock.advance(900);
+  assert.equal(sent.length, 130);
+  state.respond = () => ok();
+  await clock.advance(5_000);
+  assert.deepEqual([state.reads.retriesMax, new Set(ids().slice(130)).size, sent.length], [50, 130, 260]);
+});
+
 test("a Retry-After that arrives while retries are read delays them", async () => {
   const { clock, sent, state } = await openWith(2, { retryDelaysMs: [250, 250] });
   sent[0]?.answer(ok(500));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { eachDatabase } from "../../../test/support/databases.ts";
+import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import type { Database } from "../../ports/database.ts";
 import {
   claimWebhooks,
@@ -77,6 +77,20 @@ eachDatabase("each live node claims its share of the webhooks that no live node 
   assert.deepEqual(await claim(database, "a"), ["w0", "w1", "w2", "w3", "w4"], "those of a stopped node");
 });
 
+onPostgres("webhooks that another node is claiming are not waited for", async (database) => {
+  await insertWebhooks(database, 2);
+  await renewNode(database, "a", LEASE_MS);
+  await database.transaction(async (transaction) => {
+    await transaction.query("select from webhooks where webhook_id = 'w0' for update");
+    assert.deepEqual(await claim(database, "a"), ["w1"]);
+  });
+});
+
+eachDatabase("a node whose lease expired before its claim gets a share", async (database) => {
+  await insertWebhooks(database, 2);
+  assert.deepEqual(await claim(database, "a"), ["w0", "w1"]);
+});
+
 eachDatabase("nodes that expired an hour ago are forgotten", async (database) => {
   await renewNode(database, "old", -3_700_000);
   await renewNode(database, "new", -3_500_000);
@@ -111,17 +125,17 @@ eachDatabase(
     await database.query("update customers set status = 'active', plan = 'free'");
     assert.deepEqual(await claimAndCheck(), [[], []]);
     await database.query("update customers set plan = 'pro'");
-    await database.query("update webhooks set enabled = false where webhook_id = 'w1'");
-    assert.deepEqual(await claimAndCheck(), [["w0"], ["w0"]]);
+    await database.query("update webhooks set enabled = false where webhook_id = 'w0'");
+    assert.deepEqual(await claimAndCheck(), [["w1"], ["w1"]]);
   },
 );
 
 eachDatabase("a node that lost a webhook may not deliver, write, or release it", async (database) => {
   await insertWebhooks(database, 1);
   await database.query("update webhooks set holder = 'b'");
-  assert.equal((await selectDeliverable(database, "a", ["w0"])).size, 0);
+  assert.equal((await selectDeliverable(database, "a", ["w1"])).size, 0);
   await writeResults(database, "a", [state({ disables: true })], [delivery()]);
-  await releaseWebhooks(database, "a", ["w0"]);
+  await releaseWebhooks(database, "a", ["w1"]);
   assert.deepEqual(await readDeliveries(database), []);
   assert.deepEqual(await readWebhook(database), { position: 10, enabled: true, count: 0, since: null, last: null });
   assert.deepEqual([...(await selectDeliverable(database, "b", ["w0"]))], [["w0", 0]]);
@@ -203,6 +217,7 @@ eachDatabase(
     };
     assert.deepEqual(await read(3_000, 10), [[21, 22, 20], 9_000]);
     assert.deepEqual(await read(3_000, 2), [[21, 22], null]);
+    assert.deepEqual(await read(9_000, 10), [[21, 22, 20, 23], null]);
     assert.deepEqual(await read(0, 10), [[], 1_000]);
     assert.deepEqual([await countWaiting(database, "a"), await countWaiting(database, "b")], [4, 0]);
   },

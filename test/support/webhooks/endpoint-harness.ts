@@ -42,7 +42,8 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     failing: new Set<"permit" | "events" | "retries" | "results">(),
     beforePermit: async () => {},
     counts: { delivered: 0, failed: 0 },
-    reads: { events: 0, retries: 0, permits: 0 },
+    /** Reads of each kind, and the most retries that one of them returned. */
+    reads: { events: 0, retries: 0, permits: 0, retriesMax: 0 },
   };
   const failIf = (kind: "permit" | "events" | "retries" | "results") => {
     if (state.failing.has(kind)) throw new Error("down");
@@ -111,6 +112,7 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
         .sort((a, b) => (a.nextAttemptAt ?? 0) - (b.nextAttemptAt ?? 0))
         .slice(0, limit);
       const due = waiting.filter(({ nextAttemptAt }) => (nextAttemptAt ?? 0) <= now);
+      state.reads.retriesMax = Math.max(state.reads.retriesMax, due.length);
       return { due, nextAt: waiting[due.length]?.nextAttemptAt ?? null };
     },
   };
