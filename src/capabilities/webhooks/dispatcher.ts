@@ -26,14 +26,14 @@ const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
 const HOUR_MS = 3_600_000;
 const WAITING_COUNT_MS = 30_000;
-/** Attempts of a node at the same time, to endpoints whose last attempt was successful, and to the others. */
+/** Attempts of a node at the same time to endpoints whose last attempt succeeded, and to those whose last attempt failed. */
 const HEALTHY_ATTEMPTS_MAX = 256;
 const FAILING_ATTEMPTS_MAX = 256;
 const READS_MAX = 4;
 const FOLLOW_BATCH = 200;
 /** Time after which a task that failed runs again. */
 const TASK_RETRY_MS = 1_000;
-/** Time for attempts to end at shutdown. Those that have not ended are repeated by another node. */
+/** Time for attempts to end at shutdown. Another node repeats those that have not ended. */
 const STOP_MS_MAX = 2_000;
 
 export interface DispatcherOptions extends DeliveryPorts {
@@ -108,7 +108,7 @@ export class Dispatcher {
     this.#loops = this.#run();
   }
 
-  /** Ends the attempts, writes their results, and leaves the webhooks to the other nodes. */
+  /** Waits for the running attempts, writes their results, and releases the webhooks to the other nodes. */
   async stop(): Promise<void> {
     const { clock } = this.#options;
     this.#unsubscribe();
@@ -177,7 +177,7 @@ export class Dispatcher {
     for (const endpoint of active.slice(0, Math.max(0, surplus))) endpoint.end();
   }
 
-  /** Endpoints that end may wait for an answer, and must not take the place of others meanwhile. */
+  /** An endpoint that is ending may wait for an answer for seconds. It does not count towards the share of the node. */
   #activeEndpoints = (): Endpoint[] => [...this.#endpoints.values()].filter(({ isEnding }) => !isEnding);
 
   /** Without events of its types, an endpoint does not notice that its webhook was changed, deleted or disabled. */
@@ -200,7 +200,7 @@ export class Dispatcher {
     }
   }
 
-  /** Leaves a webhook to the other nodes. If this fails, it is claimed again. */
+  /** Releases a webhook, so that any node can claim it. If this fails, this node claims it again. */
   async #release(webhookId: string): Promise<void> {
     const { database, nodeId, bus, log } = this.#options;
     try {

@@ -16,11 +16,11 @@ import { WakeUp } from "./wake-up.ts";
 /** Attempts at the same time, and those of them that may be retries. */
 const ATTEMPTS_MAX = 4;
 /**
- * The next event is sent when the previous one was answered, or this time after it was sent. So a slow answer delays the
- * others little, and they still arrive in order.
+ * The next event is sent when all earlier ones were answered, or this time after the previous one was sent. So a slow
+ * answer delays later events little, and they still arrive in order.
  */
 const OVERLAP_AFTER_MS = 250;
-/** Events that may wait for the end of an earlier one, before no further one is sent. */
+/** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
 const UNSETTLED_MAX = 1_000;
 const RETRIES_MAX = 2;
 const RETRIES_PER_READ = 50;
@@ -29,7 +29,7 @@ const STORE_RETRY_MS = 1_000;
 const UNAVAILABLE_RETRY_MS = 500;
 /** First attempts wait while this many results are not written. */
 const UNWRITTEN_MAX = 2_000;
-/** Ids that are read again at most after a restart, if the webhook does not select them. */
+/** The position is stored at the latest after this many ids of other types, which a restart reads again. */
 const UNSAVED_IDS_MAX = 1_000;
 
 /** What the dispatcher passes on to its endpoints. */
@@ -72,7 +72,7 @@ export class Endpoint {
   #pausedUntil = 0;
   #nextRetryAt: number | null = 0;
   #isEnding = false;
-  /** Events that were started, in order. Those behind one that is running are not stored as position. */
+  /** Started events in the order of the log. The stored position is before the first one that is not done. */
   readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #slots = new Slots(ATTEMPTS_MAX);
@@ -111,7 +111,7 @@ export class Endpoint {
     return this.#isEnding;
   }
 
-  /** New events are in memory. */
+  /** Call it when new events are in memory. */
   wake(): void {
     this.#events.wake();
   }
@@ -193,7 +193,7 @@ export class Endpoint {
     this.#running.add(running);
   }
 
-  /** Stores the position before the first event that was not attempted. */
+  /** Stores the position before the first event that is not done. */
   #settle(): void {
     let through = this.#savedPosition;
     while (this.#unsettled[0]?.isDone === true) through = this.#unsettled.shift()?.id ?? through;
@@ -271,7 +271,7 @@ export class Endpoint {
           this.#record(message, answer, { startedAt, endedAt: clock.now(), latencyMs });
           return true;
         }
-        // The receiver is not at fault, so this is no attempt.
+        // The receiver is not at fault, so this does not count as an attempt.
         await clock.sleep(UNAVAILABLE_RETRY_MS);
       }
       return false;

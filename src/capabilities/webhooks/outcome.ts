@@ -18,14 +18,14 @@ export interface Outcome {
   readonly delivery: Delivery;
   readonly streak: FailureStreak;
   readonly disables: boolean;
-  /** Unix milliseconds until which the receiver wants no request; null if it did not say so. */
+  /** Unix milliseconds until which the receiver asks for no requests, at most an hour ahead; null if it does not ask. */
   readonly pausedUntil: number | null;
 }
 
 export const isDelivered = (answer: WebhookAnswer): boolean =>
   answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
 
-/** Decides what follows from an attempt that began at `startedAt` and ended at `endedAt`, in Unix milliseconds. */
+/** Decides what follows from an attempt. `startedAt` and `endedAt` are Unix milliseconds. */
 export function judgeAttempt(
   message: Message,
   answer: WebhookAnswer,

@@ -32,7 +32,7 @@ export class ResultWriter {
     this.#write = write;
   }
 
-  /** Results that are not written. */
+  /** Number of results that no statement contains yet. */
   get size(): number {
     return this.#batch.deliveries.size;
   }

@@ -71,7 +71,7 @@ export type WebhookService = ReturnType<typeof createWebhookService>;
 /** Registers and changes the webhooks of customers. Unknown webhooks and those of others throw `webhook_not_found`. */
 export function createWebhookService({ database, bus, clock, random, out, seal, checkUrl }: WebhooksPorts) {
   const makeSecret = () => formatSecret(random.bytes(SECRET_BYTES));
-  /** Waits until no node begins an attempt any more that the change does not allow. */
+  /** Waits until all nodes act by the change. */
   const takeEffect = async (): Promise<void> => {
     bus.publish(WEBHOOKS_TOPIC);
     await clock.sleep(PERMIT_MS);
@@ -110,7 +110,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       await takeEffect();
     },
 
-    /** A replaced secret also signs for 24 hours. After `enabled: false`, no attempt begins after this resolves. */
+    /** A replaced secret still signs for 24 hours. If the change disables the webhook, no attempt begins after this resolves. */
     async change(
       customerId: string,
       webhookId: string,
