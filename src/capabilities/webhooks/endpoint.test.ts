@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { type EndpointHarnessOptions, openEndpoint } from "../../../test/support/webhooks/endpoint-harness.ts";
 import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import type { WebhookAnswer } from "../../ports/webhook-out.ts";
+import type { DeliveryState } from "./node-queries.ts";
 import { signDelivery } from "./signature.ts";
 import { Slots } from "./slots.ts";
 
@@ -207,6 +208,36 @@ test("retries are read in pages of 50, until all that are due are sent", async (
   state.respond = () => ok();
   await clock.advance(5_000);
   assert.deepEqual([state.reads.retriesMax, new Set(ids().slice(130)).size, sent.length], [50, 130, 260]);
+});
+
+test("a retry that another node has planned is sent at its time, also if a later one is planned meanwhile", async () => {
+  const harness = openEndpoint({ retryDelaysMs: [100_000] });
+  const { clock, ids, sent, stored } = harness;
+  const delivery: DeliveryState = {
+    ...{
+      webhookId: "wh-1",
+      eventId: 50,
+      eventType: "price_shift",
+      status: "retrying",
+      attempts: 1,
+      body: '{"id":"50"}',
+    },
+    ...{ firstAttemptAt: 0, lastAttemptAt: 0, responseStatus: 500, responseHead: "", latencyMs: 1 },
+    nextAttemptAt: clock.now() + 60_000,
+  };
+  stored.deliveries.set(50, delivery);
+  harness.append(1);
+  harness.open();
+  await clock.advance(1_000);
+  sent[0]?.answer(ok(500));
+  await clock.advance(58_999);
+  assert.deepEqual(ids(), evt(1));
+  await clock.advance(1);
+  assert.deepEqual(ids(), evt(1, 50));
+  assert.equal(sent[1]?.request.body, delivery.body);
+  sent[1]?.answer();
+  await clock.advance(60_000);
+  assert.deepEqual(ids(), evt(1, 50, 1));
 });
 
 test("a Retry-After that arrives while retries are read delays them", async () => {

@@ -240,7 +240,7 @@ export class Endpoint {
     const sendQueue = async (): Promise<void> => {
       // An attempt during the read, or the retry before, may have been answered with Retry-After.
       for (let next = queue.shift(); next !== undefined && clock.now() >= this.#pausedUntil; next = queue.shift())
-        if (!(await this.#attempt(next))) queue.length = 0;
+        await this.#attempt(next);
     };
     await Promise.all(Array.from({ length: RETRIES_MAX }, sendQueue));
     this.#planRetry(page.due.length > 0 ? clock.now() : page.nextAt);
