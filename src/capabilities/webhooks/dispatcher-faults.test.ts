@@ -10,7 +10,7 @@ const RETRY_DELAYS_MS = [200, 1_000, 4_000];
 const END_STEP_MS = 2_000;
 const END_STEPS_MAX = 100;
 const TYPES: readonly EventType[] = ["price_shift", "whale_alert"];
-const RUNS = 30;
+const RUNS = 20;
 
 /** How a receiver answers a request, and after which time. */
 interface Reaction {

@@ -81,3 +81,27 @@ onEmbedded("a node that starts without a store is reported as failing until it d
   assert.deepEqual([ids, node.dispatcher.failingJobs], [[`evt_${id}`], []]);
   await world.close();
 });
+
+onEmbedded("a node deletes deliveries after three days, and counts those that wait", async (database) => {
+  const world = await openWorld(database, []);
+  const { webhookId } = await world.register("https://example.org/", ["price_shift"]);
+  const [old, recent] = [-3 * 86_400_000 - 1, -3 * 86_400_000 + 1].map((byMs) => world.clock.now() + byMs);
+  await database.query(
+    `insert into webhook_deliveries (webhook_id, event_id, event_type, status, attempts, first_attempt_at,
+       last_attempt_at, latency_ms, next_attempt_at, body)
+     select $1, id, 'price_shift', case id when 3 then 'retrying' else 'delivered' end, 1, to_timestamp(at / 1000),
+       to_timestamp(at / 1000), 1, case id when 3 then 'infinity'::timestamptz end, case id when 3 then '{}' end
+     from unnest(array[1, 2, 3], $2::float8[]) as delivery (id, at)`,
+    [webhookId, [old, recent, old]],
+  );
+  await database.query("update webhooks set holder = 'node-0'");
+  const { dispatcher } = world.startNode();
+  await world.advance(100);
+  const rows = await database.query<{ id: number }>("select event_id as id from webhook_deliveries order by event_id");
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [2, 3],
+  );
+  assert.equal(dispatcher.figures.waiting, 1);
+  await world.close();
+});
