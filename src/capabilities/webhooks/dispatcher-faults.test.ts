@@ -77,8 +77,8 @@ class Receiver {
   /** Time of the last answer with Retry-After. */
   pausedAt = 0;
   pausedUntil = 0;
-  /** Whether an attempt had no connection. */
-  isUnavailable = false;
+  /** Whether an attempt had no connection, or a change of the webhook has ended the delays by Retry-After. */
+  mayIgnorePauses = false;
   /** Ids of events that must be delivered if the webhook stays enabled. */
   readonly expected = new Set<number>();
   readonly delivered = new Set<number>();
@@ -149,7 +149,7 @@ class Scenario {
     const delayMs = RETRY_DELAYS_MS[failed.count - 1] ?? Number.POSITIVE_INFINITY;
     this.#demand(now >= failed.at + delayMs, "a retry waits for its delay, and none follows the last one");
     // An attempt that begins at the time of the answer, or that had no connection, does not know of the delay.
-    const isTold = now > receiver.pausedAt && !receiver.isUnavailable;
+    const isTold = now > receiver.pausedAt && !receiver.mayIgnorePauses;
     this.#demand(!isTold || now >= receiver.pausedUntil, "a retry waits for Retry-After");
   }
 
@@ -159,7 +159,7 @@ class Scenario {
     if (isAccepted) receiver.delivered.add(id);
     else receiver.isUnordered = true;
     if (isAccepted) return { kind: "answered", status: 200, retryAt: null, bodyHead: "" };
-    if (status === "unavailable") receiver.isUnavailable = true;
+    if (status === "unavailable") receiver.mayIgnorePauses = true;
     else receiver.failed.set(id, { count: (receiver.failed.get(id)?.count ?? 0) + 1, at: now });
     if (typeof status !== "number") return { kind: "failed", failure: status };
     const retryAt = retryAfterMs === null ? null : now + retryAfterMs;
@@ -204,6 +204,7 @@ class Scenario {
 
   async #change(receiver: Receiver, kind: "disable" | "enable" | "delete"): Promise<void> {
     const { service, customerId, until } = this.#world;
+    receiver.mayIgnorePauses = true;
     if (kind === "enable") {
       if (!(await this.#isEnabled(receiver))) receiver.expected.clear();
       receiver.isOpen = true;
@@ -221,6 +222,7 @@ class Scenario {
     // Events that were not sent before the change are judged by either selection. A node that takes over can send an
     // event that was not selected before it.
     receiver.isUnordered = true;
+    receiver.mayIgnorePauses = true;
     for (const [id, { type, receivers }] of this.#events) {
       if (types.includes(type)) receivers.add(receiver);
       else receiver.expected.delete(id);
