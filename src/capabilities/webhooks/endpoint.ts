@@ -238,9 +238,7 @@ export class Endpoint {
       });
     const queue = [...page.due];
     const sendQueue = async (): Promise<void> => {
-      // An attempt during the read, or the retry before, may have been answered with Retry-After.
-      for (let next = queue.shift(); next !== undefined && clock.now() >= this.#pausedUntil; next = queue.shift())
-        await this.#attempt(next);
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) await this.#attempt(next);
     };
     await Promise.all(Array.from({ length: RETRIES_MAX }, sendQueue));
     this.#planRetry(page.due.length > 0 ? clock.now() : page.nextAt);
@@ -253,7 +251,7 @@ export class Endpoint {
     this.#retries.wake();
   }
 
-  /** Returns false if the message was not sent, because this endpoint ends. */
+  /** Returns false if the message was not sent, because this endpoint ends or the receiver asked for a delay. */
   #attempt(message: Message, onSent: () => void = () => {}): Promise<boolean> {
     return this.#slots.run(() => this.#send(message, onSent));
   }
@@ -261,6 +259,8 @@ export class Endpoint {
   #send(message: Message, onSent: () => void): Promise<boolean> {
     const { clock, slots } = this.#ports;
     return (this.#streak.count === 0 ? slots.healthy : slots.failing).run(async () => {
+      // A Retry-After may have arrived during the read or the wait for a slot. The retry is read again after the delay.
+      if (message.attempts > 0 && clock.now() < this.#pausedUntil) return false;
       while (await this.#isPermitted()) {
         onSent();
         const startedAt = clock.now();
