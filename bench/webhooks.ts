@@ -5,13 +5,13 @@
  *   node bench/webhooks.ts dead [--store postgres] [--endpoints 50] [--dead 10] [--rate 500] [--rounds 7] [--seconds 5]
  *   node bench/webhooks.ts kills [--events 10000] [--endpoints 5] [--kills 5]
  *
- * The receiver is a process of its own. Lag is measured from before the append of an event until its first attempt has
- * arrived. Rates are deliveries per second.
+ * The receiver is a process of its own. The lag of an event is the time from just before its append until its first
+ * attempt arrives. Rates are deliveries per second.
  *
  * - `rate`: deliveries per second and lag on one node.
- * - `dead`: rounds with and without endpoints that never answer. Compares the lag of the others.
- * - `kills`: two nodes, whose processes are killed and replaced while 30% of the requests fail. Every event must be
- *   accepted by every endpoint.
+ * - `dead`: compares the lag of healthy endpoints in rounds with and without endpoints that never answer.
+ * - `kills`: kills and replaces the processes of two nodes while 30% of the requests fail. Every endpoint must accept
+ *   every event.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -138,7 +138,7 @@ async function appendFor(seconds: number, perSecond: number): Promise<void> {
   }
 }
 
-/** Waits until the endpoints of a kind have accepted all events. Returns what was received. */
+/** Waits until `isComplete`, or until no request has arrived for a minute. Returns what the receiver got. */
 async function collectAll(isComplete: (collected: Collected) => boolean): Promise<Collected> {
   const lags: number[] = [];
   let lastRequests = -1;
@@ -195,8 +195,8 @@ async function measureRate(endpoints: number, rate: number, seconds: number): Pr
 
 const problems = ({ invalid, changedBodies, disordered }: Collected) => ({ invalid, changedBodies, disordered });
 
-/** Changes whether the endpoints that never answer are enabled. */
-async function setDead(isEnabled: boolean, healthy: number): Promise<void> {
+/** Enables or disables the endpoints that never answer. They were registered after the first `healthy` ones. */
+async function enableDead(isEnabled: boolean, healthy: number): Promise<void> {
   for (const [customerId, webhookId] of webhookIds.slice(healthy))
     await service.change(customerId, webhookId, { enabled: isEnabled });
 }
@@ -212,7 +212,7 @@ async function measureDead(options: Readonly<Record<"endpoints" | "dead" | "rate
   for (let index = 0; index < options.rounds; index++) {
     const p99: { healthy: number; dead: number } = { healthy: 0, dead: 0 };
     for (const kind of index % 2 === 0 ? (["healthy", "dead"] as const) : (["dead", "healthy"] as const)) {
-      await setDead(kind === "dead", healthy);
+      await enableDead(kind === "dead", healthy);
       await collect();
       await appendFor(options.seconds, options.rate / healthy);
       const collected = await collectAll((each) => acceptedOn(each) >= appended * healthy);

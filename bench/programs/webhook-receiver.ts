@@ -1,8 +1,9 @@
 /**
  * Receives webhooks for bench/webhooks.ts, in a process of its own: `webhook-receiver.ts <secret>`.
  *
- * Paths: `/ok/N` answers 200, `/dead/N` never answers, `/faulty/N` fails 30% of the requests in five ways. The message
- * "collect" returns what was received since the last one.
+ * A request to `/ok/N` gets 200. A request to `/dead/N` gets no response. A request to `/faulty/N` gets 200 or, with a
+ * probability of 30%, one of five faults. On the message "collect", the process sends its totals, and the lags since the
+ * last such message.
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,7 +23,7 @@ const FAULTS: readonly ((response: ServerResponse) => void)[] = [
   (response) => response.writeHead(301, { location: "/ok/other" }).end(),
   (response) => response.writeHead(429).end(),
   (response) => response.socket?.resetAndDestroy(),
-  // No response, so that the attempt times out.
+  // Sends nothing, so the sender reaches its deadline.
   () => {},
 ];
 

@@ -1,25 +1,17 @@
 import assert from "node:assert/strict";
-import { after } from "node:test";
 import { Webhook } from "standardwebhooks";
-import { eachDatabase } from "../../../test/support/databases.ts";
+import { eachDatabase, onEmbedded } from "../../../test/support/databases.ts";
 import { openReceiver } from "../../../test/support/webhooks/event-receiver.ts";
+import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { openWebhooks, waitFor } from "../../../test/support/webhooks/webhook-harness.ts";
-
-const receivers: { close(): Promise<void> }[] = [];
-after(() => Promise.all(receivers.map((receiver) => receiver.close())));
-
-async function receive(...parameters: Parameters<typeof openReceiver>) {
-  const receiver = await openReceiver(...parameters);
-  receivers.push(receiver);
-  return receiver;
-}
+import { openWorld } from "../../../test/support/webhooks/webhook-world.ts";
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => String(from + index));
 
 eachDatabase(
   "sends the selected events after the registration, in order and with valid signatures",
   async (database) => {
-    const receiver = await receive();
+    const receiver = await openReceiver();
     const { register, append, start } = await openWebhooks(database);
     await append(3);
     const webhook = await register(`${receiver.url}/a`);
@@ -28,11 +20,11 @@ eachDatabase(
     await append(5);
     await append(1, { type: "whale_alert" });
     await append(200);
-    await waitFor(() => receiver.received.length === 206);
+    await waitFor(() => receiver.requests.length === 206);
     assert.deepEqual(receiver.idsOn("/a"), [...range(4, 8), ...range(10, 209)]);
     assert.deepEqual(receiver.idsOn("/b"), ["9"]);
     const verifier = new Webhook(webhook.newSecret ?? "");
-    for (const { path, body, headers } of receiver.received) {
+    for (const { path, body, headers } of receiver.requests) {
       assert.equal(headers["webhook-id"], `evt_${JSON.parse(body).id}`);
       assert.equal(headers["content-type"], "application/json");
       if (path === "/a") verifier.verify(body, headers);
@@ -41,18 +33,18 @@ eachDatabase(
 );
 
 eachDatabase("a webhook without dispatcher receives its events when one starts", async (database) => {
-  const receiver = await receive();
+  const receiver = await openReceiver();
   const { register, append, start } = await openWebhooks(database);
   await register(receiver.url);
   await append(150);
   start();
-  await waitFor(() => receiver.received.length === 150);
+  await waitFor(() => receiver.requests.length === 150);
   assert.deepEqual(receiver.idsOn("/"), range(1, 150));
 });
 
 eachDatabase("a failed delivery is repeated with the same id and body until it succeeds", async (database) => {
   let failures = 3;
-  const receiver = await receive((_received, response) => {
+  const receiver = await openReceiver((response) => {
     response.statusCode = failures-- > 0 ? 500 : 204;
     response.end("busy");
   });
@@ -60,9 +52,9 @@ eachDatabase("a failed delivery is repeated with the same id and body until it s
   const { webhookId } = await harness.register(receiver.url);
   harness.start();
   await harness.append();
-  await waitFor(() => receiver.received.length === 4);
-  assert.equal(new Set(receiver.received.map(({ body }) => body)).size, 1);
-  assert.deepEqual(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])), new Set(["evt_1"]));
+  await waitFor(() => receiver.requests.length === 4);
+  assert.equal(new Set(receiver.requests.map(({ body }) => body)).size, 1);
+  assert.deepEqual(new Set(receiver.requests.map(({ headers }) => headers["webhook-id"])), new Set(["evt_1"]));
   const read = () => harness.service.deliveries(harness.customerId, webhookId, { before: 1e9, limit: 10 });
   await waitFor(async () => (await read())[0]?.status === "delivered");
   const [delivery] = await read();
@@ -70,4 +62,46 @@ eachDatabase("a failed delivery is repeated with the same id and body until it s
   assert.equal((await harness.service.list(harness.customerId))[0]?.failureCount, 0);
   const bodies = await database.query("select 1 from webhook_deliveries where body is not null");
   assert.equal(bodies.length, 0);
+});
+
+onEmbedded("a node that starts without a store is reported as failing until it delivers", async (database) => {
+  const world = await openWorld(database, []);
+  const ids: unknown[] = [];
+  world.state.answer = async ({ headers }) => {
+    ids.push(headers["webhook-id"]);
+    return ok();
+  };
+  await world.register("https://example.org/", ["price_shift"]);
+  const node = world.startNode("cut off");
+  const id = await world.append(["price_shift"]);
+  await world.advance(5_000);
+  assert.deepEqual([ids, node.dispatcher.failingJobs], [[], ["webhooks"]]);
+  node.state = "running";
+  await world.advance(1_000);
+  assert.deepEqual([ids, node.dispatcher.failingJobs], [[`evt_${id}`], []]);
+  await world.close();
+});
+
+onEmbedded("a node deletes deliveries after three days, and counts those that wait", async (database) => {
+  const world = await openWorld(database, []);
+  const { webhookId } = await world.register("https://example.org/", ["price_shift"]);
+  const [old, recent] = [-3 * 86_400_000 - 1, -3 * 86_400_000 + 1].map((byMs) => world.clock.now() + byMs);
+  await database.query(
+    `insert into webhook_deliveries (webhook_id, event_id, event_type, status, attempts, first_attempt_at,
+       last_attempt_at, latency_ms, next_attempt_at, body)
+     select $1, id, 'price_shift', case id when 3 then 'retrying' else 'delivered' end, 1, to_timestamp(at / 1000),
+       to_timestamp(at / 1000), 1, case id when 3 then 'infinity'::timestamptz end, case id when 3 then '{}' end
+     from unnest(array[1, 2, 3], $2::float8[]) as delivery (id, at)`,
+    [webhookId, [old, recent, old]],
+  );
+  await database.query("update webhooks set holder = 'node-0'");
+  const { dispatcher } = world.startNode();
+  await world.advance(100);
+  const rows = await database.query<{ id: number }>("select event_id as id from webhook_deliveries order by event_id");
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    [2, 3],
+  );
+  assert.equal(dispatcher.figures.waiting, 1);
+  await world.close();
 });

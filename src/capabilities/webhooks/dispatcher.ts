@@ -1,12 +1,7 @@
 import { type EventLog, followEvents } from "../../event-log/index.ts";
 import type { Bus } from "../../ports/bus.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
-import type { Log } from "../../ports/log.ts";
-import type { Random } from "../../ports/random.ts";
-import type { SecretSeal } from "../../ports/secret-seal.ts";
-import type { WebhookOut } from "../../ports/webhook-out.ts";
-import { Endpoint, type EndpointPorts } from "./endpoint.ts";
+import { type DeliveryPorts, Endpoint, type EndpointPorts } from "./endpoint.ts";
 import { DELIVERY_DAYS, RETRY_DELAYS_MS, type Target, WEBHOOKS_TOPIC } from "./model.ts";
 import {
   claimWebhooks,
@@ -18,7 +13,6 @@ import {
   selectDeliverable,
   selectRetries,
   selectShare,
-  selectTarget,
   writeResults,
 } from "./node-queries.ts";
 import { Permits } from "./permits.ts";
@@ -32,24 +26,20 @@ const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
 const HOUR_MS = 3_600_000;
 const WAITING_COUNT_MS = 30_000;
-/** Attempts of a node at the same time, to endpoints whose last attempt was successful, and to the others. */
+/** Attempts of a node at the same time to endpoints whose last attempt succeeded, and to those whose last attempt failed. */
 const HEALTHY_ATTEMPTS_MAX = 256;
 const FAILING_ATTEMPTS_MAX = 256;
 const READS_MAX = 4;
 const FOLLOW_BATCH = 200;
-const FOLLOW_RETRY_MS = 1_000;
-/** Time for attempts to end at shutdown. Those that have not ended are repeated by another node. */
+/** Time after which a task that failed runs again. */
+const TASK_RETRY_MS = 1_000;
+/** Time for attempts to end at shutdown. Another node repeats those that have not ended. */
 const STOP_MS_MAX = 2_000;
 
-export interface DispatcherOptions {
+export interface DispatcherOptions extends DeliveryPorts {
   readonly database: Database;
   readonly eventLog: Pick<EventLog, "readAfter" | "latestId">;
   readonly bus: Pick<Bus, "publish" | "subscribe">;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly out: Pick<WebhookOut, "post">;
-  readonly seal: Pick<SecretSeal, "open">;
   /** Unique for each start of each process. */
   readonly nodeId: string;
   /** Delays before the retries; those of the API by default. */
@@ -89,7 +79,7 @@ export class Dispatcher {
       write: (states, deliveries) => writeResults(database, nodeId, states, deliveries),
     });
     this.#endpointPorts = {
-      ...{ clock, random, log, out, eventLog, recent: this.#recent, results: this.#results },
+      ...{ clock, random, log, out, seal, eventLog, recent: this.#recent, results: this.#results },
       permits: new Permits({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
       slots: {
         healthy: new Slots(HEALTHY_ATTEMPTS_MAX),
@@ -97,9 +87,7 @@ export class Dispatcher {
         reads: new Slots(READS_MAX),
       },
       retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
-      readTarget: (webhookId) => selectTarget(database, nodeId, webhookId),
       readRetries: (webhookId, page) => selectRetries(database, webhookId, page),
-      openSecret: (sealed, webhookId) => seal.open(sealed, webhookId),
       count: (result) => {
         this.#attempts[result] += 1;
       },
@@ -120,7 +108,7 @@ export class Dispatcher {
     this.#loops = this.#run();
   }
 
-  /** Ends the attempts, writes their results, and leaves the webhooks to the other nodes. */
+  /** Waits for the running attempts, writes their results, and releases the webhooks to the other nodes. */
   async stop(): Promise<void> {
     const { clock } = this.#options;
     this.#unsubscribe();
@@ -145,14 +133,8 @@ export class Dispatcher {
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    await this.#repeat("position", FOLLOW_RETRY_MS, async () => {
-      this.#recent.reset(await this.#options.eventLog.latestId());
-      return "done";
-    });
-    if (signal.aborted) return;
     await Promise.all([
-      this.#repeat("follow", FOLLOW_RETRY_MS, () => this.#follow()),
+      this.#repeat("follow", TASK_RETRY_MS, () => this.#follow()),
       this.#repeat("renew", RENEW_MS, () => this.#renew(), this.#renewal),
       this.#repeat("clean", HOUR_MS, () => this.#clean()),
       this.#repeat("count", WAITING_COUNT_MS, () => this.#countWaiting()),
@@ -161,20 +143,32 @@ export class Dispatcher {
 
   async #follow(): Promise<void> {
     const { bus, clock, eventLog } = this.#options;
-    const after = this.#recent.through;
+    const after = await eventLog.latestId();
+    this.#resetRecent(after);
+    // This task does not return while it succeeds.
+    this.#failing.delete("follow");
     const options = { log: eventLog, bus, clock, after, batchMax: FOLLOW_BATCH, signal: this.#stop.signal };
     for await (const { events, through, hasGap } of followEvents(options)) {
-      // The endpoints read what follows the gap from the log.
-      if (hasGap) this.#recent.reset(through);
+      if (hasGap) this.#resetRecent(through);
       else this.#recent.add(events, through);
-      for (const endpoint of this.#endpoints.values()) endpoint.wake();
+      this.#wakeEndpoints();
     }
+  }
+
+  /** Keeps only events after `position` in memory. The endpoints read earlier ones from the log. */
+  #resetRecent(position: number): void {
+    this.#recent.reset(position);
+    this.#wakeEndpoints();
+  }
+
+  #wakeEndpoints(): void {
+    for (const endpoint of this.#endpoints.values()) endpoint.wake();
   }
 
   async #renew(): Promise<void> {
     const { database, nodeId } = this.#options;
     await renewNode(database, nodeId, LEASE_MS);
-    await this.#endUndeliverable();
+    await this.#endOutdated();
     const held = [...this.#endpoints.keys()];
     const claimed = await claimWebhooks(database, nodeId, held, this.#activeEndpoints().length);
     for (const target of claimed) this.#open(target);
@@ -183,14 +177,15 @@ export class Dispatcher {
     for (const endpoint of active.slice(0, Math.max(0, surplus))) endpoint.end();
   }
 
-  /** Endpoints that end may wait for an answer, and must not take the place of others meanwhile. */
+  /** An endpoint that is ending may wait for an answer for seconds. It does not count towards the share of the node. */
   #activeEndpoints = (): Endpoint[] => [...this.#endpoints.values()].filter(({ isEnding }) => !isEnding);
 
-  /** Without events, an endpoint does not notice that its webhook was deleted or disabled. */
-  async #endUndeliverable(): Promise<void> {
+  /** Without events of its types, an endpoint does not notice that its webhook was changed, deleted or disabled. */
+  async #endOutdated(): Promise<void> {
     const { database, nodeId } = this.#options;
-    const deliverable = await selectDeliverable(database, nodeId, [...this.#endpoints.keys()]);
-    for (const [webhookId, endpoint] of this.#endpoints) if (!deliverable.has(webhookId)) endpoint.end();
+    const revisions = await selectDeliverable(database, nodeId, [...this.#endpoints.keys()]);
+    for (const [webhookId, endpoint] of this.#endpoints)
+      if (revisions.get(webhookId) !== endpoint.revision) endpoint.end();
   }
 
   #open(target: Target): void {
@@ -205,7 +200,7 @@ export class Dispatcher {
     }
   }
 
-  /** Leaves a webhook to the other nodes. If this fails, it is claimed again. */
+  /** Releases a webhook, so that any node can claim it. If this fails, this node claims it again. */
   async #release(webhookId: string): Promise<void> {
     const { database, nodeId, bus, log } = this.#options;
     try {
@@ -227,11 +222,11 @@ export class Dispatcher {
     this.#waiting = await countWaiting(this.#options.database, this.#options.nodeId);
   }
 
-  /** Runs a task again and again, until it returns "done" or the dispatcher stops. Logs the first of consecutive failures. */
+  /** Runs a task repeatedly until the dispatcher stops. Logs the first of consecutive failures. */
   async #repeat(
     name: string,
     pauseMs: number,
-    task: () => Promise<unknown>,
+    task: () => Promise<void>,
     wakeUp: WakeUp = new WakeUp(),
   ): Promise<void> {
     const { clock, log } = this.#options;
@@ -239,14 +234,16 @@ export class Dispatcher {
     const onAbort = () => wakeUp.wake();
     signal.addEventListener("abort", onAbort);
     while (!signal.aborted) {
+      let waitMs = pauseMs;
       try {
-        if ((await task()) === "done") break;
+        await task();
         this.#failing.delete(name);
       } catch (err) {
+        waitMs = TASK_RETRY_MS;
         if (!this.#failing.has(name)) log.warn({ err, task: name }, "webhooks could not be processed");
         this.#failing.add(name);
       }
-      if (!signal.aborted) await wakeUp.wait(clock, pauseMs);
+      if (!signal.aborted) await wakeUp.wait(clock, waitMs);
     }
     signal.removeEventListener("abort", onAbort);
   }

@@ -2,24 +2,25 @@ import type { EventLog } from "../../event-log/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
+import type { SecretSeal } from "../../ports/secret-seal.ts";
 import type { WebhookAnswer, WebhookOut } from "../../ports/webhook-out.ts";
 import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
 import { isDelivered, judgeAttempt } from "./outcome.ts";
 import type { Permit, Permits } from "./permits.ts";
 import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
 import type { ResultWriter } from "./result-writer.ts";
-import { signDelivery } from "./signature.ts";
+import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
 import { Slots } from "./slots.ts";
 import { WakeUp } from "./wake-up.ts";
 
 /** Attempts at the same time, and those of them that may be retries. */
 const ATTEMPTS_MAX = 4;
 /**
- * The next event is sent when the previous one was answered, or this time after it was sent. So a slow answer delays the
- * others little, and they still arrive in order.
+ * The next event is sent when all earlier ones were answered, or this time after the previous one was sent. So a slow
+ * answer delays later events little, and they still arrive in order.
  */
 const OVERLAP_AFTER_MS = 250;
-/** Events that may wait for the end of an earlier one, before no further one is sent. */
+/** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
 const UNSETTLED_MAX = 1_000;
 const RETRIES_MAX = 2;
 const RETRIES_PER_READ = 50;
@@ -29,38 +30,42 @@ const STORE_RETRY_MS = 1_000;
 const UNAVAILABLE_RETRY_MS = 500;
 /** First attempts wait while this many results are not written. */
 const UNWRITTEN_MAX = 2_000;
-/** Ids that are read again at most after a restart, if the webhook does not select them. */
+/** The position is stored at the latest after this many ids of other types, which a restart reads again. */
 const UNSAVED_IDS_MAX = 1_000;
 
-export interface EndpointPorts {
+/** What the dispatcher passes on to its endpoints. */
+export interface DeliveryPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly out: Pick<WebhookOut, "post">;
+  readonly seal: Pick<SecretSeal, "open">;
   readonly eventLog: Pick<EventLog, "readAfter">;
+}
+
+export interface EndpointPorts extends DeliveryPorts {
   readonly recent: RecentEvents;
   readonly permits: Pick<Permits, "request">;
   readonly results: Pick<ResultWriter, "add" | "advance" | "flushed" | "size">;
   /** Attempts of endpoints whose last attempt failed have slots of their own, so that they do not delay the others. */
   readonly slots: { readonly healthy: Slots; readonly failing: Slots; readonly reads: Slots };
   readonly retryDelaysMs: readonly number[];
-  readonly readTarget: (webhookId: string) => Promise<Target | null>;
   readonly readRetries: (
     webhookId: string,
     page: { readonly now: number; readonly limit: number },
   ) => Promise<{ readonly due: readonly Message[]; readonly nextAt: number | null }>;
-  readonly openSecret: (sealed: string, webhookId: string) => string;
   readonly count: (result: "delivered" | "failed" | "postponed") => void;
 }
 
 /**
- * Delivers to one webhook, until it is stopped, or the webhook is deleted or disabled, or belongs to another node. Events
- * are sent once in the order of the log. What fails is stored, and repeated besides.
+ * Delivers to one webhook. Each event is attempted once in the order of the log; failed ones are stored and retried beside
+ * that. The endpoint ends when it is stopped, or when the webhook was changed, deleted or disabled, or belongs to another
+ * node. After a change, the dispatcher opens a new endpoint.
  */
 export class Endpoint {
   readonly #ports: EndpointPorts;
-  #target: Target;
-  #secrets: readonly { readonly secret: string; readonly until: number }[];
+  readonly #target: Target;
+  readonly #secrets: Secrets;
   #position: number;
   #savedPosition: number;
   #streak: FailureStreak;
@@ -68,7 +73,7 @@ export class Endpoint {
   #pausedUntil = 0;
   #nextRetryAt: number | null = 0;
   #isEnding = false;
-  /** Events that were started, in order. Those behind one that is running are not stored as position. */
+  /** Started events in the order of the log. The stored position is before the first one that is not done. */
   readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #slots = new Slots(ATTEMPTS_MAX);
@@ -85,7 +90,7 @@ export class Endpoint {
   constructor(ports: EndpointPorts, target: Target) {
     this.#ports = ports;
     this.#target = target;
-    this.#secrets = this.#openSecrets(target);
+    this.#secrets = openSecrets(this.#ports.seal, target.webhookId, target);
     this.#position = target.position;
     this.#savedPosition = target.position;
     this.#streak = target.streak;
@@ -97,12 +102,17 @@ export class Endpoint {
     });
   }
 
+  /** Number of the last change by the customer that this endpoint knows. */
+  get revision(): number {
+    return this.#target.revision;
+  }
+
   /** Whether no further attempt will begin. */
   get isEnding(): boolean {
     return this.#isEnding;
   }
 
-  /** New events are in memory. */
+  /** Call it when new events are in memory. */
   wake(): void {
     this.#events.wake();
   }
@@ -141,6 +151,8 @@ export class Endpoint {
       if (this.#isEnding || this.#pausedUntil > clock.now()) return 0;
       this.#start(event);
     }
+    // The events after the last one are of other types, unless the customer has changed the types.
+    if (through > this.#position && !(await this.#isPermitted())) return 0;
     this.#position = Math.max(this.#position, through);
     this.#settle();
     return isComplete ? null : 0;
@@ -184,7 +196,7 @@ export class Endpoint {
     this.#running.add(running);
   }
 
-  /** Stores the position before the first event that was not attempted. */
+  /** Stores the position before the first event that is not done. */
   #settle(): void {
     let through = this.#savedPosition;
     while (this.#unsettled[0]?.isDone === true) through = this.#unsettled.shift()?.id ?? through;
@@ -229,8 +241,7 @@ export class Endpoint {
       });
     const queue = [...page.due];
     const sendQueue = async (): Promise<void> => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift())
-        if (!(await this.#attempt(next))) queue.length = 0;
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) await this.#attempt(next);
     };
     await Promise.all(Array.from({ length: RETRIES_MAX }, sendQueue));
     this.#planRetry(page.due.length > 0 ? clock.now() : page.nextAt);
@@ -243,7 +254,7 @@ export class Endpoint {
     this.#retries.wake();
   }
 
-  /** Returns false if the message was not sent, because this endpoint ends. */
+  /** Returns false if the message was not sent, because this endpoint ends or the receiver asked for a delay. */
   #attempt(message: Message, setSent: (isSent: boolean) => void = () => {}): Promise<boolean> {
     return this.#slots.run(() => this.#sendWhenAvailable(message, setSent));
   }
@@ -254,7 +265,7 @@ export class Endpoint {
       const shared = this.#streak.count === 0 ? slots.healthy : slots.failing;
       const result = await shared.run(() => this.#send(message, setSent));
       if (result !== "unavailable") return result === "attempted";
-      // The receiver is not at fault, so this is no attempt. Other endpoints use the slot meanwhile.
+      // The receiver is not at fault, so this does not count as an attempt. Other endpoints use the slot meanwhile.
       setSent(false);
       count("postponed");
       await clock.sleep(UNAVAILABLE_RETRY_MS * (0.5 + random.uniform()));
@@ -266,6 +277,8 @@ export class Endpoint {
     setSent: (isSent: boolean) => void,
   ): Promise<"attempted" | "not_permitted" | "unavailable"> {
     const { clock } = this.#ports;
+    // A Retry-After may have arrived during the read or the wait for a slot. The retry is read again after the delay.
+    if (message.attempts > 0 && clock.now() < this.#pausedUntil) return "not_permitted";
     if (!(await this.#isPermitted())) return "not_permitted";
     setSent(true);
     const startedAt = clock.now();
@@ -277,17 +290,15 @@ export class Endpoint {
     return "attempted";
   }
 
-  /** Whether an attempt may begin now. Reads the webhook again if the customer has changed it. */
+  /** Whether the webhook is unchanged, so that an attempt may begin now. Otherwise the endpoint ends. */
   async #isPermitted(): Promise<boolean> {
-    const { clock, permits, readTarget } = this.#ports;
-    const { webhookId } = this.#target;
+    const { clock, permits } = this.#ports;
+    const { webhookId, revision } = this.#target;
     while (!this.#isEnding) {
-      const permit = this.#permit;
-      if (permit?.revision === this.#target.revision && clock.monotonic() < permit.until) return true;
+      if (this.#permit !== null && clock.monotonic() < this.#permit.until) return true;
       try {
         this.#permit = await permits.request(webhookId);
-        if (this.#permit === null) this.end();
-        else if (this.#permit.revision !== this.#target.revision) await this.#reload(await readTarget(webhookId));
+        if (this.#permit?.revision !== revision) this.end();
       } catch (err) {
         this.#ports.log.warn({ err, webhook_id: webhookId }, "a webhook could not be read");
         await clock.sleep(STORE_RETRY_MS);
@@ -296,28 +307,8 @@ export class Endpoint {
     return false;
   }
 
-  async #reload(target: Target | null): Promise<void> {
-    if (target === null || target.webhookId !== this.#target.webhookId) return this.end();
-    this.#target = target;
-    this.#secrets = this.#openSecrets(target);
-    this.#streak = target.streak;
-    this.#position = Math.max(this.#position, target.position);
-    this.#planRetry(this.#ports.clock.now());
-  }
-
-  #openSecrets({ webhookId, sealedSecret, sealedPreviousSecret, previousSecretUntil }: Target) {
-    const { openSecret } = this.#ports;
-    const current = { secret: openSecret(sealedSecret, webhookId), until: Number.POSITIVE_INFINITY };
-    if (sealedPreviousSecret === null) return [current];
-    return [current, { secret: openSecret(sealedPreviousSecret, webhookId), until: previousSecretUntil ?? 0 }];
-  }
-
   #post({ eventId, body }: Message, sentAt: number): Promise<WebhookAnswer> {
-    const secrets = this.#secrets.filter(({ until }) => sentAt < until).map(({ secret }) => secret);
-    const headers = createHeaders(
-      { id: `evt_${eventId}`, sentAt, body },
-      secrets as unknown as readonly [string, ...string[]],
-    );
+    const headers = signDelivery({ id: `evt_${eventId}`, sentAt, body }, this.#secrets);
     const { url, customerId } = this.#target;
     return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId });
   }
@@ -346,15 +337,3 @@ const toMessage = ({ id, type, body }: RecentEvent): Message => ({
   attempts: 0,
   firstAttemptAt: null,
 });
-
-/** Headers of a delivery. */
-export function createHeaders(
-  content: Parameters<typeof signDelivery>[0],
-  secrets: Parameters<typeof signDelivery>[1],
-): Record<string, string> {
-  return {
-    "content-type": "application/json",
-    "user-agent": "Parallax-Webhooks/1.0",
-    ...signDelivery(content, secrets),
-  };
-}

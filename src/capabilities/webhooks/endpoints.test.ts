@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { after } from "node:test";
 import { Webhook } from "standardwebhooks";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import { openReceiver } from "../../../test/support/webhooks/event-receiver.ts";
@@ -7,15 +6,6 @@ import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { createLoopbackWebhookOut } from "../../../test/support/webhooks/loopback-webhook-out.ts";
 import { openWebhooks, waitFor } from "../../../test/support/webhooks/webhook-harness.ts";
 import type { WebhookOut, WebhookRequest } from "../../ports/webhook-out.ts";
-
-const receivers: { close(): Promise<void> }[] = [];
-after(() => Promise.all(receivers.map((receiver) => receiver.close())));
-
-async function receive(...parameters: Parameters<typeof openReceiver>) {
-  const receiver = await openReceiver(...parameters);
-  receivers.push(receiver);
-  return receiver;
-}
 
 /** Holds every request to a URL with "/dead", until the test ends. */
 function createHangingOut(): WebhookOut & { readonly held: WebhookRequest[]; readonly answered: WebhookRequest[] } {
@@ -63,44 +53,44 @@ eachDatabase(
 );
 
 eachDatabase("nothing is sent after the deletion, during a storm of retries", async (database) => {
-  const receiver = await receive((_received, response) => response.writeHead(500).end());
+  const receiver = await openReceiver((response) => response.writeHead(500).end());
   const harness = await openWebhooks(database, { retryDelaysMs: Array<number>(1_000).fill(1) });
   const { webhookId } = await harness.register(receiver.url);
   harness.start();
   await harness.append(50);
-  await waitFor(() => receiver.received.length > 200);
+  await waitFor(() => receiver.requests.length > 200);
   await harness.service.remove(harness.customerId, webhookId);
   // Attempts that ran at this time have arrived when a later event of another webhook has.
-  const control = await receive();
+  const control = await openReceiver();
   await harness.register(control.url);
   await harness.append();
-  await waitFor(() => control.received.length === 1);
-  const count = receiver.received.length;
+  await waitFor(() => control.requests.length === 1);
+  const count = receiver.requests.length;
   await harness.append(5);
-  await waitFor(() => control.received.length === 6);
-  assert.equal(receiver.received.length, count);
+  await waitFor(() => control.requests.length === 6);
+  assert.equal(receiver.requests.length, count);
   assert.deepEqual(await database.query("select 1 from webhook_deliveries where webhook_id = $1", [webhookId]), []);
 });
 
 eachDatabase("a disabled webhook receives nothing, and its retries are canceled", async (database) => {
-  const receiver = await receive((_received, response) => response.writeHead(500).end());
+  const receiver = await openReceiver((response) => response.writeHead(500).end());
   const harness = await openWebhooks(database, { retryDelaysMs: Array<number>(1_000).fill(1) });
   const { webhookId } = await harness.register(receiver.url);
   harness.start();
   await harness.append(3);
-  await waitFor(() => receiver.received.length > 20);
+  await waitFor(() => receiver.requests.length > 20);
   await harness.service.change(harness.customerId, webhookId, { enabled: false });
   const page = { before: 1e9, limit: 10 };
   await waitFor(async () => {
     const deliveries = await harness.service.deliveries(harness.customerId, webhookId, page);
     return deliveries.length > 0 && deliveries.every(({ status }) => status === "canceled");
   });
-  const count = receiver.received.length;
-  receiver.state.behaviour = (_received, response) => response.end();
+  const count = receiver.requests.length;
+  receiver.state.respond = (response) => response.end();
   await harness.append(2);
   await harness.service.change(harness.customerId, webhookId, { enabled: true });
   await harness.append(1);
-  await waitFor(() => receiver.received.length > count);
+  await waitFor(() => receiver.requests.length > count);
   assert.deepEqual(receiver.idsOn("/").slice(count), ["6"]);
 });
 
@@ -123,8 +113,21 @@ eachDatabase("disabled endpoints that still wait for an answer take no place of 
   await out.close();
 });
 
+eachDatabase("after a change of the event types, every later event of the new types is delivered", async (database) => {
+  const receiver = await openReceiver();
+  const harness = await openWebhooks(database);
+  const { webhookId } = await harness.register(receiver.url);
+  harness.start();
+  await harness.append();
+  await waitFor(() => receiver.requests.length === 1);
+  await harness.service.change(harness.customerId, webhookId, { events: ["whale_alert"] });
+  await harness.append(3, { type: "whale_alert" });
+  await waitFor(() => receiver.requests.length === 4);
+  assert.deepEqual(receiver.idsOn("/"), ["1", "2", "3", "4"]);
+});
+
 eachDatabase("410 disables the webhook", async (database) => {
-  const receiver = await receive((_received, response) => response.writeHead(410).end());
+  const receiver = await openReceiver((response) => response.writeHead(410).end());
   const harness = await openWebhooks(database);
   await harness.register(receiver.url);
   harness.start();
@@ -132,26 +135,26 @@ eachDatabase("410 disables the webhook", async (database) => {
   await waitFor(async () => (await harness.service.list(harness.customerId))[0]?.enabled === false);
   await harness.append(3);
   const [webhook] = await harness.service.list(harness.customerId);
-  assert.deepEqual([webhook?.failureCount, receiver.received.length], [1, 1]);
+  assert.deepEqual([webhook?.failureCount, receiver.requests.length], [1, 1]);
 });
 
 eachDatabase("during a roll, both secrets verify; without one, only the current", async (database) => {
-  const receiver = await receive();
+  const receiver = await openReceiver();
   const harness = await openWebhooks(database);
   const { webhookId, newSecret } = await harness.register(receiver.url);
   harness.start();
   await harness.append();
-  await waitFor(() => receiver.received.length === 1);
+  await waitFor(() => receiver.requests.length === 1);
   const rolled = await harness.service.change(harness.customerId, webhookId, { rollSecret: true });
   await harness.append();
-  await waitFor(() => receiver.received.length === 2);
+  await waitFor(() => receiver.requests.length === 2);
   await database.query("update webhooks set previous_secret_until = now(), revision = revision + 1");
   // A permit of the earlier revision is valid for a short time.
   await harness.service.change(harness.customerId, webhookId, {});
   await harness.append();
-  await waitFor(() => receiver.received.length === 3);
+  await waitFor(() => receiver.requests.length === 3);
   const accepts = (secret: string | null, index: number): boolean => {
-    const { body, headers } = receiver.received[index] ?? assert.fail();
+    const { body, headers } = receiver.requests[index] ?? assert.fail();
     try {
       new Webhook(secret ?? "").verify(body, headers);
       return true;
@@ -170,7 +173,7 @@ eachDatabase("during a roll, both secrets verify; without one, only the current"
 });
 
 eachDatabase("a plan without webhooks receives nothing", async (database) => {
-  const receiver = await receive();
+  const receiver = await openReceiver();
   const harness = await openWebhooks(database);
   await harness.register(`${receiver.url}/free`);
   await database.query("update customers set plan = 'free'");
@@ -181,12 +184,12 @@ eachDatabase("a plan without webhooks receives nothing", async (database) => {
   await harness.service.register("cus-other", registration);
   harness.start();
   await harness.append(5);
-  await waitFor(() => receiver.received.length === 5);
+  await waitFor(() => receiver.requests.length === 5);
   assert.deepEqual(receiver.idsOn("/free"), []);
 });
 
 onPostgres("a second node takes over the webhooks of a killed one, and nothing is lost", async (database) => {
-  const receiver = await receive();
+  const receiver = await openReceiver();
   const harness = await openWebhooks(database);
   for (let index = 0; index < 6; index++) await harness.register(`${receiver.url}/${index}`);
   // A killed node sends nothing and does not release its webhooks.
@@ -200,7 +203,7 @@ onPostgres("a second node takes over the webhooks of a killed one, and nothing i
   await waitFor(async () => {
     // The first node renews its lease, as a killed one would not.
     await database.query("update webhook_nodes set expires_at = now() - interval '1 second' where node_id = 'node-0'");
-    return receiver.received.length >= 60;
+    return receiver.requests.length >= 60;
   });
   const ids = Array.from({ length: 10 }, (_, index) => String(index + 1));
   for (let index = 0; index < 6; index++) assert.deepEqual([...new Set(receiver.idsOn(`/${index}`))], ids);
@@ -208,7 +211,7 @@ onPostgres("a second node takes over the webhooks of a killed one, and nothing i
 });
 
 onPostgres("two nodes share the webhooks, and each event is sent once", async (database) => {
-  const receiver = await receive();
+  const receiver = await openReceiver();
   const harness = await openWebhooks(database);
   for (let index = 0; index < 10; index++) await harness.register(`${receiver.url}/${index}`);
   const first = harness.start();
@@ -216,11 +219,11 @@ onPostgres("two nodes share the webhooks, and each event is sent once", async (d
   const second = harness.start();
   await waitFor(() => first.figures.webhooks === 5 && second.figures.webhooks === 5);
   await harness.append(100);
-  await waitFor(() => receiver.received.length === 1_000);
+  await waitFor(() => receiver.requests.length === 1_000);
   await harness.stop(first);
   await waitFor(() => second.figures.webhooks === 10);
   await harness.append(1);
-  await waitFor(() => receiver.received.length === 1_010);
+  await waitFor(() => receiver.requests.length === 1_010);
   const ids = Array.from({ length: 101 }, (_, index) => String(index + 1));
   for (let index = 0; index < 10; index++) assert.deepEqual(receiver.idsOn(`/${index}`), ids);
 });

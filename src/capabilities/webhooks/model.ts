@@ -3,16 +3,16 @@ import type { EventType } from "../../event-log/index.ts";
 export const WEBHOOKS_PER_CUSTOMER_MAX = 10;
 export const URL_LENGTH_MAX = 2_048;
 export const SECRET_LENGTH_MAX = 256;
-/** Time for which a replaced secret also signs. */
+/** Time for which a replaced secret still signs. */
 export const SECRET_OVERLAP_MS = 86_400_000;
 /** Time between two test deliveries of a webhook. */
 export const TEST_INTERVAL_MS = 10_000;
 /** Longest time of an attempt. */
 export const ATTEMPT_MS_MAX = 10_000;
 export const DELIVERIES_PER_PAGE_MAX = 100;
-/** Days for which ended deliveries are kept. */
+/** Days for which deliveries that wait for no retry are kept. */
 export const DELIVERY_DAYS = 3;
-/** Bus topic of new and changed webhooks. */
+/** Bus topic that announces new, changed and released webhooks. */
 export const WEBHOOKS_TOPIC = "webhooks";
 
 /** Delays before the retries, milliseconds. */
@@ -35,23 +35,30 @@ export interface Webhook {
 /** Failed attempts without a success in between. */
 export interface FailureStreak {
   readonly count: number;
-  /** Unix milliseconds of the first and of the last failure; null without failures. */
+  /** Time of the first failure in Unix milliseconds; null without failures. */
   readonly since: number | null;
+  /** Time of the last failure in Unix milliseconds; null without failures. */
   readonly lastAt: number | null;
 }
 
+/** The stored secrets of a webhook, sealed with its id as owner. */
+export interface SealedSecrets {
+  readonly sealedSecret: string;
+  /** Null if the secret was never replaced. */
+  readonly sealedPreviousSecret: string | null;
+  /** Unix milliseconds until which the previous secret also signs. */
+  readonly previousSecretUntil: number | null;
+}
+
 /** What the node that delivers needs to know of a webhook. */
-export interface Target {
+export interface Target extends SealedSecrets {
   readonly webhookId: string;
   readonly customerId: string;
   readonly url: string;
   readonly events: readonly EventType[];
-  readonly sealedSecret: string;
-  readonly sealedPreviousSecret: string | null;
-  readonly previousSecretUntil: number | null;
   readonly revision: number;
   readonly streak: FailureStreak;
-  /** Id of the last event that was delivered or skipped. */
+  /** All events up to this id were attempted once, or are of other types. */
   readonly position: number;
 }
 

@@ -5,7 +5,7 @@ import type { Delivery, Message, Target } from "./model.ts";
 const DELETE_ROWS_MAX = 5_000;
 const DELETE_BATCHES_MAX = 200;
 
-/** The plan includes webhooks, and the account is not canceled. */
+/** Condition: the plan of the customer includes webhooks, and the account is not canceled. */
 const IS_ENTITLED = `exists (select from customers where customers.customer_id = webhooks.customer_id
   and plan <> 'free' and status <> 'canceled')`;
 
@@ -26,7 +26,7 @@ const toTarget = ({ count, since, lastAt, previousSecretUntil, ...row }: TargetR
   streak: { count, since: since?.getTime() ?? null, lastAt: lastAt?.getTime() ?? null },
 });
 
-/** Announces that the node is alive for `leaseMs` of the database clock. */
+/** Extends the lease of the node to `leaseMs` from now, by the database clock. */
 export async function renewNode(database: Database, nodeId: string, leaseMs: number): Promise<void> {
   await database.query(
     `with gone as (delete from webhook_nodes where expires_at < clock_timestamp() - interval '1 hour')
@@ -48,8 +48,8 @@ export async function selectShare(database: Database): Promise<number> {
 /**
  * Takes webhooks without a live holder, up to the share of this node.
  *
- * @param held  the ids of those that it has not released
- * @param activeCount  how many of them it still delivers
+ * @param held  ids of the webhooks that the node has and has not released
+ * @param activeCount  how many of them may still begin attempts
  */
 export async function claimWebhooks(
   database: Database,
@@ -60,7 +60,7 @@ export async function claimWebhooks(
   const rows = await database.query<TargetRow>(
     `update webhooks set holder = $1 where webhook_id in (
        select webhook_id from webhooks
-       where enabled and ${IS_ENTITLED} and webhook_id <> all($2::text[]) and (holder is null or holder = $1
+       where enabled and ${IS_ENTITLED} and webhook_id <> all($2::text[]) and (holder = $1
          or not exists (select from webhook_nodes where node_id = holder and expires_at > clock_timestamp()))
        order by webhook_id
        limit greatest(0, (${SHARE}) - $3::int8)
@@ -71,7 +71,7 @@ export async function claimWebhooks(
   return rows.map(toTarget);
 }
 
-/** Leaves webhooks to the other nodes, and cancels the retries of those that are disabled. */
+/** Gives webhooks up, so that any node can claim them. Cancels the retries of disabled ones. */
 export async function releaseWebhooks(
   database: Database,
   nodeId: string,
@@ -105,14 +105,6 @@ export async function selectDeliverable(
   return new Map(rows.map(({ webhookId, revision }) => [webhookId, revision]));
 }
 
-export async function selectTarget(database: Database, nodeId: string, webhookId: string): Promise<Target | null> {
-  const [row] = await database.query<TargetRow>(
-    `select ${TARGET_COLUMNS} from webhooks where webhook_id = $1 and holder = $2 and enabled`,
-    [webhookId, nodeId],
-  );
-  return row === undefined ? null : toTarget(row);
-}
-
 /** A delivery that waits for a retry. The body is null if it is not due. */
 type WaitingRow = Omit<Message, "firstAttemptAt" | "body"> & {
   readonly body: string | null;
@@ -136,22 +128,23 @@ export async function selectRetries(
   const due = rows.flatMap(({ body, firstAttemptAt, nextAttemptAt: _, ...row }) =>
     body === null ? [] : [{ ...row, body, firstAttemptAt: firstAttemptAt.getTime() }],
   );
-  // After a full page of due retries, the page is read again at once.
+  // If the page is full of due retries, `nextAt` is null, and the caller reads the next page after it has sent them.
   return { due, nextAt: rows.find(({ body }) => body === null)?.nextAttemptAt.getTime() ?? null };
 }
 
-/** What is known of a webhook after attempts. Null fields do not change. */
+/** What attempts have changed of a webhook. */
 export interface WebhookState {
   readonly webhookId: string;
   readonly revision: number;
   readonly position: number;
+  /** Null if no attempt has ended. */
   readonly streak: Target["streak"] | null;
   readonly disables: boolean;
 }
 
 export interface DeliveryState extends Delivery {
   readonly webhookId: string;
-  /** Stored only while the delivery waits for a retry. */
+  /** Stored only if the status is `retrying`. */
   readonly body: string;
 }
 

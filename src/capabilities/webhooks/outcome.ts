@@ -12,21 +12,20 @@ const PAUSE_MS_MAX = HOUR_MS;
 /** A delay is lengthened by up to this share, so that deliveries that failed together are not repeated together. */
 const JITTER = 0.1;
 const GONE = 410;
-const RESPONSE_HEAD_LENGTH_MAX = 1_024;
 
 /** The result of an attempt. */
 export interface Outcome {
   readonly delivery: Delivery;
   readonly streak: FailureStreak;
   readonly disables: boolean;
-  /** Unix milliseconds until which the receiver wants no request; null if it did not say so. */
+  /** Unix milliseconds until which the receiver asks for no requests, at most an hour ahead; null if it does not ask. */
   readonly pausedUntil: number | null;
 }
 
 export const isDelivered = (answer: WebhookAnswer): boolean =>
   answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
 
-/** Decides what follows from an attempt that began at `startedAt` and ended at `endedAt`, in Unix milliseconds. */
+/** Decides what follows from an attempt. `startedAt` and `endedAt` are Unix milliseconds. */
 export function judgeAttempt(
   message: Message,
   answer: WebhookAnswer,
@@ -47,7 +46,7 @@ export function judgeAttempt(
     lastAttemptAt: startedAt,
     latencyMs: Math.round(latencyMs),
     responseStatus: answer.kind === "answered" ? answer.status : null,
-    responseHead: answer.kind === "answered" ? toStorableText(answer.bodyHead) : null,
+    responseHead: answer.kind === "answered" ? answer.bodyHead : null,
   };
   if (isDelivered(answer))
     return {
@@ -81,7 +80,3 @@ function addFailure({ count, since, lastAt }: FailureStreak, at: number): Failur
   const isContinued = since !== null && lastAt !== null && at - lastAt <= STREAK_GAP_MS;
   return { count: count + 1, since: isContinued ? since : at, lastAt: at };
 }
-
-/** PostgreSQL cannot store NUL. */
-const toStorableText = (text: string): string =>
-  text.slice(0, RESPONSE_HEAD_LENGTH_MAX).replaceAll("\0", "\ufffd").toWellFormed();

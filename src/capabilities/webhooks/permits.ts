@@ -1,12 +1,12 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** Time for which a permit is valid. A change of a webhook has taken effect on all nodes after it. */
+/** Time for which a permit is valid. This long after a change of a webhook, no node acts by the old state. */
 export const PERMIT_MS = 50;
 
 /** Returns the revisions of those webhooks to which this node may deliver now. */
 export type ReadDeliverable = (webhookIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
-/** Permission to begin attempts until `until` in monotonic milliseconds. */
+/** Permission to begin attempts until `until`, in monotonic milliseconds. */
 export interface Permit {
   readonly revision: number;
   readonly until: number;

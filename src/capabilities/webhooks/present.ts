@@ -2,7 +2,7 @@ import type { Delivery, Webhook } from "./model.ts";
 import { isDelivered } from "./outcome.ts";
 import type { ChangedWebhook, TestResult } from "./service.ts";
 
-/** What customers see of a failure without a response. The reason would tell what is behind an address. */
+/** Text for every failure without a response. The reason would reveal what is behind an address. */
 const NO_RESPONSE = "No valid response arrived within 10 seconds";
 
 /** Creates the Webhook object of the API. */
@@ -17,7 +17,7 @@ export function presentWebhook(webhook: Webhook) {
   };
 }
 
-/** Adds the secret that the service has just made. */
+/** Creates the ChangedWebhook object of the API: with the secret only if the service has just made one. */
 export const presentChangedWebhook = ({ newSecret, ...webhook }: ChangedWebhook) => ({
   ...presentWebhook(webhook),
   ...(newSecret === null ? {} : { secret: newSecret }),
@@ -44,7 +44,7 @@ export function presentDelivery(delivery: Delivery) {
 export const presentTest = ({ answer, latencyMs }: TestResult) => ({
   delivered: isDelivered(answer),
   response_status: answer.kind === "answered" ? answer.status : null,
-  response_head: answer.kind === "answered" ? answer.bodyHead.toWellFormed() : null,
+  response_head: answer.kind === "answered" ? answer.bodyHead : null,
   problem: answer.kind === "answered" ? null : NO_RESPONSE,
   latency_ms: latencyMs,
 });

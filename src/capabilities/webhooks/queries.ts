@@ -1,6 +1,6 @@
 import type { EventType } from "../../event-log/index.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
-import type { Delivery, Webhook } from "./model.ts";
+import type { Delivery, SealedSecrets, Webhook } from "./model.ts";
 
 const COLUMNS = `webhook_id as "webhookId", url, events, enabled, failure_count as "failureCount", created_at as "createdAt"`;
 type WebhookRow = Omit<Webhook, "createdAt"> & { readonly createdAt: Date };
@@ -79,7 +79,7 @@ export async function updateWebhook(
   webhookId: string,
   { enabled, events, sealedSecret, previousSecretUntil }: WebhookChange,
 ): Promise<Webhook | null> {
-  const [row] = await transaction.query<WebhookRow>(
+  const [row] = await transaction.query<WebhookRow & { readonly isRestarted: boolean }>(
     `with old as (select webhook_id, coalesce($3::bool, false) and not enabled as is_restarted from webhooks
        where webhook_id = $1 and customer_id = $2 for no key update)
      update webhooks set
@@ -96,28 +96,29 @@ export async function updateWebhook(
        revision = webhooks.revision + 1
      from old where old.webhook_id = webhooks.webhook_id
      returning webhooks.webhook_id as "webhookId", webhooks.url, webhooks.events, webhooks.enabled,
-       webhooks.failure_count as "failureCount", webhooks.created_at as "createdAt"`,
+       webhooks.failure_count as "failureCount", webhooks.created_at as "createdAt",
+       is_restarted as "isRestarted"`,
     [webhookId, customerId, enabled, events, sealedSecret, previousSecretUntil],
   );
   if (row === undefined) return null;
-  if (!row.enabled) await cancelRetries(transaction, [webhookId]);
-  return toWebhook(row);
+  const { isRestarted, ...webhook } = row;
+  // A node that was killed after it had disabled the webhook has not canceled the retries.
+  if (isRestarted || !webhook.enabled) await cancelRetries(transaction, webhookId);
+  return toWebhook(webhook);
 }
 
-async function cancelRetries(transaction: Transaction, webhookIds: readonly string[]): Promise<void> {
+async function cancelRetries(transaction: Transaction, webhookId: string): Promise<void> {
   await transaction.query(
     `update webhook_deliveries set status = 'canceled', next_attempt_at = null, body = null
-     where webhook_id = any($1::text[]) and next_attempt_at is not null`,
-    [webhookIds],
+     where webhook_id = $1 and next_attempt_at is not null`,
+    [webhookId],
   );
 }
 
-export interface TestTarget {
+export interface TestTarget extends SealedSecrets {
   readonly url: string;
-  readonly secret: string;
-  readonly previousSecret: string | null;
-  readonly previousSecretUntil: Date | null;
 }
+type TestTargetRow = Omit<TestTarget, "previousSecretUntil"> & { readonly previousSecretUntil: Date | null };
 
 /**
  * Reserves a test delivery. Returns null if the webhook does not exist, and the milliseconds to wait if the last test was
@@ -130,14 +131,15 @@ export async function reserveTest(
   { now, intervalMs }: { readonly now: number; readonly intervalMs: number },
 ): Promise<TestTarget | { readonly waitMs: number } | null> {
   const parameters = [webhookId, customerId, now];
-  const [target] = await database.query<Pick<TestTarget, keyof TestTarget>>(
+  const [target] = await database.query<TestTargetRow>(
     `update webhooks set last_test_at = to_timestamp($3::float8 / 1000)
      where webhook_id = $1 and customer_id = $2
        and coalesce(last_test_at <= to_timestamp(($3::float8 - $4::float8) / 1000), true)
-     returning url, secret, previous_secret as "previousSecret", previous_secret_until as "previousSecretUntil"`,
+     returning url, secret as "sealedSecret", previous_secret as "sealedPreviousSecret",
+       previous_secret_until as "previousSecretUntil"`,
     [...parameters, intervalMs],
   );
-  if (target !== undefined) return target;
+  if (target !== undefined) return { ...target, previousSecretUntil: target.previousSecretUntil?.getTime() ?? null };
   const [last] = await database.query<{ at: Date }>(
     "select last_test_at as at from webhooks where webhook_id = $1 and customer_id = $2",
     [webhookId, customerId],

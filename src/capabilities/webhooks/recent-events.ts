@@ -23,7 +23,7 @@ export class RecentEvents {
   #floor = 0;
   #through = 0;
 
-  /** All events after this id and up to `through` are in memory. */
+  /** All events with ids above `floor`, up to and including `through`, are in memory. */
   get floor(): number {
     return this.#floor;
   }

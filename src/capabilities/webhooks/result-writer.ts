@@ -32,7 +32,7 @@ export class ResultWriter {
     this.#write = write;
   }
 
-  /** Results that are not written. */
+  /** Number of results that no statement contains yet. */
   get size(): number {
     return this.#batch.deliveries.size;
   }
@@ -45,15 +45,17 @@ export class ResultWriter {
   add(delivery: DeliveryState, state: Omit<WebhookState, "webhookId" | "position">): void {
     const { webhookId } = delivery;
     this.#batch.deliveries.set(`${webhookId} ${delivery.eventId}`, delivery);
-    const position = this.#batch.states.get(webhookId)?.position ?? 0;
-    this.#batch.states.set(webhookId, { ...state, webhookId, position });
-    this.#run();
+    this.#setState({ ...state, webhookId, position: 0 });
   }
 
   /** Stores that the events up to `position` were delivered or skipped. */
   advance(webhookId: string, position: number, revision: number): void {
-    const state = this.#batch.states.get(webhookId) ?? { webhookId, revision, streak: null, disables: false };
-    this.#batch.states.set(webhookId, { ...state, position });
+    this.#setState({ webhookId, revision, position, streak: null, disables: false });
+  }
+
+  #setState(state: WebhookState): void {
+    const { states } = this.#batch;
+    states.set(state.webhookId, merge(states.get(state.webhookId), state));
     this.#run();
   }
 

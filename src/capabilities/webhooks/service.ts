@@ -8,7 +8,6 @@ import type { SecretSeal } from "../../ports/secret-seal.ts";
 import type { CheckWebhookUrl, WebhookAnswer, WebhookOut } from "../../ports/webhook-out.ts";
 import { lockReporter } from "../consensus/index.ts";
 import { randomBase32 } from "../keys/index.ts";
-import { createHeaders } from "./endpoint.ts";
 import {
   ATTEMPT_MS_MAX,
   type Delivery,
@@ -26,10 +25,9 @@ import {
   reserveTest,
   selectDeliveries,
   selectWebhooks,
-  type TestTarget,
   updateWebhook,
 } from "./queries.ts";
-import { formatSecret } from "./signature.ts";
+import { formatSecret, openSecrets, signDelivery } from "./signature.ts";
 
 const ID_LENGTH = 26;
 const SECRET_BYTES = 32;
@@ -73,7 +71,7 @@ export type WebhookService = ReturnType<typeof createWebhookService>;
 /** Registers and changes the webhooks of customers. Unknown webhooks and those of others throw `webhook_not_found`. */
 export function createWebhookService({ database, bus, clock, random, out, seal, checkUrl }: WebhooksPorts) {
   const makeSecret = () => formatSecret(random.bytes(SECRET_BYTES));
-  /** Waits until no node begins an attempt any more that the change does not allow. */
+  /** Waits until all nodes act by the change. */
   const takeEffect = async (): Promise<void> => {
     bus.publish(WEBHOOKS_TOPIC);
     await clock.sleep(PERMIT_MS);
@@ -112,7 +110,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       await takeEffect();
     },
 
-    /** A replaced secret also signs for 24 hours. After `enabled: false`, no attempt begins after this resolves. */
+    /** A replaced secret still signs for 24 hours. If the change disables the webhook, no attempt begins after this resolves. */
     async change(
       customerId: string,
       webhookId: string,
@@ -144,7 +142,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       const body = JSON.stringify({
         ...{ id, type: "test", timestamp: new Date(now).toISOString(), webhook_id: webhookId },
       });
-      const headers = createHeaders({ id: `evt_${id}`, sentAt: now, body }, openSecrets(target, webhookId, now));
+      const headers = signDelivery({ id: `evt_${id}`, sentAt: now, body }, openSecrets(seal, webhookId, target));
       const startedAt = clock.monotonic();
       const answer = await out.post({ url: target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId });
       return { answer, latencyMs: Math.round(clock.monotonic() - startedAt) };
@@ -161,12 +159,6 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       return deliveries;
     },
   };
-
-  function openSecrets(target: TestTarget, webhookId: string, now: number): readonly [string, ...string[]] {
-    const { secret, previousSecret, previousSecretUntil } = target;
-    const isOverlapping = previousSecret !== null && now < (previousSecretUntil?.getTime() ?? 0);
-    return [seal.open(secret, webhookId), ...(isOverlapping ? [seal.open(previousSecret, webhookId)] : [])];
-  }
 }
 
 const notFound = () => new AppError("webhook_not_found", "Your account has no webhook with this id");

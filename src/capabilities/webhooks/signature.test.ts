@@ -3,13 +3,13 @@ import { createHmac, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
-import { formatSecret, keyOf, signDelivery } from "./signature.ts";
+import { formatSecret, keyOf, type Secrets, signDelivery } from "./signature.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 test("signs the test vector of Standard Webhooks", () => {
   const delivery = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", sentAt: 1_614_265_330_999, body: '{"test": 2432232314}' };
-  assert.deepEqual(signDelivery(delivery, [SECRET]), {
+  assert.deepEqual(signDelivery(delivery, { current: SECRET, previous: null }), {
     "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
     "webhook-timestamp": "1614265330",
     "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
@@ -20,14 +20,16 @@ test("signs the test vector of Standard Webhooks", () => {
 });
 
 test("the reference library accepts any body, signed by any secret", () => {
-  const secrets = fc.oneof(
+  const anySecret = fc.oneof(
     fc.uint8Array({ minLength: 24, maxLength: 64 }).map(formatSecret),
     fc.string({ minLength: 1, maxLength: 256, unit: "binary" }).filter((text) => !text.startsWith("whsec_")),
   );
   fc.assert(
-    fc.property(secrets, secrets, fc.string({ unit: "binary" }), (secret, previous, title) => {
+    fc.property(anySecret, anySecret, fc.string({ unit: "binary" }), (secret, previous, title) => {
+      const sentAt = Date.now();
+      const secrets = { current: secret, previous: { secret: previous, until: sentAt + 1 } };
       const body = JSON.stringify({ title });
-      const headers = signDelivery({ id: "evt_1", sentAt: Date.now(), body }, [secret, previous]);
+      const headers = signDelivery({ id: "evt_1", sentAt, body }, secrets);
       for (const each of [secret, previous]) {
         const isEncoded = each.startsWith("whsec_");
         const verifier = isEncoded ? new Webhook(each) : new Webhook(Buffer.from(each), { format: "raw" });
@@ -38,6 +40,18 @@ test("the reference library accepts any body, signed by any secret", () => {
       assert.throws(() => new Webhook(Buffer.from(secret), { format: "raw" }).verify(`${body} `, headers));
     }),
   );
+});
+
+test("the replaced secret signs until its end; `x-webhook-signature` is always by the current one", () => {
+  const sign = (sentAt: number, current: string, previous: Secrets["previous"] = null) =>
+    signDelivery({ id: "evt_1", sentAt, body: "{}" }, { current, previous });
+  const previous = { secret: "old", until: 2_000 };
+  const [byCurrent, byOld] = [sign(1_999, SECRET), sign(1_999, "old")];
+  assert.deepEqual(sign(1_999, SECRET, previous), {
+    ...byCurrent,
+    "webhook-signature": `${byCurrent["webhook-signature"]} ${byOld["webhook-signature"]}`,
+  });
+  assert.deepEqual(sign(2_000, SECRET, previous), sign(2_000, SECRET));
 });
 
 test("only `whsec_` and base64 of 24 to 64 bytes is decoded", () => {

@@ -1,4 +1,6 @@
 import { createHmac } from "node:crypto";
+import type { SecretSeal } from "../../ports/secret-seal.ts";
+import type { SealedSecrets } from "./model.ts";
 
 const PREFIX = "whsec_";
 const KEY_BYTES_MIN = 24;
@@ -17,25 +19,47 @@ export function keyOf(secret: string): Buffer {
 
 export const formatSecret = (bytes: Uint8Array): string => `${PREFIX}${Buffer.from(bytes).toString("base64")}`;
 
+/** The secrets that sign the deliveries of a webhook. */
+export interface Secrets {
+  readonly current: string;
+  /** The replaced secret, which also signs until `until` in Unix milliseconds. */
+  readonly previous: { readonly secret: string; readonly until: number } | null;
+}
+
+/** @throws SecretSealError if the secrets were sealed with another key or for another webhook */
+export function openSecrets(
+  seal: Pick<SecretSeal, "open">,
+  webhookId: string,
+  { sealedSecret, sealedPreviousSecret, previousSecretUntil }: SealedSecrets,
+): Secrets {
+  return {
+    current: seal.open(sealedSecret, webhookId),
+    previous:
+      sealedPreviousSecret === null
+        ? null
+        : { secret: seal.open(sealedPreviousSecret, webhookId), until: previousSecretUntil ?? 0 },
+  };
+}
+
 /**
  * Returns the headers that sign a delivery by Standard Webhooks 1.0.0, and `x-webhook-signature`, the HMAC of the body
  * alone in hex.
  *
  * @param id  without dots; the same in every attempt
  * @param sentAt  Unix milliseconds of the attempt
- * @param secrets  the current secret, followed by the previous one during a roll
  */
 export function signDelivery(
   { id, sentAt, body }: { readonly id: string; readonly sentAt: number; readonly body: string },
-  secrets: readonly [string, ...string[]],
+  { current, previous }: Secrets,
 ): Record<string, string> {
   const timestamp = String(Math.floor(sentAt / 1_000));
+  const secrets = previous !== null && sentAt < previous.until ? [current, previous.secret] : [current];
   const content = `${id}.${timestamp}.${body}`;
   const sign = (secret: string) => `v1,${createHmac("sha256", keyOf(secret)).update(content).digest("base64")}`;
   return {
     "webhook-id": id,
     "webhook-timestamp": timestamp,
     "webhook-signature": secrets.map(sign).join(" "),
-    "x-webhook-signature": createHmac("sha256", keyOf(secrets[0])).update(body).digest("hex"),
+    "x-webhook-signature": createHmac("sha256", keyOf(current)).update(body).digest("hex"),
   };
 }

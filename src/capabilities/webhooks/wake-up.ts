@@ -1,6 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** Lets one loop wait for work. A call of `wake` before the wait is not lost. */
+/** Lets one loop wait for work. If `wake` was called before `wait`, the wait ends at once. */
 export class WakeUp {
   #isSet = false;
   #end: () => void = () => {};

@@ -5,23 +5,30 @@ import net, { type AddressInfo } from "node:net";
 import type { Dial } from "../../../src/adapters/network/guarded-agent.ts";
 import { TEST_CERTIFICATE } from "./certificate.ts";
 
+export interface ReceivedRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
 export interface Receiver {
   readonly port: number;
   /** Connections since the start. */
   readonly connections: readonly net.Socket[];
-  readonly requests: readonly { readonly headers: http.IncomingHttpHeaders; readonly body: string }[];
+  readonly requests: readonly ReceivedRequest[];
   /** Resolves when this many requests have arrived in full. */
   untilRequests(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A server on loopback that keeps its requests. It has the test certificate if `isSecure`. */
+/** Starts a server on loopback that keeps the requests it receives. It has the test certificate if `isSecure`. */
 export async function startReceiver(handle: http.RequestListener, { isSecure = false } = {}): Promise<Receiver> {
-  const requests: { headers: http.IncomingHttpHeaders; body: string }[] = [];
+  const requests: ReceivedRequest[] = [];
   const listen: http.RequestListener = async (incoming, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk);
-    requests.push({ headers: incoming.headers, body: Buffer.concat(chunks).toString() });
+    const headers = incoming.headers as Record<string, string>;
+    requests.push({ path: incoming.url ?? "", headers, body: Buffer.concat(chunks).toString() });
     handle(incoming, response);
     server.emit("received");
   };
@@ -35,7 +42,7 @@ export async function startReceiver(handle: http.RequestListener, { isSecure = f
   };
 }
 
-/** A TCP server on loopback that sends and reads nothing by itself. */
+/** Starts a TCP server on loopback that sends and reads nothing by itself. */
 export async function startTcpServer(handle: (socket: net.Socket) => void = () => {}) {
   return listenAndCount(net.createServer(handle));
 }
@@ -60,8 +67,8 @@ async function listenAndCount(server: net.Server) {
 }
 
 /**
- * A dial that connects to a port on loopback instead, so that no packet leaves this machine. The sockets report the first
- * of the addresses as their peer.
+ * Returns a dial that connects to a port on loopback whatever the addresses, so that no packet leaves this machine. Its
+ * sockets report the first address as their peer.
  */
 export function dialLoopback(port: number): { readonly dial: Dial; readonly dialled: readonly string[][] } {
   const dialled: string[][] = [];

@@ -1,0 +1,140 @@
+import { Endpoint, type EndpointPorts } from "../../../src/capabilities/webhooks/endpoint.ts";
+import type { Target } from "../../../src/capabilities/webhooks/model.ts";
+import type { DeliveryState, WebhookState } from "../../../src/capabilities/webhooks/node-queries.ts";
+import { PERMIT_MS } from "../../../src/capabilities/webhooks/permits.ts";
+import { RecentEvents } from "../../../src/capabilities/webhooks/recent-events.ts";
+import { ResultWriter } from "../../../src/capabilities/webhooks/result-writer.ts";
+import { Slots } from "../../../src/capabilities/webhooks/slots.ts";
+import type { EventType, LoggedEvent } from "../../../src/event-log/index.ts";
+import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { quietLog } from "../quiet-log.ts";
+import { fakeSeal, ok } from "./fake-webhook-ports.ts";
+
+const WEBHOOK_ID = "wh-1";
+
+/** A request that an endpoint has sent, with the function that answers it. */
+interface Sent {
+  readonly id: string;
+  readonly request: WebhookRequest;
+  /** Monotonic time of the fake clock. */
+  readonly at: number;
+  answer(answer?: WebhookAnswer): void;
+}
+
+export interface EndpointHarnessOptions {
+  readonly target?: Partial<Target>;
+  readonly slots?: Partial<EndpointPorts["slots"]>;
+  readonly retryDelaysMs?: readonly number[];
+}
+
+/** One endpoint on a fake clock, with a log and a store in memory. The test answers its requests. */
+export function openEndpoint(options: EndpointHarnessOptions = {}) {
+  const clock = new FakeClock();
+  const logged: LoggedEvent[] = [];
+  const recent = new RecentEvents();
+  const sent: Sent[] = [];
+  const state = {
+    /** Answers requests at once if set. */
+    respond: null as ((request: WebhookRequest) => WebhookAnswer) | null,
+    permit: { revision: 0 } as { revision: number } | null,
+    /** Statements of the kinds in it fail. */
+    failing: new Set<"permit" | "events" | "retries" | "results">(),
+    beforePermit: async () => {},
+    counts: { delivered: 0, failed: 0, postponed: 0 },
+    /** Reads of each kind, and the most retries that one of them returned. */
+    reads: { events: 0, retries: 0, permits: 0, retriesMax: 0 },
+  };
+  const failIf = (kind: "permit" | "events" | "retries" | "results") => {
+    if (state.failing.has(kind)) throw new Error("down");
+  };
+  const stored = { position: 0, state: null as WebhookState | null, deliveries: new Map<number, DeliveryState>() };
+  const results = new ResultWriter({
+    clock,
+    log: quietLog,
+    async write(states, deliveries) {
+      failIf("results");
+      for (const each of states) {
+        stored.position = Math.max(stored.position, each.position);
+        stored.state = each;
+      }
+      for (const delivery of deliveries) stored.deliveries.set(delivery.eventId, delivery);
+    },
+  });
+  const ports: EndpointPorts = {
+    ...{ clock, recent, results, log: quietLog, seal: fakeSeal },
+    random: { uniform: () => 0, bytes: (length) => new Uint8Array(length) },
+    retryDelaysMs: options.retryDelaysMs ?? [5_000],
+    slots: { healthy: new Slots(256), failing: new Slots(256), reads: new Slots(4), ...options.slots },
+    count: (result) => {
+      state.counts[result] += 1;
+    },
+    out: {
+      post(request) {
+        if (state.respond !== null) {
+          sent.push({ id: String(request.headers["webhook-id"]), request, at: clock.monotonic(), answer() {} });
+          return Promise.resolve(state.respond(request));
+        }
+        return new Promise((resolve) => {
+          const answer = (answered: WebhookAnswer = ok()) => resolve(answered);
+          sent.push({ id: String(request.headers["webhook-id"]), request, at: clock.monotonic(), answer });
+        });
+      },
+    },
+    permits: {
+      async request() {
+        state.reads.permits += 1;
+        const until = clock.monotonic() + PERMIT_MS;
+        await state.beforePermit();
+        failIf("permit");
+        return state.permit === null ? null : { ...state.permit, until };
+      },
+    },
+    eventLog: {
+      async readAfter(after, { limit, filter }) {
+        state.reads.events += 1;
+        failIf("events");
+        const events = logged.filter(({ id, type }) => id > after && filter?.types?.includes(type)).slice(0, limit);
+        const latestId = logged.length;
+        return {
+          events,
+          through: events.length === limit ? (events.at(-1)?.id ?? 0) : latestId,
+          hasGap: false,
+          latestId,
+        };
+      },
+    },
+    async readRetries(_webhookId, { now, limit }) {
+      state.reads.retries += 1;
+      failIf("retries");
+      const waiting = [...stored.deliveries.values()]
+        .filter(({ nextAttemptAt }) => nextAttemptAt !== null)
+        .sort((a, b) => (a.nextAttemptAt ?? 0) - (b.nextAttemptAt ?? 0))
+        .slice(0, limit);
+      const due = waiting.filter(({ nextAttemptAt }) => (nextAttemptAt ?? 0) <= now);
+      state.reads.retriesMax = Math.max(state.reads.retriesMax, due.length);
+      return { due, nextAt: waiting[due.length]?.nextAttemptAt ?? null };
+    },
+  };
+  const target: Target = {
+    ...{ webhookId: WEBHOOK_ID, customerId: "cus-1", url: "https://example.org/", events: ["price_shift"] },
+    ...{ sealedSecret: fakeSeal.seal("a secret", WEBHOOK_ID), sealedPreviousSecret: null, previousSecretUntil: null },
+    ...{ revision: 0, streak: { count: 0, since: null, lastAt: null }, position: 0 },
+    ...options.target,
+  };
+  return {
+    ...{ clock, state, stored, sent, recent },
+    /** Ids of the requests in the order in which they were sent. */
+    ids: () => sent.map(({ id }) => id),
+    open: () => new Endpoint(ports, target),
+    /** Adds events to the log, and to memory unless `isOld`. */
+    append(count: number, { type = "price_shift" as EventType, isOld = false } = {}): void {
+      const events = Array.from({ length: count }, (_, index) => ({
+        ...{ id: logged.length + index + 1, type, occurredAt: 0, venue: "alpha", marketId: "m", payload: {} },
+      }));
+      logged.push(...events);
+      if (isOld) recent.reset(logged.length);
+      else recent.add(events, logged.length);
+    },
+  };
+}
