@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import { eachDatabase, onEmbedded } from "../../../test/support/databases.ts";
+import { quietLog } from "../../../test/support/quiet-log.ts";
 import { openReceiver } from "../../../test/support/webhooks/event-receiver.ts";
 import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { openWebhooks, waitFor } from "../../../test/support/webhooks/webhook-harness.ts";
 import { openWorld } from "../../../test/support/webhooks/webhook-world.ts";
+import type { Log } from "../../ports/log.ts";
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => String(from + index));
 
@@ -78,6 +80,79 @@ onEmbedded("a node that starts without a store is reported as failing until it d
   assert.deepEqual([ids, node.dispatcher.failingJobs], [[], ["webhooks"]]);
   node.state = "running";
   await world.advance(1_000);
+  assert.deepEqual([ids, node.dispatcher.failingJobs], [[`evt_${id}`], []]);
+  await world.close();
+});
+
+onEmbedded(
+  "a webhook whose secret cannot be opened is logged once, delays no other one, and works again with a new secret",
+  async (database) => {
+    const errors: unknown[] = [];
+    const error: Log["error"] = (fields) => errors.push(fields?.webhook_id);
+    const world = await openWorld(database, [], { ...quietLog, error });
+    const sentTo: string[] = [];
+    world.state.answer = async ({ url }) => {
+      sentTo.push(url);
+      return ok();
+    };
+    const lost = await world.register("https://lost.example/", ["price_shift"]);
+    await world.register("https://other.example/", ["price_shift"]);
+    await database.query("update webhooks set secret = 'unreadable' where webhook_id = $1", [lost.webhookId]);
+    world.startNode();
+    await world.append(["price_shift"]);
+    await world.advance(10_000);
+    assert.deepEqual([sentTo, errors], [["https://other.example/"], [lost.webhookId]]);
+    await world.until(world.service.change(world.customerId, lost.webhookId, { secret: "a new secret" }));
+    await world.advance(10_000);
+    assert.deepEqual([sentTo, errors.length], [["https://other.example/", "https://lost.example/"], 1]);
+    await world.close();
+  },
+);
+
+onEmbedded(
+  "a stop waits two seconds for attempts, and another node repeats those that have not ended",
+  async (database) => {
+    const world = await openWorld(database, []);
+    await world.register("https://example.org/", ["price_shift"]);
+    const { dispatcher } = world.startNode();
+    const attempts: string[] = [];
+    world.state.answer = ({ headers }, { nodeId }) => {
+      attempts.push(`${headers["webhook-id"]} by ${nodeId}`);
+      return nodeId === "node-0" ? new Promise(() => {}) : Promise.resolve(ok());
+    };
+    await world.advance(100);
+    const id = await world.append(["price_shift"]);
+    await world.advance(100);
+    const startedAt = world.clock.monotonic();
+    await world.until(dispatcher.stop());
+    assert.equal(world.clock.monotonic() - startedAt, 2_000);
+    const [stopped] = world.nodes;
+    assert.ok(stopped !== undefined);
+    await world.expire(stopped);
+    world.startNode();
+    await world.advance(5_000);
+    assert.deepEqual(attempts, [`evt_${id} by node-0`, `evt_${id} by node-1`]);
+    stopped.state = "killed";
+    await world.close();
+  },
+);
+
+onEmbedded("a webhook whose release fails is delivered by this node again", async (database) => {
+  const world = await openWorld(database, []);
+  const ids: unknown[] = [];
+  world.state.answer = async ({ headers }) => {
+    ids.push(headers["webhook-id"]);
+    return ok();
+  };
+  const { webhookId } = await world.register("https://example.org/", ["price_shift"]);
+  const node = world.startNode();
+  await world.advance(100);
+  await world.until(world.service.change(world.customerId, webhookId, { events: ["whale_alert"] }));
+  node.state = "cut off";
+  await world.advance(3_000);
+  node.state = "running";
+  const id = await world.append(["whale_alert"]);
+  await world.advance(5_000);
   assert.deepEqual([ids, node.dispatcher.failingJobs], [[`evt_${id}`], []]);
   await world.close();
 });

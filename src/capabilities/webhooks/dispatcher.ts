@@ -66,6 +66,8 @@ export class Dispatcher {
   readonly #renewal = new WakeUp();
   readonly #stop = new AbortController();
   readonly #failing = new Set<string>();
+  /** Webhooks whose secret cannot be opened. Every renewal claims them again, and only the first failure is logged. */
+  readonly #unreadable = new Set<string>();
   #waiting: number | null = null;
   #loops: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => {};
@@ -194,9 +196,15 @@ export class Dispatcher {
     try {
       const endpoint = new Endpoint(this.#endpointPorts, target);
       this.#endpoints.set(webhookId, endpoint);
+      this.#unreadable.delete(webhookId);
       void endpoint.ended.then(() => this.#release(webhookId));
     } catch (err) {
-      log.error({ err, webhook_id: webhookId }, "the secret of a webhook cannot be read; nothing is delivered to it");
+      if (!this.#unreadable.has(webhookId))
+        log.error(
+          { err, webhook_id: webhookId },
+          "the secret of a webhook cannot be opened; nothing is delivered to it",
+        );
+      this.#unreadable.add(webhookId);
     }
   }
 

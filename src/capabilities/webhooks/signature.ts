@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { SecretSeal } from "../../ports/secret-seal.ts";
+import { type SecretSeal, SecretSealError } from "../../ports/secret-seal.ts";
 import type { SealedSecrets } from "./model.ts";
 
 const PREFIX = "whsec_";
@@ -26,19 +26,28 @@ export interface Secrets {
   readonly previous: { readonly secret: string; readonly until: number } | null;
 }
 
-/** @throws SecretSealError if the secrets were sealed with another key or for another webhook */
+/**
+ * Opens the secrets of a webhook. A replaced secret that cannot be opened does not sign, so that a new secret repairs a webhook
+ * whose key was lost.
+ *
+ * @throws SecretSealError if the current secret was sealed with another key or for another webhook
+ */
 export function openSecrets(
   seal: Pick<SecretSeal, "open">,
   webhookId: string,
   { sealedSecret, sealedPreviousSecret, previousSecretUntil }: SealedSecrets,
 ): Secrets {
-  return {
-    current: seal.open(sealedSecret, webhookId),
-    previous:
-      sealedPreviousSecret === null
-        ? null
-        : { secret: seal.open(sealedPreviousSecret, webhookId), until: previousSecretUntil ?? 0 },
-  };
+  const current = seal.open(sealedSecret, webhookId);
+  if (sealedPreviousSecret === null) return { current, previous: null };
+  try {
+    return {
+      current,
+      previous: { secret: seal.open(sealedPreviousSecret, webhookId), until: previousSecretUntil ?? 0 },
+    };
+  } catch (error) {
+    if (!(error instanceof SecretSealError)) throw error;
+    return { current, previous: null };
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AppPorts } from "../../../src/app.ts";
+import { SecretSealError } from "../../../src/ports/secret-seal.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";
 
 /** Seals by a prefix, so that a test can see whose secret it is. */
@@ -6,7 +7,7 @@ export const fakeSeal: AppPorts["secretSeal"] = {
   seal: (secret, owner) => Buffer.from(`${owner}:${secret}`).toString("base64"),
   open(sealed, owner) {
     const text = Buffer.from(sealed, "base64").toString();
-    if (!text.startsWith(`${owner}:`)) throw new Error("sealed for another owner");
+    if (!text.startsWith(`${owner}:`)) throw new SecretSealError("sealed for another owner");
     return text.slice(owner.length + 1);
   },
 };

@@ -3,6 +3,7 @@ import { createWebhookService, Dispatcher } from "../../../src/capabilities/webh
 import { AppError } from "../../../src/domain/errors.ts";
 import { appendEvents, createEventLog, type EventType } from "../../../src/event-log/index.ts";
 import type { Database } from "../../../src/ports/database.ts";
+import type { Log } from "../../../src/ports/log.ts";
 import type { Random } from "../../../src/ports/random.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";
 import { FakeClock } from "../fake-clock.ts";
@@ -27,7 +28,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
  * Dispatchers, the service and the event log on a real store and a fake clock. Statements take no time of the clock: it
  * advances only when all of them have ended. Leases expire when the test says so.
  */
-export async function openWorld(database: Database, retryDelaysMs: readonly number[]) {
+export async function openWorld(database: Database, retryDelaysMs: readonly number[], log: Log = quietLog) {
   const state = { answer: (_request: WebhookRequest, _node: WorldNode): Promise<WebhookAnswer> => never() };
   const clock = new FakeClock();
   const pending = new Set<Promise<unknown>>();
@@ -119,7 +120,7 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
       };
       const nodeDatabase: Database = { ...tracked, query };
       const dispatcher = new Dispatcher({
-        ...{ clock, random, bus, nodeId, retryDelaysMs, database: nodeDatabase, log: quietLog, seal: fakeSeal },
+        ...{ clock, random, bus, nodeId, retryDelaysMs, database: nodeDatabase, log, seal: fakeSeal },
         eventLog: createEventLog({ database: nodeDatabase, bus }),
         out: {
           async post(request) {
