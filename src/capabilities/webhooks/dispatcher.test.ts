@@ -6,6 +6,8 @@ import { openReceiver } from "../../../test/support/webhooks/event-receiver.ts";
 import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { openWebhooks, waitFor } from "../../../test/support/webhooks/webhook-harness.ts";
 import { openWorld } from "../../../test/support/webhooks/webhook-world.ts";
+import type { EventType } from "../../event-log/index.ts";
+import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => String(from + index));
@@ -66,18 +68,29 @@ eachDatabase("a failed delivery is repeated with the same id and body until it s
   assert.equal(bodies.length, 0);
 });
 
-onEmbedded("a node that starts without a store is reported as failing until it delivers", async (database) => {
-  const world = await openWorld(database, []);
+/** A world of one subscribed webhook, whose receiver accepts everything, and the ids that it received. */
+async function openAccepting(database: Database, log?: Log) {
+  const world = await openWorld(database, [], log);
   const ids: unknown[] = [];
   world.state.answer = async ({ headers }) => {
     ids.push(headers["webhook-id"]);
     return ok();
   };
-  await world.register("https://example.org/", ["price_shift"]);
+  const { webhookId } = await world.register("https://example.org/", ["price_shift"]);
+  const changeTo = (events: readonly EventType[]) =>
+    world.until(world.service.change(world.customerId, webhookId, { events }));
+  return { world, ids, changeTo };
+}
+
+onEmbedded("a node that starts without a store is reported as failing until it delivers", async (database) => {
+  const failed: unknown[] = [];
+  const warn: Log["warn"] = (fields) => failed.push(fields?.task);
+  const { world, ids } = await openAccepting(database, { ...quietLog, warn });
   const node = world.startNode("cut off");
   const id = await world.append(["price_shift"]);
   await world.advance(5_000);
   assert.deepEqual([ids, node.dispatcher.failingJobs], [[], ["webhooks"]]);
+  assert.deepEqual(failed.sort(), ["clean", "count", "follow", "renew"], "each task is logged once");
   node.state = "running";
   await world.advance(1_000);
   assert.deepEqual([ids, node.dispatcher.failingJobs], [[`evt_${id}`], []]);
@@ -137,23 +150,63 @@ onEmbedded(
   },
 );
 
+onEmbedded("a webhook that is registered or changed receives the next event at once", async (database) => {
+  const { world, ids, changeTo } = await openAccepting(database);
+  world.startNode();
+  await world.advance(100);
+  await world.register("https://example.com/", ["price_shift"]);
+  await world.append(["price_shift"]);
+  await world.advance(500);
+  assert.equal(ids.length, 2);
+  await changeTo(["whale_alert"]);
+  await world.advance(100);
+  await world.append(["whale_alert"]);
+  await world.advance(500);
+  assert.equal(ids.length, 3);
+  await world.close();
+});
+
+onEmbedded("when a node stops, another one delivers its webhooks at once and no event twice", async (database) => {
+  const { world, ids } = await openAccepting(database);
+  const { dispatcher } = world.startNode();
+  await world.advance(2_000);
+  const other = world.startNode();
+  await world.advance(2_000);
+  await world.append(["price_shift"]);
+  await world.until(dispatcher.stop());
+  const id = await world.append(["price_shift"]);
+  await world.advance(500);
+  assert.deepEqual([ids, other.dispatcher.figures.webhooks], [[`evt_${id - 1}`, `evt_${id}`], 1]);
+  const nodes = await database.query<{ id: string }>("select node_id as id from webhook_nodes");
+  assert.deepEqual(nodes, [{ id: other.nodeId }]);
+  await world.close();
+});
+
+onEmbedded("a node gives webhooks up to a node that starts, until both have an equal share", async (database) => {
+  const { world } = await openAccepting(database);
+  for (let index = 0; index < 3; index++) await world.register(`https://example.com/${index}`, ["price_shift"]);
+  const nodes = [world.startNode()];
+  await world.advance(2_000);
+  nodes.push(world.startNode());
+  await world.advance(10_000);
+  assert.deepEqual(
+    nodes.map(({ dispatcher }) => dispatcher.figures.webhooks),
+    [2, 2],
+  );
+  await world.close();
+});
+
 onEmbedded("a webhook whose release fails is delivered by this node again", async (database) => {
-  const world = await openWorld(database, []);
-  const ids: unknown[] = [];
-  world.state.answer = async ({ headers }) => {
-    ids.push(headers["webhook-id"]);
-    return ok();
-  };
-  const { webhookId } = await world.register("https://example.org/", ["price_shift"]);
+  const { world, ids, changeTo } = await openAccepting(database);
   const node = world.startNode();
   await world.advance(100);
-  await world.until(world.service.change(world.customerId, webhookId, { events: ["whale_alert"] }));
-  node.state = "cut off";
+  node.failingStatement = "set holder = null";
+  await changeTo(["whale_alert"]);
   await world.advance(3_000);
-  node.state = "running";
   const id = await world.append(["whale_alert"]);
-  await world.advance(5_000);
-  assert.deepEqual([ids, node.dispatcher.failingJobs], [[`evt_${id}`], []]);
+  await world.advance(500);
+  assert.deepEqual([ids, node.dispatcher.figures.webhooks], [[`evt_${id}`], 1]);
+  node.failingStatement = null;
   await world.close();
 });
 

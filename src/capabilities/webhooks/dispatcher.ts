@@ -160,7 +160,6 @@ export class Dispatcher {
   /** Keeps only events after `position` in memory. The endpoints read earlier ones from the log. */
   #resetRecent(position: number): void {
     this.#recent.reset(position);
-    this.#wakeEndpoints();
   }
 
   #wakeEndpoints(): void {
@@ -196,7 +195,6 @@ export class Dispatcher {
     try {
       const endpoint = new Endpoint(this.#endpointPorts, target);
       this.#endpoints.set(webhookId, endpoint);
-      this.#unreadable.delete(webhookId);
       void endpoint.ended.then(() => this.#release(webhookId));
     } catch (err) {
       if (!this.#unreadable.has(webhookId))

@@ -90,6 +90,8 @@ eachDatabase("422: invalid registrations and changes", async (database) => {
   const { json } = await call("POST", "", BODY);
   const change = await call("PATCH", `/${json.webhook_id}`, { enabled: "maybe", events: [] });
   assert.deepEqual(errorsOf(change.json), ["bool_parsing at body.enabled", "too_short at body.events"]);
+  const twoSecrets = await call("PATCH", `/${json.webhook_id}`, { roll_secret: true, secret: "mine" });
+  assert.deepEqual([twoSecrets.status, errorsOf(twoSecrets.json)], [422, ["value_error at body.roll_secret"]]);
   const page = await call("GET", `/${json.webhook_id}/deliveries?limit=101&cursor=x`);
   assert.deepEqual(errorsOf(page.json), ["less_than_equal at query.limit"]);
   const wrongCursor = await call("GET", `/${json.webhook_id}/deliveries?cursor=x`);

@@ -77,7 +77,8 @@ export const changeBody = Type.Object({
   secret: Type.Optional(secret("A new secret. The replaced one also signs for 24 hours.")),
   roll_secret: Type.Optional(
     Type.Boolean({
-      description: "`true` makes a new secret and returns it once. The replaced one also signs for 24 hours.",
+      description:
+        "`true` makes a new secret and returns it once. The replaced one also signs for 24 hours. Not together with `secret`.",
     }),
   ),
 });

@@ -81,7 +81,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
     /** @throws AppError `webhook_limit_reached`; InvalidRequestError if the URL cannot be registered */
     async register(customerId: string, { url: requestedUrl, events, secret }: Registration): Promise<ChangedWebhook> {
       const checked = checkUrl(requestedUrl);
-      if (checked.kind === "invalid") throw invalidUrl(checked.problem, requestedUrl);
+      if (checked.kind === "invalid") throw invalid("url", checked.problem, requestedUrl);
       const newSecret = secret === null ? makeSecret() : null;
       const webhookId = `wh-${randomBase32(random, ID_LENGTH)}`;
       const sealedSecret = seal.seal(secret ?? newSecret ?? "", webhookId);
@@ -110,12 +110,18 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       await takeEffect();
     },
 
-    /** A replaced secret still signs for 24 hours. If the change disables the webhook, no attempt begins after this resolves. */
+    /**
+     * A replaced secret still signs for 24 hours. If the change disables the webhook, no attempt begins after this resolves.
+     *
+     * @throws InvalidRequestError if the change has a secret and `rollSecret`
+     */
     async change(
       customerId: string,
       webhookId: string,
       { enabled, events, secret, rollSecret = false }: Change,
     ): Promise<ChangedWebhook> {
+      if (rollSecret && secret !== undefined)
+        throw invalid("roll_secret", "roll_secret makes a secret, so send no secret with it", rollSecret);
       const newSecret = rollSecret ? makeSecret() : null;
       const nextSecret = newSecret ?? secret;
       const change = {
@@ -163,8 +169,8 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
 
 const notFound = () => new AppError("webhook_not_found", "Your account has no webhook with this id");
 
-function invalidUrl(problem: string, url: string): InvalidRequestError {
+function invalid(field: string, problem: string, input: unknown): InvalidRequestError {
   return new InvalidRequestError([
-    { type: "value_error", loc: ["body", "url"], msg: `Value error, ${problem}`, input: url, ctx: { error: {} } },
+    { type: "value_error", loc: ["body", field], msg: `Value error, ${problem}`, input, ctx: { error: {} } },
   ]);
 }

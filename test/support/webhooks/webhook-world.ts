@@ -20,6 +20,8 @@ export interface WorldNode {
   readonly dispatcher: Dispatcher;
   /** `killed`: nothing resolves any more. `cut off`: its statements fail. */
   state: "running" | "cut off" | "killed";
+  /** Statements that contain this text fail; null for none. */
+  failingStatement: string | null;
 }
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
@@ -114,7 +116,8 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
       const nodeId = `node-${nodes.length}`;
       const query: Database["query"] = (...parameters) => {
         if (node.state === "killed") return never();
-        if (node.state === "cut off") return Promise.reject(new AppError("store_unavailable", "down"));
+        const isFailing = node.failingStatement !== null && parameters[0].includes(node.failingStatement);
+        if (node.state === "cut off" || isFailing) return Promise.reject(new AppError("store_unavailable", "down"));
         // A statement that was sent before the node was killed is executed, but nobody sees its result.
         return tracked.query<never>(...parameters).then((rows) => (node.state === "killed" ? never() : rows));
       };
@@ -130,7 +133,7 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
           },
         },
       });
-      const node: WorldNode = { nodeId, dispatcher, state: initialState };
+      const node: WorldNode = { nodeId, dispatcher, state: initialState, failingStatement: null };
       nodes.push(node);
       dispatcher.start();
       return node;
