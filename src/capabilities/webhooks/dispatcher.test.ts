@@ -168,15 +168,23 @@ onEmbedded("a webhook that is registered or changed receives the next event at o
 
 onEmbedded("when a node stops, another one delivers its webhooks at once and no event twice", async (database) => {
   const { world, ids } = await openAccepting(database);
-  const { dispatcher } = world.startNode();
+  for (let index = 0; index < 3; index++) await world.register(`https://example.com/${index}`, ["whale_alert"]);
+  const node = world.startNode();
   await world.advance(2_000);
   const other = world.startNode();
-  await world.advance(2_000);
+  // The result of the delivery cannot be written before the stop has begun.
+  node.failingStatement = "insert into webhook_deliveries";
+  other.failingStatement = "insert into webhook_deliveries";
   await world.append(["price_shift"]);
-  await world.until(dispatcher.stop());
+  await world.advance(50);
+  const stopping = node.dispatcher.stop();
+  await world.advance(500);
+  node.failingStatement = null;
+  other.failingStatement = null;
+  await world.until(stopping);
   const id = await world.append(["price_shift"]);
   await world.advance(500);
-  assert.deepEqual([ids, other.dispatcher.figures.webhooks], [[`evt_${id - 1}`, `evt_${id}`], 1]);
+  assert.deepEqual([ids, other.dispatcher.figures.webhooks], [[`evt_${id - 1}`, `evt_${id}`], 4]);
   const nodes = await database.query<{ id: string }>("select node_id as id from webhook_nodes");
   assert.deepEqual(nodes, [{ id: other.nodeId }]);
   await world.close();
