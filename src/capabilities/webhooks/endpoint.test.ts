@@ -174,6 +174,22 @@ test("a message without a free connection is sent again after at least a quarter
   assert.deepEqual([stored.deliveries.get(1)?.attempts, state.counts], [1, { delivered: 1, failed: 0, postponed: 1 }]);
 });
 
+test("a delivery that fails while results are written is sent again, though the read of retries does not find it", async () => {
+  const { clock, sent, ids, state } = await openWith(2, { retryDelaysMs: [100, 100] });
+  sent[0]?.answer(ok(500));
+  await clock.advance(100);
+  assert.deepEqual(ids(), ["evt_1", "evt_2", "evt_1"]);
+  state.beforeResults = async () => {
+    state.beforeResults = async () => {};
+    sent[1]?.answer(ok(500));
+    await clock.settle();
+  };
+  sent[2]?.answer();
+  await clock.advance(50);
+  await clock.advance(100);
+  assert.deepEqual(ids(), ["evt_1", "evt_2", "evt_1", "evt_2"]);
+});
+
 test("Retry-After delays all further attempts, also retries that were read before", async () => {
   const { clock, ids, state, sent } = await openWith(9, { retryDelaysMs: [1_000, 1_000] });
   state.respond = () => ok(500);

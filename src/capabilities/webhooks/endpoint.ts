@@ -229,9 +229,10 @@ export class Endpoint {
     const { clock, results, slots, readRetries } = this.#ports;
     const waitMs = this.#nextRetryAt === null ? null : Math.max(this.#nextRetryAt, this.#pausedUntil) - clock.now();
     if (waitMs === null || waitMs > 0) return waitMs;
+    // A retry that is planned from here on may be missing in the page.
+    this.#nextRetryAt = null;
     // Otherwise a retry whose result is not written would be read again.
     await results.flushed();
-    this.#nextRetryAt = null;
     const { webhookId } = this.#target;
     const page = await slots.reads
       .run(() => readRetries(webhookId, { now: clock.now(), limit: RETRIES_PER_READ }))

@@ -41,6 +41,7 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     /** Statements of the kinds in it fail. */
     failing: new Set<"permit" | "events" | "retries" | "results">(),
     beforePermit: async () => {},
+    beforeResults: async () => {},
     counts: { delivered: 0, failed: 0, postponed: 0 },
     /** Reads of each kind, and the most retries that one of them returned. */
     reads: { events: 0, retries: 0, permits: 0, retriesMax: 0 },
@@ -53,6 +54,7 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     clock,
     log: quietLog,
     async write(states, deliveries) {
+      await state.beforeResults();
       failIf("results");
       for (const each of states) {
         stored.position = Math.max(stored.position, each.position);
