@@ -190,6 +190,21 @@ test("a delivery that fails while results are written is sent again, though the 
   assert.deepEqual(ids(), ["evt_1", "evt_2", "evt_1", "evt_2"]);
 });
 
+test("Retry-After delays a first attempt that waits for a connection, and an endpoint that ends does not wait for it", async () => {
+  const { clock, sent, ids, endpoint } = await openWith(2);
+  await clock.advance(250);
+  assert.deepEqual(ids(), ["evt_1", "evt_2"]);
+  sent[1]?.answer(UNAVAILABLE);
+  const retryAt = clock.now() + 10_000;
+  sent[0]?.answer({ kind: "answered", status: 503, retryAt, bodyHead: "" });
+  await clock.advance(9_999);
+  assert.equal(sent.length, 2);
+  endpoint.end();
+  await clock.advance(1);
+  await endpoint.ended;
+  assert.equal(sent.length, 2);
+});
+
 test("Retry-After delays all further attempts, also retries that were read before", async () => {
   const { clock, ids, state, sent } = await openWith(9, { retryDelaysMs: [1_000, 1_000] });
   state.respond = () => ok(500);

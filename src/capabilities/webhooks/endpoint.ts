@@ -265,6 +265,11 @@ export class Endpoint {
     for (;;) {
       const shared = this.#streak.count === 0 ? slots.healthy : slots.failing;
       const result = await shared.run(() => this.#send(message, setSent));
+      if (result === "paused") {
+        // In steps, so that an endpoint that ends does not wait for the whole delay.
+        await clock.sleep(Math.min(UNAVAILABLE_RETRY_MS, Math.max(0, this.#pausedUntil - clock.now())));
+        continue;
+      }
       if (result !== "unavailable") return result === "attempted";
       // The receiver is not at fault, so this does not count as an attempt. Other endpoints use the slot meanwhile.
       setSent(false);
@@ -276,10 +281,10 @@ export class Endpoint {
   async #send(
     message: Message,
     setSent: (isSent: boolean) => void,
-  ): Promise<"attempted" | "not_permitted" | "unavailable"> {
+  ): Promise<"attempted" | "not_permitted" | "paused" | "unavailable"> {
     const { clock } = this.#ports;
-    // A Retry-After may have arrived during the read or the wait for a slot. The retry is read again after the delay.
-    if (message.attempts > 0 && clock.now() < this.#pausedUntil) return "not_permitted";
+    // A Retry-After may have arrived during the read or the wait for a slot. A retry is read again after the delay.
+    if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_permitted" : "paused";
     if (!(await this.#isPermitted())) return "not_permitted";
     setSent(true);
     const startedAt = clock.now();
