@@ -14,13 +14,16 @@ export class TokenBucket {
 
   /** Takes a token and returns 0. If none is available, returns the milliseconds until one is. */
   take(now: number): number {
+    const waitMs = this.waitMs(now);
+    if (waitMs === 0) this.#tokens -= 1;
+    return waitMs;
+  }
+
+  /** Returns the milliseconds until a token is available; 0 if one is. */
+  waitMs(now: number): number {
     const elapsed = Math.max(0, now - this.#updatedAt);
     this.#tokens = Math.min(this.#capacity, this.#tokens + elapsed * this.#perMs);
     this.#updatedAt = Math.max(now, this.#updatedAt);
-    if (this.#tokens >= 1) {
-      this.#tokens -= 1;
-      return 0;
-    }
-    return Math.ceil((1 - this.#tokens) / this.#perMs);
+    return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) / this.#perMs);
   }
 }

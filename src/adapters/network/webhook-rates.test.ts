@@ -69,6 +69,15 @@ test("a request on an open connection counts for the address, and a refused one 
   assert.equal(receiver.connections.length, before);
 });
 
+test("a refused request takes no token of its other addresses", () => {
+  const rates = new WebhookRates({ clock: new FakeClock(), perSecond: 1 });
+  for (let index = 0; index < 4; index++) rates.takeAddresses([PUBLIC]);
+  for (let index = 0; index < 10; index++)
+    assert.throws(() => rates.takeAddresses(["93.184.215.15", PUBLIC]), OverRateError);
+  for (let index = 0; index < 4; index++) rates.takeAddresses(["93.184.215.15"]);
+  assert.throws(() => rates.takeAddresses(["93.184.215.15"]), OverRateError);
+});
+
 test("addresses of an IPv6 /64 share a rate", () => {
   const rates = new WebhookRates({ clock: new FakeClock(), perSecond: 1 });
   for (let index = 0; index < 4; index++) rates.takeAddresses([`2606:2800:21f:cb07::${index}`]);

@@ -49,8 +49,13 @@ export class WebhookRates {
 
   /** Counts a request for which any of the addresses can be dialled. @throws OverRateError if the limit of one is reached */
   takeAddresses(addresses: readonly string[]): void {
-    for (const { block, factor } of addresses.flatMap(limitedBlocks))
-      this.#take(`address ${block}`, this.#perSecond * ADDRESS_FACTOR * factor);
+    const blocks = addresses.flatMap(limitedBlocks);
+    // If one address is at its limit, the others lose no token, so that nobody uses up the tokens of a host by its address.
+    const now = this.#clock.monotonic();
+    for (const { block } of blocks)
+      if ((this.#buckets.get(`address ${block}`)?.bucket.waitMs(now) ?? 0) > 0)
+        throw new OverRateError(`address ${block} is requested too often`);
+    for (const { block, factor } of blocks) this.#take(`address ${block}`, this.#perSecond * ADDRESS_FACTOR * factor);
   }
 
   #take(key: string, perSecond: number): void {
