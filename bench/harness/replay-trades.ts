@@ -73,7 +73,7 @@ export function replayTrades(
     const announced = candidates.filter((candidate) => {
       const until = candidate.startedAt;
       const sizes =
-        watch.findSizes(board, at) ?? watch.setSizes(board, weekBefore(until).map(usdOf), { until, now: at });
+        watch.findSizes(candidate, at) ?? watch.setSizes(board, weekBefore(until).map(usdOf), { until, now: at });
       return judgeWhale(candidate, sizes, LIMITS) !== null;
     });
     watch.settle(candidates, new Set(announced));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { openIngestWith, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
+import { VenueError } from "../domain/errors.ts";
 import type { Trade } from "../domain/trade.ts";
 import type { LiveObserver } from "./live-feed.ts";
 
@@ -150,6 +151,27 @@ test("the trades of the last three minutes are read once for a request, and furt
   const requested = calls.filter((call, index) => venue.tradesSince[index]?.[1] === call.at - 3 * MINUTE_MS);
   const ids = requested.flatMap(({ marketIds }) => marketIds);
   assert.deepEqual([ids.length, new Set(ids).size, ids[0], ids.at(-1)], [100, 100, "m0", "m99"]);
+});
+
+test("a request whose read fails is repeated", async () => {
+  const { venue, clock, live, start } = openScriptedVenue({ profile: { takersFromTrades: true, streamMarketsMax: 1 } });
+  venue.setMarkets(sampleMarket("m"));
+  const observer = recordingObserver();
+  observer.needsTakers = true;
+  live.observe(observer);
+  await start();
+  await clock.advance(5_000);
+  venue.failing.set("listTrades", new VenueError("timeout", "no response", { retryable: true }));
+  venue.stream?.onMessage({ kind: "trade", marketId: "m", trade: tradeAt(clock.now(), "a"), receivedAt: clock.now() });
+  await clock.advance(5_000);
+  venue.failing.clear();
+  const earlierReads = venue.tradesSince.length;
+  await clock.advance(60_000);
+  const reads = venue.callsOf("listTrades").slice(earlierReads);
+  const requested = reads.filter(
+    (call, index) => venue.tradesSince[earlierReads + index]?.[1] === call.at - 3 * MINUTE_MS,
+  );
+  assert.equal(requested.length, 1);
 });
 
 test("trades from before this node read the venue, older than an hour or from the future are not reported", async () => {

@@ -59,7 +59,14 @@ export class TradesReader {
   async readNext(): Promise<void> {
     if (this.#context.venue.playMoney) return;
     const requested = this.#nextRequested();
-    if (requested !== null) return this.#readLatest(requested);
+    if (requested !== null) {
+      try {
+        return await this.#readLatest(requested);
+      } catch (error) {
+        this.request(requested.listing.marketId);
+        throw error;
+      }
+    }
     const market = this.#nextMarket();
     if (market !== null) await this.#read(market);
   }

@@ -20,7 +20,7 @@ export class LiveVolume {
     return this.#markets.size;
   }
 
-  /** @param usd  amount of a new trade, USD */
+  /** @param usd  amount of a new trade, or of the further fills of a known one, USD */
   add(market: BoardMarket, usd: number): void {
     const key = marketKeyOf(market);
     const { volume24hUsd } = market.activity;

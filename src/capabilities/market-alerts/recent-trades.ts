@@ -2,8 +2,8 @@ import type { BoardMarket } from "../../board/index.ts";
 import type { Trade } from "../../domain/trade.ts";
 
 /**
- * How long a trade is kept after it arrived. The trade list of a market is read again after about a minute. So the trades of one
- * taker are added up even if two reads return them.
+ * How long a trade is kept after it arrived. Trade lists are read about once a minute. Trades are kept longer, so that one
+ * taker's trades are added up across two reads.
  */
 const KEPT_MS = 3 * 60_000;
 /** Limit of kept trades, about 0.5 kB each. The oldest are removed first. */
@@ -66,6 +66,11 @@ export class RecentTrades {
     this.#trades.set(key, added);
     insertByTime(group.trades, added);
     return added;
+  }
+
+  /** Returns the amount of a trade in USD; 0 if it is not kept. */
+  usdOf(market: BoardMarket, tradeId: string): number {
+    return this.#trades.get(`${marketKeyOf(market)}\n${tradeId}`)?.usd ?? 0;
   }
 
   /** Updates the size, the amount and the taker of a trade. Returns null if the trade is no longer kept. */

@@ -48,7 +48,8 @@ export async function logPriceShifts(watch: PriceWatch, database: Database, limi
     watch.settle(judgements);
     return 0;
   }
-  // Another node may have logged the same moves since the read. In another clock hour, its events have other keys.
+  // Another node may have logged the same moves since the read. If it logged them in another clock hour, the keys differ, so
+  // the log would not reject ours.
   const { added, final } = await database.transaction(async (transaction) => {
     await lockPriceShifts(transaction);
     const repeated = await judgeAll(transaction);

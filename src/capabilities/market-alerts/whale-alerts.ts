@@ -54,9 +54,10 @@ export function judgeWhale(candidate: WhaleCandidate, sizes: TradeSizes | null, 
 async function sizesOf(
   watch: WhaleWatch,
   { database, clock }: { readonly database: Database; readonly clock: Clock },
-  { market, startedAt: until }: WhaleCandidate,
+  candidate: WhaleCandidate,
 ): Promise<TradeSizes | null> {
-  const known = watch.findSizes(market, clock.now());
+  const { market, startedAt: until } = candidate;
+  const known = watch.findSizes(candidate, clock.now());
   if (known !== null || market.storeKey === null) return known;
   const range = { fromMs: until - SIZES_MS, toMs: until, limit: SIZES_MAX };
   const amounts = await readTradeAmounts(database, market.storeKey, range);

@@ -147,9 +147,9 @@ test("the volume is the published one plus the trades since, without the candida
   add(500, 0);
   add(1_500, 1, { tradeId: "a" });
   add(2_000, 2, { tradeId: "a" }, true);
-  assert.deepEqual(volumes(), [20_000], "not below the published volume");
+  assert.deepEqual(volumes(), [20_500]);
   add(3_000, 3, { tradeId: "b" });
-  assert.deepEqual(volumes(), [20_000, 22_000]);
+  assert.deepEqual(volumes(), [20_500, 22_500], "with all fills of the other trades");
   const published = { ...market, activity: { ...market.activity, volume24hUsd: 30_000 } };
   const trade: Trade = { tradeId: "c", executedAt: SAMPLE_AT, yesPrice: 0.5, size: 9_000, takerSide: "yes" };
   watch.add(published, trade, false, SAMPLE_AT);
@@ -165,11 +165,26 @@ test("remembers the volumes of a bounded number of markets", () => {
   assert.deepEqual([volume.before(marketOf(0), 0), volume.before(marketOf(1), 0)], [20_000, 20_005]);
 });
 
-test("sizes are read again after six hours", () => {
+test("a candidate stays while it waits for the store, though its trades are no longer kept", () => {
+  const { watch, add, candidates } = openWatch();
+  add(50_000, 0, { taker: "x" });
+  add(20, 400, { taker: "x" });
+  assert.deepEqual(candidates(), [[50_000, 1]]);
+  const judged = watch.peek(1);
+  watch.settle(judged, new Set(judged));
+  assert.deepEqual(candidates(), []);
+});
+
+test("sizes are read again after six hours, and for a trade that is older than their last one", () => {
   const { watch, market } = openWatch();
   watch.setSizes(market, [1], { until: SAMPLE_AT, now: SAMPLE_AT });
-  assert.equal(watch.findSizes(market, SAMPLE_AT + 360 * MINUTE_MS)?.count, 1);
-  assert.equal(watch.findSizes(market, SAMPLE_AT + 360 * MINUTE_MS + 1), null);
+  assert.equal(watch.findSizes({ market, startedAt: SAMPLE_AT }, SAMPLE_AT + 360 * MINUTE_MS)?.count, 1);
+  assert.equal(watch.findSizes({ market, startedAt: SAMPLE_AT }, SAMPLE_AT + 360 * MINUTE_MS + 1), null);
+  assert.equal(
+    watch.findSizes({ market, startedAt: SAMPLE_AT - 1 }, SAMPLE_AT),
+    null,
+    "they can contain a trade of this time",
+  );
 });
 
 test("a candidate has the latest state of its market", () => {

@@ -81,9 +81,10 @@ export class WhaleWatch {
     const price = trade.takerSide === "no" ? 1 - trade.yesPrice : trade.yesPrice;
     const usd = price * trade.size;
     if (!Number.isFinite(usd) || usd <= 0) return false;
+    const earlierUsd = isRepeated ? this.#recent.usdOf(market, trade.tradeId) : 0;
     const added = isRepeated ? this.#recent.update(market, trade, usd) : this.#recent.add(market, trade, usd, now);
     if (added === null) return false;
-    if (!isRepeated) this.#volume.add(market, usd);
+    this.#volume.add(market, usd - earlierUsd);
     if (added.group.hasTaker) this.#candidates.delete(added.key);
     this.#collect(added);
     return !added.group.hasTaker && this.#couldBeLarge(added);
@@ -104,11 +105,11 @@ export class WhaleWatch {
     }
   }
 
-  /** Returns the sizes of a market's trades; null if they must be read. */
-  findSizes(market: BoardMarket, now: number): TradeSizes | null {
+  /** Returns the sizes of the market's trades; null if they must be read, or if they can contain the candidate's own trades. */
+  findSizes({ market, startedAt }: Pick<WhaleCandidate, "market" | "startedAt">, now: number): TradeSizes | null {
     const key = marketKeyOf(market);
     const stored = this.#sizes.get(key);
-    if (stored === undefined || now - stored.readAt > SIZES_AGE_MS_MAX) return null;
+    if (stored === undefined || now - stored.readAt > SIZES_AGE_MS_MAX || startedAt < stored.until) return null;
     this.#sizes.delete(key);
     this.#sizes.set(key, stored);
     return stored.sizes;
@@ -135,7 +136,7 @@ export class WhaleWatch {
     return sizes;
   }
 
-  /** Counts a trade's size when the trade is no longer kept. Until then, it could be compared with itself. */
+  /** Counts a trade's size once the trade is no longer kept. Until then, a candidate could be compared with itself. */
   #count({ group, executedAt, usd }: RecentTrade): void {
     const stored = this.#sizes.get(marketKeyOf(group.market));
     if (stored !== undefined && executedAt >= stored.until) stored.sizes.add(usd);
@@ -152,6 +153,9 @@ export class WhaleWatch {
     const usd = sumOf(trades, "usd");
     const key = group.hasTaker ? group.key : trade.key;
     const [first] = trades;
+    // While a candidate waits for the store, its trades can be removed from the group.
+    const queued = this.#candidates.get(key);
+    if (queued !== undefined && queued.usd > usd && !queued.trades.some(({ isAnnounced }) => isAnnounced)) return;
     if (first === undefined || usd < this.#amountMin) {
       this.#candidates.delete(key);
       return;

@@ -106,10 +106,10 @@ export function largestBurst<T extends TimedAmount>(trades: readonly T[], window
 }
 
 /**
- * Whether a trade, or the sum of one taker's trades, is exceptionally large: at least `minUsd` and above the percentile, or at least `shareMinUsd` and at least
- * the share of the 24-hour volume. A rule whose figure is null does not apply.
+ * Returns whether an amount is exceptionally large. It is if it reaches `minUsd` and is above the percentile, or if it reaches
+ * `shareMinUsd` and the share of the 24-hour volume. A rule whose figure is null does not apply.
  *
- * @param usd  amount of the trade, USD
+ * @param usd  amount of a trade, or sum of one taker's trades, USD
  * @param percentile  percentage of the market's trades that are smaller, in [0, 100]; null if unknown
  * @param share  share of the 24-hour volume, in (0, 1]; null if unknown
  */
