@@ -19,14 +19,14 @@ export const listExampleIds = (): readonly string[] =>
 type LiveValues = Readonly<Record<string, string | readonly string[] | readonly object[]>>;
 
 /**
- * Returns the ids of the most traded market that belongs to an event, of another market of its venue, and of an analysis of
- * the first one, and a position in the second one.
+ * Returns the ids of the most traded market that belongs to an event, of another market of this event, and of an analysis of
+ * the first one, and a position in the second one. The event has a fixed date, so a sandbox that starts months later lists both.
  */
 export async function readLiveValues(service: ServiceProcess) {
-  const { json: markets } = await service.get("/v1/markets?limit=50");
+  const { json: markets } = await service.get("/v1/markets?limit=100");
   const { platform, market_id, event_slug } = markets.find((market: { event_slug?: string }) => market.event_slug);
   const other = markets.find(
-    (market: Readonly<Record<string, string>>) => market.platform === platform && market.market_id !== market_id,
+    (market: Readonly<Record<string, string>>) => market.event_slug === event_slug && market.market_id !== market_id,
   );
   const analysis_id = await analyse(service, `/v1/markets/${platform}/${encodeURIComponent(market_id)}/analyze`);
   const portfolio = [{ platform, market_id: other.market_id, side: "yes", size_usd: 50, entry_price: 0.5 }];
