@@ -86,8 +86,6 @@ test("each obstacle is a reason for no trade, with size 0", () => {
   const obstacles: [Changes, RegExp][] = [
     [{ market: { kind: "play_money" } }, /not traded with money/],
     [{ market: { isOpen: false } }, /not open for orders/],
-    [{ market: { closeAt: NOW } }, /not open for orders/],
-    [{ market: { closeAt: NOW - 1 } }, /not open for orders/],
     [{ market: { closeAt: NOW + 59_999 } }, /closes within a minute/],
     [{ market: { takerFee: null } }, /taker fee of the market is unknown/],
     [{ book: null }, /no order book/],
@@ -121,6 +119,16 @@ test("each obstacle is a reason for no trade, with size 0", () => {
   }
 });
 
+test("a close time in the past of an open market is unknown", () => {
+  const isKnown = decide({ market: { closeAt: NOW + HOUR_MS, resolutionAt: NOW - 1 } });
+  assert.equal(isKnown.timeHorizon, "hours");
+  for (const closeAt of [NOW, NOW - 1, NOW - 48 * HOUR_MS]) {
+    const past = decide({ market: { closeAt, resolutionAt: closeAt } });
+    assert.deepEqual(past, decide({ market: { closeAt: null, resolutionAt: null } }));
+    assert.notEqual(past.recommendation, "NO_TRADE");
+  }
+});
+
 test("rounding up the fee can remove the edge of a small order", () => {
   // The edge is 0.0115 before the fee of two contracts is rounded from 3.5 to 4 cents, and 0.009 after.
   const changes = { analysis: { probability: 0.529, standardError: 0.1 }, market: { takerFee: KALSHI_FEE } };
@@ -144,7 +152,7 @@ test("a signal expires after the time in which a usual price move is half of the
   assert.ok(Math.abs(decide().expiresAt - expected) <= 1);
   assert.equal(decide({ analysis: { dailyMove: 0 } }).expiresAt, NOW + 24 * HOUR_MS);
   assert.equal(decide({ analysis: { dailyMove: 90 } }).expiresAt, NOW + 60_000);
-  assert.equal(decide({ market: { closeAt: NOW + HOUR_MS } }).expiresAt, NOW + HOUR_MS);
+  assert.equal(decide({ market: { closeAt: NOW + HOUR_MS, resolutionAt: NOW - 1 } }).expiresAt, NOW + HOUR_MS);
 });
 
 test("the horizon follows from the expected resolution, else from the close", () => {
@@ -189,7 +197,7 @@ const anyInput = fc
     }),
   );
 
-test("there is no trade after the close, at an old price, or for a size that the book cannot fill", () => {
+test("there is no trade in a closed market, within a minute of the close, at an old price, or for a size that the book cannot fill", () => {
   let trades = 0;
   fc.assert(
     fc.property(anyInput, (input) => {
@@ -198,7 +206,8 @@ test("there is no trade after the close, at an old price, or for a size that the
         SIZING,
       );
       const { closeAt } = input.market;
-      assert.ok(closeAt === null || expiresAt <= closeAt);
+      const knownClose = closeAt !== null && closeAt > NOW ? closeAt : Infinity;
+      assert.ok(expiresAt >= Math.min(NOW + 60_000, knownClose) && expiresAt <= knownClose);
       assert.ok(reason.length > 0);
       if (recommendation === "NO_TRADE") {
         assert.deepEqual([sizePct, fill], [0, null]);
@@ -206,7 +215,7 @@ test("there is no trade after the close, at an old price, or for a size that the
       }
       trades += 1;
       assert.ok(fill !== null && targetPrice !== null && executableEdge !== null && input.book !== null);
-      assert.ok(input.market.isOpen && (closeAt === null || closeAt > NOW) && NOW - input.book.at <= HOUR_MS);
+      assert.ok(input.market.isOpen && knownClose >= NOW + 60_000 && NOW - input.book.at <= HOUR_MS);
       assert.ok(expiresAt >= NOW + 60_000);
       const side = recommendation === "BUY_YES" ? input.book.asks : input.book.bids;
       const offered = side

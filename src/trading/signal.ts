@@ -35,9 +35,9 @@ export interface SignalInput {
     readonly kind: PriceKind;
     /** Whether the venue accepts orders. */
     readonly isOpen: boolean;
-    /** Null if unknown. */
+    /** Null if unknown. A time that is not after `now` counts as unknown: an open market contradicts it. */
     readonly closeAt: number | null;
-    /** Expected time of the result; null if unknown. */
+    /** Expected time of the result; null if unknown. A time that is not after `now` counts as unknown. */
     readonly resolutionAt: number | null;
     /** Null if unknown. */
     readonly tickSize: number | null;
@@ -77,7 +77,7 @@ export interface Candidate {
  * - the offers up to the target price are not enough for the size.
  *
  * The signal expires after (e / 2 / (m p (1 - p)))^2 days: in this time, a usual price move is half of the edge e. m is the
- * root mean square of the daily move of the log-odds. The time is at least a minute, at most a day, and ends at the close.
+ * root mean square of the daily move of the log-odds. The time is at least a minute, at most a day, and ends at a known close.
  */
 export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal {
   const obstacle = findObstacle(input);
@@ -101,9 +101,10 @@ export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal 
 
 /** Returns a sentence that says why the market cannot be traded; null if it can. */
 function findObstacle({ now, market, book }: SignalInput): string | null {
-  const { kind, isOpen, closeAt, takerFee: fee } = market;
+  const { kind, isOpen, takerFee: fee } = market;
+  const closeAt = futureOrNull(market.closeAt, now);
   if (kind !== "money") return "The market is not traded with money.";
-  if (!isOpen || (closeAt !== null && closeAt <= now)) return "The market is not open for orders.";
+  if (!isOpen) return "The market is not open for orders.";
   if (closeAt !== null && closeAt - now < VALID_MS_MIN) return "The market closes within a minute.";
   if (fee === null) return "The taker fee of the market is unknown.";
   if (book === null) return "The market has no order book.";
@@ -241,7 +242,7 @@ function describeInput({ now, analysis, market, yesPrice }: SignalInput) {
     edge: probability - yesPrice,
     confidence,
     riskRating,
-    timeHorizon: horizonOf(market.resolutionAt ?? market.closeAt, now),
+    timeHorizon: horizonOf(futureOrNull(market.resolutionAt, now) ?? futureOrNull(market.closeAt, now), now),
     generatedAt: now,
   };
 }
@@ -258,8 +259,10 @@ function expiryOf({ now, analysis, market }: SignalInput, edge: number): number 
   const moveOfProbability = dailyMove * probability * (1 - probability);
   const days = moveOfProbability > 0 ? (edge / 2 / moveOfProbability) ** 2 : Infinity;
   const expiresAt = now + Math.round(Math.max(VALID_MS_MIN, Math.min(VALID_MS_MAX, days * DAY_MS)));
-  return market.closeAt === null ? expiresAt : Math.min(market.closeAt, expiresAt);
+  return Math.min(futureOrNull(market.closeAt, now) ?? Infinity, expiresAt);
 }
+
+const futureOrNull = (at: number | null, now: number): number | null => (at !== null && at > now ? at : null);
 
 function describeEdges(edges: ReturnType<typeof executableEdges>): string {
   const sides = edges.map(({ side, edge }) => `${side.toUpperCase()} ${formatPoints(edge)}`).join(", ");

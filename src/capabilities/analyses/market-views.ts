@@ -1,5 +1,6 @@
 import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
+import { openCloseTime } from "../../domain/close-time.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import {
@@ -64,7 +65,7 @@ export function createMarketViews(ports: MarketViewPorts) {
         ...{ venue, adapter, marketId, title: listing.title, category: categoryOf(listing.category) },
         kind: isPlayMoney ? "play_money" : "money",
         openAt: listing.openAt,
-        closeAt: listing.closeAt,
+        closeAt: openCloseTime(listing, asOf),
         deadlineAt: findEventDeadline(listing, event?.listing.title ?? null, asOf),
         takerFee: listing.takerFee,
         quote: {

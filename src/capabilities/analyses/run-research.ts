@@ -1,4 +1,5 @@
 import type { BoardMarket } from "../../board/index.ts";
+import { openCloseTime } from "../../domain/close-time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { selectLatest, sumCosts } from "./analysis-queries.ts";
@@ -61,9 +62,10 @@ export async function research(
   const spentUsd = await sumCosts(database, clock.now() - DAY_MS);
   if (spentUsd >= researchRunner.dailyBudgetUsd)
     return (await reuseResearch(database, run, clock.now())) ?? without(DAILY_BUDGET_SPENT);
-  const { venue, marketId, title, outcomeLabel, rules, closeAt } = listing;
+  const { venue, marketId, title, outcomeLabel, rules } = listing;
+  const asOf = clock.now();
   const outcome = await researchRunner.run(
-    { venue, marketId, title, outcomeLabel, rules: rules ?? "", closeAt, asOf: clock.now() },
+    { venue, marketId, title, outcomeLabel, rules: rules ?? "", closeAt: openCloseTime(listing, asOf), asOf },
     {
       signal,
       // Each attempt has its own limit, because time without a running worker does not count. A run ends after an hour anyway.

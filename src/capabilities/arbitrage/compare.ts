@@ -1,4 +1,5 @@
 import type { BoardMarket } from "../../board/index.ts";
+import { openResolutionTime } from "../../domain/close-time.ts";
 import { type TakerFee, yesPrice } from "../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
 import { complement, fromMicros, toMicros } from "../../domain/price.ts";
@@ -225,10 +226,8 @@ function widestSpread(legs: readonly OpportunityLeg[]): number | null {
   return spreads.length < legs.length ? null : Math.max(...spreads);
 }
 
-/** Days until the latest settlement: the expected resolution, or the close of trading if the venue publishes none. */
+/** Days until the latest settlement: the expected resolution, or the close of trading; null if one is unknown. */
 function daysUntilSettlement(legs: readonly OpportunityLeg[], now: number): number | null {
-  const times = legs.flatMap(
-    ({ quotes: { market } }) => market.listing.expectedResolutionAt ?? market.listing.closeAt ?? [],
-  );
+  const times = legs.flatMap(({ quotes: { market } }) => openResolutionTime(market.listing, now) ?? []);
   return times.length < legs.length ? null : Math.max(0, (Math.max(...times) - now) / DAY_MS);
 }

@@ -1,4 +1,5 @@
 import type { BoardMarket } from "../../board/index.ts";
+import { acceptsOrders } from "../../domain/close-time.ts";
 import { AppError, idempotencyKeyReused } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
@@ -65,9 +66,8 @@ export function createPaperTrades({ database, clock, getMarket, readBook }: Pape
 
 const notExecutable = (reason: string) => new AppError("not_executable", reason);
 
-function checkOpen({ listing }: BoardMarket, now: number): void {
-  // A venue may list a market as active for some time after its close.
-  if (listing.status !== "active" || (listing.closeAt !== null && listing.closeAt <= now))
+function checkOpen({ listing, updatedAt }: BoardMarket, now: number): void {
+  if (!acceptsOrders({ ...listing, paused: false }, updatedAt, now))
     throw notExecutable("The market is not open for orders");
   if (listing.paused) throw notExecutable("The venue has paused this market");
   if (listing.takerFee === null) throw notExecutable("The taker fee of this market is unknown");

@@ -78,9 +78,16 @@ eachDatabase("409: an order that cannot be bought completely now is not entered"
   assert.equal((await enter({ side: "no", size_usd: 62 })).status, 200);
   setMarket("closed", { status: "closed" });
   await expect("The market is not open for orders", { market_id: "closed" });
-  setMarket("ended", { closeAt: clock.now() });
+  setMarket("ended", { closeAt: clock.now() }, { receivedAt: clock.now() - 1 });
   setBook("ended", BIDS, ASKS);
   await expect("The market is not open for orders", { market_id: "ended" });
+  setMarket("past", { closeAt: clock.now() - DAY_MS });
+  setBook("past", BIDS, ASKS);
+  assert.equal(
+    (await enter({ market_id: "past" })).status,
+    200,
+    "the venue confirmed the market after its published close",
+  );
   setMarket("settled", { status: "finalized", outcome: { kind: "yes" } });
   await expect("The market is not open for orders", { market_id: "settled" });
   setMarket("paused", { paused: true });
@@ -95,7 +102,7 @@ eachDatabase("409: an order that cannot be bought completely now is not entered"
   setMarket("crossed");
   setBook("crossed", [{ price: 0.5, size: 100 }], [{ price: 0.5, size: 100 }]);
   await expect("The order book is inconsistent: its bid is not below its ask", { market_id: "crossed" });
-  assert.equal((await read()).json.position_count, 1);
+  assert.equal((await read()).json.position_count, 2);
 });
 
 eachDatabase("409: an order is not executed at a price that was confirmed more than an hour ago", async (database) => {

@@ -1,3 +1,4 @@
+import { openCloseTime, openExpectedTime } from "../../domain/close-time.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import { deadlineTheta, timeUrgency } from "../../quant/time-decay.ts";
 import { listKeyDates } from "./key-dates.ts";
@@ -28,8 +29,8 @@ export function describeResolution(market: ResolvableMarket, eventTitle: string 
   return {
     status: listing.status === "pending" ? null : listing.status,
     expirationAt,
-    closeAt: listing.closeAt,
-    expectedResolutionAt: listing.expectedResolutionAt,
+    closeAt: openCloseTime(listing, now),
+    expectedResolutionAt: openExpectedTime(listing, now),
     hoursToExpiration: isResolved ? 0 : expirationAt === null ? null : hoursUntil(expirationAt),
     mechanism: reading.mechanism,
     rulesSummary: reading.summary,
@@ -44,12 +45,13 @@ export function describeResolution(market: ResolvableMarket, eventTitle: string 
  * The latest date that the venue states, and when the market is expected to resolve. Venues leave an old end date on
  * markets with a later deadline; once their dates have passed, the deadline of the rules takes their place.
  */
-function computeTimes({ closeAt, expectedResolutionAt }: MarketListing, { deadlineAt }: RulesReading, now: number) {
-  const stated = [closeAt, expectedResolutionAt].filter((at) => at !== null);
+function computeTimes(listing: MarketListing, { deadlineAt }: RulesReading, now: number) {
+  const expectedAt = openExpectedTime(listing, now);
+  const stated = [openCloseTime(listing, now), expectedAt].filter((at) => at !== null);
   const latest = stated.length === 0 ? null : Math.max(...stated);
   if (deadlineAt !== null && deadlineAt > now && (latest === null || latest <= now))
     return { expirationAt: deadlineAt, resolvesAt: deadlineAt };
-  return { expirationAt: latest, resolvesAt: expectedResolutionAt ?? latest };
+  return { expirationAt: latest, resolvesAt: expectedAt ?? latest };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Calendar, listOccurrences, type Occurrence } from "../../domain/calendars/calendar.ts";
+import { openCloseTime, openExpectedTime } from "../../domain/close-time.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import type { KeyDate } from "./model.ts";
 import type { PlacedDate, RulesReading } from "./read-rules.ts";
@@ -39,7 +40,7 @@ export function listKeyDates(
     ...occurrences,
     ...(isOpen && reading.schedule === null ? describeMacroReleases(listing, now, resolvesAt) : []),
     ...textDates.filter((date) => !isTimed(date)),
-    ...describeVenueDates(listing),
+    ...describeVenueDates(listing, now),
   ]);
   const isFuture = ({ endAt }: KeyDate) => endAt >= now;
   const future = dates.filter(isFuture).sort((a, b) => a.at - b.at);
@@ -62,14 +63,15 @@ function mergeSameInstants(dates: readonly KeyDate[]): KeyDate[] {
   });
 }
 
-function describeVenueDates({ closeAt, expectedResolutionAt, resolvedAt }: MarketListing): KeyDate[] {
+function describeVenueDates(listing: MarketListing, now: number): KeyDate[] {
+  const [closeAt, expectedAt] = [openCloseTime(listing, now), openExpectedTime(listing, now)];
   const dates: KeyDate[] = [];
   const push = (at: number | null, label: string, impact: KeyDate["impact"]) => {
     if (at !== null) dates.push({ at, endAt: at, label, impact });
   };
-  push(resolvedAt, "Settled", "high");
-  push(expectedResolutionAt, "Resolution expected by the venue", "high");
-  if (closeAt !== expectedResolutionAt) push(closeAt, "Trading closes", "medium");
+  push(listing.resolvedAt, "Settled", "high");
+  push(expectedAt, "Resolution expected by the venue", "high");
+  if (closeAt !== expectedAt) push(closeAt, "Trading closes", "medium");
   return dates;
 }
 

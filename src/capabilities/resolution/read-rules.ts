@@ -1,3 +1,4 @@
+import { openCloseTime } from "../../domain/close-time.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import { findCondition, isFallback, type Polarity, polarityOf } from "./condition.ts";
 import { defaultZoneOf } from "./date-words.ts";
@@ -109,7 +110,7 @@ export function readRules(listing: MarketListing, eventTitle: string | null, now
   if (period !== null && (TOUCH.test(words) || isMonitored))
     return { ...reading, mechanism: "continuous_monitoring", deadlineAt: period.at };
   if (LISTED_DATE.test(condition?.text ?? "") && listing.closeAt !== null)
-    return { ...reading, mechanism: "continuous_monitoring", deadlineAt: listing.closeAt };
+    return { ...reading, mechanism: "continuous_monitoring", deadlineAt: openCloseTime(listing, now) };
   // "Will X still hold the office on December 31?" is lost when X leaves it, at any time before.
   if (observation !== null)
     return { ...reading, mechanism: "date_based", deadlineAt: polarity === "persists" ? observation.at : null };

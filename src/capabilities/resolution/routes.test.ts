@@ -58,7 +58,28 @@ test("200: the answer is a function of the time of the request", async () => {
   );
   await clock.advance(10 * DAY_MS);
   const { hours_to_expiration, time_urgency, theta_estimate } = (await get(urlOf("m"))).json();
-  assert.deepEqual([hours_to_expiration, time_urgency, theta_estimate], [0, "critical", null]);
+  assert.deepEqual([hours_to_expiration, time_urgency, theta_estimate], [null, null, null]);
+});
+
+test("200: past dates of a market that accepts orders are unknown, and those of a closed market are kept", async () => {
+  const { board, get } = await openMarketApi();
+  const past = {
+    closeAt: SAMPLE_AT - 2 * DAY_MS,
+    expectedResolutionAt: SAMPLE_AT - DAY_MS,
+    rules: "By the listed date.",
+  };
+  for (const status of ["active", "closed", "determined"] as const) {
+    board.apply(sampleMarket("m", { listing: { ...past, status } }), SAMPLE_AT);
+    const body = (await get(urlOf("m"))).json();
+    const isOpen = status === "active";
+    assert.deepEqual(
+      [body.expiration_date, body.close_date, body.resolution_date, body.hours_to_expiration, body.theta_estimate],
+      isOpen
+        ? [null, null, null, null, null]
+        : [iso(SAMPLE_AT - DAY_MS), iso(SAMPLE_AT - 2 * DAY_MS), iso(SAMPLE_AT - DAY_MS), 0, null],
+    );
+    assert.equal(body.key_dates.length, isOpen ? 0 : 2);
+  }
 });
 
 test("200: the title of the event can name the recurring schedule", async () => {

@@ -41,11 +41,13 @@ export function createResolutionSchemas(venues: VenueIds) {
           "`closed`: no orders, no result. `determined`: a result is proposed or can be disputed. `finalized`: settled. Null before trading starts.",
         ),
         expiration_date: nullableTimestamp(
-          "Latest date that the venue states for closing or resolving the market. If it has passed without a result and the rules state a later deadline, that deadline. Null if unknown.",
+          "Latest date that the venue states for closing or resolving the market. A date in the past is unknown while the market accepts orders. If no later date is known and the rules state a later deadline, that deadline. Null if unknown.",
         ),
-        close_date: nullableTimestamp("When the venue stops accepting orders. Null if unknown."),
+        close_date: nullableTimestamp(
+          "When the venue stops accepting orders. Null if unknown, and if it is in the past while the market accepts orders.",
+        ),
         resolution_date: nullableTimestamp(
-          "When the venue expects the result, as in the Market object. Null if unknown.",
+          "When the venue expects the result. Null if unknown, and if it is in the past while the market accepts orders.",
         ),
         hours_to_expiration: nullableNumber({
           description: "Hours until `expiration_date`; 0 if it has passed or the market has a result. Null if unknown.",

@@ -1,4 +1,3 @@
-import type { BoardMarket } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { toCents } from "../../domain/usd.ts";
 
@@ -39,10 +38,6 @@ export interface ScreenRequest extends ScreenThresholds {
   readonly text: string | null;
   readonly limit: number;
 }
-
-/** The expected resolution, or the close of trading if the venue does not publish one; Unix milliseconds. */
-export const resolutionTimeOf = ({ listing }: BoardMarket): number | null =>
-  listing.expectedResolutionAt ?? listing.closeAt;
 
 export function trendOf(priceChange24h: number | null): Trend | null {
   if (priceChange24h === null) return null;

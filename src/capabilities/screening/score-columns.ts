@@ -2,7 +2,7 @@ import { type BoardMarket, type MarketObserver, priceChange24h } from "../../boa
 import { fromMicros, toMicros } from "../../domain/price.ts";
 import { TopRows } from "../../lib/top-rows.ts";
 import { SCREEN_WEIGHTS, screenScore, timelessScreenScore } from "../../quant/screen-score.ts";
-import { resolutionTimeOf, type ScreenThresholds } from "./model.ts";
+import type { ScreenThresholds } from "./model.ts";
 
 const INITIAL_ROWS = 1_024;
 const HOUR_MS = 3_600_000;
@@ -23,7 +23,8 @@ export class ScoreColumns implements MarketObserver {
   #volumes = new Float64Array(INITIAL_ROWS);
   #liquidities = new Float64Array(INITIAL_ROWS);
   #spreads = new Float64Array(INITIAL_ROWS);
-  #resolutionTimes = new Float64Array(INITIAL_ROWS);
+  #expectedResolutionTimes = new Float64Array(INITIAL_ROWS);
+  #closeTimes = new Float64Array(INITIAL_ROWS);
 
   onSet(market: BoardMarket): void {
     const { row, listing, activity } = market;
@@ -37,7 +38,8 @@ export class ScoreColumns implements MarketObserver {
     this.#volumes[row] = volume24hUsd ?? Number.NaN;
     this.#liquidities[row] = liquidityUsd ?? Number.NaN;
     this.#spreads[row] = spread ?? Number.NaN;
-    this.#resolutionTimes[row] = resolutionTimeOf(market) ?? Number.NaN;
+    this.#expectedResolutionTimes[row] = listing.expectedResolutionAt ?? Number.NaN;
+    this.#closeTimes[row] = listing.closeAt ?? Number.NaN;
   }
 
   onRemove(row: number): void {
@@ -60,7 +62,7 @@ export class ScoreColumns implements MarketObserver {
       const row = rows[index] as number;
       const timelessScore = timelessScores[row] ?? Number.NaN;
       if (!(timelessScore + SCREEN_WEIGHTS.time >= scoreMin)) continue;
-      const hours = ((this.#resolutionTimes[row] ?? Number.NaN) - now) / HOUR_MS;
+      const hours = (this.#resolutionTime(row, now) - now) / HOUR_MS;
       const score = screenScore(timelessScore, Number.isNaN(hours) ? null : hours);
       if (score < scoreMin || !this.#passes(row, hours, thresholds)) continue;
       top.offer(row, score);
@@ -69,14 +71,21 @@ export class ScoreColumns implements MarketObserver {
     return top;
   }
 
+  /** The rule of `openResolutionTime` for an active market, without an object per row. NaN if unknown. */
+  #resolutionTime(row: number, now: number): number {
+    const expectedAt = this.#expectedResolutionTimes[row] ?? Number.NaN;
+    if (expectedAt > now) return expectedAt;
+    const closeAt = this.#closeTimes[row] ?? Number.NaN;
+    return closeAt > now ? closeAt : Number.NaN;
+  }
+
   /** Comparisons with an unknown figure (NaN) are false, so an unknown figure fails its threshold. */
   #passes(row: number, hours: number, thresholds: ScreenThresholds): boolean {
     const { minVolume24h, minLiquidity, maxSpread, minHoursToResolution, maxHoursToResolution } = thresholds;
     if (minVolume24h !== null && !((this.#volumes[row] ?? 0) >= minVolume24h)) return false;
     if (minLiquidity !== null && !((this.#liquidities[row] ?? 0) >= minLiquidity)) return false;
     if (maxSpread !== null && !((this.#spreads[row] ?? 0) <= maxSpread)) return false;
-    // A resolution that is overdue is due now.
-    if (minHoursToResolution !== null && !(Math.max(0, hours) >= minHoursToResolution)) return false;
+    if (minHoursToResolution !== null && !(hours >= minHoursToResolution)) return false;
     return maxHoursToResolution === null || hours <= maxHoursToResolution;
   }
 
@@ -86,7 +95,8 @@ export class ScoreColumns implements MarketObserver {
     this.#volumes = resize(this.#volumes, length);
     this.#liquidities = resize(this.#liquidities, length);
     this.#spreads = resize(this.#spreads, length);
-    this.#resolutionTimes = resize(this.#resolutionTimes, length);
+    this.#expectedResolutionTimes = resize(this.#expectedResolutionTimes, length);
+    this.#closeTimes = resize(this.#closeTimes, length);
   }
 }
 

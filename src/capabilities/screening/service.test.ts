@@ -89,7 +89,7 @@ test("describes each market with its figures, and unknown ones as null", () => {
     ...{ spread: 0.02, priceVelocity1h: 0.03, action: "analyze", analysis: null },
   });
   assert.deepEqual(second, {
-    ...{ id: "calm", category: null, trend: null, isVolumeSpike: false, hoursToResolution: 0 },
+    ...{ id: "calm", category: null, trend: null, isVolumeSpike: false, hoursToResolution: null },
     ...{ spread: 0.02, priceVelocity1h: null, action: "skip", analysis: null },
   });
   assert.deepEqual(third, {
@@ -113,11 +113,11 @@ test("each threshold keeps a market that equals it and leaves out one without th
     [{ minLiquidity: 301 }, []],
     [{ maxSpread: 0.02 }, ["equal"]],
     [{ maxSpread: 0.1 }, ["equal", "overdue"]],
-    [{ minHoursToResolution: 0 }, ["equal", "overdue"]],
+    [{ minHoursToResolution: 0 }, ["equal"]],
     [{ minHoursToResolution: 10 }, ["equal"]],
     [{ minHoursToResolution: 10.1 }, []],
-    [{ maxHoursToResolution: 10 }, ["equal", "overdue"]],
-    [{ maxHoursToResolution: 9.9 }, ["overdue"]],
+    [{ maxHoursToResolution: 10 }, ["equal"]],
+    [{ maxHoursToResolution: 9.9 }, []],
     [{ minScore: 0.1 }, ["equal"]],
     [{ minScore: 1 }, []],
     [{ limit: 1 }, ["equal"]],
@@ -152,15 +152,15 @@ test("screens boards of more than a thousand markets", () => {
   assert.deepEqual(screenIds({ minVolume24h: 2_499 }), ["m2499"]);
 });
 
-test("an amount of 0 is known, and an overdue resolution is 0 hours away", () => {
+test("an amount of 0 is known, and the time of an overdue resolution is unknown", () => {
   const { add, screenIds } = openScreening();
   add("m", {
     listing: { expectedResolutionAt: SAMPLE_AT - HOUR_MS },
     activity: { volume24hUsd: 0, liquidityUsd: 0.5 },
   });
   assert.deepEqual(screenIds({ minVolume24h: 0, minLiquidity: 0.5 }), ["m"]);
-  assert.deepEqual(screenIds({ minHoursToResolution: 0 }), ["m"]);
-  assert.deepEqual(screenIds({ minHoursToResolution: 0.5 }), []);
+  assert.deepEqual(screenIds({ minHoursToResolution: 0 }), []);
+  assert.deepEqual(screenIds({ maxHoursToResolution: 1 }), []);
 });
 
 test("filters by venue, category, text and market ids", () => {

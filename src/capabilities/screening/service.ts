@@ -1,16 +1,9 @@
 import { type BoardMarket, eventSlug, type MarketBoard, priceChange24h } from "../../board/index.ts";
+import { openResolutionTime } from "../../domain/close-time.ts";
 import { fromMicros, toMicros } from "../../domain/price.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { LastHour } from "../../storage/index.ts";
-import {
-  type Action,
-  actionOf,
-  isVolumeSpike,
-  resolutionTimeOf,
-  type ScreenRequest,
-  type Trend,
-  trendOf,
-} from "./model.ts";
+import { type Action, actionOf, isVolumeSpike, type ScreenRequest, type Trend, trendOf } from "./model.ts";
 import { ScoreColumns, spreadOf } from "./score-columns.ts";
 
 const HOUR_MS = 3_600_000;
@@ -66,7 +59,7 @@ export function createScreeningService({ board, clock, findLastHour, latestAnaly
     const { listing, activity } = market;
     const event = listing.eventId === null ? null : board.findEvent(eventSlug(listing.venue, listing.eventId));
     const lastHour = findLastHour(market);
-    const resolutionAt = resolutionTimeOf(market);
+    const resolutionAt = openResolutionTime(listing, now);
     return {
       market,
       score,

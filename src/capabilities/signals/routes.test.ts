@@ -58,10 +58,15 @@ async function openApi(
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const { app } = await testServer();
-  const addMarket = (marketId: string, listing: SampleParts["listing"] = {}): BoardMarket =>
+  const addMarket = (
+    marketId: string,
+    listing: SampleParts["listing"] = {},
+    quote: SampleParts["quote"] = {},
+  ): BoardMarket =>
     board.apply(
       sampleMarket(marketId, {
         listing: { takerFee: { kind: "none" }, closeAt: SAMPLE_AT + 20 * DAY_MS, title: TITLE, ...listing },
+        quote,
       }),
       SAMPLE_AT,
     ).market;
@@ -178,7 +183,7 @@ test("200: a market that is not open gets no trade, and its book is not requeste
   addMarket("fed", { status: "closed", closeAt: SAMPLE_AT - HOUR_MS });
   const signal = (await ask()).json();
   assert.deepEqual([signal.recommendation, signal.size_pct], ["NO_TRADE", 0]);
-  assert.equal(Date.parse(signal.expires_at), SAMPLE_AT - HOUR_MS);
+  assert.ok(Date.parse(signal.expires_at) >= SAMPLE_AT + 60_000);
   addMarket("fed", { paused: true });
   assert.equal((await ask()).json().reason, "The market is not open for orders.");
   assert.deepEqual(entries, []);
@@ -249,13 +254,28 @@ test("202: without a usable analysis, the call starts one and returns no signal"
 
 test("422: a market that has closed needs no new analysis", async () => {
   const { ask, addMarket, state } = await openApi({}, null);
-  for (const listing of [{ status: "closed" }, { closeAt: SAMPLE_AT }] as const) {
-    addMarket("fed", listing);
+  const confirmed = { closeAt: SAMPLE_AT - HOUR_MS };
+  for (const [listing, receivedAt] of [
+    [{ status: "closed" }, SAMPLE_AT],
+    // The market was last confirmed before its close.
+    [confirmed, SAMPLE_AT - HOUR_MS - 1],
+  ] as const) {
+    addMarket("fed", listing, { receivedAt });
     const response = await ask();
     assert.equal(response.statusCode, 422);
     assert.match(response.json().detail[0].msg, /not open for orders/);
   }
   assert.equal(state.requests, 0);
+  addMarket("fed", confirmed);
+  assert.equal((await ask()).statusCode, 202);
+});
+
+test("200: a market that accepts orders after its published close gets a signal without a horizon", async () => {
+  const { ask, addMarket } = await openApi();
+  addMarket("fed", { closeAt: SAMPLE_AT - 2 * DAY_MS, expectedResolutionAt: SAMPLE_AT - 2 * DAY_MS });
+  const signal = (await ask()).json();
+  assert.deepEqual([signal.recommendation, signal.time_horizon], ["BUY_YES", null]);
+  assert.ok(Date.parse(signal.expires_at) >= Date.parse(signal.generated_at) + 60_000);
 });
 
 test("202: with `force`, the call starts a new analysis even if there is a fresh one", async () => {

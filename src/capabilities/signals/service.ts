@@ -1,5 +1,6 @@
 import type { BoardMarket } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
+import { acceptsOrders, openCloseTime, openResolutionTime } from "../../domain/close-time.ts";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -52,7 +53,7 @@ export function createSignalsService(ports: SignalPorts) {
     stored: StoredAnalysis,
     answer: PreparedSignal["answer"],
   ): Promise<PreparedSignal> => {
-    const book = isOpen(market) ? await ports.readBook(market) : null;
+    const book = isOpen(market, clock.now()) ? await ports.readBook(market) : null;
     return { market, stored, book, answer, now: clock.now() };
   };
 
@@ -149,11 +150,12 @@ export function createSignalsService(ports: SignalPorts) {
   };
 }
 
-const isOpen = ({ listing }: BoardMarket): boolean => listing.status === "active" && !listing.paused;
+const isOpen = ({ listing, updatedAt }: BoardMarket, now: number): boolean => acceptsOrders(listing, updatedAt, now);
 
 /** Rejects a new analysis of a market that cannot be traded any more. @throws InvalidRequestError */
-function assertTradable({ listing: { status, closeAt } }: BoardMarket, now: number): void {
-  if (status === "active" && (closeAt === null || closeAt > now)) return;
+function assertTradable({ listing, updatedAt }: BoardMarket, now: number): void {
+  // The analysis may be done before a pause ends.
+  if (acceptsOrders({ ...listing, paused: false }, updatedAt, now)) return;
   throw new InvalidRequestError([
     {
       type: "value_error",
@@ -177,9 +179,9 @@ function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boo
     analysis,
     market: {
       kind: isPlayMoney ? "play_money" : "money",
-      isOpen: isOpen(market),
-      closeAt: listing.closeAt,
-      resolutionAt: listing.expectedResolutionAt,
+      isOpen: isOpen(market, now),
+      closeAt: openCloseTime(listing, now),
+      resolutionAt: openResolutionTime(listing, now),
       tickSize: listing.tickSize,
       takerFee: listing.takerFee,
     },

@@ -59,9 +59,12 @@ eachDatabase("two nodes that enter the same trade at the same time enter it once
 
 eachDatabase("an entry is rejected if its market is settled or closed, or if its day is closed", async (db) => {
   const { book, open, settle, price, goTo, clock } = openShadowBook(db);
-  await open("closed", { listing: { closeAt: SAMPLE_AT + HOUR_MS } });
-  assert.equal(await book.enter(sampleEntry({ marketId: "closed" })), false);
-  assert.equal(await book.enter(sampleEntry({ marketId: "closed", at: SAMPLE_AT })), true);
+  for (const status of ["closed", "determined"] as const) {
+    await open(status, { listing: { status } });
+    assert.equal(await book.enter(sampleEntry({ marketId: status })), false);
+  }
+  await open("past", { listing: { closeAt: SAMPLE_AT - HOUR_MS } });
+  assert.equal(await book.enter(sampleEntry({ analysisId: "plx-0", marketId: "past" })), true, "still open");
   await open();
   await settle(YES);
   assert.equal(await book.enter(sampleEntry()), false, "finalized, not recorded yet");

@@ -25,8 +25,8 @@ export async function lockBook(transaction: Transaction): Promise<string | null>
 }
 
 /**
- * Inserts a trade. Returns false if its analysis already has a trade of this side, and if the market is settled or was
- * closed at the time of the entry.
+ * Inserts a trade. Returns false if its analysis already has a trade of this side, and if the market is settled or accepts
+ * no orders. A close time in the past does not count: venues publish approximate ones.
  */
 export async function insertTrade(transaction: Transaction, entry: ShadowEntry): Promise<boolean> {
   const rows = await transaction.query(
@@ -36,7 +36,7 @@ export async function insertTrade(transaction: Transaction, entry: ShadowEntry):
        $13::float8, ${time("$14")}
      where not exists (select from market_settlements where venue = $2 and market_id = $3)
        and not exists (select from markets where venue = $2 and market_id = $3
-         and (status = 'finalized' or close_at <= ${time("$14")}))
+         and status in ('closed', 'determined', 'finalized'))
      on conflict do nothing returning 1`,
     [
       ...[entry.analysisId, entry.venue, entry.marketId, entry.title, entry.category, entry.side],

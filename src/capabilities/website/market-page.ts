@@ -1,4 +1,5 @@
 import { priceChange24h } from "../../board/index.ts";
+import { openCloseTime, openExpectedTime } from "../../domain/close-time.ts";
 import type { Outcome } from "../../domain/market.ts";
 import { fromMicros, toMicros } from "../../domain/price.ts";
 import { COPY_SCRIPTS, type Html, html, type Page, renderCode } from "../../http/html/index.ts";
@@ -131,8 +132,8 @@ function renderQuoteSection(view: MarketView): Html {
 <dt>Liquidity</dt><dd>${formatUsd(activity.liquidityUsd)}</dd>
 <dt>Open interest</dt><dd>${formatUsd(activity.openInterestUsd)}</dd>
 <dt>Status</dt><dd>${status}</dd>
-<dt>Closes</dt><dd>${formatDate(listing.closeAt)}</dd>
-<dt>Result expected</dt><dd>${formatDate(listing.expectedResolutionAt)}</dd>
+<dt>Closes</dt><dd>${formatDate(openCloseTime(listing, updatedAt))}</dd>
+<dt>Result expected</dt><dd>${formatDate(openExpectedTime(listing, updatedAt))}</dd>
 <dt>Category</dt><dd dir="auto">${category === null ? "–" : shorten(category, CATEGORY_LENGTH_MAX)}</dd>
 <dt>Price confirmed</dt><dd>${formatDateTime(updatedAt)}</dd>
 </dl>

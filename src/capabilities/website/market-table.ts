@@ -1,4 +1,5 @@
 import { type BoardEvent, type BoardMarket, priceChange24h } from "../../board/index.ts";
+import { openCloseTime, openExpectedTime } from "../../domain/close-time.ts";
 import { type Html, html } from "../../http/html/index.ts";
 import { formatChange, formatDate, formatPrice, formatUsd, formatVenue, shorten } from "./format.ts";
 
@@ -23,8 +24,9 @@ const encodeSegment = (text: string): string =>
 
 export const marketTitle = ({ listing }: BoardMarket): string => shorten(listing.title, TITLE_LENGTH_MAX);
 
-/** When trading ends or, if the venue does not publish that, when it expects the result. Unix milliseconds. */
-const closeTime = ({ listing }: BoardMarket): number | null => listing.closeAt ?? listing.expectedResolutionAt;
+/** When trading ends or, if that is unknown, when the result is expected. Unix milliseconds. */
+const closeTime = ({ listing, updatedAt }: BoardMarket): number | null =>
+  openCloseTime(listing, updatedAt) ?? openExpectedTime(listing, updatedAt);
 
 const NUMBER_COLUMNS = ["Yes price", "24 h change", "24 h volume"] as const;
 
