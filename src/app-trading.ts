@@ -2,6 +2,8 @@ import { type AppPorts, tradingVenuesOf } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
 import type { Analyses } from "./capabilities/analyses/index.ts";
 import { createMarketFinder } from "./capabilities/markets/index.ts";
+import type { Matching } from "./capabilities/matching/index.ts";
+import { createQuestionLinker } from "./capabilities/questions/index.ts";
 import { createSignalsService } from "./capabilities/signals/index.ts";
 import { createShadowBook, createShadowPerformance } from "./capabilities/track-record/index.ts";
 import type { EventLog } from "./event-log/index.ts";
@@ -20,12 +22,15 @@ export function buildTrading(
     readonly ingest: Ingest;
     readonly eventLog: EventLog;
     readonly analyses: Analyses;
+    /** Null on a node that does not match markets. */
+    readonly matching: Matching | null;
   },
 ) {
   const { clock, venues } = ports;
-  const { board, ingest, analyses } = pipeline;
+  const { board, ingest, analyses, matching } = pipeline;
   const book = createShadowBook({ ...ports, ...pipeline });
   const performance = createShadowPerformance(ports);
+  const linker = matching === null ? null : createQuestionLinker({ ...ports, board, matching });
   const playMoney = new Set(venues.filter(({ referenceOnly }) => referenceOnly).map(({ id }) => id));
   const signals = createSignalsService({
     ...{ board, clock, analyses: analyses.service },
@@ -45,15 +50,16 @@ export function buildTrading(
     signals,
     /** Names of the jobs whose last run failed, for health and metrics. */
     get failingJobs(): readonly string[] {
-      return [...book.failingJobs, ...performance.failingJobs];
+      return [...book.failingJobs, ...performance.failingJobs, ...(linker?.failingJobs ?? [])];
     },
     start(): void {
       if (ports.node?.maintains !== false) book.start();
       if (ports.node?.serves !== false) performance.start();
+      linker?.start();
     },
     async stop(): Promise<void> {
       signals.stop();
-      await Promise.all([book.stop(), performance.stop()]);
+      await Promise.all([book.stop(), performance.stop(), linker?.stop()]);
     },
   };
 }

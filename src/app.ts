@@ -50,7 +50,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const needsMatching = servesApi || ports.node?.maintains !== false;
   const matching = needsMatching ? createMatching({ ...ports, board }) : null;
   const analyses = buildAnalyses(ports, { board, ingest, eventLog, matching });
-  const trading = buildTrading(ports, { board, ingest, eventLog, analyses });
+  const trading = buildTrading(ports, { board, ingest, eventLog, analyses, matching });
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const channels = buildEventChannels(ports, { eventLog, nodeId });

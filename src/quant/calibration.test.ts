@@ -72,10 +72,20 @@ test("the Wilson interval narrows as the count grows, and a share of 1 - p has t
   );
 });
 
+/** Returns the forecasts, each in a group of its own. */
+const grouped = (list: readonly ScoredForecast[]) =>
+  list.map(({ probability, outcome }, group) => ({ probability, outcome, group }));
+
+test("the forecasts of one group are one observation of the interval of a bin", () => {
+  const forecast = { probability: 0.25, outcome: 1 };
+  const bins = reliabilityBins([1, 1, 1, 2].map((group) => ({ ...forecast, group })));
+  assert.deepEqual([bins[2]?.count, bins[2]?.low, bins[2]?.high], [4, wilsonInterval(1, 2).low, 1]);
+});
+
 test("each forecast is in one bin, and each bin has the means of its own forecasts", () => {
   fc.assert(
     fc.property(forecasts, (list) => {
-      const bins = reliabilityBins(list);
+      const bins = reliabilityBins(grouped(list));
       assert.equal(bins.length, 10);
       assert.equal(
         bins.reduce((sum, { count }) => sum + count, 0),
@@ -99,7 +109,7 @@ test("each forecast is in one bin, and each bin has the means of its own forecas
 });
 
 test("a probability on an edge belongs to the upper bin, and 1 to the last", () => {
-  const counts = reliabilityBins([0, 0.1, 0.5, 0.9, 1].map((probability) => ({ probability, outcome: 1 })));
+  const counts = reliabilityBins(grouped([0, 0.1, 0.5, 0.9, 1].map((probability) => ({ probability, outcome: 1 }))));
   assert.deepEqual(
     counts.map(({ count }) => count),
     [1, 1, 0, 0, 0, 1, 0, 0, 0, 2],
@@ -110,15 +120,15 @@ test("the calibration error is the distance in each bin weighted by its count, a
   const repeat = (probability: number, outcomes: readonly number[]) =>
     outcomes.map((outcome): ScoredForecast => ({ probability, outcome }));
   const right = [...repeat(0.25, [1, 0, 0, 0]), ...repeat(0.75, [1, 1, 1, 0])];
-  near(expectedCalibrationError(reliabilityBins(right)), 0);
+  near(expectedCalibrationError(reliabilityBins(grouped(right))), 0);
   const wrong = [...repeat(0.25, [1, 1]), ...repeat(0.75, [1, 1, 1, 0, 1, 0])];
-  near(expectedCalibrationError(reliabilityBins(wrong)), (2 * 0.75 + 6 * (0.75 - 4 / 6)) / 8);
+  near(expectedCalibrationError(reliabilityBins(grouped(wrong))), (2 * 0.75 + 6 * (0.75 - 4 / 6)) / 8);
 });
 
 test("the calibration error is at most 1, and at least the difference of mean probability and mean outcome", () => {
   fc.assert(
     fc.property(yesNo, (list) => {
-      const error = expectedCalibrationError(reliabilityBins(list)) ?? Number.NaN;
+      const error = expectedCalibrationError(reliabilityBins(grouped(list))) ?? Number.NaN;
       const meanOf = (read: (forecast: ScoredForecast) => number) =>
         list.reduce((sum, forecast) => sum + read(forecast), 0) / list.length;
       assert.ok(error >= Math.abs(meanOf(({ probability }) => probability) - meanOf(({ outcome }) => outcome)) - 1e-9);
@@ -165,7 +175,7 @@ test("throws a RangeError for probabilities, outcomes, shares and counts outside
     ]) {
       assert.throws(() => brierScore([forecast]), RangeError);
       assert.throws(() => meanLogLoss([forecast], CLIP), RangeError);
-      assert.throws(() => reliabilityBins([forecast]), RangeError);
+      assert.throws(() => reliabilityBins(grouped([forecast])), RangeError);
     }
     assert.throws(() => wilsonInterval(bad, 10), RangeError);
   }

@@ -9,6 +9,12 @@ export interface ScoredForecast {
   readonly outcome: number;
 }
 
+/**
+ * A figure about skill needs this number of independent questions. With fewer, one surprising result moves it more than
+ * skill does.
+ */
+export const QUESTIONS_REQUIRED = 30;
+
 /** Squared error of a probability: (p - o)². */
 export const squaredError = (probability: number, outcome: number): number => (probability - outcome) ** 2;
 
@@ -112,20 +118,31 @@ export interface ReliabilityBin {
   readonly meanPredicted: number | null;
   /** Mean outcome. */
   readonly observedFrequency: number | null;
-  /** 95% Wilson interval of the observed frequency. */
+  /** 95% Wilson interval of the observed frequency, with one observation per group. */
   readonly low: number | null;
   readonly high: number | null;
 }
 
+/** A forecast of a group. Forecasts of one group are dependent; groups are independent. */
+export interface GroupedForecast extends ScoredForecast {
+  readonly group: number;
+}
+
 /**
- * Compares the mean probability with the mean outcome in ten bins of equal width.
+ * Compares the mean probability with the mean outcome in ten bins of equal width. A group counts as one observation in the
+ * interval of a bin, as if its forecasts were equal. If they are not, the interval is too wide, never too narrow.
  *
  * @returns  all ten bins, including empty ones
  * @throws RangeError when a probability or an outcome is outside [0, 1]
  * @see Murphy & Winkler (1977), "Reliability of subjective probability forecasts", Applied Statistics 26(1)
  */
-export function reliabilityBins(forecasts: readonly ScoredForecast[]): readonly ReliabilityBin[] {
-  const sums = Array.from({ length: BINS }, () => ({ count: 0, predicted: 0, observed: 0 }));
+export function reliabilityBins(forecasts: readonly GroupedForecast[]): readonly ReliabilityBin[] {
+  const sums = Array.from({ length: BINS }, () => ({
+    count: 0,
+    predicted: 0,
+    observed: 0,
+    groups: new Set<number>(),
+  }));
   for (const forecast of forecasts) {
     assertForecast(forecast);
     const sum = sums[Math.min(BINS - 1, Math.floor(forecast.probability * BINS))];
@@ -133,14 +150,15 @@ export function reliabilityBins(forecasts: readonly ScoredForecast[]): readonly 
     sum.count += 1;
     sum.predicted += forecast.probability;
     sum.observed += forecast.outcome;
+    sum.groups.add(forecast.group);
   }
-  return sums.map(({ count, predicted, observed }, index) => {
+  return sums.map(({ count, predicted, observed, groups }, index) => {
     const edges = { lower: index / BINS, upper: (index + 1) / BINS, count };
     if (count === 0) return { ...edges, meanPredicted: null, observedFrequency: null, low: null, high: null };
     // The sum of n fractional outcomes can exceed n by a rounding error.
     const observedFrequency = Math.min(1, observed / count);
     const meanPredicted = Math.min(1, predicted / count);
-    return { ...edges, meanPredicted, observedFrequency, ...wilsonInterval(observedFrequency, count) };
+    return { ...edges, meanPredicted, observedFrequency, ...wilsonInterval(observedFrequency, groups.size) };
   });
 }
 

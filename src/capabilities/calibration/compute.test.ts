@@ -6,6 +6,8 @@ import { NO_CATEGORY, type Sample } from "./model.ts";
 
 interface Row {
   readonly market: number;
+  /** The market's own question by default. */
+  readonly question?: number;
   readonly horizon: number;
   readonly category: number;
   readonly probability: number;
@@ -15,6 +17,7 @@ interface Row {
 
 const toSample = (rows: readonly Row[]): Sample => ({
   market: Int32Array.from(rows, ({ market }) => market),
+  question: Int32Array.from(rows, ({ market, question = market }) => question),
   horizon: Uint8Array.from(rows, ({ horizon }) => horizon),
   category: Uint8Array.from(rows, ({ category }) => category),
   probability: Float64Array.from(rows, ({ probability }) => probability),
@@ -37,7 +40,7 @@ const near = (actual: number | null | undefined, expected: number, tolerance = 1
 test("categories, horizons and bins each partition the sample, and their scores average to the total", () => {
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 40 }), (rows) => {
-      const { total, bins, byCategory, byHorizon, brierDifference } = computeReport(toSample(rows));
+      const { total, bins, byCategory, byHorizon, brierDifference } = computeReport(toSample(rows), 1);
       assert.equal(total.sampleSize, rows.length);
       assert.equal(total.markets, new Set(rows.map(({ market }) => market)).size);
       const brier = rows.reduce((sum, { probability, outcome }) => sum + (probability - outcome) ** 2, 0) / rows.length;
@@ -59,7 +62,7 @@ test("categories, horizons and bins each partition the sample, and their scores 
 
 test("if one forecast has no price, the scores of the price are null", () => {
   const known = { market: 1, horizon: 0, category: 0, probability: 0.8, marketPrice: 0.5, outcome: 1 };
-  const report = computeReport(toSample([known, { ...known, marketPrice: Number.NaN }]));
+  const report = computeReport(toSample([known, { ...known, marketPrice: Number.NaN }]), 1);
   near(report.total.brierScore, 0.04);
   assert.deepEqual(
     [report.total.marketBrierScore, report.total.marketLogLoss, report.total.brierSkillScore, report.brierDifference],
@@ -78,4 +81,42 @@ test("the normal interval just above the resampling limit agrees with the bootst
   assert.ok(width > 0);
   near(approximated?.low, resampled?.low ?? 0, 0.06 * width);
   near(approximated?.high, resampled?.high ?? 0, 0.06 * width);
+});
+
+const forecastOf = (market: number, question: number) => ({
+  ...{ market, question, horizon: 0, category: market % 2 === 0 ? 0 : 3 },
+  ...{ probability: 0.7, marketPrice: 0.6, outcome: question % 3 === 0 ? 0 : 1 },
+});
+
+test("with 29 independent questions in 58 markets there are counts only, and with 30 there are scores", () => {
+  const few = Array.from({ length: 58 }, (_, market) => forecastOf(market, market >> 1));
+  const { total, bins, brierDifference, byHorizon } = computeReport(toSample(few));
+  const none = { brierScore: null, marketBrierScore: null, brierSkillScore: null };
+  const noLoss = { logLoss: null, marketLogLoss: null, expectedCalibrationError: null };
+  assert.deepEqual(total, { sampleSize: 58, markets: 58, questions: 29, ...none, ...noLoss });
+  assert.equal(brierDifference, null);
+  assert.deepEqual(bins[7], {
+    ...{ lower: 0.7, upper: 0.8, count: 58 },
+    ...{ meanPredicted: null, observedFrequency: null, low: null, high: null },
+  });
+  assert.deepEqual([byHorizon[0]?.sampleSize, byHorizon[0]?.brierScore], [58, null]);
+  const enough = computeReport(toSample([...few, forecastOf(58, 29)]));
+  assert.deepEqual([enough.total.questions, enough.bins[7]?.count], [30, 59]);
+  assert.ok(enough.total.brierScore !== null && enough.brierDifference !== null && enough.bins[7]?.low !== null);
+  assert.deepEqual(
+    enough.byCategory.map(({ questions, brierScore }) => [questions, brierScore === null]),
+    [
+      [30, false],
+      [29, true],
+    ],
+  );
+});
+
+test("markets of one question do not make the interval narrower", () => {
+  const questions = Array.from({ length: 40 }, (_, question) => forecastOf(question, question));
+  const copies = Array.from({ length: 400 }, (_, market) => forecastOf(market, market % 40));
+  const [alone, copied] = [questions, copies].map((rows) => computeReport(toSample(rows)));
+  near(copied?.brierDifference?.low, alone?.brierDifference?.low ?? 0);
+  near(copied?.brierDifference?.high, alone?.brierDifference?.high ?? 0);
+  assert.deepEqual([copied?.bins[7]?.low, copied?.bins[7]?.high], [alone?.bins[7]?.low, alone?.bins[7]?.high]);
 });

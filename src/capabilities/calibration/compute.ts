@@ -4,7 +4,10 @@ import {
   brierScore,
   brierSkillScore,
   expectedCalibrationError,
+  type GroupedForecast,
   meanLogLoss,
+  QUESTIONS_REQUIRED,
+  type ReliabilityBin,
   reliabilityBins,
   type ScoredForecast,
   squaredError,
@@ -22,11 +25,11 @@ import {
 /** Smallest distance of the engine's probabilities from 0 and 1. Prices that are closer are moved to this distance. */
 const DISTANCE_MIN = 1e-4;
 
-/** With more markets, resampling takes seconds and the normal interval is as good. */
-const RESAMPLED_MARKETS_MAX = 5_000;
+/** With more questions, resampling takes seconds and the normal interval is as good. */
+const RESAMPLED_QUESTIONS_MAX = 5_000;
 
-/** A forecast of a sample. */
-interface Row extends ScoredForecast {
+/** A forecast of a sample. Its group is the question that its market asks. */
+interface Row extends GroupedForecast {
   readonly market: number;
   readonly horizon: number;
   readonly category: number;
@@ -34,17 +37,22 @@ interface Row extends ScoredForecast {
   readonly marketPrice: number | null;
 }
 
-/** Computes the scores of a sample, in total and by category and horizon. */
-export function computeReport(sample: Sample): CalibrationReport {
+/**
+ * Computes the scores of a sample, in total and by category and horizon.
+ *
+ * @param questionsRequired  a part of the sample with fewer independent questions has counts, but no scores
+ */
+export function computeReport(sample: Sample, questionsRequired: number = QUESTIONS_REQUIRED): CalibrationReport {
   const rows = toRows(sample);
+  const scoresOf = (part: readonly Row[]) => computeScores(part, questionsRequired);
   const byCategory = Map.groupBy(rows, ({ category }) => category);
   const byHorizon = Map.groupBy(rows, ({ horizon }) => horizon);
   const categories: [Category | null, number][] = [...CATEGORIES.entries()].map(([index, name]) => [name, index]);
   const total = scoresOf(rows);
   return {
     total,
-    brierDifference: brierDifferenceOf(rows, total.markets),
-    bins: reliabilityBins(rows),
+    brierDifference: total.questions < questionsRequired ? null : brierDifferenceOf(rows, total.questions),
+    bins: total.questions < questionsRequired ? reliabilityBins(rows).map(omitFigures) : reliabilityBins(rows),
     byCategory: [...categories, [null, NO_CATEGORY] as const].flatMap(([category, index]) => {
       const part = byCategory.get(index);
       return part === undefined ? [] : [{ category, ...scoresOf(part) }];
@@ -54,7 +62,7 @@ export function computeReport(sample: Sample): CalibrationReport {
 }
 
 function toRows(sample: Sample): Row[] {
-  const { market, horizon, category, marketPrice, outcome } = sample;
+  const { market, question, horizon, category, marketPrice, outcome } = sample;
   const read = (column: Sample[keyof Sample], index: number) => column[index] ?? Number.NaN;
   return Array.from(sample.probability, (probability, index) => {
     const price = read(marketPrice, index);
@@ -62,6 +70,7 @@ function toRows(sample: Sample): Row[] {
       probability,
       outcome: read(outcome, index),
       market: read(market, index),
+      group: read(question, index),
       horizon: read(horizon, index),
       category: read(category, index),
       marketPrice: Number.isNaN(price) ? null : price,
@@ -77,13 +86,38 @@ function pricesOf(rows: readonly Row[]): readonly ScoredForecast[] | null {
   return prices.length < rows.length ? null : prices;
 }
 
-function scoresOf(rows: readonly Row[]): Scores {
+const omitFigures = (bin: ReliabilityBin): ReliabilityBin => ({
+  lower: bin.lower,
+  upper: bin.upper,
+  count: bin.count,
+  meanPredicted: null,
+  observedFrequency: null,
+  low: null,
+  high: null,
+});
+
+function computeScores(rows: readonly Row[], questionsRequired: number): Scores {
+  const markets = new Set(rows.map(({ market }) => market)).size;
+  const questions = new Set(rows.map(({ group }) => group)).size;
+  if (questions < questionsRequired)
+    return {
+      sampleSize: rows.length,
+      markets,
+      questions,
+      brierScore: null,
+      marketBrierScore: null,
+      brierSkillScore: null,
+      logLoss: null,
+      marketLogLoss: null,
+      expectedCalibrationError: null,
+    };
   const prices = pricesOf(rows) ?? [];
   const brier = brierScore(rows);
   const marketBrier = brierScore(prices);
   return {
     sampleSize: rows.length,
-    markets: new Set(rows.map(({ market }) => market)).size,
+    markets,
+    questions,
     brierScore: brier,
     marketBrierScore: marketBrier,
     brierSkillScore: brierSkillScore(brier, marketBrier),
@@ -93,13 +127,13 @@ function scoresOf(rows: readonly Row[]): Scores {
   };
 }
 
-/** Resamples whole markets, because all forecasts of a market share its outcome. */
-function brierDifferenceOf(rows: readonly Row[], markets: number): BrierDifference | null {
+/** Resamples whole questions over all venues, because the forecasts of a question share its outcome. */
+function brierDifferenceOf(rows: readonly Row[], questions: number): BrierDifference | null {
   if (pricesOf(rows) === null) return null;
-  const ratioOf = markets > RESAMPLED_MARKETS_MAX ? clusteredNormalRatio : clusteredRatio;
+  const ratioOf = questions > RESAMPLED_QUESTIONS_MAX ? clusteredNormalRatio : clusteredRatio;
   const difference = ratioOf(
-    rows.map(({ market, probability, marketPrice, outcome }) => ({
-      group: String(market),
+    rows.map(({ group, probability, marketPrice, outcome }) => ({
+      group: String(group),
       numerator: squaredError(probability, outcome) - squaredError(marketPrice ?? Number.NaN, outcome),
       denominator: 1,
     })),

@@ -54,6 +54,8 @@ export interface SettledMarket {
 export interface Sample {
   /** A number per market. */
   readonly market: Int32Array<ArrayBuffer>;
+  /** A number per independent question: the same for markets that ask the same one. */
+  readonly question: Int32Array<ArrayBuffer>;
   /** Index in `HORIZONS`. */
   readonly horizon: Uint8Array<ArrayBuffer>;
   /** Index in `CATEGORIES`; `NO_CATEGORY` if it is unknown. */
@@ -68,11 +70,13 @@ export interface Sample {
 
 export const NO_CATEGORY = 255;
 
-/** Scores of one sample; all null if it is empty. */
+/** Scores of one sample; all null if it has fewer than 30 independent questions. */
 export interface Scores {
   /** Forecasts: at most one per market and horizon. */
   readonly sampleSize: number;
   readonly markets: number;
+  /** Independent questions: markets that ask the same one count once. */
+  readonly questions: number;
   readonly brierScore: number | null;
   /** Scores of the markets' prices at the same times; null if they are unknown. */
   readonly marketBrierScore: number | null;
@@ -85,7 +89,7 @@ export interface Scores {
 /** Brier score of the forecasts minus Brier score of the prices. Below 0, the forecasts are better. */
 export interface BrierDifference {
   readonly value: number;
-  /** 95% interval over resampled markets; null with fewer than two markets. */
+  /** 95% interval over resampled questions; null with fewer than two of them. */
   readonly low: number | null;
   readonly high: number | null;
 }
@@ -93,9 +97,9 @@ export interface BrierDifference {
 /** How well the probabilities of settled markets were calibrated. */
 export interface CalibrationReport {
   readonly total: Scores;
-  /** Null without forecasts, and if the markets' prices are unknown. */
+  /** Null with fewer than 30 independent questions, and if the markets' prices are unknown. */
   readonly brierDifference: BrierDifference | null;
-  /** Ten, also if they are empty. */
+  /** Ten, also if they are empty. With fewer than 30 independent questions, all figures but the counts are null. */
   readonly bins: readonly ReliabilityBin[];
   /** The categories with forecasts; null names the forecasts of unknown category. */
   readonly byCategory: readonly (Scores & { readonly category: Category | null })[];

@@ -1,3 +1,4 @@
+import { QUESTIONS_REQUIRED } from "../../quant/calibration.ts";
 import type { Calibration, Scores } from "./model.ts";
 
 /** Presents a calibration as the body of the response. */
@@ -8,6 +9,7 @@ export function presentCalibration(calibration: Calibration) {
     period,
     category,
     ...presentScores(total),
+    questions_required: QUESTIONS_REQUIRED,
     brier_difference:
       brierDifference === null
         ? null
@@ -30,6 +32,7 @@ export function presentCalibration(calibration: Calibration) {
 const presentScores = (scores: Scores) => ({
   sample_size: scores.sampleSize,
   markets: scores.markets,
+  independent_questions: scores.questions,
   brier_score: scores.brierScore,
   market_brier_score: scores.marketBrierScore,
   brier_skill_score: scores.brierSkillScore,

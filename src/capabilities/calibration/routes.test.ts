@@ -27,6 +27,8 @@ interface StoredSettlement {
 }
 
 const RESOLVED_AT = NOW - 2 * DAY_MS;
+/** Each row is stored for this number of independent markets, because smaller samples have no scores. */
+const COPIES = 30;
 
 /** Starts the service and returns functions that store rows and request the calibration. */
 async function open(real: Database) {
@@ -58,8 +60,8 @@ async function open(real: Database) {
       await real.query(
         `insert into analyses (analysis_id, venue, market_id, analysis_type, analysed_at, probability, market_price,
            interval_low, interval_high, confidence, recommendation, cost_usd, coefficients_version, category)
-         values ($1, 'venue_a', $2, 'light', to_timestamp($3::float8 / 1000), $4::float8, $5::float8, 0, 1, 0.5, $6, 0, 1,
-           $7::text)`,
+         select $1 || '-' || n, 'venue_a', $2 || '-' || n, 'light', to_timestamp($3::float8 / 1000), $4::float8, $5::float8,
+           0, 1, 0.5, $6, 0, 1, $7::text from generate_series(1, ${COPIES}) as n`,
         [
           `an-${analyses}`,
           marketId,
@@ -77,7 +79,8 @@ async function open(real: Database) {
         settlement;
       await real.query(
         `insert into market_settlements (venue, market_id, outcome, value, resolved_at, recorded_at)
-         values ('venue_a', $1, $2, $3::float8, to_timestamp($4::float8 / 1000), to_timestamp($5::float8 / 1000))`,
+         select 'venue_a', $1 || '-' || n, $2, $3::float8, to_timestamp($4::float8 / 1000), to_timestamp($5::float8 / 1000)
+         from generate_series(1, ${COPIES}) as n`,
         [marketId, outcome, value, resolvedAt, recordedAt],
       );
     },
@@ -86,7 +89,8 @@ async function open(real: Database) {
       analyses += 1;
       await real.query(
         `insert into trade_reports (agent_id, venue, market_id, side, price, size_usd, client_ref, is_plausible, reported_at)
-         values ($1, 'venue_a', 'm-1', $2, $3::float8, $4::float8, $5, $6::boolean, to_timestamp($7::float8 / 1000))`,
+         select $1, 'venue_a', 'm-1-' || n, $2, $3::float8, $4::float8, $5 || n, $6::boolean, to_timestamp($7::float8 / 1000)
+         from generate_series(1, ${COPIES}) as n`,
         [agent, side, price, usd, `ref ${analyses}`, !agent.startsWith("liar"), RESOLVED_AT - leadMs],
       );
     },
@@ -106,6 +110,7 @@ eachDatabase("200: without settled markets all scores are null, and the ten bins
   const scores = {
     sample_size: 0,
     markets: 0,
+    independent_questions: 0,
     brier_score: null,
     market_brier_score: null,
     brier_skill_score: null,
@@ -118,6 +123,7 @@ eachDatabase("200: without settled markets all scores are null, and the ten bins
     period: "all",
     category: null,
     ...scores,
+    questions_required: 30,
     brier_difference: null,
     bins: Array.from({ length: 10 }, (_, index) => ({
       lower: index / 10,
@@ -141,7 +147,7 @@ eachDatabase("200: probabilities, and prices at the same times, are scored again
   await settle("m-1", { outcome: "yes" });
   await settle("m-2", { outcome: "no" });
   const json = await get();
-  assert.deepEqual([json.sample_size, json.markets], [2, 2]);
+  assert.deepEqual([json.sample_size, json.markets, json.independent_questions], [60, 60, 60]);
   near(json.brier_score, (0.04 + 0.09) / 2);
   near(json.market_brier_score, (0.16 + 0.16) / 2);
   near(json.brier_skill_score, 1 - 0.065 / 0.16);
@@ -149,17 +155,19 @@ eachDatabase("200: probabilities, and prices at the same times, are scored again
   near(json.market_log_loss, -Math.log(0.6));
   near(json.expected_calibration_error, (0.2 + 0.3) / 2);
   near(json.brier_difference.value, 0.065 - 0.16);
-  // With two markets, the interval goes from the difference of one market to that of the other.
-  near(json.brier_difference.ci_low, 0.04 - 0.16);
-  near(json.brier_difference.ci_high, 0.09 - 0.16);
+  // The standard deviation of the differences is 0.025.
+  const halfWidth = (1.96 * 0.025) / Math.sqrt(60);
+  assert.ok(Math.abs(json.brier_difference.ci_low - (0.065 - 0.16 - halfWidth)) < 0.2 * halfWidth);
+  assert.ok(Math.abs(json.brier_difference.ci_high - (0.065 - 0.16 + halfWidth)) < 0.2 * halfWidth);
   const [bin] = json.bins.slice(8);
-  assert.deepEqual([bin.count, bin.mean_predicted, bin.observed_frequency, bin.ci_high], [1, 0.8, 1, 1]);
-  near(bin.ci_low, 1 / (1 + 1.959963984540054 ** 2));
+  assert.deepEqual([bin.count, bin.observed_frequency, bin.ci_high], [30, 1, 1]);
+  near(bin.mean_predicted, 0.8);
+  near(bin.ci_low, 1 / (1 + 1.959963984540054 ** 2 / 30));
   assert.deepEqual(
     json.by_category.map(({ category, sample_size }: Record<string, unknown>) => [category, sample_size]),
     [
-      ["Sports", 1],
-      [null, 1],
+      ["Sports", 30],
+      [null, 30],
     ],
   );
 });
@@ -170,17 +178,15 @@ eachDatabase("200: the latest analysis per market and horizon counts", async (da
   for (const [index, leadMs] of leads.entries()) await storeAnalysis({ leadMs, probability: (index + 1) / 10 });
   await settle("m-1");
   const json = await get();
-  assert.equal(json.sample_size, 5);
-  assert.equal(json.markets, 1);
+  assert.equal(json.sample_size, 5 * COPIES);
+  assert.equal(json.markets, COPIES);
   // The first of each horizon: 1 ms, 1 day, 7, 30 and 90 days before the resolution.
   const expected = [0.1, 0.4, 0.6, 0.7, 0.8];
   for (const [index, probability] of expected.entries()) {
     const { horizon, sample_size, brier_score } = json.by_horizon[index];
-    assert.deepEqual([horizon, sample_size], [HORIZON_NAMES[index], 1]);
+    assert.deepEqual([horizon, sample_size], [HORIZON_NAMES[index], COPIES]);
     near(brier_score, (1 - probability) ** 2);
   }
-  // The interval needs at least two markets.
-  assert.deepEqual([json.brier_difference.ci_low, json.brier_difference.ci_high], [null, null]);
 });
 
 eachDatabase("200: an analysis at or after the resolution does not count", async (database) => {
@@ -200,7 +206,7 @@ eachDatabase(
     await storeAnalysis({ leadMs: HOUR_MS, probability: 0.7 });
     await settle("m-1", { resolvedAt: RESOLVED_AT + DAY_MS, recordedAt: RESOLVED_AT });
     const json = await get();
-    assert.equal(json.sample_size, 1);
+    assert.equal(json.sample_size, COPIES);
     near(json.brier_score, 0.09);
   },
 );
@@ -215,9 +221,9 @@ eachDatabase("200: the latest settlement of a market counts", async (database) =
   await settle("m-1", { outcome: "no", resolvedAt: RESOLVED_AT + 2 * DAY_MS, recordedAt: RESOLVED_AT + 2 * DAY_MS });
   await clock.advance(60_000);
   const json = await get();
-  assert.equal(json.sample_size, 1);
+  assert.equal(json.sample_size, COPIES);
   near(json.brier_score, 0.64);
-  assert.equal(json.by_horizon[0].sample_size, 1);
+  assert.equal(json.by_horizon[0].sample_size, COPIES);
 });
 
 eachDatabase(
@@ -232,7 +238,7 @@ eachDatabase(
     await settle("corrected to void", { outcome: "yes" });
     await settle("corrected to void", { outcome: "void" });
     const json = await get();
-    assert.equal(json.sample_size, 2);
+    assert.equal(json.sample_size, 2 * COPIES);
     near(json.brier_score, (0.25 ** 2 + 0.5 ** 2) / 2);
     near(json.bins[7].observed_frequency, 0.375);
   },
@@ -250,7 +256,7 @@ eachDatabase("200: category and period select markets, and an empty selection ha
     await storeAnalysis({ marketId, category, leadMs: RESOLVED_AT - resolvedAt + HOUR_MS });
     await settle(marketId, { resolvedAt });
   }
-  const sizeOf = async (query: string) => (await get(query)).sample_size;
+  const sizeOf = async (query: string) => (await get(query)).sample_size / COPIES;
   assert.equal(await sizeOf(""), 4);
   assert.equal(await sizeOf("?mode=shadow&period=all"), 4);
   assert.equal(await sizeOf("?period=90d"), 3);
@@ -275,18 +281,48 @@ eachDatabase("200: live mode scores the reported trades of at least three agents
   await storeReport("c", { price: 0.5, usd: 100 });
   await clock.advance(60_000);
   const json = await get("?mode=live");
-  assert.deepEqual([json.mode, json.sample_size, json.markets], ["live", 1, 1]);
+  assert.deepEqual([json.mode, json.sample_size, json.markets], ["live", COPIES, COPIES]);
   near(json.brier_score, (1 - (0.7 * 100 + 0.6 * 300 + 0.5 * 100) / 500) ** 2);
   assert.deepEqual(
     [json.market_brier_score, json.brier_skill_score, json.market_log_loss, json.brier_difference],
     [null, null, null, null],
   );
-  assert.equal(json.by_horizon[0].sample_size, 1);
-  assert.equal((await get("?mode=live&category=Crypto")).sample_size, 1);
+  assert.equal(json.by_horizon[0].sample_size, COPIES);
+  assert.equal((await get("?mode=live&category=Crypto")).sample_size, COPIES);
   assert.equal((await get("?mode=live&category=Sports")).sample_size, 0);
   // The analysis of the market is no report.
-  assert.equal((await get()).sample_size, 1);
+  assert.equal((await get()).sample_size, COPIES);
 });
+
+eachDatabase(
+  "200: markets of one event or of a matched pair are one question, and below 30 there are counts only",
+  async (database) => {
+    const { get, storeAnalysis, settle, clock } = await open(database);
+    await storeAnalysis({ marketId: "m-1" });
+    await storeAnalysis({ marketId: "m-2" });
+    await settle("m-1");
+    await settle("m-2", { outcome: "no" });
+    const link = (node: string, linkedNode: string) =>
+      database.query("insert into question_links values ($1, $2)", [node, linkedNode]);
+    // Each of the 30 markets of "m-2" is matched with one of "m-1". Two of "m-1" belong to one event.
+    for (let copy = 1; copy <= COPIES; copy++) await link(`market:venue_a/m-2-${copy}`, `market:venue_a/m-1-${copy}`);
+    const enough = await get();
+    assert.deepEqual([enough.sample_size, enough.markets, enough.independent_questions], [60, 60, 30]);
+    assert.ok(enough.brier_score > 0 && enough.brier_difference !== null);
+    await link("market:venue_a/m-1-1", "event:venue_a:e");
+    await link("market:venue_a/m-1-2", "event:venue_a:e");
+    await clock.advance(60_000);
+    const few = await get();
+    assert.deepEqual([few.sample_size, few.markets, few.independent_questions], [60, 60, 29]);
+    assert.deepEqual(
+      [few.brier_score, few.market_brier_score, few.brier_skill_score, few.log_loss, few.market_log_loss],
+      [null, null, null, null, null],
+    );
+    assert.deepEqual([few.expected_calibration_error, few.brier_difference], [null, null]);
+    const [bin] = few.bins.slice(8);
+    assert.deepEqual([bin.count, bin.mean_predicted, bin.observed_frequency, bin.ci_low], [60, null, null, null]);
+  },
+);
 
 eachDatabase("200: large samples are scored on a worker thread, page by page, like small ones", async (database) => {
   const { get } = await open(database);
@@ -321,7 +357,7 @@ onEmbedded("the store is read once a minute per mode, whatever is requested and 
   const responses = await Promise.all([...filters, ...filters].map((query) => call("GET", `${PATH}${query}`)));
   assert.deepEqual(
     responses.map(({ status, json }) => [status, json.sample_size]),
-    responses.map(() => [200, 1]),
+    responses.map(() => [200, COPIES]),
   );
   assert.equal(state.queries, 1);
   await get("?mode=live");

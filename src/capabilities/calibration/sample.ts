@@ -1,5 +1,6 @@
 import { CATEGORIES, type Category } from "../../domain/category.ts";
 import type { Database } from "../../ports/database.ts";
+import { readQuestions } from "../questions/index.ts";
 import { type CalibrationFilter, type CalibrationMode, NO_CATEGORY, PERIOD_MS, type Sample } from "./model.ts";
 import { BEFORE_LATEST_SETTLEMENT, type SettlementPosition, selectForecasts, selectSettlements } from "./queries.ts";
 
@@ -11,6 +12,13 @@ const MARKETS_MAX = 50_000;
 /** Reads the forecasts of settled markets. @throws AppError `store_unavailable` */
 export async function readSample(database: Pick<Database, "query">, mode: CalibrationMode): Promise<Sample> {
   const columns = createColumns();
+  const questions = await readQuestions(database);
+  const numbers = new Map<string, number>();
+  const numberOf = (question: string): number => {
+    const number = numbers.get(question) ?? numbers.size;
+    numbers.set(question, number);
+    return number;
+  };
   let after: SettlementPosition = BEFORE_LATEST_SETTLEMENT;
   for (let markets = 0; markets < MARKETS_MAX; ) {
     const page = await selectSettlements(database, after, PAGE_MARKETS);
@@ -20,6 +28,7 @@ export async function readSample(database: Pick<Database, "query">, mode: Calibr
       const settled = page[position];
       if (settled === undefined) throw new Error(`A forecast belongs to market ${position} of ${page.length}`);
       columns.market.push(markets + position);
+      columns.question.push(numberOf(questions.questionOf(settled)));
       columns.horizon.push(horizon);
       columns.category.push(toCategoryIndex(category));
       columns.probability.push(probability);
@@ -35,12 +44,19 @@ export async function readSample(database: Pick<Database, "query">, mode: Calibr
 }
 
 const createColumns = (): Record<keyof Sample, number[]> => ({
-  ...{ market: [], horizon: [], category: [] },
-  ...{ probability: [], marketPrice: [], outcome: [], resolvedAt: [] },
+  market: [],
+  question: [],
+  horizon: [],
+  category: [],
+  probability: [],
+  marketPrice: [],
+  outcome: [],
+  resolvedAt: [],
 });
 
 const pack = (columns: Record<keyof Sample, number[]>): Sample => ({
   market: Int32Array.from(columns.market),
+  question: Int32Array.from(columns.question),
   horizon: Uint8Array.from(columns.horizon),
   category: Uint8Array.from(columns.category),
   probability: Float64Array.from(columns.probability),
@@ -72,6 +88,7 @@ export function selectRows(
     selectValues(column, rows.subarray(0, count));
   return {
     market: select(sample.market),
+    question: select(sample.question),
     horizon: select(sample.horizon),
     category: select(sample.category),
     probability: select(sample.probability),

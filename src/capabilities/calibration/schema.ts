@@ -17,7 +17,12 @@ const loss = (description: string) => nullableNumber({ minimum: 0, description }
 const scores = {
   sample_size: count("Number of forecasts: at most one per market and horizon."),
   markets: count("Number of different markets among them."),
-  brier_score: nullableProbability("Mean of (probability - outcome)². 0 is best. Null without forecasts."),
+  independent_questions: count(
+    "Number of independent questions among them. Markets of one event and markets that are matched at different venues count once.",
+  ),
+  brier_score: nullableProbability(
+    "Mean of (probability - outcome)². 0 is best. Null with fewer than `questions_required` independent questions, like all scores.",
+  ),
   market_brier_score: nullableProbability(
     "The same score of the market's own price at the time of each forecast. Null in `live` mode.",
   ),
@@ -56,8 +61,8 @@ interface BrierDifferenceBody {
 
 const brierDifference = Type.Object({
   value: Type.Number({ minimum: -1, maximum: 1 }),
-  ci_low: nullableNumber("Lower bound of the 95% interval. Null with fewer than 2 markets."),
-  ci_high: nullableNumber("Upper bound of the 95% interval. Null with fewer than 2 markets."),
+  ci_low: nullableNumber("Lower bound of the 95% interval."),
+  ci_high: nullableNumber("Upper bound of the 95% interval."),
 });
 
 export const CalibrationSchema = Type.Object(
@@ -66,21 +71,30 @@ export const CalibrationSchema = Type.Object(
     period: oneOf(CALIBRATION_PERIODS),
     category: nullableOneOf(CATEGORIES, "The requested category. Null counts all."),
     ...scores,
+    questions_required: Type.Integer({
+      minimum: 1,
+      description:
+        "A sample with fewer independent questions has counts, but no scores: they would say nothing about skill.",
+    }),
     brier_difference: Type.Unsafe<BrierDifferenceBody | null>({
       ...brierDifference,
       type: ["object", "null"],
       description:
-        "`brier_score` minus `market_brier_score`; below 0 is better than the price. The interval counts each market as one observation, because its forecasts share an outcome: a cluster bootstrap up to 5,000 markets, the normal approximation above. Null if either score is null.",
+        "`brier_score` minus `market_brier_score`; below 0 is better than the price. The interval counts each independent question as one observation, over all venues: a cluster bootstrap up to 5,000 questions, the normal approximation above. Null if either score is null.",
     }),
     bins: Type.Array(
       Type.Object({
         lower: probability("Lower edge, inclusive."),
         upper: probability("Upper edge, exclusive. The last bin includes 1."),
-        mean_predicted: nullableProbability("Mean probability of the bin's forecasts. Null if it is empty."),
-        observed_frequency: nullableProbability("Mean outcome of their markets. Null if it is empty."),
+        mean_predicted: nullableProbability(
+          "Mean probability of the bin's forecasts. Null if it is empty, or the sample is too small.",
+        ),
+        observed_frequency: nullableProbability(
+          "Mean outcome of their markets. Null if it is empty, or the sample is too small.",
+        ),
         count: count("Number of forecasts."),
         ci_low: nullableProbability(
-          "Lower bound of the 95% Wilson interval of `observed_frequency`, as if the forecasts were independent.",
+          "Lower bound of the 95% Wilson interval of `observed_frequency`. Each independent question is one observation.",
         ),
         ci_high: nullableProbability("Upper bound of that interval."),
       }),

@@ -1,4 +1,5 @@
 import type { VenueId } from "../../domain/market.ts";
+import { QUESTIONS_REQUIRED } from "../../quant/calibration.ts";
 import type { DayTotals, Performance, Trade } from "../../trading/index.ts";
 
 /** The trades that a performance covers. shadow: trades that our signals recommend. live: the caller's own trades. */
@@ -20,11 +21,17 @@ export interface BookReport {
   readonly days: readonly DayTotals[];
   /** Markets of the resolved trades; omitted if unknown. */
   readonly markets?: number;
+  /** Independent questions of the resolved trades: markets that ask the same one count once. Omitted if unknown. */
+  readonly questions?: number;
   /** Unix milliseconds; null without trades, omitted if unknown. */
   readonly firstTradeAt?: number | null;
   /** Whether older trades exist that were not read; omitted if there cannot be any. */
   readonly isTruncated?: boolean;
 }
+
+/** Whether a report may show figures about skill. Customers see those of their own trades always. */
+export const hasSkillFigures = ({ questions }: Pick<BookReport, "questions">): boolean =>
+  questions === undefined || questions >= QUESTIONS_REQUIRED;
 
 /** A report and when it was computed, in Unix milliseconds. */
 export interface TimedReport {

@@ -3,10 +3,11 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { type DayTotals, startOfUtcDate, summarise, utcDate } from "../../trading/index.ts";
+import { readQuestions } from "../questions/index.ts";
 import { selectDays, selectProgress, selectVersion } from "./day-queries.ts";
 import { computeOpenPeriod, startOfNextDay } from "./day-totals.ts";
 import type { BookReport, TimedReport } from "./model.ts";
-import { selectResolvedTotals } from "./total-queries.ts";
+import { selectResolvedMarkets, selectResolvedTotals } from "./total-queries.ts";
 
 const DAY_MS = 86_400_000;
 const REFRESH_PAUSE_MS = 60_000;
@@ -73,7 +74,8 @@ async function buildReport(database: Database, now: number): Promise<BookReport>
   const entered = days.reduce((sum, { enteredTrades }) => sum + enteredTrades, 0);
   // A trade may be entered and resolved between the statements. It is then in `resolved`, but not in `entered`.
   const totals = { totalTrades: Math.max(entered, resolved.resolvedTrades), ...resolved };
-  return { performance: summarise(totals, days, closed), days, markets, firstTradeAt };
+  const questions = (await readQuestions(database)).count(await selectResolvedMarkets(database));
+  return { performance: summarise(totals, days, closed), days, markets, questions, firstTradeAt };
 }
 
 /** Returns the totals of the days that are not closed, up to the current one. A day is closed minutes after its end. */

@@ -1,6 +1,7 @@
 import { toCents } from "../../domain/usd.ts";
+import { QUESTIONS_REQUIRED } from "../../quant/calibration.ts";
 import { sumUsd } from "../../trading/index.ts";
-import { type BookReport, HISTORY_DAYS_MAX, type PerformanceMode, type TimedReport } from "./model.ts";
+import { type BookReport, HISTORY_DAYS_MAX, hasSkillFigures, type PerformanceMode, type TimedReport } from "./model.ts";
 
 /** Adding 0 turns -0 into 0. */
 const cents = (usd: number): number => toCents(usd) + 0;
@@ -8,29 +9,32 @@ const cents = (usd: number): number => toCents(usd) + 0;
 const toTimestamp = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 export function presentPerformance(mode: PerformanceMode, { report, generatedAt }: TimedReport) {
-  const { performance, markets, firstTradeAt, isTruncated } = report;
-  const { totalTrades, resolvedTrades, winRate, totalPnlUsd, roiPct, averageEdge } = performance;
+  const { performance, markets, questions, firstTradeAt, isTruncated } = report;
+  const { totalTrades, resolvedTrades, totalPnlUsd } = performance;
+  const skill = hasSkillFigures(report) ? performance : null;
   return {
     mode,
     total_trades: totalTrades,
     resolved_trades: resolvedTrades,
     open_trades: totalTrades - resolvedTrades,
     ...(markets === undefined ? null : { markets }),
-    win_rate: winRate,
+    ...(questions === undefined ? null : { independent_questions: questions, questions_required: QUESTIONS_REQUIRED }),
+    win_rate: skill?.winRate ?? null,
     total_pnl: cents(totalPnlUsd),
-    roi_pct: roiPct,
-    avg_edge: averageEdge,
+    roi_pct: skill?.roiPct ?? null,
+    avg_edge: skill?.averageEdge ?? null,
     max_drawdown: cents(performance.maxDrawdownUsd),
-    sharpe_ratio: performance.sharpeRatio,
+    sharpe_ratio: skill?.sharpeRatio ?? null,
     ...(firstTradeAt === undefined ? null : { first_trade_at: toTimestamp(firstTradeAt) }),
     ...(isTruncated === undefined ? null : { truncated: isTruncated }),
     generated_at: new Date(generatedAt).toISOString(),
   };
 }
 
-export function presentDays({ days }: BookReport) {
+export function presentDays(report: BookReport) {
+  const isSkillShown = hasSkillFigures(report);
   let cumulativeUsd = 0;
-  return days
+  return report.days
     .map(({ date, pnlUsd, enteredTrades, resolvedTrades, wonTrades }) => {
       cumulativeUsd = sumUsd([cumulativeUsd, pnlUsd]);
       return {
@@ -38,7 +42,7 @@ export function presentDays({ days }: BookReport) {
         pnl: cents(pnlUsd),
         cumulative_pnl: cents(cumulativeUsd),
         trades: enteredTrades,
-        win_rate: resolvedTrades === 0 ? null : wonTrades / resolvedTrades,
+        win_rate: resolvedTrades === 0 || !isSkillShown ? null : wonTrades / resolvedTrades,
       };
     })
     .slice(-HISTORY_DAYS_MAX);

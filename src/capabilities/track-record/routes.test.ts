@@ -57,6 +57,7 @@ eachDatabase("200: the summary and the days of the shadow book, from its first t
   assert.equal(status, 200);
   assert.deepEqual(empty, {
     ...{ mode: "shadow", total_trades: 0, resolved_trades: 0, open_trades: 0, markets: 0, win_rate: null },
+    ...{ independent_questions: 0, questions_required: 30 },
     ...{ total_pnl: 0, roi_pct: null, avg_edge: null, max_drawdown: 0, sharpe_ratio: null, first_trade_at: null },
     generated_at: "2026-11-21T01:00:00.000Z",
   });
@@ -75,13 +76,14 @@ eachDatabase("200: the summary and the days of the shadow book, from its first t
   const { json } = await get("/history");
   const { daily_history, ...summary } = json;
   assert.deepEqual(summary, {
-    ...{ mode: "shadow", total_trades: 3, resolved_trades: 2, open_trades: 1, markets: 2, win_rate: 0 },
-    ...{ total_pnl: -44, roi_pct: (100 * -42) / 94, avg_edge: 0.1, max_drawdown: -55, sharpe_ratio: null },
+    ...{ mode: "shadow", total_trades: 3, resolved_trades: 2, open_trades: 1, markets: 2, win_rate: null },
+    ...{ independent_questions: 2, questions_required: 30 },
+    ...{ total_pnl: -44, roi_pct: null, avg_edge: null, max_drawdown: -55, sharpe_ratio: null },
     ...{ first_trade_at: "2026-11-21T01:00:00.000Z", generated_at: "2026-11-22T01:00:00.000Z" },
   });
   assert.deepEqual(daily_history, [
     { date: "2026-11-21", pnl: 11, cumulative_pnl: 11, trades: 2, win_rate: null },
-    { date: "2026-11-22", pnl: -55, cumulative_pnl: -44, trades: 1, win_rate: 0 },
+    { date: "2026-11-22", pnl: -55, cumulative_pnl: -44, trades: 1, win_rate: null },
   ]);
   assert.deepEqual((await get("?mode=shadow")).json, summary);
   await goTo(3);
@@ -108,10 +110,41 @@ eachDatabase("a day that has ended and is not closed yet has its own entry in th
   const { daily_history, total_trades, total_pnl } = (await get("/history")).json;
   assert.deepEqual(daily_history, [
     { date: "2026-11-21", pnl: -2, cumulative_pnl: -2, trades: 1, win_rate: null },
-    { date: "2026-11-22", pnl: 57, cumulative_pnl: 55, trades: 1, win_rate: 1 },
+    { date: "2026-11-22", pnl: 57, cumulative_pnl: 55, trades: 1, win_rate: null },
   ]);
   assert.deepEqual([total_trades, total_pnl], [2, 55]);
 });
+
+eachDatabase(
+  "200: with 29 independent questions figures about skill are null, and with 30 they are shown",
+  async (db) => {
+    const { book, open, settle, performance, clock } = openShadowBook(db);
+    const { get } = await openRoutes(performance);
+    // Two markets of each of 29 events, at one venue.
+    for (let index = 0; index < 58; index++) {
+      const [marketId, listing] = [`m${index}`, { eventId: `event ${index >> 1}` }];
+      await open(marketId, { listing });
+      await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId }));
+      await settle({ kind: index % 2 === 0 ? "yes" : "no" }, marketId, listing);
+    }
+    await book.run();
+    await performance.refresh();
+    const figuresOf = ({ win_rate, roi_pct, avg_edge }: Record<string, unknown>) => [win_rate, roi_pct, avg_edge];
+    const few = (await get("/history")).json;
+    assert.deepEqual([few.markets, few.independent_questions, ...figuresOf(few)], [58, 29, null, null, null]);
+    assert.deepEqual([few.total_pnl, few.daily_history[0].win_rate], [29 * 58 - 29 * 42, null]);
+    await open("alone");
+    await book.enter(sampleEntry({ analysisId: "plx-alone", marketId: "alone", at: clock.now() }));
+    await settle({ kind: "yes" }, "alone");
+    await book.run();
+    await performance.refresh();
+    const enough = (await get("/history")).json;
+    assert.deepEqual(
+      [enough.independent_questions, ...figuresOf(enough), enough.daily_history[0].win_rate],
+      [30, 30 / 59, (100 * (30 * 58 - 29 * 42)) / (59 * 42), 0.08, 30 / 59],
+    );
+  },
+);
 
 onEmbedded("reads touch no database, and a refresh without a change runs one statement", async (db) => {
   let statements = 0;

@@ -28,6 +28,20 @@ const SUMMARY_FIELDS = {
         "Different markets among the resolved trades, in mode `shadow`. Trades in one market win or lose together.",
     }),
   ),
+  independent_questions: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        "Independent questions among the resolved trades, in mode `shadow`. Markets of one event and markets that are matched at different venues count once.",
+    }),
+  ),
+  questions_required: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        "In mode `shadow`, `win_rate`, `roi_pct`, `avg_edge` and `sharpe_ratio` are null with fewer independent questions: they would say nothing about skill.",
+    }),
+  ),
   win_rate: nullableProbability("Share of the resolved trades with a profit after fees. Null without resolved trades."),
   total_pnl: usd(
     "Profit or loss of all days. In mode `shadow`, open trades count at the price of their market at the end of the last UTC day, and today adds the fees of new trades and the settlements. In mode `live`, open trades count at the current price.",

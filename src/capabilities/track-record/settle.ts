@@ -5,6 +5,7 @@ import type { Database, Transaction } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { readSettledMarkets } from "../../storage/index.ts";
 import { payoutOf, profitOf } from "../../trading/index.ts";
+import { insertEventLink } from "../questions/index.ts";
 import { startOfNextDay } from "./day-totals.ts";
 import type { MarketId } from "./model.ts";
 import { addToTotals } from "./total-queries.ts";
@@ -126,6 +127,7 @@ async function settleMarket(transaction: Transaction, id: MarketId, now: number)
   if (state.outcome === market.outcome.kind && state.value === value) return false;
   const recordedAt = recordTime(state, sealedDay, now);
   await insertSettlement(transaction, market, recordedAt);
+  await insertEventLink(transaction, market);
   let afterId = "0";
   for (;;) {
     const trades = await selectTradesOf(transaction, market, afterId, TRADES_PER_PAGE);

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "../../ports/database.ts";
 import { type BookTotals, sumUsd } from "../../trading/index.ts";
-import type { StoredTrade } from "./model.ts";
+import type { MarketId, StoredTrade } from "./model.ts";
 
 /** Totals of the resolved trades of the shadow book, and the number of their markets. */
 export type ResolvedTotals = Omit<BookTotals, "totalTrades"> & { readonly markets: number };
@@ -40,6 +40,14 @@ export async function selectResolvedTotals(database: Pick<Database, "query"> | T
        resolved_edge_micros::float8 as "edgeMicros" from shadow_book`,
   );
   return toTotals(row);
+}
+
+/** Selects the markets of the resolved trades. */
+export function selectResolvedMarkets(database: Pick<Database, "query">): Promise<MarketId[]> {
+  return database.query<MarketId & Record<string, unknown>>(
+    `select distinct venue, market_id as "marketId" from market_settlements as s where exists (
+       select from shadow_trades as t where t.venue = s.venue and t.market_id = s.market_id and t.settled_at is not null)`,
+  );
 }
 
 const micros = (column: string) => `round(${column}::numeric * 1000000)`;

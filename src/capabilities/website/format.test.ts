@@ -49,11 +49,13 @@ test("shortened text has at most the given length and no half surrogate pair", (
   assert.equal(shorten("a😀b", 3), "a…");
 });
 
-test("scores have four decimals and shares have one; a value that rounds to 0 has no sign", () => {
+test("scores have four decimals and shares have one; a difference keeps its sign unless it is an error of the arithmetic", () => {
   assert.deepEqual([formatScore(0.2), formatScore(null)], ["0.2000", "–"]);
-  assert.deepEqual([-0.0042, 0.0042, 0.00001, -0.00001, null].map(formatScoreChange), [
+  assert.deepEqual([-0.0042, 0.0042, 0.00001, -0.00004, -1e-17, 0, null].map(formatScoreChange), [
     "−0.0042",
     "+0.0042",
+    "+0.00001",
+    "−0.00004",
     "0.0000",
     "0.0000",
     "–",

@@ -77,12 +77,22 @@ export function shorten(text: string, lengthMax: number): string {
 /** Formats a score with four decimals, because scores differ little from those of the price. @example formatScore(0.2); // "0.2000" */
 export const formatScore = (score: number | null): string => (score === null ? UNKNOWN : score.toFixed(4));
 
-/** Formats a difference of scores with its sign. @example formatScoreChange(-0.0042); // "−0.0042" */
+/** Differences of scores below this are errors of the arithmetic. */
+export const ROUNDING_ERROR = 1e-12;
+
+/**
+ * Formats a difference of scores with its sign and four decimals. A smaller difference has one significant digit, so that
+ * its sign is never lost.
+ *
+ * @example formatScoreChange(-0.0042); // "−0.0042"
+ * @example formatScoreChange(-0.00002); // "−0.00002"
+ */
 export function formatScoreChange(change: number | null): string {
   if (change === null) return UNKNOWN;
-  const digits = Math.abs(change).toFixed(4);
-  const sign = Number(digits) === 0 ? "" : change > 0 ? "+" : "−";
-  return `${sign}${digits}`;
+  const rounded = Math.abs(change).toFixed(4);
+  if (Math.abs(change) < ROUNDING_ERROR) return rounded;
+  const digits = Number(rounded) === 0 ? Math.abs(change).toPrecision(1) : rounded;
+  return `${change > 0 ? "+" : "−"}${digits}`;
 }
 
 /** Formats a share in percent with one decimal. @example formatShare(0.1234); // "12.3%" */

@@ -39,7 +39,7 @@ ${filled.map(renderBin)}
 </svg>
 <div class="times" aria-hidden="true">${LABELS.map((label) => html`<span>${100 * label}%</span>`)}</div>
 </div>
-<figcaption class="small faint">Across: mean probability. Up: share that resolved YES. Each bar is a 95% Wilson interval, which assumes independent forecasts. On the diagonal, probability and share are equal. ${consistent} of ${filled.length} bars reach the diagonal.</figcaption>
+<figcaption class="small faint">Across: mean probability. Up: share that resolved YES. Each bar is a 95% Wilson interval, in which an independent question is one observation. On the diagonal, probability and share are equal. ${consistent} of ${filled.length} bars reach the diagonal.</figcaption>
 </figure>`;
 }
 

@@ -9,6 +9,7 @@ import type { ShownPerformance } from "./track-record-page.ts";
 const EMPTY_SCORES: Scores = {
   sampleSize: 0,
   markets: 0,
+  questions: 0,
   brierScore: null,
   marketBrierScore: null,
   brierSkillScore: null,
@@ -34,6 +35,7 @@ const EMPTY: Calibration = {
 const SCORES: Scores = {
   sampleSize: 1_234,
   markets: 567,
+  questions: 345,
   brierScore: 0.1834,
   marketBrierScore: 0.1876,
   brierSkillScore: 0.0224,
@@ -90,7 +92,7 @@ test("200: the track record shows all scores beside those of the price", async (
   assert.match(String(headers["content-security-policy"]), /default-src 'none'; style-src 'self'/);
   assert.doesNotMatch(body, /style="|<script/);
   for (const text of [
-    '<strong>1,234</strong> <span class="small faint">of 567 settled markets',
+    '<strong>1,234</strong> <span class="small faint">of 567 settled markets, 345 independent questions',
     '<strong>0.1834</strong> <span class="small faint">price: 0.1876',
     '<strong>−0.0042</strong> <span class="small faint">95% interval −0.0061 to −0.0023',
     "<strong>2.2%</strong>",
@@ -126,13 +128,35 @@ test("200: one sentence says what the interval shows", async () => {
   assert.match(await judge({ value: -0.01, low: -0.02, high: -0.001 }), /were better than the price/);
   assert.match(await judge({ value: 0.01, low: 0.002, high: 0.02 }), /were worse than the price/);
   assert.match(await judge({ value: -0.01, low: -0.02, high: 0.001 }), /does not show whether/);
-  assert.match(await judge({ value: -0.01, low: null, high: null }), /One market cannot show/);
+  assert.match(await judge({ value: -0.01, low: null, high: null }), /The sample cannot show/);
+  // Rounded to four decimals, the bound would be 0.
+  assert.match(
+    await judge({ value: -0.01, low: -0.02, high: -0.00003 }),
+    /−0\.0200 to −0\.00003[\s\S]*the whole interval is below 0/,
+  );
+  assert.match(await judge({ value: -0.01, low: -0.02, high: 0.00003 }), /to \+0\.00003[\s\S]*does not show whether/);
+  assert.match(await judge({ value: -2e-17, low: -3e-17, high: -1e-17 }), /does not show whether/);
 });
 
-test("200: the page warns that the sample is small if it has fewer than 200 markets", async () => {
-  const small = await visit(sampleCalibration({ total: { ...SCORES, markets: 199 } }), null);
-  assert.match(small.body, /The sample has only 199 markets/);
-  const large = await visit(sampleCalibration({ total: { ...SCORES, markets: 200 } }), null);
+test("200: with 29 independent questions the page has counts and no figure, and with 30 it has figures", async () => {
+  const days = [day("2026-10-30", 10), day("2026-10-31", -4)];
+  const few = await visit(sampleCalibration({ total: { ...SCORES, sampleSize: 80, markets: 41, questions: 29 } }), {
+    ...{ performance: PERFORMANCE, days, questions: 29 },
+  });
+  assert.match(few.body, /80 forecasts of 41 settled markets: 29 independent questions\. Figures are shown from 30/);
+  assert.match(few.body, /1,140 trades, 1,021 resolved: 29 independent questions\. Figures are shown from 30/);
+  assert.doesNotMatch(few.body, /<svg|<table|<dl|\$|0\.18|better than the price:|\d%(?! scores)/);
+  const enough = await visit(sampleCalibration({ total: { ...SCORES, questions: 30 } }), {
+    ...{ performance: PERFORMANCE, days, questions: 30 },
+  });
+  assert.match(enough.body, /0\.1834/);
+  assert.match(enough.body, /\+\$61\.20/);
+});
+
+test("200: the page warns that the sample is small if it has fewer than 200 independent questions", async () => {
+  const small = await visit(sampleCalibration({ total: { ...SCORES, questions: 199 } }), null);
+  assert.match(small.body, /The sample has only 199 independent questions/);
+  const large = await visit(sampleCalibration({ total: { ...SCORES, questions: 200 } }), null);
   assert.doesNotMatch(large.body, /The sample has only/);
 });
 
@@ -145,8 +169,17 @@ test("200: without settled markets the page says so and draws nothing", async ()
 
 test("200: the shadow book shows its performance, its chart and a table by month", async () => {
   const days = [day("2026-10-30", 10), day("2026-10-31", -4), day("2026-11-01", 2.5)];
-  const { body } = await visit(EMPTY, { performance: PERFORMANCE, days });
-  for (const text of ["1,140", "1,021 resolved", "+$61.20", "1.8%", "52.3%", "4.1%", "−$148.40", "0.84"])
+  const { body } = await visit(EMPTY, { performance: PERFORMANCE, days, questions: 345 });
+  for (const text of [
+    "1,140",
+    "1,021 resolved, 345 independent questions",
+    "+$61.20",
+    "1.8%",
+    "52.3%",
+    "4.1%",
+    "−$148.40",
+    "0.84",
+  ])
     assert.ok(body.includes(text), text);
   const summary =
     "Cumulative profit from Oct 30, 2026 to Nov 1, 2026: +$8.50. Largest decline from an earlier maximum: −$4.00.";
@@ -156,22 +189,16 @@ test("200: the shadow book shows its performance, its chart and a table by month
   assert.doesNotMatch(body, /too few to tell/);
 });
 
-test("200: unknown figures of the performance are shown as a dash, and the page says if no trade is resolved yet", async () => {
-  const performance = { ...PERFORMANCE, resolvedTrades: 0, winRate: null, roiPct: null, averageEdge: null };
-  const { body } = await visit(EMPTY, {
-    performance: { ...performance, sharpeRatio: null },
-    days: [day("2026-11-01", 0)],
-  });
-  assert.match(body, /<dt>Won<\/dt><dd><strong>–</);
-  assert.match(body, /<dt>Return<\/dt><dd><strong>–</);
+test("200: without 30 days, the Sharpe ratio is shown as a dash", async () => {
+  const performance = { ...PERFORMANCE, sharpeRatio: null };
+  const { body } = await visit(EMPTY, { performance, days: [day("2026-11-01", 0)], questions: 30 });
   assert.match(body, /<dt>Sharpe ratio<\/dt><dd><strong>–<\/strong> <span[^>]*>needs 30 days</);
-  assert.match(body, /No trade is resolved yet/);
-  assert.doesNotMatch(body, /Only 0 trades/);
+  assert.match(body, /Only 30 independent questions are resolved/);
 });
 
 test("200: figures that cannot be read are shown as unavailable, and the others are shown", async () => {
   const away = new AppError("store_unavailable", "The store is unavailable.");
-  const noCalibration = await visit(away, { performance: PERFORMANCE, days: [day("2026-11-01", 1)] });
+  const noCalibration = await visit(away, { performance: PERFORMANCE, days: [day("2026-11-01", 1)], questions: 200 });
   assert.equal(noCalibration.statusCode, 200);
   assert.match(noCalibration.body, /not available at the moment/);
   assert.match(noCalibration.body, /\+\$61\.20/);

@@ -1,20 +1,25 @@
 import { type Html, html, type Page } from "../../http/html/index.ts";
-import type { DayTotals, Performance } from "../../trading/index.ts";
+import { QUESTIONS_REQUIRED } from "../../quant/calibration.ts";
 import type { Calibration, Horizon } from "../calibration/index.ts";
-import { formatDateTime, formatInteger, formatProfit, formatScore, formatScoreChange, formatShare } from "./format.ts";
+import { type BookReport, hasSkillFigures } from "../track-record/index.ts";
+import {
+  formatDateTime,
+  formatInteger,
+  formatProfit,
+  formatScore,
+  formatScoreChange,
+  formatShare,
+  ROUNDING_ERROR,
+} from "./format.ts";
 import { profitRows, renderProfitChart } from "./profit-chart.ts";
 import { reliabilityRows, renderReliability } from "./reliability-diagram.ts";
 import { WEBSITE_STYLES } from "./styles.ts";
 
-/** With fewer markets, the page says that the figures are uncertain. */
-const MARKETS_FEW = 200;
+/** With fewer independent questions, the page says that the figures are uncertain. */
+const QUESTIONS_FEW = 200;
 
 /** Performance of the shadow book. */
-export interface ShownPerformance {
-  readonly performance: Performance;
-  /** Oldest first. */
-  readonly days: readonly DayTotals[];
-}
+export type ShownPerformance = Pick<BookReport, "performance" | "days" | "questions">;
 
 export interface TrackRecordView {
   /** Null if it cannot be read at present. */
@@ -36,7 +41,6 @@ const UNAVAILABLE = "These figures are not available at the moment. Reload this 
 
 /** Creates the page of the public track record. */
 export function createTrackRecordPage({ calibration, performance, isSandbox }: TrackRecordView): Page {
-  const isEmpty = calibration?.total.sampleSize === 0;
   return {
     title: "Track record",
     description:
@@ -46,11 +50,23 @@ export function createTrackRecordPage({ calibration, performance, isSandbox }: T
     head: WEBSITE_STYLES,
     body: html`<p class="lead">We compare every probability with the result of its market, and with the price at the same time. A probability is useful only if it is better than the price.</p>
 ${isSandbox ? html`<p class="faint">This server is a sandbox. Its markets and results are simulated, so these figures say nothing about real markets.</p>` : null}
-${calibration === null ? html`<section><h2>Probabilities</h2><p>${UNAVAILABLE}</p></section>` : isEmpty ? renderEmpty() : renderCalibration(calibration)}
+${calibration === null ? html`<section><h2>Probabilities</h2><p>${UNAVAILABLE}</p></section>` : renderProbabilities(calibration)}
 ${renderPerformance(performance)}
 ${renderMethod()}`,
   };
 }
+
+function renderProbabilities(calibration: Calibration): Html {
+  const { sampleSize, markets, questions } = calibration.total;
+  if (sampleSize === 0) return renderEmpty();
+  if (questions >= QUESTIONS_REQUIRED) return renderCalibration(calibration);
+  return html`<section class="notice">
+<h2>Probabilities against prices</h2>
+<p>${countOf(sampleSize, "forecast")} of ${countOf(markets, "settled market")}: ${countOf(questions, "independent question")}. ${REQUIREMENT}</p>
+</section>`;
+}
+
+const REQUIREMENT = `Figures are shown from ${QUESTIONS_REQUIRED} independent questions on, because fewer cannot tell skill from chance. Markets of one event, and markets that are matched at different venues, are one question.`;
 
 const renderEmpty = (): Html => html`<section class="notice">
 <h2>No settled markets yet</h2>
@@ -62,7 +78,7 @@ function renderCalibration(calibration: Calibration): Html {
   return html`<section aria-labelledby="scores-title">
 <h2 id="scores-title">Probabilities against prices</h2>
 <dl class="figures">
-${renderFigure("Forecasts", formatInteger(total.sampleSize), `of ${countOf(total.markets, "settled market")}`)}
+${renderFigure("Forecasts", formatInteger(total.sampleSize), `of ${countOf(total.markets, "settled market")}, ${countOf(total.questions, "independent question")}`)}
 ${renderFigure("Brier score", formatScore(total.brierScore), `price: ${formatScore(total.marketBrierScore)}`)}
 ${renderFigure("Brier difference", formatScoreChange(brierDifference?.value ?? null), describeInterval(brierDifference))}
 ${renderFigure("Brier skill", formatShare(total.brierSkillScore), "improvement over the price’s score")}
@@ -70,7 +86,7 @@ ${renderFigure("Log loss", formatScore(total.logLoss), `price: ${formatScore(tot
 ${renderFigure("Calibration error", formatShare(total.expectedCalibrationError), "mean distance to the diagonal")}
 </dl>
 <p>${judge(brierDifference)} For Brier score and log loss, lower is better.</p>
-${total.markets < MARKETS_FEW ? html`<p class="warn">The sample has only ${countOf(total.markets, "market")}. All figures on this page are uncertain.</p>` : null}
+${total.questions < QUESTIONS_FEW ? html`<p class="warn">The sample has only ${countOf(total.questions, "independent question")}. All figures on this page are uncertain.</p>` : null}
 <p class="small faint">Computed at ${formatDateTime(generatedAt)} from all settled markets. The same figures are in the API: <code>GET /v1/calibration</code>.</p>
 </section>
 <div class="columns">
@@ -102,16 +118,18 @@ const renderFigure = (name: string, value: string, note: string): Html =>
   html`<div><dt>${name}</dt><dd><strong>${value}</strong> <span class="small faint">${note}</span></dd></div>`;
 
 function describeInterval(difference: Calibration["brierDifference"]): string {
-  if (difference === null || difference.low === null || difference.high === null) return "no interval for one market";
+  if (difference === null || difference.low === null || difference.high === null) return "the interval is unknown";
   return `95% interval ${formatScoreChange(difference.low)} to ${formatScoreChange(difference.high)}`;
 }
 
-/** Returns a sentence that interprets the difference of the Brier scores. */
+/** Returns a sentence that interprets the difference of the Brier scores. The bounds are not rounded. */
 function judge(difference: Calibration["brierDifference"]): string {
   if (difference === null || difference.low === null || difference.high === null)
-    return "One market cannot show whether our probabilities are better than the price.";
-  if (difference.high < 0) return "Our probabilities were better than the price: the whole interval is below 0.";
-  if (difference.low > 0) return "Our probabilities were worse than the price: the whole interval is above 0.";
+    return "The sample cannot show whether our probabilities are better than the price.";
+  if (difference.high < -ROUNDING_ERROR)
+    return "Our probabilities were better than the price: the whole interval is below 0.";
+  if (difference.low > ROUNDING_ERROR)
+    return "Our probabilities were worse than the price: the whole interval is above 0.";
   return "The interval contains 0, so this sample does not show whether our probabilities are better than the price.";
 }
 
@@ -150,13 +168,16 @@ ${shown === null ? html`<p>${UNAVAILABLE}</p>` : renderBook(shown)}
 </section>`;
 }
 
-function renderBook({ performance, days }: ShownPerformance): Html {
+function renderBook(shown: ShownPerformance): Html {
+  const { performance, days, questions = 0 } = shown;
   if (performance.totalTrades === 0) return html`<p>No signal has been entered yet.</p>`;
+  if (!hasSkillFigures(shown))
+    return html`<p>${countOf(performance.totalTrades, "trade")}, ${formatInteger(performance.resolvedTrades)} resolved: ${countOf(questions, "independent question")}. ${REQUIREMENT}</p>`;
   const { totalTrades, resolvedTrades, winRate, totalPnlUsd, roiPct, averageEdge, maxDrawdownUsd, sharpeRatio } =
     performance;
   return html`${renderProfitChart(days)}
 <dl class="figures">
-${renderFigure("Trades", formatInteger(totalTrades), `${formatInteger(resolvedTrades)} resolved`)}
+${renderFigure("Trades", formatInteger(totalTrades), `${formatInteger(resolvedTrades)} resolved, ${countOf(questions, "independent question")}`)}
 ${renderFigure("Profit or loss", formatProfit(totalPnlUsd), "open trades at their last price")}
 ${renderFigure("Return", formatShare(roiPct === null ? null : roiPct / 100), "of the cost of resolved trades")}
 ${renderFigure("Won", formatShare(winRate), "of resolved trades")}
@@ -164,19 +185,10 @@ ${renderFigure("Mean edge", formatShare(averageEdge), "expected at the entry, af
 ${renderFigure("Largest decline", formatProfit(maxDrawdownUsd), "from an earlier maximum")}
 ${renderFigure("Sharpe ratio", sharpeRatio === null ? "–" : sharpeRatio.toFixed(2), sharpeRatio === null ? "needs 30 days" : "of daily profits, per year")}
 </dl>
-${warnOfFew(resolvedTrades)}
+${questions < QUESTIONS_FEW ? html`<p class="warn">Only ${countOf(questions, "independent question")} ${questions === 1 ? "is" : "are"} resolved. That is too few to tell skill from chance.</p>` : null}
 <details><summary>Table by month</summary>
 ${renderNumberTable(["Month", "Profit", "Entered", "Resolved", "Won"], profitRows(days))}
 </details>`;
-}
-
-function warnOfFew(resolvedTrades: number): Html | null {
-  if (resolvedTrades >= MARKETS_FEW) return null;
-  const text =
-    resolvedTrades === 0
-      ? "No trade is resolved yet, so these figures say nothing about skill."
-      : `Only ${countOf(resolvedTrades, "trade")} ${resolvedTrades === 1 ? "is" : "are"} resolved. That is too few to tell skill from chance.`;
-  return html`<p class="warn">${text}</p>`;
 }
 
 const renderMethod = (): Html => html`<section aria-labelledby="method-title">
@@ -196,7 +208,7 @@ const renderMethod = (): Html => html`<section aria-labelledby="method-title">
 <h3>How to read it</h3>
 <ul>
 <li>The Brier score is the mean squared distance of a probability to the result. A constant 50% scores 0.25.</li>
-<li>The forecasts of one market share its result. For that reason, the interval of the Brier difference counts each market as one observation.</li>
+<li>Forecasts of one question share its result. For that reason, intervals count each independent question as one observation: the markets of one event, and markets that are matched at different venues.</li>
 <li>Past results do not predict future ones. Nothing here is financial advice.</li>
 </ul>
 </section>`;

@@ -37,10 +37,10 @@ export function openShadowBook(database: Database, clock = new FakeClock(SAMPLE_
     open: (marketId = "m", parts: SampleParts = {}) =>
       list([sampleMarket(marketId, { ...parts, quote: { receivedAt: clock.now(), ...parts.quote } })]),
     /** Stores a market as settled. */
-    settle: (outcome: Outcome, marketId = "m") =>
+    settle: (outcome: Outcome, marketId = "m", listing: SampleParts["listing"] = {}) =>
       list([
         sampleMarket(marketId, {
-          listing: { status: "finalized", outcome, resolvedAt: clock.now() },
+          listing: { ...listing, status: "finalized", outcome, resolvedAt: clock.now() },
           quote: { receivedAt: clock.now() },
         }),
       ]),
