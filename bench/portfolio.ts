@@ -51,7 +51,10 @@ function createTask(seed: number, positions: number, hedges: number): PortfolioT
     })),
     candidate: {
       ...{ side: "yes", variance: 1e-4, baseShare: 0.03, offers: [{ price: 0.02, size: 100_000 }] },
-      ...{ takerFee: { kind: "none" }, eventKey: "event 0" },
+      takerFee: { kind: "none" },
+      contractStep: 1,
+      minOrderContracts: 1,
+      eventKey: "event 0",
     },
     hedges: Array.from({ length: hedges }, (_, index) => index + 1 + positions).flatMap((market) => [
       { market, side: "yes" as const, cost: 0.5, offeredUsd: null },

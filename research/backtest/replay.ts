@@ -209,6 +209,8 @@ export class Replay {
           resolutionAt: listing.expectedResolutionAt,
           tickSize: listing.tickSize,
           takerFee: listing.takerFee,
+          minOrderContracts: null,
+          contractStep: null,
         },
         yesPrice: yesPrice ?? analysis.marketPrice,
         book,

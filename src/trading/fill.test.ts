@@ -33,6 +33,14 @@ test("buys whole contracts with the fee that the venue rounds up", () => {
   assert.equal(buy([], NO_FEE, 1), null);
 });
 
+test("an order within an amount is a multiple of the contract step", () => {
+  // A contract costs 0.5175, and the fee of the order is rounded up to a cent.
+  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.04, 0.01)?.contracts, 2);
+  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.03, 0.01)?.contracts, 1.98, "1.99 contracts cost 1.035 USD");
+  assert.equal(buyWithin(OFFERS, NO_FEE, 4, 5)?.contracts, 5);
+  assert.equal(buyWithin(OFFERS, NO_FEE, 2, 5), null);
+});
+
 test("the contracts that an amount buys cost that amount", () => {
   fc.assert(
     fc.property(
@@ -59,12 +67,12 @@ test("the average price is not above the worst price", () => {
 
 test("an order within an amount costs at most the amount, and one contract more costs more", () => {
   // Two contracts cost 1.035 USD, and 1.04 USD with the fee of the order.
-  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.036)?.contracts, 1);
-  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.04)?.contracts, 2);
-  assert.equal(buyWithin(OFFERS, CENT_FEE, 0.519), null);
+  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.036, 1)?.contracts, 1);
+  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.04, 1)?.contracts, 2);
+  assert.equal(buyWithin(OFFERS, CENT_FEE, 0.519, 1), null);
   fc.assert(
     fc.property(fc.double({ min: 0.6, max: 11, noNaN: true }), fc.constantFrom(NO_FEE, CENT_FEE), (usd, fee) => {
-      const fill = buyWithin(OFFERS, fee, usd);
+      const fill = buyWithin(OFFERS, fee, usd, 1);
       assert.ok(fill !== null && fill.costUsd <= usd + 1e-9);
       const next = buy(OFFERS, fee, fill.contracts + 1);
       assert.ok(next === null || next.costUsd > usd - 1e-9);

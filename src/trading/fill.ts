@@ -1,4 +1,5 @@
 import type { TakerFee } from "../domain/market.ts";
+import { fromMicros, toMicros } from "../domain/price.ts";
 import { orderFee, takerFee } from "../quant/taker-fee.ts";
 import type { Fill, Offer } from "./model.ts";
 
@@ -49,21 +50,21 @@ const costOf = ({ price }: Offer, fee: TakerFee, contracts: number, usd: number)
 /**
  * Buys a number of contracts, best offer first. The fee of the order is rounded as the venue rounds it.
  *
- * @param contracts  whole number
- * @returns  null for less than one contract, and if the offers are not enough
+ * @param contracts  may be fractional
+ * @returns  null for no contracts, and if the offers are not enough
  * @example buy([{ price: 0.5, size: 10 }], { kind: "none" }, 4); // { contracts: 4, averagePrice: 0.5, feeUsd: 0, costUsd: 2 }
  */
 export function buy(offers: readonly Offer[], fee: TakerFee, contracts: number): Fill | null {
-  if (!(contracts >= 1)) return null;
+  if (!(contracts > 0)) return null;
   const fills: { price: number; contracts: number }[] = [];
   let rest = contracts;
   for (const { price, size } of offers) {
     const bought = Math.min(rest, size);
     fills.push({ price, contracts: bought });
     rest -= bought;
-    if (rest <= 0) break;
+    if (rest <= CONTRACT_TOLERANCE) break;
   }
-  if (rest > 0) return null;
+  if (rest > CONTRACT_TOLERANCE) return null;
   const valueUsd = fills.reduce((sum, { price, contracts: bought }) => sum + price * bought, 0);
   const feeUsd = orderFee(fee, fills);
   // A floating-point error must not raise the average above the worst price: clients use that price as a limit.
@@ -72,17 +73,28 @@ export function buy(offers: readonly Offer[], fee: TakerFee, contracts: number):
 }
 
 /**
- * Buys as many whole contracts as an amount pays for, with the fee of the order as the venue rounds it.
+ * Buys as many contracts as an amount pays for, a multiple of the contract step, with the fee of the order as the venue
+ * rounds it.
  *
  * @param offers  best first, at least one
  * @param usd  at least 0
- * @returns  null for less than one contract
+ * @param contractStep  above 0
+ * @returns  null for less than one step
  * @throws RangeError without an offer
- * @example buyWithin([{ price: 0.5, size: 10 }], { kind: "none" }, 2.3)?.contracts; // 4
+ * @example buyWithin([{ price: 0.5, size: 10 }], { kind: "none" }, 2.3, 1)?.contracts; // 4
  */
-export function buyWithin(offers: readonly Offer[], fee: TakerFee, usd: number): Fill | null {
-  const contracts = Math.floor(buyForUsd(offers, fee, usd).contracts + CONTRACT_TOLERANCE);
-  const fill = buy(offers, fee, contracts);
-  // Rounding up the fee can exceed the rest of the amount, but by less than the cost of one contract.
-  return fill !== null && fill.costUsd > usd + USD_TOLERANCE ? buy(offers, fee, contracts - 1) : fill;
+export function buyWithin(offers: readonly Offer[], fee: TakerFee, usd: number, contractStep: number): Fill | null {
+  const step = Math.max(1, toMicros(contractStep));
+  const buySteps = (steps: number) => buy(offers, fee, fromMicros(steps * step));
+  const steps = Math.floor(toMicros(1) * ((buyForUsd(offers, fee, usd).contracts + CONTRACT_TOLERANCE) / step));
+  const isAffordable = (count: number) => (buySteps(count)?.costUsd ?? 0) <= usd + USD_TOLERANCE;
+  if (isAffordable(steps)) return buySteps(steps);
+  // The fee that the venue rounds up exceeds the rest of the amount. The cost of an order increases with its contracts.
+  let [low, high] = [0, steps];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (isAffordable(middle)) low = middle;
+    else high = middle;
+  }
+  return buySteps(low);
 }

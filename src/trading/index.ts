@@ -24,6 +24,7 @@ export {
 } from "./lots.ts";
 export {
   type BookTotals,
+  type Candidate,
   type DayTotals,
   type Fill,
   type Mark,
@@ -32,6 +33,7 @@ export {
   REFERENCE_BANKROLL_USD,
   type Settlement,
   type ShadowEntry,
+  SIZE_CAPS,
   type Side,
   type Signal,
   type SizingOptions,
@@ -48,11 +50,5 @@ export {
   sizePosition,
   type Tie,
 } from "./portfolio/index.ts";
-export {
-  type Candidate,
-  decideSignal,
-  findCandidate,
-  offersOf,
-  type SignalInput,
-  shadedProbability,
-} from "./signal.ts";
+export { decideSignal, findCandidate, offersOf, type SignalInput } from "./signal.ts";
+export { shadedProbability } from "./size-candidate.ts";

@@ -1,4 +1,4 @@
-import type { VenueId } from "../domain/market.ts";
+import type { TakerFee, VenueId } from "../domain/market.ts";
 
 /** The side of a market that a trade buys. */
 export type Side = "yes" | "no";
@@ -100,7 +100,7 @@ export interface Offer {
 
 /** Contracts, price and fee of an order that buys offers, best first. */
 export interface Fill {
-  /** Whole number of contracts, above 0. */
+  /** Number of contracts, above 0. */
   readonly contracts: number;
   /** Average price without the fee, in (0, 1). */
   readonly averagePrice: number;
@@ -110,7 +110,7 @@ export interface Fill {
   readonly costUsd: number;
 }
 
-/** Bankroll in USD of the shadow book. A signal must fit into the order book for this bankroll. */
+/** Bankroll in USD of the shadow book, and of signals whose caller names none. */
 export const REFERENCE_BANKROLL_USD = 1_000;
 
 /** How a position is sized. */
@@ -121,6 +121,28 @@ export interface SizingOptions {
   /** Largest share of the bankroll in one position, in (0, 1]. */
   readonly positionMax: number;
 }
+
+/** A side with an edge, and all inputs of its size. */
+export interface Candidate {
+  readonly side: Side;
+  /** Probability that the side wins, in (0, 1). */
+  readonly probability: number;
+  /** Variance of the estimated probability. */
+  readonly variance: number;
+  /** Highest price with the required edge, on the price grid of the market. */
+  readonly targetPrice: number;
+  /** Offers at the target price or below, best first; at least one. */
+  readonly offers: readonly Offer[];
+  readonly takerFee: TakerFee;
+  /** An order is a multiple of this number of contracts, above 0. */
+  readonly contractStep: number;
+  /** Smallest order in contracts, above 0. */
+  readonly minOrderContracts: number;
+}
+
+/** What limits a size: the contracts offered at the target price or below, or the largest share of the bankroll. */
+export const SIZE_CAPS = ["depth", "max_position"] as const;
+export type SizeCap = (typeof SIZE_CAPS)[number];
 
 /** A recommendation at one time: what to buy, up to which price, how much, and until when. */
 export interface Signal {
@@ -142,7 +164,9 @@ export interface Signal {
   readonly targetPrice: number | null;
   /** Share of the bankroll, in [0, 1]; 0 without a trade. */
   readonly sizePct: number;
-  /** Null without a trade. */
+  /** What makes the share smaller than the applied Kelly fraction; null if nothing does, and without a trade. */
+  readonly cappedBy: SizeCap | null;
+  /** The order for the share, rounded down to the contract step; null without a trade. */
   readonly fill: Fill | null;
   readonly confidence: number;
   readonly riskRating: "low" | "medium" | "high";
@@ -167,4 +191,6 @@ export interface ShadowEntry extends Omit<Trade, "tradeId" | "edge"> {
   readonly edge: number;
   /** Share of the reference bankroll. */
   readonly sizePct: number;
+  /** Whether a caller asked for the signal. If not, the service computed it for an analysis that it completed. */
+  readonly isRequested: boolean;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { TakerFee } from "../domain/market.ts";
-import { kellyFraction } from "../quant/kelly.ts";
+import { kellyFraction, positionShare } from "../quant/kelly.ts";
 import { takerFee } from "../quant/taker-fee.ts";
 import { decideSignal, type Signal, type SignalInput, type SizingOptions, shadedProbability } from "./index.ts";
 
@@ -23,7 +23,7 @@ const createInput = ({ analysis, market, ...rest }: Changes = {}): SignalInput =
   analysis: { probability: 0.6, standardError: 0, dailyMove: 0.3, confidence: 0.8, riskRating: "low", ...analysis },
   market: {
     ...{ kind: "money", isOpen: true, closeAt: NOW + 240 * HOUR_MS, resolutionAt: NOW + 300 * HOUR_MS },
-    ...{ tickSize: 0.01, takerFee: NO_FEE, ...market },
+    ...{ tickSize: 0.01, takerFee: NO_FEE, minOrderContracts: null, contractStep: null, ...market },
   },
   yesPrice: 0.495,
   book: { at: NOW, bids: [{ price: 0.49, size: 1_000 }], asks: [{ price: 0.5, size: 1_000 }] },
@@ -64,6 +64,35 @@ test("the size is at most the cap", () => {
   const signal = decide({ analysis: { probability: 0.95 } });
   assert.equal(signal.sizePct, 0.1);
   assert.equal(signal.fill?.contracts, 200);
+  assert.equal(signal.cappedBy, "max_position");
+  assert.equal(decide().cappedBy, null);
+});
+
+test("a book that offers less than the size caps it", () => {
+  const twoLevels = (size: number, price: number) => ({
+    ...orders(),
+    asks: [
+      { price: 0.5, size },
+      { price, size: 999 },
+    ],
+  });
+  // $50 are wanted. 60 contracts are offered at 0.50, and the next level is above the target price of 0.59.
+  const capped = decide({ book: twoLevels(60, 0.6) });
+  assert.deepEqual([capped.recommendation, capped.cappedBy], ["BUY_YES", "depth"]);
+  assert.deepEqual(capped.fill, { contracts: 60, averagePrice: 0.5, feeUsd: 0, costUsd: 30 });
+  assert.equal(capped.sizePct, 0.03);
+  assert.equal(decide({ book: twoLevels(60, 0.59) }).cappedBy, null, "the next level has the required edge");
+});
+
+test("an order is a multiple of the contract step and not under the smallest order", () => {
+  // $50 buy 98.03 contracts at 0.51.
+  const book = { ...orders(), asks: [{ price: 0.51, size: 1_000 }] };
+  const sizeAt = (market: Changes["market"]) => decide({ book, market }, { positionMax: 0.04 }).fill?.contracts;
+  assert.equal(sizeAt({}), 78);
+  assert.equal(sizeAt({ contractStep: 0.01 }), 78.43);
+  assert.equal(sizeAt({ contractStep: 10 }), 70);
+  assert.equal(sizeAt({ minOrderContracts: 78 }), 78);
+  assert.equal(sizeAt({ minOrderContracts: 79 }), undefined);
 });
 
 test("an order of several levels is sized by its average cost", () => {
@@ -93,28 +122,21 @@ test("each obstacle is a reason for no trade, with size 0", () => {
     [{ book: { ...orders(), bids: [{ price: 0.5, size: 1 }] } }, /crossed/],
     [{ book: { at: NOW, bids: [], asks: [] } }, /Nobody offers/],
     [{ analysis: { probability: 0.5 } }, /No side has an edge of \+1 point after spread and fee \(YES 0, NO -1\)/],
+    [{ analysis: { standardError: 30 } }, /is less than the smallest order of 1 contract, which costs \$0\.50/],
     [
-      { book: { ...orders(), asks: [{ price: 0.5, size: 60 }] } },
-      /cannot take the size: \$50\.00 are needed at 59¢ or less, and \$30\.00/,
+      { market: { minOrderContracts: 101 } },
+      /\$50\.00, for a bankroll of \$1000\.00, .* of 101 contracts, .* \$50\.50\./,
     ],
     [
-      {
-        book: {
-          ...orders(),
-          asks: [
-            { price: 0.5, size: 60 },
-            { price: 0.6, size: 999 },
-          ],
-        },
-      },
-      /cannot take the size/,
+      { book: { ...orders(), asks: [{ price: 0.5, size: 4 }] }, market: { minOrderContracts: 5 } },
+      /The smallest order of this market is 5 contracts, and 4 contracts are offered at 59¢ or less\./,
     ],
-    [{ analysis: { standardError: 30 } }, /less than one contract/],
   ];
   for (const [changes, reason] of obstacles) {
     const signal = decide(changes);
     assert.match(signal.reason, reason);
     assert.deepEqual([signal.recommendation, signal.sizePct, signal.fill], ["NO_TRADE", 0, null]);
+    assert.equal(signal.cappedBy, null);
     assert.equal(signal.executableEdge, null);
   }
 });
@@ -197,7 +219,7 @@ const anyInput = fc
     }),
   );
 
-test("there is no trade in a closed market, within a minute of the close, at an old price, or for a size that the book cannot fill", () => {
+test("there is no trade in a closed market, within a minute of the close or at an old price, and no size that the book cannot fill", () => {
   let trades = 0;
   fc.assert(
     fc.property(anyInput, (input) => {
@@ -234,6 +256,83 @@ test("there is no trade in a closed market, within a minute of the close, at an 
     { numRuns: 2_000 },
   );
   assert.ok(trades > 100, `only ${trades} of the random markets had a trade`);
+});
+
+const orderRules = fc.record({
+  contractStep: fc.constantFrom(null, 0.01, 1, 5),
+  minOrderContracts: fc.constantFrom(null, 1, 5, 20),
+});
+const withMarket = (input: SignalInput, market: Partial<SignalInput["market"]>): SignalInput => ({
+  ...input,
+  market: { ...input.market, ...market },
+});
+
+test("law: every size respects its caps, the contract step and the smallest order, and keeps the required edge", () => {
+  const counts = { depth: 0, max_position: 0, none: 0 };
+  const sizing = fc.record({
+    bankrollUsd: fc.constantFrom(50, 200, 1_000, 100_000),
+    kellyShare: fc.constantFrom(0.02, 0.25, 1),
+    positionMax: fc.double({ min: 0.01, max: 0.5, noNaN: true }),
+  });
+  fc.assert(
+    fc.property(anyInput, orderRules, sizing, (plain, rules, options) => {
+      const isOpen = { isOpen: true, closeAt: null, takerFee: plain.market.takerFee ?? NO_FEE };
+      const input = withMarket(plain, { ...rules, ...isOpen });
+      const { fill, sizePct, cappedBy, recommendation, executableEdge } = decideSignal(input, options);
+      if (fill === null || input.book === null) return;
+      counts[cappedBy ?? "none"] += 1;
+      const step = rules.contractStep ?? 1;
+      assert.ok(Math.abs(fill.contracts / step - Math.round(fill.contracts / step)) < 1e-6);
+      assert.ok(fill.contracts >= (rules.minOrderContracts ?? step));
+      assert.ok(fill.costUsd <= sizePct * options.bankrollUsd + 1e-6 && sizePct <= options.positionMax);
+      const isYes = recommendation === "BUY_YES";
+      const probability = isYes ? input.analysis.probability : 1 - input.analysis.probability;
+      assert.equal(executableEdge, probability - fill.costUsd / fill.contracts);
+      // The most expensive contract of the order, too, has the required edge.
+      let [rest, marginal] = [fill.contracts, 0];
+      for (const { price, size } of isYes ? input.book.asks : input.book.bids) {
+        if (rest <= 1e-9) break;
+        marginal = isYes ? price : 1 - price;
+        rest -= size;
+      }
+      const cost = marginal + takerFee(input.market.takerFee ?? NO_FEE, marginal);
+      assert.ok(probability - cost >= 0.01 - 1e-9);
+    }),
+    { numRuns: 8_000 },
+  );
+  assert.ok(Math.min(...Object.values(counts)) >= 10, JSON.stringify(counts));
+});
+
+test("law: a larger bankroll never has a smaller order", () => {
+  const bankroll = fc.double({ min: 1, max: 1e5, noNaN: true });
+  let trades = 0;
+  fc.assert(
+    fc.property(anyInput, orderRules, bankroll, bankroll, (input, rules, a, b) => {
+      // Without rounded fees: the rounded fee of a larger order can be a larger share of its cost.
+      const market = withMarket(input, { ...rules, takerFee: NO_FEE });
+      const sizeFor = (bankrollUsd: number) => decideSignal(market, { ...SIZING, bankrollUsd }).fill?.contracts ?? 0;
+      const [small, large] = [sizeFor(Math.min(a, b)), sizeFor(Math.max(a, b))];
+      assert.ok(small <= large, `${small} and ${large}`);
+      if (large > small) trades += 1;
+    }),
+    { numRuns: 2_000 },
+  );
+  assert.ok(trades > 50, `only ${trades} pairs of sizes differ`);
+});
+
+test("law: in a deep book, the size is the Kelly share at the best price", () => {
+  const probability = fc.double({ min: 0.1, max: 0.9, noNaN: true });
+  fc.assert(
+    fc.property(probability, fc.integer({ min: 2, max: 98 }), fc.double({ min: 0, max: 1 }), (wins, cents, error) => {
+      fc.pre(wins - cents / 100 >= 0.02 && !Number.isNaN(error));
+      const book = { at: NOW, bids: [], asks: [{ price: cents / 100, size: 1e9 }] };
+      const signal = decide({ analysis: { probability: wins, standardError: error }, book });
+      fc.pre(signal.fill !== null);
+      const variance = (error * wins * (1 - wins)) ** 2;
+      const share = positionShare({ probability: wins, variance, cost: cents / 100 }, SIZING);
+      assert.ok(Math.abs(signal.sizePct - share) < 1e-9);
+    }),
+  );
 });
 
 test("the full Kelly size at the shaded probability equals the fractional Kelly size", () => {

@@ -10,10 +10,9 @@ import {
   formatPrice,
   type PriceKind,
 } from "../engine/index.ts";
-import { edgeShrinkage, kellyFraction, positionShare } from "../quant/kelly.ts";
 import { takerFee } from "../quant/taker-fee.ts";
-import { buyForUsd, buyWithin } from "./fill.ts";
-import type { Fill, Offer, Side, Signal, SizingOptions } from "./model.ts";
+import type { Candidate, Fill, Offer, Side, Signal, SizingOptions } from "./model.ts";
+import { sizeCandidate } from "./size-candidate.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -24,7 +23,8 @@ const VALID_MS_MAX = DAY_MS;
 const WEEKS_FROM_MS = 14 * DAY_MS;
 /** Step of target prices if the market's tick is unknown: the widest of all venues. */
 const TICK_DEFAULT = 0.01;
-const ROOT_STEPS = 60;
+/** Contract step of orders if the venue's is unknown: whole contracts, which every venue accepts. */
+const CONTRACT_STEP_DEFAULT = 1;
 
 /** Input of a decision. Times are Unix milliseconds. */
 export interface SignalInput {
@@ -43,6 +43,10 @@ export interface SignalInput {
     readonly tickSize: number | null;
     /** Null if unknown. */
     readonly takerFee: TakerFee | null;
+    /** Smallest order in contracts; null if unknown. */
+    readonly minOrderContracts: number | null;
+    /** Orders are multiples of this number of contracts; null if unknown. */
+    readonly contractStep: number | null;
   };
   /** Current YES price, in [0, 1]. */
   readonly yesPrice: number;
@@ -50,31 +54,18 @@ export interface SignalInput {
   readonly book: { readonly at: number; readonly bids: readonly Offer[]; readonly asks: readonly Offer[] } | null;
 }
 
-/** A side with an edge, and all inputs of its size. */
-export interface Candidate {
-  readonly side: Side;
-  /** Probability that the side wins, in (0, 1). */
-  readonly probability: number;
-  /** Variance of the estimated probability. */
-  readonly variance: number;
-  /** Highest price with the required edge, on the tick. */
-  readonly targetPrice: number;
-  /** Offers at the target price or below, best first. */
-  readonly offers: readonly Offer[];
-  readonly takerFee: TakerFee;
-}
-
 /**
  * Decides which side of a market to buy, the highest price to pay, and the size.
  *
  * The size is the share x of the bankroll with x = min(cap, kelly share * shrinkage * Kelly fraction). The Kelly fraction
- * is computed at the average cost of an order for x, fees included.
+ * is computed at the average cost of an order for x, fees included. If less than x is offered at the target price or
+ * below, the size is what is offered. The order is rounded down to the contract step of the venue.
  *
  * No trade is recommended if
  * - the market is not open, or closes within a minute,
  * - the order book was not confirmed in the last hour,
  * - no side has an edge of 0.01 after the fee, or
- * - the offers up to the target price are not enough for the size.
+ * - the size is less than the smallest order of the venue.
  *
  * The signal expires after (e / 2 / (m p (1 - p)))^2 days: in this time, a usual price move is half of the edge e. m is the
  * root mean square of the daily move of the log-odds. The time is at least a minute, at most a day, and ends at a known close.
@@ -85,7 +76,7 @@ export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal 
   if (typeof candidate === "string") return declineTrade(input, candidate);
   const sized = sizeCandidate(candidate, sizing);
   if (typeof sized === "string") return declineTrade(input, sized);
-  const { fill, sizePct } = sized;
+  const { fill, sizePct, cappedBy } = sized;
   const executableEdge = candidate.probability - fill.costUsd / fill.contracts;
   return {
     ...describeInput(input),
@@ -94,6 +85,7 @@ export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal 
     executableEdge,
     targetPrice: candidate.targetPrice,
     sizePct,
+    cappedBy,
     fill,
     expiresAt: expiryOf(input, executableEdge),
   };
@@ -133,7 +125,9 @@ export function findCandidate({ now, analysis, market, book }: SignalInput): Can
   const offers = offersOf(book, side).filter(({ price }) => targetPrice !== null && price <= targetPrice);
   if (best.edge < EDGE_MIN || targetPrice === null || offers.length === 0) return describeEdges(edges);
   const variance = (standardError * probability * (1 - probability)) ** 2;
-  return { side, probability: wins, variance, targetPrice, offers, takerFee: fee };
+  const contractStep = market.contractStep ?? CONTRACT_STEP_DEFAULT;
+  const minOrderContracts = Math.max(contractStep, market.minOrderContracts ?? 0);
+  return { side, probability: wins, variance, targetPrice, offers, takerFee: fee, contractStep, minOrderContracts };
 }
 
 /** Offers of a side: asks sell YES; a bid for YES at p sells NO at 1 - p. */
@@ -166,59 +160,6 @@ function targetPriceOf(probability: number, fee: TakerFee, tickSize: number | nu
   return low === 0 ? null : priceAt(low);
 }
 
-/** Size of a candidate: its share of the bankroll and its order, or a sentence that says why it has none. */
-function sizeCandidate(
-  candidate: Candidate,
-  sizing: SizingOptions,
-): { readonly sizePct: number; readonly fill: Fill } | string {
-  const { bankrollUsd, kellyShare, positionMax } = sizing;
-  const { probability, variance, offers, takerFee: fee } = candidate;
-  const shareAt = (usd: number): number => {
-    const { averageCost } = buyForUsd(offers, fee, usd);
-    if (averageCost >= 1) return 0;
-    return positionShare({ probability, variance, cost: averageCost }, { kellyShare, positionMax });
-  };
-  const usd = solveSize(shareAt, bankrollUsd, positionMax);
-  const { isComplete, spentUsd } = buyForUsd(offers, fee, usd);
-  if (!isComplete)
-    return `The order book cannot take the size: ${formatUsd(usd)} are needed at ${formatPrice(candidate.targetPrice)} or less, and ${formatUsd(spentUsd)} are offered.`;
-  const fill = buyWithin(offers, fee, usd);
-  if (fill === null)
-    return `The size of ${formatUsd(usd)}, for a bankroll of ${formatUsd(bankrollUsd)}, is less than one contract.`;
-  if (probability - fill.costUsd / fill.contracts < EDGE_MIN)
-    return "The fee of an order of this size, which the venue rounds up, leaves no edge.";
-  return { sizePct: usd / bankrollUsd, fill };
-}
-
-/** Solves x = share(x) * bankroll for the amount x in USD. The share never increases with x: deeper offers cost more. */
-function solveSize(shareAt: (usd: number) => number, bankrollUsd: number, positionMax: number): number {
-  let low = 0;
-  let high = positionMax * bankrollUsd;
-  if (shareAt(high) >= positionMax) return high;
-  for (let step = 0; step < ROOT_STEPS; step++) {
-    const middle = (low + high) / 2;
-    if (shareAt(middle) * bankrollUsd >= middle) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
-/**
- * Returns the shaded probability c + kelly share * shrinkage * (p - c), for the cost c. The full Kelly fraction at this
- * probability equals the fractional Kelly size at p. Portfolios size a candidate with it.
- *
- * @returns  in [0, 1]; the cost without an edge
- */
-export function shadedProbability(
-  { probability, variance }: Pick<Candidate, "probability" | "variance">,
-  cost: number,
-  kellyShare: number,
-): number {
-  if (kellyFraction(probability, cost) === 0) return cost;
-  const edge = probability - cost;
-  return cost + kellyShare * edgeShrinkage(edge, variance) * edge;
-}
-
 function declineTrade(input: SignalInput, reason: string): Signal {
   const { analysis, market } = input;
   const fee = market.takerFee;
@@ -229,6 +170,7 @@ function declineTrade(input: SignalInput, reason: string): Signal {
     executableEdge: null,
     targetPrice: fee === null ? null : targetPriceOf(analysis.probability, fee, market.tickSize),
     sizePct: 0,
+    cappedBy: null,
     fill: null,
     expiresAt: expiryOf(input, EDGE_MIN),
   };
@@ -273,5 +215,3 @@ function describeTrade({ side, probability }: Candidate, fill: Fill, edge: numbe
   const cost = formatPrice(fill.costUsd / fill.contracts);
   return `${side.toUpperCase()} wins with probability ${formatPercent(probability)}% and costs ${cost} with the fee: an edge of ${formatPoints(edge)} points.`;
 }
-
-const formatUsd = (usd: number): string => `$${usd.toFixed(2)}`;

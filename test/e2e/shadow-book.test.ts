@@ -76,7 +76,10 @@ function decide(world: SimulatedWorld, market: ListedMarket, view: MarketView, o
       analysis,
       market: {
         ...{ kind: "money", isOpen: true, closeAt: market.closeAt, resolutionAt: market.finalizeAt },
-        ...{ tickSize: market.tick, takerFee },
+        tickSize: market.tick,
+        takerFee,
+        minOrderContracts: null,
+        contractStep: null,
       },
       yesPrice: analysis.marketPrice,
       book: { at: view.asOf, bids, asks },
@@ -101,6 +104,7 @@ function toEntry(
     ...{ contracts: fill.contracts, price: fill.averagePrice, feeUsd: fill.feeUsd },
     ...{ probability: analysis.probability, marketPrice: analysis.marketPrice },
     ...{ edge: signal.executableEdge ?? 0, sizePct: signal.sizePct, at },
+    isRequested: false,
   };
 }
 

@@ -26,6 +26,7 @@ export function presentPortfolioSignal(answer: PortfolioSignal) {
     base_size_pct: signal.sizePct,
     adjusted_size_pct: size.share,
     adjusted_size_usd: adjustedUsd,
+    adjusted_contracts: size.fill?.contracts ?? 0,
     portfolio_impact: {
       max_correlation: strongest?.correlation ?? null,
       correlated_with: position === undefined ? null : `${position.venue}/${position.marketId}`,
@@ -86,7 +87,8 @@ function explain({ signal, size, sizing }: PortfolioSignal): string {
         ? `The size is ${percent(share)}: the positions leave no more of the bankroll.`
         : "The positions cost the whole bankroll, so nothing is left for a trade.",
     book: `The portfolio raises the size from ${change}: all that is offered up to the target price.`,
-    contract: "The size beside these positions is less than one contract.",
+    min_order: "The size beside these positions is less than the smallest order of the market.",
+    fee: "The fee of an order of the size beside these positions, which the venue rounds up, leaves no edge.",
   };
   const dropped =
     droppedTies > 0

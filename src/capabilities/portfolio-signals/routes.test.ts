@@ -50,6 +50,8 @@ async function openApi(ports: Partial<PortfolioSignalPorts> = {}, pairs: readonl
     market: {
       ...{ kind: "money", isOpen: true, closeAt: SAMPLE_AT + 20 * DAY_MS, resolutionAt: null, tickSize: 0.01 },
       takerFee: { kind: "none" },
+      minOrderContracts: null,
+      contractStep: null,
     },
     yesPrice: 0.41,
     book: { at: SAMPLE_AT, bids: [{ price: 0.4, size: 10_000 }], asks: [{ price: 0.42, size: 10_000 }] },
@@ -105,7 +107,8 @@ test("200: without a portfolio the adjusted size is the base size", async () => 
   assert.equal(response.statusCode, 200);
   const { base_size_pct, adjusted_size_pct, adjusted_size_usd, portfolio_impact, reason, edge, ...rest } =
     response.json();
-  const { confidence, risk_rating, expires_at, ...fixed } = rest;
+  const { confidence, risk_rating, expires_at, adjusted_contracts, ...fixed } = rest;
+  assert.equal(adjusted_contracts, Math.floor((BASE * 1_000) / 0.42));
   assert.deepEqual(fixed, {
     ...{ platform: "alpha", market_id: "fed", title: TITLE, recommendation: "BUY_YES", target_price: 0.59 },
     ...{ hedge_recommendations: [], analysis_id: "plx-1", generated_at: new Date(SAMPLE_AT).toISOString() },

@@ -1,14 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { defineRoute } from "../../http/route.ts";
 import type { VenueIds } from "../../http/schema-types.ts";
-import { deferCharge, disconnectOf, presentRun, SIGNAL_ERRORS, SIGNAL_METERING } from "../signals/index.ts";
+import { deferCharge, disconnectOf, presentRun, readSizing, SIGNAL_ERRORS, SIGNAL_METERING } from "../signals/index.ts";
 import { presentPortfolioSignal } from "./present.ts";
-import {
-  BANKROLL_USD_DEFAULT,
-  createPortfolioSignalSchemas,
-  KELLY_SHARE_DEFAULT,
-  POSITION_MAX_DEFAULT,
-} from "./schema.ts";
+import { createPortfolioSignalSchemas } from "./schema.ts";
 import type { PortfolioSignalsService } from "./service.ts";
 
 export interface PortfolioSignalRoutesOptions {
@@ -45,11 +40,7 @@ export function portfolioSignalRoutes(app: FastifyInstance, { service, venues }:
         positions: (body.portfolio ?? []).map(({ platform, market_id, side, size_usd, entry_price }) => ({
           ...{ venue: platform, marketId: market_id, side, sizeUsd: size_usd, entryPrice: entry_price },
         })),
-        sizing: {
-          bankrollUsd: body.bankroll_usd ?? BANKROLL_USD_DEFAULT,
-          kellyShare: body.kelly_fraction ?? KELLY_SHARE_DEFAULT,
-          positionMax: body.max_position_pct ?? POSITION_MAX_DEFAULT,
-        },
+        sizing: readSizing(body),
       });
       if (result.kind === "signal") return presentPortfolioSignal(result.signal);
       deferCharge(request, { isForced: false, waits: query.wait === true });

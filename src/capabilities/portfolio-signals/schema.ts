@@ -10,19 +10,14 @@ import {
   type VenueIds,
 } from "../../http/schema-types.ts";
 import { analysisStatusSchema } from "../analyses/index.ts";
-import { marketChoice, RECOMMENDATIONS, waitOption } from "../signals/index.ts";
+import { marketChoice, RECOMMENDATIONS, sizingChoice, USD_MAX, waitOption } from "../signals/index.ts";
 import { POSITIONS_MAX } from "./model.ts";
 
 const ID_LENGTH_MAX = 512;
-const USD_MAX = 1e9;
 /** Smallest price step of any venue. At a smaller price, the payout could exceed the range of a number. */
 const ENTRY_PRICE_MIN = 1e-6;
 const SIDES = ["yes", "no"] as const;
 const RISK_LEVELS = ["low", "medium", "high"] as const;
-
-export const BANKROLL_USD_DEFAULT = 1_000;
-export const POSITION_MAX_DEFAULT = 0.1;
-export const KELLY_SHARE_DEFAULT = 0.25;
 
 const positionSchema = (trading: readonly string[]) =>
   Type.Object({
@@ -55,30 +50,7 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
           description: "The positions that you hold. Those in settled markets count with their payout.",
         }),
       ),
-      bankroll_usd: Type.Optional(
-        Type.Number({
-          exclusiveMinimum: 0,
-          maximum: USD_MAX,
-          default: BANKROLL_USD_DEFAULT,
-          description: "Your whole capital, including what the positions cost.",
-        }),
-      ),
-      max_position_pct: Type.Optional(
-        Type.Number({
-          minimum: 0.01,
-          maximum: 0.5,
-          default: POSITION_MAX_DEFAULT,
-          description: "Largest share of the bankroll in one position.",
-        }),
-      ),
-      kelly_fraction: Type.Optional(
-        Type.Number({
-          minimum: 0,
-          maximum: 1,
-          default: KELLY_SHARE_DEFAULT,
-          description: "Applied share of the Kelly fraction.",
-        }),
-      ),
+      ...sizingChoice,
     }),
     AnalysisStatus: analysisStatusSchema,
     PortfolioSignal: Type.Object(
@@ -106,6 +78,11 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
           "Share of the bankroll to spend beside the portfolio: where the expected growth of its wealth is largest, at most `max_position_pct` together with positions on the same or on excluded outcomes, and at most the cash left.",
         ),
         adjusted_size_usd: Type.Number({ minimum: 0, description: "`adjusted_size_pct` of the bankroll." }),
+        adjusted_contracts: Type.Number({
+          minimum: 0,
+          description:
+            "Contracts that `adjusted_size_usd` buys, fee included, rounded down to the contract step of the venue. 0 without a trade.",
+        }),
         portfolio_impact: Type.Object(
           {
             max_correlation: nullableNumber({

@@ -7,6 +7,10 @@ import type { StoredAnalysis } from "../analyses/index.ts";
 /** Markets with a lower similarity to a text do not match it. */
 export const SIMILARITY_MIN = 0.3;
 
+/** Sizes of callers who choose none: a quarter of the Kelly fraction, at most a tenth of the bankroll. */
+export const KELLY_SHARE_DEFAULT = 0.25;
+export const POSITION_MAX_DEFAULT = 0.1;
+
 /** A request for a signal, for a market or for a question in words. */
 export interface SignalRequest {
   readonly customerId: string;
@@ -62,4 +66,6 @@ export type Preparation =
 /** A signal for one market. */
 export interface MarketSignal extends PreparedSignal {
   readonly signal: Signal;
+  /** Bankroll of its size in USD. */
+  readonly bankrollUsd: number;
 }

@@ -1,4 +1,3 @@
-import { REFERENCE_BANKROLL_USD } from "../../trading/index.ts";
 import { type Freshness, pollUrlOf, presentCausal } from "../analyses/index.ts";
 import type { MarketSignal, QuestionAnswer, RunningAnalysis } from "./model.ts";
 
@@ -14,7 +13,7 @@ const presentAnswer = ({ similarity, alternatives }: QuestionAnswer) => ({
 
 /** A signal as the API returns it. Numbers are not rounded. */
 export function presentSignal(
-  { market: { listing }, stored, signal, answer }: MarketSignal,
+  { market: { listing }, stored, signal, answer, bankrollUsd }: MarketSignal,
   {
     freshness,
     hedge,
@@ -40,6 +39,10 @@ export function presentSignal(
     confidence: signal.confidence,
     risk_rating: signal.riskRating,
     size_pct: signal.sizePct,
+    size_usd: fill?.costUsd ?? 0,
+    contracts: fill?.contracts ?? 0,
+    average_cost: fill === null ? null : fill.costUsd / fill.contracts,
+    capped_by: signal.cappedBy,
     order:
       fill === null
         ? null
@@ -48,7 +51,7 @@ export function presentSignal(
             average_price: fill.averagePrice,
             fee_usd: fill.feeUsd,
             cost_usd: fill.costUsd,
-            bankroll_usd: REFERENCE_BANKROLL_USD,
+            bankroll_usd: bankrollUsd,
           },
     time_horizon: signal.timeHorizon,
     expires_at: new Date(signal.expiresAt).toISOString(),

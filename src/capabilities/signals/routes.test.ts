@@ -125,7 +125,8 @@ test("200: a usable analysis gives a signal, which is entered into the shadow bo
   const { ask, entries, state } = await openApi({ tied: [tieTo("Boston wins", "exclusive")] });
   const response = await ask();
   assert.equal(response.statusCode, 200);
-  const { order, reason, edge, executable_edge, size_pct, expires_at, ...signal } = response.json();
+  const { order, reason, edge, executable_edge, size_pct, size_usd, contracts, average_cost, expires_at, ...signal } =
+    response.json();
   assert.deepEqual(signal, {
     ...{ platform: "alpha", market_id: "fed", title: TITLE, recommendation: "BUY_YES", target_price: 0.59 },
     ...{ model_probability: 0.6, yes_price: 0.41, confidence: state.stored?.result.analysis.confidence },
@@ -136,6 +137,7 @@ test("200: a usable analysis gives a signal, which is entered into the shadow bo
       hedge: 'Buy YES of "Boston wins" on beta at 42¢: at most one of the two resolves YES.',
       analysis_id: "plx-1",
     },
+    capped_by: null,
     generated_at: new Date(SAMPLE_AT).toISOString(),
   });
   assert.match(reason, /^YES wins with probability 60% and costs 42¢/);
@@ -143,7 +145,8 @@ test("200: a usable analysis gives a signal, which is entered into the shadow bo
   // f* = 0.18 / 0.58; the variance of p is (0.1 * 0.24)^2.
   const expected = 0.25 * (0.0324 / (0.0324 + 0.024 ** 2)) * (0.18 / 0.58);
   assert.ok(Math.abs(size_pct - expected) < 1e-9);
-  const contracts = Math.floor((expected * 1_000) / 0.42);
+  assert.equal(contracts, Math.floor((expected * 1_000) / 0.42));
+  assert.deepEqual([size_usd, average_cost], [contracts * 0.42, 0.42]);
   assert.deepEqual(order, {
     ...{ contracts, average_price: 0.42, fee_usd: 0, cost_usd: contracts * 0.42, bankroll_usd: 1_000 },
   });
@@ -153,7 +156,30 @@ test("200: a usable analysis gives a signal, which is entered into the shadow bo
     ...{ analysisId: "plx-1", venue: "alpha", marketId: "fed", title: TITLE, category: null, side: "yes" },
     ...{ contracts, price: 0.42, feeUsd: 0, probability: 0.6, marketPrice: 0.41, edge: executable_edge },
     ...{ sizePct: size_pct, at: SAMPLE_AT },
+    isRequested: true,
   });
+});
+
+test("200: the size is for the caller's bankroll, and the trade of the shadow book is for $1,000", async () => {
+  const { ask, entries } = await openApi();
+  const usual = (await ask()).json();
+  const market = { platform: "alpha", market_id: "fed" };
+  const large = (await ask({ ...market, bankroll_usd: 5_000 })).json();
+  assert.deepEqual([large.size_pct, large.order.bankroll_usd, large.capped_by], [usual.size_pct, 5_000, null]);
+  assert.ok(Math.abs(large.size_usd - 5 * usual.size_usd) < 5 * 0.42);
+  const small = (await ask({ ...market, max_position_pct: 0.01, kelly_fraction: 1 })).json();
+  assert.deepEqual([small.size_pct, small.capped_by, small.contracts], [0.01, "max_position", 23]);
+  // 1,000 contracts are offered at 0.42.
+  const huge = (await ask({ ...market, bankroll_usd: 1e6 })).json();
+  assert.deepEqual([huge.size_usd, huge.contracts, huge.capped_by], [420, 1_000, "depth"]);
+  assert.deepEqual(new Set(entries.map(({ contracts }) => contracts)), new Set([usual.contracts]));
+});
+
+test("200: a bankroll that is too small for an order gets no trade, and the shadow book has one", async () => {
+  const { ask, entries } = await openApi();
+  const { recommendation, reason, contracts } = (await ask({ market_id: "fed", bankroll_usd: 1 })).json();
+  assert.deepEqual([recommendation, contracts, entries.length], ["NO_TRADE", 0, 1]);
+  assert.match(reason, /smallest order of 1 contract, which costs \$0\.42/);
 });
 
 test("200: the causal decomposition is added on request", async () => {
@@ -234,6 +260,18 @@ test("422: the request names no market, several markets, or something invalid", 
   assert.deepEqual(await errorsOf({ market_query: "x".repeat(501) }), ["string_too_long at body.market_query"]);
   assert.deepEqual(await errorsOf({ market_id: "fed", force: "maybe" }), ["bool_parsing at body.force"]);
   assert.deepEqual(await errorsOf({ market_id: "fed" }, "?expand=all"), ["literal_error at query.expand"]);
+  const bounds = [
+    { bankroll_usd: 0 },
+    { bankroll_usd: 1e9 + 1 },
+    { max_position_pct: 0.009 },
+    { max_position_pct: 0.51 },
+    { kelly_fraction: -0.1 },
+    { kelly_fraction: 1.1 },
+  ];
+  for (const bound of bounds) {
+    const [field] = Object.keys(bound);
+    assert.match((await errorsOf({ market_id: "fed", ...bound })).join(), new RegExp(`^\\w+ at body\\.${field}$`));
+  }
 });
 
 test("202: without a usable analysis, the call starts one and returns no signal", async () => {
@@ -392,7 +430,7 @@ test("a completed analysis is entered without a request if it recommends a trade
   await service.record(market, sampleAnalysis(0.3, { analysisId: "plx-9" }));
   await service.record(market, sampleAnalysis(0.41));
   assert.deepEqual(
-    entries.map(({ analysisId, side, price }) => [analysisId, side, price]),
-    [["plx-9", "no", 0.6]],
+    entries.map(({ analysisId, side, price, isRequested }) => [analysisId, side, price, isRequested]),
+    [["plx-9", "no", 0.6, false]],
   );
 });

@@ -7,7 +7,7 @@ import type { TiedMarket } from "../dependence/index.ts";
 import { describeHedge } from "./hedge.ts";
 import type { SignalRequest } from "./model.ts";
 import { presentRun, presentSignal } from "./present.ts";
-import { createSignalSchemas } from "./schema.ts";
+import { createSignalSchemas, readSizing } from "./schema.ts";
 import type { SignalsService } from "./service.ts";
 
 /** Payments are settled before the call runs, because the call may wait for its analysis. */
@@ -59,7 +59,7 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
     url: "/v1/signals",
     summary: "Generate a signal",
     description:
-      "Returns what to buy in a market: side, highest price, size and expiry. A `fresh` or `stale` analysis of the market is used. If there is none, the call starts one. It then returns 202 with the status of the analysis, or with `wait=true` it waits for the analysis and returns the signal. A 202 response is not counted, unless `force` is set or the request is paid for and has no `wait`. Every recommended trade becomes part of the public track record.",
+      "Returns what to buy in a market: side, highest price, size and expiry. A `fresh` or `stale` analysis of the market is used. If there is none, the call starts one. It then returns 202 with the status of the analysis, or with `wait=true` it waits for the analysis and returns the signal. A 202 response is not counted, unless `force` is set or the request is paid for and has no `wait`. Every trade that is recommended for a bankroll of $1,000 becomes part of the public track record, whatever your bankroll is.",
     operationId: "generate_signal",
     query: schemas.query,
     body: schemas.body,
@@ -72,8 +72,10 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
         venue: body.platform ?? null,
         marketId: body.market_id ?? null,
         question: body.market_query ?? null,
-        ...options,
+        isForced: options.isForced,
+        waits: options.waits,
         signal: disconnectOf(reply),
+        sizing: readSizing(body),
       });
       if (result.kind === "running") {
         deferCharge(request, options);

@@ -11,10 +11,13 @@ import {
   type VenueIds,
 } from "../../http/schema-types.ts";
 import { commaList } from "../../http/validation/index.ts";
+import { REFERENCE_BANKROLL_USD, SIZE_CAPS, type SizingOptions } from "../../trading/index.ts";
 import { analysisStatusSchema, causalSchema, FRESHNESS } from "../analyses/index.ts";
+import { KELLY_SHARE_DEFAULT, POSITION_MAX_DEFAULT } from "./model.ts";
 
 const TEXT_LENGTH_MAX = 500;
 const ID_LENGTH_MAX = 512;
+export const USD_MAX = 1e9;
 
 /** Fields that name a market in the body of a signal request. */
 export const marketChoice = (trading: readonly string[]) => ({
@@ -36,6 +39,47 @@ export const marketChoice = (trading: readonly string[]) => ({
     }),
   ),
 });
+
+/** Fields that size a trade in the body of a signal request. */
+export const sizingChoice = {
+  bankroll_usd: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: USD_MAX,
+      default: REFERENCE_BANKROLL_USD,
+      description: "Your whole capital, including what your positions cost.",
+    }),
+  ),
+  max_position_pct: Type.Optional(
+    Type.Number({
+      minimum: 0.01,
+      maximum: 0.5,
+      default: POSITION_MAX_DEFAULT,
+      description: "Largest share of the bankroll in one position.",
+    }),
+  ),
+  kelly_fraction: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: KELLY_SHARE_DEFAULT,
+      description: "Applied share of the Kelly fraction.",
+    }),
+  ),
+};
+
+/** Returns the sizing that a body chooses. */
+export function readSizing(body: {
+  readonly bankroll_usd?: number;
+  readonly max_position_pct?: number;
+  readonly kelly_fraction?: number;
+}): SizingOptions {
+  return {
+    bankrollUsd: body.bankroll_usd ?? REFERENCE_BANKROLL_USD,
+    positionMax: body.max_position_pct ?? POSITION_MAX_DEFAULT,
+    kellyShare: body.kelly_fraction ?? KELLY_SHARE_DEFAULT,
+  };
+}
 
 /** Query parameter of a signal request. */
 export const waitOption = Type.Optional(
@@ -60,10 +104,9 @@ const order = (isNullable: boolean) =>
     bankroll_usd: number;
   } | null>({
     type: isNullable ? ["object", "null"] : "object",
-    description:
-      "The order of this size for a bankroll of $1,000, as the order book would fill it now. Null without a trade.",
+    description: "The order of this size for your bankroll, as the order book would fill it now. Null without a trade.",
     properties: {
-      contracts: { type: "number", description: "Whole number of contracts." },
+      contracts: { type: "number", description: "Number of contracts." },
       average_price: { type: "number", description: "Average price without the fee." },
       fee_usd: { type: "number", description: "Taker fee of the order." },
       cost_usd: { type: "number", description: "What the order costs, fee included." },
@@ -84,6 +127,7 @@ export function createSignalSchemas({ trading, all }: VenueIds) {
     }),
     body: Type.Object({
       ...marketChoice(trading),
+      ...sizingChoice,
       force: Type.Optional(
         Type.Boolean({ default: false, description: "If true, a new analysis is made even if there is a usable one." }),
       ),
@@ -112,7 +156,24 @@ export function createSignalSchemas({ trading, all }: VenueIds) {
         confidence: probability("Confidence of the analysis."),
         risk_rating: oneOf(["low", "medium", "high"], "Risk of acting on the estimate."),
         size_pct: probability(
-          "Share of the bankroll to spend: a quarter of the Kelly fraction, reduced for the uncertainty of the estimate, at most 0.1. 0 without a trade.",
+          "Share of the bankroll to spend: `kelly_fraction` of the Kelly fraction, reduced for the uncertainty of the estimate, at most `max_position_pct`, and at most what is offered at `target_price` or less. 0 without a trade.",
+        ),
+        size_usd: Type.Number({
+          minimum: 0,
+          description:
+            "What the order costs, fee included: `size_pct` of the bankroll, rounded down to the contract step of the venue. 0 without a trade.",
+        }),
+        contracts: Type.Number({
+          minimum: 0,
+          description:
+            "Number of contracts: a multiple of the contract step and at least the smallest order of the venue. 0 without a trade.",
+        }),
+        average_cost: nullableProbability(
+          "`size_usd` divided by `contracts`. The probability of the side minus it is `executable_edge`. Null without a trade.",
+        ),
+        capped_by: nullableOneOf(
+          SIZE_CAPS,
+          "Why the size is smaller than the applied Kelly fraction. `depth`: no more is offered at `target_price` or less. `max_position`: `max_position_pct`. Null if nothing limits it, and without a trade.",
         ),
         order: order(true),
         time_horizon: nullableOneOf(

@@ -16,14 +16,26 @@ import {
 } from "../../trading/index.ts";
 import type { AnalysesService, StoredAnalysis } from "../analyses/index.ts";
 import { type FindMarketPorts, findMarket } from "./find-market.ts";
-import type { MarketSignal, Preparation, PreparedSignal, RunningAnalysis, SignalRequest } from "./model.ts";
+import {
+  KELLY_SHARE_DEFAULT,
+  type MarketSignal,
+  POSITION_MAX_DEFAULT,
+  type Preparation,
+  type PreparedSignal,
+  type RunningAnalysis,
+  type SignalRequest,
+} from "./model.ts";
 
 /** Longest time that a call waits for its analysis. */
 const WAIT_MS_MAX = 300_000;
 const POLL_MS = 250;
 
-/** Sizes of signals: a quarter of the Kelly fraction, at most a tenth of the bankroll. */
-const SIZING: SizingOptions = { bankrollUsd: REFERENCE_BANKROLL_USD, kellyShare: 0.25, positionMax: 0.1 };
+/** Sizes of the shadow book, whatever the callers' bankrolls are. */
+const SHADOW_SIZING: SizingOptions = {
+  bankrollUsd: REFERENCE_BANKROLL_USD,
+  kellyShare: KELLY_SHARE_DEFAULT,
+  positionMax: POSITION_MAX_DEFAULT,
+};
 
 export interface SignalPorts extends FindMarketPorts {
   readonly clock: Pick<Clock, "now" | "sleep">;
@@ -60,8 +72,8 @@ export function createSignalsService(ports: SignalPorts) {
   const decide = (prepared: PreparedSignal, sizing: SizingOptions): Signal =>
     decideSignal(toInput(prepared, ports.isPlayMoney(prepared.market)), sizing);
 
-  const enter = async ({ market, stored, now }: PreparedSignal, signal: Signal): Promise<void> => {
-    const entry = toShadowEntry(market, stored, signal, now);
+  const enter = async (prepared: PreparedSignal, isRequested: boolean): Promise<void> => {
+    const entry = toShadowEntry(prepared, decide(prepared, SHADOW_SIZING), isRequested);
     if (entry !== null) await ports.enterShadowTrade(entry);
   };
 
@@ -115,20 +127,21 @@ export function createSignalsService(ports: SignalPorts) {
     },
 
     /**
-     * Returns a signal, or the run that it needs. If it recommends a trade, the trade is in the shadow book when this resolves.
+     * Returns a signal, or the run that it needs. If a trade is recommended for the bankroll of the shadow book, the trade is
+     * in the shadow book when this resolves.
      *
      * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
      *   `store_unavailable`; InvalidRequestError; VenueError
      */
     async generate(
-      request: SignalRequest,
+      request: SignalRequest & { readonly sizing: SizingOptions },
     ): Promise<{ readonly kind: "signal"; readonly signal: MarketSignal } | Extract<Preparation, { kind: "running" }>> {
       const preparation = await prepare(request);
       if (preparation.kind === "running") return preparation;
       const { prepared } = preparation;
-      const signal = decide(prepared, SIZING);
-      await enter(prepared, signal);
-      return { kind: "signal", signal: { ...prepared, signal } };
+      const signal = decide(prepared, request.sizing);
+      await enter(prepared, true);
+      return { kind: "signal", signal: { ...prepared, signal, bankrollUsd: request.sizing.bankrollUsd } };
     },
 
     /**
@@ -137,8 +150,7 @@ export function createSignalsService(ports: SignalPorts) {
      */
     async record(market: BoardMarket, stored: StoredAnalysis): Promise<void> {
       if (stored.result.analysis.recommendation === "NO_TRADE") return;
-      const prepared = await readInputs(market, stored, null);
-      await enter(prepared, decide(prepared, SIZING));
+      await enter(await readInputs(market, stored, null), false);
     },
 
     freshnessOf: (stored: StoredAnalysis) => analyses.freshnessNow(stored),
@@ -184,6 +196,8 @@ function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boo
       resolutionAt: openResolutionTime(listing, now),
       tickSize: listing.tickSize,
       takerFee: listing.takerFee,
+      minOrderContracts: null,
+      contractStep: null,
     },
     yesPrice: yesPrice ?? analysis.marketPrice,
     book: book === null ? null : { at: now, bids: book.bids, asks: book.asks },
@@ -192,15 +206,21 @@ function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boo
 
 /** Returns the shadow trade of a signal; null if it recommends no trade. */
 function toShadowEntry(
-  { listing }: Pick<BoardMarket, "listing">,
-  { analysisId }: Pick<StoredAnalysis, "analysisId">,
+  { market: { listing }, stored, now }: PreparedSignal,
   { recommendation, fill, probability, yesPrice, executableEdge, sizePct }: Signal,
-  at: number,
+  isRequested: boolean,
 ): ShadowEntry | null {
   if (recommendation === "NO_TRADE" || fill === null || executableEdge === null) return null;
-  const { venue, marketId, title, category } = listing;
   return {
-    ...{ analysisId, venue, marketId, title, category: categoryOf(category), at, probability, sizePct },
+    analysisId: stored.analysisId,
+    venue: listing.venue,
+    marketId: listing.marketId,
+    title: listing.title,
+    category: categoryOf(listing.category),
+    at: now,
+    probability,
+    sizePct,
+    isRequested,
     side: recommendation === "BUY_YES" ? "yes" : "no",
     contracts: fill.contracts,
     price: fill.averagePrice,

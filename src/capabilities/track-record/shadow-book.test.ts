@@ -49,6 +49,40 @@ eachDatabase("repeated entries of an analysis create one trade per side", async 
   assert.equal((await trades()).length, 2);
 });
 
+eachDatabase("a trade is marked as requested unless the service would have entered it anyway", async (db) => {
+  const { book, open } = openShadowBook(db);
+  await open();
+  const run = (analysisId: string, customerId: string | null) =>
+    db.query(
+      `insert into analysis_runs (analysis_id, venue, market_id, status, analysis_type, customer_id, turn, requested_at)
+       values ($1, 'alpha', 'm', 'complete', 'light', $2::text, 0, now())`,
+      [analysisId, customerId],
+    );
+  await run("plx-house", null);
+  await run("plx-customer", "cus-1");
+  await book.enter(sampleEntry({ analysisId: "plx-house", isRequested: true }));
+  await book.enter(sampleEntry({ analysisId: "plx-house", side: "no", isRequested: true }));
+  await book.enter(sampleEntry({ analysisId: "plx-house", side: "no", isRequested: false }));
+  await book.enter(sampleEntry({ analysisId: "plx-customer", isRequested: false }));
+  await book.enter(sampleEntry({ analysisId: "plx-customer", isRequested: false }));
+  await book.enter(sampleEntry({ analysisId: "plx-customer", side: "no", isRequested: true }));
+  await book.enter(sampleEntry({ analysisId: "plx-other", isRequested: false }));
+  await book.enter(sampleEntry({ analysisId: "plx-other", isRequested: true }));
+  const rows = await db.query<{ analysis_id: string; side: string; is_requested: boolean }>(
+    "select analysis_id, side, is_requested from shadow_trades order by trade_id",
+  );
+  assert.deepEqual(
+    rows.map(({ analysis_id, side, is_requested }) => [analysis_id, side, is_requested]),
+    [
+      ["plx-house", "yes", true],
+      ["plx-house", "no", false],
+      ["plx-customer", "yes", true],
+      ["plx-customer", "no", true],
+      ["plx-other", "yes", false],
+    ],
+  );
+});
+
 eachDatabase("two nodes that enter the same trade at the same time enter it once", async (db) => {
   const { book, openBook, open, trades } = openShadowBook(db);
   await open();

@@ -24,16 +24,22 @@ export async function lockBook(transaction: Transaction): Promise<string | null>
   return row?.sealedDay ?? null;
 }
 
+/** Whether a customer started the analysis `$1`. */
+const IS_ANALYSIS_REQUESTED = "exists (select from analysis_runs where analysis_id = $1 and customer_id is not null)";
+
 /**
  * Inserts a trade. Returns false if its analysis already has a trade of this side, and if the market is settled or accepts
  * no orders. A close time in the past does not count: venues publish approximate ones.
+ *
+ * A trade is marked as requested if a caller asked for the signal or its analysis. If the service would have entered it
+ * without a request, it is not.
  */
 export async function insertTrade(transaction: Transaction, entry: ShadowEntry): Promise<boolean> {
   const rows = await transaction.query(
     `insert into shadow_trades (analysis_id, venue, market_id, title, category, side, contracts, price, fee_usd,
-       probability, market_price, edge, size_pct, entered_at)
+       probability, market_price, edge, size_pct, entered_at, is_requested)
      select $1, $2, $3, $4, $5::text, $6, $7::float8, $8::float8, $9::float8, $10::float8, $11::float8, $12::float8,
-       $13::float8, ${time("$14")}
+       $13::float8, ${time("$14")}, $15::boolean or ${IS_ANALYSIS_REQUESTED}
      where not exists (select from market_settlements where venue = $2 and market_id = $3)
        and not exists (select from markets where venue = $2 and market_id = $3
          and status in ('closed', 'determined', 'finalized'))
@@ -41,10 +47,17 @@ export async function insertTrade(transaction: Transaction, entry: ShadowEntry):
     [
       ...[entry.analysisId, entry.venue, entry.marketId, entry.title, entry.category, entry.side],
       ...[entry.contracts, entry.price, entry.feeUsd, entry.probability, entry.marketPrice, entry.edge],
-      ...[entry.sizePct, entry.at],
+      ...[entry.sizePct, entry.at, entry.isRequested],
     ],
   );
-  return rows.length > 0;
+  if (rows.length > 0) return true;
+  if (!entry.isRequested)
+    await transaction.query(
+      `update shadow_trades set is_requested = false
+       where analysis_id = $1 and side = $2 and is_requested and not ${IS_ANALYSIS_REQUESTED}`,
+      [entry.analysisId, entry.side],
+    );
+  return false;
 }
 
 /** The latest settlement of a market and the last entry into it. Times are Unix milliseconds. */

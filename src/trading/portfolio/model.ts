@@ -1,6 +1,6 @@
 import type { TakerFee } from "../../domain/market.ts";
 import type { PairCorrelation } from "../../quant/correlation.ts";
-import type { Offer, Side, SizingOptions } from "../model.ts";
+import type { Fill, Offer, Side, SizingOptions } from "../model.ts";
 
 /** A logical tie between the YES answers of markets, which are named by their index. */
 export type Tie =
@@ -46,6 +46,10 @@ export interface CandidateTrade {
   /** Offers of the side up to the target price, best first; at least one. */
   readonly offers: readonly Offer[];
   readonly takerFee: TakerFee;
+  /** An order is a multiple of this number of contracts, above 0. */
+  readonly contractStep: number;
+  /** Smallest order in contracts, above 0. */
+  readonly minOrderContracts: number;
   readonly eventKey: string;
 }
 
@@ -82,9 +86,10 @@ export interface PortfolioTask {
  * - book: the offers up to the target price.
  * - none: the portfolio does not change the size.
  * - no_trade: the signal recommends no trade.
- * - contract: the stake would buy less than one contract.
+ * - min_order: the stake buys less than the smallest order of the venue.
+ * - fee: the fee of the order, which the venue rounds up, leaves less than the required edge.
  */
-export type SizeLimit = "none" | "growth" | "position_max" | "cash" | "book" | "contract" | "no_trade";
+export type SizeLimit = "none" | "growth" | "position_max" | "cash" | "book" | "min_order" | "fee" | "no_trade";
 
 export interface PortfolioSize {
   /** Share of the bankroll, in [0, 1]. */
@@ -92,6 +97,8 @@ export interface PortfolioSize {
   readonly limit: SizeLimit;
   /** Price and fee per contract at this size; null without a trade. */
   readonly cost: number | null;
+  /** The order for the share, rounded down to the contract step; null without a trade. */
+  readonly fill: Fill | null;
   /**
    * Correlation of the payoff of each position with the payoff of the candidate, in [-1, 1], in the order of the positions.
    * Null if the market of the position is settled, or if a payoff is the same in all outcomes.

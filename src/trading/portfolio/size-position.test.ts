@@ -19,6 +19,8 @@ function candidateAt(price: number, probability: number, options: Partial<Candid
     ...{ side, variance, baseShare },
     offers: [{ price, size: 100_000 }],
     takerFee: { kind: "none" as const },
+    contractStep: 1,
+    minOrderContracts: 1,
     eventKey: "candidate",
     ...options,
   };
@@ -47,10 +49,22 @@ test("closed form: without positions, both sides get the size of the single bet"
       const size = sizePosition(taskOf([yes], { candidate }));
       const isTooSmall = candidate.baseShare * BANKROLL < cost;
       near(size.share, isTooSmall ? 0 : candidate.baseShare, 1e-7);
-      assert.ok(size.limit === "none" || size.limit === (isTooSmall ? "contract" : "position_max"));
+      assert.ok(size.limit === "none" || size.limit === (isTooSmall ? "min_order" : "position_max"));
     }),
     { numRuns: 40 },
   );
+});
+
+test("an order under the smallest one, and one whose rounded fee leaves no edge, is no trade", () => {
+  const sizeOf = (options: Partial<CandidateTrade>, probability = 0.6) =>
+    sizePosition(taskOf([probability], { candidate: candidateAt(0.5, probability, options) }));
+  const { fill, share } = sizeOf({ contractStep: 0.01 });
+  assert.equal(fill?.contracts, Math.floor((share * BANKROLL * 100) / 0.5) / 100);
+  const none = sizeOf({ minOrderContracts: 200 });
+  assert.deepEqual([none.share, none.limit, none.fill], [0, "min_order", null]);
+  // Two contracts cost 1.035 USD, and 1.04 USD with the fee that is rounded up to a cent: 0.52 each.
+  const takerFee = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 } as const;
+  assert.equal(sizeOf({ takerFee, variance: 0.001 }, 0.529).limit, "fee");
 });
 
 test("closed form: a small independent position hardly changes the size", () => {

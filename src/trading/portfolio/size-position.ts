@@ -1,5 +1,6 @@
-import { buyForUsd } from "../fill.ts";
-import { shadedProbability } from "../signal.ts";
+import { EDGE_MIN } from "../../engine/index.ts";
+import { buyForUsd, buyWithin } from "../fill.ts";
+import { shadedProbability } from "../size-candidate.ts";
 import { growthOptimum } from "./growth-optimum.ts";
 import type { CandidateTrade, HeldPosition, PortfolioSize, PortfolioTask, SizeLimit } from "./model.ts";
 import { jointOutcomes, type Outcomes, setMarginal } from "./outcomes.ts";
@@ -40,7 +41,7 @@ export function sizePosition(task: PortfolioTask): PortfolioSize {
   const wealth = wealthOf(outcomes, positions, bankroll);
   const sized =
     candidate === null || baseCost === null
-      ? { share: 0, limit: "no_trade" as const, cost: null }
+      ? { share: 0, limit: "no_trade" as const, cost: null, fill: null }
       : solve(task, candidate, baseCost, { outcomes, wealth });
   if (candidate !== null && sized.cost !== null) {
     const wins = winsOf(outcomes, 0, candidate.side);
@@ -73,12 +74,9 @@ export function sizePosition(task: PortfolioTask): PortfolioSize {
   };
 }
 
-/** Stake as a share of the bankroll, and what limits it. */
-interface Sized {
-  readonly share: number;
-  readonly limit: SizeLimit;
-  readonly cost: number | null;
-}
+/** Stake as a share of the bankroll, what limits it, the cost per contract, and the order. */
+type Sized = Pick<PortfolioSize, "share" | "limit" | "cost" | "fill">;
+type Stake = { readonly share: number; readonly limit: SizeLimit; readonly cost: number };
 
 function solve(
   task: PortfolioTask,
@@ -88,7 +86,7 @@ function solve(
 ): Sized {
   const { positions, sizing } = task;
   const { baseShare } = candidate;
-  const none = (limit: SizeLimit): Sized => ({ share: 0, limit, cost: null });
+  const none = (limit: SizeLimit): Sized => ({ share: 0, limit, cost: null, fill: null });
   const cash = 1 - stakeOf(positions) / sizing.bankrollUsd;
   if (cash <= 0) return none("cash");
   const room = sizing.positionMax - stakeTogether(outcomes, candidate, positions) / sizing.bankrollUsd;
@@ -108,12 +106,17 @@ function solve(
     if (share >= max) return room <= cash ? "position_max" : "cash";
     return Math.abs(share - baseShare) <= 1e-6 ? "none" : "growth";
   };
-  const sized =
+  const stake: Stake =
     optimum <= baseShare
       ? { share: optimum, limit: limitOf(optimum), cost: baseCost }
       : walkFurther(candidate, sizing.bankrollUsd, { optimum, optimumAt, baseCost, limitOf });
-  if (sized.share * sizing.bankrollUsd >= sized.cost * (1 - 1e-9)) return sized;
-  return none(sized.share > 0 ? "contract" : sized.limit);
+  if (stake.share === 0) return none(stake.limit);
+  const { offers, takerFee, contractStep, minOrderContracts } = candidate;
+  const fill = buyWithin(offers, takerFee, stake.share * sizing.bankrollUsd, contractStep);
+  if (fill === null || fill.contracts < minOrderContracts) return none("min_order");
+  const probability = asYes(candidate.side, task.markets[0]?.probability ?? 0);
+  if (probability - fill.costUsd / fill.contracts < EDGE_MIN) return none("fee");
+  return { share: stake.share, limit: stake.limit, cost: stake.cost, fill };
 }
 
 /** Returns the largest stake that is still optimal at the average cost of buying it from the book, by bisection. */
@@ -126,7 +129,7 @@ function walkFurther(
     readonly baseCost: number;
     readonly limitOf: (share: number) => SizeLimit;
   },
-): Sized & { readonly cost: number } {
+): Stake {
   const { baseShare, offers, takerFee } = candidate;
   const { optimum, optimumAt, baseCost, limitOf } = options;
   const available = buyForUsd(offers, takerFee, bankroll).spentUsd / bankroll;

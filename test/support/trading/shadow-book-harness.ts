@@ -17,6 +17,7 @@ const HOUR_MS = 3_600_000;
 export const sampleEntry = (parts: Partial<ShadowEntry> = {}): ShadowEntry => ({
   ...{ analysisId: "plx-1", venue: "alpha", marketId: "m", title: "Question m", category: "Economics", side: "yes" },
   ...{ contracts: 100, price: 0.4, feeUsd: 2, probability: 0.5, marketPrice: 0.41, edge: 0.08, sizePct: 0.042 },
+  isRequested: false,
   at: SAMPLE_AT + HOUR_MS,
   ...parts,
 });
