@@ -6,7 +6,7 @@ import type { MatchedPairs } from "./capabilities/arbitrage/index.ts";
 import type { Customers, SignUpSettings } from "./capabilities/customers/index.ts";
 import type { AlertLimits } from "./capabilities/market-alerts/index.ts";
 import type { Matching } from "./capabilities/matching/index.ts";
-import type { Metering } from "./capabilities/metering/index.ts";
+import type { Metering, QuotaRetryAfter } from "./capabilities/metering/index.ts";
 import type { PaymentPorts } from "./capabilities/payments/index.ts";
 import type { StreamLimits } from "./capabilities/streaming/index.ts";
 import type { Verification } from "./capabilities/track-record/index.ts";
@@ -77,6 +77,8 @@ export interface AppPorts {
   readonly account: AccountSettings;
   /** API key for the example requests on a sandbox's pages. If null or omitted, they contain a placeholder. */
   readonly demoKey?: string | null;
+  /** Format of `Retry-After` if a monthly quota is used up; the date of the reset by default. */
+  readonly quotaRetryAfter?: QuotaRetryAfter;
   /** Days after which audit log entries are deleted. */
   readonly auditDays: number;
   /** Roles of this process if several share the store; undefined for a single process with all roles. */

@@ -90,7 +90,15 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     log,
     random,
     data,
-    guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses: addressLimits })],
+    guards: [
+      createMeteringGuards({
+        meter: metering,
+        random,
+        upgradeUrl,
+        addresses: addressLimits,
+        quotaRetryAfter: ports.quotaRetryAfter,
+      }),
+    ],
     publicUrl,
     trustProxy: ports.trustProxy,
     corsOrigins: ports.corsOrigins,

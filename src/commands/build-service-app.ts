@@ -79,6 +79,7 @@ export async function buildServiceApp(
     },
     ...(await loadSignUpSettings(config, { http, log, closers })),
     auditDays: config.auditDays,
+    quotaRetryAfter: config.quotaRetryAfter,
     retention: {
       tickDays: config.rawTickDays,
       tradeDays: config.tradeDays,

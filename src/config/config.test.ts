@@ -55,6 +55,7 @@ test("an empty environment configures a sandbox on loopback with the documented 
     eventDays: 7,
     analysisConcurrency: 4,
     metrics: null,
+    quotaRetryAfter: "date",
     payments: null,
     research: null,
     logLevel: "info",

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { isTestSecret, TURNSTILE_URL } from "../capabilities/customers/turnstile.ts";
 import type { AlertLimits } from "../capabilities/market-alerts/model.ts";
+import type { QuotaRetryAfter } from "../capabilities/metering/guards.ts";
 import type { PaymentSettings } from "../capabilities/payments/model.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { UserFacingError } from "../lib/user-facing-error.ts";
@@ -55,6 +56,8 @@ export interface Config extends VenueOverrides {
   readonly settledMarketDays: number | null;
   /** Prometheus metrics on a separate port, on the API port behind a token, or both; null disables them. */
   readonly metrics: { readonly port: number | null; readonly token: string | null } | null;
+  /** Format of `Retry-After` if a monthly quota is used up. */
+  readonly quotaRetryAfter: QuotaRetryAfter;
   /** Per-call payments; null disables them. */
   readonly payments: PaymentSettings | null;
   /** Research with a language model; null if no model is set. */
@@ -183,6 +186,7 @@ export function parseConfig(
     tradeDays: reader.integer("PARALLAX_TRADE_DAYS", 2, 3_650),
     fiveMinuteBarDays: reader.integer("PARALLAX_BAR_DAYS", 30, 36_500),
     settledMarketDays: parseSettledMarketDays(reader),
+    quotaRetryAfter: reader.oneOf("PARALLAX_RETRY_AFTER", ["date", "seconds"]),
     metrics: parseMetrics(reader),
     payments: parsePaymentSettings(reader, { mode, publicUrl }),
     research: parseResearchSettings(reader),

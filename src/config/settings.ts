@@ -98,6 +98,10 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "0",
     "days after which a settled market and its history are deleted; 0 keeps them for calibration",
   ],
+  PARALLAX_RETRY_AFTER: [
+    "date",
+    "Retry-After when a monthly quota is used up: date (ISO 8601, the specification of this API) or seconds (HTTP clients that reject a date)",
+  ],
   PARALLAX_METRICS_PORT: ["", "separate port that serves GET /metrics for Prometheus; 0 picks a free port"],
   PARALLAX_METRICS_TOKEN: [
     "",

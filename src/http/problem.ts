@@ -75,8 +75,8 @@ export interface Problem {
 /**
  * Converts any thrown value to an error response without internal details.
  *
- * `AppError.details` in the response: `allow` (405), `retryAfterSeconds` (Retry-After), `resetsOn` (quota 429:
- * Retry-After and, with `retryAfterSeconds`, the body), and all of `headers` and `body` (402).
+ * `AppError.details` in the response: `allow` (405), `retryAfterSeconds` (Retry-After; with `resetsOn`, the body),
+ * `retryAfter` (Retry-After as text), `resetsOn` (quota 429: the body), and all of `headers` and `body` (402).
  */
 export function toProblem(error: unknown): Problem {
   if (error instanceof InvalidRequestError)
@@ -118,15 +118,15 @@ export function createProblem(
 
 function toAppProblem(error: AppError): Problem {
   const status = STATUS[error.code];
-  const { allow, resetsOn, retryAfterSeconds } = error.details;
+  const { allow, resetsOn, retryAfter, retryAfterSeconds } = error.details;
   const headers: Record<string, string> = { ...(error.details.headers as Record<string, string> | undefined) };
   const extraFields: Record<string, unknown> = { ...(error.details.body as object | undefined) };
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (typeof allow === "string") headers.allow = allow;
   if (typeof retryAfterSeconds === "number") headers["retry-after"] = String(Math.max(0, Math.ceil(retryAfterSeconds)));
   else if (status === 503) headers["retry-after"] = String(DEFAULT_RETRY_AFTER_SECONDS);
+  if (typeof retryAfter === "string") headers["retry-after"] = retryAfter;
   if (typeof resetsOn === "string") {
-    headers["retry-after"] = resetsOn;
     extraFields.resets_on = resetsOn;
     if (typeof retryAfterSeconds === "number") extraFields.retry_after_seconds = retryAfterSeconds;
   }

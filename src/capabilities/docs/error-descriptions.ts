@@ -196,7 +196,8 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
   }),
   quota_exceeded: describe("quota_exceeded", {
     meaning: "The monthly quota of the tier is used up.",
-    action: "Wait for the date in `resets_on`, or upgrade the plan. `Retry-After` contains the same date.",
+    action:
+      "Wait for the date in `resets_on`, or upgrade the plan. `Retry-After` contains the same date, or the seconds until then if the operator has set this.",
     detail: "LISTING quota used: 100/100. Resets 2026-12-01. Upgrade: https://api.example.org/pricing",
     resets_on: "2026-12-01",
     retry_after_seconds: 691_200,

@@ -167,6 +167,29 @@ eachDatabase(
   },
 );
 
+eachDatabase("429: Retry-After of a quota is in seconds if the operator has set this", async (store) => {
+  const { get } = await openMeteredServer(store, [FREE], { quotaRetryAfter: "seconds" });
+  for (let call = 0; call < 10; call++) await get("/insight", FREE);
+  const { statusCode, headers, body } = await get("/insight", FREE);
+  const { retry_after_seconds: seconds, resets_on: resetsOn } = JSON.parse(body);
+  assert.deepEqual([statusCode, headers["retry-after"]], [429, String(seconds)]);
+  assert.ok(Number.isInteger(seconds) && seconds > 0);
+  assert.match(resetsOn, /^\d{4}-\d{2}-01$/);
+});
+
+eachDatabase("two limits in a RateLimit field never have the same name", async (store) => {
+  const { get } = await openMeteredServer(store, [PRO]);
+  for (const route of ["/listing", "/insight", "/strategy", "/signal", "/deep", "/uncounted"]) {
+    const { headers } = await get(route, PRO);
+    for (const field of ["ratelimit-policy", "ratelimit"]) {
+      const names = String(headers[field])
+        .split(", ")
+        .map((item) => item.split(";")[0]);
+      assert.equal(new Set(names).size, names.length, `${route} ${headers[field]}`);
+    }
+  }
+});
+
 eachDatabase("429: the 31st request of a minute is not counted, and Retry-After is exact", async (store) => {
   const { clock, get, used } = await openMeteredServer(store, [FREE, PRO]);
   for (let call = 0; call < 30; call++) {
@@ -215,7 +238,7 @@ eachDatabase("429: the strategy class has its own limit of 5 per minute besides 
   for (let call = 0; call < 5; call++) assert.equal((await get("/signal", PRO)).statusCode, 200);
   const rejected = await get("/signal", PRO);
   assert.equal(rejected.statusCode, 429);
-  assert.deepEqual(parseMember(rejected.headers["ratelimit-policy"], "strategy"), { q: 5, w: 60 });
+  assert.deepEqual(parseMember(rejected.headers["ratelimit-policy"], "strategy-minute"), { q: 5, w: 60 });
   for (let call = 0; call < 120; call++) {
     assert.equal((await get(call % 2 === 0 ? "/listing" : "/uncounted", PRO)).statusCode, 200);
   }

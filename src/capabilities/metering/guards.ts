@@ -24,6 +24,16 @@ declare module "fastify" {
 /** Besides 5xx, the statuses of responses that do not count towards the quota. */
 const UNCOUNTED_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 422, 429]);
 
+/** Names of the minute limits in the RateLimit fields. They differ from the names of the quotas, which are the tiers. */
+const MINUTE_LIMIT_NAMES: Readonly<Record<MinuteClass, string>> = {
+  general: "general",
+  strategy: "strategy-minute",
+  account: "account",
+};
+
+/** Format of `Retry-After` if a monthly quota is used up: the date of its reset, or the seconds until then. */
+export type QuotaRetryAfter = "date" | "seconds";
+
 /** The state of the general limit, for responses that do not count towards it. */
 interface GeneralState extends LimitDecision {
   readonly limit: number;
@@ -73,8 +83,9 @@ class Metered {
   /** RateLimit-Policy and RateLimit (IETF draft): the minute limit, and the month's quota if the route has one. */
   writeHeaders(reply: FastifyReply): void {
     const decision = this.#decision;
-    let policy = `"${this.#rateClass}";q=${this.#limit};w=60`;
-    let state = `"${this.#rateClass}";r=${this.#minuteDecision.remaining};t=${toSeconds(this.#minuteDecision.waitMs)}`;
+    const minuteName = MINUTE_LIMIT_NAMES[this.#rateClass];
+    let policy = `"${minuteName}";q=${this.#limit};w=60`;
+    let state = `"${minuteName}";r=${this.#minuteDecision.remaining};t=${toSeconds(this.#minuteDecision.waitMs)}`;
     if (this.#general !== null) {
       policy += `, "general";q=${this.#general.limit};w=60`;
       state += `, "general";r=${this.#general.remaining};t=${toSeconds(this.#general.waitMs)}`;
@@ -102,8 +113,10 @@ export function createMeteringGuards(options: {
   readonly upgradeUrl: (request: FastifyRequest) => string;
   /** The same instance as in the payment gate, which checks these limits before a payment. */
   readonly addresses: AddressLimits;
+  /** The date by default. */
+  readonly quotaRetryAfter?: QuotaRetryAfter;
 }): Guards {
-  const { meter, random, upgradeUrl, addresses } = options;
+  const { meter, random, upgradeUrl, addresses, quotaRetryAfter = "date" } = options;
 
   const applyMinuteLimit = (
     request: FastifyRequest,
@@ -145,7 +158,8 @@ export function createMeteringGuards(options: {
     const { used, resetsOn, resetsInMs } = decision;
     const detail = `${tier} quota used: ${used}/${quota}. Resets ${resetsOn}. Upgrade: ${upgradeUrl(request)}`;
     const retryAfterSeconds = Math.ceil(resetsInMs / 1000);
-    throw new AppError("quota_exceeded", detail, { details: { resetsOn, retryAfterSeconds } });
+    const retryAfter = quotaRetryAfter === "seconds" ? String(retryAfterSeconds) : resetsOn;
+    throw new AppError("quota_exceeded", detail, { details: { resetsOn, retryAfterSeconds, retryAfter } });
   };
 
   return {

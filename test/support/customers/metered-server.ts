@@ -4,7 +4,7 @@ import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import Type from "typebox";
 import { createMemoryQuotaJournal } from "../../../src/adapters/metering/quota-journal-memory.ts";
 import { createAddressLimits } from "../../../src/capabilities/metering/address-limits.ts";
-import { createMeteringGuards } from "../../../src/capabilities/metering/guards.ts";
+import { createMeteringGuards, type QuotaRetryAfter } from "../../../src/capabilities/metering/guards.ts";
 import { createMetering, type Metering as MeteringService } from "../../../src/capabilities/metering/index.ts";
 import { AppError } from "../../../src/domain/errors.ts";
 import { METERING, type Metering } from "../../../src/domain/metering.ts";
@@ -61,18 +61,25 @@ export async function openMeteredServer(
     readonly sharedLimits?: SharedLimitLog;
     readonly journal?: QuotaJournal;
     readonly uniform?: () => number;
+    readonly quotaRetryAfter?: QuotaRetryAfter;
   } = {},
 ): Promise<MeteredServer> {
   const clock = new FakeClock();
   const nodeId = `node-${randomUUID()}`;
-  const { sharedLimits = null, journal = createMemoryQuotaJournal(), uniform = () => 0, ...serverOptions } = options;
+  const {
+    sharedLimits = null,
+    journal = createMemoryQuotaJournal(),
+    uniform = () => 0,
+    quotaRetryAfter,
+    ...serverOptions
+  } = options;
   const metering = createMetering({ database, journal, clock, log: quietLog, nodeId, sharedLimits });
   await metering.start();
   const random: Random = { uniform, bytes: () => assert.fail("unexpected use of random bytes") };
   const upgradeUrl = () => "https://parallax.example/account";
   const addressLimits = createAddressLimits({ clock, random, meter: metering });
   const { app } = await testServer({
-    guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses: addressLimits })],
+    guards: [createMeteringGuards({ meter: metering, random, upgradeUrl, addresses: addressLimits, quotaRetryAfter })],
     authentication: {
       authenticate: (bearer) => callers.find(({ customerId }) => customerId === bearer) ?? null,
     },
