@@ -40,7 +40,8 @@ export function buildEventChannels(
       return dispatcher?.failingJobs ?? [];
     },
     registerRoutes(http) {
-      if (streaming !== null) streamRoutes(http, { streaming, venues: tradingVenuesOf(ports) });
+      const venues = { trading: tradingVenuesOf(ports), all: ports.venues.map(({ id }) => id) };
+      if (streaming !== null) streamRoutes(http, { streaming, venues });
       const { checkWebhookUrl: checkUrl, publicUrl } = ports;
       const service = createWebhookService({
         database,

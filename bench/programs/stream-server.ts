@@ -42,7 +42,7 @@ const http = await createHttpServer({
     }),
   },
 });
-streamRoutes(http, { streaming, venues: ["alpha"] });
+streamRoutes(http, { streaming, venues: { trading: ["alpha"], all: ["alpha"] } });
 streaming.start();
 await http.listen({ host: "127.0.0.1", port: Number(port), backlog: 4_096 });
 process.on("message", () => process.send?.({ figures: streaming.figures }));

@@ -1,5 +1,34 @@
 import { STATUS } from "./problem.ts";
 
+export const BEARER_SCHEME = "bearer";
+export const PAYMENT_SCHEME = "payment";
+/** A request through an API marketplace has all of these headers. */
+export const MARKETPLACE_SCHEMES = ["marketplace_secret", "marketplace_user", "marketplace_subscription"] as const;
+
+const headerScheme = (name: string, description: string) => ({
+  type: "apiKey" as const,
+  in: "header" as const,
+  name,
+  description,
+});
+
+export const SECURITY_SCHEMES = {
+  [BEARER_SCHEME]: { type: "http", scheme: "bearer", description: "An API key." },
+  [PAYMENT_SCHEME]: headerScheme(
+    "PAYMENT-SIGNATURE",
+    "Pay for a single call (x402), if enabled by the operator. A 402 response contains the price.",
+  ),
+  marketplace_secret: headerScheme(
+    "x-rapidapi-proxy-secret",
+    "Secret that the API marketplace adds to the requests of its users, if enabled by the operator.",
+  ),
+  marketplace_user: headerScheme("x-rapidapi-user", "User name at the marketplace, added by the marketplace."),
+  marketplace_subscription: headerScheme(
+    "x-rapidapi-subscription",
+    "The user's subscription at the marketplace, which decides the plan. Added by the marketplace.",
+  ),
+} as const satisfies Record<string, unknown>;
+
 /** Default descriptions of successful responses. */
 export const SUCCESS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   201: "Created",
@@ -25,11 +54,13 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
 /** Response headers that operations reference. */
 export const HEADERS = {
   "Retry-After": {
-    description: "Seconds to wait before the next request. For a monthly quota, the date on which it resets.",
+    description:
+      "Seconds to wait before the next request. For a monthly quota, the date on which it resets (ISO 8601), or the seconds until then if the operator has set `PARALLAX_RETRY_AFTER=seconds`. `retry_after_seconds` in the body is always in seconds.",
     schema: { type: "string" },
   },
   "RateLimit-Policy": {
-    description: "The caller's minute limit and monthly quota (IETF draft): name, `q` units, `w` window in seconds.",
+    description:
+      "The caller's minute limit and monthly quota (IETF draft): name, `q` units, `w` window in seconds. The names in a response are distinct.",
     schema: { type: "string", examples: ['"general";q=300;w=60, "listing";q=10000'] },
   },
   RateLimit: {

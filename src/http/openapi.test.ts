@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import Type from "typebox";
 import { KEY_ROUTE, PUBLIC_ROUTE, testServer } from "../../test/support/test-app.ts";
-import { METERING } from "../domain/metering.ts";
+import { METERING, type Metering } from "../domain/metering.ts";
 import { extractNamedSchemas, SCHEMA_NAME } from "./named-schemas.ts";
 import { defineRoute, TAGS } from "./route.ts";
 import { commaList } from "./validation/index.ts";
@@ -101,7 +101,14 @@ test("each operation documents its errors, its parameter styles and its security
     get.responses["422"].content["application/json"].schema.$ref,
     "#/components/schemas/HTTPValidationError",
   );
-  assert.deepEqual(get.security, [{ bearer: [] }, { payment: [] }]);
+  const marketplace = { marketplace_secret: [], marketplace_user: [], marketplace_subscription: [] };
+  assert.deepEqual(get.security, [{ bearer: [] }, marketplace, { payment: [] }]);
+  const headerOf = (name: string) => components.securitySchemes[name].name;
+  assert.deepEqual(Object.keys(marketplace).map(headerOf), [
+    "x-rapidapi-proxy-secret",
+    "x-rapidapi-user",
+    "x-rapidapi-subscription",
+  ]);
   assert.deepEqual(get.parameters[0], {
     in: "query",
     name: "expand",
@@ -117,6 +124,48 @@ test("each operation documents its errors, its parameter styles and its security
   assert.deepEqual(post.requestBody.content["application/json"].schema.required, ["text"]);
   assert.deepEqual(components.schemas.ValidationError.required, ["loc", "msg", "type"]);
   assert.equal(components.securitySchemes.bearer.scheme, "bearer");
+});
+
+test("a route is either sold per request, with a price and a 402, or has neither", async () => {
+  const { app } = await testServer();
+  const define = (operationId: string, metering: Metering) =>
+    defineRoute(app, { ...KEY_ROUTE, metering, url: `/${operationId}`, operationId, handler: () => ({}) });
+  define("stream", METERING.STREAM);
+  define("unsold", { ...METERING.DEEP, priceTier: null, needsAccount: true });
+  assert.throws(() => define("contradiction", { ...METERING.DEEP, needsAccount: true }), /price but needs an account/);
+  await app.ready();
+  const { paths } = (await app.inject("/openapi.json")).json();
+  const describe = ({ get }: { get: Record<string, unknown> }) => [
+    get["x-quota-tier"],
+    get["x-price-tier"],
+    get["x-price-usd"],
+    Object.hasOwn(get.responses as object, "402"),
+    (get.security as object[]).map((scheme) => Object.keys(scheme)[0]),
+  ];
+  const anyCaller = ["bearer", "marketplace_secret", "payment"];
+  assert.deepEqual(describe(paths["/stream"]), ["LISTING", "DEEP", 5, true, anyCaller]);
+  assert.deepEqual(describe(paths["/unsold"]), ["DEEP", null, null, false, ["bearer"]]);
+});
+
+test("the document has the URL of the service, or / if none is configured", async () => {
+  for (const publicUrl of ["https://api.example.com", null]) {
+    const { app } = await testServer({ publicUrl });
+    await app.ready();
+    assert.deepEqual((await app.inject("/openapi.json")).json().servers, [{ url: publicUrl ?? "/" }]);
+  }
+});
+
+test("an event that the service sends is documented as a webhook with the schema of its body", async () => {
+  const { app } = await testServer();
+  const schema = Type.Object({ id: Type.String() }, { [SCHEMA_NAME]: "PingEvent" });
+  app.documentedEvents.set("ping", { summary: "A ping", schema });
+  await app.ready();
+  const { webhooks, components } = (await app.inject("/openapi.json")).json();
+  const { post } = webhooks.ping;
+  assert.deepEqual(post.requestBody.content["application/json"].schema, { $ref: "#/components/schemas/PingEvent" });
+  assert.deepEqual(components.schemas.PingEvent.required, ["id"]);
+  const headers = post.parameters.map(({ name }: { name: string }) => name);
+  assert.deepEqual(headers, ["webhook-id", "webhook-timestamp", "webhook-signature", "x-webhook-signature"]);
 });
 
 test("a duplicate operation id aborts the start", async () => {

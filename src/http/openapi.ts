@@ -3,16 +3,31 @@ import type { FastifyContextConfig, FastifyInstance, RouteOptions } from "fastif
 import Type from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import { METERING, type Metering } from "../domain/metering.ts";
+import { TIER_PRICES_USD } from "../domain/plan.ts";
 import { extractNamedSchemas } from "./named-schemas.ts";
-import { ERROR_DESCRIPTIONS, ERROR_SCHEMAS, HEADERS, SUCCESS_DESCRIPTIONS } from "./openapi-components.ts";
+import {
+  BEARER_SCHEME,
+  ERROR_DESCRIPTIONS,
+  ERROR_SCHEMAS,
+  HEADERS,
+  MARKETPLACE_SCHEMES,
+  PAYMENT_SCHEME,
+  SECURITY_SCHEMES,
+  SUCCESS_DESCRIPTIONS,
+} from "./openapi-components.ts";
+import { describeWebhooks } from "./openapi-webhooks.ts";
 import { STATUS } from "./problem.ts";
 import { keepCompressed } from "./response/compression.ts";
 import { sendPreserialised } from "./response/preserialised.ts";
 import { defineRoute, TAGS } from "./route.ts";
 
 const API_VERSION = "1.0.0";
-const BEARER_SCHEME = "bearer";
-const PAYMENT_SCHEME = "payment";
+declare module "fastify" {
+  interface FastifyInstance {
+    /** Events that the service sends, by type, for the `webhooks` of the OpenAPI document. */
+    readonly documentedEvents: Map<string, { readonly summary: string; readonly schema: object }>;
+  }
+}
 
 interface Response {
   description?: string;
@@ -36,6 +51,7 @@ export async function installOpenApi(
 ): Promise<void> {
   const errorsByOperationId = new Map<string, readonly ErrorCode[]>();
   const optionalBodies = new Set<string>();
+  app.decorate("documentedEvents", new Map());
   app.addHook("onRoute", (route) => {
     const { operationId } = (route.schema ?? {}) as { operationId?: string };
     if (operationId === undefined || route.method === "HEAD") return;
@@ -52,27 +68,14 @@ export async function installOpenApi(
           "Prediction markets of several venues in one format: markets, order books, trades, history, resolution, execution, screening, correlation and consensus.",
         version: API_VERSION,
       },
-      ...(options.publicUrl === null ? {} : { servers: [{ url: options.publicUrl }] }),
+      servers: [{ url: options.publicUrl ?? "/" }],
       tags: TAGS.map((name) => ({ name })),
-      components: {
-        securitySchemes: {
-          [BEARER_SCHEME]: { type: "http", scheme: "bearer" },
-          [PAYMENT_SCHEME]: {
-            type: "apiKey",
-            in: "header",
-            name: "PAYMENT-SIGNATURE",
-            description: "Pay for a single call (x402), if enabled by the operator. A 402 response contains the price.",
-          },
-        },
-      },
+      components: { securitySchemes: SECURITY_SCHEMES },
     },
     transform: ({ schema, url, route }) => ({
       schema: {
         ...schema,
-        security:
-          route.config?.access !== "key"
-            ? []
-            : [BEARER_SCHEME, ...(isPayable(route.config) ? [PAYMENT_SCHEME] : [])].map((name) => ({ [name]: [] })),
+        security: listSecurity(route.config),
         ...(route.config?.deprecation === undefined ? {} : { deprecated: true }),
         ...describeMetering(route.config?.metering),
       },
@@ -80,10 +83,11 @@ export async function installOpenApi(
     }),
     transformObject: (documents) => {
       const document = "openapiObject" in documents ? documents.openapiObject : documents.swaggerObject;
-      const { document: paths, schemas } = extractNamedSchemas(document.paths);
+      const described = { paths: document.paths, webhooks: describeWebhooks(app.documentedEvents) };
+      const { document: references, schemas } = extractNamedSchemas(described);
       const named = {
         ...document,
-        paths,
+        ...(references as typeof described),
         components: { ...("components" in document && document.components), schemas },
       };
       addErrorResponses(named as never, errorsByOperationId, optionalBodies);
@@ -93,6 +97,17 @@ export async function installOpenApi(
   serveDocument(app);
 }
 
+/** Returns the ways to authenticate, any of which is enough. Each lists the headers that a request must have. */
+function listSecurity(config: FastifyContextConfig | undefined): Record<string, string[]>[] {
+  if (config?.access !== "key") return [];
+  const hasAccount = config.metering?.needsAccount === true;
+  return [
+    [BEARER_SCHEME],
+    ...(hasAccount ? [] : [MARKETPLACE_SCHEMES]),
+    ...(isPayable(config) ? [[PAYMENT_SCHEME]] : []),
+  ].map((names) => Object.fromEntries(names.map((name) => [name, []])));
+}
+
 /** Returns tier, plan and rate class as extension fields; an empty object for free routes. */
 function describeMetering(metering: Metering | undefined): Readonly<Record<`x-${string}`, unknown>> {
   if (metering === undefined || metering.rateClass === null) return {};
@@ -100,6 +115,7 @@ function describeMetering(metering: Metering | undefined): Readonly<Record<`x-${
   return {
     "x-quota-tier": quotaTier,
     "x-price-tier": priceTier,
+    "x-price-usd": priceTier === null ? null : TIER_PRICES_USD[priceTier],
     "x-minimum-plan": minimumPlan,
     "x-rate-class": rateClass,
   };
@@ -142,8 +158,7 @@ function listDocumentedErrors(route: RouteOptions): readonly ErrorCode[] {
 
 /** Whether callers can pay for a single call, if pay per request is enabled. */
 function isPayable(config: FastifyContextConfig | undefined): boolean {
-  const { priceTier = null, needsAccount = false } = config?.metering ?? {};
-  return priceTier !== null && !needsAccount;
+  return (config?.metering?.priceTier ?? null) !== null;
 }
 
 const PAYMENT_ERRORS = [

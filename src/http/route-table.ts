@@ -46,11 +46,13 @@ function entryOf({ method, url, config, schema }: RouteOptions): RouteEntry | nu
   const { access, metering, deprecation = null } = config ?? {};
   if (access === undefined) throw new Error(`${routeName} has no access setting`);
   if (metering === undefined) throw new Error(`${routeName} has no metering`);
-  const { quotaTier, priceTier, minimumPlan, rateClass } = metering;
+  const { quotaTier, priceTier, minimumPlan, rateClass, needsAccount } = metering;
   const isFree = quotaTier === null && priceTier === null && rateClass === null && minimumPlan === "free";
   if (access === "public" && !isFree)
     throw new Error(`${routeName} is public and cannot be metered: public calls have no caller`);
   if (access === "key" && rateClass === null) throw new Error(`${routeName} needs a key but has no rate class`);
+  if (priceTier !== null && needsAccount === true)
+    throw new Error(`${routeName} has a price but needs an account, which callers who pay per request do not have`);
   if (deprecation !== null && deprecation.sunset < monthsAfter(deprecation.since, SUNSET_NOTICE_MONTHS))
     throw new Error(`${routeName} has a sunset less than six months after its deprecation`);
   const { operationId } = (schema ?? {}) as { operationId?: string };

@@ -6,7 +6,7 @@ import type { ApiDescription, DocumentedCode, Operation } from "./model.ts";
 const NEGOTIATED = "by agreement";
 
 /** Formats an amount of US dollars: $0.01, $2. */
-export const formatUsd = (dollars: number): string => `$${Number.isInteger(dollars) ? dollars : dollars.toFixed(2)}`;
+const formatUsd = (dollars: number): string => `$${Number.isInteger(dollars) ? dollars : dollars.toFixed(2)}`;
 
 const formatInteger = (value: number): string => value.toLocaleString("en-US");
 
@@ -33,15 +33,23 @@ function formatPlanPrice(plan: Plan): string {
   return dollars === null ? NEGOTIATED : formatUsd(dollars);
 }
 
-/** Writes the price and the operations of each tier that has operations. */
+/** Writes the operations of each tier's quota, and the price of a request. An operation with another price names it. */
 export function writeTiersTable(operations: readonly Operation[]): string {
   const rows = TIERS.map((tier) => {
-    const counted = operations.filter(({ quotaTier }) => quotaTier === tier);
-    const links = counted.map(({ summary, slug }) => `[${summary}](/docs/api/${slug})`);
+    const links = operations
+      .filter(({ quotaTier }) => quotaTier === tier)
+      .map((operation) => {
+        const note = operation.priceTier === tier ? "" : ` (${formatRequestPrice(operation)})`;
+        return `[${operation.summary}](/docs/api/${operation.slug})${note}`;
+      });
     return [tier, formatUsd(TIER_PRICES_USD[tier]), links.length === 0 ? "no endpoints yet" : links.join(", ")];
   });
-  return writeTable(["Tier", "Price per request", "Endpoints"], rows);
+  return writeTable(["Tier", "Price per request", "Endpoints of the quota"], rows);
 }
+
+/** Returns the price of a single request of a caller without an account. */
+export const formatRequestPrice = ({ priceTier }: Pick<Operation, "priceTier">): string =>
+  priceTier === null ? "not sold per request" : formatUsd(TIER_PRICES_USD[priceTier]);
 
 /** Returns a Markdown table of all error codes with their status, their meaning and what the caller should do. */
 export function writeErrorTable(statusOf: (code: DocumentedCode) => number): string {

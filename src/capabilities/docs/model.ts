@@ -65,7 +65,6 @@ export interface Operation {
   readonly description: string;
   readonly isDeprecated: boolean;
   readonly needsKey: boolean;
-  readonly acceptsPayment: boolean;
   readonly quotaTier: Tier | null;
   readonly priceTier: Tier | null;
   readonly minimumPlan: Plan;

@@ -1,7 +1,7 @@
 import { ACCOUNT_READS_PER_MINUTE } from "../../domain/metering.ts";
-import { PLAN_ALLOWANCES, PLANS, TIER_PRICES_USD } from "../../domain/plan.ts";
+import { PLAN_ALLOWANCES, PLANS } from "../../domain/plan.ts";
 import { ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
-import { formatUsd } from "./facts.ts";
+import { formatRequestPrice } from "./facts.ts";
 import type { ApiDescription, DocumentedCode, Example, Operation, Parameter, Site } from "./model.ts";
 import { LANGUAGES, writeSample } from "./samples.ts";
 import { type Field, listFacts, listFields, listValues, nameType } from "./schema-fields.ts";
@@ -45,14 +45,13 @@ const joinBlocks = (blocks: readonly string[]): string => `${blocks.filter((bloc
 
 /** Writes a table with the access, plan, quota, price and limit of an operation. */
 function writeFacts(operation: Operation): string {
-  const { needsKey, minimumPlan, quotaTier, priceTier, acceptsPayment } = operation;
+  const { needsKey, minimumPlan, quotaTier } = operation;
   const access = needsKey ? "API key" : "no key";
   const plans = `${minimumPlan}${minimumPlan === PLANS.at(-1) ? "" : " and above"}`;
-  const price = acceptsPayment && priceTier !== null ? formatUsd(TIER_PRICES_USD[priceTier]) : "not sold per request";
   return [
     "| Access | Plan | Monthly quota | Pay per request | Requests per minute |",
     "|---|---|---|---|---|",
-    `| ${access} | ${needsKey ? plans : "any"} | ${quotaTier ?? "not counted"} | ${price} | ${describeMinuteLimit(operation)} |`,
+    `| ${access} | ${needsKey ? plans : "any"} | ${quotaTier ?? "not counted"} | ${formatRequestPrice(operation)} | ${describeMinuteLimit(operation)} |`,
   ].join("\n");
 }
 

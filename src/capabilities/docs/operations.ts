@@ -4,7 +4,6 @@ import type { ApiDescription, DocumentedCode, Operation, Parameter, ResponseHead
 
 const JSON_TYPE = "application/json";
 const BEARER_SCHEME = "bearer";
-const PAYMENT_SCHEME = "payment";
 
 interface ResponseObject {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
@@ -90,7 +89,6 @@ function readOperation(document: OpenApiDocument, path: string, method: string, 
     description: operation.description ?? "",
     isDeprecated: operation.deprecated === true,
     needsKey: security.some((scheme) => BEARER_SCHEME in scheme),
-    acceptsPayment: security.some((scheme) => PAYMENT_SCHEME in scheme),
     quotaTier: operation["x-quota-tier"] ?? null,
     priceTier: operation["x-price-tier"] ?? null,
     minimumPlan: operation["x-minimum-plan"] ?? "free",

@@ -65,7 +65,7 @@ test("200: filters events by venue, category and featured flag, and ignores empt
   assert.deepEqual(await slugs("category=economics"), ["alpha:fed", "alpha:cpi"]);
   assert.deepEqual(await slugs("featured=true"), ["alpha:fed"]);
   assert.deepEqual(await slugs("featured=0&limit=1"), ["alpha:fed"]);
-  assert.deepEqual((await slugs("source=&category=&limit=100")).length, 3);
+  assert.deepEqual((await slugs("source=&platform=&category=&limit=100")).length, 3);
 });
 
 test("200: sorts trending events by volume times price change factor", async () => {
@@ -180,8 +180,11 @@ test("422: rejects each invalid parameter with its specific error", async () => 
   const cases: Readonly<Record<string, string>> = {
     "/v1/events?limit=0": "greater_than_equal at query.limit",
     "/v1/events?limit=101": "less_than_equal at query.limit",
-    "/v1/events?source=gamma": "literal_error at query.source",
-    "/v1/events?platform=delta": "literal_error at query.platform",
+    "/v1/events?source=gamma": "string_pattern_mismatch at query.source",
+    "/v1/events?platform=delta": "string_pattern_mismatch at query.platform",
+    "/v1/events?platform=alphabeta": "string_pattern_mismatch at query.platform",
+    [`/v1/events?platform=${"a".repeat(21)}`]: "string_too_long at query.platform",
+    [`/v1/events?category=${"a".repeat(51)}`]: "string_too_long at query.category",
     "/v1/events?source=alpha&platform=beta": "value_error at query.platform",
     "/v1/events?featured=maybe": "bool_parsing at query.featured",
     [`/v1/events?category=${"c".repeat(51)}`]: "string_too_long at query.category",

@@ -36,6 +36,19 @@ const createSourceFilter = (trading: readonly string[]) => ({
   platform: Type.Optional(emptyIsAbsent(oneOf(trading, { description: "Alias of `source`." }))),
 });
 
+const EVENT_PLATFORM_LENGTH_MAX = 20;
+
+/** The venue filter of GET /v1/events, a pattern as the specification has it. An empty value means all venues. */
+function createEventSourceFilter(trading: readonly string[]) {
+  const maxLength = Math.max(EVENT_PLATFORM_LENGTH_MAX, ...trading.map(({ length }) => length));
+  const filter = (description: string) =>
+    Type.Optional(emptyIsAbsent(Type.String({ maxLength, pattern: `^(${trading.join("|")})?$`, description })));
+  return {
+    source: filter("Only return events of this venue. Empty for all venues."),
+    platform: filter("Alias of `source`."),
+  };
+}
+
 const categoryFilter = Type.Optional(
   emptyIsAbsent(
     Type.String({
@@ -285,7 +298,7 @@ export function createMarketSchemas({ trading, all }: VenueIds) {
     marketPath: createMarketPath(trading),
     listQuery: listQuery(trading),
     eventsQuery: Type.Object({
-      ...createSourceFilter(trading),
+      ...createEventSourceFilter(trading),
       category: categoryFilter,
       featured: Type.Optional(Type.Boolean({ description: "If true, only return events that the venue features." })),
       status: Type.Optional(oneOf([...EVENT_STATUSES, "all"], { default: "open" })),

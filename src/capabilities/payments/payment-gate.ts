@@ -76,7 +76,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
       const { metering } = request.routeConfig;
       if (metering?.needsAccount === true && header !== null)
         throw new AppError("account_required", ACCOUNT_REQUIRED_DETAIL);
-      if (metering === undefined || metering.priceTier === null || metering.needsAccount === true) return null;
+      if (metering === undefined || metering.priceTier === null) return null;
       const price: RoutePrice = { tier: metering.priceTier, settles: metering.settles ?? "after" };
       if (header === null) throw createPaymentRequiredError(options, request, price, null);
       addresses.takePayment(request.ip);

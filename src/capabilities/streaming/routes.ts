@@ -6,8 +6,10 @@ import { EVENT_TYPES } from "../../event-log/index.ts";
 import type { Principal } from "../../http/auth.ts";
 import { sendDirect } from "../../http/response/direct-body.ts";
 import { defineRoute } from "../../http/route.ts";
+import type { VenueIds } from "../../http/schema-types.ts";
+import { createEventSchemas } from "./event-schema.ts";
 import { marketNameOf, type StreamRequest, typesOf } from "./model.ts";
-import { streamHeaders, streamQuery, streamResponse } from "./schema.ts";
+import { createStreamResponse, streamHeaders, streamQuery } from "./schema.ts";
 import type { Streaming } from "./service.ts";
 
 const HEADERS = {
@@ -16,11 +18,13 @@ const HEADERS = {
   "x-accel-buffering": "no",
 };
 
-/** GET /v1/stream. @param options.venues  ids of the venues that clients can query */
+/** GET /v1/stream. Also documents the events that streams and webhooks send. */
 export function streamRoutes(
   app: FastifyInstance,
-  { streaming, venues }: { readonly streaming: Streaming; readonly venues: readonly string[] },
+  { streaming, venues: { trading: venues, all } }: { readonly streaming: Streaming; readonly venues: VenueIds },
 ): void {
+  const { events: documentedEvents, streamEvent } = createEventSchemas(all);
+  for (const [type, event] of Object.entries(documentedEvents)) app.documentedEvents.set(type, event);
   app.addHook("preClose", (done) => {
     streaming.endStreams();
     done();
@@ -39,7 +43,7 @@ export function streamRoutes(
     query: streamQuery,
     headers: streamHeaders,
     produces: ["text/event-stream"],
-    responses: { 200: streamResponse },
+    responses: { 200: createStreamResponse(streamEvent) },
     errors: ["overloaded", "draining"],
     handler({ query, headers, principal, request, reply }) {
       const { events, market_ids: names } = query;

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type TSchema } from "typebox";
 import { EVENT_TYPES } from "../../event-log/index.ts";
 import { commaList, commaListOf, emptyIsAbsent } from "../../http/validation/index.ts";
 
@@ -26,7 +26,11 @@ export const streamHeaders = Type.Object({
   "last-event-id": eventId("Id of the last received event, which an EventSource sends when it reconnects."),
 });
 
-export const streamResponse = Type.String({
-  description:
-    "Server-Sent Events. Each event has its `id`, its type as `event`, and JSON as `data`. An event `reset` says that events were missed. A comment follows every 15 seconds.",
-});
+/** @param streamEvent  schema of the `data` of an event */
+export const createStreamResponse = (streamEvent: TSchema) =>
+  Type.String({
+    contentMediaType: "text/event-stream",
+    contentSchema: streamEvent,
+    description:
+      "Server-Sent Events. Each event has its `id`, its type as `event`, and JSON as `data`, whose schema is `contentSchema`. An event `reset` says that events were missed. A comment follows every 15 seconds.",
+  });

@@ -53,7 +53,7 @@ ${renderComparison(routes)}
 <h2>Endpoints by tier</h2>
 <p class="faint small">Each endpoint counts towards the monthly quota of one tier. Endpoints that are not listed are free.</p>
 <dl class="tiers">
-${TIERS.map((tier) => html`<dt>${tier}</dt><dd>${renderEndpointList(tier, routes)}</dd>`)}
+${TIERS.map((tier) => html`<dt>${tier}</dt><dd>${renderEndpointList(tier, view)}</dd>`)}
 </dl>
 </section>
 ${acceptsPayments ? renderPayments(routes) : null}
@@ -133,13 +133,20 @@ const findEndpoints = (tier: Tier, routes: readonly RouteEntry[]) =>
 const findTiersInUse = (routes: readonly RouteEntry[]): Tier[] =>
   TIERS.filter((tier) => findEndpoints(tier, routes).length > 0);
 
-function renderEndpointList(tier: Tier, routes: readonly RouteEntry[]): Html {
+function renderEndpointList(tier: Tier, { routes, acceptsPayments }: PricingView): Html {
   const endpoints = findEndpoints(tier, routes);
   if (endpoints.length === 0) return html`<span class="faint">No endpoints in this version.</span>`;
+  const renderPriceNote = ({ priceTier }: RouteEntry["metering"]) =>
+    !acceptsPayments || priceTier === tier ? null : html` <span class="faint small">${describePrice(priceTier)}</span>`;
   return html`<ul class="plain">
-${endpoints.map(({ method, path }) => html`<li><code class="small">${method} ${renderPath(path)}</code></li>`)}
+${endpoints.map(({ method, path, metering }) => html`<li><code class="small">${method} ${renderPath(path)}</code>${renderPriceNote(metering)}</li>`)}
 </ul>`;
 }
+
+const describePrice = (priceTier: Tier | null): string =>
+  priceTier === null ? "not sold per request" : `${formatTierPrice(priceTier)} per request, as ${priceTier}`;
+
+const formatTierPrice = (tier: Tier): string => `$${TIER_PRICES_USD[tier].toFixed(2)}`;
 
 /** Renders a path that may wrap before each slash but the first. */
 const renderPath = (path: string): Html =>
@@ -155,7 +162,7 @@ function renderPayments(routes: readonly RouteEntry[]): Html {
 <p>Callers without a key can pay for a single request with a stablecoin over <a href="https://www.x402.org" rel="noopener noreferrer">x402</a>. A request without credentials gets a 402 response with the exact price; a failed request is not charged.</p>
 ${renderTable(
   ["Tier", "Price per request"],
-  tiers.map((tier) => ({ cells: [html`<strong>${tier}</strong>`, `$${TIER_PRICES_USD[tier].toFixed(2)}`] })),
+  tiers.map((tier) => ({ cells: [html`<strong>${tier}</strong>`, formatTierPrice(tier)] })),
 )}
 </section>`;
 }

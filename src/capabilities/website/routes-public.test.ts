@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { openWebsite } from "../../../test/support/pages/website-harness.ts";
+import { KEY_ROUTE } from "../../../test/support/test-app.ts";
+import { METERING, type Metering } from "../../domain/metering.ts";
+import { defineRoute } from "../../http/route.ts";
 
 test("200: the start page shows the most traded markets, the venues, and a request with the demo key", async () => {
   const website = await openWebsite();
@@ -107,6 +110,20 @@ test("the pricing page names pay per request only if the operator accepts paymen
   const prices = /<h2>Pay per request<\/h2>/;
   assert.doesNotMatch((await (await openWebsite()).visit("/pricing")).body, prices);
   assert.match((await (await openWebsite({ acceptsPayments: true })).visit("/pricing")).body, prices);
+});
+
+test("the pricing page names the price of an endpoint that differs from the price of its quota", async () => {
+  const { app, visit } = await openWebsite({ acceptsPayments: true });
+  const define = (url: string, metering: Metering) =>
+    defineRoute(app, { ...KEY_ROUTE, url, metering, operationId: url.slice(1), handler: () => ({}) });
+  define("/plain", METERING.LISTING);
+  define("/stream", METERING.STREAM);
+  define("/unsold", { ...METERING.DEEP, priceTier: null, needsAccount: true });
+  const { body } = await visit("/pricing");
+  const noteOf = (path: string) => new RegExp(`GET ${path}</code>(?: <span[^>]*>([^<]*)</span>)?`).exec(body)?.[1];
+  assert.equal(noteOf("/plain"), undefined);
+  assert.equal(noteOf("/stream"), "$5.00 per request, as DEEP");
+  assert.equal(noteOf("/unsold"), "not sold per request");
 });
 
 test("301: the previous address of the pricing page redirects to it", async () => {

@@ -140,7 +140,7 @@ export async function openStreamServer(
     },
     ...http,
   });
-  streamRoutes(app, { streaming, venues: ["alpha", "beta"] });
+  streamRoutes(app, { streaming, venues: { trading: ["alpha", "beta"], all: ["alpha", "beta"] } });
   await app.listen({ host: "127.0.0.1", port: 0 });
   streaming.start();
   const { port } = app.server.address() as AddressInfo;
