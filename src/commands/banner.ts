@@ -1,5 +1,16 @@
 import type { DemoKeys } from "../capabilities/keys/index.ts";
 
+/** Renders the text that a process without the API prints. It has no pages to link to. */
+export function renderRolesBanner(options: {
+  readonly url: string;
+  readonly data: "sandbox" | "live";
+  readonly roles: readonly string[];
+}): string {
+  const { url, data, roles } = options;
+  const kind = data === "sandbox" ? "simulated data" : "live data";
+  return `\n  Parallax  runs ${roles.join(", ")} without the API   (${kind}; health checks on ${new URL(url).host})\n\n`;
+}
+
 /** Renders the text that `npm start` prints: URLs, demo keys and an example request. */
 export function renderBanner(options: {
   readonly url: string;

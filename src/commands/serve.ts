@@ -1,7 +1,8 @@
-import { createPinoLog } from "../adapters/system/pino-log.ts";
+import { systemClock } from "../adapters/system/system-clock.ts";
 import type { Config } from "../config/config.ts";
 import { startService } from "./start-service.ts";
-import { onSignal, print } from "./terminal.ts";
+import { createStartupProgress, describeFirstSweeps } from "./startup-progress.ts";
+import { onSignal, openLog, printForPeople } from "./terminal.ts";
 
 /**
  * After SIGTERM the service continues to serve requests for this long, so that load balancers can remove it. Ctrl-C
@@ -11,13 +12,25 @@ const SIGTERM_GRACE_MS = 2_000;
 
 /** Starts the service, prints its progress and the banner, and runs until a signal. */
 export async function serve(config: Config, version: string): Promise<void> {
-  const onProgress = (step: string) => print(`  ${step} …\n`);
-  const service = await startService({ config, log: createPinoLog(config.logLevel), version, onProgress });
-  print(service.banner);
-  onSignal(async (signal) => {
-    await service.close({ graceMs: signal === "SIGTERM" ? SIGTERM_GRACE_MS : 0 });
-    process.exit(0);
-  });
-  onProgress("Reading the markets of the venues");
-  print(`  Ready: ${await service.ready} markets\n\n`);
+  const progress = createStartupProgress({ clock: systemClock, print: printForPeople });
+  try {
+    const service = await startService({
+      config,
+      log: openLog(config.logLevel),
+      version,
+      onProgress: progress.begin,
+    });
+    printForPeople(service.banner);
+    onSignal(async (signal) => {
+      progress.end();
+      await service.close({ graceMs: signal === "SIGTERM" ? SIGTERM_GRACE_MS : 0 });
+      process.exit(0);
+    });
+    progress.begin("Reading the markets of the venues", () => describeFirstSweeps(service.venues()));
+    const markets = await service.ready;
+    progress.end();
+    printForPeople(`  Ready: ${markets} markets\n\n`);
+  } finally {
+    progress.end();
+  }
 }

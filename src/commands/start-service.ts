@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { STORE_FOLDER } from "../adapters/database/embedded-database.ts";
-import { migrateDatabase } from "../adapters/database/migrations.ts";
+import { type AppliedMigration, migrateDatabase } from "../adapters/database/migrations.ts";
 import { ensureStoreIdentity } from "../adapters/database/store-identity.ts";
 import { lockJournalDir } from "../adapters/metering/journal-dir.ts";
 import { openQuotaJournal } from "../adapters/metering/quota-journal-file.ts";
@@ -20,7 +20,7 @@ import { drain } from "../http/lifecycle.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
 import { recordingFingerprint } from "../recording/index.ts";
-import { renderBanner } from "./banner.ts";
+import { renderBanner, renderRolesBanner } from "./banner.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
 import { assertPortsFree, metricsHost } from "./check-ports.ts";
 import { createCommandHandler } from "./command-handler.ts";
@@ -28,6 +28,7 @@ import { openSecretSeal } from "./open-secret-seal.ts";
 import { openBus, openDatabase } from "./open-store.ts";
 import { type SandboxProcess, spawnSandbox } from "./sandbox-process.ts";
 import { describeListenError, StartupError } from "./startup-errors.ts";
+import type { BeginStep } from "./startup-progress.ts";
 
 const READY_WAIT_MS_MAX = 8_000;
 /** Shorter after a restore, because the restored board already has data before the first sweeps. */
@@ -49,6 +50,8 @@ export interface RunningService {
   readonly banner: string;
   /** Resolves with the number of markets when the service is ready. */
   readonly ready: Promise<number>;
+  /** State of each venue. */
+  venues(): ReturnType<App["ingest"]["health"]>;
   /**
    * Finishes open requests, writes queued data to the store and releases all resources.
    *
@@ -64,7 +67,7 @@ export async function startService(options: {
   log: Log;
   version: string;
   /** Receives a sentence at the start of each step that takes seconds. */
-  onProgress: (step: string) => void;
+  onProgress: BeginStep;
 }): Promise<RunningService> {
   const { config, log, version, onProgress } = options;
   const closers: Closers = [];
@@ -73,8 +76,7 @@ export async function startService(options: {
   };
   try {
     await assertPortsFree(config);
-    if (config.databaseUrl === null && !existsSync(join(config.dataDir, STORE_FOLDER)))
-      onProgress(`Creating the store in ${config.dataDir} (first start only)`);
+    onProgress(describeStoreStep(config));
     await ensurePrivateDir(config.dataDir, log);
     const isSandbox = config.mode === "sandbox";
     // Spawned before the store opens: loading the sandbox takes about as long.
@@ -82,7 +84,7 @@ export async function startService(options: {
     if (sandbox !== null) closers.push(() => sandbox.close());
     const database = await openDatabase(config, log);
     closers.push(() => database.close());
-    for (const migration of await migrateDatabase(database)) log.info({ ...migration }, "migration applied");
+    logMigrations(await migrateDatabase(database), log);
     const identity = await ensureStoreIdentity(database, {
       data: config.mode,
       seed: isSandbox ? await readWorldSeed(config) : null,
@@ -94,6 +96,7 @@ export async function startService(options: {
     const sandboxUrls = (await sandbox?.begin(identity.genesisAt ?? systemClock.now())) ?? {};
     if (sandbox !== null) log.info({ ms: readUptimeMs() }, "simulated venues started");
     const keys = isSandbox ? await openDemoKeys(config, database) : null;
+    onProgress("Loading the stored markets");
 
     const bus = openBus(config, log);
     closers.push(() => bus.close());
@@ -134,7 +137,10 @@ export async function startService(options: {
     return {
       url,
       ready,
-      banner: renderBanner({ url, data: config.mode, keys, sandboxUrl: sandboxUrls.control?.rest ?? null }),
+      venues: () => app.ingest.health(),
+      banner: config.roles.has("api")
+        ? renderBanner({ url, data: config.mode, keys, sandboxUrl: sandboxUrls.control?.rest ?? null })
+        : renderRolesBanner({ url, data: config.mode, roles: [...config.roles] }),
       async close({ graceMs = 0 } = {}) {
         log.info({}, "shutting down");
         await drain(app.http, { clock: systemClock, deadlineMs: DRAIN_TIMEOUT_MS, graceMs });
@@ -147,6 +153,21 @@ export async function startService(options: {
     await closeAll();
     throw error;
   }
+}
+
+function describeStoreStep({ databaseUrl, dataDir }: Config): string {
+  if (databaseUrl !== null) return "Opening the database";
+  return existsSync(join(dataDir, STORE_FOLDER))
+    ? `Opening the store in ${dataDir}`
+    : `Creating the store in ${dataDir} (first start only)`;
+}
+
+function logMigrations(applied: readonly AppliedMigration[], log: Log): void {
+  const [first] = applied;
+  if (first === undefined) return;
+  const ms = applied.reduce((sum, migration) => sum + migration.ms, 0);
+  const count = `${applied.length} ${applied.length === 1 ? "migration" : "migrations"}`;
+  log.info({ first: first.name, last: applied.at(-1)?.name, ms }, `${count} applied`);
 }
 
 function startSimulatedVenues({ sandbox }: Config, log: Log): SandboxProcess {

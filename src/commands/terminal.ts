@@ -1,5 +1,8 @@
+import { createPinoLog } from "../adapters/system/pino-log.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
+import { formatLogLine, usesColour } from "../adapters/system/terminal-log.ts";
 import { ConfigError } from "../config/config.ts";
+import type { Log } from "../ports/log.ts";
 
 const FORCED_EXIT_MS = 10_000;
 /**
@@ -10,6 +13,18 @@ const REPEATED_SIGNAL_MS_MAX = 2_000;
 
 export function print(text: string): void {
   process.stdout.write(text);
+}
+
+/** Prints text for people: to standard error if standard output is not a terminal and holds only the JSON lines of the log. */
+export function printForPeople(text: string): void {
+  (process.stdout.isTTY ? process.stdout : process.stderr).write(text);
+}
+
+/** Opens the log on standard output: lines for people on a terminal, else JSON lines. */
+export function openLog(level: string): Log {
+  if (!process.stdout.isTTY) return createPinoLog(level);
+  const hasColour = usesColour(process.env);
+  return createPinoLog(level, { write: (line) => print(formatLogLine(line, { hasColour })) });
 }
 
 /** Prints the message to standard error and makes the process exit with 1. */

@@ -120,8 +120,8 @@ export async function startServiceProcess(options: {
   });
   const exited = program.ended.then(() => true);
   const url = await eventually(async () => {
-    const match = /Parallax {2}(http:\/\/\S+)/.exec(program.output());
-    if (match?.[1] !== undefined) return match[1];
+    const match = /Parallax {2}(http:\/\/\S+)|health checks on ([^\s)]+)/.exec(program.output());
+    if (match !== null) return match[1] ?? `http://${match[2]}`;
     if (await Promise.race([exited, false])) throw new Error(`the service exited:\n${program.output()}`);
     return null;
   }, "the banner");
