@@ -7,7 +7,7 @@ import {
   type Query,
   readBooleanParam,
   readIntegerParam,
-  readListParam,
+  readJoinedParam,
   readNumberParam,
   readTextParam,
   ValidationError,
@@ -41,13 +41,20 @@ function createSidePredicate(side: string | null): Predicate {
   return (row) => row.side === side;
 }
 
+/** Finds a market by the 32-byte form of its condition id. Rejects other ids, as the Data API does. */
+export function findMarketByDataCondition(catalogue: Catalogue, id: string): ListedMarket | null {
+  if (!/^0x[0-9a-f]{64}$/.test(id)) throw new ValidationError(`invalid condition id: ${id}`);
+  const market = catalogue.findMarketByCondition(id);
+  return market ?? (id.endsWith("00") ? catalogue.findMarketByCondition(id.slice(0, -2)) : null);
+}
+
 /** Returns the markets of the given condition or event ids, or null if neither is given. Unknown ids are ignored. */
 function findMarketsByIds(
   catalogue: Catalogue,
   conditionIds: readonly string[] | null,
   eventIds: readonly string[] | null,
 ): readonly ListedMarket[] | null {
-  if (conditionIds !== null) return conditionIds.flatMap((id) => catalogue.findMarketByCondition(id) ?? []);
+  if (conditionIds !== null) return conditionIds.flatMap((id) => findMarketByDataCondition(catalogue, id) ?? []);
   return eventIds === null ? null : eventIds.flatMap((id) => catalogue.findEventById(id)?.markets ?? []);
 }
 
@@ -114,7 +121,7 @@ export function installTrades(app: FastifyInstance, context: ExchangeContext, ca
     const limit = Math.min(ROWS_V1_MAX, readIntegerParam(query, "limit") ?? ROWS_DEFAULT);
     const offset = readIntegerParam(query, "offset") ?? 0;
     if (offset > OFFSET_V1_MAX) throw new ValidationError("max historical activity offset of 10000 exceeded");
-    const markets = findMarketsByIds(catalogue, readListParam(query, "market"), readListParam(query, "eventId"));
+    const markets = findMarketsByIds(catalogue, readJoinedParam(query, "market"), readJoinedParam(query, "eventId"));
     const predicates = [
       createSizePredicate(readTextParam(query, "filterType"), readNumberParam(query, "filterAmount")),
       createSidePredicate(readTextParam(query, "side")),
@@ -132,10 +139,10 @@ export function installTrades(app: FastifyInstance, context: ExchangeContext, ca
     if (query.offset !== undefined) throw new ValidationError("offset is not supported, use cursor");
     const limit = readIntegerParam(query, "limit") ?? ROWS_DEFAULT;
     if (limit < 1 || limit > ROWS_V2_MAX) throw new ValidationError(`limit must be between 1 and ${ROWS_V2_MAX}`);
-    const conditionIds = readListParam(query, "condition");
+    const conditionIds = readJoinedParam(query, "condition");
     if (conditionIds !== null && conditionIds.length > CONDITIONS_V2_MAX)
       throw new ValidationError(`at most ${CONDITIONS_V2_MAX} conditions`);
-    const markets = findMarketsByIds(catalogue, conditionIds, readListParam(query, "event_id"));
+    const markets = findMarketsByIds(catalogue, conditionIds, readJoinedParam(query, "event_id"));
     const sizeType = readTextParam(query, "filter_type");
     const predicates = [
       sizeType === null

@@ -3,11 +3,11 @@ import type { ListedMarket, World } from "../../world/types.ts";
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { installTrades } from "./data-trades.ts";
-import { polymarketConditionId, polymarketQuestionId, sha256Hex } from "./ids.ts";
+import { findMarketByDataCondition, installTrades } from "./data-trades.ts";
+import { dataConditionId, polymarketQuestionId, sha256Hex } from "./ids.ts";
 import { enforceRequestLimits } from "./limits.ts";
 import { formatDecimal, payoutsOf, readMarketState } from "./market-state.ts";
-import { type Query, readListParam, readTextParam, ValidationError } from "./query.ts";
+import { type Query, readJoinedParam, readTextParam, ValidationError } from "./query.ts";
 
 const IDS_MAX = 20;
 /** Value of a price that was not proposed to the oracle. */
@@ -47,16 +47,20 @@ function installResolutions(app: FastifyInstance, context: ExchangeContext, cata
     const [name] = idParams;
     if (idParams.length !== 1 || name === undefined)
       throw new ValidationError("exactly one of question_id, condition, event_id is required");
-    const ids = readListParam(query, name) ?? [];
+    const ids = readJoinedParam(query, name) ?? [];
     if (ids.length > IDS_MAX) throw new ValidationError(`${name} takes at most ${IDS_MAX} values`);
     const markets = ids.flatMap((id): readonly ListedMarket[] => {
       if (name === "event_id") return catalogue.findEventById(id)?.markets ?? [];
-      const market = name === "condition" ? catalogue.findMarketByCondition(id) : catalogue.findMarketByQuestion(id);
+      const market =
+        name === "condition" ? findMarketByDataCondition(catalogue, id) : catalogue.findMarketByQuestion(id);
       return market === null ? [] : [market];
     });
     return { data: markets.map((market) => presentResolution(context.world, market, context.now())) };
   });
 }
+
+/** ISO time without milliseconds. */
+const formatSecond = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
 /** Resolution state of one question. Prices are the payout of the YES token. */
 function presentResolution(world: World, market: ListedMarket, now: number) {
@@ -65,10 +69,9 @@ function presentResolution(world: World, market: ListedMarket, now: number) {
   const proposed = payouts === null ? UNSET_PRICE : formatDecimal(payouts[0]);
   const isResolved = oracle.status === "resolved";
   const isReproposed = isResolved ? market.disputed : oracle.status === "reproposed";
-  const resolvedAt = isResolved ? Math.floor(lifecycle.since / 1000) : null;
   return {
     question_id: polymarketQuestionId(market),
-    condition_id: polymarketConditionId(market),
+    condition_id: dataConditionId(market),
     status: oracle.status,
     was_disputed: oracle.umaResolutionStatuses.includes("disputed"),
     was_arbitrated: false,
@@ -81,9 +84,9 @@ function presentResolution(world: World, market: ListedMarket, now: number) {
     reporter: market.event.frequency === "fifteen_min" ? "CHAINLINK" : "UMA_OO",
     resolution_source: "reported",
     market_type: market.event.markets.length > 1 ? "multi" : "binary",
-    last_update_timestamp: Math.floor(Math.max(lifecycle.since, market.openAt) / 1000),
-    resolved_at: resolvedAt,
-    resolved_block: resolvedAt === null ? null : Math.floor(resolvedAt / 2),
+    last_update_timestamp: formatSecond(Math.max(lifecycle.since, market.openAt)),
+    resolved_at: isResolved ? formatSecond(lifecycle.since) : null,
+    resolved_block: isResolved ? Math.floor(lifecycle.since / 2_000) : null,
     transaction_hash: `0x${sha256Hex(`resolution:${market.index}:${oracle.status}`)}`,
     log_index: market.position,
   };

@@ -1,5 +1,6 @@
 import { type ActivityState, isListed, type ListedEvent, type ListedMarket, type World } from "../../world/types.ts";
 import {
+  isProtocolV2,
   negRiskMarketId,
   otherMarketId,
   polymarketConditionId,
@@ -83,8 +84,9 @@ export function presentGammaMarket(
     resolutionSource: market.resolutionSource,
     outcomes: JSON.stringify(outcomeNamesOf(market)),
     outcomePrices: JSON.stringify(state.prices.map(formatDecimal)),
-    clobTokenIds: tokenIds,
-    positionIds: tokenIds,
+    ...(isProtocolV2(market)
+      ? { version: "v2", clobTokenIds: null, positionIds: polymarketTokenIds(market) }
+      : { version: "v1", clobTokenIds: tokenIds }),
     groupItemTitle: groupItemTitleOf(market),
     ...(event.sides === undefined ? {} : { sportsMarketType: "moneyline" }),
     groupItemThreshold: String(market.strike?.floor ?? market.strike?.cap ?? market.position),

@@ -51,6 +51,12 @@ export function polymarketConditionId(market: ListedMarket): string {
   return `0x${appendIndex(prefix, market.index)}`;
 }
 
+/** The condition id in the 32-byte form of the Data API. */
+export const dataConditionId = (market: ListedMarket): string => polymarketConditionId(market).padEnd(66, "0");
+
+/** Whether the market is of protocol V2: its condition id has 31 bytes, and its outcomes have position ids. */
+export const isProtocolV2 = (market: ListedMarket): boolean => polymarketConditionId(market).length === 64;
+
 /** Decimal token ids: first the YES token, then the NO token. */
 export function polymarketTokenIds(market: ListedMarket): readonly [string, string] {
   const { tokenYes, tokenNo } = market.recorded?.keys ?? {};

@@ -13,6 +13,18 @@ export function readListParam(query: Query, name: string): string[] | null {
   return values.filter((value) => value !== "");
 }
 
+/**
+ * Returns the values of a comma-separated parameter, the only form of a list that the Data API reads; null if it is absent
+ * or empty. Of a repeated parameter it reads the first.
+ */
+export function readJoinedParam(query: Query, name: string): string[] | null {
+  return (
+    readTextParam(query, name)
+      ?.split(",")
+      .filter((value) => value !== "") ?? null
+  );
+}
+
 /** Returns the first value of a parameter, or null if it is absent or empty. */
 export function readTextParam(query: Query, name: string): string | null {
   const parameter = query[name];

@@ -1,5 +1,6 @@
 import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
 import {
+  dataConditionId,
   polymarketConditionId,
   polymarketEventSlug,
   polymarketMarketSlug,
@@ -166,7 +167,7 @@ export function presentTradeV1(row: TradeRow) {
     proxyWallet: row.wallet,
     side: row.side,
     asset: polymarketTokenIds(market)[row.token],
-    conditionId: polymarketConditionId(market),
+    conditionId: dataConditionId(market),
     size: row.size,
     price: row.price,
     timestamp: Math.floor(row.at / 1000),
@@ -216,7 +217,13 @@ export function presentClobActivity(world: World, market: ListedMarket, now: num
     const v1 = presentTradeV1(row);
     return {
       event_type: "trade",
-      market: { condition_id: v1.conditionId, asset_id: v1.asset, question: v1.title, icon: "", slug: v1.slug },
+      market: {
+        condition_id: polymarketConditionId(market),
+        asset_id: v1.asset,
+        question: v1.title,
+        icon: "",
+        slug: v1.slug,
+      },
       user: {
         address: row.wallet,
         username: v1.name,

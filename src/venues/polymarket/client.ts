@@ -50,7 +50,10 @@ export function createPolymarketClients(ports: VenuePorts): PolymarketClients {
 
 export type QueryValue = string | number | boolean | readonly string[] | null;
 
-/** Builds a URL. Lists become repeated parameters; null values are omitted. */
+/**
+ * Builds a URL; null values are omitted. Gamma reads lists as repeated parameters, the Data API as one parameter with
+ * commas, which the caller joins.
+ */
 export function urlOf(base: string, path: string, query: Readonly<Record<string, QueryValue>> = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

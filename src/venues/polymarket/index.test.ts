@@ -192,6 +192,38 @@ describe("polymarket: markets by id", () => {
     assert.deepEqual(await read(), open);
   });
 
+  test("joins the conditions of a request with commas, pads ids of 31 bytes, and counts the missing ones", async () => {
+    const short = `0x${"1e".repeat(31)}`;
+    const conditionIds = [
+      ...Array.from({ length: 21 }, (_, index) => `0x${(index + 16).toString(16).repeat(32)}`),
+      short,
+    ];
+    const rows = conditionIds.map((conditionId, index) => ({
+      ...Object(settled),
+      id: String(2_000 + index),
+      conditionId,
+      umaResolutionStatus: "disputed",
+    }));
+    const harness = setUp((url) => {
+      if (url.host !== "data.test") return json({ markets: url.searchParams.get("closed") === "true" ? rows : [] });
+      const ids = url.searchParams.getAll("condition");
+      assert.equal(ids.length, 1, "a repeated parameter");
+      const known = (ids[0] ?? "").split(",").slice(1);
+      return json({
+        data: known.map((condition_id) => ({ condition_id, status: "resolved", payouts: ["0", "1000000"] })),
+      });
+    });
+    const ids = rows.map(({ id }) => String(id));
+    const page = await harness.clock.until(harness.venue.getMarkets(listings(...ids, "9999"), signal));
+    const requests = harness.urls().flatMap((url) => url.searchParams.get("condition")?.split(",") ?? []);
+    assert.deepEqual(requests, [...conditionIds.slice(0, 21), `${short}00`]);
+    const byId = new Map(page.markets.map(({ listing }) => [listing.venueKeys.conditionId, listing]));
+    assert.deepEqual(byId.get(short)?.outcome, { kind: "no" });
+    assert.equal(byId.get(conditionIds[0])?.status, "determined", "the venue did not return it");
+    // The first condition of both requests, and the market 9999.
+    assert.deepEqual(harness.drops, { missing: 3 });
+  });
+
   test("splits more than 100 ids into several requests, without duplicates", async () => {
     const harness = setUp(() => json({ markets: [] }));
     const ids = Array.from({ length: 230 }, (_, index) => String(1_000 + index));

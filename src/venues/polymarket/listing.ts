@@ -6,6 +6,7 @@ import type { VenueResponse } from "../shared/venue-client.ts";
 import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import type { PageSize } from "./page-size.ts";
 import { type ParseContext, parseEvent, parseMarket } from "./parse-market.ts";
+import { oracleStateOfRow } from "./parse-resolution.ts";
 import { listOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
@@ -18,7 +19,8 @@ const PAGES_MAX = 10_000;
 
 /**
  * Lists every open event with its markets. This needs a fraction of the requests of the market listing (100 markets a
- * page) and includes the events. Closed markets of open events are omitted.
+ * page) and includes the events. Markets of open events that are closed or settled by the oracle are omitted: they are read
+ * one by one, with the oracle's feed.
  */
 export async function* listOpenEvents(
   context: PolymarketContext,
@@ -90,7 +92,7 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, context:
     const event = parseEvent(row, context.venue, true);
     if (event !== null) events.push(event);
     for (const market of marketsOfEvent(row, context)) {
-      if (market.closed === true) continue;
+      if (market.closed === true || oracleStateOfRow(market) === "settled") continue;
       const snapshot = parseMarket(market, { event: row, isSole: isSoleMarket(row), resolution: null }, context);
       if (snapshot !== null) markets.push(snapshot);
     }

@@ -4,6 +4,7 @@ import type { ListingPage } from "../../ports/venue.ts";
 import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { isSoleMarket } from "./listing.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
+import { oracleStateOfRow } from "./parse-resolution.ts";
 import { listOf, textOf } from "./parse-values.ts";
 import type { ResolutionReader } from "./resolutions.ts";
 import { type GammaEvent, type GammaMarket, isGammaEvent, isGammaMarket, isMarketsPage } from "./wire.ts";
@@ -52,6 +53,9 @@ export class MarketReader {
         const event = short === null ? null : { ...short, tags: short.tags ?? market.tags };
         return { market, event, isSole: keys.get(String(market.id))?.isSole === "1", isCompleteEvent: false };
       });
+      const returnedIds = new Set(rows.map(({ market }) => String(market.id)));
+      const absentCount = ids.filter((id) => !returnedIds.has(id)).length;
+      if (absentCount > 0) this.#context.ports.countDrop("missing", absentCount);
       pages.push(await this.#toListingPage(rows, open.requestedAt, closed?.receivedAt ?? open.receivedAt, signal));
     }
     return {
@@ -138,7 +142,7 @@ function shortEventOf(market: GammaMarket): GammaEvent | null {
   return isGammaEvent(first) ? first : null;
 }
 
-/** Returns whether the market may have a resolution. */
+/** Returns whether the oracle may have a state of the market. */
 function mayBeResolving(market: GammaMarket): boolean {
-  return market.closed === true || textOf(market.umaResolutionStatus) !== null;
+  return market.closed === true || market.acceptingOrders === false || oracleStateOfRow(market) !== null;
 }

@@ -237,9 +237,13 @@ describe("polymarket: single markets", () => {
     assert.deepEqual([listing.outcome, listing.resolvedAt], [{ kind: "yes" }, 1_795_229_990_000]);
   });
 
-  test("treats a disputed market as determined, without an outcome or a tradable quote", () => {
-    const { listing, quote } = parseFixture("market/disputed");
-    assert.deepEqual([listing.status, listing.outcome, quote.bid], ["determined", null, null]);
+  test("keeps the quotes of a disputed market that accepts orders, and drops them when it accepts none", () => {
+    const row = Object(readFixture("market/disputed"));
+    const trading = parse(row).market;
+    assert.ok(trading !== null && trading.quote.bid !== null);
+    assert.deepEqual([trading.listing.status, trading.listing.outcome], ["active", null]);
+    const halted = parse({ ...row, acceptingOrders: false }).market;
+    assert.deepEqual([halted?.listing.status, halted?.listing.outcome, halted?.quote.bid], ["determined", null, null]);
   });
 
   test("treats a market that does not accept orders as closed or pending; a past end date does not change the status", () => {
@@ -291,4 +295,23 @@ describe("polymarket: single markets", () => {
       { numRuns: 300 },
     );
   });
+});
+
+test("names the outcomes of protocol V2 by position ids, as a list or as JSON text", () => {
+  const row = Object(readFixture("market/numbers-as-strings"));
+  const ids = ["6200000000000000000000000000000000000000000000", "6200000000000000000000000000000000000000000001"];
+  const conditionId = `0x${"5e".repeat(31)}`;
+  const tokensOf = (fields: object) => {
+    const keys = parse({ ...row, conditionId, ...fields }).market?.listing.venueKeys;
+    return keys === undefined ? null : [keys.tokenYes, keys.tokenNo];
+  };
+  const v2 = { version: "v2", clobTokenIds: null };
+  assert.deepEqual(tokensOf({ ...v2, positionIds: ids }), ids);
+  assert.deepEqual(tokensOf({ ...v2, positionIds: JSON.stringify(ids) }), ids);
+  assert.deepEqual(tokensOf({ version: "v2", clobTokenIds: '["7", "8"]', positionIds: ids }), ids);
+  assert.deepEqual(tokensOf({ version: "v2", clobTokenIds: '["7", "8"]', positionIds: null }), ["7", "8"]);
+  assert.deepEqual(tokensOf({ version: "v1", clobTokenIds: '["7", "8"]', positionIds: ids }), ["7", "8"]);
+  assert.deepEqual(tokensOf({ version: null, clobTokenIds: null, positionIds: ids }), ids);
+  for (const positionIds of [null, [], [ids[0]], [ids[0], ids[0]], "ids"])
+    assert.equal(tokensOf({ ...v2, positionIds }), null);
 });

@@ -12,7 +12,8 @@ import { isCrossed } from "../../domain/order-book.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import { categoryOf } from "./category.ts";
 import type { PolymarketPorts } from "./client.ts";
-import { outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
+import type { ResolutionFacts } from "./parse-resolution.ts";
+import { readState } from "./parse-status.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";
 
@@ -27,6 +28,7 @@ export interface RelatedData {
   readonly event: GammaEvent | null;
   /** Whether the event has only this market, so the event's amounts are the market's. */
   readonly isSole: boolean;
+  /** The oracle's feed; null if it has no row, or was not read because nothing suggests a resolution. */
   readonly resolution: ResolutionFacts | null;
 }
 
@@ -38,7 +40,7 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
   const { countDrop } = context;
   // The meaning of "Other" changes each time an outcome is added, so its price does not belong to a fixed question.
   if (row.negRiskOther === true) return null;
-  const tokens = tokenPair(row.clobTokenIds);
+  const tokens = tokensOf(row);
   const conditionId = textOf(row.conditionId);
   if (tokens === null || conditionId === null) {
     countDrop("not_binary");
@@ -46,9 +48,8 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
   }
   const marketId = String(row.id);
   const { event } = related;
-  const streamed = context.settlements.find(...tokens);
-  const resolution = related.resolution?.state === "settled" ? related.resolution : (streamed ?? related.resolution);
-  const status = statusOf(row, resolution, context.receivedAt);
+  const sources = { feed: related.resolution, streamed: context.settlements.find(...tokens) };
+  const { status, outcome, resolvedAt } = readState(row, sources, context.receivedAt);
   const slug = textOf(row.slug);
   const eventSlug = event === null ? null : textOf(event.slug);
   const endAt = timeOf(row.endDate);
@@ -61,12 +62,12 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
     category: marketCategoryOf(row, event),
     status,
     paused: false,
-    outcome: outcomeOf(row, status, resolution),
+    outcome,
     rules: textOf(row.description),
     openAt: timeOf(row.acceptingOrdersTimestamp) ?? timeOf(row.startDate),
     closeAt: endAt,
     expectedResolutionAt: timeOf(row.umaEndDate) ?? endAt,
-    resolvedAt: status === "finalized" ? (resolution?.resolvedAt ?? timeOf(row.closedTime)) : null,
+    resolvedAt,
     tickSize: tickSizeOf(row.orderPriceMinTickSize),
     takerFee: takerFeeOf(row),
     venueKeys: {
@@ -78,6 +79,13 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
     },
   };
   return { listing, quote: quoteOf(row, status, context), activity: activityOf(row, related) };
+}
+
+/** Ids of both outcomes: position ids of protocol V2, token ids of V1. A market of V2 may still have its token ids. */
+function tokensOf({ version, clobTokenIds, positionIds }: GammaMarket): readonly [string, string] | null {
+  const isV2 = textOf(version)?.toLowerCase() === "v2";
+  const [first, second] = isV2 ? [positionIds, clobTokenIds] : [clobTokenIds, positionIds];
+  return tokenPair(first) ?? tokenPair(second);
 }
 
 /** The token at index 0 pays on the question's first outcome and is the YES side, regardless of the outcome's name. */
@@ -114,29 +122,6 @@ function urlOfPage(eventSlug: string | null, slug: string | null): string | null
   if (slug === null) return eventSlug === null ? null : `${site}/event/${encodeURIComponent(eventSlug)}`;
   if (eventSlug === null) return `${site}/market/${encodeURIComponent(slug)}`;
   return `${site}/event/${encodeURIComponent(eventSlug)}/${encodeURIComponent(slug)}`;
-}
-
-const SETTLED_STATUSES: ReadonlySet<string> = new Set(["resolved", "settled"]);
-const PROPOSED_STATUSES: ReadonlySet<string> = new Set(["proposed", "disputed"]);
-
-/** Applies the rules in order of precedence. An end date in the past does not end trading. */
-function statusOf(row: GammaMarket, resolution: ResolutionFacts | null, now: number): MarketStatus {
-  const oracleStatus = textOf(row.umaResolutionStatus)?.toLowerCase() ?? "";
-  if (resolution?.state === "settled") return "finalized";
-  if (row.closed === true && (SETTLED_STATUSES.has(oracleStatus) || outcomeOfPrices(row.outcomePrices) !== null))
-    return "finalized";
-  if (PROPOSED_STATUSES.has(oracleStatus) || resolution?.state === "proposed" || resolution?.state === "contested")
-    return "determined";
-  if (row.closed === true || row.archived === true) return "closed";
-  const opensAt = timeOf(row.acceptingOrdersTimestamp) ?? timeOf(row.startDate);
-  if (row.active === false) return "pending";
-  if (row.acceptingOrders === false) return opensAt !== null && opensAt > now ? "pending" : "closed";
-  return "active";
-}
-
-function outcomeOf(row: GammaMarket, status: MarketStatus, resolution: ResolutionFacts | null) {
-  if (status === "finalized") return resolution?.outcome ?? outcomeOfPrices(row.outcomePrices);
-  return status === "determined" ? (resolution?.outcome ?? null) : null;
 }
 
 function tickSizeOf(value: unknown): number | null {

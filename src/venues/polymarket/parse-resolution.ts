@@ -1,17 +1,22 @@
 import type { Outcome } from "../../domain/market.ts";
 import { fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { listOf, plausibleTime } from "./parse-values.ts";
-import type { Resolution } from "./wire.ts";
+import { listOf, plausibleTime, textOf, timeOf } from "./parse-values.ts";
+import type { GammaMarket, Resolution } from "./wire.ts";
 
-/** The oracle's resolution of one question. */
+/**
+ * What is known of the resolution of one question. open: nothing is proposed. proposed: a proposal that nobody has
+ * contested. contested: a disputed proposal. settled: final. unavailable: the oracle's feed could not be read.
+ */
 export interface ResolutionFacts {
-  readonly state: "open" | "proposed" | "contested" | "settled";
-  /** Present if settled, or proposed and not contested. */
+  readonly state: "open" | "proposed" | "contested" | "settled" | "unavailable";
+  /** Present only if settled: a proposal is not a result. */
   readonly outcome: Outcome | null;
+  /** Unix milliseconds. */
   readonly resolvedAt: number | null;
 }
 
+/** Statuses of the resolutions endpoint and of `umaResolutionStatus`. An unknown status counts as open. */
 const STATES: Readonly<Record<string, ResolutionFacts["state"]>> = {
   proposed: "proposed",
   reproposed: "proposed",
@@ -19,38 +24,37 @@ const STATES: Readonly<Record<string, ResolutionFacts["state"]>> = {
   disputed: "contested",
   arbitration: "contested",
   resolved: "settled",
+  settled: "settled",
 };
 
 const PAYOUT_UNIT = 1_000_000;
-/** The oracle's value if no price is proposed. */
-const UNSET_PRICE = 69;
-/** Unit of on-chain prices, which some rows contain: 1e18 is a price of 1. */
-const CHAIN_UNIT = 1e18;
-/** Minimum value that is treated as an on-chain price. */
-const CHAIN_PRICE_MIN = 1e9;
 
-/** Parses a resolutions row. A contested proposal has no outcome. */
+/** Parses a resolutions row. */
 export function parseResolution(row: Resolution, countDrop: DropCounter): ResolutionFacts {
-  const state = Object.hasOwn(STATES, row.status) ? (STATES[row.status] ?? "open") : "open";
-  if (state === "settled") {
-    const outcome = outcomeOfPayouts(row.payouts);
-    if (outcome === null) countDrop("bad_payouts");
-    const seconds = parseDecimal(row.resolved_at);
-    return { state, outcome, resolvedAt: seconds === null ? null : plausibleTime(seconds * 1000) };
-  }
-  if (state !== "proposed") return { state, outcome: null, resolvedAt: null };
-  const price =
-    row.status === "reproposed"
-      ? (proposedPrice(row.reproposed_price) ?? proposedPrice(row.proposed_price))
-      : proposedPrice(row.proposed_price);
-  return { state, outcome: price === null ? null : outcomeOfValue(price), resolvedAt: null };
+  const state = stateOf(row.status);
+  if (state !== "settled") return { state, outcome: null, resolvedAt: null };
+  const outcome = outcomeOfPayouts(row.payouts);
+  if (outcome === null) countDrop("bad_payouts");
+  return { state, outcome, resolvedAt: resolutionTimeOf(row.resolved_at) };
 }
 
-function proposedPrice(value: unknown): number | null {
-  const parsed = parseDecimal(value);
-  if (parsed === null || parsed === UNSET_PRICE) return null;
-  const price = parsed >= CHAIN_PRICE_MIN ? parsed / CHAIN_UNIT : parsed;
-  return price >= 0 && price <= 1 ? price : null;
+/** Returns the oracle's state in a market row: its current status, else the last of its history; null without both. */
+export function oracleStateOfRow(
+  row: Pick<GammaMarket, "umaResolutionStatus" | "umaResolutionStatuses">,
+): ResolutionFacts["state"] | null {
+  const status = textOf(row.umaResolutionStatus) ?? textOf(listOf(row.umaResolutionStatuses)?.at(-1));
+  return status === null ? null : stateOf(status);
+}
+
+function stateOf(status: string): ResolutionFacts["state"] {
+  const name = status.toLowerCase();
+  return Object.hasOwn(STATES, name) ? (STATES[name] ?? "open") : "open";
+}
+
+/** Parses ISO text, or Unix seconds as a number or text. */
+function resolutionTimeOf(value: unknown): number | null {
+  const seconds = parseDecimal(value);
+  return seconds === null ? timeOf(value) : plausibleTime(seconds * 1000);
 }
 
 /** Converts the payout of one YES contract to an outcome. */

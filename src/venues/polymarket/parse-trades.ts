@@ -72,7 +72,7 @@ export function parseTrades(
 ): Trade[] {
   const fillsById = new Map<string, Trade[]>();
   for (const row of rows) {
-    const raw = parseRow(row, driftDetectors);
+    const raw = parseRow(row, tokens, driftDetectors);
     if (raw === null) {
       countDrop("bad_row");
       continue;
@@ -86,15 +86,22 @@ export function parseTrades(
   return fillsById.values().map(sumFills).toArray();
 }
 
-function parseRow(row: unknown, driftDetectors: PolymarketPorts["driftDetectors"]): TokenTrade | null {
+/** Returns null if the row is invalid. A trade of protocol V2 has a position id, with or without a token id. */
+function parseRow(
+  row: unknown,
+  tokens: TokenPair,
+  driftDetectors: PolymarketPorts["driftDetectors"],
+): TokenTrade | null {
   if (typeof row === "object" && row !== null && "asset" in row) {
     if (!driftDetectors.trade_v1.check(row, isTradeV1)) return null;
     const { asset: token, transactionHash, proxyWallet: wallet } = row;
     return toTokenTrade(row, { token, transactionHash, wallet });
   }
   if (!driftDetectors.trade.check(row, isTradeV2)) return null;
-  const { token_id: token, transaction_hash: transactionHash, proxy_wallet: wallet } = row;
-  return toTokenTrade(row, { token, transactionHash, wallet });
+  const { token_id, position_id, transaction_hash: transactionHash, proxy_wallet: wallet } = row;
+  const isOfMarket = (id: unknown) => id === tokens.tokenYes || id === tokens.tokenNo;
+  const token = isOfMarket(position_id) ? position_id : (token_id ?? position_id);
+  return token ? toTokenTrade(row, { token, transactionHash, wallet }) : null;
 }
 
 function toTokenTrade(

@@ -1,11 +1,16 @@
 import { VenueError } from "../../domain/errors.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import { type PolymarketContext, urlOf } from "./client.ts";
+import { dataConditionId } from "./condition-id.ts";
 import { parseResolution, type ResolutionFacts } from "./parse-resolution.ts";
 import { isResolution, isResolutionsReply } from "./wire.ts";
 
 /** Maximum conditions per request, set by the venue. */
 const CONDITIONS_MAX = 20;
+
+const UNAVAILABLE: ResolutionFacts = { state: "unavailable", outcome: null, resolvedAt: null };
+
+const isText = (value: string | null): value is string => value !== null;
 
 /** Reads resolutions. Payouts determine an outcome; without them the final prices of the listing are used. */
 export class ResolutionReader {
@@ -16,28 +21,50 @@ export class ResolutionReader {
   }
 
   /**
-   * Returns resolutions by condition id, without conditions that have none. Failed requests are counted and do not
-   * throw.
+   * Returns resolutions by condition id, as given. Conditions that the venue does not return are absent and counted as
+   * `missing`. Failed requests are counted and do not throw; their conditions are `unavailable`.
    */
   async fetchByCondition(
     conditionIds: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, ResolutionFacts>> {
-    const { ports, urls, clients } = this.#context;
+    const { countDrop } = this.#context.ports;
     const resolutions = new Map<string, ResolutionFacts>();
-    for (const condition of chunksOf(conditionIds, CONDITIONS_MAX)) {
-      try {
-        const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition });
-        const { json } = await clients.data.fetchJson(url, { signal });
-        for (const row of isResolutionsReply(json) ? json.data : []) {
-          if (!ports.driftDetectors.resolution.check(row, isResolution)) ports.countDrop("bad_row");
-          else resolutions.set(row.condition_id, parseResolution(row, ports.countDrop));
-        }
-      } catch (error) {
-        if (!(error instanceof VenueError) || signal.aborted) throw error;
-        ports.countDrop("resolutions_unavailable", condition.length);
+    const requestedIds = Map.groupBy(conditionIds, dataConditionId);
+    for (const invalid of requestedIds.get(null) ?? []) {
+      countDrop("bad_condition_id");
+      resolutions.set(invalid, UNAVAILABLE);
+    }
+    requestedIds.delete(null);
+    for (const ids of chunksOf([...requestedIds.keys()].filter(isText), CONDITIONS_MAX)) {
+      const found = await this.#fetchBatch(ids, signal);
+      for (const id of ids) {
+        const facts = found === null ? UNAVAILABLE : found.get(id);
+        if (facts === undefined) countDrop("missing");
+        else for (const conditionId of requestedIds.get(id) ?? []) resolutions.set(conditionId, facts);
       }
     }
     return resolutions;
+  }
+
+  /** @returns the rows by padded id; null if the request failed, which is counted */
+  async #fetchBatch(ids: readonly string[], signal: AbortSignal): Promise<Map<string, ResolutionFacts> | null> {
+    const { ports, urls, clients } = this.#context;
+    try {
+      const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition: ids.join(",") });
+      const { json } = await clients.data.fetchJson(url, { signal });
+      const found = new Map<string, ResolutionFacts>();
+      for (const row of isResolutionsReply(json) ? json.data : []) {
+        const isValid = ports.driftDetectors.resolution.check(row, isResolution);
+        const id = isValid ? dataConditionId(row.condition_id) : null;
+        if (!isValid || id === null) ports.countDrop("bad_row");
+        else found.set(id, parseResolution(row, ports.countDrop));
+      }
+      return found;
+    } catch (error) {
+      if (!(error instanceof VenueError) || signal.aborted) throw error;
+      ports.countDrop("resolutions_unavailable", ids.length);
+      return null;
+    }
   }
 }

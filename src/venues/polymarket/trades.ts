@@ -4,6 +4,7 @@ import { parseDecimal } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
 import { walkPages } from "../shared/page-walk.ts";
 import { badBody, type PolymarketContext, urlOf } from "./client.ts";
+import { dataConditionId } from "./condition-id.ts";
 import { parseTrades } from "./parse-trades.ts";
 import { isTradesPageV2 } from "./wire.ts";
 
@@ -26,8 +27,9 @@ export class TradeReader {
 
   /** Returns trades newest first, at most `limit`, including all trades in the second of `sinceMs`. */
   async list(listing: MarketListing, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]> {
-    const { conditionId, tokenYes, tokenNo } = listing.venueKeys;
-    if (conditionId === undefined || tokenYes === undefined || tokenNo === undefined || limit < 1) return [];
+    const { tokenYes, tokenNo } = listing.venueKeys;
+    const conditionId = dataConditionId(listing.venueKeys.conditionId ?? "");
+    if (conditionId === null || tokenYes === undefined || tokenNo === undefined || limit < 1) return [];
     // Times are in whole seconds, so a trade in this second may be later than `sinceMs`.
     const sinceSeconds = Math.floor(sinceMs / 1000);
     const rows = await this.#fetchRows(conditionId, sinceSeconds, limit, signal);

@@ -35,7 +35,9 @@ export const GammaMarket = Type.Object(
     description: lenient("string", "usually"),
     outcomes: lenient("encoded array", "usually"),
     outcomePrices: lenient("encoded array", "usually"),
-    clobTokenIds: lenient("encoded array", "usually"),
+    version: lenient("string"),
+    clobTokenIds: lenient("encoded array"),
+    positionIds: lenient("encoded array"),
     groupItemTitle: lenient("string"),
     active: lenient("boolean", "always"),
     closed: lenient("boolean", "always"),
@@ -43,6 +45,7 @@ export const GammaMarket = Type.Object(
     acceptingOrders: lenient("boolean", "usually"),
     enableOrderBook: lenient("boolean"),
     umaResolutionStatus: unchecked({ values: ["requested", "posed", "proposed", "disputed", "resolved", "settled"] }),
+    umaResolutionStatuses: lenient("encoded array"),
     startDate: lenient("string", "usually"),
     endDate: lenient("string", "usually"),
     acceptingOrdersTimestamp: lenient("string", "usually"),
@@ -66,8 +69,8 @@ export const GammaMarket = Type.Object(
     events: lenient("array"),
   },
   unused(`
-    questionID negRiskMarketID negRiskRequestID negRisk groupItemThreshold groupItemRange resolutionSource positionIds
-    umaResolutionStatuses restricted automaticallyResolved resolvedBy createdAt updatedAt gameStartTime endDateIso
+    questionID negRiskMarketID negRiskRequestID negRisk groupItemThreshold groupItemRange resolutionSource
+    restricted automaticallyResolved resolvedBy createdAt updatedAt gameStartTime endDateIso
     startDateIso umaEndDateIso spread oneHourPriceChange oneDayPriceChange oneWeekPriceChange oneMonthPriceChange
     oneYearPriceChange volume1wk volume1mo volume1yr volumeClob volume24hrClob volume1wkClob volume1moClob
     volume1yrClob liquidityClob volumeAmm volume24hrAmm volume1wkAmm volume1moAmm volume1yrAmm liquidityAmm
@@ -127,7 +130,7 @@ export const Book = Type.Object(
     asks: Type.Union([Rows, Type.Null()]),
     last_trade_price: lenient("price"),
   },
-  unused("market hash min_order_size tick_size neg_risk event_type"),
+  unused("market hash min_order_size tick_size neg_risk event_type version"),
 );
 export type Book = Type.Static<typeof Book>;
 
@@ -140,7 +143,9 @@ const HistoryRow = Type.Object({ t: Seconds, p: Price }, unused("resolution"));
 const TradeV2 = Type.Object(
   {
     side: Side,
-    token_id: Type.String(),
+    /** A trade of protocol V2 has a position id, and may have no token id. */
+    token_id: optional(Type.String()),
+    position_id: optional(Type.String()),
     size: Decimal,
     price: Price,
     timestamp: Seconds,
@@ -149,7 +154,7 @@ const TradeV2 = Type.Object(
   },
   unused(`
     condition_id title slug event_slug outcome outcome_index icon name pseudonym bio profile_image
-    profile_image_optimized event_id market_id position_id usdc_size log_index block_number is_taker role
+    profile_image_optimized event_id market_id usdc_size log_index block_number is_taker role
   `),
 );
 const TradeV1 = Type.Object(
@@ -173,13 +178,11 @@ export const Resolution = Type.Object(
   {
     condition_id: Type.String(),
     status: enumeration("initialized posed proposed challenged reproposed disputed active arbitration resolved"),
-    proposed_price: lenient("decimal"),
-    reproposed_price: lenient("decimal"),
     payouts: lenient("encoded array"),
-    resolved_at: lenient("decimal"),
+    resolved_at: lenient("time"),
   },
   unused(`
-    question_id was_disputed was_arbitrated extended_review new_version_q price reporter resolution_source market_type
+    question_id was_disputed was_arbitrated extended_review new_version_q proposed_price reproposed_price price reporter resolution_source market_type
     last_update_timestamp resolved_block transaction_hash log_index
   `),
 );
@@ -221,7 +224,7 @@ const AnyMessage = Type.Object(
     market hash min_order_size tick_size neg_risk side fee_rate_bps old_tick_size new_tick_size best_bid best_ask
     spread question slug outcomes description winning_asset_id winning_outcome event_message clob_token_ids
     condition_id active tags order_price_min_tick_size group_item_title sports_market_type line game_start_time
-    fees_enabled fee_schedule taker_base_fee
+    fees_enabled fee_schedule taker_base_fee version
   `),
 );
 

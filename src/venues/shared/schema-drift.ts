@@ -30,7 +30,7 @@ const FIELD_TYPES: Readonly<
   number: { quickSchema: Type.Number(), isValid: (value) => typeof value === "number" },
   array: { quickSchema: AnyArray, isValid: Array.isArray },
   object: { quickSchema: Type.Object({}), isValid: isObject },
-  time: { quickSchema: StringOrNumber, isValid: (value) => typeof value === "number" || typeof value === "string" },
+  time: { quickSchema: StringOrNumber, isValid: (value) => value === "" || isTime(value) },
   "encoded array": {
     quickSchema: Type.Union([AnyArray, Type.String()]),
     isValid: (value) => Array.isArray(value) || value === "" || (typeof value === "string" && value[0] === "["),
@@ -134,6 +134,10 @@ function compileQuickCheck(documented: ReadonlyMap<string, DocumentedField>): (v
     }
   }
   return compileCheck(Type.Object(fields));
+}
+
+function isTime(value: unknown): boolean {
+  return parseDecimal(value) !== null || (typeof value === "string" && !Number.isNaN(Date.parse(value)));
 }
 
 function isPrice(value: number | null): boolean {

@@ -6,8 +6,8 @@ import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 
 /**
- * Documented type of a field. `decimal` is a number or numeric text, `price` a decimal in [0, 1], `time` text or a
- * number, `encoded array` an array or the JSON text of one.
+ * Documented type of a field. `decimal` is a number or numeric text, `price` a decimal in [0, 1], `time` a number or
+ * text that contains one or a date, `encoded array` an array or the JSON text of one.
  */
 export type FieldType =
   | "any"

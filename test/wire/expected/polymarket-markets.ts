@@ -24,8 +24,6 @@ import { displayedPrice, isCrossed, tradablePrice } from "./price.ts";
 
 const PAYOUT_UNIT = 1_000_000;
 const SECOND_MS = 1_000;
-/** The oracle's text for "no price proposed". */
-const UNSET_PRICE = 69;
 
 export const isGammaMarket = (row: JsonObject): boolean =>
   typeof row.question === "string" && ("outcomes" in row || "clobTokenIds" in row || "conditionId" in row);
@@ -62,8 +60,7 @@ export function expectedPolymarketMarket(row: JsonObject, related: PolymarketRel
       ...nameFacts(row),
       status: statusFact(row, status),
       outcome: outcomeFact(row, status, resolution),
-      // A proposed result does not end trading, and the documents do not say what the listing's quote is worth then.
-      ...(status === "determined" ? { last_price: price(quote.last) } : quoteFacts(quote)),
+      ...quoteFacts(quote),
       volume_24h: amount(numberOf(row.volume24hr)),
       volume_total: amount(numberOf(row.volumeNum) ?? numberOf(row.volume)),
       liquidity: amount(numberOf(row.liquidityNum) ?? numberOf(row.liquidity)),
@@ -84,7 +81,8 @@ function leftOutReason(row: JsonObject): string | null {
   // "Other" changes its meaning whenever an outcome is added.
   if (row.negRiskOther === true) return "other_outcome";
   const outcomes = listOf(row.outcomes);
-  const tokens = listOf(row.clobTokenIds);
+  // Protocol V2 names outcomes by position ids and has no token ids.
+  const tokens = listOf(row.clobTokenIds ?? row.positionIds);
   const isBinary = (outcomes.length === 2 || outcomes.length === 0) && tokens.length === 2;
   return isBinary && textOf(row.conditionId) !== null ? null : "not_binary";
 }
@@ -110,22 +108,18 @@ type Settlement = {
   readonly resolvedAt: number | null;
 };
 
-/** Status and value of the YES contract by the resolutions endpoint. A disputed proposal has no value. */
+/** Status and value of the YES contract by the resolutions endpoint. */
 function meaningOfResolution(row: JsonObject | null): Settlement {
   const state = textOf(row?.status);
   const resolvedSeconds = numberOf(row?.resolved_at);
-  const resolvedAt = resolvedSeconds === null ? null : resolvedSeconds * SECOND_MS;
+  const resolvedAt = resolvedSeconds === null ? isoTimeOf(row?.resolved_at) : resolvedSeconds * SECOND_MS;
   if (state === "resolved") {
     const yes = numberOf(listOf(row?.payouts)[0]);
     return { status: "finalized", value: yes === null ? null : yes / PAYOUT_UNIT, resolvedAt };
   }
-  if (state === "proposed" || state === "reproposed") {
-    const proposed = numberOf(state === "reproposed" ? row?.reproposed_price : row?.proposed_price);
-    const isSet = proposed !== null && proposed !== UNSET_PRICE && proposed >= 0 && proposed <= 1;
-    return { status: "determined", value: isSet ? proposed : null, resolvedAt: null };
-  }
-  const isContested = state === "challenged" || state === "disputed" || state === "arbitration";
-  return { status: isContested ? "determined" : null, value: null, resolvedAt: null };
+  // A proposal is not a result, contested or not.
+  const isPending = ["proposed", "reproposed", "challenged", "disputed", "arbitration"].includes(state ?? "");
+  return { status: isPending ? "determined" : null, value: null, resolvedAt: null };
 }
 
 /** Value of the YES contract by final prices, which are exactly 0 and 1 or both 0.5; null for other prices. */
@@ -137,16 +131,17 @@ function valueOfPrices(row: JsonObject): number | null {
 }
 
 function statusOf(row: JsonObject, resolutionStatus: ExpectedStatus | null): ExpectedStatus {
-  const oracleStatus = textOf(row.umaResolutionStatus)?.toLowerCase() ?? "";
-  const isSettled =
-    oracleStatus === "resolved" ||
-    oracleStatus === "settled" ||
-    resolutionStatus === "finalized" ||
-    valueOfPrices(row) !== null;
-  if (row.closed === true && isSettled) return "finalized";
-  if (oracleStatus === "proposed" || oracleStatus === "disputed" || resolutionStatus === "determined")
-    return "determined";
-  if (row.closed === true || row.archived === true) return "closed";
+  const rowStatus = (
+    textOf(row.umaResolutionStatus) ??
+    textOf(listOf(row.umaResolutionStatuses).at(-1)) ??
+    ""
+  ).toLowerCase();
+  const isClosed = row.closed === true || row.archived === true;
+  if (resolutionStatus === "finalized") return "finalized";
+  const isPending = resolutionStatus === "determined" || rowStatus === "proposed" || rowStatus === "disputed";
+  if (isPending) return !isClosed && row.active !== false && row.acceptingOrders === true ? "active" : "determined";
+  if (rowStatus === "resolved" || rowStatus === "settled") return isClosed ? "finalized" : "determined";
+  if (isClosed) return row.closed === true && rowStatus === "" && valueOfPrices(row) !== null ? "finalized" : "closed";
   if (row.active === false) return "pending";
   return row.acceptingOrders === false ? "closed" : "active";
 }
@@ -158,8 +153,8 @@ function statusFact(row: JsonObject, status: ExpectedStatus): Expectation {
 }
 
 function outcomeFact(row: JsonObject, status: ExpectedStatus, resolution: Settlement): Expectation {
-  if (status !== "finalized" && status !== "determined") return outcome(null);
-  const value = resolution.value ?? (status === "finalized" ? valueOfPrices(row) : null);
+  if (status !== "finalized") return outcome(null);
+  const value = resolution.value ?? valueOfPrices(row);
   return value === null ? outcome(null) : settledAt(value);
 }
 

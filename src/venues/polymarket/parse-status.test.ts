@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ResolutionFacts } from "./parse-resolution.ts";
+import { readState } from "./parse-status.ts";
+import type { GammaMarket } from "./wire.ts";
+
+const NOW = Date.UTC(2026, 10, 21);
+const facts = (state: ResolutionFacts["state"], kind: "yes" | "no" | null = null): ResolutionFacts => ({
+  state,
+  outcome: kind === null ? null : { kind },
+  resolvedAt: state === "settled" ? NOW - 1_000 : null,
+});
+
+interface Case {
+  /** `umaResolutionStatus`. */
+  readonly gamma?: string;
+  readonly history?: string;
+  readonly feed?: ResolutionFacts;
+  readonly streamed?: ResolutionFacts;
+  /** Flags of the row. By default the market trades. */
+  readonly row?: Partial<GammaMarket>;
+}
+
+const CLOSED = { closed: true, acceptingOrders: false };
+const PINNED = { ...CLOSED, outcomePrices: '["1", "0"]' };
+const HALTED = { acceptingOrders: false };
+
+function read({ gamma, history, feed, streamed, row = {} }: Case): string {
+  const market: GammaMarket = {
+    id: "1",
+    question: "Will it rain?",
+    active: true,
+    closed: false,
+    acceptingOrders: true,
+    outcomePrices: '["0.6", "0.4"]',
+    startDate: "2026-01-01T00:00:00Z",
+    endDate: "2026-11-01T00:00:00Z",
+    umaResolutionStatus: gamma,
+    umaResolutionStatuses: history,
+    ...row,
+  };
+  const { status, outcome, resolvedAt } = readState(market, { feed: feed ?? null, streamed: streamed ?? null }, NOW);
+  if (status !== "finalized") assert.deepEqual([outcome, resolvedAt], [null, null], "only a final market has a result");
+  return outcome === null ? status : `${status} ${outcome.kind}`;
+}
+
+const expectAll = (cases: readonly (readonly [Case, string])[]) => {
+  for (const [given, expected] of cases) assert.equal(read(given), expected, JSON.stringify(given));
+};
+
+test("a market is final once the oracle is settled, with the oracle's result, whatever its flags say", () => {
+  for (const row of [{}, HALTED, CLOSED, { ...PINNED, outcomePrices: '["0", "1"]' }, { active: false }])
+    expectAll([
+      [{ row, feed: facts("settled", "yes") }, "finalized yes"],
+      [{ row, feed: facts("settled", "no"), gamma: "disputed" }, "finalized no"],
+      [{ row, feed: facts("settled", "no"), streamed: facts("settled", "yes") }, "finalized no"],
+      [{ row, streamed: facts("settled", "yes") }, "finalized yes"],
+    ]);
+  expectAll([
+    [{ row: PINNED, gamma: "resolved" }, "finalized yes"],
+    [{ row: PINNED, gamma: "settled" }, "finalized yes"],
+    [{ row: PINNED, history: '["proposed", "resolved"]' }, "finalized yes"],
+    [{ row: CLOSED, gamma: "resolved" }, "finalized"],
+    [{ row: PINNED, gamma: "resolved", feed: facts("unavailable") }, "finalized yes"],
+    [{ row: PINNED, feed: facts("settled") }, "finalized yes"],
+  ]);
+});
+
+test("pinned prices of a closed market are no result while the oracle is contested, proposed or open", () => {
+  const states = ["proposed", "disputed", "requested", "posed", "arbitration", "a new status"];
+  for (const gamma of states) {
+    const isContestable = !["requested", "posed", "a new status"].includes(gamma);
+    expectAll([
+      [{ row: PINNED, gamma }, isContestable ? "determined" : "closed"],
+      [{ row: { ...PINNED, acceptingOrders: true }, gamma }, isContestable ? "determined" : "closed"],
+    ]);
+  }
+  expectAll([
+    [{ row: PINNED, feed: facts("contested") }, "determined"],
+    [{ row: PINNED, feed: facts("proposed") }, "determined"],
+    [{ row: PINNED, feed: facts("open") }, "closed"],
+    [{ row: PINNED, history: '["proposed", "disputed"]' }, "determined"],
+    [{ row: PINNED, feed: facts("unavailable") }, "closed"],
+    [{ row: { ...PINNED, outcomePrices: '["0.5", "0.5"]' }, gamma: "disputed" }, "determined"],
+  ]);
+});
+
+test("a row of the feed takes precedence over the oracle status of the market row", () => {
+  expectAll([
+    [{ row: PINNED, gamma: "resolved", feed: facts("contested") }, "determined"],
+    [{ row: PINNED, gamma: "resolved", feed: facts("proposed") }, "determined"],
+    [{ row: PINNED, gamma: "disputed", feed: facts("unavailable") }, "determined"],
+  ]);
+});
+
+test("the stream's settlement replaces a feed that is behind, but not a dispute", () => {
+  const streamed = facts("settled", "yes");
+  expectAll([
+    [{ streamed, feed: facts("open") }, "finalized yes"],
+    [{ streamed, feed: facts("proposed") }, "finalized yes"],
+    [{ streamed, feed: facts("unavailable") }, "finalized yes"],
+    [{ streamed, feed: facts("contested"), row: PINNED }, "determined"],
+    [{ streamed, feed: facts("contested") }, "active"],
+  ]);
+});
+
+test("a proposal or a dispute does not end trading; without orders the market is determined", () => {
+  for (const gamma of ["proposed", "disputed"])
+    expectAll([
+      [{ gamma }, "active"],
+      [{ gamma, row: HALTED }, "determined"],
+      [{ gamma, row: { acceptingOrders: undefined } }, "determined"],
+      [{ gamma, row: CLOSED }, "determined"],
+      [{ gamma, row: { archived: true } }, "determined"],
+    ]);
+  expectAll([
+    [{ feed: facts("proposed") }, "active"],
+    [{ feed: facts("contested"), row: HALTED }, "determined"],
+  ]);
+});
+
+test("a market that the oracle has settled before the venue closes it is not active", () => {
+  expectAll([
+    [{ gamma: "resolved" }, "determined"],
+    [{ gamma: "resolved", row: HALTED }, "determined"],
+    [{ gamma: "resolved", feed: facts("settled", "no") }, "finalized no"],
+  ]);
+});
+
+test("pinned prices make a closed market final if no source has an oracle state", () => {
+  expectAll([
+    [{ row: PINNED }, "finalized yes"],
+    [{ row: { ...PINNED, outcomePrices: '["0", "1"]' } }, "finalized no"],
+    [{ row: { ...PINNED, outcomePrices: '["0.5", "0.5"]' } }, "finalized partial"],
+    [{ row: { ...PINNED, umaResolutionStatuses: "[]" } }, "finalized yes"],
+    [{ row: { ...PINNED, outcomePrices: '["0.999", "0.001"]' } }, "closed"],
+    [{ row: { ...PINNED, closed: false } }, "closed"],
+    [{ row: { ...PINNED, closed: false, acceptingOrders: true } }, "active"],
+  ]);
+});
+
+test("dates decide only between pending and closed; an end date in the past does not end trading", () => {
+  expectAll([
+    [{}, "active"],
+    [{ row: { acceptingOrders: undefined } }, "active"],
+    [{ row: HALTED }, "closed"],
+    [{ row: { ...HALTED, acceptingOrdersTimestamp: "2026-12-01T00:00:00Z" } }, "pending"],
+    [{ row: { active: false } }, "pending"],
+    [{ row: CLOSED }, "closed"],
+  ]);
+});

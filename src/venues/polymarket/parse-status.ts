@@ -1,0 +1,74 @@
+import type { MarketStatus, Outcome } from "../../domain/market.ts";
+import { oracleStateOfRow, outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
+import { timeOf } from "./parse-values.ts";
+import type { GammaMarket } from "./wire.ts";
+
+/** The resolution of a market by its sources. */
+export interface ResolutionSources {
+  /** The row of the oracle's feed; null if the feed has none or was not read. */
+  readonly feed: ResolutionFacts | null;
+  /** The settlement that the stream reported; null if it reported none. */
+  readonly streamed: ResolutionFacts | null;
+}
+
+/** Status and result of a market. */
+export interface MarketState {
+  readonly status: MarketStatus;
+  /** Null unless finalized. */
+  readonly outcome: Outcome | null;
+  /** Unix milliseconds; null unless finalized. */
+  readonly resolvedAt: number | null;
+}
+
+/**
+ * Reads the status of a market (docs/decisions/0021). In order of precedence:
+ *
+ * 1. The oracle: a row of its feed, except that the stream's settlement replaces a row that is only behind; then the market
+ *    row's oracle status. Only a settled oracle makes a market final. The market row may say so before it closes the
+ *    market; then the market is determined until the feed or the flag follows.
+ * 2. Orders: a proposal or a dispute does not end trading. A market with one is determined only if it accepts no orders.
+ * 3. Prices of exactly 0, 0.5 or 1 make a closed market final only if no source has an oracle state: questions that
+ *    another resolver than the oracle decides have none.
+ * 4. Dates decide only whether a market that accepts no orders has not opened yet. An end date in the past says nothing.
+ *
+ * @param now  Unix milliseconds
+ */
+export function readState(row: GammaMarket, sources: ResolutionSources, now: number): MarketState {
+  const settlement = settlementOf(sources);
+  const status = statusOf(row, settlement, sources.feed, now);
+  if (status !== "finalized") return { status, outcome: null, resolvedAt: null };
+  return {
+    status,
+    outcome: settlement?.outcome ?? outcomeOfPrices(row.outcomePrices),
+    resolvedAt: settlement?.resolvedAt ?? timeOf(row.closedTime),
+  };
+}
+
+/** Returns the final resolution by the feed, else by the stream unless the feed has a dispute. */
+function settlementOf({ feed, streamed }: ResolutionSources): ResolutionFacts | null {
+  if (feed?.state === "settled") return feed;
+  return feed?.state === "contested" ? null : streamed;
+}
+
+function statusOf(
+  row: GammaMarket,
+  settlement: ResolutionFacts | null,
+  feed: ResolutionFacts | null,
+  now: number,
+): MarketStatus {
+  if (settlement !== null) return "finalized";
+  const isClosed = row.closed === true || row.archived === true;
+  const state = feed === null || feed.state === "unavailable" ? oracleStateOfRow(row) : feed.state;
+  if (state === "settled") return isClosed ? "finalized" : "determined";
+  const isContestable = state === "proposed" || state === "contested";
+  const acceptsOrders = !isClosed && row.active !== false && row.acceptingOrders === true;
+  if (isContestable && !acceptsOrders) return "determined";
+  if (isClosed) {
+    const isPinned = row.closed === true && outcomeOfPrices(row.outcomePrices) !== null;
+    return isPinned && state === null && feed === null ? "finalized" : "closed";
+  }
+  if (row.active === false) return "pending";
+  if (row.acceptingOrders !== false) return "active";
+  const opensAt = timeOf(row.acceptingOrdersTimestamp) ?? timeOf(row.startDate);
+  return opensAt !== null && opensAt > now ? "pending" : "closed";
+}
