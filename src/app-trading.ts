@@ -4,7 +4,7 @@ import type { Analyses } from "./capabilities/analyses/index.ts";
 import { createMarketFinder } from "./capabilities/markets/index.ts";
 import type { Matching } from "./capabilities/matching/index.ts";
 import { createQuestionLinker } from "./capabilities/questions/index.ts";
-import { createSignalsService } from "./capabilities/signals/index.ts";
+import { createEdgeOrder, createSignalsService } from "./capabilities/signals/index.ts";
 import { createShadowBook, createShadowPerformance } from "./capabilities/track-record/index.ts";
 import type { EventLog } from "./event-log/index.ts";
 import type { Ingest } from "./ingest/index.ts";
@@ -44,22 +44,32 @@ export function buildTrading(
     enterShadowTrade: (entry) => book.enter(entry),
   });
   analyses.observeCompletions(signals.record);
+  const edgeOrder = createEdgeOrder({
+    board,
+    estimates: analyses.latest,
+    probabilityOf: analyses.probabilityOf,
+    clock,
+    log: ports.log,
+  });
   return {
     book,
     performance,
     signals,
     /** Names of the jobs whose last run failed, for health and metrics. */
     get failingJobs(): readonly string[] {
-      return [...book.failingJobs, ...performance.failingJobs, ...(linker?.failingJobs ?? [])];
+      return [book, performance, edgeOrder, linker].flatMap((jobs) => jobs?.failingJobs ?? []);
     },
     start(): void {
       if (ports.node?.maintains !== false) book.start();
-      if (ports.node?.serves !== false) performance.start();
+      if (ports.node?.serves !== false) {
+        performance.start();
+        edgeOrder.start();
+      }
       linker?.start();
     },
     async stop(): Promise<void> {
       signals.stop();
-      await Promise.all([book.stop(), performance.stop(), linker?.stop()]);
+      await Promise.all([book.stop(), performance.stop(), edgeOrder.stop(), linker?.stop()]);
     },
   };
 }

@@ -193,6 +193,14 @@ export class MarketBoard {
     });
   }
 
+  /**
+   * Sets the edge by which `sort=edge` orders a market: the distance of our estimate from the price, at least 0. Null without
+   * an estimate.
+   */
+  setEdge({ row, listing }: BoardMarket, edge: number | null): void {
+    if (this.#markets[row]?.listing.marketId === listing.marketId) this.#marketIndex.setEdge(row, edge);
+  }
+
   /** Adds a market loaded from the store. Call it only at start, before data is received from venues. */
   restore(snapshot: MarketSnapshot, storeKey: number): void {
     const { listing, activity } = snapshot;

@@ -56,6 +56,7 @@ export class MarketIndex {
       updated_at: createIndex(),
       resolution_date: createIndex(),
       price_change_24h: createIndex(),
+      edge: createIndex(),
     };
   }
 
@@ -69,6 +70,8 @@ export class MarketIndex {
     this.#orders.updated_at.set(row, market.updatedAt);
     this.#orders.resolution_date.set(row, listing.expectedResolutionAt === null ? null : -listing.expectedResolutionAt);
     this.#orders.price_change_24h.set(row, change24h);
+    // Keeps the edge, and adds a new row without one.
+    this.#orders.edge.set(row, this.#orders.edge.value(row));
     this.#updateTotals(row);
   }
 
@@ -83,6 +86,11 @@ export class MarketIndex {
     this.#categoryOfRow[row] = nextCategory;
     this.#ourCategoryOfRow[row] = categoryOf(nextCategory);
     this.#updateTotals(row);
+  }
+
+  /** Sets the value of the sort key `edge`. A row that is not in the index is left out. */
+  setEdge(row: number, edge: number | null): void {
+    if (this.#facets[row] !== undefined) this.#orders.edge.set(row, edge);
   }
 
   delete(row: number): void {

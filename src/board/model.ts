@@ -11,6 +11,7 @@ export const SORT_KEYS = [
   "updated_at",
   "resolution_date",
   "price_change_24h",
+  "edge",
 ] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 

@@ -213,7 +213,8 @@ const listQuery = (trading: readonly string[]) =>
     sort: Type.Optional(
       oneOf(SORT_KEYS, {
         default: "volume_24h",
-        description: "Sort field.",
+        description:
+          "Sort field. `edge` is the distance of `model_probability` from `yes_price`, up to ten seconds old; markets without an estimate are last.",
       }),
     ),
     order: Type.Optional(
