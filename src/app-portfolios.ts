@@ -52,6 +52,7 @@ export function registerSignalRoutes(
   options: {
     readonly ports: Pick<AppPorts, "clock" | "openWorkerPool">;
     readonly board: MarketBoard;
+    readonly ingest: Pick<Ingest, "books">;
     readonly matching: Pick<Matching, "pairsOf">;
     readonly analyses: Pick<Analyses, "probabilityOf">;
     readonly trading: Pick<Trading, "signals">;
@@ -60,7 +61,7 @@ export function registerSignalRoutes(
     readonly venues: VenueIds;
   },
 ): void {
-  const { ports, board, matching, analyses, trading, correlation, markets, venues } = options;
+  const { ports, board, ingest, matching, analyses, trading, correlation, markets, venues } = options;
   const workers = ports.openWorkerPool<PortfolioTask, PortfolioSize>(PORTFOLIO_WORKER);
   http.addHook("onClose", () => workers.close());
   const { pairsOf } = matching;
@@ -77,6 +78,8 @@ export function registerSignalRoutes(
     ...{ board, workers, pairsOf, correlatePairs, signals: trading.signals, getMarket: markets.getMarket },
     tiedMarkets,
     probabilityOf: analyses.probabilityOf,
+    trackedBookOf: (market) => ingest.books.tracked(market),
+    clock: ports.clock,
   });
-  portfolioSignalRoutes(http, { service, venues });
+  portfolioSignalRoutes(http, { service, venues, now: () => ports.clock.now() });
 }

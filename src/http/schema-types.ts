@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static, type TObject, type TProperties } from "typebox";
 
 interface NumberOptions {
   readonly description: string;
@@ -25,6 +25,12 @@ export const nullableOneOf = <const Value extends string>(values: readonly Value
   Type.Unsafe<Value | null>({ type: ["string", "null"], enum: [...values, null], description });
 export const nullableTimestamp = (description: string) =>
   Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time", description });
+export const nullableObject = <Properties extends TProperties>(description: string, properties: Properties) =>
+  Type.Unsafe<Static<TObject<Properties>> | null>({
+    ...Type.Object(properties),
+    type: ["object", "null"],
+    description,
+  });
 export const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 export const nullableProbability = (description: string) => nullableNumber({ description, minimum: 0, maximum: 1 });
 export const timestamp = (description: string) => Type.String({ format: "date-time", description });

@@ -42,10 +42,14 @@ export {
 export { fillPaperOrder } from "./paper-order.ts";
 export { summarise } from "./performance.ts";
 export {
+  advisePosition,
   type HedgeCandidate,
   type HeldPosition,
+  type OppositeOffer,
+  POSITION_ACTIONS,
   type PortfolioSize,
   type PortfolioTask,
+  type PositionAdvice,
   type SizeLimit,
   sizePosition,
   type Tie,

@@ -1,4 +1,5 @@
-import type { SizeLimit } from "../../trading/index.ts";
+import { type SizeLimit, sidePrice } from "../../trading/index.ts";
+import type { AdvisedHolding } from "./advise.ts";
 import type { HedgeAdvice, PortfolioSignal } from "./model.ts";
 
 /** Smallest tail loss after the trade, as a share of the bankroll, at which the risk is medium, and at which it is high. */
@@ -38,6 +39,59 @@ export function presentPortfolioSignal(answer: PortfolioSignal) {
     analysis_id: analysisId,
     generated_at: new Date(signal.generatedAt).toISOString(),
     expires_at: new Date(signal.expiresAt).toISOString(),
+  };
+}
+
+/** Creates the PortfolioAdvice object of the API. */
+export function presentAdvice(holdings: readonly AdvisedHolding[], generatedAt: number) {
+  return {
+    positions: holdings.map(presentHolding),
+    generated_at: new Date(generatedAt).toISOString(),
+  };
+}
+
+function presentHolding(holding: AdvisedHolding) {
+  const { position, market, contracts, probability, markPrice, book, advice, opposite } = holding;
+  const { sale } = advice;
+  const wins = probability === null ? null : sidePrice(position.side, probability);
+  return {
+    platform: market.listing.venue,
+    market_id: market.listing.marketId,
+    title: market.listing.title,
+    side: position.side,
+    contracts,
+    action: advice.action,
+    action_contracts: advice.contracts,
+    reason: advice.reason,
+    model_probability: probability,
+    mark_price: markPrice,
+    mark_value_usd: markPrice === null ? null : contracts * markPrice,
+    unrealized_pnl_usd: markPrice === null ? null : contracts * markPrice - position.sizeUsd,
+    expected_value_usd: wins === null ? null : contracts * wins,
+    exit:
+      sale === null
+        ? null
+        : {
+            contracts: sale.contracts,
+            average_price: sale.averagePrice,
+            fee_usd: sale.feeUsd,
+            proceeds_usd: sale.proceedsUsd,
+            cost_usd: markPrice === null ? null : sale.contracts * markPrice - sale.proceedsUsd,
+          },
+    hedge:
+      opposite === null
+        ? null
+        : {
+            platform: opposite.market.listing.venue,
+            market_id: opposite.market.listing.marketId,
+            title: opposite.market.listing.title,
+            side: opposite.side,
+            contracts: advice.contracts,
+            average_cost: opposite.cost,
+            cost_usd: advice.contracts * opposite.cost,
+          },
+    price_source: book?.source ?? null,
+    priced_at: book === null ? null : new Date(book.at).toISOString(),
   };
 }
 

@@ -76,6 +76,8 @@ async function openApi(ports: Partial<PortfolioSignalPorts> = {}, pairs: readonl
       throw new AppError("market_not_found", "There is no such market on this venue");
     },
     probabilityOf: () => null,
+    trackedBookOf: () => null,
+    clock,
     workers: {
       async run(task) {
         // The input and the result of a worker thread must be clonable.
@@ -86,7 +88,7 @@ async function openApi(ports: Partial<PortfolioSignalPorts> = {}, pairs: readonl
     },
     ...ports,
   });
-  portfolioSignalRoutes(app, { service, venues: VENUES });
+  portfolioSignalRoutes(app, { service, venues: VENUES, now: () => clock.now() });
   const ask = (body: object = {}, headers: Record<string, string> = KEY) =>
     app.inject({
       ...{ method: "POST", url: "/v1/signals/portfolio", headers },

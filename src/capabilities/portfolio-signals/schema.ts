@@ -2,15 +2,19 @@ import Type from "typebox";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
 import {
   nullableNumber,
+  nullableObject,
+  nullableOneOf,
   nullableProbability,
   nullableString,
+  nullableTimestamp,
   oneOf,
   probability,
   timestamp,
   type VenueIds,
 } from "../../http/schema-types.ts";
+import { POSITION_ACTIONS } from "../../trading/index.ts";
 import { analysisStatusSchema } from "../analyses/index.ts";
-import { marketChoice, RECOMMENDATIONS, sizingChoice, USD_MAX, waitOption } from "../signals/index.ts";
+import { BOOK_SOURCES, marketChoice, RECOMMENDATIONS, sizingChoice, USD_MAX, waitOption } from "../signals/index.ts";
 import { POSITIONS_MAX } from "./model.ts";
 
 const ID_LENGTH_MAX = 512;
@@ -36,6 +40,67 @@ const positionSchema = (trading: readonly string[]) =>
     }),
   });
 
+function createAdviceSchema(platform: ReturnType<typeof oneOf>) {
+  const marketId = Type.String({ description: "Market ticker or id at the venue." });
+  const title = Type.String({ description: "Market question." });
+  const holding = Type.Object(
+    {
+      platform,
+      market_id: marketId,
+      title,
+      side: oneOf(SIDES, { description: "The side that you hold." }),
+      contracts: Type.Number({ minimum: 0, description: "Contracts held: `size_usd` divided by `entry_price`." }),
+      action: oneOf(POSITION_ACTIONS, {
+        description:
+          "`close` and `reduce`: sell `action_contracts`. `hedge`: buy `action_contracts` of `hedge`. `keep`: no change is worth its cost, or nothing is known that speaks for one; `reason` says which.",
+      }),
+      action_contracts: Type.Number({ minimum: 0, description: "Contracts to sell or to buy. 0 with `keep`." }),
+      reason: Type.String({ description: "Why this action." }),
+      model_probability: nullableProbability("Our current estimate of the probability of YES. Null if there is none."),
+      mark_price: nullableProbability("Current price of the side; of a settled market, what it pays. Null if unknown."),
+      mark_value_usd: nullableNumber("`contracts` times `mark_price`."),
+      unrealized_pnl_usd: nullableNumber("`mark_value_usd` minus what you paid."),
+      expected_value_usd: nullableNumber(
+        "Expected payout if all contracts are kept: `contracts` times the probability of the side. Null without an estimate.",
+      ),
+      exit: nullableObject(
+        "The sale of `action_contracts`; with `keep` and `hedge` that of all contracts, as far as bids are known. Null if no current bid or no selling fee is known.",
+        {
+          contracts: Type.Number({ minimum: 0, description: "Contracts sold." }),
+          average_price: probability("Average price without the fee."),
+          fee_usd: Type.Number({ minimum: 0, description: "Taker fee of the order." }),
+          proceeds_usd: Type.Number({ description: "What the sale pays after the fee." }),
+          cost_usd: nullableNumber(
+            "Cost of the sale, from spread, depth and fee: `contracts` times `mark_price`, minus `proceeds_usd`.",
+          ),
+        },
+      ),
+      hedge: nullableObject("The opposite of the position in another market, with the action `hedge`; else null.", {
+        platform,
+        market_id: marketId,
+        title,
+        side: oneOf(SIDES, { description: "Side to buy." }),
+        contracts: Type.Number({ minimum: 0, description: "Contracts to buy." }),
+        average_cost: probability("Price and fee of a contract."),
+        cost_usd: Type.Number({ minimum: 0, description: "`contracts` times `average_cost`." }),
+      }),
+      price_source: nullableOneOf(
+        BOOK_SOURCES,
+        "`book`: the whole order book is known. `quote`: only the best prices and their sizes. Null if no current price is known.",
+      ),
+      priced_at: nullableTimestamp("When these prices were confirmed."),
+    },
+    { [SCHEMA_NAME]: "PositionAdvice" },
+  );
+  return Type.Object(
+    {
+      positions: Type.Array(holding, { description: "One per position, in the order of the request." }),
+      generated_at: timestamp("Time of the advice."),
+    },
+    { [SCHEMA_NAME]: "PortfolioAdvice" },
+  );
+}
+
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
   const platform = oneOf(all, { description: "Venue." });
@@ -53,6 +118,7 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
       ...sizingChoice,
     }),
     AnalysisStatus: analysisStatusSchema,
+    PortfolioAdvice: createAdviceSchema(platform),
     PortfolioSignal: Type.Object(
       {
         platform,

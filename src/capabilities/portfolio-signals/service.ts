@@ -12,24 +12,22 @@ import {
   type PortfolioSize,
   type PortfolioTask,
   type Side,
+  type SizingOptions,
   sidePrice,
 } from "../../trading/index.ts";
-import { findTies, type LogicPorts, type TiedMarkets } from "../dependence/index.ts";
+import { findTies, type LogicPorts } from "../dependence/index.ts";
 import type { Preparation, SignalsService } from "../signals/index.ts";
+import { type AdvisedHolding, type AdvisePorts, adviseHoldings } from "./advise.ts";
 import type { HedgeAdvice, PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
 
 /** Maximum number of concurrent requests to venues for markets that are not on the board. Ingest allows four. */
 const LOOK_UPS_MAX = 2;
 
-export interface PortfolioSignalPorts {
+export interface PortfolioSignalPorts extends AdvisePorts {
   readonly signals: Pick<SignalsService, "prepare" | "decide" | "candidateOf">;
   readonly board: LogicPorts["board"] & Pick<MarketBoard, "find">;
-  readonly pairsOf: LogicPorts["pairsOf"];
-  readonly tiedMarkets: Pick<TiedMarkets, "findRelated">;
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
-  /** Our latest estimate of the probability of YES; null if there is none. */
-  readonly probabilityOf: (market: BoardMarket) => number | null;
   /** Correlations of the log-odds moves of all pairs of markets, without waiting long for missing history. */
   readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
   readonly workers: WorkerPool<PortfolioTask, PortfolioSize>;
@@ -54,7 +52,22 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
     }
   };
 
+  const getHeld = async (positions: readonly RequestedPosition[]): Promise<BoardMarket[]> => {
+    const held: BoardMarket[] = [];
+    for (const chunk of chunksOf(positions, LOOK_UPS_MAX)) held.push(...(await Promise.all(chunk.map(getMarket))));
+    return held;
+  };
+
   return {
+    /**
+     * Returns what to do with each position.
+     *
+     * @throws AppError `market_not_found`; VenueError
+     */
+    async advise(positions: readonly RequestedPosition[], sizing: SizingOptions): Promise<AdvisedHolding[]> {
+      return adviseHoldings(ports, positions, await getHeld(positions), sizing);
+    },
+
     /**
      * Returns a signal whose size accounts for the positions, or the run that the signal needs.
      *
@@ -67,8 +80,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
       { readonly kind: "signal"; readonly signal: PortfolioSignal } | Extract<Preparation, { kind: "running" }>
     > {
       const { positions, sizing } = request;
-      const held: BoardMarket[] = [];
-      for (const chunk of chunksOf(positions, LOOK_UPS_MAX)) held.push(...(await Promise.all(chunk.map(getMarket))));
+      const held = await getHeld(positions);
       const preparation = await signals.prepare(request);
       if (preparation.kind === "running") return preparation;
       const { prepared } = preparation;

@@ -1,5 +1,6 @@
 /** Signals: which side of a market to buy, up to which price, how much, and until when. */
 export { createEdgeOrder } from "./edge-order.ts";
+export { BOOK_SOURCES, type KnownBook, knownBookOf } from "./known-book.ts";
 export type { Preparation, PreparedSignal, SignalRequest } from "./model.ts";
 export { presentRun } from "./present.ts";
 export { deferCharge, disconnectOf, SIGNAL_ERRORS, SIGNAL_METERING, signalRoutes } from "./routes.ts";

@@ -1,0 +1,132 @@
+import type { TakerFee } from "../../domain/market.ts";
+import { fromMicros, toMicros } from "../../domain/price.ts";
+import { EDGE_MIN, formatPercent, formatPrice } from "../../engine/index.ts";
+import { kellyFraction } from "../../quant/kelly.ts";
+import { takerFee } from "../../quant/taker-fee.ts";
+import type { Offer } from "../model.ts";
+import { hasSaleFee, type Sale, sell } from "../sale.ts";
+
+export const POSITION_ACTIONS = ["keep", "reduce", "close", "hedge"] as const;
+export type PositionAction = (typeof POSITION_ACTIONS)[number];
+
+/** The opposite side of a held position, offered in another market that asks the same question. */
+export interface OppositeOffer {
+  /** Price and fee per contract, in (0, 1). */
+  readonly cost: number;
+  /** Contracts offered at this cost, above 0. */
+  readonly contracts: number;
+}
+
+/** A held position and all inputs of the advice. Prices are those of the held side. */
+export interface AdvisedPosition {
+  /** Contracts held, above 0. */
+  readonly contracts: number;
+  /** Estimated probability that the side wins, in (0, 1); null without a current estimate. */
+  readonly probability: number | null;
+  /** Known bids, highest first; null if no current bid is known. */
+  readonly bids: readonly Offer[] | null;
+  /** Null if unknown. */
+  readonly takerFee: TakerFee | null;
+  /** A sale is a multiple of this number of contracts, above 0. */
+  readonly contractStep: number;
+  /** Smallest order in contracts, above 0. */
+  readonly minOrderContracts: number;
+  /** The cheapest one; null if there is none. */
+  readonly opposite: OppositeOffer | null;
+  readonly bankrollUsd: number;
+  /** Largest share of the bankroll in one position, in (0, 1]. */
+  readonly positionMax: number;
+}
+
+export interface PositionAdvice {
+  readonly action: PositionAction;
+  /** One sentence. */
+  readonly reason: string;
+  /** Contracts to sell, or to buy of the opposite side; 0 with `keep`. */
+  readonly contracts: number;
+  /** With `reduce` and `close` the sale of these contracts, else a sale of the whole position as far as bids are known. */
+  readonly sale: Sale | null;
+}
+
+/**
+ * Advises what to do with a held position.
+ *
+ * - close, reduce: contracts whose sale pays at least 0.01 more, after the fee, than their estimated payout are sold: all of
+ *   them, or as many as are bid for.
+ * - hedge: a contract and its opposite, bought in another market, pay 1 together. 1 minus the cost of the opposite is at least
+ *   0.01 more than the estimated payout of the contract, and more than a sale pays.
+ * - reduce: a position above the largest share of the bankroll, and above the Kelly fraction at the price at which it can be
+ *   sold, is sold down to the larger of the two.
+ * - keep: none of these, or the estimate is unknown.
+ */
+export function advisePosition(position: AdvisedPosition): PositionAdvice {
+  const { contracts, probability, bids, takerFee: fee, opposite } = position;
+  const canSell = bids !== null && fee !== null && hasSaleFee(fee);
+  const whole = canSell ? sell(bids, fee, contracts) : null;
+  const keep = (reason: string): PositionAdvice => ({ action: "keep", reason, contracts: 0, sale: whole });
+  if (probability === null) return keep("There is no current estimate of this market.");
+  const wins = `The side wins with probability ${formatPercent(probability)}%`;
+  const sold = canSell ? saleAbove(position, bids, fee, probability + EDGE_MIN) : null;
+  const saved = opposite === null ? 0 : 1 - opposite.cost;
+  if (opposite !== null && saved >= probability + EDGE_MIN && saved > (sold === null ? 0 : netPriceOf(sold)))
+    return {
+      action: "hedge",
+      reason: `${wins}, and its opposite costs ${formatPrice(opposite.cost)} with the fee in another market: the pair pays 100¢.`,
+      contracts: Math.min(contracts, opposite.contracts),
+      sale: whole,
+    };
+  if (sold !== null) {
+    const isAll = contracts - sold.contracts < Math.max(position.contractStep, position.minOrderContracts);
+    const reason = `${wins}, and a sale pays ${formatPrice(netPriceOf(sold))} after the fee.`;
+    return { action: isAll ? "close" : "reduce", reason, contracts: sold.contracts, sale: sold };
+  }
+  const excess = canSell && whole !== null ? saleOfExcess(position, bids, fee, probability) : null;
+  if (excess === null) return keep(`${wins}. ${whole === null ? "No sale is known" : "No sale pays more"}.`);
+  const limit = formatPercent(position.positionMax);
+  return {
+    action: "reduce",
+    reason: `${wins}. The position is above ${limit}% of the bankroll and above its Kelly fraction.`,
+    contracts: excess.contracts,
+    sale: excess,
+  };
+}
+
+const netPriceOf = ({ proceedsUsd, contracts }: Sale): number => proceedsUsd / contracts;
+
+/** Sells the contracts whose bid, minus its fee, is at least `priceMin`; null if these are too few for an order. */
+function saleAbove(position: AdvisedPosition, bids: readonly Offer[], fee: TakerFee, priceMin: number): Sale | null {
+  const wanted = bids.filter(({ price }) => price - takerFee(fee, price) >= priceMin - Number.EPSILON);
+  const offered = wanted.reduce((sum, { size }) => sum + size, 0);
+  const sale = sellWithRules(position, wanted, fee, Math.min(position.contracts, offered));
+  // The fee of a small order, which the venue rounds up, can exceed the gain.
+  return sale === null || netPriceOf(sale) < priceMin - Number.EPSILON ? null : sale;
+}
+
+/** Sells the part of the position above the larger of its cap and its Kelly fraction; null if there is none. */
+function saleOfExcess(
+  position: AdvisedPosition,
+  bids: readonly Offer[],
+  fee: TakerFee,
+  probability: number,
+): Sale | null {
+  const { contracts, bankrollUsd, positionMax } = position;
+  const best = bids[0];
+  const price = best === undefined ? 0 : best.price - takerFee(fee, best.price);
+  if (!(price > 0)) return null;
+  const target = Math.max(positionMax, kellyFraction(probability, price));
+  const excess = contracts - (target * bankrollUsd) / price;
+  const offered = bids.reduce((sum, { size }) => sum + size, 0);
+  return excess > 0 ? sellWithRules(position, bids, fee, Math.min(excess, offered)) : null;
+}
+
+/** Sells contracts, rounded down to the contract step; null under the smallest order. */
+function sellWithRules(
+  { contractStep, minOrderContracts }: AdvisedPosition,
+  bids: readonly Offer[],
+  fee: TakerFee,
+  contracts: number,
+): Sale | null {
+  const step = Math.max(1, toMicros(contractStep));
+  const rounded = fromMicros(Math.floor((toMicros(1) * contracts + 1e-3) / step) * step);
+  return rounded >= minOrderContracts && rounded > 0 ? sell(bids, fee, rounded) : null;
+}
