@@ -20,7 +20,7 @@ import { customerRoutes } from "./capabilities/customers/index.ts";
 import { createHealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { createKeyAuthenticator } from "./capabilities/keys/index.ts";
 import { createMarketplace, createMarketplaceAuthenticator } from "./capabilities/marketplace/index.ts";
-import { createMatching, type Matching } from "./capabilities/matching/index.ts";
+import { createMatching } from "./capabilities/matching/index.ts";
 import {
   createAddressLimits,
   createMetering,
@@ -37,15 +37,12 @@ import {
   KEY_SCRIPT_ASSET,
   STYLESHEET_ASSET,
 } from "./http/html/index.ts";
-import { READ_ONLY_GUARDS } from "./http/read-only.ts";
 import { createHttpServer } from "./http/server.ts";
-import type { Ingest } from "./ingest/index.ts";
 
 export type { App, AppPorts } from "./app-ports.ts";
 
 export async function buildApp(ports: AppPorts): Promise<App> {
-  const { clock, random, log, database, data, publicUrl, sharedLimits, journal, account: settings } = ports;
-  const isReadOnly = ports.isReadOnly === true;
+  const { clock, random, log, database, bus, data, publicUrl, sharedLimits, journal, account: settings } = ports;
   const { board, ingest, eventLog } = buildPipeline(ports);
   const detectors = buildDetectors(ports, { ingest, eventLog });
   const servesApi = ports.node?.serves !== false;
@@ -65,7 +62,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     ports.payments === undefined
       ? null
       : await createPayments({ ...ports.payments, database, clock, random, log, publicUrl, addresses: addressLimits });
-  const storeProbe = new StoreProbe(database, clock, { isReadOnly });
+  const storeProbe = new StoreProbe(database, clock);
   const failingJobs = () => [ingest, analyses, trading, channels].flatMap(({ failingJobs: names }) => names);
   const metrics =
     ports.metrics === null
@@ -94,14 +91,12 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     random,
     data,
     guards: [
-      ...(isReadOnly ? [READ_ONLY_GUARDS] : []),
       createMeteringGuards({
         meter: metering,
         random,
         upgradeUrl,
         addresses: addressLimits,
         quotaRetryAfter: ports.quotaRetryAfter,
-        countsQuota: !isReadOnly,
       }),
     ],
     publicUrl,
@@ -111,7 +106,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     notFoundPage: servesApi ? createNotFoundPage : undefined,
     onResponse(response) {
       metrics?.observeResponse(response);
-      if (!isReadOnly) observeCustomerResponse(activity, response);
+      observeCustomerResponse(activity, response);
     },
     authentication: {
       authenticate: createKeyAuthenticator(keys),
@@ -124,7 +119,16 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     },
     paymentGate: payments?.gate,
   });
-  const createReport = buildHealthReport(ports, { storeProbe, ingest, matching, failingJobs });
+  const createReport = createHealthReport({
+    ...{ version: ports.version, data, clock, bus, probe: storeProbe },
+    ingest: {
+      health: () => ingest.health(),
+      get failingJobs() {
+        return failingJobs();
+      },
+    },
+    matching: () => matching?.report ?? null,
+  });
   if (servesApi && matching !== null) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
     registerMarketRoutes(http, { ports, board, ingest, matching, analyses, trading, health: createReport });
@@ -152,7 +156,9 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     trading,
     start() {
       storeProbe.start();
-      for (const writer of isReadOnly ? [] : [accounts, detectors, ingest]) writer.start();
+      accounts.start();
+      detectors.start();
+      ingest.start();
       matching?.start();
       payments?.start();
       analyses.start();
@@ -163,34 +169,9 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       storeProbe.stop();
       await Promise.all([payments?.stop(), analyses.stop(), trading.stop(), channels.stop()]);
       await ports.jobs.close();
-      await Promise.all([isReadOnly ? null : accounts.stop(), ingest.stop(), matching?.stop()]);
+      await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
       // After ingest, whose last observations may be alerts.
       await Promise.all([detectors.stop(), metering.stop()]);
     },
   };
-}
-
-function buildHealthReport(
-  { version, data, clock, bus }: AppPorts,
-  parts: {
-    readonly storeProbe: StoreProbe;
-    readonly ingest: Pick<Ingest, "health">;
-    readonly matching: Matching | null;
-    readonly failingJobs: () => readonly string[];
-  },
-) {
-  return createHealthReport({
-    version,
-    data,
-    clock,
-    bus,
-    probe: parts.storeProbe,
-    ingest: {
-      health: () => parts.ingest.health(),
-      get failingJobs() {
-        return parts.failingJobs();
-      },
-    },
-    matching: () => parts.matching?.report ?? null,
-  });
 }

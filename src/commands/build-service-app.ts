@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { createPgBossQueues } from "../adapters/jobs/pg-boss-queues.ts";
-import { createOfflineHttp } from "../adapters/network/offline-http.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
 import { createWebhookHttp } from "../adapters/network/webhook-http.ts";
@@ -43,7 +42,7 @@ export async function buildServiceApp(
 ): Promise<App> {
   const { sandboxUrls, ...ports } = dependencies;
   const { log } = ports;
-  const http = config.isReadOnly ? createOfflineHttp() : createUndiciHttp(systemClock);
+  const http = createUndiciHttp(systemClock);
   closers.push(() => http.close());
   // Only a sandbox that other machines cannot reach may send webhooks to its own machine.
   const allowsLoopback = config.mode === "sandbox" && !config.sandbox.isPublic;
@@ -60,8 +59,7 @@ export async function buildServiceApp(
     jobs: createPgBossQueues({ ...ports, clock: systemClock }),
     data: config.mode,
     publicUrl: config.publicUrl,
-    isReadOnly: config.isReadOnly,
-    payments: config.payments === null || config.isReadOnly ? undefined : { ...config.payments, http },
+    payments: config.payments === null ? undefined : { ...config.payments, http },
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
     connections: config.connections,
@@ -90,7 +88,7 @@ export async function buildServiceApp(
     },
     storeBytesMax: config.databaseUrl === null && config.storeMaxMib > 0 ? config.storeMaxMib * 2 ** 20 : null,
     // The embedded store is locked by this process, so there are no other nodes.
-    node: config.databaseUrl === null && !config.isReadOnly ? undefined : createNodeSettings(config),
+    node: config.databaseUrl === null ? undefined : createNodeSettings(config.roles),
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
     venues: await loadVenues(config, sandboxUrls, {
       http,
@@ -140,11 +138,11 @@ const countingBytes = (http: HttpOut, countBytes: ByteCounter): HttpOut => ({
   send: (request) => http.send({ ...request, countBytes }),
 });
 
-const createNodeSettings = ({ roles, isReadOnly }: Config): NodeSettings => ({
+const createNodeSettings = (roles: Config["roles"]): NodeSettings => ({
   id: `${process.pid}-${Buffer.from(systemRandom.bytes(9)).toString("base64url")}`,
-  serves: isReadOnly || roles.has("api"),
-  ingests: !isReadOnly && roles.has("ingest"),
-  maintains: !isReadOnly && roles.has("worker"),
+  serves: roles.has("api"),
+  ingests: roles.has("ingest"),
+  maintains: roles.has("worker"),
 });
 
 async function assertAddressChecksums({ payments }: Config): Promise<void> {

@@ -10,16 +10,7 @@ import {
   type EventPage,
   type NewEvent,
 } from "./model.ts";
-import {
-  advanceDroppedThrough,
-  deleteEpochsThrough,
-  deleteEventsThrough,
-  insertEvents,
-  raiseLastId,
-  selectEventsAfter,
-  selectLatestId,
-  selectStartOfNewest,
-} from "./queries.ts";
+import { advanceDroppedThrough, deleteEventsThrough, insertEvents, selectEventsAfter, selectHead } from "./queries.ts";
 
 /** Bus topic on which `announce` wakes the readers. */
 export const EVENTS_TOPIC = "events";
@@ -28,7 +19,6 @@ const EVENTS_PER_STATEMENT_MAX = 1_000;
 const MARKETS_PER_FILTER_MAX = 1_000;
 const DELETE_ROWS_MAX = 5_000;
 const DELETE_BATCHES_MAX = 200;
-const MICROSECONDS_PER_MS = 1_000;
 
 /**
  * Appends events in the transaction of the change they describe, so that both are committed or neither. Call it last in
@@ -59,18 +49,6 @@ function encodePayload({ type, key, payload }: NewEvent): string {
 }
 
 /**
- * Makes all later ids higher than every id that was assigned before `now`, also by a later state of a store that was
- * restored from a backup: the ids continue at the current time in microseconds, and no store appends a million events a
- * second. Each process calls it at its start. Idempotent.
- *
- * @param now  Unix milliseconds
- * @returns the last id, which all later ids exceed
- */
-export function startEpoch(database: Database, now: number): Promise<number> {
-  return database.transaction((transaction) => raiseLastId(transaction, now * MICROSECONDS_PER_MS));
-}
-
-/**
  * Events in commit order. Ids become visible in ascending order even with concurrent writers, so a reader that stores
  * the last id it has read reads each event exactly once. Ids may have gaps.
  */
@@ -82,8 +60,8 @@ export interface EventLog {
   readAfter(after: number, options: { readonly limit: number; readonly filter?: EventFilter }): Promise<EventPage>;
   /** Returns the id of the latest event, or 0 if no event has been logged yet. */
   latestId(): Promise<number>;
-  /** Returns the position that only the newest `count` events (at least 1) follow. */
-  startOfNewest(count: number): Promise<number>;
+  /** Returns the lowest retained id. A reader whose last id is below `oldestId - 1` has missed events. */
+  oldestId(): Promise<number>;
   /** Wakes the readers. Call it after the commit of a transaction that appended events. */
   announce(): void;
   /** Deletes events older than `days` and returns the number of deleted events. Idempotent. */
@@ -102,12 +80,11 @@ export function createEventLog({ database, bus }: { readonly database: Database;
       }
       return selectEventsAfter(database, after, limit, filter);
     },
-    latestId: () => selectLatestId(database),
-    startOfNewest: (count) => selectStartOfNewest(database, count),
+    latestId: async () => (await selectHead(database)).lastId,
+    oldestId: async () => (await selectHead(database)).droppedThrough + 1,
     announce: () => bus.publish(EVENTS_TOPIC),
     async applyRetention(days) {
       const throughId = await advanceDroppedThrough(database, days);
-      await deleteEpochsThrough(database, throughId);
       return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, () =>
         deleteEventsThrough(database, throughId, DELETE_ROWS_MAX),
       );

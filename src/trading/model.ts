@@ -75,7 +75,7 @@ export interface Performance {
   readonly resolvedTrades: number;
   /** Share of the resolved trades with a profit; null without resolved trades. */
   readonly winRate: number | null;
-  /** Sum of the daily profits in USD. Open trades are valued at their last mark. */
+  /** Sum of the daily profits in USD. Open trades are valued at their last mark, today at the last price. */
   readonly totalPnlUsd: number;
   /** Profit of the resolved trades in percent of their cost; null without resolved trades. */
   readonly roiPct: number | null;

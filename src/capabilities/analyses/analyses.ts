@@ -10,11 +10,9 @@ import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { OpenWorkerPool } from "../../ports/worker-pool.ts";
 import { ANALYSIS_WORKER } from "./compute.ts";
-import { CurrentEstimates } from "./current-estimates.ts";
 import { createHouseJob } from "./house-job.ts";
 import { LatestEstimates } from "./latest-estimates.ts";
-import type { MarketViews } from "./market-views.ts";
-import type { CurrentEstimate, ResearchRunner, StoredAnalysis } from "./model.ts";
+import { type LatestEstimate, type ResearchRunner, STALE_MS_MAX, type StoredAnalysis } from "./model.ts";
 import { createRunPerformer } from "./perform-run.ts";
 import type { QueueLimits } from "./run-queries.ts";
 import { RunWorker } from "./run-worker.ts";
@@ -39,7 +37,7 @@ export interface AnalysisPorts {
   readonly venues: readonly VenueId[];
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
-  readonly views: MarketViews;
+  readonly views: { viewOf(market: BoardMarket, asOf: number): Promise<MarketView> };
   /** Null if no language model is configured; all analyses are then light. */
   readonly researchRunner: ResearchRunner | null;
   /** Whether this node runs analyses. Other nodes only queue and read them. */
@@ -62,7 +60,6 @@ export function createAnalyses(ports: AnalysisPorts) {
   const queue = ports.jobs.open(QUEUE_NAME);
   const runs = createRuns({ ...ports, queue, requestedType: researchRunner === null ? "light" : "full" });
   const latest = new LatestEstimates(ports);
-  const estimates = new CurrentEstimates({ ...ports, latest });
   const engine = ports.openWorkerPool<MarketView, Analysis | null>(ANALYSIS_WORKER);
   let onCompleted: CompletionObserver = async () => {};
   const perform = createRunPerformer({
@@ -73,18 +70,19 @@ export function createAnalyses(ports: AnalysisPorts) {
     ...{ database, clock, log, queue, perform, concurrency },
     announceEvents: () => eventLog.announce(),
   });
-  const houseJob = createHouseJob({ ...ports, latest, estimates, request: runs.requestForHouse });
+  const houseJob = createHouseJob({ ...ports, latest, request: runs.requestForHouse });
+  /** Returns the latest estimate of a market; null if there is none of the last 72 hours. */
+  const latestOf = ({ listing }: BoardMarket): LatestEstimate | null => {
+    const found = latest.find(listing.venue, listing.marketId);
+    return found === null || clock.now() - found.analysedAt > STALE_MS_MAX ? null : found;
+  };
   return {
-    service: createAnalysesService({ database, board, runs, latest, estimates, getMarket: ports.getMarket }),
-    /** What the latest analysis of each market adds to its price, in memory. */
+    service: createAnalysesService({ database, board, clock, runs, getMarket: ports.getMarket }),
+    /** The latest estimate of each market, in memory. */
     latest,
-    /**
-     * Our estimate of a market at its current price. Null if there is none, if it has expired, and if the market has a result
-     * or no price. Reads memory only.
-     */
-    estimateOf: (market: BoardMarket): CurrentEstimate | null => estimates.find(market),
-    /** The probability of `estimateOf`. */
-    probabilityOf: (market: BoardMarket): number | null => estimates.find(market)?.probability ?? null,
+    latestOf,
+    /** The latest probability of a market, in [0.0001, 0.9999]; null if there is none of the last 72 hours. */
+    probabilityOf: (market: BoardMarket): number | null => latestOf(market)?.probability ?? null,
     houseJob,
     /** Calls `observer` with each analysis that this node completes, and logs its failures. Replaces the previous observer. */
     observeCompletions(observer: CompletionObserver): void {

@@ -70,18 +70,17 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
               ...market,
               analysis_id: nullableString("Id of the latest analysis. Null if there is none."),
               model_probability: nullableProbability(
-                "Our estimate of the probability of YES at `market_price`. Null without an analysis, or if it has expired.",
+                "Our estimate of the probability of YES. Null without an analysis.",
               ),
-              model_probability_at: nullableTimestamp("Time of `model_probability`. Null without one."),
               edge: nullableNumber({
                 minimum: -1,
                 maximum: 1,
-                description: "`model_probability` minus `market_price`. Null without an estimate.",
+                description: "Estimate minus price, both at the time of the analysis. Null without an analysis.",
               }),
-              confidence: nullableProbability("Confidence of the estimate. Null without one."),
+              confidence: nullableProbability("Confidence of the analysis. Null without an analysis."),
               recommendation: nullableOneOf(
                 RECOMMENDATIONS,
-                "What the estimate recommends at the current price. Null without an estimate.",
+                "Recommendation of the analysis. Null without an analysis.",
               ),
               analyzed_at: nullableTimestamp("Time of the analysis. Null without an analysis."),
               freshness: nullableOneOf(FRESHNESS, "Freshness of the analysis. Null without an analysis."),

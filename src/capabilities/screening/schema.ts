@@ -5,7 +5,6 @@ import {
   nullableOneOf,
   nullableProbability,
   nullableString,
-  nullableTimestamp,
   oneOf,
   timestamp,
   type VenueIds,
@@ -117,18 +116,13 @@ const screenedMarket = (all: readonly string[]) =>
       cached_edge: nullableNumber({
         minimum: -1,
         maximum: 1,
-        description: "`model_probability` minus `yes_price`. Null without an analysis, or if it has expired.",
+        description: "Edge of the market's latest analysis. Null without one of the last 72 hours.",
       }),
-      model_probability: nullableProbability(
-        "Our estimate of the probability of YES at `yes_price`. Null without an analysis, or if it has expired.",
-      ),
-      model_probability_at: nullableTimestamp("Time of `model_probability`. Null without one."),
       cached_confidence: nullableProbability(
-        "Confidence of our estimate. Null without an analysis, or if it has expired.",
+        "Confidence of the market's latest analysis. Null without one of the last 72 hours.",
       ),
       cached_recommendation: nullableString({
-        description:
-          "What the estimate recommends at the current price. Null without an analysis, or if it has expired.",
+        description: "Recommendation of the market's latest analysis. Null without one of the last 72 hours.",
       }),
       action: oneOf(ACTIONS, {
         description: `\`analyze\` from a score of ${ANALYZE_SCORE_MIN}, \`watch\` from ${WATCH_SCORE_MIN}, else \`skip\`.`,

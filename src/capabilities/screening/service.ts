@@ -15,18 +15,16 @@ export interface ScreeningPorts {
   readonly clock: Clock;
   /** Returns the last hour of a market, or null if it is unknown. */
   readonly findLastHour: (market: BoardMarket) => LastHour | null;
-  /** Returns our estimate of a market at its current price, or null if there is none. */
-  readonly estimateOf: (market: BoardMarket) => CachedEstimate | null;
+  /** Returns the main figures of the market's latest analysis, or null if there is none. */
+  readonly latestAnalysisOf: (market: BoardMarket) => CachedAnalysis | null;
 }
 
-/** The main figures of an estimate. */
-export interface CachedEstimate {
-  /** Unix milliseconds. */
-  readonly at: number;
+/** The main figures of an analysis. */
+export interface CachedAnalysis {
   /** In [0, 1]. */
   readonly probability: number;
-  /** `probability` minus the displayed price. */
-  readonly edge: number;
+  /** Price at the time of the analysis, in [0, 1]. */
+  readonly marketPrice: number;
   /** In [0, 1]. */
   readonly confidence: number;
   readonly recommendation: string;
@@ -46,13 +44,13 @@ export interface ScreenedMarket {
   /** Price minus the price an hour ago. */
   readonly priceVelocity1h: number | null;
   readonly action: Action;
-  readonly estimate: CachedEstimate | null;
+  readonly analysis: CachedAnalysis | null;
 }
 
 export type ScreeningService = ReturnType<typeof createScreeningService>;
 
 /** Screens the active markets of the board. Create it before the board is filled: it follows every change of the board. */
-export function createScreeningService({ board, clock, findLastHour, estimateOf }: ScreeningPorts) {
+export function createScreeningService({ board, clock, findLastHour, latestAnalysisOf }: ScreeningPorts) {
   const columns = new ScoreColumns();
   board.observe(columns);
 
@@ -72,7 +70,7 @@ export function createScreeningService({ board, clock, findLastHour, estimateOf 
       spread: spreadOf(market),
       priceVelocity1h: priceMove(market.yesPrice, lastHour?.yesPriceBefore ?? null),
       action: actionOf(score),
-      estimate: estimateOf(market),
+      analysis: latestAnalysisOf(market),
     };
   };
 

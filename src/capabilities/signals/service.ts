@@ -2,7 +2,6 @@ import type { BoardMarket } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
 import { acceptsOrders, openCloseTime, openResolutionTime } from "../../domain/close-time.ts";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
-import { yesPrice } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { Clock } from "../../ports/clock.ts";
 import {
@@ -40,7 +39,7 @@ const SHADOW_SIZING: SizingOptions = {
 
 export interface SignalPorts extends FindMarketPorts {
   readonly clock: Pick<Clock, "now" | "sleep">;
-  readonly analyses: Pick<AnalysesService, "analyse" | "latest" | "move" | "getStatus">;
+  readonly analyses: Pick<AnalysesService, "analyse" | "latest" | "freshnessNow" | "getStatus">;
   /**
    * Returns the current order book, or null if the market has none.
    *
@@ -60,19 +59,14 @@ export function createSignalsService(ports: SignalPorts) {
   const { clock, analyses } = ports;
   const stopped = new AbortController();
 
-  /**
-   * Reads the current book, which a stream tracks or which was requested within the last seconds. The estimate and the price
-   * are those of this book.
-   */
+  /** Decides with the current book, which a stream tracks or which was requested within the last seconds. */
   const readInputs = async (
     market: BoardMarket,
     stored: StoredAnalysis,
     answer: PreparedSignal["answer"],
   ): Promise<PreparedSignal> => {
     const book = isOpen(market, clock.now()) ? await ports.readBook(market) : null;
-    const now = clock.now();
-    const current = book === null ? market : quoteBook(market, book, now);
-    return { market: current, stored: analyses.move(stored, current), book, answer, now };
+    return { market, stored, book, answer, now: clock.now() };
   };
 
   const decide = (prepared: PreparedSignal, sizing: SizingOptions): Signal =>
@@ -87,7 +81,8 @@ export function createSignalsService(ports: SignalPorts) {
     if (isForced) return null;
     const { venue, marketId } = market.listing;
     const stored = await analyses.latest(venue, marketId);
-    return stored === null || analyses.move(stored, market).freshness === "expired" ? null : stored;
+    if (stored === null || !isUsable(stored) || analyses.freshnessNow(stored) === "expired") return null;
+    return stored;
   };
 
   /** Waits until a run has ended. Returns false on a timeout, if the caller disconnects, and if the service stops. */
@@ -109,8 +104,7 @@ export function createSignalsService(ports: SignalPorts) {
     const { market, answer } = await findMarket(ports, request);
     const { venue, marketId } = market.listing;
     const stored = await findAnalysis(market, request.isForced);
-    const prepared = stored === null ? null : await readInputs(market, stored, answer);
-    if (prepared !== null && prepared.stored.freshness !== "expired") return { kind: "ready", prepared };
+    if (stored !== null) return { kind: "ready", prepared: await readInputs(market, stored, answer) };
     assertTradable(market, clock.now());
     const { customerId, isForced, waits, signal } = request;
     const run = { market, ...(await analyses.analyse(venue, marketId, { customerId, isForced })) };
@@ -159,6 +153,8 @@ export function createSignalsService(ports: SignalPorts) {
       await enter(await readInputs(market, stored, null), false);
     },
 
+    freshnessOf: (stored: StoredAnalysis) => analyses.freshnessNow(stored),
+
     /** Ends all waiting calls, so that a shutdown does not take five minutes. */
     stop(): void {
       stopped.abort();
@@ -183,22 +179,12 @@ function assertTradable({ listing, updatedAt }: BoardMarket, now: number): void 
   ]);
 }
 
-/** The market with the best prices of a book; unchanged if the book has no price. */
-function quoteBook(market: BoardMarket, { bids, asks }: OrderBook, now: number): BoardMarket {
-  const [bid, ask] = [bids[0] ?? null, asks[0] ?? null];
-  const quote = {
-    ...market.quote,
-    bid: bid?.price ?? null,
-    bidSize: bid?.size ?? null,
-    ask: ask?.price ?? null,
-    askSize: ask?.size ?? null,
-  };
-  const price = yesPrice(quote);
-  return price === null ? market : { ...market, quote, yesPrice: price, updatedAt: now };
-}
+/** Returns whether an analysis has the uncertainty that a size depends on. Analyses of earlier versions lack it. */
+const isUsable = ({ result: { analysis } }: StoredAnalysis): boolean =>
+  Number.isFinite(analysis.standardError) && Number.isFinite(analysis.dailyMove);
 
 function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boolean): SignalInput {
-  const { listing } = market;
+  const { listing, yesPrice } = market;
   const { analysis } = stored.result;
   return {
     now,
@@ -213,7 +199,7 @@ function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boo
       minOrderContracts: null,
       contractStep: null,
     },
-    yesPrice: analysis.marketPrice,
+    yesPrice: yesPrice ?? analysis.marketPrice,
     book: book === null ? null : { at: now, bids: book.bids, asks: book.asks },
   };
 }

@@ -149,6 +149,74 @@ eachDatabase("a day is closed two minutes after its end, with the board's price 
   await assertVerified(harness, 1, 2);
 });
 
+eachDatabase(
+  "on the current day open trades are valued at the last price, and the verification computes the same profit",
+  async (db) => {
+    const harness = openShadowBook(db);
+    const { book, board, clock, list, performance, price, goTo } = harness;
+    await list([sampleMarket("m")]);
+    const quote = (bid: number) =>
+      board.restore(sampleMarket("m", { quote: { bid, ask: bid + 0.02, receivedAt: clock.now() } }), 1);
+    await book.enter(sampleEntry());
+    for (const [bid, pnl] of [
+      [0.59, 18],
+      [0.29, -12],
+    ] as const) {
+      await clock.advance(60_000);
+      quote(bid);
+      await book.run();
+      const { report } = await performance.refresh();
+      assert.deepEqual([report.performance.totalPnlUsd, report.days.map(({ pnlUsd }) => pnlUsd)], [pnl, [pnl]]);
+      const { openDays, pnlUsd, mismatches } = await book.verify();
+      assert.deepEqual([openDays, pnlUsd, mismatches], [report.days, pnl, []]);
+    }
+    await price(0, 0.45);
+    await goTo(1, 1);
+    quote(0.79);
+    await book.run();
+    assert.deepEqual(await profitsOf(harness), [3], "the closed day has the price at its end");
+    const { report } = await performance.refresh();
+    assert.deepEqual(
+      report.days.map(({ date, pnlUsd }) => [date, pnlUsd]),
+      [
+        ["2026-11-21", 3],
+        ["2026-11-22", 0],
+      ],
+      "the store has a price, so the board is not asked",
+    );
+    await assertVerified(harness, 1, 1);
+  },
+);
+
+eachDatabase(
+  "the verification covers a day that has ended and is not closed, and trades of clocks that are ahead",
+  async (db) => {
+    const harness = openShadowBook(db);
+    const { book, board, clock, list, settle, goTo, performance } = harness;
+    for (const [index, marketId] of ["m", "n"].entries()) {
+      await list([sampleMarket(marketId)]);
+      board.restore(sampleMarket(marketId, { quote: { bid: 0.49, ask: 0.51 } }), index + 1);
+    }
+    await book.enter(sampleEntry());
+    await book.run();
+    await goTo(1, 0);
+    await clock.advance(60_000);
+    await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n", at: clock.now() + 86_400_000 }));
+    await settle(YES);
+    await book.run();
+    const { report } = await performance.refresh();
+    assert.deepEqual(
+      report.days.map(({ pnlUsd, enteredTrades, resolvedTrades }) => [pnlUsd, enteredTrades, resolvedTrades]),
+      [
+        [8, 1, 0],
+        [58, 1, 1],
+      ],
+    );
+    const { openDays, mismatches } = await book.verify();
+    assert.deepEqual([openDays, mismatches], [report.days, []]);
+  },
+);
+
 eachDatabase("a settlement is never recorded before an entry or in a closed day, for any clock errors", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, settle, goTo, clock } = harness;
@@ -199,7 +267,7 @@ eachDatabase(
     );
     await db.query("update shadow_book set sealed_day = (select max(day) from shadow_days)");
     harness.clock.jumpWallClock(401 * DAY_MS);
-    assert.equal(await book.deleteOldMarks(), 2);
+    assert.equal(await book.deleteOldMarks(), 3);
     assert.deepEqual(await db.query("select market_id from shadow_marks group by market_id"), [{ market_id: "n" }]);
     await assertVerified(harness, 2, 402);
     await book.run();

@@ -4,15 +4,23 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { readPricesAt } from "../../storage/index.ts";
 import { utcDate } from "../../trading/index.ts";
-import { deleteMarks, insertDay, insertMarks, sealDay, selectOpenMarkets, selectProgress } from "./day-queries.ts";
-import { computeClosedDay, startOfNextDay } from "./day-totals.ts";
+import {
+  deleteMarks,
+  insertDay,
+  replaceMarks,
+  sealDay,
+  selectOpenMarkets,
+  selectProgress,
+  updateMarkedAt,
+} from "./day-queries.ts";
+import { computeDay, startOfNextDay, wholeDay } from "./day-totals.ts";
 import type { MarketId } from "./model.ts";
 import { lockBook } from "./trade-queries.ts";
 
 const DAY_MS = 86_400_000;
 /** Delay between the end of a day and its closing, in which the last entries and ticks of the day are stored. */
 const CLOSE_DELAY_MS = 2 * 60_000;
-/** If no price is stored, the current price of the board is used as the mark, at most this long after midnight. */
+/** If no price is stored, the current price of the board is used as the mark, at most this long after the time of the mark. */
 const BOARD_PRICE_AGE_MS_MAX = 10 * 60_000;
 const MARKETS_PER_PAGE = 500;
 /** Marks of settled markets are deleted after this number of days. */
@@ -34,23 +42,28 @@ export const marksKeptSince = (now: number): string => utcDate(now - MARK_DAYS *
 
 /** Closes the days of the shadow book in order. Several nodes may run it at the same time. */
 export function createDayCloser({ database, board, clock, isStopping }: CloseDayPorts) {
-  /** Stores the prices of all markets with open trades at the end of a day. */
-  const writeMarks = async (date: string): Promise<void> => {
-    const endAt = startOfNextDay(date);
+  /**
+   * Stores the prices of all markets with open trades at a time as the marks of a day: at its end, or earlier for the
+   * current day. Returns the number of changed marks.
+   */
+  const writeMarks = async (date: string, at: number): Promise<number> => {
+    // The clocks of the nodes differ, so on the current day an open trade can have a time after now.
+    const openAt = at < startOfNextDay(date) ? Number.MAX_SAFE_INTEGER : at;
+    let changes = 0;
     let after: MarketId = { venue: "", marketId: "" };
     for (;;) {
-      const markets = await selectOpenMarkets(database, endAt, after, MARKETS_PER_PAGE);
+      const markets = await selectOpenMarkets(database, openAt, after, MARKETS_PER_PAGE);
       const last = markets.at(-1);
-      if (last === undefined || isStopping()) return;
-      const prices = await readPricesAt(database, markets, endAt);
-      const isRecent = clock.now() - endAt <= BOARD_PRICE_AGE_MS_MAX;
-      const marks = markets.flatMap(({ venue, marketId }, index) => {
+      if (last === undefined || isStopping()) return changes;
+      const prices = await readPricesAt(database, markets, at);
+      const isRecent = clock.now() - at <= BOARD_PRICE_AGE_MS_MAX;
+      const marks = markets.map(({ venue, marketId }, index) => {
         const yesPrice = prices[index] ?? (isRecent ? board.find(venue, marketId)?.yesPrice : null) ?? null;
-        return yesPrice === null ? [] : [{ venue, marketId, yesPrice }];
+        return { venue, marketId, yesPrice };
       });
-      await database.transaction(async (transaction) => {
+      changes += await database.transaction(async (transaction) => {
         const sealedDay = await lockBook(transaction);
-        if (sealedDay === null || sealedDay < date) await insertMarks(transaction, date, marks);
+        return sealedDay === null || sealedDay < date ? replaceMarks(transaction, date, marks) : 0;
       });
       after = last;
       await clock.yieldToEventLoop();
@@ -63,12 +76,12 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
     const date = utcDate(lastClosedDay === null ? firstTradeAt : startOfNextDay(lastClosedDay));
     if (clock.now() < startOfNextDay(date) + CLOSE_DELAY_MS) return false;
     if (sealedDay === null || sealedDay < date) {
-      await writeMarks(date);
+      await writeMarks(date, startOfNextDay(date));
       if (isStopping()) return false;
       await database.transaction((transaction) => sealDay(transaction, date));
     }
     // Nothing can be added to a sealed day, so every node computes the same totals, even after a crash.
-    await insertDay(database, await computeClosedDay(database, date));
+    await insertDay(database, await computeDay(database, wholeDay(date)));
     return true;
   };
 
@@ -78,6 +91,11 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
       let count = 0;
       while (!isStopping() && (await closeNext())) count += 1;
       return count;
+    },
+    /** Values the open trades at the last prices. The marks of the current day are replaced until the day is closed. */
+    async markOpenTrades(): Promise<void> {
+      const now = Math.round(clock.now());
+      if ((await writeMarks(utcDate(now), now)) > 0) await updateMarkedAt(database, now);
     },
     /** Deletes the marks from more than 400 days ago of markets that were settled more than 400 days ago. Returns how many. */
     async deleteOldMarks(): Promise<number> {

@@ -34,19 +34,36 @@ export function selectOpenMarkets(database: Database, at: number, after: MarketI
   );
 }
 
-/** Inserts the marks of a day, unless the day is sealed or they exist. The transaction must have locked the book. */
-export async function insertMarks(
+/**
+ * Replaces the marks of markets for a day, which must not be sealed. A market without a price has no mark. Returns the
+ * number of changed marks. The transaction must have locked the book.
+ */
+export async function replaceMarks(
   transaction: Transaction,
   date: string,
-  marks: readonly (MarketId & { readonly yesPrice: number })[],
-): Promise<void> {
-  await transaction.query(
+  marks: readonly (MarketId & { readonly yesPrice: number | null })[],
+): Promise<number> {
+  const priced = marks.filter(({ yesPrice }) => yesPrice !== null);
+  const unpriced = marks.filter(({ yesPrice }) => yesPrice === null);
+  const replaced = await transaction.query(
     `insert into shadow_marks (day, venue, market_id, yes_price)
      select $3::date, venue, market_id, yes_price
      from unnest($1::text[], $2::text[], $4::float8[]) as mark (venue, market_id, yes_price)
-     on conflict do nothing`,
-    [...marketColumns(marks), date, marks.map(({ yesPrice }) => yesPrice)],
+     on conflict (venue, market_id, day) do update set yes_price = excluded.yes_price
+     where shadow_marks.yes_price <> excluded.yes_price returning 1`,
+    [...marketColumns(priced), date, priced.map(({ yesPrice }) => yesPrice)],
   );
+  const removed = await transaction.query(
+    `delete from shadow_marks using unnest($1::text[], $2::text[]) as mark (venue, market_id)
+     where shadow_marks.venue = mark.venue and shadow_marks.market_id = mark.market_id and day = $3::date returning 1`,
+    [...marketColumns(unpriced), date],
+  );
+  return replaced.length + removed.length;
+}
+
+/** Stores when the marks of the current day changed. @param at  Unix milliseconds */
+export async function updateMarkedAt(database: Database, at: number): Promise<void> {
+  await database.query(`update shadow_book set marked_at = ${time("$1")}`, [at]);
 }
 
 /** Seals a day: nothing can be added to it or to an earlier day afterwards. Idempotent. */
@@ -73,49 +90,71 @@ const settlementSql = (until: string) => `
    where s.venue = changed.venue and s.market_id = changed.market_id and s.recorded_at < ${until}
    order by settlement_id desc limit 1)`;
 
+/** A day, and the part of it that totals cover. Times are Unix milliseconds. */
+export interface Period {
+  readonly date: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Selects `DayMarket`s. `changed` is a query of markets. Parameters: $1 date, $2 start and $3 end of the period. */
+const selectDayMarketsOf = (changed: string) => `
+  select changed.venue, changed.market_id as "marketId", ${dateText("earlier.day")} as "previousMarkDay",
+    earlier.yes_price as "previousYesPrice", mark.yes_price as "yesPrice",
+    coalesce(before.is_settled, false) as "isSettledBefore", before.value as "valueBefore",
+    coalesce(final.is_settled, false) as "isSettled", final.value
+  from (${changed}) as changed
+  left join lateral (
+    select day, yes_price from shadow_marks as m
+    where m.venue = changed.venue and m.market_id = changed.market_id and m.day < $1::date
+    order by day desc limit 1
+  ) as earlier on true
+  left join shadow_marks as mark
+    on mark.venue = changed.venue and mark.market_id = changed.market_id and mark.day = $1::date
+  left join lateral ${settlementSql(time("$2"))} as before on true
+  left join lateral ${settlementSql(time("$3"))} as final on true
+  order by changed.venue, changed.market_id`;
+
+/** Each part is limited, so that a page reads little more of an index than it returns. */
+const CHANGED_PAGE = `
+  select * from (
+    select distinct venue, market_id from market_settlements as s
+    where recorded_at >= ${time("$2")} and (venue, market_id) > ($4::text, $5::text)
+      and exists (select from shadow_trades as t where t.venue = s.venue and t.market_id = s.market_id)
+    order by venue, market_id limit $6::int8
+  ) as settled
+  union select * from (
+    select distinct venue, market_id from shadow_trades
+    where settled_at is null and (venue, market_id) > ($4::text, $5::text) order by venue, market_id limit $6::int8
+  ) as open
+  order by venue, market_id limit $6::int8`;
+
 /**
- * Selects one page of the markets whose trades may change in value during a day: markets with a settlement since the start
- * of the day and, for a day to be closed, markets with open trades. The page begins after a market.
- *
- * @param range  Unix milliseconds
+ * Selects one page of the markets whose trades may change in value during a period: markets with a settlement since its
+ * start, and markets with open trades. The page begins after a market.
  */
 export function selectDayMarkets(
   database: Database,
-  { date, fromMs, toMs }: { readonly date: string; readonly fromMs: number; readonly toMs: number },
-  { after, limit, withOpen }: { readonly after: MarketId; readonly limit: number; readonly withOpen: boolean },
+  { date, fromMs, toMs }: Period,
+  { after, limit }: { readonly after: MarketId; readonly limit: number },
 ): Promise<DayMarket[]> {
-  // Each part is limited, so that a page reads little more of an index than it returns.
-  const open = `union select * from (
-    select distinct venue, market_id from shadow_trades
-    where settled_at is null and (venue, market_id) > ($1::text, $2::text) order by venue, market_id limit $6::int8
-  ) as open`;
-  return database.query<DayMarket & Record<string, unknown>>(
-    `select changed.venue, changed.market_id as "marketId", ${dateText("earlier.day")} as "previousMarkDay",
-       earlier.yes_price as "previousYesPrice", mark.yes_price as "yesPrice",
-       coalesce(before.is_settled, false) as "isSettledBefore", before.value as "valueBefore",
-       coalesce(final.is_settled, false) as "isSettled", final.value
-     from (
-       select * from (
-         select distinct venue, market_id from market_settlements as s
-         where recorded_at >= ${time("$4")} and (venue, market_id) > ($1::text, $2::text)
-           and exists (select from shadow_trades as t where t.venue = s.venue and t.market_id = s.market_id)
-         order by venue, market_id limit $6::int8
-       ) as settled
-       ${withOpen ? open : ""}
-       order by venue, market_id limit $6::int8
-     ) as changed
-     left join lateral (
-       select day, yes_price from shadow_marks as m
-       where m.venue = changed.venue and m.market_id = changed.market_id and m.day < $3::date
-       order by day desc limit 1
-     ) as earlier on true
-     left join shadow_marks as mark
-       on mark.venue = changed.venue and mark.market_id = changed.market_id and mark.day = $3::date
-     left join lateral ${settlementSql(time("$4"))} as before on true
-     left join lateral ${settlementSql(time("$5"))} as final on true
-     order by changed.venue, changed.market_id`,
-    [after.venue, after.marketId, date, fromMs, toMs, limit],
-  );
+  return database.query<DayMarket & Record<string, unknown>>(selectDayMarketsOf(CHANGED_PAGE), [
+    ...[date, fromMs, toMs],
+    ...[after.venue, after.marketId, limit],
+  ]);
+}
+
+/** Selects the same values of the given markets. */
+export function selectGivenDayMarkets(
+  transaction: Transaction,
+  { date, fromMs, toMs }: Period,
+  markets: readonly MarketId[],
+): Promise<DayMarket[]> {
+  const given = "select venue, market_id from unnest($4::text[], $5::text[]) as given (venue, market_id)";
+  return transaction.query<DayMarket & Record<string, unknown>>(selectDayMarketsOf(given), [
+    ...[date, fromMs, toMs],
+    ...marketColumns(markets),
+  ]);
 }
 
 /** Selects the trades of markets that were entered before a time. */
@@ -149,33 +188,23 @@ export function selectDays(database: Database): Promise<DayTotals[]> {
   );
 }
 
-/** Selects the number of open trades that were entered in a period, and the sum of their fees in USD. */
-export async function selectOpenEntries(
-  database: Database,
-  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): Promise<{ readonly count: number; readonly feesUsd: number }> {
-  const [row] = await database.query<{ count: number; feesUsd: number }>(
-    `select count(*)::int4 as count, coalesce(sum(fee_usd), 0)::float8 as "feesUsd"
-     from shadow_trades where entered_at >= ${time("$1")} and entered_at < ${time("$2")} and settled_at is null`,
-    [fromMs, toMs],
-  );
-  return row ?? { count: 0, feesUsd: 0 };
-}
-
 /** If all fields are unchanged, the shadow book is unchanged. */
 export interface BookVersion {
   readonly lastTrade: number;
   readonly lastSettlement: number;
   readonly lastClosedDay: string | null;
+  /** When the marks of the current day changed, Unix milliseconds; null before the first one. */
+  readonly markedAt: number | null;
 }
 
 export async function selectVersion(database: Database): Promise<BookVersion> {
   const [row] = await database.query<BookVersion & Record<string, unknown>>(
     `select (select coalesce(max(trade_id), 0) from shadow_trades) as "lastTrade",
        (select coalesce(max(settlement_id), 0) from market_settlements) as "lastSettlement",
-       (select ${dateText("max(day)")} from shadow_days) as "lastClosedDay"`,
+       (select ${dateText("max(day)")} from shadow_days) as "lastClosedDay",
+       (select ${millis("marked_at")} from shadow_book) as "markedAt"`,
   );
-  return row ?? { lastTrade: 0, lastSettlement: 0, lastClosedDay: null };
+  return row ?? { lastTrade: 0, lastSettlement: 0, lastClosedDay: null, markedAt: null };
 }
 
 /**

@@ -1,61 +1,68 @@
 import type { Database } from "../../ports/database.ts";
-import { type DayTotals, marketKey, profitOf, startOfUtcDate, sumUsd, type Valuation } from "../../trading/index.ts";
-import { type DayMarket, selectDayMarkets, selectOpenEntries, selectTradesBefore } from "./day-queries.ts";
+import {
+  type DayTotals,
+  marketKey,
+  profitOf,
+  startOfUtcDate,
+  sumUsd,
+  utcDate,
+  type Valuation,
+} from "../../trading/index.ts";
+import { type DayMarket, type Period, selectDayMarkets, selectTradesBefore } from "./day-queries.ts";
 import type { MarketId, StoredTrade } from "./model.ts";
 
 const DAY_MS = 86_400_000;
 /** A market has at most one trade per analysis and side, so about 10,000 in 400 days. */
 const MARKETS_PER_PAGE = 20;
 
-/** A day, and the period that its totals cover. Times are Unix milliseconds. */
-interface Period {
-  readonly date: string;
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
 /** Returns the end of a UTC day in Unix milliseconds. @param date  YYYY-MM-DD */
 export const startOfNextDay = (date: string): number => startOfUtcDate(date) + DAY_MS;
 
-/** Computes the totals of a sealed day from its trades, marks and settlements. */
-export function computeClosedDay(database: Database, date: string): Promise<DayTotals> {
-  const period = { date, fromMs: startOfUtcDate(date), toMs: startOfNextDay(date) };
-  return sumMarkets(database, period, true);
+/** Returns the whole of a UTC day. @param date  YYYY-MM-DD */
+export const wholeDay = (date: string): Period => ({ date, fromMs: startOfUtcDate(date), toMs: startOfNextDay(date) });
+
+/**
+ * Returns the days that are not closed, up to the current one. A day is closed minutes after its end. The clocks of the
+ * nodes differ, so an event can have a time after the current day. It counts on the current day.
+ *
+ * @param lastClosedDay  YYYY-MM-DD; null if no day is closed
+ * @param now  Unix milliseconds
+ */
+export function listOpenDays(lastClosedDay: string | null, firstTradeAt: number, now: number): Period[] {
+  const periods: Period[] = [];
+  const firstDay = lastClosedDay === null ? startOfUtcDate(utcDate(firstTradeAt)) : startOfNextDay(lastClosedDay);
+  for (let fromMs = firstDay; fromMs <= now; fromMs += DAY_MS) {
+    const isLast = fromMs + DAY_MS > now;
+    periods.push({ date: utcDate(fromMs), fromMs, toMs: isLast ? Number.MAX_SAFE_INTEGER : fromMs + DAY_MS });
+  }
+  return periods;
 }
 
-/** Computes the totals of a day that is not closed, from new fees and settlements. Open trades keep their last value. */
-export async function computeOpenPeriod(database: Database, period: Period): Promise<DayTotals> {
-  const settled = await sumMarkets(database, period, false);
-  const { count, feesUsd } = await selectOpenEntries(database, period);
-  return {
-    ...settled,
-    pnlUsd: sumUsd([settled.pnlUsd, -feesUsd]),
-    enteredTrades: settled.enteredTrades + count,
-  };
-}
-
-async function sumMarkets(database: Database, period: Period, withOpen: boolean): Promise<DayTotals> {
-  let totals = { pnlUsd: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 };
+/** Computes the totals of a day from its trades, marks and settlements. Those of a sealed day are final. */
+export async function computeDay(database: Database, period: Period): Promise<DayTotals> {
+  let totals = EMPTY_TOTALS;
   let after: MarketId = { venue: "", marketId: "" };
   for (;;) {
-    const markets = await selectDayMarkets(database, period, { after, limit: MARKETS_PER_PAGE, withOpen });
+    const markets = await selectDayMarkets(database, period, { after, limit: MARKETS_PER_PAGE });
     const last = markets.at(-1);
     if (last === undefined) return { date: period.date, ...totals };
-    const byId = new Map(markets.map((market) => [marketKey(market), market]));
     const trades = await selectTradesBefore(database, markets, period.toMs);
-    totals = addTrades(totals, trades, byId, period);
+    totals = addTrades(totals, trades, markets, period);
     after = last;
   }
 }
 
-type Totals = Omit<DayTotals, "date">;
+export type Totals = Omit<DayTotals, "date">;
+export const EMPTY_TOTALS: Totals = { pnlUsd: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 };
 
-function addTrades(
+/** Adds trades to the totals of a period. @param dayMarkets  among them the market of each trade */
+export function addTrades(
   totals: Totals,
   trades: readonly StoredTrade[],
-  markets: ReadonlyMap<string, DayMarket>,
+  dayMarkets: readonly DayMarket[],
   { fromMs, toMs }: Period,
 ): Totals {
+  const markets = new Map(dayMarkets.map((market) => [marketKey(market), market]));
   const changes = [totals.pnlUsd];
   let { enteredTrades, resolvedTrades, wonTrades } = totals;
   for (const trade of trades) {

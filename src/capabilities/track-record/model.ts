@@ -14,6 +14,19 @@ export interface MarketId {
   readonly marketId: string;
 }
 
+/** The record of the trades that nobody requested: what the signals of the scheduled analyses would have earned. */
+export interface ScheduledReport {
+  readonly totalTrades: number;
+  readonly resolvedTrades: number;
+  readonly markets: number;
+  readonly questions: number;
+  readonly totalPnlUsd: number;
+  /** All three are null without resolved trades. */
+  readonly winRate: number | null;
+  readonly roiPct: number | null;
+  readonly averageEdge: number | null;
+}
+
 /** Performance of a book of trades, and the days that it is computed from. */
 export interface BookReport {
   readonly performance: Performance;
@@ -23,6 +36,8 @@ export interface BookReport {
   readonly markets?: number;
   /** Independent questions of the resolved trades: markets that ask the same one count once. Omitted if unknown. */
   readonly questions?: number;
+  /** The same record without the requested trades; omitted if the book has no such distinction. */
+  readonly scheduled?: ScheduledReport;
   /** Unix milliseconds; null without trades, omitted if unknown. */
   readonly firstTradeAt?: number | null;
   /** Whether older trades exist that were not read; omitted if there cannot be any. */
@@ -58,8 +73,11 @@ export interface Mismatch {
 /** Result of a verification of the shadow book. */
 export interface Verification {
   readonly trades: number;
+  /** Closed days. */
   readonly days: number;
-  /** Sum of the recomputed days in USD. */
+  /** The recomputed days that are not closed, the current one last. */
+  readonly openDays: readonly DayTotals[];
+  /** Sum of the recomputed days in USD, those that are not closed included. */
   readonly pnlUsd: number;
   readonly mismatchCount: number;
   /** At most the first 100. */

@@ -2,14 +2,18 @@ import { BackgroundJobs } from "../../ingest/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import { type DayTotals, startOfUtcDate, summarise, utcDate } from "../../trading/index.ts";
+import { type BookTotals, summarise, sumUsd, utcDate } from "../../trading/index.ts";
 import { readQuestions } from "../questions/index.ts";
 import { selectDays, selectProgress, selectVersion } from "./day-queries.ts";
-import { computeOpenPeriod, startOfNextDay } from "./day-totals.ts";
-import type { BookReport, TimedReport } from "./model.ts";
-import { selectResolvedMarkets, selectResolvedTotals } from "./total-queries.ts";
+import { computeDay, listOpenDays } from "./day-totals.ts";
+import type { BookReport, ScheduledReport, TimedReport } from "./model.ts";
+import {
+  type RequestedTotals,
+  selectRequestedTotals,
+  selectResolvedMarkets,
+  selectResolvedTotals,
+} from "./total-queries.ts";
 
-const DAY_MS = 86_400_000;
 const REFRESH_PAUSE_MS = 60_000;
 
 export interface PerformancePorts {
@@ -69,30 +73,49 @@ async function buildReport(database: Database, now: number): Promise<BookReport>
   const { markets, ...resolved } = await selectResolvedTotals(database);
   const closed = await selectDays(database);
   const { firstTradeAt } = await selectProgress(database);
-  const open = firstTradeAt === null ? [] : await computeOpenDays(database, closed, firstTradeAt, now);
-  const days = [...closed, ...open];
+  const days = [...closed];
+  if (firstTradeAt !== null)
+    for (const period of listOpenDays(closed.at(-1)?.date ?? null, firstTradeAt, now))
+      days.push(await computeDay(database, period));
   const entered = days.reduce((sum, { enteredTrades }) => sum + enteredTrades, 0);
   // A trade may be entered and resolved between the statements. It is then in `resolved`, but not in `entered`.
   const totals = { totalTrades: Math.max(entered, resolved.resolvedTrades), ...resolved };
-  const questions = (await readQuestions(database)).count(await selectResolvedMarkets(database));
-  return { performance: summarise(totals, days, closed), days, markets, questions, firstTradeAt };
+  const performance = summarise(totals, days, closed);
+  const requested = await selectRequestedTotals(database);
+  const questions = await readQuestions(database);
+  const resolvedMarkets = await selectResolvedMarkets(database);
+  const scheduledMarkets = resolvedMarkets.filter(({ isScheduled }) => isScheduled);
+  return {
+    performance,
+    days,
+    markets,
+    questions: questions.count(resolvedMarkets),
+    scheduled: {
+      ...withoutRequested(totals, performance.totalPnlUsd, requested),
+      markets: scheduledMarkets.length,
+      questions: questions.count(scheduledMarkets),
+    },
+    firstTradeAt,
+  };
 }
 
-/** Returns the totals of the days that are not closed, up to the current one. A day is closed minutes after its end. */
-async function computeOpenDays(
-  database: Database,
-  closed: readonly DayTotals[],
-  firstTradeAt: number,
-  now: number,
-): Promise<DayTotals[]> {
-  const days: DayTotals[] = [];
-  const last = closed.at(-1);
-  const firstDay = last === undefined ? startOfUtcDate(utcDate(firstTradeAt)) : startOfNextDay(last.date);
-  for (let fromMs = firstDay; fromMs <= now; fromMs += DAY_MS) {
-    // The clocks of the nodes differ, so an event can have a time after the current day. It counts on the current day.
-    const isLast = fromMs + DAY_MS > now;
-    const toMs = isLast ? Number.MAX_SAFE_INTEGER : fromMs + DAY_MS;
-    days.push(await computeOpenPeriod(database, { date: utcDate(fromMs), fromMs, toMs }));
-  }
-  return days;
+function withoutRequested(
+  all: BookTotals,
+  totalPnlUsd: number,
+  requested: RequestedTotals,
+): Omit<ScheduledReport, "markets" | "questions"> {
+  // Trades may be entered or resolved between the statements.
+  const subtract = (total: number, part: number) => Math.max(0, total - part);
+  const resolvedTrades = subtract(all.resolvedTrades, requested.resolvedTrades);
+  const edges = (all.averageEdge ?? 0) * all.resolvedTrades - (requested.averageEdge ?? 0) * requested.resolvedTrades;
+  const costUsd = sumUsd([all.resolvedCostUsd, -requested.resolvedCostUsd]);
+  const isResolved = resolvedTrades > 0 && costUsd > 0;
+  return {
+    totalTrades: Math.max(resolvedTrades, subtract(all.totalTrades, requested.totalTrades)),
+    resolvedTrades,
+    totalPnlUsd: sumUsd([totalPnlUsd, -requested.totalPnlUsd]),
+    winRate: isResolved ? Math.min(1, subtract(all.wonTrades, requested.wonTrades) / resolvedTrades) : null,
+    roiPct: isResolved ? (100 * sumUsd([all.resolvedPnlUsd, -requested.resolvedPnlUsd])) / costUsd : null,
+    averageEdge: isResolved ? edges / resolvedTrades : null,
+  };
 }

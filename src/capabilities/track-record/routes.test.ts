@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eachDatabase, onEmbedded } from "../../../test/support/databases.ts";
+import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { CUSTOMER, testServer, VALID_KEY } from "../../../test/support/test-app.ts";
 import { openShadowBook, sampleEntry } from "../../../test/support/trading/shadow-book-harness.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -59,6 +60,10 @@ eachDatabase("200: the summary and the days of the shadow book, from its first t
     ...{ mode: "shadow", total_trades: 0, resolved_trades: 0, open_trades: 0, markets: 0, win_rate: null },
     ...{ independent_questions: 0, questions_required: 30 },
     ...{ total_pnl: 0, roi_pct: null, avg_edge: null, max_drawdown: 0, sharpe_ratio: null, first_trade_at: null },
+    without_requested: {
+      ...{ total_trades: 0, resolved_trades: 0, open_trades: 0, markets: 0, independent_questions: 0 },
+      ...{ win_rate: null, total_pnl: 0, roi_pct: null, avg_edge: null },
+    },
     generated_at: "2026-11-21T01:00:00.000Z",
   });
   for (const marketId of ["m", "n", "o"]) await open(marketId);
@@ -79,6 +84,10 @@ eachDatabase("200: the summary and the days of the shadow book, from its first t
     ...{ mode: "shadow", total_trades: 3, resolved_trades: 2, open_trades: 1, markets: 2, win_rate: null },
     ...{ independent_questions: 2, questions_required: 30 },
     ...{ total_pnl: -44, roi_pct: null, avg_edge: null, max_drawdown: -55, sharpe_ratio: null },
+    without_requested: {
+      ...{ total_trades: 3, resolved_trades: 2, open_trades: 1, markets: 2, independent_questions: 2 },
+      ...{ win_rate: null, total_pnl: -44, roi_pct: null, avg_edge: null },
+    },
     ...{ first_trade_at: "2026-11-21T01:00:00.000Z", generated_at: "2026-11-22T01:00:00.000Z" },
   });
   assert.deepEqual(daily_history, [
@@ -145,6 +154,36 @@ eachDatabase(
     );
   },
 );
+
+eachDatabase("200: the record is also shown without the trades that a caller requested", async (db) => {
+  const { book, board, open, settle, performance, clock, list } = openShadowBook(db);
+  const { get } = await openRoutes(performance);
+  // Market m0 has a requested trade only, m1 one of each kind, the other resolved markets a scheduled one.
+  for (let index = 0; index < 31; index++) {
+    const marketId = `m${index}`;
+    await open(marketId);
+    if (index > 0) await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId }));
+    if (index < 2)
+      await book.enter(sampleEntry({ analysisId: `plx-${index}-r`, marketId, isRequested: true, edge: 0.38 }));
+    await settle({ kind: index === 1 ? "no" : "yes" }, marketId);
+  }
+  await list([sampleMarket("open")]);
+  board.restore(sampleMarket("open", { quote: { bid: 0.59, ask: 0.61, receivedAt: clock.now() } }), 100);
+  await book.enter(sampleEntry({ analysisId: "plx-open", marketId: "open" }));
+  await book.enter(sampleEntry({ analysisId: "plx-open-r", marketId: "open", side: "no", isRequested: true }));
+  await book.run();
+  await performance.refresh();
+  const { without_requested, total_trades, total_pnl, independent_questions } = (await get("")).json;
+  // A scheduled trade of "open" has gained 18 USD, and the requested one has lost 2.
+  assert.deepEqual([total_trades, independent_questions, total_pnl], [34, 31, 30 * 58 - 2 * 42 + 18 - 2]);
+  const { win_rate, roi_pct, avg_edge, ...others } = without_requested;
+  assert.deepEqual(others, {
+    ...{ total_trades: 31, resolved_trades: 30, open_trades: 1, markets: 30, independent_questions: 30 },
+    total_pnl: 29 * 58 - 42 + 18,
+  });
+  assert.deepEqual([win_rate, roi_pct], [29 / 30, (100 * (29 * 58 - 42)) / (30 * 42)]);
+  assert.ok(Math.abs(avg_edge - 0.08) < 1e-9);
+});
 
 onEmbedded("reads touch no database, and a refresh without a change runs one statement", async (db) => {
   let statements = 0;

@@ -44,7 +44,7 @@ const SUMMARY_FIELDS = {
   ),
   win_rate: nullableProbability("Share of the resolved trades with a profit after fees. Null without resolved trades."),
   total_pnl: usd(
-    "Profit or loss of all days. In mode `shadow`, open trades count at the price of their market at the end of the last UTC day, and today adds the fees of new trades and the settlements. In mode `live`, open trades count at the current price.",
+    "Profit or loss of all days, today included. Open trades count at the last price of their market, in mode `shadow` at most a minute old.",
   ),
   roi_pct: nullableNumber(
     "Profit of the resolved trades in percent of what they cost, fees included. Null without resolved trades.",
@@ -59,6 +59,25 @@ const SUMMARY_FIELDS = {
   }),
   sharpe_ratio: nullableNumber(
     "Mean daily profit divided by its standard deviation, times the square root of 365, from the days that are over. Null with fewer than 30 of them, and without resolved trades.",
+  ),
+  without_requested: Type.Optional(
+    Type.Object(
+      {
+        total_trades: count("Number of trades."),
+        resolved_trades: count("Trades whose market is settled."),
+        open_trades: count("Trades whose market is not settled."),
+        markets: count("Different markets among the resolved trades."),
+        independent_questions: count("Independent questions among the resolved trades."),
+        win_rate: nullableProbability("As above. Null below `questions_required`, like the other figures about skill."),
+        total_pnl: usd("Profit or loss of all days, today included."),
+        roi_pct: nullableNumber("As above."),
+        avg_edge: nullableNumber("As above."),
+      },
+      {
+        description:
+          "The record in mode `shadow` without the trades that exist because a caller requested a signal or an analysis. Callers cannot change these figures.",
+      },
+    ),
   ),
   first_trade_at: Type.Optional(nullableTimestamp("Time of the first trade. Null without trades.")),
   truncated: Type.Optional(

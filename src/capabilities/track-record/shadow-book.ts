@@ -32,10 +32,11 @@ export function createShadowBook(ports: ShadowBookPorts) {
   const settler = createSettler({ ...ports, isStopping });
   const closer = createDayCloser({ ...ports, isStopping });
 
-  /** Settles the markets of new events and closes the days that have ended. */
+  /** Settles the markets of new events, closes the days that have ended, and values the open trades. */
   const run = async (): Promise<void> => {
     await settler.followEvents();
     await closer.closeDays();
+    await closer.markOpenTrades();
   };
 
   return {

@@ -42,12 +42,46 @@ export async function selectResolvedTotals(database: Pick<Database, "query"> | T
   return toTotals(row);
 }
 
-/** Selects the markets of the resolved trades. */
-export function selectResolvedMarkets(database: Pick<Database, "query">): Promise<MarketId[]> {
-  return database.query<MarketId & Record<string, unknown>>(
-    `select distinct venue, market_id as "marketId" from market_settlements as s where exists (
-       select from shadow_trades as t where t.venue = s.venue and t.market_id = s.market_id and t.settled_at is not null)`,
+/** Selects the markets of the resolved trades. `isScheduled`: whether they have a resolved trade that nobody requested. */
+export function selectResolvedMarkets(
+  database: Pick<Database, "query">,
+): Promise<(MarketId & { readonly isScheduled: boolean })[]> {
+  return database.query<MarketId & { readonly isScheduled: boolean } & Record<string, unknown>>(
+    `select venue, market_id as "marketId", exists (select from shadow_trades as t where t.venue = settled.venue
+       and t.market_id = settled.market_id and t.settled_at is not null and not t.is_requested) as "isScheduled"
+     from (select distinct venue, market_id from market_settlements) as settled where exists (
+       select from shadow_trades as t where t.venue = settled.venue and t.market_id = settled.market_id
+         and t.settled_at is not null)`,
   );
+}
+
+/** Totals of the requested trades. */
+export interface RequestedTotals extends Omit<ResolvedTotals, "markets"> {
+  readonly totalTrades: number;
+  /** Profit in USD of all requested trades. Open ones are valued at their last mark. */
+  readonly totalPnlUsd: number;
+}
+
+/** Computes the totals of the requested trades. An open trade is valued like in `day-totals.ts`. */
+export async function selectRequestedTotals(database: Pick<Database, "query">): Promise<RequestedTotals> {
+  const [row] = await database.query<TotalsRow & { readonly all: number; readonly allPnlMicros: number }>(
+    `select count(*)::float8 as all, count(settled_at)::float8 as trades,
+       count(*) filter (where pnl_usd > 0)::float8 as won, 0::float8 as markets,
+       coalesce(sum(${micros("payout_usd")} - ${micros("pnl_usd")}), 0)::float8 as "costMicros",
+       coalesce(sum(${micros("pnl_usd")}), 0)::float8 as "pnlMicros",
+       coalesce(sum(${micros("edge")}) filter (where settled_at is not null), 0)::float8 as "edgeMicros",
+       coalesce(sum(case when settled_at is null
+         then ${micros("contracts * coalesce(case side when 'yes' then yes_price else 1 - yes_price end, price)")}
+           - ${micros("contracts * price")} - ${micros("fee_usd")}
+         else ${micros("pnl_usd")} end), 0)::float8 as "allPnlMicros"
+     from shadow_trades as t left join lateral (
+       select yes_price from shadow_marks as m where m.venue = t.venue and m.market_id = t.market_id
+         and (m.day + 1)::timestamp at time zone 'utc' > t.entered_at order by m.day desc limit 1
+     ) as mark on t.settled_at is null
+     where is_requested`,
+  );
+  const { markets, ...totals } = toTotals(row);
+  return { ...totals, totalTrades: row?.all ?? markets, totalPnlUsd: (row?.allPnlMicros ?? 0) / 1e6 };
 }
 
 const micros = (column: string) => `round(${column}::numeric * 1000000)`;

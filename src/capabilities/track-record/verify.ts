@@ -9,7 +9,17 @@ import {
   utcDate,
 } from "../../trading/index.ts";
 import { marksKeptSince } from "./close-days.ts";
-import { selectDays, selectMarks, selectTradePage, type TradePosition } from "./day-queries.ts";
+import {
+  type DayMarket,
+  type Period,
+  selectDays,
+  selectGivenDayMarkets,
+  selectMarks,
+  selectProgress,
+  selectTradePage,
+  type TradePosition,
+} from "./day-queries.ts";
+import { addTrades, EMPTY_TOTALS, listOpenDays, type Totals } from "./day-totals.ts";
 import type { MarketId, Mismatch, StoredTrade, Verification } from "./model.ts";
 import { computeResolvedTotals, selectResolvedTotals } from "./total-queries.ts";
 import { lockBook, selectSettlements } from "./trade-queries.ts";
@@ -22,71 +32,103 @@ interface Findings {
   trades: number;
   mismatchCount: number;
   readonly mismatches: Mismatch[];
-  readonly days: Map<string, Omit<DayTotals, "date">>;
+  /** Recomputed by replaying each trade. */
+  readonly days: Map<string, Totals>;
+  /** The days that are not closed, computed in the same way as the published figures. */
+  readonly openDays: Map<string, Totals>;
 }
 
 /** Verifies the whole shadow book (`verifyBook`). @param now  Unix milliseconds */
 export const verifyShadowBook = (database: Database, now: number): Promise<Verification> =>
-  verifyBook(database, marksKeptSince(now));
+  verifyBook(database, marksKeptSince(now), now);
 
 /**
  * Recomputes the whole shadow book from its trades, marks and settlements, one page of trades at a time. Compares it with
- * the stored results, totals and days. Amounts must be equal to 1e-6 USD.
+ * the stored results, totals and closed days, and with the published totals of the days that are not closed, the current
+ * one included. Amounts must be equal to 1e-6 USD.
  *
  * @param marksSince  first day with complete marks. For earlier days, only the sum is compared
+ * @param now  Unix milliseconds
  */
-async function verifyBook(database: Database, marksSince: string): Promise<Verification> {
+async function verifyBook(database: Database, marksSince: string, now: number): Promise<Verification> {
   const stored = await selectDays(database);
-  const last = stored.at(-1);
-  const findings: Findings = { trades: 0, mismatchCount: 0, mismatches: [], days: new Map() };
+  const { firstTradeAt } = await selectProgress(database);
+  const lastClosedDay = stored.at(-1)?.date ?? null;
+  const openPeriods = firstTradeAt === null ? [] : listOpenDays(lastClosedDay, firstTradeAt, now);
+  const findings: Findings = {
+    trades: 0,
+    mismatchCount: 0,
+    mismatches: [],
+    days: new Map(),
+    openDays: new Map(openPeriods.map(({ date }) => [date, EMPTY_TOTALS])),
+  };
   let after: TradePosition = { venue: "", marketId: "", tradeId: "0" };
   for (;;) {
-    const page = await readPage(database, after);
+    const page = await readPage(database, after, openPeriods);
     const lastTrade = page.trades.at(-1);
     if (lastTrade === undefined) break;
-    checkPage(findings, page, last?.date ?? null);
+    checkPage(findings, page, openPeriods.at(-1)?.date ?? lastClosedDay ?? utcDate(now));
     after = lastTrade;
   }
   await compareTotals(findings, database);
   const computed = [...findings.days].map(([date, totals]) => ({ date, ...totals }));
   computed.sort((a, b) => (a.date < b.date ? -1 : 1));
   compareDays(findings, stored, computed, marksSince);
-  const { trades, mismatchCount, mismatches } = findings;
-  return { trades, days: stored.length, pnlUsd: sumUsd(computed.map((day) => day.pnlUsd)), mismatchCount, mismatches };
+  for (const [date, totals] of findings.openDays)
+    compare(findings, date, Object.values(totals), Object.values(findings.days.get(date) ?? EMPTY_TOTALS));
+  const { trades, mismatchCount, mismatches, openDays } = findings;
+  return {
+    trades,
+    days: stored.length,
+    openDays: computed.filter(({ date }) => openDays.has(date)),
+    pnlUsd: sumUsd(computed.map((day) => day.pnlUsd)),
+    mismatchCount,
+    mismatches,
+  };
 }
 
 type Page = Awaited<ReturnType<typeof readPage>>;
 
 /** Reads trades with the marks and settlements of their markets. The lock keeps these parts consistent. */
-function readPage(database: Database, after: TradePosition) {
+function readPage(database: Database, after: TradePosition, openPeriods: readonly Period[]) {
   return database.transaction(async (transaction) => {
     await lockBook(transaction);
     const trades = await selectTradePage(transaction, after, TRADES_PER_PAGE);
     const markets = [...new Map(trades.map((trade) => [marketKey(trade), trade])).values()].map(
       ({ venue, marketId }): MarketId => ({ venue, marketId }),
     );
+    const openDays: { readonly period: Period; readonly markets: readonly DayMarket[] }[] = [];
+    for (const period of openPeriods)
+      openDays.push({ period, markets: await selectGivenDayMarkets(transaction, period, markets) });
     return {
       trades,
+      openDays,
       settlements: await selectSettlements(transaction, markets),
       marks: await selectMarks(transaction, markets),
     };
   });
 }
 
-function checkPage(findings: Findings, { trades, settlements, marks }: Page, lastDay: string | null): void {
+/** @param lastDay  the current day. Later events, by clocks that are ahead, count on it */
+function checkPage(findings: Findings, { trades, settlements, marks, openDays }: Page, lastDay: string): void {
   const times = [...trades, ...settlements].map(({ at }) => at);
-  const endAt = times.reduce((latest, at) => Math.max(latest, at), lastDay === null ? 0 : startOfUtcDate(lastDay));
+  const endAt = times.reduce((latest, at) => Math.max(latest, at), startOfUtcDate(lastDay));
   const { results, days } = replayBook(trades, marks, settlements, utcDate(endAt));
   for (const [index, trade] of trades.entries()) compareTrade(findings, trade, results[index]);
   for (const { date, ...totals } of days) {
-    if (lastDay === null || date > lastDay) break;
-    const sum = findings.days.get(date) ?? { pnlUsd: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 };
-    findings.days.set(date, {
+    const day = date > lastDay ? lastDay : date;
+    const sum = findings.days.get(day) ?? EMPTY_TOTALS;
+    findings.days.set(day, {
       pnlUsd: sumUsd([sum.pnlUsd, totals.pnlUsd]),
       enteredTrades: sum.enteredTrades + totals.enteredTrades,
       resolvedTrades: sum.resolvedTrades + totals.resolvedTrades,
       wonTrades: sum.wonTrades + totals.wonTrades,
     });
+  }
+  for (const { period, markets } of openDays) {
+    const entered = trades.filter(({ at }) => at < period.toMs);
+    const sum = findings.openDays.get(period.date) ?? EMPTY_TOTALS;
+    findings.openDays.set(period.date, addTrades(sum, entered, markets, period));
   }
   findings.trades += trades.length;
 }

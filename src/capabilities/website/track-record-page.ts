@@ -19,7 +19,7 @@ import { WEBSITE_STYLES } from "./styles.ts";
 const QUESTIONS_FEW = 200;
 
 /** Performance of the shadow book. */
-export type ShownPerformance = Pick<BookReport, "performance" | "days" | "questions">;
+export type ShownPerformance = Pick<BookReport, "performance" | "days" | "questions" | "scheduled">;
 
 export interface TrackRecordView {
   /** Null if it cannot be read at present. */
@@ -163,7 +163,7 @@ ${rows.map((cells) => html`<tr role="row">${cells.map((cell) => html`<td role="c
 function renderPerformance(shown: ShownPerformance | null): Html {
   return html`<section aria-labelledby="performance-title">
 <h2 id="performance-title">Shadow book</h2>
-<p>Every signal to buy is entered into a book of imaginary trades, at the price that the order book offered then, fees included. No trade can be removed.</p>
+<p>Every signal to buy is entered into a book of imaginary trades, at the price that the order book offered then, fees included. No trade can be removed. Open trades are valued at the last price on every day, today included.</p>
 ${shown === null ? html`<p>${UNAVAILABLE}</p>` : renderBook(shown)}
 </section>`;
 }
@@ -186,9 +186,30 @@ ${renderFigure("Largest decline", formatProfit(maxDrawdownUsd), "from an earlier
 ${renderFigure("Sharpe ratio", sharpeRatio === null ? "–" : sharpeRatio.toFixed(2), sharpeRatio === null ? "needs 30 days" : "of daily profits, per year")}
 </dl>
 ${questions < QUESTIONS_FEW ? html`<p class="warn">Only ${countOf(questions, "independent question")} ${questions === 1 ? "is" : "are"} resolved. That is too few to tell skill from chance.</p>` : null}
+${renderScheduled(shown)}
 <details><summary>Table by month</summary>
 ${renderNumberTable(["Month", "Profit", "Entered", "Resolved", "Won"], profitRows(days))}
 </details>`;
+}
+
+/** Shows the record without the requested trades. */
+function renderScheduled({ scheduled }: ShownPerformance): Html | null {
+  if (scheduled === undefined) return null;
+  const { totalTrades, resolvedTrades, questions, totalPnlUsd, roiPct, winRate, averageEdge } = scheduled;
+  const counts = `${countOf(totalTrades, "trade")}, ${formatInteger(resolvedTrades)} resolved, ${countOf(questions, "independent question")}`;
+  return html`<h3>Without requested signals</h3>
+<p>Trades that exist because a customer requested a signal or an analysis are left out here, because the choice of the customer is part of their result.</p>
+${
+  hasSkillFigures(scheduled)
+    ? html`<dl class="figures">
+${renderFigure("Trades", formatInteger(totalTrades), `${formatInteger(resolvedTrades)} resolved, ${countOf(questions, "independent question")}`)}
+${renderFigure("Profit or loss", formatProfit(totalPnlUsd), "open trades at their last price")}
+${renderFigure("Return", formatShare(roiPct === null ? null : roiPct / 100), "of the cost of resolved trades")}
+${renderFigure("Won", formatShare(winRate), "of resolved trades")}
+${renderFigure("Mean edge", formatShare(averageEdge), "expected at the entry, after fees")}
+</dl>`
+    : html`<p>${counts}. ${REQUIREMENT}</p>`
+}`;
 }
 
 const renderMethod = (): Html => html`<section aria-labelledby="method-title">

@@ -29,12 +29,15 @@ eachDatabase("`verify` exits with 0 if the stored book is right and with 1 if it
   await book.run();
   const right = await runTrackRecord(["verify", "--json"], book);
   assert.equal(right.code, 0);
-  const { trades, days, mismatch_count, mismatches } = JSON.parse(right.out);
+  const { trades, days, open_days, mismatch_count, mismatches } = JSON.parse(right.out);
   assert.deepEqual(
-    { trades, days, mismatch_count, mismatches },
-    { trades: 1, days: 1, mismatch_count: 0, mismatches: [] },
+    { trades, days, open_days, mismatch_count, mismatches },
+    { trades: 1, days: 1, open_days: [{ date: "2026-11-22", pnl_usd: 0 }], mismatch_count: 0, mismatches: [] },
   );
-  assert.match((await runTrackRecord(["verify"], book)).out, /^The stored book equals the recomputed one: 1 trades, 1/);
+  assert.match(
+    (await runTrackRecord(["verify"], book)).out,
+    /^The stored book equals the recomputed one: 1 trades, 1 closed days, open day 2026-11-22 with 0\.00 USD,/,
+  );
 
   await database.query("update shadow_days set pnl_usd = pnl_usd + 0.01");
   const wrong = await runTrackRecord(["verify"], book);

@@ -6,7 +6,8 @@ const USAGE = `Check the track record of the signals.
 
   npx parallax track-record <command> [options]
 
-  verify   compute the shadow book again from its trades, daily prices and settlements, and compare it with what is stored
+  verify   compute the shadow book again from its trades, prices and settlements, up to the current day, and compare it with
+           what is stored and published
 
   --json   print JSON
   --help   print this help
@@ -40,16 +41,18 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand<TrackRecordContext, Record
   },
 };
 
-const present = ({ trades, days, pnlUsd, mismatchCount, mismatches }: Verification) => ({
+const present = ({ trades, days, openDays, pnlUsd, mismatchCount, mismatches }: Verification) => ({
   trades,
   days,
+  open_days: openDays.map(({ date, pnlUsd: pnl }) => ({ date, pnl_usd: pnl })),
   pnl_usd: pnlUsd,
   mismatch_count: mismatchCount,
   mismatches,
 });
 
-function describe({ trades, days, pnlUsd, mismatchCount, mismatches }: Verification): string {
-  const totals = `${trades} trades, ${days} closed days, profit ${pnlUsd.toFixed(2)} USD.`;
+function describe({ trades, days, openDays, pnlUsd, mismatchCount, mismatches }: Verification): string {
+  const open = openDays.map((day) => `, open day ${day.date} with ${day.pnlUsd.toFixed(2)} USD`).join("");
+  const totals = `${trades} trades, ${days} closed days${open}, profit ${pnlUsd.toFixed(2)} USD.`;
   if (mismatchCount === 0) return `The stored book equals the recomputed one: ${totals}\n`;
   const lines = mismatches.map(({ id, stored, computed }) => `  ${id}: stored ${stored}, recomputed ${computed}`);
   return `${mismatchCount} differences between the stored and the recomputed book: ${totals}\n${lines.join("\n")}\n`;
