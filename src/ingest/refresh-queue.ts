@@ -23,6 +23,11 @@ export class RefreshQueue {
   readonly #context: VenueContext;
   /** When each market must be read, Unix milliseconds. */
   readonly #dueAt = new Map<string, number>();
+  /**
+   * When the status of a market that awaits its result last changed, Unix milliseconds. Only changes that this process saw;
+   * for others the published close time is used, which may be long past when trading ends.
+   */
+  readonly #changedAt = new Map<string, number>();
 
   constructor(context: VenueContext) {
     this.#context = context;
@@ -36,10 +41,15 @@ export class RefreshQueue {
 
   remove(marketId: string): void {
     this.#dueAt.delete(marketId);
+    this.#changedAt.delete(marketId);
   }
 
-  /** Queues a market for its next individual read, or removes the market if it needs none. */
-  schedule({ listing: { marketId, status, openAt, closeAt } }: BoardMarket): void {
+  /**
+   * Queues a market for its next individual read, or removes the market if it needs none.
+   *
+   * @param previous  the market before this update; null if it is new or unchanged
+   */
+  schedule({ listing: { marketId, status, openAt, closeAt } }: BoardMarket, previous: BoardMarket | null = null): void {
     if (status === "finalized") {
       this.remove(marketId);
       return;
@@ -47,7 +57,10 @@ export class RefreshQueue {
     const now = this.#context.clock.now();
     const isOpen = status === "active" || status === "pending";
     const isOpening = status === "pending" && openAt !== null && openAt + OPENING_LATE_MS_MAX > now;
-    const changeAt = isOpening ? openAt : closeAt;
+    if (isOpen) this.#changedAt.delete(marketId);
+    else if (previous !== null && previous.listing.status !== status && this.#changedAt.size < QUEUED_MARKETS_MAX)
+      this.#changedAt.set(marketId, now);
+    const changeAt = isOpening ? openAt : (this.#changedAt.get(marketId) ?? closeAt);
     const waitedMs = now - (changeAt ?? now);
     const nextReadAt = now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10));
     if (!isOpen) this.add(marketId, nextReadAt);

@@ -190,6 +190,21 @@ test("reads a market that has awaited its result for days once an hour, even if 
   }
 });
 
+test("reads a market that closed long after its published close time soon, and again at short intervals", async () => {
+  const { clock, venue, market, start } = openIngestWith();
+  const closeAt = SAMPLE_AT - 100 * HOUR_MS;
+  venue.setMarkets(withListing("a", { closeAt }));
+  venue.pages = [["a"]];
+  await start();
+  venue.setMarkets(withListing("a", { closeAt, status: "determined" }));
+  venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });
+  await clock.advance(1_000);
+  assert.equal(market("a")?.listing.status, "determined");
+  venue.setMarkets(withListing("a", { closeAt, status: "finalized", outcome: { kind: "yes" } }));
+  await clock.advance(20_000);
+  assert.equal(market("a")?.listing.status, "finalized");
+});
+
 test("reads a market at its opening, and every 15 s for a minute if the venue opens it late", async () => {
   const { clock, venue, market, start } = openScriptedVenue({ profile: { sweepPauseMs: 24 * HOUR_MS } });
   const openAt = SAMPLE_AT + 5 * MINUTE_MS;

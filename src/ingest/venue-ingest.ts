@@ -113,15 +113,15 @@ export class VenueIngest {
     for (const snapshot of page.markets) {
       const change = board.apply(snapshot, page.requestedAt);
       storeWriter.queueChange(change);
-      this.#schedule(change.market);
+      this.#schedule(change.market, change.previous);
       if (live.reportPrice(change)) this.#refreshQueue.add(snapshot.listing.marketId);
     }
   }
 
-  #schedule(market: BoardMarket): void {
+  #schedule(market: BoardMarket, previous: BoardMarket | null = null): void {
     const { marketId, status } = market.listing;
     this.#announced.remove(marketId);
-    this.#refreshQueue.schedule(market);
+    this.#refreshQueue.schedule(market, previous);
     if (status !== "finalized") return;
     this.#sweeper.forget(marketId);
     this.#trades.forget(marketId);
