@@ -2,7 +2,8 @@ import type { FastifyInstance } from "fastify";
 import type { Now } from "./protocol/exchange.ts";
 import { marketIdOf } from "./truth-routes.ts";
 import { PlantError, type PlantedWorld } from "./world/plants.ts";
-import { SANDBOX_VENUES, type TouchableFeed } from "./world/types.ts";
+import { RESOLUTION_STEPS } from "./world/resolution-plants.ts";
+import { type ListedMarket, SANDBOX_VENUES, type TouchableFeed, type WorldOutcome } from "./world/types.ts";
 
 const USD_MAX = 10_000_000;
 
@@ -12,6 +13,8 @@ interface PlantBody {
   readonly usd?: unknown;
   readonly side?: unknown;
   readonly taker?: unknown;
+  readonly step?: unknown;
+  readonly outcome?: unknown;
 }
 
 /** The world and the feed that the control server changes. */
@@ -23,7 +26,8 @@ export interface Plants {
 /**
  * Registers `POST /plants/{venue}/shift` (`market_id`, `move` in price units) and `POST /plants/{venue}/trade` (`market_id`,
  * `side`, `usd`, and `taker`, the number of a trader). Both change a market from now on, so that tests can check the detection of
- * such changes.
+ * such changes. `POST /plants/polymarket/resolution` (`market_id`, `step` of `ResolutionStep`, `outcome`: yes, no or void, by
+ * default yes) moves a market to a step of its resolution.
  */
 export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants, now: Now): void {
   app.post<{ Params: { venue: string; kind: string }; Body: PlantBody | null }>(
@@ -34,6 +38,12 @@ export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants
       const { market_id: marketId, move, usd, side, taker } = body ?? {};
       const market = venue && world.markets(venue, at).find((candidate) => marketIdOf(candidate) === marketId);
       if (market === undefined) return reply.code(404).send({ error: "market_id must be the id of a listed market" });
+      if (kind === "resolution" && venue === "polymarket") {
+        const planted = plantResolution(world, market, at, body ?? {});
+        if (!planted) return reply.code(400).send({ error: "give a step and an outcome: yes, no or void" });
+        feed.touch(market, at);
+        return { at, market_id: marketId };
+      }
       if (world.lifecycle(market, at).phase !== "active")
         return reply.code(400).send({ error: "the market must be active" });
       try {
@@ -57,6 +67,22 @@ export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants
         .send({ error: "give a shift with move, or a trade with side (yes or no), usd and taker (an integer)" });
     },
   );
+}
+
+const OUTCOMES: readonly WorldOutcome[] = [{ kind: "yes" }, { kind: "no" }, { kind: "void" }];
+
+/** Returns false if the step or the outcome is invalid. */
+function plantResolution(
+  world: PlantedWorld,
+  market: ListedMarket,
+  at: number,
+  { step: stepName, outcome: kind = "yes" }: PlantBody,
+): boolean {
+  const step = RESOLUTION_STEPS.find((name) => name === stepName);
+  const outcome = OUTCOMES.find((candidate) => candidate.kind === kind);
+  if (step === undefined || outcome === undefined) return false;
+  world.plantResolution(market, at, step, step === "past_end_date" ? null : outcome);
+  return true;
 }
 
 const isTaker = (value: unknown): value is number | undefined =>

@@ -152,8 +152,9 @@ export function createFeed(
     touch(market, at) {
       const venue = venues.get(market.venue);
       const trackedMarket = venue?.trackedByIndex.get(market.index);
-      if (venue === undefined || trackedMarket === undefined || !venue.followedMarkets.has(trackedMarket)) return;
-      trackedMarket.nextBookAt = Math.min(trackedMarket.nextBookAt, at);
+      if (venue === undefined || trackedMarket === undefined) return;
+      trackedMarket.nextPhaseAt = Math.min(trackedMarket.nextPhaseAt, at);
+      if (venue.followedMarkets.has(trackedMarket)) trackedMarket.nextBookAt = Math.min(trackedMarket.nextBookAt, at);
       enqueue(venue, trackedMarket);
     },
     close: () => clearInterval(timer),

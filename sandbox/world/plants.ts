@@ -1,4 +1,5 @@
-import type { BookState, Level, ListedMarket, World, WorldTrade } from "./types.ts";
+import { ResolutionPlants } from "./resolution-plants.ts";
+import type { BookState, Level, ListedMarket, ResolutionStep, World, WorldOutcome, WorldTrade } from "./types.ts";
 
 /** Maximum number of planted shifts and trades of one world. */
 const PLANTS_MAX = 10_000;
@@ -28,12 +29,15 @@ export interface PlantedWorld extends World {
   plantShift(market: ListedMarket, at: number, move: number): void;
   /** Adds a trade at the best price. The book does not change. */
   plantTrade(market: ListedMarket, at: number, trade: PlantedTrade): WorldTrade;
+  /** Moves a market to a step of its resolution, where it stays until the next step. */
+  plantResolution(market: ListedMarket, at: number, step: ResolutionStep, outcome: WorldOutcome | null): void;
 }
 
 /** Adds planted shifts and trades to a world. Without any, it behaves exactly like the given world. */
 export function createPlantedWorld(world: World): PlantedWorld {
   const shifts = new Map<number, Shift[]>();
   const trades = new Map<number, WorldTrade[]>();
+  const resolutions = new ResolutionPlants();
   let count = 0;
 
   const reserve = () => {
@@ -79,6 +83,13 @@ export function createPlantedWorld(world: World): PlantedWorld {
 
   return {
     ...world,
+    lifecycle: (market, at) => resolutions.lifecycle(market, at) ?? world.lifecycle(market, at),
+    nextPhaseAt: (market, after) => resolutions.nextPhaseAt(world, market, after),
+    plantedResolution: (market, at) => resolutions.find(market, at),
+    plantResolution(market, at, step, outcome) {
+      reserve();
+      resolutions.add(market, at, step, outcome);
+    },
     book,
     probability,
     trades: listTrades,

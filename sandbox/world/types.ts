@@ -125,6 +125,30 @@ export interface Lifecycle {
   readonly since: number;
 }
 
+/**
+ * A step in the resolution of a market that tests plant. past_end_date: trading goes on after the published end date.
+ * proposed_trading, disputed_trading: a result is proposed or disputed while orders are accepted. proposed, disputed: the
+ * same without orders. closed_disputed: closed with the prices of a final result. proposed_again: the second proposal.
+ */
+export type ResolutionStep =
+  | "past_end_date"
+  | "proposed_trading"
+  | "disputed_trading"
+  | "proposed"
+  | "disputed"
+  | "closed_disputed"
+  | "proposed_again"
+  | "final";
+
+export interface PlantedResolution {
+  readonly step: ResolutionStep;
+  readonly at: number;
+  /** The published end date. */
+  readonly closeAt: number;
+  /** The proposed or final result; null before a proposal. */
+  readonly outcome: WorldOutcome | null;
+}
+
 export interface Level {
   readonly price: number;
   /** Contracts. */
@@ -240,6 +264,8 @@ export interface World {
    * that are traps. Absent in a recording. Returns the same array until a listing changes.
    */
   pairs?(at: number): readonly MarketPair[];
+  /** The planted step of a market's resolution, or null. Absent in a world without plants. */
+  plantedResolution?(market: ListedMarket, at: number): PlantedResolution | null;
   /** Time of the first book change or trade after `after`; Infinity once trading has ended. */
   nextChangeAt(market: ListedMarket, after: number): number;
   /** Time of the first phase change after `after`; Infinity once the market is finalized. */

@@ -5,9 +5,8 @@ import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { presentClobMarket, presentSimplifiedMarket } from "./clob-json.ts";
 import { installPrices } from "./clob-prices.ts";
-import { isMarketClosed } from "./gamma-json.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { type MarketState, readMarketState, rewardsOf } from "./market-state.ts";
+import { isMarketClosed, type MarketState, readMarketState, rewardsOf } from "./market-state.ts";
 import { type Query, readIntegerParam, readTextParam, ValidationError } from "./query.ts";
 import { presentClobActivity } from "./trades.ts";
 
@@ -97,7 +96,9 @@ function installMarkets(app: FastifyInstance, context: ExchangeContext, catalogu
   /** Returns open markets with liquidity rewards. */
   const findSamplingMarkets = () => {
     const now = context.now();
-    return catalogue.listMarkets().filter((market) => rewardsOf(market) !== null && !isMarketClosed(market, now));
+    return catalogue
+      .listMarkets()
+      .filter((market) => rewardsOf(market) !== null && !isMarketClosed(world, market, now));
   };
   const registerList = (
     url: string,

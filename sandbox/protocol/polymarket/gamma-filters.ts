@@ -1,5 +1,5 @@
 import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
-import { isEventClosed, isMarketClosed } from "./gamma-json.ts";
+import { isEventClosed } from "./gamma-json.ts";
 import {
   polymarketConditionId,
   polymarketEventId,
@@ -9,7 +9,7 @@ import {
   polymarketQuestionId,
   polymarketTokenIds,
 } from "./ids.ts";
-import { deriveOracleState, readMarketState } from "./market-state.ts";
+import { deriveOracleState, isMarketClosed, readMarketState } from "./market-state.ts";
 import {
   type Query,
   readBooleanParam,
@@ -75,7 +75,7 @@ export function createMarketFilter(world: World, query: Query, now: number): Pre
   const status = readTextParam(query, "uma_resolution_status");
   const activity = (market: ListedMarket) => world.activity(market, now);
   const predicates: Predicate<ListedMarket>[] = [
-    ...(closed === null ? [] : [(market: ListedMarket) => isMarketClosed(market, now) === closed]),
+    ...(closed === null ? [] : [(market: ListedMarket) => isMarketClosed(world, market, now) === closed]),
     ...(readBooleanParam(query, "active") === false || readBooleanParam(query, "archived") === true
       ? [() => false]
       : []),
@@ -105,8 +105,8 @@ export function createMarketFilter(world: World, query: Query, now: number): Pre
 }
 
 function readUmaStatus(world: World, market: ListedMarket, now: number): string {
-  const { phase, since } = world.lifecycle(market, now);
-  return deriveOracleState(market, phase, since, now).umaResolutionStatus;
+  const step = world.plantedResolution?.(market, now)?.step ?? null;
+  return deriveOracleState(market, world.lifecycle(market, now), step, now).umaResolutionStatus;
 }
 
 /** Combines the filter parameters of the event list into one predicate. */
@@ -190,7 +190,7 @@ export function readMarketSortKey(world: World, query: Query, now: number): Sort
     createdAt: (market) => market.openAt,
     startDate: (market) => market.openAt,
     endDate: (market) => market.closeAt,
-    closedTime: (market) => (isMarketClosed(market, now) ? market.finalizeAt : 0),
+    closedTime: (market) => (isMarketClosed(world, market, now) ? market.finalizeAt : 0),
     updatedAt: (market) => world.book(market, now).changedAt,
     volume: (market) => activity(market).volumeUsd ?? 0,
     volumeNum: (market) => activity(market).volumeUsd ?? 0,

@@ -68,7 +68,7 @@ export function presentGammaMarket(
   const rewards = rewardsOf(market);
   const tokenIds = JSON.stringify(polymarketTokenIds(market));
   const openedAt = formatIso(event.openAt);
-  const closesAt = formatIsoOrNull(market.closeAt);
+  const closesAt = formatIsoOrNull(world.plantedResolution?.(market, now)?.closeAt ?? market.closeAt);
   const bestBid = book.bids[0]?.price ?? 0;
   const bestAsk = book.asks[0]?.price ?? 1;
   const changeOver = (ageMs: number) => computePriceChange(world, state, now - ageMs);
@@ -300,8 +300,4 @@ export function presentOtherMarket(event: ListedEvent, isClosed: boolean) {
 /** Whether all markets of the event are settled. */
 export function isEventClosed(event: ListedEvent, now: number): boolean {
   return event.markets.every((market) => now >= market.finalizeAt);
-}
-
-export function isMarketClosed(market: ListedMarket, now: number): boolean {
-  return now >= market.finalizeAt;
 }

@@ -4,8 +4,8 @@ import type {
   Lifecycle,
   ListedEvent,
   ListedMarket,
-  Phase,
   RecordedFee,
+  ResolutionStep,
   World,
   WorldOutcome,
 } from "../../world/types.ts";
@@ -70,7 +70,13 @@ export interface OracleState {
 }
 
 /** A disputed proposal stays disputed for the first half of the time to settlement and is then proposed again. */
-export function deriveOracleState(market: ListedMarket, phase: Phase, since: number, now: number): OracleState {
+export function deriveOracleState(
+  market: ListedMarket,
+  { phase, since }: Lifecycle,
+  planted: ResolutionStep | null,
+  now: number,
+): OracleState {
+  if (planted !== null) return oracleStateOfStep(planted);
   const steps = market.disputed ? ["proposed", "disputed", "proposed"] : ["proposed"];
   if (phase === "finalized") {
     return { umaResolutionStatus: "resolved", umaResolutionStatuses: [...steps, "resolved"], status: "resolved" };
@@ -86,6 +92,22 @@ export function deriveOracleState(market: ListedMarket, phase: Phase, since: num
   return { umaResolutionStatus: "", umaResolutionStatuses: [], status: "posed" };
 }
 
+function oracleStateOfStep(step: ResolutionStep): OracleState {
+  if (step === "past_end_date") return { umaResolutionStatus: "", umaResolutionStatuses: [], status: "posed" };
+  if (step === "final")
+    return { umaResolutionStatus: "resolved", umaResolutionStatuses: ["proposed", "resolved"], status: "resolved" };
+  if (step === "proposed" || step === "proposed_trading")
+    return { umaResolutionStatus: "proposed", umaResolutionStatuses: ["proposed"], status: "proposed" };
+  const umaResolutionStatuses = ["proposed", "disputed"];
+  return step === "proposed_again"
+    ? {
+        umaResolutionStatus: "proposed",
+        umaResolutionStatuses: [...umaResolutionStatuses, "proposed"],
+        status: "reproposed",
+      }
+    : { umaResolutionStatus: "disputed", umaResolutionStatuses, status: "disputed" };
+}
+
 /** State of one market at one time. */
 export interface MarketState {
   readonly market: ListedMarket;
@@ -98,17 +120,24 @@ export interface MarketState {
   readonly prices: readonly [number, number];
 }
 
+/** Whether the venue has closed the market, which it can do before the result is final. */
+export function isMarketClosed(world: World, market: ListedMarket, now: number): boolean {
+  const step = world.plantedResolution?.(market, now)?.step ?? null;
+  return step === null ? now >= market.finalizeAt : step === "final" || step === "closed_disputed";
+}
+
 export function readMarketState(world: World, market: ListedMarket, now: number): MarketState {
   const lifecycle = world.lifecycle(market, now);
   const book = world.book(market, now);
-  const isClosed = lifecycle.phase === "finalized";
+  const step = world.plantedResolution?.(market, now)?.step ?? null;
+  const isClosed = isMarketClosed(world, market, now);
   const displayed =
     computeDisplayedPrice(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null, book.lastPrice) ?? 0.5;
   return {
     market,
     lifecycle,
     book,
-    oracle: deriveOracleState(market, lifecycle.phase, lifecycle.since, now),
+    oracle: deriveOracleState(market, lifecycle, step, now),
     isClosed,
     acceptsOrders: lifecycle.phase === "active",
     prices: isClosed && lifecycle.outcome !== null ? payoutsOf(lifecycle.outcome) : [displayed, mirrorPrice(displayed)],
