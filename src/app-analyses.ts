@@ -1,6 +1,12 @@
 import { type AppPorts, tradingVenuesOf } from "./app-ports.ts";
 import type { MarketBoard } from "./board/index.ts";
-import { type Analyses, createAnalyses, createMarketViews, type VenueTraits } from "./capabilities/analyses/index.ts";
+import {
+  type Analyses,
+  createAnalyses,
+  createMarketViews,
+  type EndedRun,
+  type VenueTraits,
+} from "./capabilities/analyses/index.ts";
 import { readConsensus } from "./capabilities/consensus/index.ts";
 import { createMarketFinder } from "./capabilities/markets/index.ts";
 import type { Matching } from "./capabilities/matching/index.ts";
@@ -19,6 +25,7 @@ interface Pipeline {
   readonly eventLog: EventLog;
   /** Null on a node that runs no analyses. */
   readonly matching: Matching | null;
+  readonly onRunEnded: (run: EndedRun) => void;
 }
 
 /** The analyses: every node requests and reads them, and nodes with the role of a worker run them. */

@@ -4,7 +4,7 @@ import type { Analyses } from "./capabilities/analyses/index.ts";
 import { createMarketFinder } from "./capabilities/markets/index.ts";
 import type { Matching } from "./capabilities/matching/index.ts";
 import { createQuestionLinker } from "./capabilities/questions/index.ts";
-import { createEdgeOrder, createSignalsService } from "./capabilities/signals/index.ts";
+import { createEdgeOrder, createSignalsService, type SignalObserver } from "./capabilities/signals/index.ts";
 import { createShadowBook, createShadowPerformance } from "./capabilities/track-record/index.ts";
 import type { EventLog } from "./event-log/index.ts";
 import type { Ingest } from "./ingest/index.ts";
@@ -24,6 +24,7 @@ export function buildTrading(
     readonly analyses: Analyses;
     /** Null on a node that does not match markets. */
     readonly matching: Matching | null;
+    readonly onSignal: SignalObserver;
   },
 ) {
   const { clock, venues } = ports;
@@ -42,6 +43,7 @@ export function buildTrading(
     readBook: (market) => ingest.books.read(market),
     isPlayMoney: ({ listing }) => playMoney.has(listing.venue),
     enterShadowTrade: (entry) => book.enter(entry),
+    onSignal: pipeline.onSignal,
   });
   analyses.observeCompletions(signals.record);
   const edgeOrder = createEdgeOrder({

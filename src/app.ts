@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { buildAnalyses } from "./app-analyses.ts";
 import { buildCustomers } from "./app-customers.ts";
 import { buildDetectors, buildEventChannels } from "./app-events.ts";
+import { buildMetrics } from "./app-metrics.ts";
 import { buildPipeline } from "./app-pipeline.ts";
 import type { App, AppPorts } from "./app-ports.ts";
 import { registerMarketRoutes } from "./app-routes.ts";
@@ -27,7 +28,7 @@ import {
   createMeteringGuards,
   pricingRoutes,
 } from "./capabilities/metering/index.ts";
-import { createMetrics, openMetricsServer } from "./capabilities/metrics/index.ts";
+import { openMetricsServer } from "./capabilities/metrics/index.ts";
 import { createPayments } from "./capabilities/payments/index.ts";
 import {
   assetRoutes,
@@ -49,8 +50,21 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   // Analyses compare a market with the same question at other venues.
   const needsMatching = servesApi || ports.node?.maintains !== false;
   const matching = needsMatching ? createMatching({ ...ports, board }) : null;
-  const analyses = buildAnalyses(ports, { board, ingest, eventLog, matching });
-  const trading = buildTrading(ports, { board, ingest, eventLog, analyses, matching });
+  const analyses = buildAnalyses(ports, {
+    board,
+    ingest,
+    eventLog,
+    matching,
+    onRunEnded: (run) => metrics?.observeRun(run),
+  });
+  const trading = buildTrading(ports, {
+    board,
+    ingest,
+    eventLog,
+    analyses,
+    matching,
+    onSignal: (recommendation, origin) => metrics?.observeSignal(recommendation, origin),
+  });
 
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const channels = buildEventChannels(ports, { eventLog, nodeId });
@@ -64,24 +78,18 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       : await createPayments({ ...ports.payments, database, clock, random, log, publicUrl, addresses: addressLimits });
   const storeProbe = new StoreProbe(database, clock);
   const failingJobs = () => [ingest, analyses, trading, channels].flatMap(({ failingJobs: names }) => names);
-  const metrics =
-    ports.metrics === null
-      ? null
-      : createMetrics({
-          version: ports.version,
-          data,
-          venues: () => ingest.health(),
-          store: () => ingest.counters,
-          isStoreUp: () => storeProbe.isUp,
-          boardMarkets: () => board.size,
-          failingJobs,
-          matching: () => matching?.report ?? null,
-          payments: () => payments?.figures() ?? null,
-          connections: () => http.connectionLimits.figures,
-          alerts: () => detectors.figures,
-          ...channels.metrics,
-        });
-
+  const metrics = buildMetrics(ports, {
+    board,
+    ingest,
+    analyses,
+    detectors,
+    matching,
+    failingJobs,
+    isStoreUp: () => storeProbe.isUp,
+    payments: () => payments?.figures() ?? null,
+    connections: () => http.connectionLimits.figures,
+    ...channels.metrics,
+  });
   const marketplace = createMarketplace({ secrets: ports.marketplaceSecrets, database, clock });
   const upgradeUrl = ({ headers }: FastifyRequest) =>
     settings.upgradeUrl ?? buildPageUrl(PLANS_PATH, publicUrl, headers.host);
@@ -90,15 +98,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     log,
     random,
     data,
-    guards: [
-      createMeteringGuards({
-        meter: metering,
-        random,
-        upgradeUrl,
-        addresses: addressLimits,
-        quotaRetryAfter: ports.quotaRetryAfter,
-      }),
-    ],
+    guards: [createMeteringGuards({ ...ports, meter: metering, upgradeUrl, addresses: addressLimits })],
     publicUrl,
     trustProxy: ports.trustProxy,
     corsOrigins: ports.corsOrigins,

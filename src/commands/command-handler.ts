@@ -8,10 +8,12 @@ import { TRACK_RECORD_PROGRAM } from "./track-record/run.ts";
 export function createCommandHandler({
   customers,
   matching,
+  metering,
   trading,
-}: Pick<App, "customers" | "matching" | "trading">) {
+}: Pick<App, "customers" | "matching" | "metering" | "trading">) {
   const runners = new Map<string, CommandRunner>();
-  runners.set("customers", (argv, operator) => runInService(CUSTOMERS_PROGRAM, customers, argv, operator));
+  const customersContext = { ...customers, usage: metering.usage };
+  runners.set("customers", (argv, operator) => runInService(CUSTOMERS_PROGRAM, customersContext, argv, operator));
   runners.set("track-record", (argv, operator) => runInService(TRACK_RECORD_PROGRAM, trading.book, argv, operator));
   // A node without the API has no pairs; the command then asks another node.
   if (matching !== null)

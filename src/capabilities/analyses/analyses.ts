@@ -12,9 +12,9 @@ import type { OpenWorkerPool } from "../../ports/worker-pool.ts";
 import { ANALYSIS_WORKER } from "./compute.ts";
 import { createHouseJob } from "./house-job.ts";
 import { LatestEstimates } from "./latest-estimates.ts";
-import { type LatestEstimate, type ResearchRunner, STALE_MS_MAX, type StoredAnalysis } from "./model.ts";
+import { type EndedRun, type LatestEstimate, type ResearchRunner, STALE_MS_MAX, type StoredAnalysis } from "./model.ts";
 import { createRunPerformer } from "./perform-run.ts";
-import type { QueueLimits } from "./run-queries.ts";
+import { type QueueLimits, selectQueue } from "./run-queries.ts";
 import { RunWorker } from "./run-worker.ts";
 import { createRuns } from "./runs.ts";
 import { createAnalysesService } from "./service.ts";
@@ -47,6 +47,8 @@ export interface AnalysisPorts {
   /** Runs at the same time on this node, 1 to 8; 4 by default. */
   readonly concurrency?: number;
   readonly limits?: QueueLimits;
+  /** Called with each run that this node has ended. Must not throw. */
+  readonly onRunEnded?: (run: EndedRun) => void;
 }
 
 /** Called with an analysis on the node that completed it. */
@@ -84,6 +86,8 @@ export function createAnalyses(ports: AnalysisPorts) {
     /** The latest probability of a market, in [0.0001, 0.9999]; null if there is none of the last 72 hours. */
     probabilityOf: (market: BoardMarket): number | null => latestOf(market)?.probability ?? null,
     houseJob,
+    /** Reads the queue of all nodes; null on a node that runs no analyses. */
+    readQueue: async () => (isWorker ? selectQueue(database, clock.now()) : null),
     /** Calls `observer` with each analysis that this node completes, and logs its failures. Replaces the previous observer. */
     observeCompletions(observer: CompletionObserver): void {
       onCompleted = observer;

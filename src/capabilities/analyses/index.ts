@@ -3,7 +3,7 @@ export { type Analyses, createAnalyses } from "./analyses.ts";
 export { deleteParticipant } from "./analysis-queries.ts";
 export { FRESHNESS, type Freshness } from "./freshness.ts";
 export { createMarketViews, type VenueTraits } from "./market-views.ts";
-export type { ResearchRunner, StoredAnalysis } from "./model.ts";
+export type { EndedRun, ResearchRunner, StoredAnalysis } from "./model.ts";
 export { pollUrlOf, presentAnalysis, presentCausal } from "./present.ts";
 export { analysisRoutes } from "./routes.ts";
 export { analysisStatusSchema, causalSchema } from "./schema.ts";

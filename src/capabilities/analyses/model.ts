@@ -49,6 +49,17 @@ export interface ResearchFacts {
   readonly costUsd: number;
 }
 
+/** A run that this node has ended, for metrics. */
+export interface EndedRun {
+  /** Null if the run ended without a result. */
+  readonly type: AnalysisType | null;
+  readonly outcome: "complete" | "error";
+  /** Seconds from its first start; null if the run ended without a result. */
+  readonly seconds: number | null;
+  /** Cost of the language models in USD. */
+  readonly costUsd: number;
+}
+
 /** Everything that is stored of an analysis. */
 export interface StoredAnalysis {
   readonly analysisId: string;

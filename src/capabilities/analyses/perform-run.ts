@@ -11,7 +11,7 @@ import type { Log } from "../../ports/log.ts";
 import type { WorkerPool } from "../../ports/worker-pool.ts";
 import { completeRun } from "./analysis-queries.ts";
 import { createCompletionEvent, createErrorEvent } from "./completion-event.ts";
-import type { AnalysisRun, ResearchRunner, StartedRun, StoredAnalysis } from "./model.ts";
+import type { AnalysisRun, EndedRun, ResearchRunner, StartedRun, StoredAnalysis } from "./model.ts";
 import { RunFailure, RunTakenOver } from "./run-errors.ts";
 import { failRun, releaseFollower, startRun, undoStart } from "./run-queries.ts";
 import { research } from "./run-research.ts";
@@ -32,6 +32,8 @@ export interface PerformPorts {
   readonly engine: Pick<WorkerPool<MarketView, Analysis | null>, "run">;
   /** Called after a run has ended with a result. Its failure does not change the run. */
   readonly onCompleted: (market: BoardMarket, stored: StoredAnalysis) => Promise<void>;
+  /** Called with each run that this node has ended. Must not throw. */
+  readonly onRunEnded?: (run: EndedRun) => void;
   /** Null if no language model is configured. */
   readonly researchRunner: ResearchRunner | null;
 }
@@ -121,6 +123,9 @@ export function createRunPerformer(ports: PerformPorts) {
     };
     const details = { transcript: found.transcript, category: categoryOf(market.listing.category) };
     if (!(await store(run, job, stored, details))) throw new RunTakenOver();
+    const { durationMs, research: facts } = stored.result;
+    const seconds = durationMs / 1_000;
+    ports.onRunEnded?.({ type: stored.type, outcome: "complete", seconds, costUsd: facts.costUsd });
     return { market, stored };
   };
 
@@ -132,6 +137,7 @@ export function createRunPerformer(ports: PerformPorts) {
       return true;
     });
     if (!hasEnded) throw new RunTakenOver();
+    ports.onRunEnded?.({ type: null, outcome: "error", seconds: null, costUsd: 0 });
   };
 
   const notify = async ({ market, stored }: Completed): Promise<void> => {

@@ -120,6 +120,22 @@ export async function countWaiting(
   return row ?? { total: 0, own: 0 };
 }
 
+/** Counts the runs of all nodes that wait and that are active. */
+export async function selectQueue(
+  database: Database,
+  now: number,
+): Promise<{ readonly waiting: number; readonly active: number; readonly oldestSeconds: number | null }> {
+  const [row] = await database.query<{ waiting: number; active: number; oldestSeconds: number | null }>(
+    `select count(*) filter (where started_at is null)::int4 as waiting,
+       count(*) filter (where started_at is not null)::int4 as active,
+       greatest(0, extract(epoch from ${time("$1")} - min(requested_at) filter (where started_at is null)))::float8
+         as "oldestSeconds"
+     from analysis_runs where status = 'running'`,
+    [now],
+  );
+  return row ?? { waiting: 0, active: 0, oldestSeconds: null };
+}
+
 /** Starts a run under a new fence. Returns null if it has ended. */
 export async function startRun(database: Database, analysisId: string, now: number): Promise<StartedRun | null> {
   const [run] = await database.query<StartedRun & Record<string, unknown>>(

@@ -5,7 +5,6 @@ import type { Random } from "../../ports/random.ts";
 import { createKey as generateKey, insertKey, randomBase32 } from "../keys/index.ts";
 import { endSessions } from "../sessions/index.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
-import { deleteAccount } from "./deletion.ts";
 import { parseEmail } from "./email-address.ts";
 import {
   ACTIVE_KEYS_MAX,
@@ -217,8 +216,11 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
     disable: (customerId, actor) =>
       changeCustomer(customerId, actor, "customer.disabled", () => ({ status: "canceled" }), endSessions),
     enable: (customerId, actor) => changeCustomer(customerId, actor, "customer.enabled", () => ({ status: "active" })),
-    delete: (customerId, actor) =>
-      transactAndNotify((transaction) => deleteAccount(transaction, customerId, actor, clock.now())),
+    async delete(customerId, actor) {
+      // Loads all capabilities with data of a customer, which commands of operators do not need otherwise.
+      const { deleteAccount } = await import("./deletion.ts");
+      return transactAndNotify((transaction) => deleteAccount(transaction, customerId, actor, clock.now()));
+    },
     auditLog: ({ customerId = null, before = null, limit }) =>
       selectAudit(database, { customerId, before, limit: requireListLimit(limit) }),
   };

@@ -25,7 +25,7 @@ export {
   type ReadUsage,
 } from "./model.ts";
 export { isPlainName } from "./plain-text.ts";
-export { presentAccount, presentAudit, presentIssuedKey, presentSummary } from "./present.ts";
+export { presentAccount, presentAudit, presentIssuedKey, presentSummary, toTierCounts } from "./present.ts";
 export { insertAudit } from "./queries.ts";
 export { customerRoutes } from "./routes.ts";
 export { createCustomers } from "./service.ts";

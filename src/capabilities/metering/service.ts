@@ -10,6 +10,18 @@ import { createQuotaStore, type QuotaAccount } from "./quota-store.ts";
 
 export type Metering = ReturnType<typeof createMetering>;
 
+/**
+ * Returns a function that reads the calls of this month from the store. Running processes report the calls that they have
+ * counted every few seconds, so the newest may be missing.
+ */
+export function createUsageReader(database: Database): Metering["usage"] {
+  const store = createQuotaStore(database);
+  return async ({ customerId, allowance }) => {
+    const { used, resetsOn } = await store.usage(customerId);
+    return { usage: { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0, ...used }, quotas: allowance.quotas, resetsOn };
+  };
+}
+
 /** Counts requests and calls. The store's clock determines the quota month. */
 export function createMetering(options: {
   readonly database: Database;

@@ -13,6 +13,7 @@ function createState() {
   return {
     isStoreUp: true,
     failingJobs: [] as string[],
+    queue: { waiting: 3, active: 2, oldestSeconds: 12 } as Awaited<ReturnType<MetricsSources["runQueue"]>>,
     matching: { pairs: 11, pendingCount: 4, restarts: 2, isFailing: false } as ReturnType<MetricsSources["matching"]>,
     payments: { counts: { delivered: 3, rejected: 1 }, unknown: 2 } as ReturnType<MetricsSources["payments"]>,
     ticks: { written: 7, dropped: 1, queued: 3 },
@@ -38,6 +39,7 @@ function createState() {
 
 function createSources(state: ReturnType<typeof createState>): MetricsSources {
   return {
+    runQueue: async () => state.queue,
     version: "1.2.3",
     data: "sandbox",
     venues: () => state.venues,
@@ -127,6 +129,61 @@ test("each scrape returns the current values of the sources, for gauges and coun
     assert.ok(secondScrape.includes(expected), expected);
   state.failingJobs = [];
   assert.ok(!(await metrics.text()).includes("parallax_job_failing{"));
+});
+
+test("the counts of a venue are exported by the node that reads it, so that their sum counts once", async () => {
+  const state = createState();
+  Object.assign(state.venues.alpha, { role: "follower" });
+  const samples = listSamples(await createMetrics(createSources(state)).text());
+  const ofVenues = samples.filter((line) => line.startsWith("parallax_venue_"));
+  assert.deepEqual(
+    ofVenues.filter((line) => line.includes("_total")),
+    [],
+  );
+  assert.ok(ofVenues.includes('parallax_venue_markets{venue="alpha"} 12'));
+});
+
+test("analyses, model cost, signals and quotas are counted by the process that did the work", async () => {
+  const state = createState();
+  const metrics = createMetrics(createSources(state));
+  metrics.observeRun({ type: "full", outcome: "complete", seconds: 40, costUsd: 0.12 });
+  metrics.observeRun({ type: "light", outcome: "complete", seconds: 0.2, costUsd: 0 });
+  metrics.observeRun({ type: null, outcome: "error", seconds: null, costUsd: 0 });
+  metrics.observeSignal("BUY_NO", "request");
+  metrics.observeSignal("NO_TRADE", "analysis");
+  const response = { route: "/x", method: "GET", status: 200, seconds: 0.01, code: null };
+  const counted = { counted: { tier: "LISTING" } };
+  const listing = { metered: counted, routeConfig: { metering: METERING.LISTING } } as never;
+  const deep = { metered: { counted: null }, routeConfig: { metering: METERING.DEEP } } as never;
+  metrics.observeResponse({ ...response, request: listing });
+  metrics.observeResponse({ ...response, request: listing });
+  metrics.observeResponse({ ...response, request: deep });
+  metrics.observeResponse({ ...response, status: 429, code: "rate_limited", request: deep });
+  metrics.observeResponse({ ...response, status: 429, code: "quota_exceeded", request: deep });
+  const samples = listSamples(await metrics.text());
+  for (const expected of [
+    'parallax_analyses_total{type="full",outcome="complete"} 1',
+    'parallax_analyses_total{type="none",outcome="error"} 1',
+    'parallax_analysis_duration_seconds_count{type="light"} 1',
+    'parallax_analysis_duration_seconds_bucket{le="40",type="full"} 1',
+    "parallax_model_cost_usd_total 0.12",
+    'parallax_signals_total{recommendation="BUY_NO",origin="request"} 1',
+    'parallax_signals_total{recommendation="NO_TRADE",origin="analysis"} 1',
+    'parallax_quota_units_total{tier="LISTING"} 2',
+    'parallax_quota_refusals_total{tier="DEEP"} 1',
+    'parallax_analysis_queue_runs{state="waiting"} 3',
+    'parallax_analysis_queue_runs{state="active"} 2',
+    "parallax_analysis_queue_oldest_seconds 12",
+  ])
+    assert.ok(samples.includes(expected), expected);
+});
+
+test("the queue of analyses is omitted on a node that runs none, and if the store cannot be read", async () => {
+  const state = createState();
+  const unavailable = { ...createSources(state), runQueue: () => Promise.reject(new Error("unavailable")) };
+  state.queue = null;
+  for (const sources of [createSources(state), unavailable])
+    assert.ok(!(await createMetrics(sources).text()).includes("\nparallax_analysis_queue"));
 });
 
 test("omits a metric with an unknown value instead of returning 0", async () => {

@@ -1,12 +1,16 @@
+import type { FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Ingest, VenueStatusReport } from "../../ingest/index.ts";
 import type { AlertFigures } from "../market-alerts/index.ts";
 import type { MatchingReport } from "../matching/index.ts";
 import type { StreamFigures } from "../streaming/index.ts";
 import type { WebhookFigures } from "../webhooks/index.ts";
+import { createWorkMetrics, type RunQueue } from "./work-metrics.ts";
 
 /** The sources of the metrics; each is called at every scrape and must be cheap. */
 export interface MetricsSources {
+  /** Reads the queue of analyses from the store; null on a node that runs no analyses. */
+  readonly runQueue: () => Promise<RunQueue | null>;
   readonly version: string;
   readonly data: "sandbox" | "live";
   readonly venues: () => Readonly<Record<string, VenueStatusReport>>;
@@ -30,13 +34,13 @@ export interface MetricsSources {
   readonly payments: () => { readonly counts: Readonly<Record<string, number>>; readonly unknown: number } | null;
 }
 
-export interface Metrics {
+export interface Metrics extends Pick<ReturnType<typeof createWorkMetrics>, "observeRun" | "observeSignal"> {
   readonly contentType: string;
   /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string>;
   /**
    * Counts a response. `route` is the route pattern, because the number of paths is unlimited. `code` is the problem's
-   * code, or null for a success.
+   * code, or null for a success. The request tells which monthly quota counts the call.
    */
   observeResponse(request: {
     route: string;
@@ -44,6 +48,7 @@ export interface Metrics {
     status: number;
     seconds: number;
     code: string | null;
+    request: Pick<FastifyRequest, "metered" | "routeConfig">;
   }): void;
 }
 
@@ -78,11 +83,9 @@ const createDefiner =
     });
   };
 
-function addVenueMetrics(
-  addGauge: Define,
-  addCounter: Define,
-  forEachVenue: (read: (venue: string, report: VenueStatusReport) => void) => void,
-): void {
+type ForEachVenue = (read: (venue: string, report: VenueStatusReport) => void) => void;
+
+function addVenueGauges(addGauge: Define, forEachVenue: ForEachVenue): void {
   addGauge("parallax_venue_status", "1 for the venue's current status, 0 for the others.", ["venue", "status"], (set) =>
     forEachVenue((venue, report) => {
       for (const status of VENUE_STATUSES) set({ venue, status }, report.status === status ? 1 : 0);
@@ -105,6 +108,9 @@ function addVenueMetrics(
       if (stream !== "none") set({ venue }, stream === "up" ? 1 : 0);
     }),
   );
+}
+
+function addVenueCounters(addCounter: Define, forEachVenue: ForEachVenue): void {
   addCounter("parallax_venue_sweeps_total", "Complete sweeps of the venue's listing.", ["venue"], (set) =>
     forEachVenue((venue, { sweep }) => set({ venue }, sweep.completed)),
   );
@@ -218,6 +224,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const registers = [registry];
   const addGauge = createDefiner(Gauge, registers);
   const addCounter = createDefiner(Counter, registers);
+  const work = createWorkMetrics(registry);
   /** `venues` and `store` are read once per scrape, so that all metrics of a response are consistent. */
   let venues: readonly (readonly [string, VenueStatusReport])[] = [];
   let store = sources.store();
@@ -231,7 +238,13 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ["version", "data"],
     (set) => set({ version: sources.version, data: sources.data }, 1),
   );
-  addVenueMetrics(addGauge, addCounter, forEachVenue);
+  addVenueGauges(addGauge, forEachVenue);
+  // Another node's report has the counts of that node, which exports them itself.
+  addVenueCounters(addCounter, (read) =>
+    forEachVenue((venue, report) => {
+      if (report.role === "ingest") read(venue, report);
+    }),
+  );
   addGauge("parallax_board_markets", "Markets on the board, including settled ones.", [], (set) =>
     set({}, sources.boardMarkets()),
   );
@@ -294,9 +307,14 @@ export function createMetrics(sources: MetricsSources): Metrics {
     async text() {
       venues = Object.entries(sources.venues());
       store = sources.store();
+      work.setQueue(await sources.runQueue().catch(() => null));
       return registry.metrics();
     },
-    observeResponse({ route, method, status, seconds, code }) {
+    observeRun: work.observeRun,
+    observeSignal: work.observeSignal,
+    observeResponse({ route, method, status, seconds, code, request }) {
+      const refusedTier = code === "quota_exceeded" ? (request.routeConfig.metering?.quotaTier ?? null) : null;
+      work.observeQuota(request.metered?.counted?.tier ?? null, refusedTier);
       if (code !== null) problems.inc({ code });
       durations.observe({ method, route, status: String(status) }, seconds);
     },

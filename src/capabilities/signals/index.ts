@@ -5,4 +5,4 @@ export type { Preparation, PreparedSignal, SignalRequest } from "./model.ts";
 export { presentRun } from "./present.ts";
 export { deferCharge, disconnectOf, SIGNAL_ERRORS, SIGNAL_METERING, signalRoutes } from "./routes.ts";
 export { marketChoice, RECOMMENDATIONS, readSizing, sizingChoice, USD_MAX, waitOption } from "./schema.ts";
-export { createSignalsService, type SignalsService } from "./service.ts";
+export { createSignalsService, type SignalObserver, type SignalsService } from "./service.ts";

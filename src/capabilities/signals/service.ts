@@ -50,7 +50,11 @@ export interface SignalPorts extends FindMarketPorts {
   readonly isPlayMoney: (market: BoardMarket) => boolean;
   /** Enters a trade into the shadow book, once per analysis and side. */
   readonly enterShadowTrade: (entry: ShadowEntry) => Promise<unknown>;
+  readonly onSignal?: SignalObserver;
 }
+
+/** Called with each signal that is decided on request, or at the end of an analysis. Must not throw. */
+export type SignalObserver = (recommendation: Signal["recommendation"], origin: "request" | "analysis") => void;
 
 export type SignalsService = ReturnType<typeof createSignalsService>;
 
@@ -73,7 +77,9 @@ export function createSignalsService(ports: SignalPorts) {
     decideSignal(toInput(prepared, ports.isPlayMoney(prepared.market)), sizing);
 
   const enter = async (prepared: PreparedSignal, isRequested: boolean): Promise<void> => {
-    const entry = toShadowEntry(prepared, decide(prepared, SHADOW_SIZING), isRequested);
+    const signal = decide(prepared, SHADOW_SIZING);
+    if (!isRequested) ports.onSignal?.(signal.recommendation, "analysis");
+    const entry = toShadowEntry(prepared, signal, isRequested);
     if (entry !== null) await ports.enterShadowTrade(entry);
   };
 
@@ -140,6 +146,7 @@ export function createSignalsService(ports: SignalPorts) {
       if (preparation.kind === "running") return preparation;
       const { prepared } = preparation;
       const signal = decide(prepared, request.sizing);
+      ports.onSignal?.(signal.recommendation, "request");
       await enter(prepared, true);
       return { kind: "signal", signal: { ...prepared, signal, bankrollUsd: request.sizing.bankrollUsd } };
     },

@@ -3,11 +3,12 @@ import { test } from "node:test";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
-import { type Accounts, createAccounts } from "../../capabilities/customers/index.ts";
+import { createAccounts } from "../../capabilities/customers/index.ts";
 import { createMarketplace } from "../../capabilities/marketplace/index.ts";
+import { createUsageReader } from "../../capabilities/metering/index.ts";
 import type { Database } from "../../ports/database.ts";
 import type { CommandResult } from "../operator/command.ts";
-import { parseCustomersCommand } from "./commands.ts";
+import { type CustomersContext, parseCustomersCommand } from "./commands.ts";
 
 interface ParsedResult extends CommandResult {
   // biome-ignore lint/suspicious/noExplicitAny: tests read and check untyped output
@@ -15,11 +16,13 @@ interface ParsedResult extends CommandResult {
 }
 
 /** Parses and runs a command. `accounts` is null if the test expects parsing to fail or to print the help. */
-async function runCommand(args: readonly string[], accounts: Accounts | null): Promise<ParsedResult> {
+async function runCommand(args: readonly string[], accounts: CustomersContext | null): Promise<ParsedResult> {
   const command = parseCustomersCommand(args);
   if (typeof command === "function" && accounts === null) throw new Error(`parsed: ${args.join(" ")}`);
   const result =
-    typeof command !== "function" ? command : await command(accounts as Accounts, { kind: "operator", id: "ada" });
+    typeof command !== "function"
+      ? command
+      : await command(accounts as CustomersContext, { kind: "operator", id: "ada" });
   let json: unknown = null;
   try {
     json = JSON.parse(result.out);
@@ -36,7 +39,7 @@ function setUp(database: Database) {
   const accounts = createAccounts({ database, clock, random: systemRandom, onKeysChanged() {} });
   const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
   return {
-    runCustomers: (...args: readonly string[]) => runCommand(args, accounts),
+    runCustomers: (...args: readonly string[]) => runCommand(args, { ...accounts, usage: createUsageReader(database) }),
     /** Identifies a marketplace user after the cached account settings have expired. */
     async identify(user: string, subscription: string) {
       await clock.advance(1_000);
@@ -225,3 +228,18 @@ eachDatabase(
     assert.deepEqual((await runCustomers("list", "--json")).json, []);
   },
 );
+
+eachDatabase("`show` names the calls of this month beside the quotas and what is left", async (database) => {
+  const { runCustomers } = setUp(database);
+  const { json: created } = await runCustomers("create", "usage@example.org", "--json");
+  await database.query(
+    "insert into quota_months (customer_id, month, tier, taken, last_grant) values ($1, date_trunc('month', now() at time zone 'utc')::date, 'LISTING', 7, 1)",
+    [created.customer_id],
+  );
+  const { json } = await runCustomers("show", "usage@example.org", "--json");
+  assert.deepEqual(json.usage, { listing: 7, insight: 0, strategy: 0, deep: 0 });
+  assert.match(json.resets_on, /^\d{4}-\d{2}-01$/);
+  const { out } = await runCustomers("show", "usage@example.org");
+  assert.match(out, /^listing +7 +100 +93$/m);
+  assert.match(out, /^Quotas reset on \d{4}-\d{2}-01 at 00:00 UTC\.$/m);
+});

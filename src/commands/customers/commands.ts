@@ -11,6 +11,8 @@ import {
   presentAudit,
   presentIssuedKey,
   presentSummary,
+  type ReadUsage,
+  toTierCounts,
 } from "../../capabilities/customers/index.ts";
 import { marketplaceCustomerId } from "../../capabilities/marketplace/index.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -25,13 +27,25 @@ import {
   type Subcommand,
   UsageError,
 } from "../operator/command.ts";
-import { formatAccount, formatAudit, formatCustomerTable, formatDeletion, formatIssuedKey } from "./format.ts";
+import {
+  formatAccount,
+  formatAccountWithUsage,
+  formatAudit,
+  formatCustomerTable,
+  formatDeletion,
+  formatIssuedKey,
+} from "./format.ts";
 import { CUSTOMERS_USAGE } from "./usage.ts";
 
 const RATE_CLASSES: readonly RateClass[] = ["general", "strategy"];
 const LIST_LIMIT_DEFAULT = 50;
 /** Prefix of a WHO argument that is the name of a marketplace user. */
 const MARKETPLACE_PREFIX = "marketplace:";
+
+export interface CustomersContext extends Accounts {
+  /** Returns the calls counted this month. */
+  readonly usage: ReadUsage;
+}
 
 interface Options {
   readonly plan?: string;
@@ -44,7 +58,7 @@ interface Options {
 }
 
 /** Parses the arguments after `customers`. Returns a result for `--help` and for invalid usage (exit code 2). */
-export function parseCustomersCommand(argv: readonly string[]): CommandResult | OperatorCommand<Accounts> {
+export function parseCustomersCommand(argv: readonly string[]): CommandResult | OperatorCommand<CustomersContext> {
   return parseCommand(
     {
       name: "customers",
@@ -64,7 +78,7 @@ export function parseCustomersCommand(argv: readonly string[]): CommandResult | 
   );
 }
 
-const SUBCOMMANDS: Readonly<Record<string, Subcommand<Accounts, Options>>> = {
+const SUBCOMMANDS: Readonly<Record<string, Subcommand<CustomersContext, Options>>> = {
   list: {
     argumentCount: [0, 0],
     options: ["plan", "status", "limit", "after"],
@@ -92,7 +106,12 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand<Accounts, Options>>> = {
     options: [],
     parse(args) {
       const who = args.at(0, "a customer");
-      return async (accounts) => createAccountOutput(await findAccount(accounts, who));
+      return async (context) => {
+        const account = await findAccount(context, who);
+        const { usage, resetsOn } = await context.usage(account);
+        const json = { ...presentAccount(account), usage: toTierCounts(usage), resets_on: resetsOn };
+        return { json, text: formatAccountWithUsage(json) };
+      };
     },
   },
   create: {
@@ -211,7 +230,7 @@ function createChangeCommand(
   argumentCount: number,
   findCustomer: typeof findOrCreateMarketplaceUser,
   parse: (args: Arguments<Options>) => Change,
-): Subcommand<Accounts, Options> {
+): Subcommand<CustomersContext, Options> {
   return {
     argumentCount: [argumentCount, argumentCount],
     options: [],

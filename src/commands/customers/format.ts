@@ -46,6 +46,22 @@ export function formatAccount(account: ReturnType<typeof presentAccount>): strin
   return `${summary}\n${keyTable}`;
 }
 
+/** Formats an account, and the calls of this month beside their quotas. */
+export function formatAccountWithUsage(
+  account: ReturnType<typeof presentAccount> & {
+    readonly usage: Readonly<Record<string, number>>;
+    readonly resets_on: string;
+  },
+): string {
+  const quotas: Readonly<Record<string, number>> = account.quotas;
+  const rows = Object.entries(account.usage).map(([tier, used]) => {
+    const quota = quotas[tier] ?? 0;
+    return [tier, used, quota, Math.max(0, quota - used)];
+  });
+  const usageTable = formatColumns(["this month", "used", "quota", "left"], rows);
+  return `${formatAccount(account)}\n${usageTable}\nQuotas reset on ${account.resets_on} at 00:00 UTC.\n`;
+}
+
 export function formatIssuedKey(key: ReturnType<typeof presentIssuedKey> & { readonly customer_id: string }): string {
   return formatColumns(
     ["customer", key.customer_id],

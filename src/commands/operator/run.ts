@@ -19,7 +19,6 @@ import type { Bus } from "../../ports/bus.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { VENUE_SERVICES } from "../../venues/registry.ts";
-import { openBus, openDatabase } from "../open-store.ts";
 import { StartupError } from "../startup-errors.ts";
 import type { CommandResult, Operator, OperatorCommand } from "./command.ts";
 
@@ -167,6 +166,7 @@ const isTextArray = (value: unknown): value is readonly string[] =>
 
 async function openCheckedDatabase(config: Config, log: Log): Promise<Database> {
   if (config.databaseUrl === null) await assertOwnedStore(config.dataDir);
+  const { openDatabase } = await import("../open-store.ts");
   const database = await openDatabase(config, log);
   try {
     const fault = await findVersionFault(database);
@@ -200,6 +200,7 @@ async function withBus<Result>(
   log: Log,
   run: (publish: (topic: string) => void) => Promise<Result>,
 ): Promise<Result> {
+  const { openBus } = await import("../open-store.ts");
   let bus: Bus | null = null;
   const publish = (topic: string) => {
     bus ??= openBus(config, log);
