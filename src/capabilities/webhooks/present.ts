@@ -1,6 +1,19 @@
+import type { DeliveryFailure } from "../../ports/webhook-out.ts";
 import type { Delivery, Webhook } from "./model.ts";
 import { isDelivered } from "./outcome.ts";
 import type { ChangedWebhook, TestResult } from "./service.ts";
+
+/**
+ * What happened in a test without a response. A name that does not resolve, an address that is not public and a refused
+ * connection have the same text, because the difference would reveal what is behind an address.
+ */
+const TEST_PROBLEMS: Readonly<Record<DeliveryFailure, string>> = {
+  forbidden_address: "No connection: the name, its public address, the port or the certificate does not work",
+  connection_failed: "No connection: the name, its public address, the port or the certificate does not work",
+  timeout: "No response arrived within 10 seconds",
+  bad_response: "The response is not valid HTTP",
+  unavailable: "Nothing was sent: the service has too many requests to this host at present. Test again later",
+};
 
 /** Text for every failure without a response. The reason would reveal what is behind an address. */
 const NO_RESPONSE = "No valid response arrived within 10 seconds";
@@ -45,7 +58,7 @@ export const presentTest = ({ answer, latencyMs }: TestResult) => ({
   delivered: isDelivered(answer),
   response_status: answer.kind === "answered" ? answer.status : null,
   response_head: answer.kind === "answered" ? answer.bodyHead : null,
-  problem: answer.kind === "answered" ? null : NO_RESPONSE,
+  problem: answer.kind === "answered" ? null : TEST_PROBLEMS[answer.failure],
   latency_ms: latencyMs,
 });
 
