@@ -1,0 +1,130 @@
+/**
+ * Walks four markets from trading to their final result: a disputed one, one that trades while its result is proposed, one
+ * that trades after its end date, and an annulled one. Checks each step under both namings of the venues.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+
+const NAMINGS = [
+  { venue: "polymarket", env: {} },
+  {
+    venue: "venue_b",
+    env: { PARALLAX_VENUES: "venue_a=kalshi,venue_b=polymarket,venue_c=limitless;venue_d=manifold" },
+  },
+] as const;
+/** The sandbox at real speed, so that no market changes by itself. */
+const SANDBOX = { PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_MARKETS: "120", PARALLAX_SANDBOX_LIMITS: "off" };
+const DAY_MS = 86_400_000;
+const STEP_MS_MAX = 150_000;
+
+type Json = Awaited<ReturnType<ServiceProcess["get"]>>["json"];
+
+function openWalk(service: ServiceProcess, venue: string) {
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${service.keys.enterprise}`, "content-type": "application/json" };
+    const response = await fetch(`${service.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    return { status: response.status, json: (await response.json()) as Json };
+  };
+  const readMarket = async (id: string): Promise<Json> => (await service.get(`/v1/markets/${venue}/${id}`)).json;
+  return {
+    readMarket,
+    async plant(id: string, step: string, outcome = "yes") {
+      const response = await fetch(`${service.sandboxUrl}/plants/polymarket/resolution`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ market_id: id, step, outcome }),
+      });
+      assert.equal(response.status, 200, await response.text());
+    },
+    /** Waits until the market has a status, and checks that it has a result only if it is final. */
+    async expectStatus(id: string, status: string, outcome: string | null = null) {
+      const isReached = async () => ((await readMarket(id)).status === status ? true : null);
+      await eventually(isReached, `${id} to be ${status}`, STEP_MS_MAX);
+      const market = await readMarket(id);
+      assert.equal(market.outcome ?? null, outcome);
+      assert.equal((await service.get(`/v1/markets/${venue}/${id}/resolution`)).json.status, status);
+      const page = await service.get(`/markets/${venue}/${id}`);
+      assert.equal(/Settled: |Settled in part/.test(page.text), outcome !== null, `the page of ${id}`);
+    },
+    /** Checks that the market has quotes, and takes paper trades and signals. */
+    async expectOpen(id: string) {
+      const market = await readMarket(id);
+      assert.equal(market.status, "active");
+      assert.ok(market.bid !== undefined && market.ask !== undefined, "an open market has quotes");
+      const trade = await post("/v1/trades/shadow", { platform: venue, market_id: id, side: "yes", size_usd: 5 });
+      assert.equal(trade.status, 200, JSON.stringify(trade.json));
+      const { status, json: signal } = await post("/v1/signals?wait=true", { platform: venue, market_id: id });
+      assert.equal(status, 200, JSON.stringify(signal));
+      assert.notEqual(signal.reason, "The market is not open for orders.");
+      assert.ok(Date.parse(signal.expires_at) >= Date.parse(signal.generated_at) + 60_000);
+    },
+    async expectRefused(id: string) {
+      const trade = await post("/v1/trades/shadow", { platform: venue, market_id: id, side: "yes", size_usd: 5 });
+      assert.deepEqual([trade.status, trade.json.code], [409, "not_executable"]);
+      const { status, json: signal } = await post("/v1/signals", { platform: venue, market_id: id });
+      assert.ok(status === 422 || signal.recommendation === "NO_TRADE", JSON.stringify(signal));
+    },
+  };
+}
+
+for (const { venue, env } of NAMINGS) {
+  test(`a disputed, a proposed, an overdue and an annulled market settle only when final (${venue})`, {
+    timeout: 600_000,
+  }, async () => {
+    const folder = await temporaryFolder();
+    const service = await startServiceProcess({ dataDir: folder.path, env: { ...SANDBOX, ...env } });
+    try {
+      const { plant, expectStatus, expectOpen, expectRefused, readMarket } = openWalk(service, venue);
+      const isSuitable = ({ yes_price: price, bid, ask, close_time: closeAt }: Json) =>
+        price > 0.15 &&
+        price < 0.85 &&
+        bid !== undefined &&
+        ask !== undefined &&
+        Date.parse(closeAt) > Date.now() + 3 * DAY_MS;
+      const list = (await service.get(`/v1/markets?source=${venue}&status=active&limit=100`)).json.filter(isSuitable);
+      const [disputed, proposed, overdue, annulled] = list.map((market: Json) => market.market_id);
+      assert.ok(annulled !== undefined, "four suitable markets");
+
+      await plant(disputed, "proposed", "yes");
+      await plant(proposed, "proposed_trading");
+      await plant(overdue, "past_end_date");
+      await plant(annulled, "disputed_trading");
+      await expectStatus(disputed, "determined");
+      const isPast = async () => (Date.parse((await readMarket(overdue)).close_time) < Date.now() ? true : null);
+      await eventually(isPast, "the end date in the past", STEP_MS_MAX);
+      await expectRefused(disputed);
+      for (const id of [proposed, overdue, annulled]) await expectOpen(id);
+      const resolution = (await service.get(`/v1/markets/${venue}/${overdue}/resolution`)).json;
+      assert.deepEqual(
+        [resolution.close_date, resolution.hours_to_expiration, resolution.time_urgency],
+        [null, null, null],
+      );
+
+      await plant(disputed, "closed_disputed", "yes");
+      await plant(proposed, "disputed");
+      await plant(overdue, "proposed");
+      await plant(annulled, "closed_disputed", "void");
+      for (const id of [proposed, overdue, annulled, disputed]) await expectStatus(id, "determined");
+      for (const id of [proposed, overdue, annulled]) await expectRefused(id);
+      const before = (await service.get("/v1/portfolio?mode=shadow")).json;
+      assert.deepEqual([before.position_count, before.resolved_count ?? 0], [3, 0], JSON.stringify(before));
+
+      await plant(disputed, "proposed_again", "no");
+      await plant(disputed, "final", "no");
+      await plant(proposed, "final", "yes");
+      await plant(overdue, "final", "yes");
+      await plant(annulled, "final", "void");
+      await expectStatus(disputed, "finalized", "no");
+      await expectStatus(proposed, "finalized", "yes");
+      await expectStatus(overdue, "finalized", "yes");
+      await expectStatus(annulled, "finalized", "partial");
+      const isSettled = async () =>
+        (await service.get("/v1/portfolio?mode=shadow")).json.position_count === 0 ? true : null;
+      await eventually(isSettled, "settled paper trades", STEP_MS_MAX);
+    } finally {
+      await service.end();
+      await folder.release();
+    }
+  });
+}
