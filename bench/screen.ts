@@ -69,7 +69,7 @@ async function runService(): Promise<void> {
     board,
     clock: systemClock,
     findLastHour: () => ({ yesPriceBefore: 0.5, volumeUsd: 100 }),
-    latestAnalysisOf: () => null,
+    estimateOf: () => null,
   });
   const random = seededRandom(3);
   for (const { event, markets } of syntheticEvents({ markets: Number(flags.markets), now })) {

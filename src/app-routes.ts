@@ -2,8 +2,8 @@ import type { FastifyInstance } from "fastify";
 import { registerPortfolioRoutes, registerSignalRoutes } from "./app-portfolios.ts";
 import { type AppPorts, tradingVenuesOf } from "./app-ports.ts";
 import type { Trading } from "./app-trading.ts";
-import type { MarketBoard } from "./board/index.ts";
-import { type Analyses, analysisRoutes, presentAnalysis } from "./capabilities/analyses/index.ts";
+import type { BoardMarket, MarketBoard } from "./board/index.ts";
+import { type Analyses, analysisRoutes, type CurrentAnalysis, presentAnalysis } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
 import {
   CALIBRATION_WORKER,
@@ -63,19 +63,19 @@ export function registerMarketRoutes(
     trades: ingest.trades,
     factsOf: (listing) => ingest.factsOf(listing),
     matches: matching,
-    probabilityOf: analyses.probabilityOf,
+    estimateOf: analyses.estimateOf,
   });
   marketRoutes(http, {
     ...{ service, board, venues, publicUrl, now: () => clock.now() },
-    readAnalysis: async ({ listing: { venue, marketId }, yesPrice }) => {
-      const stored = await analyses.service.latest(venue, marketId);
-      return stored === null ? null : presentAnalysis(stored, yesPrice, clock.now());
+    readAnalysis: async (market) => {
+      const analysis = await readUsableAnalysis(analyses, market);
+      return analysis === null ? null : presentAnalysis(analysis);
     },
   });
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
   resolutionRoutes(http, { service: resolution, venues });
   const screening = createScreeningService({
-    ...{ board, clock, latestAnalysisOf: analyses.latestOf },
+    ...{ board, clock, estimateOf: analyses.estimateOf },
     findLastHour: (market) => ingest.lastHours.find(market),
   });
   screeningRoutes(http, { service: screening, venues });
@@ -89,7 +89,7 @@ export function registerMarketRoutes(
   executionRoutes(http, { service: execution, venues });
   const consensus = createConsensusService({
     ...{ database, board, clock, getMarket: service.getMarket },
-    probabilityOf: analyses.probabilityOf,
+    estimateOf: analyses.estimateOf,
   });
   consensusRoutes(http, { service: consensus, venues: venues.trading });
   const portfolios = registerPortfolioRoutes(http, { ...options, markets: service, venues: venues.trading });
@@ -110,7 +110,6 @@ export function registerMarketRoutes(
     acceptsPayments: ports.payments !== undefined,
     getMarket: service.getListedMarket,
     getHistory: service.getHistory,
-    now: () => clock.now(),
   });
   const correlation = registerCorrelationRoutes(http, { ...options, markets: service, venues: venues.trading });
   registerSignalRoutes(http, { ...options, correlation, markets: service, venues });
@@ -137,14 +136,18 @@ export function registerMarketRoutes(
     demoKey: ports.demoKey ?? null,
     upgradeUrl: ports.account.upgradeUrl ?? null,
     acceptsPayments: ports.payments !== undefined,
-    async readAnalysis({ listing: { venue, marketId } }) {
-      const stored = await analyses.service.latest(venue, marketId);
-      return stored === null ? null : { stored, freshness: analyses.service.freshnessNow(stored) };
-    },
+    readAnalysis: (market) => readUsableAnalysis(analyses, market),
     readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),
     readPerformance: async () => (await trading.performance.read()).report,
   });
   docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
+}
+
+/** Returns the latest analysis of a market at its price; null if there is none, or it has expired. */
+async function readUsableAnalysis({ service }: Analyses, market: BoardMarket): Promise<CurrentAnalysis | null> {
+  const stored = await service.latest(market.listing.venue, market.listing.marketId);
+  const current = stored === null ? null : service.move(stored, market);
+  return current === null || current.freshness === "expired" ? null : current;
 }
 
 function registerCorrelationRoutes(

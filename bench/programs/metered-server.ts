@@ -83,7 +83,7 @@ marketRoutes(openServer, {
     trades: meteredApp.ingest.trades,
     factsOf: (listing) => meteredApp.ingest.factsOf(listing),
     matches: NO_MATCHES,
-    probabilityOf: () => null,
+    estimateOf: () => null,
   }),
 });
 const urls = {

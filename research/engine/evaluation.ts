@@ -79,7 +79,7 @@ function compareFactors(scored: readonly ScoredSample[]): Part[] {
     const forecasts = scored.flatMap((sample) => {
       const step = sample.estimate.steps.find((item) => item.name === name);
       if (step === undefined) return [];
-      const logOdds = sample.estimate.prior.logOdds + step.coefficient * step.lambda;
+      const logOdds = sample.estimate.prior.logOdds + step.change;
       return [{ ...toForecast(sample), probability: 1 / (1 + Math.exp(-logOdds)) }];
     });
     return { name, comparison: compare(forecasts) };

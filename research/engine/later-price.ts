@@ -53,7 +53,7 @@ export function scoreLaterPrices(
     const parts = [
       ["model", result.probability],
       ["prior", prior.probability],
-      ...steps.map(({ name, coefficient, lambda }) => [name, sigmoid(prior.logOdds + coefficient * lambda)] as const),
+      ...steps.map(({ name, change }) => [name, sigmoid(prior.logOdds + change)] as const),
     ] as const;
     for (const hours of LATER_HOURS) {
       const price = later.later(hours);

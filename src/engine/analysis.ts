@@ -1,15 +1,17 @@
 import { describeChangesOfMind, describeEdge, describeFactors, summarise } from "./describe.ts";
-import { type Estimate, estimate, type FactorStep } from "./estimate.ts";
+import { type Estimate, type EstimateStep, estimate, type LogOddsChange } from "./estimate.ts";
+import { type EventLogic, siblingGaps } from "./event-logic.ts";
 import { executableEdges, type Recommendation, recommend } from "./executable-edge.ts";
+import { peerGapOf } from "./factors/cross-venue.ts";
 import { toProbability } from "./log-odds.ts";
-import type { EngineCoefficients, MarketView } from "./model.ts";
+import type { EngineCoefficients, MarketView, PriceGaps } from "./model.ts";
 import { assessRisk, type RiskRating } from "./risk.ts";
 import { describeScenarios, type Scenario } from "./scenarios.ts";
 import { viewAt } from "./view.ts";
 
 /** One factor of the causal decomposition. */
 export type CausalFactor = Pick<
-  FactorStep,
+  EstimateStep,
   "claim" | "direction" | "evidence" | "prior" | "posterior" | "weight" | "confidence"
 >;
 
@@ -29,6 +31,12 @@ export interface Analysis {
   readonly riskRating: RiskRating;
   /** Bounds of the 80% interval of the estimate in a day. */
   readonly interval: { readonly low: number; readonly high: number };
+  /** What the factors add to the price, in order; empty if none contributes. */
+  readonly changes: readonly LogOddsChange[];
+  /** Standard error of the sum of the changes, in log-odds. */
+  readonly changeError: number;
+  /** How far other prices contradicted the price at the time of the analysis. */
+  readonly gaps: PriceGaps;
   /** Standard error of the estimate, and root mean square of the price's move in a day, both in log-odds. */
   readonly standardError: number;
   readonly dailyMove: number;
@@ -57,23 +65,42 @@ export function analyse(marketView: MarketView, coefficients: EngineCoefficients
   const view = viewAt(marketView, marketView.asOf);
   const result = estimate(view, coefficients);
   if (result === null) return null;
+  return describeAnalysis(view, result, {
+    isFull: view.research !== null,
+    gaps: { peers: peerGapOf(view, result.prior, coefficients), siblings: siblingGapOf(view) },
+  });
+}
+
+/** Describes an estimate in sentences. */
+export function describeAnalysis(
+  view: MarketView,
+  result: Estimate,
+  { isFull, gaps }: Pick<Analysis, "isFull" | "gaps">,
+): Analysis {
   const { probability, marketPrice, confidence, interval, steps, standardError } = result;
   const edges = executableEdges(view, probability);
-  const recommendation = recommend(edges);
   const risk = assessRisk(view, result);
-  const isFull = view.research !== null;
   return {
     asOf: view.asOf,
     probability,
     marketPrice,
     edge: probability - marketPrice,
-    recommendation,
+    recommendation: recommend(edges),
     confidence,
     riskRating: risk.rating,
     interval,
+    changes: steps.map(({ name, claim, evidence, confidence: certainty, change }) => ({
+      name,
+      claim,
+      evidence,
+      confidence: certainty,
+      change,
+    })),
+    changeError: result.changeError,
+    gaps,
     standardError,
     dailyMove: result.dailyMove,
-    summary: summarise(view, result, edges),
+    summary: summarise(result, edges, isFull),
     keyFactors: describeFactors(result),
     risks: [
       ...risk.sentences,
@@ -89,11 +116,29 @@ export function analyse(marketView: MarketView, coefficients: EngineCoefficients
   };
 }
 
+/** How far the other markets of the event contradict the market's price (`siblingGaps`); 0 without them. */
+function siblingGapOf({ event, marketId }: MarketView): number {
+  if (event === null) return 0;
+  const { isExclusive, isExhaustive, ladder } = event;
+  const legs =
+    ladder === null ? event.legs : ladder.flatMap((id) => event.legs.find((leg) => leg.marketId === id) ?? []);
+  const position = legs.findIndex((leg) => leg.marketId === marketId);
+  if (position === -1 || (ladder === null && !isExclusive)) return 0;
+  const logic: EventLogic = ladder === null ? { kind: "exclusive", isExhaustive } : { kind: "ladder" };
+  return siblingGaps(logic, legs)[position] ?? 0;
+}
+
 /** The factors that contribute, or the price alone if none does. */
 function listFactors({ steps, prior, probability }: Estimate): CausalFactor[] {
   if (steps.length > 0)
     return steps.map(({ claim, direction, evidence, prior: before, posterior, weight, confidence }) => ({
-      ...{ claim, direction, evidence, prior: before, posterior, weight, confidence },
+      claim,
+      direction,
+      evidence,
+      prior: before,
+      posterior,
+      weight,
+      confidence,
     }));
   return [
     {
@@ -110,5 +155,5 @@ function listFactors({ steps, prior, probability }: Estimate): CausalFactor[] {
 
 function withoutCalibration({ probability, logOdds, steps }: Estimate): number {
   const step = steps.find(({ name }) => name === "calibration");
-  return step === undefined ? probability : toProbability(logOdds - step.coefficient * step.lambda);
+  return step === undefined ? probability : toProbability(logOdds - step.change);
 }

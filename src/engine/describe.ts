@@ -1,11 +1,10 @@
-import type { Estimate, FactorStep } from "./estimate.ts";
+import type { ChangeName, Estimate, EstimateStep } from "./estimate.ts";
 import { EDGE_MIN, type ExecutableEdge, recommend } from "./executable-edge.ts";
 import { formatPercent, formatPoints, formatPrice } from "./format.ts";
 import { toProbability } from "./log-odds.ts";
-import type { MarketView } from "./model.ts";
 
 /** Five statements: the estimate, its interval, the largest effect, what follows, and the data that was used. */
-export function summarise(view: MarketView, estimate: Estimate, edges: readonly ExecutableEdge[]): string {
+export function summarise(estimate: Estimate, edges: readonly ExecutableEdge[], isFull: boolean): string {
   const { probability, marketPrice, interval, steps } = estimate;
   const [main] = byEffect(steps);
   const sentences = [
@@ -15,7 +14,7 @@ export function summarise(view: MarketView, estimate: Estimate, edges: readonly 
       ? "No factor speaks against the price."
       : `The largest effect, ${formatPoints(main.posterior - main.prior)} points: ${main.claim}`,
     describeRecommendation(edges),
-    view.research === null ? "The analysis uses market data only." : "The analysis includes research.",
+    isFull ? "The analysis includes research." : "The analysis uses market data only.",
   ];
   return sentences.join(" ");
 }
@@ -36,8 +35,8 @@ export function describeFactors({ steps }: Estimate): string[] {
 
 /** What the estimate would be without each factor, and the prices that make it obsolete. */
 export function describeChangesOfMind({ steps, logOdds, interval }: Estimate): string[] {
-  const withouts = byEffect(steps).map(({ name, coefficient, lambda }) => {
-    const probability = toProbability(logOdds - coefficient * lambda);
+  const withouts = byEffect(steps).map(({ name, change }) => {
+    const probability = toProbability(logOdds - change);
     return `Without ${NAMES[name]}, the estimate would be ${formatPercent(probability)}%.`;
   });
   const bounds = `${formatPrice(interval.low)} or above ${formatPrice(interval.high)}`;
@@ -57,7 +56,7 @@ export function describeEdge({ probability, marketPrice }: Estimate, edges: read
     : [difference, ...sides, rule].join(" ");
 }
 
-const NAMES: Readonly<Record<FactorStep["name"], string>> = {
+const NAMES: Readonly<Record<ChangeName, string>> = {
   calibration: "the calibration of prices near 0 and 1",
   cross_venue: "the prices of other venues",
   event_coherence: "the other markets of the event",
@@ -66,7 +65,8 @@ const NAMES: Readonly<Record<FactorStep["name"], string>> = {
   time_decay: "the decay with time",
   reported_consensus: "the reported trades",
   research: "the research",
+  event_logic: "the estimates of the event's other markets",
 };
 
-const byEffect = (steps: readonly FactorStep[]): FactorStep[] =>
+const byEffect = (steps: readonly EstimateStep[]): EstimateStep[] =>
   steps.toSorted((a, b) => Math.abs(b.posterior - b.prior) - Math.abs(a.posterior - a.prior));

@@ -57,7 +57,7 @@ test("a log likelihood ratio beyond 3 counts as 3, in both directions", () => {
     const view = createView({ quote: createQuote(0.49, 0.51) });
     const result = estimate(view, coefficients, [{ name: "research", read }]);
     assertNear(result?.logOdds ?? 0, 3 * Math.sign(lambda));
-    assert.equal(result?.steps[0]?.lambda, 3 * Math.sign(lambda));
+    assert.equal(result?.steps[0]?.change, 3 * Math.sign(lambda));
   }
 });
 

@@ -12,18 +12,24 @@ import {
 import { currentPrice, readPrior } from "./reference-price.ts";
 import { viewAt } from "./view.ts";
 
-/** One factor's part of an estimate. */
-export interface FactorStep {
-  readonly name: FactorName;
+/** What changes an estimate: a factor, or the logic of the event (`reestimate`). */
+export type ChangeName = FactorName | "event_logic";
+
+/** A change of the log-odds, with its reason. It can be added to any prior. */
+export interface LogOddsChange {
+  readonly name: ChangeName;
   readonly claim: string;
   readonly evidence: readonly string[];
-  readonly direction: "supports_yes" | "supports_no";
-  /** Log likelihood ratio before its weight, in [-3, 3]. */
-  readonly lambda: number;
-  /** Fitted weight times confidence. */
-  readonly coefficient: number;
+  /** In [0, 1]. */
   readonly confidence: number;
-  /** Probability before and after the factor. */
+  /** Added to the log-odds of YES. */
+  readonly change: number;
+}
+
+/** A change and what it did to the estimate. */
+export interface EstimateStep extends LogOddsChange {
+  readonly direction: "supports_yes" | "supports_no";
+  /** Probability before and after the change. */
   readonly prior: number;
   readonly posterior: number;
   /** Share of the absolute changes of the log-odds; all shares sum to 1. */
@@ -37,13 +43,15 @@ export interface Estimate {
   readonly logOdds: number;
   /** Standard error of the log-odds. */
   readonly standardError: number;
+  /** The part of `standardError` that does not come from the price. */
+  readonly changeError: number;
   /** Root mean square of the daily move of the price, in log-odds (`dailyMove`). */
   readonly dailyMove: number;
   /** Displayed price of the market, in [0, 1]. */
   readonly marketPrice: number;
   readonly prior: Prior;
-  /** Factors that contribute, in the order in which they are added; empty if none does. */
-  readonly steps: readonly FactorStep[];
+  /** Changes other than 0, in the order in which they are added; empty if there is none. */
+  readonly steps: readonly EstimateStep[];
   /** Bounds of the 80% interval of the estimate in a day, which is how long an analysis is fresh. */
   readonly interval: { readonly low: number; readonly high: number };
   /** 1 minus the width of the interval, reduced for a wide, one-sided or old book; in [0, 1]. */
@@ -80,52 +88,92 @@ export function estimate(
   const parts = factors.flatMap((factor) => {
     const reading = factor.read(view, prior, coefficients);
     if (reading === null) return [];
+    const { claim, evidence, confidence, standardError } = reading;
     const lambda = limitLambda(reading.lambda);
-    const coefficient = coefficients.weights[factor.name] * reading.confidence;
-    return [{ ...reading, name: factor.name, lambda, coefficient, change: coefficient * lambda }];
+    const coefficient = coefficients.weights[factor.name] * confidence;
+    const change = coefficient * lambda;
+    if (change === 0) return [];
+    return [{ name: factor.name, claim, evidence, confidence, change, lambda, error: coefficient * standardError }];
   });
-  const contributing = parts.filter(({ change }) => change !== 0);
-  const total = contributing.reduce((sum, { change }) => sum + Math.abs(change), 0);
-  let logOdds = prior.logOdds;
-  let before = prior.probability;
-  const steps = contributing.map(({ name, claim, evidence, lambda, coefficient, confidence, change }): FactorStep => {
-    logOdds += change;
-    const step = { prior: before, posterior: toProbability(logOdds) };
-    before = step.posterior;
-    const direction = change > 0 ? "supports_yes" : "supports_no";
-    return {
+  const exposures = new Map(parts.map(({ name, confidence, lambda }) => [name, confidence * lambda]));
+  const variance =
+    fitVariance(exposures, coefficients.covariance) + parts.reduce((sum, { error }) => sum + error ** 2, 0);
+  return createEstimate(prior, marketPrice, {
+    changes: parts.map(({ name, claim, evidence, confidence, change }) => ({
       name,
       claim,
       evidence,
-      direction,
-      lambda,
-      coefficient,
       confidence,
-      ...step,
-      weight: Math.abs(change) / total,
-    };
+      change,
+    })),
+    changeError: Math.sqrt(variance),
+    dailyMove: dailyMove(view),
   });
-  const exposures = new Map(contributing.map(({ name, confidence, lambda }) => [name, confidence * lambda]));
-  const variance =
-    prior.standardError ** 2 +
-    fitVariance(exposures, coefficients.covariance) +
-    contributing.reduce((sum, { coefficient, standardError }) => sum + (coefficient * standardError) ** 2, 0);
-  const standardError = Math.sqrt(variance);
-  const move = dailyMove(view);
-  const reach = Z_80 * Math.hypot(standardError, move);
-  const interval = { low: toProbability(logOdds - reach), high: toProbability(logOdds + reach) };
+}
+
+/** Adds changes of the log-odds to a prior. */
+export function createEstimate(
+  prior: Prior,
+  marketPrice: number,
+  {
+    changes,
+    changeError,
+    dailyMove: move,
+  }: Pick<Estimate, "changeError" | "dailyMove"> & { readonly changes: readonly LogOddsChange[] },
+): Estimate {
+  const contributing = changes.filter(({ change }) => change !== 0);
+  const total = contributing.reduce((sum, { change }) => sum + Math.abs(change), 0);
+  let logOdds = prior.logOdds;
+  let before = prior.probability;
+  const steps = contributing.map((each): EstimateStep => {
+    logOdds += each.change;
+    const posterior = toProbability(logOdds);
+    const step: EstimateStep = {
+      ...each,
+      direction: each.change > 0 ? "supports_yes" : "supports_no",
+      prior: before,
+      posterior,
+      weight: Math.abs(each.change) / total,
+    };
+    before = posterior;
+    return step;
+  });
+  const { standardError, interval } = spreadEstimate(logOdds, { priorError: prior.standardError, changeError, move });
   return {
     probability: before,
     logOdds: toLogOdds(before),
     standardError,
+    changeError,
     dailyMove: move,
     marketPrice,
     prior,
     steps,
     interval,
-    confidence: Math.max(0, 1 - (interval.high - interval.low)) * prior.confidence,
+    confidence: confidenceOf(interval, prior),
   };
 }
+
+/**
+ * Standard error of the log-odds and 80% interval of an estimate.
+ *
+ * @param errors  standard errors of the prior and of the changes, and the move of a day, all in log-odds
+ */
+export function spreadEstimate(
+  logOdds: number,
+  {
+    priorError,
+    changeError,
+    move,
+  }: { readonly priorError: number; readonly changeError: number; readonly move: number },
+): Pick<Estimate, "standardError" | "interval"> {
+  const standardError = Math.hypot(priorError, changeError);
+  const reach = Z_80 * Math.hypot(standardError, move);
+  return { standardError, interval: { low: toProbability(logOdds - reach), high: toProbability(logOdds + reach) } };
+}
+
+/** 1 minus the width of the interval, times the confidence of the price; in [0, 1]. */
+export const confidenceOf = ({ low, high }: Estimate["interval"], prior: Pick<Prior, "confidence">): number =>
+  Math.max(0, 1 - (high - low)) * prior.confidence;
 
 /** x' V x: the variance of the log-odds that comes from the uncertainty of the fitted weights. */
 function fitVariance(exposures: ReadonlyMap<FactorName, number>, covariance: EngineCoefficients["covariance"]): number {

@@ -1,8 +1,10 @@
 /** Estimates the probability of a market from its price and other factors. Pure: all data is in the view. */
 export { type Analysis, analyse, type CausalFactor } from "./analysis.ts";
-export { type Estimate, estimate } from "./estimate.ts";
-export { EDGE_MIN, executableEdges, recommend } from "./executable-edge.ts";
-export { formatPercent, formatPoints, formatPrice } from "./format.ts";
+export { type Estimate, estimate, type LogOddsChange } from "./estimate.ts";
+export { agreeingLogOdds, type EventLogic, type LegEstimate, siblingGaps } from "./event-logic.ts";
+export { EDGE_MIN, executableEdges, type Recommendation, recommend } from "./executable-edge.ts";
+export { peerGapOf } from "./factors/cross-venue.ts";
+export { formatNumber, formatPercent, formatPoints, formatPrice } from "./format.ts";
 export { toLogOdds, toProbability } from "./log-odds.ts";
 export type {
   BookView,
@@ -12,6 +14,7 @@ export type {
   LegView,
   MarketView,
   PeerView,
+  PriceGaps,
   PriceKind,
   PricePoint,
   QuotePoint,
@@ -19,5 +22,12 @@ export type {
   TradePoint,
 } from "./model.ts";
 export { ENGINE_COEFFICIENTS } from "./model-data.ts";
-export { spreadOf } from "./reference-price.ts";
+export {
+  type EstimateChanges,
+  haveInputsMoved,
+  type PricedEstimate,
+  priceEstimate,
+  reestimate,
+} from "./reestimate.ts";
+export { priorFigures, spreadOf } from "./reference-price.ts";
 export type { Scenario } from "./scenarios.ts";

@@ -1,5 +1,5 @@
 /** Probabilities nearer to 0 or 1 are moved to this bound: no factor can express more certainty. */
-const PROBABILITY_MIN = 1e-4;
+export const PROBABILITY_MIN = 1e-4;
 
 /**
  * Log-odds of a probability: L = ln(p / (1 - p)), of p bounded to [0.0001, 0.9999].

@@ -192,6 +192,14 @@ export interface Prior {
   readonly evidence: readonly string[];
 }
 
+/** How far other prices contradict the price of a market, in log-odds; 0 without other prices. */
+export interface PriceGaps {
+  /** The same question at other venues (`peerGapOf`). */
+  readonly peers: number;
+  /** The other markets of the event (`siblingGaps`). */
+  readonly siblings: number;
+}
+
 /** What a factor finds in a view. */
 export interface FactorReading {
   /** A sentence that contains the figures. */

@@ -16,6 +16,9 @@ export function currentPrice({ quote, prices }: Pick<MarketView, "quote" | "pric
   return (quote === null ? null : yesPrice(quote)) ?? prices.at(-1)?.yesPrice ?? null;
 }
 
+/** A market's price and what it depends on. */
+export type PriceView = Pick<MarketView, "asOf" | "quote" | "activity">;
+
 /**
  * The prior: the mid of a two-sided book, moved a fitted share of the way to the microprice, else the displayed price. A
  * wide, one-sided or old book and a thin market lower the confidence, not the price.
@@ -27,18 +30,34 @@ export function currentPrice({ quote, prices }: Pick<MarketView, "quote" | "pric
  * @see Stoikov (2018), "The micro-price: a high-frequency estimator of future prices", Quantitative Finance 18(12)
  */
 export function readPrior(
-  { quote, asOf, activity }: MarketView,
+  view: PriceView,
   price: number,
   coefficients: Pick<EngineCoefficients, "micropriceShare">,
 ): Prior {
+  const { quote } = view;
   const spread = spreadOf(quote);
-  const probability = price + coefficients.micropriceShare * micropriceShift(quote);
-  const bounded = toProbability(toLogOdds(probability));
+  const figures = priorFigures(view, price, coefficients);
   const evidence = [
     spread === null || quote === null
       ? `Price: ${formatPrice(price)}; there is no two-sided order book.`
       : `Order book: bid ${formatPrice(quote.bid)}, ask ${formatPrice(quote.ask)}, spread ${formatPercent(spread)} points.`,
   ];
+  return {
+    ...figures,
+    claim: `The market's price implies ${formatPercent(figures.probability)}%.`,
+    evidence,
+  };
+}
+
+/** The figures of the prior, without its text. */
+export function priorFigures(
+  { quote, asOf, activity }: PriceView,
+  price: number,
+  coefficients: Pick<EngineCoefficients, "micropriceShare">,
+): Omit<Prior, "claim" | "evidence"> {
+  const spread = spreadOf(quote);
+  const probability = price + coefficients.micropriceShare * micropriceShift(quote);
+  const bounded = toProbability(toLogOdds(probability));
   const ageMs = quote === null ? OLD_QUOTE_MS : Math.max(0, asOf - quote.at);
   const spreadLoss = 0.5 * Math.min(1, (spread ?? UNKNOWN_SPREAD) / WIDE_SPREAD);
   const ageLoss = 0.5 * Math.min(1, ageMs / OLD_QUOTE_MS);
@@ -47,8 +66,6 @@ export function readPrior(
     logOdds: toLogOdds(bounded),
     standardError: logOddsError(bounded, spread),
     confidence: (1 - spreadLoss) * (1 - ageLoss) * (1 - thinLoss(activity)),
-    claim: `The market's price implies ${formatPercent(bounded)}%.`,
-    evidence,
   };
 }
 

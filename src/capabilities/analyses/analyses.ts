@@ -10,9 +10,11 @@ import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { OpenWorkerPool } from "../../ports/worker-pool.ts";
 import { ANALYSIS_WORKER } from "./compute.ts";
+import { CurrentEstimates } from "./current-estimates.ts";
 import { createHouseJob } from "./house-job.ts";
 import { LatestEstimates } from "./latest-estimates.ts";
-import { type EndedRun, type LatestEstimate, type ResearchRunner, STALE_MS_MAX, type StoredAnalysis } from "./model.ts";
+import type { MarketViews } from "./market-views.ts";
+import type { CurrentEstimate, EndedRun, ResearchRunner, StoredAnalysis } from "./model.ts";
 import { createRunPerformer } from "./perform-run.ts";
 import { type QueueLimits, selectQueue } from "./run-queries.ts";
 import { RunWorker } from "./run-worker.ts";
@@ -37,7 +39,7 @@ export interface AnalysisPorts {
   readonly venues: readonly VenueId[];
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
-  readonly views: { viewOf(market: BoardMarket, asOf: number): Promise<MarketView> };
+  readonly views: MarketViews;
   /** Null if no language model is configured; all analyses are then light. */
   readonly researchRunner: ResearchRunner | null;
   /** Whether this node runs analyses. Other nodes only queue and read them. */
@@ -62,6 +64,7 @@ export function createAnalyses(ports: AnalysisPorts) {
   const queue = ports.jobs.open(QUEUE_NAME);
   const runs = createRuns({ ...ports, queue, requestedType: researchRunner === null ? "light" : "full" });
   const latest = new LatestEstimates(ports);
+  const estimates = new CurrentEstimates({ ...ports, latest });
   const engine = ports.openWorkerPool<MarketView, Analysis | null>(ANALYSIS_WORKER);
   let onCompleted: CompletionObserver = async () => {};
   const perform = createRunPerformer({
@@ -72,19 +75,18 @@ export function createAnalyses(ports: AnalysisPorts) {
     ...{ database, clock, log, queue, perform, concurrency },
     announceEvents: () => eventLog.announce(),
   });
-  const houseJob = createHouseJob({ ...ports, latest, request: runs.requestForHouse });
-  /** Returns the latest estimate of a market; null if there is none of the last 72 hours. */
-  const latestOf = ({ listing }: BoardMarket): LatestEstimate | null => {
-    const found = latest.find(listing.venue, listing.marketId);
-    return found === null || clock.now() - found.analysedAt > STALE_MS_MAX ? null : found;
-  };
+  const houseJob = createHouseJob({ ...ports, latest, estimates, request: runs.requestForHouse });
   return {
-    service: createAnalysesService({ database, board, clock, runs, getMarket: ports.getMarket }),
-    /** The latest estimate of each market, in memory. */
+    service: createAnalysesService({ database, board, runs, latest, estimates, getMarket: ports.getMarket }),
+    /** What the latest analysis of each market adds to its price, in memory. */
     latest,
-    latestOf,
-    /** The latest probability of a market, in [0.0001, 0.9999]; null if there is none of the last 72 hours. */
-    probabilityOf: (market: BoardMarket): number | null => latestOf(market)?.probability ?? null,
+    /**
+     * Our estimate of a market at its current price. Null if there is none, if it has expired, and if the market has a result
+     * or no price. Reads memory only.
+     */
+    estimateOf: (market: BoardMarket): CurrentEstimate | null => estimates.find(market),
+    /** The probability of `estimateOf`. */
+    probabilityOf: (market: BoardMarket): number | null => estimates.find(market)?.probability ?? null,
     houseJob,
     /** Reads the queue of all nodes; null on a node that runs no analyses. */
     readQueue: async () => (isWorker ? selectQueue(database, clock.now()) : null),

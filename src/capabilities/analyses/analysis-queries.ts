@@ -32,9 +32,11 @@ export async function completeRun(
        returning analysis_id, venue, market_id
      ), stored as (
        insert into analyses (analysis_id, venue, market_id, analysis_type, analysed_at, probability, market_price,
-         interval_low, interval_high, confidence, recommendation, cost_usd, coefficients_version, category)
+         interval_low, interval_high, confidence, recommendation, cost_usd, coefficients_version, category,
+         log_odds_change, change_error, daily_move, peer_gap, sibling_gap)
        select analysis_id, venue, market_id, $5, ${time("$6")}, $7::float8, $8::float8, $9::float8, $10::float8,
-         $11::float8, $12, $13::float8, $14::int4, $17::text
+         $11::float8, $12, $13::float8, $14::int4, $17::text,
+         $18::float8, $19::float8, $20::float8, $21::float8, $22::float8
        from finished
      ), result as (
        insert into analysis_results (analysis_id, result, transcript) select analysis_id, $15, $16::text from finished
@@ -67,10 +69,18 @@ export async function completeRun(
       JSON.stringify(stored.result),
       options.transcript,
       options.category,
+      sumOf(analysis.changes),
+      analysis.changeError,
+      analysis.dailyMove,
+      analysis.gaps.peers,
+      analysis.gaps.siblings,
     ],
   );
   return rows.length > 0;
 }
+
+const sumOf = (changes: readonly { readonly change: number }[]): number =>
+  changes.reduce((sum, { change }) => sum + change, 0);
 
 interface StoredRow extends Omit<StoredAnalysis, "result">, Record<string, unknown> {
   readonly result: string;
@@ -90,7 +100,7 @@ export async function selectLatest(
   const [row] = await database.query<StoredRow>(
     `select ${STORED_COLUMNS} from latest_analyses as latest
      join analyses using (analysis_id) join analysis_results using (analysis_id)
-     where latest.venue = $1 and latest.market_id = $2`,
+     where latest.venue = $1 and latest.market_id = $2 and log_odds_change is not null`,
     [venue, marketId],
     "request",
   );
@@ -106,17 +116,35 @@ export async function selectOfCustomer(
   const rows = await database.query<StoredRow>(
     `select ${STORED_COLUMNS} from analysis_participants
      join analyses using (analysis_id) join analysis_results using (analysis_id)
-     where customer_id = $1 order by analysed_at desc, analysis_id limit $2::int8`,
+     where customer_id = $1 and log_odds_change is not null order by analysed_at desc, analysis_id limit $2::int8`,
     [customerId, limit],
     "request",
   );
   return rows.map(toStored);
 }
 
-export interface LatestRow extends Record<string, unknown>, LatestEstimate {
+export interface LatestRow extends LatestEstimate {
   readonly venue: VenueId;
   readonly marketId: string;
 }
+
+interface EstimateRow extends Record<string, unknown>, Omit<LatestRow, "interval" | "gaps"> {
+  readonly low: number;
+  readonly high: number;
+  readonly peerGap: number;
+  readonly siblingGap: number;
+}
+
+const ESTIMATE_COLUMNS = `analyses.venue, analyses.market_id as "marketId", market_price as "marketPrice",
+  interval_low as low, interval_high as high, log_odds_change as change, change_error as "changeError",
+  daily_move as "dailyMove", peer_gap as "peerGap", sibling_gap as "siblingGap",
+  ${millis("analyses.analysed_at")} as "analysedAt"`;
+
+const toEstimate = ({ low, high, peerGap, siblingGap, ...row }: EstimateRow): LatestRow => ({
+  ...row,
+  interval: { low, high },
+  gaps: { peers: peerGap, siblings: siblingGap },
+});
 
 /** Selects one page of the latest estimates of all markets, after a position. */
 export async function selectLatestEstimates(
@@ -124,13 +152,22 @@ export async function selectLatestEstimates(
   after: Pick<LatestRow, "venue" | "marketId">,
   limit: number,
 ): Promise<LatestRow[]> {
-  return database.query<LatestRow>(
-    `select latest.venue, latest.market_id as "marketId", latest.probability, market_price as "marketPrice",
-       confidence, recommendation, ${millis("latest.analysed_at")} as "analysedAt"
-     from latest_analyses as latest join analyses using (analysis_id)
-     where (latest.venue, latest.market_id) > ($1, $2) order by latest.venue, latest.market_id limit $3::int8`,
+  const rows = await database.query<EstimateRow>(
+    `select ${ESTIMATE_COLUMNS} from latest_analyses as latest join analyses using (analysis_id)
+     where (latest.venue, latest.market_id) > ($1, $2) and log_odds_change is not null
+     order by latest.venue, latest.market_id limit $3::int8`,
     [after.venue, after.marketId, limit],
   );
+  return rows.map(toEstimate);
+}
+
+/** Selects the estimates of analyses. Those that do not exist are left out. */
+export async function selectEstimates(database: Database, analysisIds: readonly string[]): Promise<LatestRow[]> {
+  const rows = await database.query<EstimateRow>(
+    `select ${ESTIMATE_COLUMNS} from analyses where analysis_id = any($1::text[]) and log_odds_change is not null`,
+    [analysisIds],
+  );
+  return rows.map(toEstimate);
 }
 
 /** Returns the USD that the analyses since a time have cost. */

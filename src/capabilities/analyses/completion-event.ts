@@ -1,5 +1,5 @@
 import type { NewEvent } from "../../event-log/index.ts";
-import type { AnalysisRun, LatestEstimate, StoredAnalysis } from "./model.ts";
+import type { AnalysisRun, StoredAnalysis } from "./model.ts";
 
 const TITLE_LENGTH_MAX = 1_000;
 
@@ -34,19 +34,9 @@ export function createCompletionEvent(stored: StoredAnalysis, now: number): NewE
   });
 }
 
-/** Reads the figures of an `analysis_complete` event; null if the run had no result. */
-export function readCompletion(payload: NewEvent["payload"]): LatestEstimate | null {
-  const {
-    model_probability: probability,
-    market_price: marketPrice,
-    confidence,
-    recommendation,
-    analyzed_at,
-  } = payload;
-  const known = { probability, marketPrice, confidence, recommendation, analysedAt: Date.parse(String(analyzed_at)) };
-  const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
-  const hasResult = [probability, marketPrice, confidence, known.analysedAt].every(isNumber);
-  return hasResult ? (known as LatestEstimate) : null;
+/** Returns the id of the analysis of an `analysis_complete` event; null if the run had no result. */
+export function readCompletion({ status, analysis_id: analysisId }: NewEvent["payload"]): string | null {
+  return status === "complete" && typeof analysisId === "string" ? analysisId : null;
 }
 
 /** Creates the `analysis_complete` event of a run without a result, so that its subscribers do not wait for one. */

@@ -1,7 +1,4 @@
-import { FRESH_MS_MAX, STALE_MS_MAX } from "./model.ts";
-
-export type Freshness = "fresh" | "stale" | "expired";
-export const FRESHNESS: readonly Freshness[] = ["fresh", "stale", "expired"];
+import { FRESH_MS_MAX, type Freshness, STALE_MS_MAX } from "./model.ts";
 
 /** Prices are multiples of 1e-6, so a smaller excess is a rounding error. */
 const PRICE_TOLERANCE = 1e-7;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { analysisTest, VENUE } from "../../../test/support/analyses/analysis-harness.ts";
 import { eventually } from "../../../test/support/service-process.ts";
 import type { Database } from "../../ports/database.ts";
+import { toLatest } from "./current-estimates.ts";
 
 const listRuns = async (database: Database) => {
   const rows = await database.query<{ market_id: string }>(
@@ -23,7 +24,7 @@ analysisTest("the service analyses the most liquid markets in batches, for no cu
     "select count(customer_id) as customers, (select count(*) from analysis_participants) as participants from analysis_runs",
   );
   assert.deepEqual({ ...row }, { customers: 0, participants: 0 });
-  assert.equal(typeof app.analyses.latest.find(VENUE, "m-11")?.probability, "number");
+  assert.equal(typeof app.analyses.latest.find(VENUE, "m-11")?.change, "number");
 });
 
 analysisTest("one node queues a batch, and markets with a recent analysis are not due", async (open, database) => {
@@ -76,8 +77,7 @@ analysisTest("a node loads the latest estimates at the start and follows those o
   const found = await eventually(() => latest.find(VENUE, "m-2"), "the second analysis");
   const stored = await worker.app.analyses.service.latest(VENUE, "m-2");
   assert.ok(stored !== null);
-  const { probability, marketPrice, confidence, recommendation } = stored.result.analysis;
-  const figures = { probability, marketPrice, confidence, recommendation, analysedAt: stored.analysedAt };
+  const { venue: _, marketId: __, ...figures } = toLatest(stored);
   assert.deepEqual(found, figures);
   await reader.app.analyses.stop();
   const restarted = await open();

@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { deleteOldAnalyses, reserveHouseBatch } from "./analysis-queries.ts";
+import type { CurrentEstimates } from "./current-estimates.ts";
 import type { LatestEstimates } from "./latest-estimates.ts";
 
 /** Markets that the service analyses itself. */
@@ -21,6 +22,7 @@ export interface HouseJobPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly latest: Pick<LatestEstimates, "find" | "loaded">;
+  readonly estimates: Pick<CurrentEstimates, "isExpired">;
   /** Ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
   readonly request: (market: BoardMarket) => Promise<unknown>;

@@ -1,9 +1,16 @@
 /** Analyses of markets: runs, results, freshness, and the latest probability of each market. */
 export { type Analyses, createAnalyses } from "./analyses.ts";
 export { deleteParticipant } from "./analysis-queries.ts";
-export { FRESHNESS, type Freshness } from "./freshness.ts";
 export { createMarketViews, type VenueTraits } from "./market-views.ts";
-export type { EndedRun, ResearchRunner, StoredAnalysis } from "./model.ts";
+export {
+  type CurrentAnalysis,
+  type CurrentEstimate,
+  type EndedRun,
+  FRESHNESS,
+  type Freshness,
+  type ResearchRunner,
+  type StoredAnalysis,
+} from "./model.ts";
 export { pollUrlOf, presentAnalysis, presentCausal } from "./present.ts";
 export { analysisRoutes } from "./routes.ts";
 export { analysisStatusSchema, causalSchema } from "./schema.ts";

@@ -4,7 +4,7 @@ import type { Bus } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import { selectLatestEstimates } from "./analysis-queries.ts";
+import { type LatestRow, selectEstimates, selectLatestEstimates } from "./analysis-queries.ts";
 import { readCompletion } from "./completion-event.ts";
 import type { LatestEstimate } from "./model.ts";
 
@@ -62,6 +62,19 @@ export class LatestEstimates {
     this.#observers.push(onChange);
   }
 
+  /** Adds an estimate, unless a newer one of the market is known. */
+  remember({ venue, marketId, ...latest }: LatestRow): void {
+    const id = `${venue}/${marketId}`;
+    const known = this.#byMarket.get(id);
+    if (known !== undefined && known.analysedAt >= latest.analysedAt) return;
+    // Deleted first, so that the map is in the order of the analyses.
+    this.#byMarket.delete(id);
+    this.#byMarket.set(id, latest);
+    const [oldest] = this.#byMarket.size > MARKETS_MAX ? this.#byMarket.keys() : [];
+    if (oldest !== undefined) this.#byMarket.delete(oldest);
+    for (const onChange of this.#observers) onChange(venue, marketId);
+  }
+
   start(): void {
     this.#loop = this.#run();
   }
@@ -99,10 +112,9 @@ export class LatestEstimates {
       signal: this.#stop.signal,
     })) {
       if (hasGap) return;
-      for (const { venue, marketId, payload } of events) {
-        const latest = readCompletion(payload);
-        if (venue !== null && marketId !== null && latest !== null) this.#set(venue, marketId, latest);
-      }
+      const completed = events.flatMap(({ payload }) => readCompletion(payload) ?? []);
+      if (completed.length > 0)
+        for (const row of await selectEstimates(this.#ports.database, completed)) this.remember(row);
     }
   }
 
@@ -110,23 +122,11 @@ export class LatestEstimates {
     let after = { venue: "", marketId: "" };
     while (!this.#stop.signal.aborted) {
       const rows = await selectLatestEstimates(this.#ports.database, after, PAGE_ROWS);
-      for (const { venue, marketId, ...latest } of rows) this.#set(venue, marketId, latest);
+      for (const row of rows) this.remember(row);
       const last = rows.at(-1);
       if (last === undefined || rows.length < PAGE_ROWS) return;
       after = last;
       await this.#ports.clock.yieldToEventLoop();
     }
-  }
-
-  #set(venue: VenueId, marketId: string, latest: LatestEstimate): void {
-    const id = `${venue}/${marketId}`;
-    const known = this.#byMarket.get(id);
-    if (known !== undefined && known.analysedAt >= latest.analysedAt) return;
-    // Deleted first, so that the map is in the order of the analyses.
-    this.#byMarket.delete(id);
-    this.#byMarket.set(id, latest);
-    const [oldest] = this.#byMarket.size > MARKETS_MAX ? this.#byMarket.keys() : [];
-    if (oldest !== undefined) this.#byMarket.delete(oldest);
-    for (const onChange of this.#observers) onChange(venue, marketId);
   }
 }

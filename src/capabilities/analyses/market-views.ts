@@ -10,6 +10,7 @@ import {
   type MarketView,
   type PeerView,
   type PricePoint,
+  type QuotePoint,
   spreadOf,
   type TradePoint,
 } from "../../engine/index.ts";
@@ -18,7 +19,7 @@ import type { EqualMarket } from "../matching/index.ts";
 import { findEventDeadline } from "../resolution/index.ts";
 
 /** Events with more markets are not compared: reading them would take longer than the analysis. */
-const LEGS_MAX = 200;
+export const LEGS_MAX = 200;
 const PEERS_MAX = 10;
 
 /** A venue as the engine distinguishes it. */
@@ -42,56 +43,64 @@ export interface MarketViewPorts {
   readonly readConsensus: (venue: VenueId, marketId: string, asOf: number) => Promise<ConsensusView | null>;
 }
 
+export type MarketViews = ReturnType<typeof createMarketViews>;
+
 /** Collects what the service knows of a market into the view that the engine reads. */
 export function createMarketViews(ports: MarketViewPorts) {
   const { board, traitsOf } = ports;
-  return {
+  const views = {
+    /** How fees and peers of a venue are read. */
+    traitsOf,
+
+    /** The same question at other venues, at their current prices. */
+    peersOf: (market: BoardMarket, asOf: number): PeerView[] => listPeers(market, asOf),
+
     /**
      * @param asOf  Unix milliseconds; at most the current time
      * @throws AppError `store_unavailable`
      */
     async viewOf(market: BoardMarket, asOf: number): Promise<MarketView> {
-      const { listing, quote, activity, updatedAt, storeKey } = market;
-      const { venue, marketId, eventId } = listing;
+      const { venue, marketId } = market.listing;
+      const { storeKey } = market;
       const [prices, trades, consensus] = await Promise.all([
         storeKey === null ? [] : ports.readPrices(storeKey, asOf),
         storeKey === null ? [] : ports.readTrades(storeKey, asOf),
         ports.readConsensus(venue, marketId, asOf),
       ]);
+      return { ...views.currentViewOf(market, asOf), prices, trades, consensus };
+    },
+
+    /** The view without prices of the past, trades and consensus, which are in the store. */
+    currentViewOf(market: BoardMarket, asOf: number): MarketView {
+      const { listing } = market;
+      const { venue, marketId, eventId } = listing;
       const event = eventId === null ? null : board.findEvent(eventSlug(venue, eventId));
       const { adapter, isPlayMoney } = traitsOf(venue);
       return {
         asOf,
-        ...{ venue, adapter, marketId, title: listing.title, category: categoryOf(listing.category) },
+        venue,
+        adapter,
+        marketId,
+        title: listing.title,
+        category: categoryOf(listing.category),
         kind: isPlayMoney ? "play_money" : "money",
         openAt: listing.openAt,
         closeAt: openCloseTime(listing, asOf),
         deadlineAt: findEventDeadline(listing, event?.listing.title ?? null, asOf),
         takerFee: listing.takerFee,
-        quote: {
-          at: confirmedBy(asOf, updatedAt),
-          bid: quote.bid,
-          ask: quote.ask,
-          bidSize: quote.bidSize,
-          askSize: quote.askSize,
-          lastPrice: quote.lastPrice,
-          indicativePrice: quote.indicativePrice,
-        },
-        prices,
+        quote: viewQuote(market, asOf),
+        prices: [],
         book: viewBook(ports.trackedBookOf(market), asOf),
-        trades,
-        activity: {
-          at: confirmedBy(asOf, updatedAt),
-          volume24hUsd: activity.volume24hUsd,
-          liquidityUsd: activity.liquidityUsd,
-        },
+        trades: [],
+        activity: viewActivity(market, asOf),
         peers: listPeers(market, asOf),
         event: event === null ? null : viewEvent(event.slug, event.listing, marketId, asOf),
-        consensus,
+        consensus: null,
         research: null,
       };
     },
   };
+  return views;
 
   function listPeers(market: BoardMarket, asOf: number): PeerView[] {
     return ports
@@ -135,6 +144,27 @@ export function createMarketViews(ports: MarketViewPorts) {
     };
   }
 }
+
+/** The current quote, as the engine reads it. */
+export const viewQuote = ({ quote, updatedAt }: BoardMarket, asOf: number): QuotePoint => ({
+  at: confirmedBy(asOf, updatedAt),
+  bid: quote.bid,
+  ask: quote.ask,
+  bidSize: quote.bidSize,
+  askSize: quote.askSize,
+  lastPrice: quote.lastPrice,
+  indicativePrice: quote.indicativePrice,
+});
+
+/** The current activity, as the engine reads it. */
+export const viewActivity = (
+  { activity, updatedAt }: BoardMarket,
+  asOf: number,
+): NonNullable<MarketView["activity"]> => ({
+  at: confirmedBy(asOf, updatedAt),
+  volume24hUsd: activity.volume24hUsd,
+  liquidityUsd: activity.liquidityUsd,
+});
 
 function viewBook(book: OrderBook | null, asOf: number): MarketView["book"] {
   return book === null ? null : { at: confirmedBy(asOf, book.receivedAt), bids: book.bids, asks: book.asks };

@@ -1,6 +1,10 @@
 import type { VenueId } from "../../domain/market.ts";
-import type { Analysis, ResearchView } from "../../engine/index.ts";
+import type { Analysis, EstimateChanges, PriceGaps, ResearchView } from "../../engine/index.ts";
 import type { ResearchOptions, ResearchOutcome, ResearchQuestion } from "../research/index.ts";
+
+/** Whether an analysis can be used (`freshnessOf`). */
+export type Freshness = "fresh" | "stale" | "expired";
+export const FRESHNESS: readonly Freshness[] = ["fresh", "stale", "expired"];
 
 /** light: without research. full: with research. */
 export type AnalysisType = "light" | "full";
@@ -80,17 +84,43 @@ export interface AnalysisResult {
   readonly durationMs: number;
 }
 
-/** The main figures of a market's latest analysis. */
-export interface LatestEstimate {
-  /** In [0.0001, 0.9999]. */
-  readonly probability: number;
+/** What is kept in memory of a market's latest analysis: what it adds to the price, and when it expires. */
+export interface LatestEstimate extends EstimateChanges {
   /** Price at the time of the analysis, in [0, 1]. */
   readonly marketPrice: number;
+  readonly interval: Analysis["interval"];
+  readonly gaps: PriceGaps;
+  /** Unix milliseconds. */
+  readonly analysedAt: number;
+}
+
+/** Our estimate of a market at its current price. All figures are of one moment. */
+export interface CurrentEstimate {
+  /** Probability of YES, in [0.0001, 0.9999]. */
+  readonly probability: number;
+  /** Displayed price of the market, in [0, 1]. */
+  readonly yesPrice: number;
+  /** `probability` minus `yesPrice`. */
+  readonly edge: number;
+  /** Standard error of the log-odds. */
+  readonly standardError: number;
   /** In [0, 1]. */
   readonly confidence: number;
   readonly recommendation: Analysis["recommendation"];
-  /** Unix milliseconds. */
+  readonly freshness: Exclude<Freshness, "expired">;
+  /** When the market was analysed, Unix milliseconds. */
   readonly analysedAt: number;
+  /** When the price was last confirmed, or of the analysis if that is later; Unix milliseconds. */
+  readonly at: number;
+}
+
+/** A stored analysis at the current price: `result.analysis` is of now. */
+export interface CurrentAnalysis extends StoredAnalysis {
+  /** The analysis of its own moment. */
+  readonly original: Analysis;
+  readonly freshness: Freshness;
+  /** The moment of `result.analysis`, as in `CurrentEstimate`. */
+  readonly at: number;
 }
 
 /** The outcome of a run's research. The transcript is stored for audits as it is. */

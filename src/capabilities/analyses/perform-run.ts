@@ -105,8 +105,9 @@ export function createRunPerformer(ports: PerformPorts) {
     });
 
   const analyseAndStore = async (run: StartedRun, job: Job, signal: AbortSignal): Promise<Completed> => {
+    const found = await research(ports, run, await getMarket(run), signal);
+    // Research takes a minute or more, and the price may have moved.
     const market = await getMarket(run);
-    const found = await research(ports, run, market, signal);
     const analysis = await analyse(market, found.facts.view);
     const stored: StoredAnalysis = {
       analysisId: run.analysisId,

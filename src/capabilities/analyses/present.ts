@@ -1,10 +1,10 @@
 import type { CausalFactor, Scenario } from "../../engine/index.ts";
-import { expiryOf, freshnessOf } from "./freshness.ts";
-import type { ResearchFacts, StoredAnalysis } from "./model.ts";
+import { expiryOf } from "./freshness.ts";
+import type { CurrentAnalysis, ResearchFacts } from "./model.ts";
 import type { RunStatusReport } from "./runs.ts";
 
 /** The causal decomposition, as analyses and signals contain it. */
-export function presentCausal({ analysedAt, result: { analysis } }: StoredAnalysis) {
+export function presentCausal({ at, result: { analysis } }: CurrentAnalysis) {
   return {
     factors: analysis.factors.map(
       ({ claim, direction, evidence, prior, posterior, weight, confidence }: CausalFactor) => ({
@@ -20,7 +20,7 @@ export function presentCausal({ analysedAt, result: { analysis } }: StoredAnalys
     method: "log_odds",
     overall_probability: analysis.probability,
     overall_confidence: analysis.confidence,
-    generated_at: new Date(analysedAt).toISOString(),
+    generated_at: new Date(at).toISOString(),
   };
 }
 
@@ -46,8 +46,8 @@ function describeMethod({ view, isReused, missingReason }: ResearchFacts): strin
   return isReused ? `${method} The research is that of an analysis of ${new Date(view.at).toISOString()}.` : method;
 }
 
-/** How the analysis was made. */
-export function presentMeta({ result: { analysis, research, durationMs } }: StoredAnalysis) {
+/** How the analysis was made, with the values of its own moment. */
+export function presentMeta({ original: analysis, result: { research, durationMs } }: CurrentAnalysis) {
   return {
     method: describeMethod(research),
     what_would_change_mind: analysis.whatWouldChangeMind,
@@ -64,13 +64,9 @@ export function presentMeta({ result: { analysis, research, durationMs } }: Stor
   };
 }
 
-/**
- * An analysis without expansions. Numbers are not rounded.
- *
- * @param price  the market's current price; null if unknown
- */
-export function presentAnalysis(stored: StoredAnalysis, price: number | null, now: number) {
-  const { analysisId, venue, marketId, type, analysedAt } = stored;
+/** An analysis at the current price, without expansions. Numbers are not rounded. */
+export function presentAnalysis(stored: CurrentAnalysis) {
+  const { analysisId, venue, marketId, type, analysedAt, freshness, at } = stored;
   const { title, analysis, research } = stored.result;
   return {
     analysis_id: analysisId,
@@ -79,7 +75,9 @@ export function presentAnalysis(stored: StoredAnalysis, price: number | null, no
     title,
     probability: analysis.probability,
     model_probability: analysis.probability,
+    model_probability_at: new Date(at).toISOString(),
     market_price: analysis.marketPrice,
+    interval: analysis.interval,
     confidence: analysis.confidence,
     edge: analysis.edge,
     recommendation: analysis.recommendation,
@@ -90,12 +88,12 @@ export function presentAnalysis(stored: StoredAnalysis, price: number | null, no
     source_count: research.sourceCount,
     analyzed_at: new Date(analysedAt).toISOString(),
     expires_at: new Date(expiryOf(stored)).toISOString(),
-    freshness: freshnessOf({ analysedAt, interval: analysis.interval, marketPrice: analysis.marketPrice }, price, now),
+    freshness,
     analysis_type: type,
   };
 }
 
-export const presentScenarios = ({ result }: StoredAnalysis) => result.analysis.scenarios.map(presentScenario);
+export const presentScenarios = ({ result }: CurrentAnalysis) => result.analysis.scenarios.map(presentScenario);
 
 export const presentStatus = ({ run, estimatedSeconds }: RunStatusReport) => ({
   analysis_id: run.analysisId,

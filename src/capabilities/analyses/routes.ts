@@ -6,7 +6,7 @@ import { defineRoute } from "../../http/route.ts";
 import type { VenueIds } from "../../http/schema-types.ts";
 import type { HistoryReading } from "../../storage/index.ts";
 import { presentHistory } from "../markets/index.ts";
-import type { StoredAnalysis } from "./model.ts";
+import type { CurrentAnalysis } from "./model.ts";
 import { pollUrlOf, presentAnalysis, presentCausal, presentMeta, presentScenarios, presentStatus } from "./present.ts";
 import { createAnalysisSchemas, LIST_LIMIT_DEFAULT } from "./schema.ts";
 import type { AnalysesService } from "./service.ts";
@@ -20,7 +20,6 @@ export interface AnalysisRoutesOptions {
   readonly acceptsPayments: boolean;
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
   readonly getHistory: (market: BoardMarket, period: "7d", maxPoints: number) => Promise<HistoryReading>;
-  readonly now: () => number;
 }
 
 type RouteContext = AnalysisRoutesOptions & { readonly schemas: ReturnType<typeof createAnalysisSchemas> };
@@ -97,8 +96,8 @@ function statusRoutes(app: FastifyInstance, { service, schemas, acceptsPayments 
   });
 }
 
-function analysisRoute(app: FastifyInstance, { service, schemas, getMarket, getHistory, now }: RouteContext): void {
-  const readHistory = async ({ venue, marketId }: StoredAnalysis) => {
+function analysisRoute(app: FastifyInstance, { service, schemas, getMarket, getHistory }: RouteContext): void {
+  const readHistory = async ({ venue, marketId }: CurrentAnalysis) => {
     const market = await getMarket(venue, marketId);
     return presentHistory(market, await getHistory(market, "7d", HISTORY_POINTS));
   };
@@ -115,10 +114,10 @@ function analysisRoute(app: FastifyInstance, { service, schemas, getMarket, getH
     responses: { 200: schemas.Analysis },
     errors: ["market_not_found", "analysis_not_found", "venue_unavailable", "store_unavailable"],
     async handler({ params: { platform, market_id }, query }) {
-      const stored = await service.getLatest(platform, market_id);
+      const stored = await service.getCurrent(platform, market_id);
       const expansions = new Set<string>(query.expand);
       return {
-        ...presentAnalysis(stored, service.priceOf(platform, market_id), now()),
+        ...presentAnalysis(stored),
         ...(expansions.has("causal") ? { causal: presentCausal(stored) } : null),
         ...(expansions.has("scenarios") ? { scenarios: presentScenarios(stored) } : null),
         ...(expansions.has("meta") ? { meta: presentMeta(stored) } : null),
@@ -128,7 +127,7 @@ function analysisRoute(app: FastifyInstance, { service, schemas, getMarket, getH
   });
 }
 
-function listRoute(app: FastifyInstance, { service, schemas, now }: RouteContext): void {
+function listRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
     ...OPTIONS,
     method: "GET",
@@ -142,10 +141,7 @@ function listRoute(app: FastifyInstance, { service, schemas, now }: RouteContext
     responses: { 200: schemas.AnalysisList },
     errors: ["store_unavailable"],
     async handler({ query: { limit = LIST_LIMIT_DEFAULT }, principal }) {
-      const stored = await service.listOf(principal.customerId, limit);
-      return stored.map((analysis) =>
-        presentAnalysis(analysis, service.priceOf(analysis.venue, analysis.marketId), now()),
-      );
+      return (await service.listOf(principal.customerId, limit)).map(presentAnalysis);
     },
   });
 }

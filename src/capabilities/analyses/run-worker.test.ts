@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { analysisTest, openHarness } from "../../../test/support/analyses/analysis-harness.ts";
 import { ScriptedResearch, sampleOutcome, slowResearch } from "../../../test/support/analyses/scripted-research.ts";
+import { unmoved } from "../../../test/support/analyses/unmoved.ts";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { interruptible } from "../../../test/support/interruptible-database.ts";
 import { eventually } from "../../../test/support/service-process.ts";
@@ -179,7 +180,9 @@ analysisTest("a run without research uses that of the latest analysis for 72 hou
   assert.equal(recent?.second.type, "full");
   const { research } = recent.first.result;
   assert.deepEqual(recent.second.result.research, { ...research, isReused: true, costUsd: 0 });
-  assert.ok(presentMeta(recent.second).method.endsWith(new Date(research.view?.at ?? 0).toISOString().concat(".")));
+  assert.ok(
+    presentMeta(unmoved(recent.second)).method.endsWith(new Date(research.view?.at ?? 0).toISOString().concat(".")),
+  );
   assert.equal(old?.second.type, "light");
   assert.equal(researchRunner.calls.length, 2);
 });

@@ -11,8 +11,7 @@ import {
 } from "../../http/schema-types.ts";
 import { commaList } from "../../http/validation/index.ts";
 import { historySchema } from "../markets/index.ts";
-import { FRESHNESS } from "./freshness.ts";
-import { ANALYSIS_TYPES, RUN_STATUSES } from "./model.ts";
+import { ANALYSIS_TYPES, FRESHNESS, RUN_STATUSES } from "./model.ts";
 
 export const LIST_LIMIT_DEFAULT = 20;
 const LIST_LIMIT_MAX = 50;
@@ -43,7 +42,7 @@ export const causalSchema = Type.Object(
     method: Type.String({ description: "`log_odds`: the factors are added in log-odds." }),
     overall_probability: probability("Same as `probability`: `posterior` of the last factor."),
     overall_confidence: probability("Same as `confidence`."),
-    generated_at: timestamp("Time of the analysis."),
+    generated_at: timestamp("Same as `model_probability_at`."),
   },
   { [SCHEMA_NAME]: "CausalDecomposition" },
 );
@@ -86,12 +85,12 @@ const MetaSchema = Type.Object(
     }),
     models_used: sentences("Language models that did the research. Empty without research."),
     duration_ms: Type.Number({ minimum: 0, description: "Milliseconds from the start of the run to its end." }),
-    market_price_at_analysis: probability("Same as `market_price`."),
+    market_price_at_analysis: probability("YES price at the time of the analysis."),
     interval: Type.Object({
-      low: probability("Lower bound of the 80% interval of the estimate in a day."),
-      high: probability("Upper bound of the 80% interval of the estimate in a day."),
+      low: probability("Lower bound of the 80% interval, at the time of the analysis, of the estimate in a day."),
+      high: probability("Upper bound of the 80% interval, at the time of the analysis, of the estimate in a day."),
     }),
-    raw_probability: probability("Probability without calibration."),
+    raw_probability: probability("Probability at the time of the analysis without calibration."),
     calibration_applied: Type.Boolean({ description: "Whether calibration changed the probability." }),
     ensemble_estimates: Type.Array(Type.Number(), { description: "Estimates of the independent research trials." }),
     ensemble_disagreement: nullableNumber("Standard deviation of these estimates. Null with fewer than two."),
@@ -105,9 +104,20 @@ const summaryFields = (platform: ReturnType<typeof oneOf>) => ({
   platform,
   market_id: Type.String(),
   title: Type.String({ description: "Market question." }),
-  probability: probability("Our estimate of the probability of YES."),
+  probability: probability(
+    "Our estimate of the probability of YES at `market_price`: what the analysis added to the price of its time, in log-odds, is added to the current price.",
+  ),
   model_probability: probability("Same as `probability`."),
-  market_price: probability("YES price at the time of the analysis."),
+  model_probability_at: timestamp(
+    "Time of `probability` and `market_price`: when the price was last confirmed, or of the analysis if that is later.",
+  ),
+  market_price: probability(
+    "Current YES price. For a market with a result or without a price: the one at the time of the analysis.",
+  ),
+  interval: Type.Object({
+    low: probability("Lower bound of the 80% interval of the estimate in a day."),
+    high: probability("Upper bound of the 80% interval of the estimate in a day."),
+  }),
   confidence: probability(
     "1 minus the width of the 80% interval, reduced for a wide, one-sided or old quote and for a thin market.",
   ),
@@ -128,7 +138,7 @@ const summaryFields = (platform: ReturnType<typeof oneOf>) => ({
   expires_at: timestamp("Time at which the analysis expires by age."),
   freshness: oneOf(
     FRESHNESS,
-    "`fresh` below 24 hours, `stale` up to 72 hours, then `expired`. Also `expired` if the price has left the interval that the analysis gave.",
+    "`fresh` below 24 hours, `stale` up to 72 hours, then `expired`. Also `expired` if the price has left the interval that the analysis gave (`meta.interval`), or if prices of other venues or of the event's other markets have moved against it by more than half of its width.",
   ),
   analysis_type: oneOf(ANALYSIS_TYPES, "`full`: with research by language models. `light`: without."),
 });

@@ -1,18 +1,19 @@
 import type { BoardMarket, MarketBoard } from "../../board/index.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { selectLatest, selectOfCustomer } from "./analysis-queries.ts";
-import { type Freshness, freshnessOf } from "./freshness.ts";
-import type { StoredAnalysis } from "./model.ts";
+import { type CurrentEstimates, toLatest } from "./current-estimates.ts";
+import type { LatestEstimates } from "./latest-estimates.ts";
+import type { CurrentAnalysis, StoredAnalysis } from "./model.ts";
 import type { Runs } from "./runs.ts";
 
 export interface AnalysesPorts {
   readonly database: Database;
   readonly board: MarketBoard;
-  readonly clock: Clock;
   readonly runs: Runs;
+  readonly latest: Pick<LatestEstimates, "remember">;
+  readonly estimates: Pick<CurrentEstimates, "move">;
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
 }
@@ -20,14 +21,21 @@ export interface AnalysesPorts {
 export type AnalysesService = ReturnType<typeof createAnalysesService>;
 
 /** Requests analyses and reads their results. */
-export function createAnalysesService({ database, board, clock, runs, getMarket }: AnalysesPorts) {
+export function createAnalysesService({ database, board, runs, latest, estimates, getMarket }: AnalysesPorts) {
   const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>
     board.find(venue, marketId) ?? (await getMarket(venue, marketId));
-  const priceOf = (venue: VenueId, marketId: string) => board.find(venue, marketId)?.yesPrice ?? null;
+
+  const read = async (venue: VenueId, marketId: string): Promise<StoredAnalysis | null> => {
+    const stored = await selectLatest(database, venue, marketId);
+    // The event log announces it about a second later, and all that this node answers must be of the same analysis.
+    if (stored !== null) latest.remember(toLatest(stored));
+    return stored;
+  };
+  const moveToBoard = (stored: StoredAnalysis): CurrentAnalysis =>
+    estimates.move(stored, board.find(stored.venue, stored.marketId));
 
   return {
     getStatus: runs.getStatus,
-    priceOf,
 
     /**
      * Starts an analysis, or joins the one that is running.
@@ -61,26 +69,29 @@ export function createAnalysesService({ database, board, clock, runs, getMarket 
       return { analysisId: await runs.requestLight(market, customerId), estimatedSeconds };
     },
 
-    /** Returns the latest analysis of a market, or null. */
-    latest: (venue: VenueId, marketId: string): Promise<StoredAnalysis | null> =>
-      selectLatest(database, venue, marketId),
+    /** Returns the latest analysis of a market as it was stored, or null. */
+    latest: read,
 
-    /** Freshness of an analysis at the market's current price. */
-    freshnessNow({ venue, marketId, analysedAt, result: { analysis } }: StoredAnalysis): Freshness {
-      const judged = { analysedAt, interval: analysis.interval, marketPrice: analysis.marketPrice };
-      return freshnessOf(judged, priceOf(venue, marketId), clock.now());
+    /** Returns an analysis at the price of `market`, which can be newer than the one on the board. */
+    move: (stored: StoredAnalysis, market: BoardMarket): CurrentAnalysis => estimates.move(stored, market),
+
+    /** Returns the latest analysis of a market at its current price, or null. */
+    async current(venue: VenueId, marketId: string): Promise<CurrentAnalysis | null> {
+      const stored = await read(venue, marketId);
+      return stored === null ? null : moveToBoard(stored);
     },
 
     /** @throws AppError `market_not_found`, `analysis_not_found`; VenueError */
-    async getLatest(venue: VenueId, marketId: string): Promise<StoredAnalysis> {
-      const stored = await selectLatest(database, venue, marketId);
-      if (stored !== null) return stored;
+    async getCurrent(venue: VenueId, marketId: string): Promise<CurrentAnalysis> {
+      const stored = await read(venue, marketId);
+      if (stored !== null) return moveToBoard(stored);
       await findMarket(venue, marketId);
       throw new AppError("analysis_not_found", "This market has not been analysed yet");
     },
 
-    /** The completed analyses that a caller started or joined, newest first. */
-    listOf: (customerId: string, limit: number): Promise<StoredAnalysis[]> =>
-      selectOfCustomer(database, customerId, limit),
+    /** The completed analyses that a caller started or joined, newest first, at the current prices. */
+    async listOf(customerId: string, limit: number): Promise<CurrentAnalysis[]> {
+      return (await selectOfCustomer(database, customerId, limit)).map(moveToBoard);
+    },
   };
 }

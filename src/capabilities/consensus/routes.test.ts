@@ -256,7 +256,7 @@ eachDatabase("401: a report of a customer that is deleted during the call is not
       await app.customers.delete(customerId, OPERATOR);
       return market;
     },
-    probabilityOf: () => null,
+    estimateOf: () => null,
   });
   const report = { venue: VENUE, marketId: "m-1", side: "yes", price: 0.41, sizeUsd: 100, clientRef: "" } as const;
   await assert.rejects(consensus.report(customerId, report, null), { code: "unauthorized" });

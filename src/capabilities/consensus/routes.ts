@@ -33,9 +33,9 @@ export function consensusRoutes(app: FastifyInstance, { service, venues }: Conse
     responses: { 200: schemas.Consensus },
     errors: ["market_not_found", "venue_unavailable", "store_unavailable"],
     async handler({ params: { platform, market_id }, query: { period = "7d" } }) {
-      const { consensus, modelProbability, generatedAt } = await service.getConsensus(platform, market_id, period);
+      const { consensus, estimate, generatedAt } = await service.getConsensus(platform, market_id, period);
       const divergence =
-        consensus.probability === null || modelProbability === null ? null : consensus.probability - modelProbability;
+        consensus.probability === null || estimate === null ? null : consensus.probability - estimate.probability;
       return {
         market_id,
         platform,
@@ -44,7 +44,8 @@ export function consensusRoutes(app: FastifyInstance, { service, venues }: Conse
         robust_probability: consensus.robustProbability,
         sample_size: consensus.trades,
         unique_agents: consensus.agents,
-        model_probability: modelProbability,
+        model_probability: estimate?.probability ?? null,
+        model_probability_at: estimate === null ? null : new Date(estimate.at).toISOString(),
         divergence,
         divergence_signal: divergenceSignal(divergence, consensus),
         yes_volume_usd: consensus.yesVolumeUsd,

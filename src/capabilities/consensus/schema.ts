@@ -1,6 +1,12 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
-import { createIdempotencyHeaders, createMarketPath, nullableProbability, oneOf } from "../../http/schema-types.ts";
+import {
+  createIdempotencyHeaders,
+  createMarketPath,
+  nullableProbability,
+  nullableTimestamp,
+  oneOf,
+} from "../../http/schema-types.ts";
 import { CONSENSUS_PERIODS, type DivergenceSignal, SIZE_USD_MAX, SIZE_USD_MIN } from "./model.ts";
 
 const CLIENT_REF_LENGTH_MAX = 64;
@@ -40,8 +46,9 @@ export function createConsensusSchemas(venues: readonly string[]) {
         sample_size: count("Number of reported trades."),
         unique_agents: count("Number of agents that reported them."),
         model_probability: nullableProbability(
-          "Our latest estimate of the probability of YES. Null without one of the last 72 hours.",
+          "Our estimate of the probability of YES at the current price. Null without an analysis, or if it has expired.",
         ),
+        model_probability_at: nullableTimestamp("Time of `model_probability`. Null without one."),
         divergence: Type.Unsafe<number | null>({
           type: ["number", "null"],
           minimum: -1,

@@ -28,15 +28,21 @@ export interface ConsensusPorts {
   readonly clock: Clock;
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
-  /** Our latest estimate of the probability of YES; null if there is none. */
-  readonly probabilityOf: (market: BoardMarket) => number | null;
+  /** Our estimate of a market at its current price; null if there is none. */
+  readonly estimateOf: (market: BoardMarket) => ModelEstimate | null;
+}
+
+/** A probability of YES in [0, 1], and its time in Unix milliseconds. */
+export interface ModelEstimate {
+  readonly probability: number;
+  readonly at: number;
 }
 
 /** The consensus of a market beside our own estimate. */
 export interface MarketConsensus {
   readonly consensus: Consensus;
-  /** In [0, 1]; null if there is none. */
-  readonly modelProbability: number | null;
+  /** Our own estimate; null if there is none. */
+  readonly estimate: ModelEstimate | null;
   /** Unix milliseconds. */
   readonly generatedAt: number;
 }
@@ -44,7 +50,7 @@ export interface MarketConsensus {
 export type ConsensusService = ReturnType<typeof createConsensusService>;
 
 /** Stores reported trades and computes the consensus of a market from them. */
-export function createConsensusService({ database, board, clock, getMarket, probabilityOf }: ConsensusPorts) {
+export function createConsensusService({ database, board, clock, getMarket, estimateOf }: ConsensusPorts) {
   /** Markets without a price are returned too: their trades may be reported. */
   const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>
     board.find(venue, marketId) ?? (await getMarket(venue, marketId));
@@ -81,7 +87,7 @@ export function createConsensusService({ database, board, clock, getMarket, prob
       const agents = await selectAgentReports(database, { venue, marketId }, { fromMs: now - periodMs, toMs: now });
       return {
         consensus: computeConsensus(agents, periodMs),
-        modelProbability: probabilityOf(market),
+        estimate: estimateOf(board.find(venue, marketId) ?? market),
         generatedAt: now,
       };
     },

@@ -1,17 +1,16 @@
 import type { BoardEvent, BoardMarket } from "../../board/index.ts";
-import type { Freshness, StoredAnalysis } from "../analyses/index.ts";
+import type { CurrentAnalysis } from "../analyses/index.ts";
 
 /** An event analysis analyses this many markets at most: those with the largest volume. */
 export const MARKETS_MAX = 20;
 /** Tolerance of a sum of probabilities: estimates of single markets need not sum to exactly 1. */
 const SUM_TOLERANCE = 0.05;
 
-/** A market of an event and its latest analysis. */
+/** A market of an event and its latest analysis at the current price. */
 export interface AnalysedMarket {
   readonly market: BoardMarket;
   /** Null if the market has not been analysed. */
-  readonly stored: StoredAnalysis | null;
-  readonly freshness: Freshness | null;
+  readonly stored: CurrentAnalysis | null;
 }
 
 export interface EventAnalysis {

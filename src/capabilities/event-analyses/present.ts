@@ -34,26 +34,33 @@ export function presentEventAnalysis({ event, markets, generatedAt }: EventAnaly
   };
 }
 
-function presentMarket({ market, stored, freshness }: AnalysedMarket) {
-  const analysis = stored?.result.analysis;
+/** The analysis of a market; null if there is none, or it has expired. */
+const usableOf = ({ stored }: AnalysedMarket) =>
+  stored === null || stored.freshness === "expired" ? null : stored.result.analysis;
+
+function presentMarket(analysed: AnalysedMarket) {
+  const { market, stored } = analysed;
+  const analysis = usableOf(analysed);
   return {
     market_id: market.listing.marketId,
     title: labelOf(market),
     market_price: market.yesPrice ?? 0,
     analysis_id: stored?.analysisId ?? null,
     model_probability: analysis?.probability ?? null,
+    model_probability_at: stored === null || analysis === null ? null : toIso(stored.at),
     edge: analysis?.edge ?? null,
     confidence: analysis?.confidence ?? null,
     recommendation: analysis?.recommendation ?? null,
     analyzed_at: stored === null ? null : toIso(stored.analysedAt),
-    freshness,
+    freshness: stored?.freshness ?? null,
   };
 }
 
 function summarise(markets: readonly AnalysedMarket[], analysed: number): string {
-  const edges = markets.flatMap(({ market, stored }) =>
-    stored === null ? [] : [{ market, edge: stored.result.analysis.edge }],
-  );
+  const edges = markets.flatMap((analysed) => {
+    const analysis = usableOf(analysed);
+    return analysis === null ? [] : [{ market: analysed.market, edge: analysis.edge }];
+  });
   const [largest] = edges.sort((a, b) => Math.abs(b.edge) - Math.abs(a.edge));
   const counted = `${analysed} of ${markets.length} open markets are analysed.`;
   if (largest === undefined) return counted;

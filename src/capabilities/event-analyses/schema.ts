@@ -70,17 +70,18 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
               ...market,
               analysis_id: nullableString("Id of the latest analysis. Null if there is none."),
               model_probability: nullableProbability(
-                "Our estimate of the probability of YES. Null without an analysis.",
+                "Our estimate of the probability of YES at `market_price`. Null without an analysis, or if it has expired.",
               ),
+              model_probability_at: nullableTimestamp("Time of `model_probability`. Null without one."),
               edge: nullableNumber({
                 minimum: -1,
                 maximum: 1,
-                description: "Estimate minus price, both at the time of the analysis. Null without an analysis.",
+                description: "`model_probability` minus `market_price`. Null without an estimate.",
               }),
-              confidence: nullableProbability("Confidence of the analysis. Null without an analysis."),
+              confidence: nullableProbability("Confidence of the estimate. Null without one."),
               recommendation: nullableOneOf(
                 RECOMMENDATIONS,
-                "Recommendation of the analysis. Null without an analysis.",
+                "What the estimate recommends at the current price. Null without an estimate.",
               ),
               analyzed_at: nullableTimestamp("Time of the analysis. Null without an analysis."),
               freshness: nullableOneOf(FRESHNESS, "Freshness of the analysis. Null without an analysis."),

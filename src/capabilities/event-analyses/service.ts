@@ -8,7 +8,7 @@ import { type EventAnalysis, isSumPossible, listOpenMarkets, MARKETS_MAX, type P
 export interface EventAnalysesPorts {
   readonly clock: Pick<Clock, "now">;
   readonly markets: Pick<MarketsService, "getEvent">;
-  readonly analyses: Pick<AnalysesService, "analyseLightly" | "latest" | "freshnessNow">;
+  readonly analyses: Pick<AnalysesService, "analyseLightly" | "latest" | "move">;
   /** Our latest estimate of the probability of YES; null if there is none. */
   readonly probabilityOf: (market: BoardMarket) => number | null;
 }
@@ -50,17 +50,20 @@ export function createEventAnalysesService({ clock, markets, analyses, probabili
 
     /** @throws AppError `event_not_found`, `analysis_not_found` if no market was analysed, `store_unavailable` */
     async read(slug: string): Promise<EventAnalysis> {
-      const { event, markets: all } = markets.getEvent(slug);
-      const analysed = await Promise.all(
-        listOpenMarkets(all)
-          .slice(0, MARKETS_MAX)
-          .map(async (market) => {
-            const stored = await analyses.latest(market.listing.venue, market.listing.marketId);
-            return { market, stored, freshness: stored === null ? null : analyses.freshnessNow(stored) };
-          }),
+      const listed = listOpenMarkets(markets.getEvent(slug).markets).slice(0, MARKETS_MAX);
+      const stored = await Promise.all(
+        listed.map(({ listing: { venue, marketId } }) => analyses.latest(venue, marketId)),
       );
-      if (analysed.every(({ stored }) => stored === null))
+      if (stored.every((each) => each === null))
         throw new AppError("analysis_not_found", "No market of this event has been analysed yet");
+      // Prices may have moved during the reads, and all figures must be of one moment.
+      const { event, markets: all } = markets.getEvent(slug);
+      const current = new Map(all.map((market) => [market.row, market]));
+      const analysed = listed.map((market, index) => {
+        const now = current.get(market.row) ?? market;
+        const analysis = stored[index] ?? null;
+        return { market: now, stored: analysis === null ? null : analyses.move(analysis, now) };
+      });
       return { event, markets: analysed, generatedAt: clock.now() };
     },
 

@@ -11,7 +11,7 @@ import { type BoardEvent, type BoardMarket, MarketBoard } from "../../board/inde
 import { encodeMarket, joinJsonArray, type MarketLookups, presentMarket } from "./present.ts";
 import { presentHistory } from "./present-market-data.ts";
 
-const NO_LOOKUPS: MarketLookups = { venueIdsOf: () => ({}), alsoOnOf: () => null, probabilityOf: () => null };
+const NO_LOOKUPS: MarketLookups = { venueIdsOf: () => ({}), alsoOnOf: () => null, estimateOf: () => null };
 const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();
 const HOUR_AGO_TIME = new Date(SAMPLE_AT - 3_600_000).toISOString();
 
@@ -142,15 +142,24 @@ test("shows the links to other venues, and caches the JSON until they change", (
 
 test("shows our estimate, and caches the JSON until it changes", () => {
   const { market } = createBoardMarket();
-  let probability: number | null = 0.37;
-  const lookups: MarketLookups = { ...NO_LOOKUPS, probabilityOf: () => probability };
+  let estimate: ReturnType<MarketLookups["estimateOf"]> = { probability: 0.37, at: SAMPLE_AT };
+  const lookups: MarketLookups = { ...NO_LOOKUPS, estimateOf: () => estimate };
   const bytes = encodeMarket(market, null, lookups);
-  assert.equal(JSON.parse(bytes.toString()).model_probability, 0.37);
+  const read = () => {
+    const { model_probability: probability, model_probability_at: at } = JSON.parse(
+      encodeMarket(market, null, lookups).toString(),
+    );
+    return [probability, at];
+  };
+  assert.deepEqual(read(), [0.37, new Date(SAMPLE_AT).toISOString()]);
+  estimate = { probability: 0.37, at: SAMPLE_AT };
   assert.equal(encodeMarket(market, null, lookups), bytes);
-  probability = 0.38;
-  assert.equal(JSON.parse(encodeMarket(market, null, lookups).toString()).model_probability, 0.38);
-  probability = null;
-  assert.equal("model_probability" in JSON.parse(encodeMarket(market, null, lookups).toString()), false);
+  estimate = { probability: 0.38, at: SAMPLE_AT };
+  assert.deepEqual(read(), [0.38, new Date(SAMPLE_AT).toISOString()]);
+  estimate = { probability: 0.38, at: SAMPLE_AT + 1 };
+  assert.deepEqual(read(), [0.38, new Date(SAMPLE_AT + 1).toISOString()]);
+  estimate = null;
+  assert.deepEqual(read(), [undefined, undefined]);
 });
 
 test("the cache evicts the JSON of unused markets and retains that of requested markets", () => {

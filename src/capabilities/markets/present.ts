@@ -15,25 +15,32 @@ function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
   ) as Partial<T>;
 }
 
+/** A probability of YES in [0, 1], and its time in Unix milliseconds. */
+export interface ShownEstimate {
+  readonly probability: number;
+  readonly at: number;
+}
+
 /** What the Market object shows beside the data of the board. */
 export interface MarketLookups {
   /** Returns the ids that an order at the venue needs, by public name. */
   readonly venueIdsOf: (listing: MarketListing) => Readonly<Record<string, string>>;
   /** Returns the URLs of the same market at other venues: the same object until they change. Null if there are none. */
   readonly alsoOnOf: (market: BoardMarket) => AlsoOn | null;
-  /** Returns our latest estimate of the probability of YES, in [0, 1]; null if there is none. */
-  readonly probabilityOf: (market: BoardMarket) => number | null;
+  /** Returns our estimate of the probability of YES at the market's price; null if there is none. */
+  readonly estimateOf: (market: BoardMarket) => ShownEstimate | null;
 }
 
 /** Creates the Market object of the API. Unknown fields are omitted. */
 export function presentMarket(
   market: BoardMarket,
   event: BoardEvent | null,
-  { venueIdsOf, alsoOnOf, probabilityOf }: MarketLookups,
+  { venueIdsOf, alsoOnOf, estimateOf }: MarketLookups,
 ): Record<string, unknown> {
   const { listing, quote, activity } = market;
   const venueCategory = listing.category ?? event?.listing.category ?? null;
   const venueIds = venueIdsOf(listing);
+  const estimate = estimateOf(market);
   return {
     platform: listing.venue,
     market_id: listing.marketId,
@@ -50,7 +57,8 @@ export function presentMarket(
       ask: quote.ask,
       last_price: quote.lastPrice,
       price_change_24h: priceChange24h(market),
-      model_probability: probabilityOf(market),
+      model_probability: estimate?.probability,
+      model_probability_at: estimate === null ? null : formatIsoTime(estimate.at),
       volume_24h: activity.volume24hUsd,
       liquidity: activity.liquidityUsd,
       open_interest: activity.openInterestUsd,
@@ -78,9 +86,12 @@ function presentSettlement({ outcome, resolvedAt }: MarketListing) {
 interface EncodedMarket {
   readonly event: BoardEvent | null;
   readonly alsoOn: AlsoOn | null;
-  readonly probability: number | null;
+  readonly estimate: ShownEstimate | null;
   readonly bytes: Buffer;
 }
+
+const isSameEstimate = (a: ShownEstimate | null, b: ShownEstimate | null): boolean =>
+  a === null || b === null ? a === b : a.probability === b.probability && a.at === b.at;
 
 type JsonCache = WeakMap<BoardMarket, EncodedMarket>;
 
@@ -96,16 +107,16 @@ let newerCount = 0;
  */
 export function encodeMarket(market: BoardMarket, event: BoardEvent | null, lookups: MarketLookups): Buffer {
   const alsoOn = lookups.alsoOnOf(market);
-  const probability = lookups.probabilityOf(market);
+  const estimate = lookups.estimateOf(market);
   const isCurrent = (cached: EncodedMarket | undefined): cached is EncodedMarket =>
-    cached?.event === event && cached.alsoOn === alsoOn && cached.probability === probability;
+    cached?.event === event && cached.alsoOn === alsoOn && isSameEstimate(cached.estimate, estimate);
   const cached = newerCache.get(market);
   if (isCurrent(cached)) return cached.bytes;
   const previous = olderCache.get(market);
   const bytes = isCurrent(previous)
     ? previous.bytes
     : Buffer.from(JSON.stringify(presentMarket(market, event, lookups)));
-  newerCache.set(market, { event, alsoOn, probability, bytes });
+  newerCache.set(market, { event, alsoOn, estimate, bytes });
   newerCount += 1;
   if (newerCount >= GENERATION_ENTRIES_MAX) {
     olderCache = newerCache;

@@ -125,7 +125,14 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
         }),
       ),
       model_probability: Type.Optional(
-        probability("Our latest estimate of the probability of YES. Absent without one of the last 72 hours."),
+        probability(
+          "Our estimate of the probability of YES at `yes_price`: what the latest analysis adds to the price. Absent without an analysis, if it has expired, and for a market with a result.",
+        ),
+      ),
+      model_probability_at: Type.Optional(
+        timestamp(
+          "Time of `model_probability`: when the price was last confirmed, or of the analysis if that is later.",
+        ),
       ),
       rules: Type.Optional(nullableString("Resolution rules as published by the venue. Only with `expand=rules`.")),
       history: Type.Optional(history),
@@ -133,7 +140,7 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
         Type.Unsafe<object | null>({
           type: ["object", "null"],
           description:
-            "Latest analysis, as `GET …/analysis` returns it without expansions. Null without one. Only with `expand=analysis`.",
+            "Latest analysis, as `GET …/analysis` returns it without expansions. Null without one, or if it has expired. Only with `expand=analysis`.",
         }),
       ),
     },

@@ -44,7 +44,7 @@ function openHarness(
     trades: { read: async () => ({ trades: [], next: null }) },
     factsOf: () => null,
     matches: NO_MATCHES,
-    probabilityOf: () => null,
+    estimateOf: () => null,
     readTrend: async () => {
       reads.trends += 1;
       return NO_TREND;

@@ -35,7 +35,7 @@ export interface MarketsPorts {
   /** The same markets and events at other venues. */
   readonly matches: Pick<Matching, "alsoOnOf" | "eventPairsOf">;
   /** Our latest estimate of the probability of YES; null if there is none. */
-  readonly probabilityOf: (market: BoardMarket) => number | null;
+  readonly estimateOf: MarketLookups["estimateOf"];
 }
 
 /** The API parameters `source` and `platform` are aliases. */
@@ -79,7 +79,7 @@ export function createMarketsService(ports: MarketsPorts) {
   const lookups: MarketLookups = {
     venueIdsOf: (listing) => ports.factsOf(listing)?.ids ?? NO_IDS,
     alsoOnOf: ports.matches.alsoOnOf,
-    probabilityOf: ports.probabilityOf,
+    estimateOf: ports.estimateOf,
   };
 
   return {

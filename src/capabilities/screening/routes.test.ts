@@ -19,9 +19,9 @@ async function openScreeningApi() {
     board,
     clock,
     findLastHour: () => ({ yesPriceBefore: 0.4, volumeUsd: 5_000 }),
-    latestAnalysisOf: ({ listing }) =>
+    estimateOf: ({ listing }) =>
       listing.marketId === "m"
-        ? { probability: 0.5, marketPrice: 0.25, confidence: 0.9, recommendation: "BUY_YES" }
+        ? { at: SAMPLE_AT, probability: 0.5, edge: 0.09, confidence: 0.9, recommendation: "BUY_YES" }
         : null,
   });
   screeningRoutes(app, { service, venues: { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] } });
@@ -55,7 +55,9 @@ test("200: returns each market with the documented fields", async () => {
       hours_to_resolution: 24,
       bid_ask_spread: 0.02,
       price_velocity_1h: 0.01,
-      cached_edge: 0.25,
+      cached_edge: 0.09,
+      model_probability: 0.5,
+      model_probability_at: new Date(SAMPLE_AT).toISOString(),
       cached_confidence: 0.9,
       cached_recommendation: "BUY_YES",
       action: "analyze",

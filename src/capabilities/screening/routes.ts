@@ -67,7 +67,7 @@ function parseMarketNames(names: readonly string[], platform: VenueId | null, tr
 }
 
 function presentScreenedMarket(item: ScreenedMarket) {
-  const { market, hoursToResolution, analysis } = item;
+  const { market, hoursToResolution, estimate } = item;
   const { listing, activity, yesPrice } = market;
   if (yesPrice === null) return null;
   return {
@@ -83,9 +83,11 @@ function presentScreenedMarket(item: ScreenedMarket) {
     hours_to_resolution: hoursToResolution === null ? null : Math.round(hoursToResolution * HOUR_STEPS) / HOUR_STEPS,
     bid_ask_spread: item.spread,
     price_velocity_1h: item.priceVelocity1h,
-    cached_edge: analysis === null ? null : analysis.probability - analysis.marketPrice,
-    cached_confidence: analysis?.confidence ?? null,
-    cached_recommendation: analysis?.recommendation ?? null,
+    cached_edge: estimate?.edge ?? null,
+    model_probability: estimate?.probability ?? null,
+    model_probability_at: estimate === null ? null : new Date(estimate.at).toISOString(),
+    cached_confidence: estimate?.confidence ?? null,
+    cached_recommendation: estimate?.recommendation ?? null,
     action: item.action,
     updated_at: new Date(market.updatedAt).toISOString(),
   };

@@ -5,6 +5,7 @@ import {
   nullableOneOf,
   nullableProbability,
   nullableString,
+  nullableTimestamp,
   oneOf,
   timestamp,
   type VenueIds,
@@ -116,13 +117,18 @@ const screenedMarket = (all: readonly string[]) =>
       cached_edge: nullableNumber({
         minimum: -1,
         maximum: 1,
-        description: "Edge of the market's latest analysis. Null without one of the last 72 hours.",
+        description: "`model_probability` minus `yes_price`. Null without an analysis, or if it has expired.",
       }),
+      model_probability: nullableProbability(
+        "Our estimate of the probability of YES at `yes_price`. Null without an analysis, or if it has expired.",
+      ),
+      model_probability_at: nullableTimestamp("Time of `model_probability`. Null without one."),
       cached_confidence: nullableProbability(
-        "Confidence of the market's latest analysis. Null without one of the last 72 hours.",
+        "Confidence of our estimate. Null without an analysis, or if it has expired.",
       ),
       cached_recommendation: nullableString({
-        description: "Recommendation of the market's latest analysis. Null without one of the last 72 hours.",
+        description:
+          "What the estimate recommends at the current price. Null without an analysis, or if it has expired.",
       }),
       action: oneOf(ACTIONS, {
         description: `\`analyze\` from a score of ${ANALYZE_SCORE_MIN}, \`watch\` from ${WATCH_SCORE_MIN}, else \`skip\`.`,

@@ -27,7 +27,7 @@ function openScreening(lastHours: Readonly<Record<string, LastHour>> = {}) {
   const service = createScreeningService({
     board,
     clock,
-    latestAnalysisOf: () => null,
+    estimateOf: () => null,
     findLastHour: ({ listing }) => lastHours[listing.marketId] ?? null,
   });
   const add = (id: string, parts: SampleParts = {}) => board.apply(sampleMarket(id, parts), clock.now()).market;
@@ -86,15 +86,15 @@ test("describes each market with its figures, and unknown ones as null", () => {
   }));
   assert.deepEqual(first, {
     ...{ id: "known", category: "Economics", trend: "falling", isVolumeSpike: true, hoursToResolution: 36 },
-    ...{ spread: 0.02, priceVelocity1h: 0.03, action: "analyze", analysis: null },
+    ...{ spread: 0.02, priceVelocity1h: 0.03, action: "analyze", estimate: null },
   });
   assert.deepEqual(second, {
     ...{ id: "calm", category: null, trend: null, isVolumeSpike: false, hoursToResolution: null },
-    ...{ spread: 0.02, priceVelocity1h: null, action: "skip", analysis: null },
+    ...{ spread: 0.02, priceVelocity1h: null, action: "skip", estimate: null },
   });
   assert.deepEqual(third, {
     ...{ id: "unknown", category: null, trend: null, isVolumeSpike: null, hoursToResolution: null },
-    ...{ spread: null, priceVelocity1h: null, action: "skip", analysis: null },
+    ...{ spread: null, priceVelocity1h: null, action: "skip", estimate: null },
   });
 });
 
@@ -228,6 +228,6 @@ test("follows markets that were on the board before the service was created", ()
   const board = new MarketBoard(() => SAMPLE_AT);
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const clock = new FakeClock(SAMPLE_AT);
-  const service = createScreeningService({ board, clock, findLastHour: () => null, latestAnalysisOf: () => null });
+  const service = createScreeningService({ board, clock, findLastHour: () => null, estimateOf: () => null });
   assert.equal(service.screen(EVERYTHING).length, 1);
 });

@@ -15,16 +15,18 @@ export interface ScreeningPorts {
   readonly clock: Clock;
   /** Returns the last hour of a market, or null if it is unknown. */
   readonly findLastHour: (market: BoardMarket) => LastHour | null;
-  /** Returns the main figures of the market's latest analysis, or null if there is none. */
-  readonly latestAnalysisOf: (market: BoardMarket) => CachedAnalysis | null;
+  /** Returns our estimate of a market at its current price, or null if there is none. */
+  readonly estimateOf: (market: BoardMarket) => CachedEstimate | null;
 }
 
-/** The main figures of an analysis. */
-export interface CachedAnalysis {
+/** The main figures of an estimate. */
+export interface CachedEstimate {
+  /** Unix milliseconds. */
+  readonly at: number;
   /** In [0, 1]. */
   readonly probability: number;
-  /** Price at the time of the analysis, in [0, 1]. */
-  readonly marketPrice: number;
+  /** `probability` minus the displayed price. */
+  readonly edge: number;
   /** In [0, 1]. */
   readonly confidence: number;
   readonly recommendation: string;
@@ -44,13 +46,13 @@ export interface ScreenedMarket {
   /** Price minus the price an hour ago. */
   readonly priceVelocity1h: number | null;
   readonly action: Action;
-  readonly analysis: CachedAnalysis | null;
+  readonly estimate: CachedEstimate | null;
 }
 
 export type ScreeningService = ReturnType<typeof createScreeningService>;
 
 /** Screens the active markets of the board. Create it before the board is filled: it follows every change of the board. */
-export function createScreeningService({ board, clock, findLastHour, latestAnalysisOf }: ScreeningPorts) {
+export function createScreeningService({ board, clock, findLastHour, estimateOf }: ScreeningPorts) {
   const columns = new ScoreColumns();
   board.observe(columns);
 
@@ -70,7 +72,7 @@ export function createScreeningService({ board, clock, findLastHour, latestAnaly
       spread: spreadOf(market),
       priceVelocity1h: priceMove(market.yesPrice, lastHour?.yesPriceBefore ?? null),
       action: actionOf(score),
-      analysis: latestAnalysisOf(market),
+      estimate: estimateOf(market),
     };
   };
 

@@ -2,7 +2,7 @@ import type { BoardMarket } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { Signal } from "../../trading/index.ts";
-import type { StoredAnalysis } from "../analyses/index.ts";
+import type { CurrentAnalysis } from "../analyses/index.ts";
 
 /** Markets with a lower similarity to a text do not match it. */
 export const SIMILARITY_MIN = 0.3;
@@ -43,7 +43,8 @@ export interface QuestionAnswer {
 /** All inputs of the decision on a signal. */
 export interface PreparedSignal {
   readonly market: BoardMarket;
-  readonly stored: StoredAnalysis;
+  /** The analysis at the price of `book`. */
+  readonly stored: CurrentAnalysis;
   /** The current order book; null if the market has none or is not open. */
   readonly book: OrderBook | null;
   /** Null if the caller named the market. */

@@ -1,4 +1,4 @@
-import { type Freshness, pollUrlOf, presentCausal } from "../analyses/index.ts";
+import { pollUrlOf, presentCausal } from "../analyses/index.ts";
 import type { MarketSignal, QuestionAnswer, RunningAnalysis } from "./model.ts";
 
 const presentAnswer = ({ similarity, alternatives }: QuestionAnswer) => ({
@@ -15,11 +15,9 @@ const presentAnswer = ({ similarity, alternatives }: QuestionAnswer) => ({
 export function presentSignal(
   { market: { listing }, stored, signal, answer, bankrollUsd }: MarketSignal,
   {
-    freshness,
     hedge,
     expandsCausal,
   }: {
-    readonly freshness: Freshness;
     readonly hedge: string | null;
     readonly expandsCausal: boolean;
   },
@@ -34,6 +32,7 @@ export function presentSignal(
     target_price: signal.targetPrice,
     edge: signal.edge,
     model_probability: signal.probability,
+    model_probability_at: new Date(stored.at).toISOString(),
     yes_price: signal.yesPrice,
     executable_edge: signal.executableEdge,
     confidence: signal.confidence,
@@ -56,7 +55,7 @@ export function presentSignal(
     time_horizon: signal.timeHorizon,
     expires_at: new Date(signal.expiresAt).toISOString(),
     generated_at: new Date(signal.generatedAt).toISOString(),
-    freshness,
+    freshness: stored.freshness,
     hedge,
     analysis_id: stored.analysisId,
     ...(answer === null ? null : { match: presentAnswer(answer) }),

@@ -3,6 +3,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextIteration } from "node:timers/promises";
+import { unmoved } from "../../../test/support/analyses/unmoved.ts";
 import { createView } from "../../../test/support/engine/market-views.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { describeErrors } from "../../../test/support/markets/market-api.ts";
@@ -80,7 +81,7 @@ async function openApi(
     },
     analyses: {
       latest: async () => state.stored,
-      freshnessNow: ({ analysedAt }) => (clock.now() - analysedAt > 3 * DAY_MS ? "expired" : "fresh"),
+      move: (analysis) => unmoved(analysis, clock.now() - analysis.analysedAt > 3 * DAY_MS ? "expired" : "fresh"),
       async analyse() {
         state.requests += 1;
         return { analysisId: "plx-2", estimatedSeconds: 40 };
@@ -129,7 +130,12 @@ test("200: a usable analysis gives a signal, which is entered into the shadow bo
     response.json();
   assert.deepEqual(signal, {
     ...{ platform: "alpha", market_id: "fed", title: TITLE, recommendation: "BUY_YES", target_price: 0.59 },
-    ...{ model_probability: 0.6, yes_price: 0.41, confidence: state.stored?.result.analysis.confidence },
+    ...{
+      model_probability: 0.6,
+      model_probability_at: new Date(SAMPLE_AT).toISOString(),
+      yes_price: 0.41,
+      confidence: state.stored?.result.analysis.confidence,
+    },
     ...{
       risk_rating: "medium",
       time_horizon: "weeks",
@@ -276,9 +282,7 @@ test("422: the request names no market, several markets, or something invalid", 
 
 test("202: without a usable analysis, the call starts one and returns no signal", async () => {
   const old = sampleAnalysis(0.6, { analysedAt: SAMPLE_AT - 4 * DAY_MS });
-  const { standardError: _, ...withoutError } = old.result.analysis;
-  const earlier = { ...old, analysedAt: SAMPLE_AT, result: { ...old.result, analysis: withoutError } };
-  for (const stored of [null, old, earlier as StoredAnalysis]) {
+  for (const stored of [null, old]) {
     const { ask, state, entries } = await openApi({}, stored);
     const response = await ask();
     assert.equal(response.statusCode, 202);

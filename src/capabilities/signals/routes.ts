@@ -82,10 +82,9 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
         reply.code(202);
         return presentRun(result.run);
       }
-      const { market, stored, signal } = result.signal;
+      const { market, signal } = result.signal;
       const tied = signal.recommendation === "NO_TRADE" ? [] : await findTiedMarkets(market);
       return presentSignal(result.signal, {
-        freshness: service.freshnessOf(stored),
         hedge: describeHedge(signal, tied, probabilityOf),
         expandsCausal: query.expand?.includes("causal") === true,
       });

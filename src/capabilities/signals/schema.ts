@@ -148,8 +148,9 @@ export function createSignalSchemas({ trading, all }: VenueIds) {
           maximum: 1,
           description: "`model_probability` minus `yes_price`. Positive: YES is too cheap.",
         }),
-        model_probability: probability("Our estimate of the probability of YES."),
-        yes_price: probability("Current price of YES."),
+        model_probability: probability("Our estimate of the probability of YES at `yes_price`."),
+        model_probability_at: timestamp("Time of `model_probability` and `yes_price`."),
+        yes_price: probability("Current price of YES, from the order book with which the signal was decided."),
         executable_edge: nullableNumber(
           "Probability of the side to buy minus the cost of a contract, fee and depth of the order book included. Null without a trade.",
         ),

@@ -2,6 +2,7 @@ import type { BoardMarket } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
 import { acceptsOrders, openCloseTime, openResolutionTime } from "../../domain/close-time.ts";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
+import { yesPrice } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { Clock } from "../../ports/clock.ts";
 import {
@@ -39,7 +40,7 @@ const SHADOW_SIZING: SizingOptions = {
 
 export interface SignalPorts extends FindMarketPorts {
   readonly clock: Pick<Clock, "now" | "sleep">;
-  readonly analyses: Pick<AnalysesService, "analyse" | "latest" | "freshnessNow" | "getStatus">;
+  readonly analyses: Pick<AnalysesService, "analyse" | "latest" | "move" | "getStatus">;
   /**
    * Returns the current order book, or null if the market has none.
    *
@@ -63,14 +64,19 @@ export function createSignalsService(ports: SignalPorts) {
   const { clock, analyses } = ports;
   const stopped = new AbortController();
 
-  /** Decides with the current book, which a stream tracks or which was requested within the last seconds. */
+  /**
+   * Reads the current book, which a stream tracks or which was requested within the last seconds. The estimate and the price
+   * are those of this book.
+   */
   const readInputs = async (
     market: BoardMarket,
     stored: StoredAnalysis,
     answer: PreparedSignal["answer"],
   ): Promise<PreparedSignal> => {
     const book = isOpen(market, clock.now()) ? await ports.readBook(market) : null;
-    return { market, stored, book, answer, now: clock.now() };
+    const now = clock.now();
+    const current = book === null ? market : quoteBook(market, book, now);
+    return { market: current, stored: analyses.move(stored, current), book, answer, now };
   };
 
   const decide = (prepared: PreparedSignal, sizing: SizingOptions): Signal =>
@@ -87,8 +93,7 @@ export function createSignalsService(ports: SignalPorts) {
     if (isForced) return null;
     const { venue, marketId } = market.listing;
     const stored = await analyses.latest(venue, marketId);
-    if (stored === null || !isUsable(stored) || analyses.freshnessNow(stored) === "expired") return null;
-    return stored;
+    return stored === null || analyses.move(stored, market).freshness === "expired" ? null : stored;
   };
 
   /** Waits until a run has ended. Returns false on a timeout, if the caller disconnects, and if the service stops. */
@@ -110,7 +115,8 @@ export function createSignalsService(ports: SignalPorts) {
     const { market, answer } = await findMarket(ports, request);
     const { venue, marketId } = market.listing;
     const stored = await findAnalysis(market, request.isForced);
-    if (stored !== null) return { kind: "ready", prepared: await readInputs(market, stored, answer) };
+    const prepared = stored === null ? null : await readInputs(market, stored, answer);
+    if (prepared !== null && prepared.stored.freshness !== "expired") return { kind: "ready", prepared };
     assertTradable(market, clock.now());
     const { customerId, isForced, waits, signal } = request;
     const run = { market, ...(await analyses.analyse(venue, marketId, { customerId, isForced })) };
@@ -160,8 +166,6 @@ export function createSignalsService(ports: SignalPorts) {
       await enter(await readInputs(market, stored, null), false);
     },
 
-    freshnessOf: (stored: StoredAnalysis) => analyses.freshnessNow(stored),
-
     /** Ends all waiting calls, so that a shutdown does not take five minutes. */
     stop(): void {
       stopped.abort();
@@ -186,12 +190,22 @@ function assertTradable({ listing, updatedAt }: BoardMarket, now: number): void 
   ]);
 }
 
-/** Returns whether an analysis has the uncertainty that a size depends on. Analyses of earlier versions lack it. */
-const isUsable = ({ result: { analysis } }: StoredAnalysis): boolean =>
-  Number.isFinite(analysis.standardError) && Number.isFinite(analysis.dailyMove);
+/** The market with the best prices of a book; unchanged if the book has no price. */
+function quoteBook(market: BoardMarket, { bids, asks }: OrderBook, now: number): BoardMarket {
+  const [bid, ask] = [bids[0] ?? null, asks[0] ?? null];
+  const quote = {
+    ...market.quote,
+    bid: bid?.price ?? null,
+    bidSize: bid?.size ?? null,
+    ask: ask?.price ?? null,
+    askSize: ask?.size ?? null,
+  };
+  const price = yesPrice(quote);
+  return price === null ? market : { ...market, quote, yesPrice: price, updatedAt: now };
+}
 
 function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boolean): SignalInput {
-  const { listing, yesPrice } = market;
+  const { listing } = market;
   const { analysis } = stored.result;
   return {
     now,
@@ -206,7 +220,7 @@ function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boo
       minOrderContracts: null,
       contractStep: null,
     },
-    yesPrice: yesPrice ?? analysis.marketPrice,
+    yesPrice: analysis.marketPrice,
     book: book === null ? null : { at: now, bids: book.bids, asks: book.asks },
   };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { unmoved } from "../../../test/support/analyses/unmoved.ts";
 import { createQuote, createView } from "../../../test/support/engine/market-views.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { openWebsite } from "../../../test/support/pages/website-harness.ts";
@@ -35,7 +36,7 @@ function createStored(claims: readonly string[]): StoredAnalysis {
 
 test("a market page shows estimate, interval and one bar per factor, with texts escaped", async () => {
   const stored = createStored(["<script>alert(1)</script> moved it.", "Other venues moved it."]);
-  const { board, visit } = await openWebsite({ readAnalysis: async () => ({ stored, freshness: "fresh" }) });
+  const { board, visit } = await openWebsite({ readAnalysis: async () => unmoved(stored) });
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const { body: text } = await visit("/markets/alpha/m");
   assert.match(text, /<h2 id="estimate-title">Our estimate<\/h2>/);

@@ -1,15 +1,9 @@
 import { type Html, html } from "../../http/html/index.ts";
-import type { Freshness, StoredAnalysis } from "../analyses/index.ts";
+import type { CurrentAnalysis } from "../analyses/index.ts";
 import { formatDateTime } from "./format.ts";
 
 /** Bars are at least this wide, in percent of the axis, so that a small step is visible. */
 const BAR_WIDTH_MIN = 0.4;
-
-/** The latest analysis of the market on the page. */
-export interface ShownAnalysis {
-  readonly stored: StoredAnalysis;
-  readonly freshness: Freshness;
-}
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
@@ -24,7 +18,7 @@ function points(difference: number): string {
  * Shows our estimate: its interval on an axis with the price, then one bar per factor from the probability
  * before it to the one after it (a waterfall). The figures are also in the text.
  */
-export function renderEstimate({ stored, freshness }: ShownAnalysis): Html {
+export function renderEstimate(stored: CurrentAnalysis): Html {
   const { analysis } = stored.result;
   const { probability, marketPrice, interval, factors, summary } = analysis;
   const axis = axisOf([
@@ -49,7 +43,7 @@ ${factors.map(
 ${renderBar(axis, prior, posterior, posterior >= prior ? "up" : "down", posterior)}</li>`,
 )}
 </ol>
-<p class="small faint">Analysed ${kind} on ${formatDateTime(stored.analysedAt)}, ${freshness}. Axis: ${percent(axis.low)} to ${percent(axis.high)}. <a href="/docs/analyses">How it is computed</a></p>
+<p class="small faint">Analysed ${kind} on ${formatDateTime(stored.analysedAt)}, ${stored.freshness}, at the price of ${formatDateTime(stored.at)}. Axis: ${percent(axis.low)} to ${percent(axis.high)}. <a href="/docs/analyses">How it is computed</a></p>
 </section>`;
 }
 

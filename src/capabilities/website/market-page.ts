@@ -4,7 +4,8 @@ import type { Outcome } from "../../domain/market.ts";
 import { fromMicros, toMicros } from "../../domain/price.ts";
 import { COPY_SCRIPTS, type Html, html, type Page, renderCode } from "../../http/html/index.ts";
 import type { HistoryReading } from "../../storage/index.ts";
-import { renderEstimate, type ShownAnalysis } from "./estimate-section.ts";
+import type { CurrentAnalysis } from "../analyses/index.ts";
+import { renderEstimate } from "./estimate-section.ts";
 import { formatChange, formatDate, formatDateTime, formatPrice, formatUsd, formatVenue, shorten } from "./format.ts";
 import { writeCurl } from "./landing-page.ts";
 import {
@@ -29,7 +30,7 @@ export interface MarketView extends ListedMarket {
   /** Null if the history is not available at present. */
   readonly history: HistoryReading | null;
   /** The latest analysis; null if there is none, or it cannot be read. */
-  readonly analysis: ShownAnalysis | null;
+  readonly analysis: CurrentAnalysis | null;
   /** Other markets of the same event, the most traded first. */
   readonly related: readonly ListedMarket[];
 }

@@ -21,11 +21,11 @@ import { limitedBlocks } from "../../lib/address-block.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HistoryReading } from "../../storage/index.ts";
 import { PLANS_PATH } from "../account/index.ts";
+import type { CurrentAnalysis } from "../analyses/index.ts";
 import type { Calibration } from "../calibration/index.ts";
 import type { HealthReport } from "../health/index.ts";
 import { type MarketsService, presentMarket } from "../markets/index.ts";
 import { SlidingLog } from "../metering/index.ts";
-import type { ShownAnalysis } from "./estimate-section.ts";
 import { createLandingPage } from "./landing-page.ts";
 import { createMarketPage } from "./market-page.ts";
 import type { ListedMarket } from "./market-table.ts";
@@ -79,7 +79,7 @@ export interface WebsiteOptions {
   /** Whether callers without a key can pay per request. */
   readonly acceptsPayments: boolean;
   /** Returns the market's latest analysis, or null. May reject. */
-  readonly readAnalysis: (market: BoardMarket) => Promise<ShownAnalysis | null>;
+  readonly readAnalysis: (market: BoardMarket) => Promise<CurrentAnalysis | null>;
   /** Returns the calibration of all our analyses. May reject. */
   readonly readCalibration: () => Promise<Calibration>;
   /** Returns the performance of the shadow book, or null if there is none. May reject. */

@@ -66,7 +66,27 @@ export const crossVenue: Factor = {
   },
 };
 
-function readPeer(peer: PeerView, view: MarketView, prior: Prior, coefficients: EngineCoefficients): PeerGap {
+/**
+ * How far the peers contradict the price: the mean of g_i, weighted by u_i c_i (`crossVenue`); 0 without a peer.
+ *
+ * @param prior  log-odds of the price and their standard error
+ */
+export function peerGapOf(
+  view: Pick<MarketView, "asOf" | "adapter" | "peers">,
+  prior: Pick<Prior, "logOdds" | "standardError">,
+  coefficients: Pick<EngineCoefficients, "leadership">,
+): number {
+  const gaps = view.peers.map((peer) => readPeer(peer, view, prior, coefficients));
+  const weight = sumOf(gaps, ({ size, confidence }) => size * confidence);
+  return weight === 0 ? 0 : sumOf(gaps, ({ size, confidence, gap }) => size * confidence * gap) / weight;
+}
+
+function readPeer(
+  peer: PeerView,
+  view: Pick<MarketView, "asOf" | "adapter">,
+  prior: Pick<Prior, "logOdds" | "standardError">,
+  coefficients: Pick<EngineCoefficients, "leadership">,
+): PeerGap {
   const probability = toProbability(toLogOdds(peer.isInverse ? 1 - peer.yesPrice : peer.yesPrice));
   const error = logOddsError(probability, peer.spread);
   const difference = toLogOdds(probability) - prior.logOdds;
@@ -85,7 +105,11 @@ function readPeer(peer: PeerView, view: MarketView, prior: Prior, coefficients: 
 }
 
 /** The share for this pair of venues, else the default for the kind of the peer's price, else 0. */
-function leadershipOf(peer: PeerView, { adapter }: MarketView, leadership: EngineCoefficients["leadership"]): number {
+function leadershipOf(
+  peer: PeerView,
+  { adapter }: Pick<MarketView, "adapter">,
+  leadership: EngineCoefficients["leadership"],
+): number {
   const own = adapter === null || peer.adapter === null ? undefined : leadership[adapter]?.[peer.adapter];
   return own ?? leadership.default?.[peer.kind] ?? 0;
 }

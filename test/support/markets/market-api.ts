@@ -80,7 +80,7 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
     trades: options.trades ?? { read: async () => ({ trades: [], next: null }) },
     factsOf: options.factsOf ?? (() => ({ bookType: "clob", ids: {} })),
     matches: options.openMatches?.(board, clock) ?? NO_MATCHES,
-    probabilityOf: () => null,
+    estimateOf: () => null,
   });
   const venues = { trading, all: [...trading, ...(options.reference ?? ["gamma"])] };
   marketRoutes(app, {

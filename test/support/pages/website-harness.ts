@@ -59,7 +59,7 @@ export async function openWebsite(
     trades: { read: async () => ({ trades: [], next: null }) },
     factsOf: () => null,
     matches: NO_MATCHES,
-    probabilityOf: () => null,
+    estimateOf: () => null,
   });
   const describeVenue = (status: "ok" | "down", markets: number) => ({
     ...{ status, markets, role: "ingest" as const, stream: "up" as const, last_success_at: null, lag_seconds: 1 },

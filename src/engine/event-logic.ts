@@ -1,0 +1,100 @@
+import { nonIncreasingFit, removeOverround } from "../quant/coherence.ts";
+import { PROBABILITY_MIN, toLogOdds } from "./log-odds.ts";
+import { UNKNOWN_SPREAD } from "./reference-price.ts";
+
+const SPREAD_MIN = 0.005;
+/** Smallest standard error of an estimate that is compared with others, in log-odds. */
+const ERROR_MIN = 1e-3;
+/** Weight of a quote of one side, which is a bound and not a price. */
+const BOUND_WEIGHT = 1e-9;
+const ITERATIONS_MAX = 200;
+
+/**
+ * What the markets of an event imply for each other. ladder: each market implies the one before. exclusive: at most one
+ * resolves YES, and exactly one if the set is exhaustive.
+ */
+export type EventLogic = { readonly kind: "ladder" } | { readonly kind: "exclusive"; readonly isExhaustive: boolean };
+
+/** The price of one of the markets. */
+export interface LegPrice {
+  /** In [0, 1]. */
+  readonly yesPrice: number;
+  /** Ask minus bid; null without a two-sided book. */
+  readonly spread: number | null;
+}
+
+/** The estimate of one of the markets, without the others. */
+export interface LegEstimate {
+  readonly logOdds: number;
+  /** Standard error of the log-odds. */
+  readonly standardError: number;
+  /** True if the market has a bid or an ask but not both: its price is a bound. */
+  readonly isBound: boolean;
+}
+
+/**
+ * How far the prices of the other markets contradict each price: the log-odds of the nearest consistent price minus those
+ * of the price. All 0 if the prices are consistent.
+ *
+ * @param legs  of a ladder from the widest market to the narrowest
+ */
+export function siblingGaps(logic: EventLogic, legs: readonly LegPrice[]): number[] {
+  const prices = legs.map(({ yesPrice }) => yesPrice);
+  const coherent = coherentPrices(logic, legs, prices);
+  return prices.map((price, index) => toLogOdds(coherent[index] ?? price) - toLogOdds(price));
+}
+
+function coherentPrices(logic: EventLogic, legs: readonly LegPrice[], prices: readonly number[]): readonly number[] {
+  if (legs.length < 2) return prices;
+  if (logic.kind === "ladder")
+    return nonIncreasingFit(
+      prices,
+      legs.map(({ spread }) => 1 / Math.max(spread ?? UNKNOWN_SPREAD, SPREAD_MIN) ** 2),
+    );
+  const sum = prices.reduce((total, price) => total + price, 0);
+  return sum <= 1 && !logic.isExhaustive ? prices : removeOverround(prices, 1);
+}
+
+/**
+ * The nearest estimates that agree with each other.
+ *
+ * ladder: isotonic regression of the log-odds, weighted by 1 / standard error^2. A one-sided quote is a bound, so that its
+ * estimate moves to those of the other markets, and not theirs to it.
+ *
+ * exclusive: the power method, p_i = max(0.0001, q_i^k), with k such that the sum is 1, if the sum is above 1 or the set is
+ * exhaustive.
+ *
+ * @param estimates  of a ladder from the widest market to the narrowest; of an exhaustive set all
+ * @returns  log-odds in the order of the estimates
+ * @see Barlow et al. (1972), "Statistical Inference under Order Restrictions"
+ */
+export function agreeingLogOdds(logic: EventLogic, estimates: readonly LegEstimate[]): number[] {
+  const logOdds = estimates.map((estimate) => estimate.logOdds);
+  if (estimates.length < 2) return logOdds;
+  if (logic.kind === "ladder")
+    return nonIncreasingFit(
+      logOdds,
+      estimates.map(({ standardError, isBound }) =>
+        isBound ? BOUND_WEIGHT : 1 / Math.max(standardError, ERROR_MIN) ** 2,
+      ),
+    );
+  const logs = logOdds.map((value) => -Math.log1p(Math.exp(-value)));
+  const sumAt = (exponent: number) =>
+    logs.reduce((total, log) => total + Math.max(PROBABILITY_MIN, Math.exp(exponent * log)), 0);
+  if (sumAt(1) <= 1 && !logic.isExhaustive) return logOdds;
+  const exponent = solveDecreasing(sumAt, 1);
+  return logs.map((log) => toLogOdds(Math.exp(exponent * log)));
+}
+
+/** Returns the largest x found with f(x) at most the target: the sum is never above it. */
+function solveDecreasing(f: (x: number) => number, target: number): number {
+  let low = 0;
+  let high = 1;
+  while (f(high) > target && high < 2 ** 60) high *= 2;
+  for (let iteration = 0; iteration < ITERATIONS_MAX && high - low > 1e-15 * high; iteration++) {
+    const middle = (low + high) / 2;
+    if (f(middle) > target) low = middle;
+    else high = middle;
+  }
+  return high;
+}

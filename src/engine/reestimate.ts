@@ -1,0 +1,90 @@
+import { type Analysis, describeAnalysis } from "./analysis.ts";
+import { confidenceOf, createEstimate, type Estimate, type LogOddsChange, spreadEstimate } from "./estimate.ts";
+import { toLogOdds, toProbability } from "./log-odds.ts";
+import type { EngineCoefficients, MarketView, PriceGaps } from "./model.ts";
+import { currentPrice, type PriceView, priorFigures, readPrior } from "./reference-price.ts";
+
+/** What an analysis adds to the price, in log-odds. */
+export interface EstimateChanges {
+  /** Sum of the changes of the factors. */
+  readonly change: number;
+  /** Standard error of the sum. */
+  readonly changeError: number;
+  /** Root mean square of the price's move in a day. */
+  readonly dailyMove: number;
+}
+
+/** The figures of an estimate at a price. */
+export type PricedEstimate = Pick<
+  Estimate,
+  "probability" | "logOdds" | "standardError" | "marketPrice" | "interval" | "confidence"
+>;
+
+/**
+ * The figures of an earlier analysis at the price of now: the same changes of the log-odds, added to today's prior. Equal to
+ * those of `reestimate`, without its text.
+ *
+ * @returns  null if the market has no price
+ */
+export function priceEstimate(
+  view: PriceView & Pick<MarketView, "prices">,
+  { change, changeError, dailyMove: move }: EstimateChanges,
+  coefficients: Pick<EngineCoefficients, "micropriceShare">,
+): PricedEstimate | null {
+  const marketPrice = currentPrice(view);
+  if (marketPrice === null) return null;
+  const prior = priorFigures(view, marketPrice, coefficients);
+  const probability = toProbability(prior.logOdds + change);
+  const logOdds = toLogOdds(probability);
+  const { standardError, interval } = spreadEstimate(prior.logOdds + change, {
+    priorError: prior.standardError,
+    changeError,
+    move,
+  });
+  return {
+    probability,
+    logOdds,
+    standardError,
+    marketPrice,
+    interval,
+    confidence: confidenceOf(interval, prior),
+  };
+}
+
+/**
+ * An earlier analysis at the price of now: the same changes of the log-odds, added to today's prior. All of its figures and
+ * sentences are of now.
+ *
+ * @param view  of now. Its prices, trades, consensus and research are not used
+ * @param eventLogic  makes the estimate agree with those of the event's other markets; null if it does
+ * @returns  null if the market has no price
+ */
+export function reestimate(
+  earlier: Analysis,
+  view: MarketView,
+  eventLogic: LogOddsChange | null,
+  coefficients: Pick<EngineCoefficients, "micropriceShare">,
+): Analysis | null {
+  const marketPrice = currentPrice(view);
+  if (marketPrice === null) return null;
+  const estimate = createEstimate(readPrior(view, marketPrice, coefficients), marketPrice, {
+    changes: [...earlier.changes, ...(eventLogic === null ? [] : [eventLogic])],
+    changeError: earlier.changeError,
+    dailyMove: earlier.dailyMove,
+  });
+  return describeAnalysis(view, estimate, { isFull: earlier.isFull, gaps: earlier.gaps });
+}
+
+/**
+ * Whether the prices that an analysis used have moved, relative to the market's own price, by more than half of the width of
+ * its interval in log-odds.
+ *
+ * @param interval  of the analysis
+ */
+export function haveInputsMoved(
+  { gaps, interval }: { readonly gaps: PriceGaps; readonly interval: Estimate["interval"] },
+  now: PriceGaps,
+): boolean {
+  const reach = (toLogOdds(interval.high) - toLogOdds(interval.low)) / 2;
+  return Math.abs(now.peers - gaps.peers) > reach || Math.abs(now.siblings - gaps.siblings) > reach;
+}
