@@ -16,6 +16,7 @@ import type { App } from "../app.ts";
 import { type DemoKeys, ensureDemoKeys } from "../capabilities/keys/index.ts";
 import { LIMIT_WINDOW_MS } from "../capabilities/metering/index.ts";
 import { type Config, hasAllVenueUrls } from "../config/config.ts";
+import { startEpoch } from "../event-log/index.ts";
 import { drain } from "../http/lifecycle.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
@@ -90,6 +91,7 @@ export async function startService(options: {
       seed: isSandbox ? await readWorldSeed(config) : null,
       genesisAt: isSandbox ? systemClock.now() : null,
     });
+    await startEpoch(database, systemClock.now());
     const secretSeal = await openSecretSeal(config, database);
     log.info({ ms: readUptimeMs() }, "store opened");
     if (sandbox !== null) onProgress("Starting the simulated venues");

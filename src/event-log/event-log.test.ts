@@ -5,7 +5,7 @@ import { eachDatabase, onPostgres } from "../../test/support/databases.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import type { Database } from "../ports/database.ts";
-import { appendEvents, createEventLog, type NewEvent } from "./index.ts";
+import { appendEvents, createEventLog, type NewEvent, startEpoch } from "./index.ts";
 
 const OCCURRED_AT = Date.UTC(2026, 10, 21);
 const createLog = (database: Database) => createEventLog({ database, bus: createInProcessBus(quietLog) });
@@ -27,7 +27,7 @@ const collectKeys = (events: readonly { readonly payload: Readonly<Record<string
 eachDatabase("returns an empty page for an empty log, and all fields of appended events in order", async (database) => {
   const log = createLog(database);
   assert.deepEqual(await log.readAfter(0, { limit: 10 }), { events: [], through: 0, hasGap: false, latestId: 0 });
-  assert.deepEqual([await log.latestId(), await log.oldestId()], [0, 1]);
+  assert.deepEqual([await log.latestId(), await log.startOfNewest(10)], [0, 0]);
   const laterAt = OCCURRED_AT + 1;
   const unusualPayload = { text: "a\0b\ud800 \u{1f600}\"'\\", none: null, share: 0.1, list: [1] };
   await appendInTransaction(database, [
@@ -43,7 +43,7 @@ eachDatabase("returns an empty page for an empty log, and all fields of appended
     hasGap: false,
     latestId: 2,
   });
-  assert.deepEqual([await log.latestId(), await log.oldestId()], [2, 1]);
+  assert.deepEqual([await log.latestId(), await log.startOfNewest(10), await log.startOfNewest(1)], [2, 0, 1]);
 });
 
 eachDatabase("a rolled-back append leaves no event and uses no id", async (database) => {
@@ -165,14 +165,14 @@ eachDatabase("retention deletes old events, and a reader of deleted ids gets `ha
   assert.equal((await log.readAfter(1, { limit: 10 })).hasGap, false);
   assert.equal(await log.applyRetention(7), 2);
   assert.equal(await log.applyRetention(7), 0);
-  assert.deepEqual([await log.oldestId(), await log.latestId()], [3, 4]);
+  assert.deepEqual([await log.startOfNewest(10), await log.latestId()], [2, 4]);
   const lateRead = await log.readAfter(1, { limit: 10 });
   assert.deepEqual([lateRead.hasGap, collectKeys(lateRead.events), lateRead.through], [true, ["3", "4"], 4]);
   assert.equal((await log.readAfter(2, { limit: 10 })).hasGap, false);
 
   await database.query("update event_log set appended_at = now() - interval '8 days'");
   assert.equal(await log.applyRetention(7), 2);
-  assert.deepEqual([await log.oldestId(), await log.latestId()], [5, 4]);
+  assert.deepEqual([await log.startOfNewest(10), await log.latestId()], [4, 4]);
   assert.deepEqual(await log.readAfter(4, { limit: 10 }), { events: [], through: 4, hasGap: false, latestId: 4 });
   await appendInTransaction(database, [createEvent("5")]);
   assert.deepEqual(collectKeys((await log.readAfter(4, { limit: 10 })).events), ["5"]);
@@ -187,6 +187,64 @@ eachDatabase("a reader gets `hasGap` for an unassigned position, not for ids of 
   assert.deepEqual([collectKeys(events), hasGap], [["b"], false]);
   const futureRead = await log.readAfter(1_000, { limit: 10 });
   assert.deepEqual([futureRead.events, futureRead.hasGap, futureRead.through], [[], true, await log.latestId()]);
+});
+
+eachDatabase(
+  "after a start, ids are above all ids that were assigned before it, also by a lost state",
+  async (database) => {
+    const log = createLog(database);
+    await appendInTransaction(database, createEvents("a", "b"));
+    // The state of the backup. The store then started again and appended events that the restored store does not have.
+    await startEpoch(database, OCCURRED_AT);
+    await appendInTransaction(database, createEvents("c"));
+    const lost = await log.latestId();
+    await database.query("delete from event_log where id > 2");
+    await database.query("delete from event_log_epochs");
+    await database.query("update event_log_head set last_id = 2");
+
+    const restoredAt = OCCURRED_AT + 1_000;
+    await startEpoch(database, restoredAt);
+    assert.equal(await appendInTransaction(database, createEvents("d")), 1);
+    const { events, hasGap, through } = await log.readAfter(2, { limit: 10 });
+    assert.deepEqual([collectKeys(events), hasGap], [["d"], false]);
+    assert.ok(through > lost, `${through} is not above ${lost}`);
+    // A reader of the lost state continues with the events after the start, and knows that it missed some.
+    const lostReader = await log.readAfter(lost, { limit: 10 });
+    assert.deepEqual([collectKeys(lostReader.events), lostReader.hasGap], [["d"], true]);
+  },
+);
+
+eachDatabase("starts without events in between add one range of unassigned ids", async (database) => {
+  const log = createLog(database);
+  await appendInTransaction(database, createEvents("a"));
+  for (const seconds of [0, 1, 2]) await startEpoch(database, OCCURRED_AT + seconds * 1_000);
+  // A clock that was set back leaves the ids as they are.
+  await startEpoch(database, OCCURRED_AT - 86_400_000);
+  const last = (OCCURRED_AT + 2_000) * 1_000;
+  assert.deepEqual(
+    await database.query("select first_id::float8 as first, previous_id::float8 as previous from event_log_epochs"),
+    [{ first: last, previous: 1 }],
+  );
+  assert.equal(await log.latestId(), last);
+  const gaps = await Promise.all(
+    [1, 2, last - 1, last].map(async (position) => (await log.readAfter(position, { limit: 10 })).hasGap),
+  );
+  assert.deepEqual(gaps, [false, true, true, false]);
+});
+
+eachDatabase("one read crosses a range of unassigned ids, and retention forgets it", async (database) => {
+  const log = createLog(database);
+  await appendInTransaction(database, createEvents("a"));
+  await startEpoch(database, OCCURRED_AT);
+  await appendInTransaction(database, createEvents("b"));
+  const last = await log.latestId();
+  assert.deepEqual(collectKeys((await log.readAfter(0, { limit: 10 })).events), ["a"]);
+  assert.deepEqual(collectKeys((await log.readAfter(1, { limit: 10 })).events), ["b"]);
+  assert.deepEqual([await log.startOfNewest(1), await log.startOfNewest(2)], [last - 1, 0]);
+  await database.query("update event_log set appended_at = now() - interval '8 days'");
+  await log.applyRetention(7);
+  const [row] = await database.query<{ count: number }>("select count(*) as count from event_log_epochs");
+  assert.equal(row?.count, 0);
 });
 
 eachDatabase("the server ends a transaction that is idle for seconds after its append", async (database) => {

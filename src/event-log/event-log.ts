@@ -10,7 +10,16 @@ import {
   type EventPage,
   type NewEvent,
 } from "./model.ts";
-import { advanceDroppedThrough, deleteEventsThrough, insertEvents, selectEventsAfter, selectHead } from "./queries.ts";
+import {
+  advanceDroppedThrough,
+  deleteEpochsThrough,
+  deleteEventsThrough,
+  insertEvents,
+  raiseLastId,
+  selectEventsAfter,
+  selectLatestId,
+  selectStartOfNewest,
+} from "./queries.ts";
 
 /** Bus topic on which `announce` wakes the readers. */
 export const EVENTS_TOPIC = "events";
@@ -49,6 +58,17 @@ function encodePayload({ type, key, payload }: NewEvent): string {
 }
 
 /**
+ * Makes all later ids higher than every id that was assigned before `now`, also by a later state of a store that was
+ * restored from a backup: the ids continue at the current time in microseconds, and no store appends a million events a
+ * second. Each process calls it at its start. Idempotent.
+ *
+ * @param now  Unix milliseconds
+ */
+export async function startEpoch(database: Database, now: number): Promise<void> {
+  await database.transaction((transaction) => raiseLastId(transaction, now * 1_000));
+}
+
+/**
  * Events in commit order. Ids become visible in ascending order even with concurrent writers, so a reader that stores
  * the last id it has read reads each event exactly once. Ids may have gaps.
  */
@@ -60,8 +80,8 @@ export interface EventLog {
   readAfter(after: number, options: { readonly limit: number; readonly filter?: EventFilter }): Promise<EventPage>;
   /** Returns the id of the latest event, or 0 if no event has been logged yet. */
   latestId(): Promise<number>;
-  /** Returns the lowest retained id. A reader whose last id is below `oldestId - 1` has missed events. */
-  oldestId(): Promise<number>;
+  /** Returns the position that only the newest `count` events (at least 1) follow. */
+  startOfNewest(count: number): Promise<number>;
   /** Wakes the readers. Call it after the commit of a transaction that appended events. */
   announce(): void;
   /** Deletes events older than `days` and returns the number of deleted events. Idempotent. */
@@ -80,11 +100,12 @@ export function createEventLog({ database, bus }: { readonly database: Database;
       }
       return selectEventsAfter(database, after, limit, filter);
     },
-    latestId: async () => (await selectHead(database)).lastId,
-    oldestId: async () => (await selectHead(database)).droppedThrough + 1,
+    latestId: () => selectLatestId(database),
+    startOfNewest: (count) => selectStartOfNewest(database, count),
     announce: () => bus.publish(EVENTS_TOPIC),
     async applyRetention(days) {
       const throughId = await advanceDroppedThrough(database, days);
+      await deleteEpochsThrough(database, throughId);
       return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, () =>
         deleteEventsThrough(database, throughId, DELETE_ROWS_MAX),
       );

@@ -48,12 +48,18 @@ export async function insertEvents(transaction: Transaction, rows: readonly Even
 const SELECT_HEAD = `
 select coalesce(max(last_id), 0) as last_id, coalesce(max(dropped_through), 0) as dropped_through from event_log_head`;
 
-/** Reads the head row and the events from the same snapshot, so no event up to the head is missing. */
+/**
+ * Reads the head row and the events from the same snapshot, so no event up to the head is missing. The scan begins at the
+ * next event, so that ids without events cost nothing.
+ */
 const READ_AFTER = `
 with head as (${SELECT_HEAD}), start as (
-  select head.*, least(greatest($1::int8, dropped_through), last_id) as after from head
+  select head.*, coalesce(
+    (select id - 1 from event_log where id > greatest($1::int8, dropped_through) order by id limit 1), last_id) as after,
+    exists (select from event_log_epochs where $1::int8 > previous_id and $1::int8 < first_id) as "isUnassigned"
+  from head
 )
-select start.last_id as "lastId", start.dropped_through as "droppedThrough", start.after,
+select start.last_id as "lastId", start.dropped_through as "droppedThrough", start.after, start."isUnassigned",
   event.id, event.type, event.venue, event.market_id as "marketId", event.occurred_at as "occurredAt", event.payload
 from start left join lateral (
   select * from event_log
@@ -65,7 +71,10 @@ from start left join lateral (
 ) event on true order by event.id`;
 
 type LoggedRow = Omit<LoggedEvent, "occurredAt" | "payload"> & { readonly occurredAt: Date; readonly payload: string };
-type ReadRow = { lastId: number; droppedThrough: number; after: number } & (LoggedRow | { id: null });
+type ReadRow = { lastId: number; droppedThrough: number; after: number; isUnassigned: boolean } & (
+  | LoggedRow
+  | { id: null }
+);
 
 export async function selectEventsAfter(
   database: Database,
@@ -87,7 +96,7 @@ export async function selectEventsAfter(
   return {
     events,
     through: isFull ? (events.at(-1)?.id ?? head.after) : Math.min(head.lastId, head.after + SCAN_IDS_MAX),
-    hasGap: after < head.droppedThrough || after > head.lastId,
+    hasGap: after < head.droppedThrough || after > head.lastId || head.isUnassigned,
     latestId: head.lastId,
   };
 }
@@ -111,9 +120,39 @@ function toEvent({ id, type, occurredAt, venue, marketId, payload }: LoggedRow):
   return { id, type, occurredAt: occurredAt.getTime(), venue, marketId, payload: JSON.parse(payload) };
 }
 
-export async function selectHead(database: Database): Promise<{ lastId: number; droppedThrough: number }> {
-  const [head] = await database.query<{ last_id: number; dropped_through: number }>(SELECT_HEAD);
-  return { lastId: head?.last_id ?? 0, droppedThrough: head?.dropped_through ?? 0 };
+export async function selectLatestId(database: Database): Promise<number> {
+  const [head] = await database.query<{ last_id: number }>(SELECT_HEAD);
+  return head?.last_id ?? 0;
+}
+
+/** Returns the position that only the newest `count` events follow. */
+export async function selectStartOfNewest(database: Database, count: number): Promise<number> {
+  const [row] = await database.query<{ position: number }>(
+    `select coalesce((select id - 1 from event_log order by id desc offset $1 limit 1), dropped_through) as position
+     from (${SELECT_HEAD}) as head`,
+    [count - 1],
+  );
+  return row?.position ?? 0;
+}
+
+/**
+ * Raises the last id to at least `firstId`, and remembers the ids that are never assigned because of it. A second call
+ * without an event in between extends the same range.
+ */
+export async function raiseLastId(transaction: Transaction, firstId: number): Promise<void> {
+  await transaction.query(
+    "insert into event_log_head (last_id, dropped_through) values (0, 0) on conflict (is_only) do nothing",
+  );
+  const [head] = await transaction.query<{ last_id: number }>("select last_id from event_log_head for update");
+  const lastId = head?.last_id ?? 0;
+  if (lastId >= firstId) return;
+  await transaction.query(
+    `with extended as (update event_log_epochs set first_id = $2::int8 where first_id = $1::int8 returning 1)
+     insert into event_log_epochs (first_id, previous_id)
+     select $2::int8, $1::int8 where not exists (select from extended)`,
+    [lastId, firstId],
+  );
+  await transaction.query("update event_log_head set last_id = $1::int8", [firstId]);
 }
 
 /**
@@ -133,6 +172,10 @@ export async function advanceDroppedThrough(database: Database, days: number): P
     [days],
   );
   return head?.dropped_through ?? 0;
+}
+
+export async function deleteEpochsThrough(database: Database, id: number): Promise<void> {
+  await database.query("delete from event_log_epochs where first_id <= $1", [id]);
 }
 
 export async function deleteEventsThrough(database: Database, id: number, rowsMax: number): Promise<number> {

@@ -14,7 +14,7 @@ test("every outage of the store is reported until the estimates are loaded, and 
   const whenUp = <Value>(value: Value) => (state.isUp ? Promise.resolve(value) : Promise.reject(new Error("down")));
   const eventLog: EventLog = {
     latestId: () => whenUp(0),
-    oldestId: () => whenUp(0),
+    startOfNewest: () => whenUp(0),
     readAfter: () => whenUp({ events: [], through: 0, hasGap: state.hasGap, latestId: 0 }),
     applyRetention: () => whenUp(0),
     announce() {},

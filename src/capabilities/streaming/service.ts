@@ -30,7 +30,7 @@ const RETRY_MS_MIN = 1_000;
 const RETRY_MS_RANGE = 4_000;
 
 export interface StreamingOptions {
-  readonly log: Pick<EventLog, "readAfter" | "latestId" | "oldestId">;
+  readonly log: Pick<EventLog, "readAfter" | "latestId" | "startOfNewest">;
   readonly bus: Pick<Bus, "subscribe">;
   /** Bus topic of key changes. */
   readonly keysTopic: string;
@@ -108,7 +108,7 @@ export function createStreaming(options: StreamingOptions) {
     const latestId = await log.latestId();
     firstId = latestId;
     for (const client of clients.all()) client.position ??= latestId;
-    fanOut.begin(Math.max(latestId - eventsInMemoryMax, (await log.oldestId()) - 1, 0));
+    fanOut.begin(await log.startOfNewest(eventsInMemoryMax));
     for (let isComplete = false; !isComplete && !signal.aborted; ) {
       const page = await log.readAfter(fanOut.through, { limit: EVENTS_PER_FIRST_READ });
       if (page.hasGap) fanOut.begin(startOf(page));

@@ -5,7 +5,7 @@ import type { Bus } from "../../../src/ports/bus.ts";
 const SCAN_IDS_MAX = 10_000;
 
 /** An event log in memory. It pages like the real log, and the test controls its ids and its retention. */
-export class MemoryEventLog implements Pick<EventLog, "readAfter" | "latestId" | "oldestId"> {
+export class MemoryEventLog implements Pick<EventLog, "readAfter" | "latestId" | "startOfNewest"> {
   /** Bus that `append` wakes. */
   bus: Pick<Bus, "publish"> | null = null;
   readonly events: LoggedEvent[] = [];
@@ -47,7 +47,8 @@ export class MemoryEventLog implements Pick<EventLog, "readAfter" | "latestId" |
     await this.hold;
     this.concurrentReads -= 1;
     if (!this.isAvailable) throw new AppError("store_unavailable", "unavailable");
-    const start = Math.min(Math.max(after, this.droppedThrough), this.lastId);
+    const from = Math.max(after, this.droppedThrough);
+    const start = (this.events.find(({ id }) => id > from)?.id ?? this.lastId + 1) - 1;
     const { types, markets } = filter;
     const events = this.events
       .filter(({ id }) => id > start && id <= start + SCAN_IDS_MAX)
@@ -68,7 +69,8 @@ export class MemoryEventLog implements Pick<EventLog, "readAfter" | "latestId" |
     return this.lastId;
   }
 
-  async oldestId(): Promise<number> {
-    return this.droppedThrough + 1;
+  async startOfNewest(count: number): Promise<number> {
+    const first = this.events.filter(({ id }) => id > this.droppedThrough).at(-count);
+    return first === undefined ? this.droppedThrough : first.id - 1;
   }
 }
