@@ -35,6 +35,8 @@ export interface AppPorts {
   readonly random: Random;
   readonly log: Log;
   readonly database: Database;
+  /** Whether this process only checks a backup: it changes nothing and sends nothing; false by default. */
+  readonly isReadOnly?: boolean;
   readonly bus: Bus;
   /** Records the quota units that this process has used, so that they survive a crash. */
   readonly journal: QuotaJournal;

@@ -21,7 +21,7 @@ import { customerRoutes } from "./capabilities/customers/index.ts";
 import { createHealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { createKeyAuthenticator } from "./capabilities/keys/index.ts";
 import { createMarketplace, createMarketplaceAuthenticator } from "./capabilities/marketplace/index.ts";
-import { createMatching } from "./capabilities/matching/index.ts";
+import { createMatching, type Matching } from "./capabilities/matching/index.ts";
 import {
   createAddressLimits,
   createMetering,
@@ -38,12 +38,15 @@ import {
   KEY_SCRIPT_ASSET,
   STYLESHEET_ASSET,
 } from "./http/html/index.ts";
+import { READ_ONLY_GUARDS } from "./http/read-only.ts";
 import { createHttpServer } from "./http/server.ts";
+import type { Ingest } from "./ingest/index.ts";
 
 export type { App, AppPorts } from "./app-ports.ts";
 
 export async function buildApp(ports: AppPorts): Promise<App> {
-  const { clock, random, log, database, bus, data, publicUrl, sharedLimits, journal, account: settings } = ports;
+  const { clock, random, log, database, data, publicUrl, sharedLimits, journal, account: settings } = ports;
+  const isReadOnly = ports.isReadOnly === true;
   const { board, ingest, eventLog } = buildPipeline(ports);
   const detectors = buildDetectors(ports, { ingest, eventLog });
   const servesApi = ports.node?.serves !== false;
@@ -76,7 +79,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     ports.payments === undefined
       ? null
       : await createPayments({ ...ports.payments, database, clock, random, log, publicUrl, addresses: addressLimits });
-  const storeProbe = new StoreProbe(database, clock);
+  const storeProbe = new StoreProbe(database, clock, { isReadOnly });
   const failingJobs = () => [ingest, analyses, trading, channels].flatMap(({ failingJobs: names }) => names);
   const metrics = buildMetrics(ports, {
     board,
@@ -98,7 +101,16 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     log,
     random,
     data,
-    guards: [createMeteringGuards({ ...ports, meter: metering, upgradeUrl, addresses: addressLimits })],
+    guards: [
+      ...(isReadOnly ? [READ_ONLY_GUARDS] : []),
+      createMeteringGuards({
+        ...ports,
+        meter: metering,
+        upgradeUrl,
+        addresses: addressLimits,
+        countsQuota: !isReadOnly,
+      }),
+    ],
     publicUrl,
     trustProxy: ports.trustProxy,
     corsOrigins: ports.corsOrigins,
@@ -106,7 +118,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     notFoundPage: servesApi ? createNotFoundPage : undefined,
     onResponse(response) {
       metrics?.observeResponse(response);
-      observeCustomerResponse(activity, response);
+      if (!isReadOnly) observeCustomerResponse(activity, response);
     },
     authentication: {
       authenticate: createKeyAuthenticator(keys),
@@ -119,16 +131,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     },
     paymentGate: payments?.gate,
   });
-  const createReport = createHealthReport({
-    ...{ version: ports.version, data, clock, bus, probe: storeProbe },
-    ingest: {
-      health: () => ingest.health(),
-      get failingJobs() {
-        return failingJobs();
-      },
-    },
-    matching: () => matching?.report ?? null,
-  });
+  const createReport = buildHealthReport(ports, { storeProbe, ingest, matching, failingJobs });
   if (servesApi && matching !== null) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
     registerMarketRoutes(http, { ports, board, ingest, matching, analyses, trading, health: createReport });
@@ -156,9 +159,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     trading,
     start() {
       storeProbe.start();
-      accounts.start();
-      detectors.start();
-      ingest.start();
+      for (const writer of isReadOnly ? [] : [accounts, detectors, ingest]) writer.start();
       matching?.start();
       payments?.start();
       analyses.start();
@@ -169,9 +170,34 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       storeProbe.stop();
       await Promise.all([payments?.stop(), analyses.stop(), trading.stop(), channels.stop()]);
       await ports.jobs.close();
-      await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
+      await Promise.all([isReadOnly ? null : accounts.stop(), ingest.stop(), matching?.stop()]);
       // After ingest, whose last observations may be alerts.
       await Promise.all([detectors.stop(), metering.stop()]);
     },
   };
+}
+
+function buildHealthReport(
+  { version, data, clock, bus }: AppPorts,
+  parts: {
+    readonly storeProbe: StoreProbe;
+    readonly ingest: Pick<Ingest, "health">;
+    readonly matching: Matching | null;
+    readonly failingJobs: () => readonly string[];
+  },
+) {
+  return createHealthReport({
+    version,
+    data,
+    clock,
+    bus,
+    probe: parts.storeProbe,
+    ingest: {
+      health: () => parts.ingest.health(),
+      get failingJobs() {
+        return parts.failingJobs();
+      },
+    },
+    matching: () => parts.matching?.report ?? null,
+  });
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createPgBossQueues } from "../adapters/jobs/pg-boss-queues.ts";
+import { createOfflineHttp } from "../adapters/network/offline-http.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
 import { createWebhookHttp } from "../adapters/network/webhook-http.ts";
@@ -42,7 +43,7 @@ export async function buildServiceApp(
 ): Promise<App> {
   const { sandboxUrls, ...ports } = dependencies;
   const { log } = ports;
-  const http = createUndiciHttp(systemClock);
+  const http = config.isReadOnly ? createOfflineHttp() : createUndiciHttp(systemClock);
   closers.push(() => http.close());
   // Only a sandbox that other machines cannot reach may send webhooks to its own machine.
   const allowsLoopback = config.mode === "sandbox" && !config.sandbox.isPublic;
@@ -59,7 +60,8 @@ export async function buildServiceApp(
     jobs: createPgBossQueues({ ...ports, clock: systemClock }),
     data: config.mode,
     publicUrl: config.publicUrl,
-    payments: config.payments === null ? undefined : { ...config.payments, http },
+    isReadOnly: config.isReadOnly,
+    payments: config.payments === null || config.isReadOnly ? undefined : { ...config.payments, http },
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
     connections: config.connections,
@@ -88,7 +90,7 @@ export async function buildServiceApp(
     },
     storeBytesMax: config.databaseUrl === null && config.storeMaxMib > 0 ? config.storeMaxMib * 2 ** 20 : null,
     // The embedded store is locked by this process, so there are no other nodes.
-    node: config.databaseUrl === null ? undefined : createNodeSettings(config.roles),
+    node: config.databaseUrl === null && !config.isReadOnly ? undefined : createNodeSettings(config),
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
     venues: await loadVenues(config, sandboxUrls, {
       http,
@@ -138,11 +140,11 @@ const countingBytes = (http: HttpOut, countBytes: ByteCounter): HttpOut => ({
   send: (request) => http.send({ ...request, countBytes }),
 });
 
-const createNodeSettings = (roles: Config["roles"]): NodeSettings => ({
+const createNodeSettings = ({ roles, isReadOnly }: Config): NodeSettings => ({
   id: `${process.pid}-${Buffer.from(systemRandom.bytes(9)).toString("base64url")}`,
-  serves: roles.has("api"),
-  ingests: roles.has("ingest"),
-  maintains: roles.has("worker"),
+  serves: isReadOnly || roles.has("api"),
+  ingests: !isReadOnly && roles.has("ingest"),
+  maintains: !isReadOnly && roles.has("worker"),
 });
 
 async function assertAddressChecksums({ payments }: Config): Promise<void> {

@@ -15,16 +15,23 @@ import { describeDatabaseError, StartupError } from "./startup-errors.ts";
  * Opens the bus that notifies other processes. It connects in the background, so an unavailable server does not delay
  * the start.
  */
-export function openBus({ redisUrl, databaseUrl }: Pick<Config, "redisUrl" | "databaseUrl">, log: Log): Bus {
+export function openBus(
+  { redisUrl, databaseUrl, isReadOnly }: Pick<Config, "redisUrl" | "databaseUrl" | "isReadOnly">,
+  log: Log,
+): Bus {
+  // A process that checks a backup must not notify the processes of the running service.
+  if (isReadOnly) return createInProcessBus(log);
   const ports = { clock: systemClock, random: systemRandom, log };
   if (redisUrl !== null) return openRedisBus({ url: redisUrl, ...ports });
   return databaseUrl === null ? createInProcessBus(log) : openPostgresBus({ url: databaseUrl, ...ports });
 }
 
 /** Opens the PostgreSQL database if one is configured, else the embedded one. @throws StartupError */
-export async function openDatabase({ databaseUrl, dataDir, diskReserveMib }: Config, log: Log): Promise<Database> {
-  if (databaseUrl === null) return openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, log });
-  return openPostgresDatabase({ url: databaseUrl, log }).catch((error: unknown) => {
+export async function openDatabase(config: Config, log: Log): Promise<Database> {
+  const { databaseUrl, dataDir, diskReserveMib, isReadOnly } = config;
+  if (databaseUrl === null)
+    return openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, isReadOnly, log });
+  return openPostgresDatabase({ url: databaseUrl, isReadOnly, log }).catch((error: unknown) => {
     throw new StartupError(describeDatabaseError(databaseUrl, error));
   });
 }

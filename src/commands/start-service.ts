@@ -3,10 +3,12 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { STORE_FOLDER } from "../adapters/database/embedded-database.ts";
-import { type AppliedMigration, migrateDatabase } from "../adapters/database/migrations.ts";
+import { type AppliedMigration, findVersionFault, migrateDatabase } from "../adapters/database/migrations.ts";
 import { ensureStoreIdentity } from "../adapters/database/store-identity.ts";
+import { findStoreLocation, recordStoreLocation } from "../adapters/database/store-location.ts";
 import { lockJournalDir } from "../adapters/metering/journal-dir.ts";
 import { openQuotaJournal } from "../adapters/metering/quota-journal-file.ts";
+import { createMemoryQuotaJournal } from "../adapters/metering/quota-journal-memory.ts";
 import { openRedisLimitLog } from "../adapters/metering/redis-limit-log.ts";
 import { listenOnOperatorSocket } from "../adapters/network/operator-socket.ts";
 import { ensurePrivateDir } from "../adapters/system/private-dir.ts";
@@ -15,6 +17,7 @@ import { systemRandom } from "../adapters/system/system-random.ts";
 import type { App } from "../app.ts";
 import { type DemoKeys, ensureDemoKeys } from "../capabilities/keys/index.ts";
 import { LIMIT_WINDOW_MS } from "../capabilities/metering/index.ts";
+import { cancelWaitingDeliveries } from "../capabilities/webhooks/index.ts";
 import { type Config, hasAllVenueUrls } from "../config/config.ts";
 import { startEpoch } from "../event-log/index.ts";
 import { drain } from "../http/lifecycle.ts";
@@ -80,34 +83,38 @@ export async function startService(options: {
     onProgress(describeStoreStep(config));
     await ensurePrivateDir(config.dataDir, log);
     const isSandbox = config.mode === "sandbox";
+    const { isReadOnly } = config;
     // Spawned before the store opens: loading the sandbox takes about as long.
-    const sandbox = isSandbox && !hasAllVenueUrls(config) ? startSimulatedVenues(config, log) : null;
+    const sandbox = isSandbox && !isReadOnly && !hasAllVenueUrls(config) ? startSimulatedVenues(config, log) : null;
     if (sandbox !== null) closers.push(() => sandbox.close());
     const database = await openDatabase(config, log);
     closers.push(() => database.close());
-    logMigrations(await migrateDatabase(database), log);
+    if (isReadOnly) await assertMigrated(database);
+    else logMigrations(await migrateDatabase(database), log);
     const identity = await ensureStoreIdentity(database, {
       data: config.mode,
       seed: isSandbox ? await readWorldSeed(config) : null,
       genesisAt: isSandbox ? systemClock.now() : null,
     });
-    await startEpoch(database, systemClock.now());
+    if (!isReadOnly) await continueStore(config, database, log);
     const secretSeal = await openSecretSeal(config, database);
     log.info({ ms: readUptimeMs() }, "store opened");
     if (sandbox !== null) onProgress("Starting the simulated venues");
     const sandboxUrls = (await sandbox?.begin(identity.genesisAt ?? systemClock.now())) ?? {};
     if (sandbox !== null) log.info({ ms: readUptimeMs() }, "simulated venues started");
-    const keys = isSandbox ? await openDemoKeys(config, database) : null;
+    const keys = isSandbox && !isReadOnly ? await openDemoKeys(config, database) : null;
     onProgress("Loading the stored markets");
 
     const bus = openBus(config, log);
     closers.push(() => bus.close());
-    const journalDir = lockJournalDir(config.dataDir);
-    closers.push(() => journalDir.release());
+    const journalDir = isReadOnly ? null : lockJournalDir(config.dataDir);
+    closers.push(() => journalDir?.release());
     const sharedLimits =
-      config.redisUrl === null ? null : openRedisLimitLog({ url: config.redisUrl, windowMs: LIMIT_WINDOW_MS });
+      config.redisUrl === null || isReadOnly
+        ? null
+        : openRedisLimitLog({ url: config.redisUrl, windowMs: LIMIT_WINDOW_MS });
     closers.push(() => sharedLimits?.close());
-    const journal = openQuotaJournal(journalDir.path);
+    const journal = journalDir === null ? createMemoryQuotaJournal() : openQuotaJournal(journalDir.path);
     const app = await buildServiceApp(
       config,
       // The enterprise demo key, because its limits are too high to reach in a sandbox.
@@ -124,12 +131,12 @@ export async function startService(options: {
       },
       closers,
     );
-    await app.metering.start();
+    if (!isReadOnly) await app.metering.start();
     const restoredMarkets = await app.ingest.restore();
     if (restoredMarkets > 0) log.info({ markets: restoredMarkets }, "markets restored from the store");
     // On a database server, several processes may share the data directory, and each has a journal directory of its own.
-    const socketDir = config.databaseUrl === null ? config.dataDir : journalDir.path;
-    closers.push(await listenOnOperatorSocket(socketDir, createCommandHandler(app), log));
+    const socketDir = config.databaseUrl === null ? config.dataDir : journalDir?.path;
+    if (socketDir !== undefined) closers.push(await listenOnOperatorSocket(socketDir, createCommandHandler(app), log));
     await listenForMetrics(app, config, closers, log);
     const url = await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
       throw new StartupError(describeListenError(config, error));
@@ -170,6 +177,35 @@ function logMigrations(applied: readonly AppliedMigration[], log: Log): void {
   const ms = applied.reduce((sum, migration) => sum + migration.ms, 0);
   const count = `${applied.length} ${applied.length === 1 ? "migration" : "migrations"}`;
   log.info({ first: first.name, last: applied.at(-1)?.name, ms }, `${count} applied`);
+}
+
+/** @throws StartupError if the tables are not those of this version, because a read-only start does not migrate them */
+async function assertMigrated(database: Database): Promise<void> {
+  const fault = await findVersionFault(database);
+  if (fault !== null)
+    throw new StartupError(
+      `The tables of the store are ${fault === "missing" ? "missing" : `of ${fault === "older" ? "an older" : "a newer"} version`}, and a read-only start does not change them: check the backup with the version that wrote it.`,
+    );
+}
+
+/** Continues the ids of events after all that were ever sent, and handles a restore from a backup. */
+async function continueStore(
+  { dataDir, databaseUrl, isRestored }: Config,
+  database: Database,
+  log: Log,
+): Promise<void> {
+  const lastId = await startEpoch(database, systemClock.now());
+  const location = await findStoreLocation(database, databaseUrl === null ? dataDir : null);
+  await recordStoreLocation(database, location, {
+    isRestored,
+    async onRestored(transaction) {
+      const canceled = await cancelWaitingDeliveries(transaction, lastId);
+      log.warn(
+        { event_ids_above: lastId, canceled_retries: canceled },
+        "the store was restored from a backup or copied: webhook deliveries that waited are canceled, and event ids continue above all that were sent",
+      );
+    },
+  });
 }
 
 function startSimulatedVenues({ sandbox }: Config, log: Log): SandboxProcess {

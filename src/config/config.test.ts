@@ -29,6 +29,8 @@ test("an empty environment configures a sandbox on loopback with the documented 
     marketplaceSecrets: [],
     secretKeys: [],
     isSecretKeyLost: false,
+    isReadOnly: false,
+    isRestored: null,
     webhookHostRate: 100,
     trustProxy: null,
     corsOrigins: [],

@@ -25,6 +25,10 @@ export interface Config extends VenueOverrides {
   readonly venues: readonly VenueSetting[];
   readonly roles: ReadonlySet<Role>;
   readonly databaseUrl: string | null;
+  /** Serves reads of the store, changes nothing and sends nothing, to check a backup. */
+  readonly isReadOnly: boolean;
+  /** Whether the store was restored from a backup; null to detect it. */
+  readonly isRestored: boolean | null;
   readonly redisUrl: string | null;
   readonly sandbox: SandboxSettings;
   /** Origin of the public API, for links. */
@@ -178,6 +182,8 @@ export function parseConfig(
     },
     secretKeys: parseSecretKeys(reader),
     isSecretKeyLost: reader.oneOf("PARALLAX_SECRET_KEY_LOST", ["0", "1"]) === "1",
+    isReadOnly: reader.oneOf("PARALLAX_READ_ONLY", ["0", "1"]) === "1",
+    isRestored: parseRestored(reader),
     webhookHostRate: reader.integer("PARALLAX_WEBHOOK_HOST_RATE", 1, 1_000_000),
     rawTickDays: reader.integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
     alertLimits: parseAlertSettings(reader),
@@ -198,6 +204,11 @@ export function parseConfig(
   };
   if (errors.length > 0) throw new ConfigError(errors);
   return Object.freeze(config);
+}
+
+function parseRestored(reader: SettingsReader): boolean | null {
+  const value = reader.oneOf("PARALLAX_RESTORED", ["auto", "0", "1"]);
+  return value === "auto" ? null : value === "1";
 }
 
 function parseStoreMaxMib(reader: SettingsReader, mode: Config["mode"]): number {

@@ -68,6 +68,14 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "0",
     "1: start although the key that encrypts the secrets in the store is lost; their webhooks must be registered again; 0",
   ],
+  PARALLAX_READ_ONLY: [
+    "0",
+    "1: serve reads of the store to check a backup; changes nothing, reads no venue, sends no webhook and no e-mail; 0",
+  ],
+  PARALLAX_RESTORED: [
+    "auto",
+    "1: the store was restored from a backup, so its waiting webhook deliveries are canceled; 0: it was only moved; auto: detect it",
+  ],
   PARALLAX_WEBHOOK_HOST_RATE: [
     "100",
     "webhook requests per second that this process sends to one host name, of all customers; one address may receive four times as many",

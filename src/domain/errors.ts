@@ -33,6 +33,7 @@ export type ErrorCode =
   | "internal_error"
   | "venue_unavailable"
   | "store_unavailable"
+  | "read_only"
   | "payment_unavailable"
   | "settlement_unknown"
   | "signup_not_configured"

@@ -28,6 +28,7 @@ const EVENTS_PER_STATEMENT_MAX = 1_000;
 const MARKETS_PER_FILTER_MAX = 1_000;
 const DELETE_ROWS_MAX = 5_000;
 const DELETE_BATCHES_MAX = 200;
+const MICROSECONDS_PER_MS = 1_000;
 
 /**
  * Appends events in the transaction of the change they describe, so that both are committed or neither. Call it last in
@@ -63,9 +64,10 @@ function encodePayload({ type, key, payload }: NewEvent): string {
  * second. Each process calls it at its start. Idempotent.
  *
  * @param now  Unix milliseconds
+ * @returns the last id, which all later ids exceed
  */
-export async function startEpoch(database: Database, now: number): Promise<void> {
-  await database.transaction((transaction) => raiseLastId(transaction, now * 1_000));
+export function startEpoch(database: Database, now: number): Promise<number> {
+  return database.transaction((transaction) => raiseLastId(transaction, now * MICROSECONDS_PER_MS));
 }
 
 /**

@@ -136,16 +136,16 @@ export async function selectStartOfNewest(database: Database, count: number): Pr
 }
 
 /**
- * Raises the last id to at least `firstId`, and remembers the ids that are never assigned because of it. A second call
- * without an event in between extends the same range.
+ * Raises the last id to at least `firstId`, and stores the range of ids that are never assigned because of it. A second
+ * call without an event in between extends the same range. Returns the last id.
  */
-export async function raiseLastId(transaction: Transaction, firstId: number): Promise<void> {
+export async function raiseLastId(transaction: Transaction, firstId: number): Promise<number> {
   await transaction.query(
     "insert into event_log_head (last_id, dropped_through) values (0, 0) on conflict (is_only) do nothing",
   );
   const [head] = await transaction.query<{ last_id: number }>("select last_id from event_log_head for update");
   const lastId = head?.last_id ?? 0;
-  if (lastId >= firstId) return;
+  if (lastId >= firstId) return lastId;
   await transaction.query(
     `with extended as (update event_log_epochs set first_id = $2::int8 where first_id = $1::int8 returning 1)
      insert into event_log_epochs (first_id, previous_id)
@@ -153,6 +153,7 @@ export async function raiseLastId(transaction: Transaction, firstId: number): Pr
     [lastId, firstId],
   );
   await transaction.query("update event_log_head set last_id = $1::int8", [firstId]);
+  return firstId;
 }
 
 /**

@@ -35,6 +35,7 @@ export const STATUS: Record<ErrorCode, number> = {
   internal_error: 500,
   venue_unavailable: 502,
   store_unavailable: 503,
+  read_only: 503,
   payment_unavailable: 503,
   settlement_unknown: 503,
   analysis_failed: 503,

@@ -80,16 +80,18 @@ export async function openEmbeddedDatabase(options: {
   readonly reserveBytes?: number;
   /** For tests: free bytes on the disk of the data directory, null if unknown. */
   readonly freeBytes?: () => Promise<number | null>;
+  /** Whether every statement that writes fails with `store_unavailable`; false by default. */
+  readonly isReadOnly?: boolean;
   readonly environment?: Partial<PgliteEnvironment>;
 }): Promise<Database> {
-  const { dataDir, log, environment } = options;
+  const { dataDir, log, environment, isReadOnly } = options;
   if (dataDir !== null) await ensurePrivateDir(dataDir, log);
   const lock = dataDir === null ? null : await acquireDataDirLock(dataDir);
   let client: PgliteClient;
   try {
     const folder = dataDir === null ? null : join(dataDir, STORE_FOLDER);
     if (folder !== null) await ensurePrivateDir(folder, log);
-    client = await startPgliteClient({ folder, log, environment });
+    client = await startPgliteClient({ folder, isReadOnly, log, environment });
   } catch (error) {
     await lock?.release();
     throw error;

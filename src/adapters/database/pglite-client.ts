@@ -54,13 +54,14 @@ const realEnvironment: PgliteEnvironment = {
 /** Starts the engine of the store in `folder`, or in memory if `folder` is null. */
 export async function startPgliteClient(options: {
   readonly folder: string | null;
+  readonly isReadOnly?: boolean;
   readonly log: Log;
   readonly environment?: Partial<PgliteEnvironment>;
 }): Promise<PgliteClient> {
-  const { folder, log } = options;
+  const { folder, isReadOnly, log } = options;
   const { spawn, monotonic, ...environment } = { ...realEnvironment, ...options.environment };
   const hasSpareDescriptors = () => environment.canOpenFiles(SPARE_DESCRIPTORS_MIN);
-  const startEngine = () => connectEngine(spawn({ folder }), log);
+  const startEngine = () => connectEngine(spawn({ folder, isReadOnly }), log);
   let engine = startEngine();
   let startedAt = monotonic();
   let restartPauseMs = 0;

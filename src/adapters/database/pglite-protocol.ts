@@ -24,6 +24,8 @@ export interface PgliteFailure {
 export interface PgliteWorkerData {
   /** Folder of the store's files; null for a store in memory. */
   readonly folder: string | null;
+  /** Whether every statement that writes fails; false by default. */
+  readonly isReadOnly?: boolean;
   /** For tests: size of the write-ahead log above which a checkpoint is made; `logCheckEveryMs` is the check interval. */
   readonly logBytesMax?: number;
   readonly logCheckEveryMs?: number;

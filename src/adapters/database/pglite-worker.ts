@@ -17,7 +17,12 @@ const SELECT_LOG_BYTES =
   "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()";
 
 /** `workerData` is untyped; only `pglite-client.ts` starts this file. */
-const { folder, logBytesMax = LOG_BYTES_MAX, logCheckEveryMs = LOG_CHECK_EVERY_MS } = workerData as PgliteWorkerData;
+const {
+  folder,
+  isReadOnly = false,
+  logBytesMax = LOG_BYTES_MAX,
+  logCheckEveryMs = LOG_CHECK_EVERY_MS,
+} = workerData as PgliteWorkerData;
 const port = parentPort;
 if (port === null) throw new Error("This file runs as a worker thread only.");
 const sendReply = (message: PgliteReply) => port.postMessage(message);
@@ -33,6 +38,7 @@ const ENGINE_SETTINGS = {
   maintenance_work_mem: "16MB",
   // Size of the log's files that a checkpoint keeps for reuse.
   min_wal_size: "32MB",
+  default_transaction_read_only: isReadOnly ? "on" : "off",
 };
 /** Lower priority than the API's thread, because most statements are background work. */
 const WORKER_NICENESS = 10;

@@ -84,13 +84,15 @@ function wrapClient(client: pg.PoolClient): SqlSession {
  * have timeouts. When a connection is lost, its statements fail with `store_unavailable`.
  *
  * @param options.schema  schema of all tables, created if missing; tests use it for isolation
+ * @param options.isReadOnly  whether every statement that writes fails with `store_unavailable`; false by default
  */
 export async function openPostgresDatabase(options: {
   readonly url: string;
   readonly schema?: string;
+  readonly isReadOnly?: boolean;
   readonly log: Log;
 }): Promise<Database> {
-  const { url, schema, log } = options;
+  const { url, schema, isReadOnly = false, log } = options;
   if (schema !== undefined && !SCHEMA_NAME_PATTERN.test(schema)) throw new RangeError(`not a schema name: ${schema}`);
   const pool = new pg.Pool({
     connectionString: url,
@@ -102,7 +104,7 @@ export async function openPostgresDatabase(options: {
     query_timeout: RESPONSE_MS_MAX,
     keepAlive: true,
     application_name: "parallax",
-    options: `-c timezone=UTC${schema === undefined ? "" : ` -c search_path=${schema}`}`,
+    options: `-c timezone=UTC -c default_transaction_read_only=${isReadOnly ? "on" : "off"}${schema === undefined ? "" : ` -c search_path=${schema}`}`,
     types: typeParsers,
   });
   const logLostConnection = (error: Error) => log.warn({ err: error }, "a connection to the store was lost");
@@ -122,7 +124,11 @@ export async function openPostgresDatabase(options: {
     }
   };
   try {
-    await runStatement(pool, schema === undefined ? "select 1" : `create schema if not exists ${schema}`, []);
+    await runStatement(
+      pool,
+      schema === undefined || isReadOnly ? "select 1" : `create schema if not exists ${schema}`,
+      [],
+    );
   } catch (error) {
     await pool.end();
     throw error;

@@ -21,6 +21,14 @@ const toNumber = (text: string | undefined): number | null => {
   return Number.isFinite(value) ? value : null;
 };
 
+async function readIdentity(database: Database): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.query<{ key: string; value: string }>(
+    "select key, value from meta where key = any($1::text[])",
+    [META_KEYS],
+  );
+  return new Map(rows.map((row) => [row.key, row.value]));
+}
+
 /**
  * Writes the identity if the store is new, otherwise compares `expected` with it. Returns the stored identity, whose
  * `genesisAt` is the one of the first start. Throws `StoreIdentityError` if the mode or the sandbox seed of the store
@@ -28,20 +36,19 @@ const toNumber = (text: string | undefined): number | null => {
  */
 export async function ensureStoreIdentity(database: Database, expected: StoreIdentity): Promise<StoreIdentity> {
   const values = [expected.data, expected.seed?.toString() ?? "", expected.genesisAt?.toString() ?? ""];
-  // One statement for all three values, because two nodes may start simultaneously.
-  await database.query(
-    `insert into meta (key, value)
-     select entry.key, entry.value from unnest($1::text[], $2::text[]) as entry (key, value)
-     where not exists (select 1 from meta where key = 'data')
-     order by entry.key
-     on conflict (key) do nothing`,
-    [META_KEYS, values],
-  );
-  const rows = await database.query<{ key: string; value: string }>(
-    "select key, value from meta where key = any($1::text[])",
-    [META_KEYS],
-  );
-  const stored = new Map(rows.map((row) => [row.key, row.value]));
+  let stored = await readIdentity(database);
+  if (!stored.has("data")) {
+    // One statement for all three values, because two nodes may start simultaneously.
+    await database.query(
+      `insert into meta (key, value)
+       select entry.key, entry.value from unnest($1::text[], $2::text[]) as entry (key, value)
+       where not exists (select 1 from meta where key = 'data')
+       order by entry.key
+       on conflict (key) do nothing`,
+      [META_KEYS, values],
+    );
+    stored = await readIdentity(database);
+  }
   const data = stored.get("data");
   if (data !== "sandbox" && data !== "live")
     throw new StoreIdentityError(`The store has an unknown kind of data: ${data}.`);

@@ -222,6 +222,11 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     action: RETRY_SOON,
     detail: "Calls cannot be counted at the moment.",
   }),
+  read_only: describe("read_only", {
+    meaning: "This process checks a backup: it answers only GET requests.",
+    action: "Send the request to the running service.",
+    detail: "This process is read-only, because it checks a backup",
+  }),
   payment_unavailable: describe("payment_unavailable", {
     meaning: "The payment could not be verified. Nothing is charged.",
     action: RETRY_SAME_PAYMENT,

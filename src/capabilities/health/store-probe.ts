@@ -9,17 +9,21 @@ const WRITE_PROBE = `
 insert into meta (key, value) values ('probed_at', now()::text)
 on conflict (key) do update set value = excluded.value`;
 
-/** Writes to the store once a second, so that health and readiness requests do not query it. */
+const READ_PROBE = "select 1";
+
+/** Writes to the store once a second, so that health and readiness requests do not query it. A read-only store is read. */
 export class StoreProbe {
   readonly #database: Database;
   readonly #clock: Clock;
+  readonly #statement: string;
   #fault: string | null = null;
   #cancelTimer: () => void = () => {};
   #isStopped = false;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database, clock: Clock, { isReadOnly = false }: { readonly isReadOnly?: boolean } = {}) {
     this.#database = database;
     this.#clock = clock;
+    this.#statement = isReadOnly ? READ_PROBE : WRITE_PROBE;
   }
 
   get isUp(): boolean {
@@ -45,7 +49,7 @@ export class StoreProbe {
     const cancelDeadline = this.#clock.setTimeout(() => {
       this.#fault = "The store does not respond.";
     }, RESPONSE_MS_MAX);
-    this.#fault = await this.#database.query(WRITE_PROBE).then(
+    this.#fault = await this.#database.query(this.#statement).then(
       () => null,
       // Other messages may contain private data.
       (error: unknown) => (error instanceof AppError ? error.message : "A write to the store failed."),

@@ -115,8 +115,10 @@ export function createMeteringGuards(options: {
   readonly addresses: AddressLimits;
   /** The date by default. */
   readonly quotaRetryAfter?: QuotaRetryAfter;
+  /** Whether calls count towards the month's quota; false on a read-only store. */
+  readonly countsQuota?: boolean;
 }): Guards {
-  const { meter, random, upgradeUrl, addresses, quotaRetryAfter = "date" } = options;
+  const { meter, random, upgradeUrl, addresses, quotaRetryAfter = "date", countsQuota = true } = options;
 
   const applyMinuteLimit = (
     request: FastifyRequest,
@@ -192,7 +194,7 @@ export function createMeteringGuards(options: {
       const { principal, metered, routeConfig } = request;
       const tier = routeConfig.metering?.quotaTier ?? null;
       // Paid calls are not counted in a quota.
-      if (tier === null || principal === null || metered === null || principal.kind === "payer") return;
+      if (!countsQuota || tier === null || principal === null || metered === null || principal.kind === "payer") return;
       const { customerId, allowance } = principal;
       const quota = allowance.quotas[tier];
       const decision = meter.takeQuota({ customerId, tier }, quota);

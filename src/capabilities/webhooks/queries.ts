@@ -147,6 +147,18 @@ export async function reserveTest(
   return last === undefined ? null : { waitMs: last.at.getTime() + intervalMs - now };
 }
 
+/** Cancels all retries, and skips all events until `throughId`. Returns the number of canceled retries. */
+export async function cancelWaitingDeliveries(transaction: Transaction, throughId: number): Promise<number> {
+  await transaction.query("update webhooks set position = $1, holder = null where position < $1", [throughId]);
+  const [row] = await transaction.query<{ count: number }>(
+    `with canceled as (
+       update webhook_deliveries set status = 'canceled', next_attempt_at = null, body = null
+       where next_attempt_at is not null returning 1
+     ) select count(*) as count from canceled`,
+  );
+  return row?.count ?? 0;
+}
+
 const DELIVERY_COLUMNS = `event_id as "eventId", event_type as "eventType", status, attempts,
   first_attempt_at as "firstAttemptAt", last_attempt_at as "lastAttemptAt", response_status as "responseStatus",
   response_head as "responseHead", latency_ms as "latencyMs", next_attempt_at as "nextAttemptAt"`;

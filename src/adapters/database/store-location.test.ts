@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { cp, mkdir, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
+import { quietLog } from "../../../test/support/quiet-log.ts";
+import { copyStoreTemplate } from "../../../test/support/store-template.ts";
+import { createTestFolder } from "../../../test/support/test-folder.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { Database } from "../../ports/database.ts";
+import { openEmbeddedDatabase } from "./embedded-database.ts";
+import { openPostgresDatabase } from "./postgres-database.ts";
+import { findStoreLocation, recordStoreLocation } from "./store-location.ts";
+
+const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
+
+eachDatabase("a store at another location was restored, and one of two nodes handles it", async (database) => {
+  const restores: string[] = [];
+  const start = (location: string, isRestored: boolean | null = null) =>
+    recordStoreLocation(database, location, {
+      isRestored,
+      async onRestored() {
+        restores.push(location);
+      },
+    });
+  await start("a");
+  await start("a");
+  assert.deepEqual(restores, []);
+  await Promise.all([start("b"), start("b")]);
+  assert.deepEqual(restores, ["b"]);
+  // The operator says that the store was only moved, and then that it was restored in place.
+  await start("c", false);
+  await start("c", true);
+  assert.deepEqual(restores, ["b", "c"]);
+});
+
+test("a copied data directory is another location, and a renamed one is not", async () => {
+  const folder = await createTestFolder();
+  const [original, copy, renamed] = ["original", "copy", "renamed"].map((name) => join(folder, name));
+  assert.ok(original !== undefined && copy !== undefined && renamed !== undefined);
+  const unused = {} as Database;
+  await mkdir(original);
+  const location = await findStoreLocation(unused, original);
+  await cp(original, copy, { recursive: true, preserveTimestamps: true });
+  assert.notEqual(await findStoreLocation(unused, copy), location);
+  await rename(original, renamed);
+  assert.equal(await findStoreLocation(unused, renamed), location);
+});
+
+onPostgres("tables that are created again are another location", async (database) => {
+  const location = await findStoreLocation(database, null);
+  assert.equal(await findStoreLocation(database, null), location);
+  await database.query("create table meta_copy (like meta including all)");
+  await database.query("drop table meta");
+  await database.query("alter table meta_copy rename to meta");
+  assert.notEqual(await findStoreLocation(database, null), location);
+});
+
+async function assertReadOnly(database: Database): Promise<void> {
+  assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
+  await assert.rejects(database.query("create table unwanted (id int4)"), isUnavailable);
+  await assert.rejects(
+    database.transaction(({ query }) => query("create table unwanted (id int4)")),
+    isUnavailable,
+  );
+}
+
+test("a read-only embedded store answers reads and refuses every write", async () => {
+  const dataDir = await createTestFolder();
+  await copyStoreTemplate(dataDir);
+  const database = await openEmbeddedDatabase({ dataDir, isReadOnly: true, log: quietLog });
+  try {
+    await assertReadOnly(database);
+  } finally {
+    await database.close();
+  }
+});
+
+onPostgres("a read-only connection to PostgreSQL answers reads and refuses every write", async () => {
+  const database = await openPostgresDatabase({
+    url: process.env.TEST_DATABASE_URL ?? "",
+    isReadOnly: true,
+    log: quietLog,
+  });
+  try {
+    await assertReadOnly(database);
+  } finally {
+    await database.close();
+  }
+});

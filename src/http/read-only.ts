@@ -1,0 +1,12 @@
+import { AppError } from "../domain/errors.ts";
+import type { Guards } from "./request-pipeline.ts";
+
+const READING_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Rejects every request that may change something or that a venue would have to answer. */
+export const READ_ONLY_GUARDS: Guards = {
+  beforeAuthentication({ method }) {
+    if (!READING_METHODS.has(method))
+      throw new AppError("read_only", "This process is read-only, because it checks a backup");
+  },
+};
