@@ -94,7 +94,7 @@ export interface AppPorts {
     readonly researchRunner?: ResearchRunner | null;
     readonly concurrency?: number;
     readonly limits?: { readonly waitingMax: number; readonly waitingPerCustomerMax: number };
-    /** Whether the service analyses the most liquid markets itself; true by default. */
+    /** Whether the service analyses the most traded markets itself; true by default. */
     readonly hasHouseJob?: boolean;
   };
   /** Pairs of markets that ask the same question; by default those that matching finds. */

@@ -44,7 +44,7 @@ export interface AnalysisPorts {
   readonly researchRunner: ResearchRunner | null;
   /** Whether this node runs analyses. Other nodes only queue and read them. */
   readonly isWorker: boolean;
-  /** Whether the service analyses the most liquid markets itself. */
+  /** Whether the service analyses the most traded markets itself. */
   readonly hasHouseJob: boolean;
   /** Runs at the same time on this node, 1 to 8; 4 by default. */
   readonly concurrency?: number;

@@ -1,8 +1,58 @@
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { analysisTest, VENUE } from "../../../test/support/analyses/analysis-harness.ts";
+import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { eventually } from "../../../test/support/service-process.ts";
+import { type BoardMarket, MarketBoard } from "../../board/index.ts";
 import type { Database } from "../../ports/database.ts";
 import { toLatest } from "./current-estimates.ts";
+import { selectMostTraded } from "./house-job.ts";
+
+/** A board with markets of a venue: name of the market, 24-hour volume and open interest in USD. */
+function fillBoard(markets: Readonly<Record<string, readonly (readonly [string, number | null, number | null])[]>>) {
+  const board = new MarketBoard(() => SAMPLE_AT);
+  for (const [venue, listed] of Object.entries(markets))
+    for (const [marketId, volume24hUsd, openInterestUsd] of listed)
+      board.apply(
+        sampleMarket(marketId, { listing: { venue }, activity: { volume24hUsd, openInterestUsd } }),
+        SAMPLE_AT,
+      );
+  return board;
+}
+const idsOf = (markets: readonly BoardMarket[]) => markets.map(({ listing }) => `${listing.venue}/${listing.marketId}`);
+
+test("the most traded markets of each venue are selected, by volume and open interest, whichever is published", () => {
+  const board = fillBoard({
+    alpha: [
+      ["a1", 100, null],
+      ["a2", 900, null],
+      ["a3", 500, 500],
+      ["a4", null, null],
+    ],
+    beta: [
+      ["b1", null, 10],
+      ["b2", null, 5],
+    ],
+    gamma: [["c1", null, null]],
+  });
+  const select = (max: number) => idsOf(selectMostTraded(board, ["alpha", "beta", "gamma"], max));
+  assert.deepEqual(select(3), ["alpha/a3", "beta/b1", "gamma/c1"], "the best of each venue first");
+  assert.deepEqual(select(100), ["alpha/a3", "beta/b1", "gamma/c1", "alpha/a2", "beta/b2", "alpha/a1", "alpha/a4"]);
+});
+
+test("half of the places are shared equally and half by numbers of markets, and unused places are given on", () => {
+  const many = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index, null] as const);
+  const countOf = (board: MarketBoard) => {
+    const counts: Record<string, number> = {};
+    for (const { listing } of selectMostTraded(board, ["alpha", "beta"], 100))
+      counts[listing.venue] = (counts[listing.venue] ?? 0) + 1;
+    return counts;
+  };
+  assert.deepEqual(countOf(fillBoard({ alpha: many("a", 900), beta: many("b", 100) })), { alpha: 70, beta: 30 });
+  assert.deepEqual(countOf(fillBoard({ alpha: many("a", 900), beta: many("b", 5) })), { alpha: 95, beta: 5 });
+  assert.deepEqual(countOf(fillBoard({ alpha: many("a", 3) })), { alpha: 3 });
+});
 
 const listRuns = async (database: Database) => {
   const rows = await database.query<{ market_id: string }>(
@@ -11,20 +61,21 @@ const listRuns = async (database: Database) => {
   return rows.map(({ market_id }) => market_id);
 };
 
-analysisTest("the service analyses the most liquid markets in batches, for no customer", async (open, database) => {
+analysisTest("the service analyses the most traded markets in batches, for no customer", async (open, database) => {
   const { app, listMarket } = await open({ analyses: { hasHouseJob: true } });
-  for (let number = 0; number < 12; number++) listMarket(`m-${number}`, { activity: { liquidityUsd: 1_000 * number } });
-  listMarket("closed", { listing: { status: "closed" }, activity: { liquidityUsd: 1e9 } });
-  listMarket("no-price", { quote: { bid: null, ask: null, lastPrice: null }, activity: { liquidityUsd: 1e9 } });
+  for (let number = 0; number < 22; number++) listMarket(`m-${number}`, { activity: { volume24hUsd: 1_000 * number } });
+  listMarket("closed", { listing: { status: "closed" }, activity: { volume24hUsd: 1e9 } });
+  listMarket("paused", { listing: { paused: true }, activity: { volume24hUsd: 1e9 } });
+  listMarket("no-price", { quote: { bid: null, ask: null, lastPrice: null }, activity: { volume24hUsd: 1e9 } });
   app.analyses.start();
-  await eventually(() => (app.analyses.latest.size === 10 ? true : null), "the first batch");
-  const expected = Array.from({ length: 10 }, (_, index) => `m-${index + 2}`);
+  await eventually(() => (app.analyses.latest.size === 20 ? true : null), "the first batch");
+  const expected = Array.from({ length: 20 }, (_, index) => `m-${index + 2}`);
   assert.deepEqual(new Set(await listRuns(database)), new Set(expected));
   const [row] = await database.query(
     "select count(customer_id) as customers, (select count(*) from analysis_participants) as participants from analysis_runs",
   );
   assert.deepEqual({ ...row }, { customers: 0, participants: 0 });
-  assert.equal(typeof app.analyses.latest.find(VENUE, "m-11")?.change, "number");
+  assert.equal(typeof app.analyses.latest.find(VENUE, "m-21")?.change, "number");
 });
 
 analysisTest("one node queues a batch, and markets with a recent analysis are not due", async (open, database) => {
