@@ -185,6 +185,7 @@ export function* syntheticEvents(options: {
         url: `https://${venue}.example/event/${eventId.toLowerCase()}`,
         mutuallyExclusive: size > 2,
         exhaustive: false,
+        children: null,
         featured: random.integer(50) === 0,
         endAt: closeAt,
       },

@@ -23,6 +23,7 @@ export const EMPTY_EVENT_FIELDS: Omit<EventListing, "venue" | "eventId" | "title
   url: null,
   mutuallyExclusive: false,
   exhaustive: false,
+  children: null,
   featured: false,
   endAt: null,
 };

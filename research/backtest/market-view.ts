@@ -1,5 +1,5 @@
 /** Builds the view of a market that the service would have had at the current time of a replay. */
-import { type BoardMarket, eventSlug } from "../../src/board/index.ts";
+import { type BoardMarket, eventSlug, findSetGap } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
 import { type EventView, type LegView, type MarketView, type PeerView, spreadOf } from "../../src/engine/index.ts";
 import { venueOf } from "../engine/venues.ts";
@@ -73,8 +73,7 @@ function viewEvent(known: KnownMarkets, { listing: { venue, eventId } }: BoardMa
   const open = markets.filter(({ listing, yesPrice }) => listing.status === "active" && yesPrice !== null);
   return {
     isExclusive: event.mutuallyExclusive,
-    // A settled or unpriced market may be the outcome that wins.
-    isExhaustive: event.exhaustive && open.length === markets.length,
+    isExhaustive: findSetGap(event, markets, (market) => open.includes(market)) === null,
     legs: open.map((market) => viewLeg(known, market)),
     ladder: null,
   };

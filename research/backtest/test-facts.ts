@@ -14,6 +14,7 @@ export const eventFact = (at: number, parts: Partial<EventListing> = {}): Fact =
   ...{ at, venue: VENUE, kind: "event" },
   event: {
     ...{ eventId: "cup", title: "Who wins the cup?", description: null, category: "Sports", url: null },
+    children: null,
     ...{ mutuallyExclusive: true, exhaustive: false, featured: false, endAt: null, ...parts },
   },
 });

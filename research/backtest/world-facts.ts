@@ -78,6 +78,7 @@ function* marketFacts(world: SimulatedWorld, market: ListedMarket, at: number): 
 
 const toEvent = (event: ListedEvent) => ({
   ...{ eventId: `${event.index}`, title: event.title, description: null, category: event.category, url: null },
+  children: { total: event.markets.length, read: event.markets.length, leftOut: {} },
   ...{ mutuallyExclusive: event.mutuallyExclusive, exhaustive: event.exhaustive, featured: false, endAt: null },
 });
 

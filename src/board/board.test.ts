@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MATCH_ALL_QUERY, SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
+import {
+  MATCH_ALL_QUERY,
+  SAMPLE_AT,
+  sampleChildren,
+  sampleEvent,
+  sampleMarket,
+} from "../../test/support/markets/market-samples.ts";
 import type { Trade } from "../domain/trade.ts";
 import { MarketBoard } from "./board.ts";
 import type { BoardChange, BoardMarket, QuoteRefusal } from "./model.ts";
@@ -240,11 +246,23 @@ test("a market that moves to another event is removed from its previous event", 
   assert.equal(board.marketsOfEvent("alpha:two").length, 1);
 });
 
-test("`applyEvent` reports whether the event changed", () => {
+test("`applyEvent` returns the event if it changed", () => {
   const board = createBoard();
-  assert.equal(board.applyEvent(sampleEvent("E")), true);
-  assert.equal(board.applyEvent(sampleEvent("E")), false);
-  assert.equal(board.applyEvent(sampleEvent("E", { featured: true })), true);
+  assert.deepEqual(board.applyEvent(sampleEvent("E")), sampleEvent("E"));
+  assert.equal(board.applyEvent(sampleEvent("E")), null);
+  assert.deepEqual(board.applyEvent(sampleEvent("E", { featured: true })), sampleEvent("E", { featured: true }));
+});
+
+test("a response that does not show an event's markets changes neither its children nor what they exclude", () => {
+  const board = createBoard();
+  const children = sampleChildren(2, { unreadable: 1 });
+  const complete = sampleEvent("E", { mutuallyExclusive: true, exhaustive: true, children });
+  board.applyEvent(complete);
+  assert.equal(board.applyEvent(sampleEvent("E")), null);
+  const renamed = board.applyEvent(sampleEvent("E", { title: "Renamed" }));
+  assert.deepEqual(renamed, { ...complete, title: "Renamed" });
+  const next = sampleEvent("E", { children: sampleChildren(3) });
+  assert.deepEqual(board.applyEvent(next), next);
 });
 
 test("`restore` sets the store key, and the first poll replaces the restored prices", () => {

@@ -84,11 +84,12 @@ export class MarketBoard {
     for (const market of this.#markets) if (market !== null) yield market;
   }
 
-  /** Adds or updates an event. Returns whether the event changed. */
-  applyEvent(event: EventListing): boolean {
-    const slug = eventSlug(event.venue, event.eventId);
+  /** Adds or updates an event. Returns the event as it is now; null if nothing changed. */
+  applyEvent(update: EventListing): EventListing | null {
+    const slug = eventSlug(update.venue, update.eventId);
     const current = this.#eventIndex.find(slug)?.listing;
-    if (current !== undefined && isDeepStrictEqual(current, event)) return false;
+    const event = keepChildren(update, current);
+    if (current !== undefined && isDeepStrictEqual(current, event)) return null;
     const boardEvent = { slug, listing: event };
     this.#eventIndex.set(boardEvent);
     for (const row of this.#eventIndex.rowsOf(slug)) {
@@ -96,7 +97,7 @@ export class MarketBoard {
       if (current?.category !== event.category) this.#updateCategory(row);
     }
     for (const observer of this.#observers) observer.onEvent?.(boardEvent);
-    return true;
+    return event;
   }
 
   /**
@@ -411,6 +412,13 @@ function isSameQuote(a: Quote, b: Quote): boolean {
     a.bidSize === b.bidSize &&
     a.askSize === b.askSize
   );
+}
+
+/** Returns the event, with what an earlier response said about its children if this one does not show them. */
+function keepChildren(event: EventListing, previous: EventListing | undefined): EventListing {
+  if (event.children !== null || previous === undefined || previous.children === null) return event;
+  const { mutuallyExclusive, exhaustive, children } = previous;
+  return { ...event, mutuallyExclusive, exhaustive, children };
 }
 
 /** Returns the next activity, with previous figures in place of unknown ones. */

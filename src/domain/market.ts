@@ -1,3 +1,4 @@
+import type { EventChildren } from "./event-children.ts";
 import { isCrossed } from "./order-book.ts";
 import { midPrice, toMicros } from "./price.ts";
 
@@ -106,8 +107,13 @@ export interface EventListing {
   readonly url: string | null;
   /** True if at most one market of the event resolves YES. */
   readonly mutuallyExclusive: boolean;
-  /** True only if the venue guarantees that the event's markets cover every possibility. */
+  /**
+   * True only if the venue guarantees that all its markets of the event cover every possibility. Whether the markets on the
+   * board do, `findSetGap` of the board decides.
+   */
   readonly exhaustive: boolean;
+  /** The event's rows in the response; null if the response does not show them all. */
+  readonly children: EventChildren | null;
   /** True if the venue promotes this event. */
   readonly featured: boolean;
   readonly endAt: number | null;

@@ -109,7 +109,10 @@ export class VenueIngest {
   /** Applies a page of a listing, or a single market that was looked up, to the board and the store. */
   absorb(page: ListingPage): void {
     const { board, storeWriter, live } = this.#context;
-    for (const event of page.events) if (board.applyEvent(event)) storeWriter.queueEvent(event);
+    for (const event of page.events) {
+      const changed = board.applyEvent(event);
+      if (changed !== null) storeWriter.queueEvent(changed);
+    }
     for (const snapshot of page.markets) {
       const change = board.apply(snapshot, page.requestedAt);
       storeWriter.queueChange(change);

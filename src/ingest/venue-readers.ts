@@ -85,7 +85,10 @@ export class VenueReaders {
     }
     // Another node reads this venue and its data takes precedence, so only markets that are not on the board are added.
     const { board, storeWriter } = this.#context;
-    for (const event of page.events) if (board.applyEvent(event)) storeWriter.queueEvent(event);
+    for (const event of page.events) {
+      const changed = board.applyEvent(event);
+      if (changed !== null) storeWriter.queueEvent(changed);
+    }
     for (const snapshot of page.markets) {
       const { listing } = snapshot;
       if (board.find(listing.venue, listing.marketId) === null)

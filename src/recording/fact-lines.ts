@@ -1,4 +1,5 @@
 import type Type from "typebox";
+import type { EventChildren } from "../domain/event-children.ts";
 import type { TakerFee } from "../domain/market.ts";
 import { type BookLevel, isCrossed } from "../domain/order-book.ts";
 import { type Fact, LineError, parseJson } from "./format.ts";
@@ -36,8 +37,8 @@ export function readFact(line: string): Fact {
   if (!isKind(kind)) throw new LineError("not a fact of a known kind");
   switch (kind) {
     case "event": {
-      const { at, venue, ...event } = readFields(kind, value);
-      return { at, venue, kind, event };
+      const { at, venue, children, ...event } = readFields(kind, value);
+      return { at, venue, kind, event: { ...event, children: readChildren(children) } };
     }
     case "market": {
       const { at, venue, outcome, takerFee, venueKeys, ...market } = readFields(kind, value);
@@ -108,7 +109,7 @@ export function writeFact(fact: Fact): string {
   const { at, venue } = fact;
   switch (fact.kind) {
     case "event":
-      return writeFields("event", { at, venue, ...fact.event });
+      return writeFields("event", { at, venue, ...fact.event, children: writeChildren(fact.event.children) });
     case "market": {
       const { outcome, takerFee, venueKeys } = fact.market;
       return writeFields("market", {
@@ -145,6 +146,18 @@ function writeFields<K extends Kind>(kind: K, fields: Fields<K>): string {
 }
 
 const pairsOf = (levels: readonly BookLevel[]) => levels.map(({ price, size }): [number, number] => [price, size]);
+
+function readChildren(children: Fields<"event">["children"]): EventChildren | null {
+  if (children === null) return null;
+  const { left_out: leftOut, ...counts } = children;
+  return { ...counts, leftOut };
+}
+
+function writeChildren(children: EventChildren | null): Fields<"event">["children"] {
+  if (children === null) return null;
+  const { leftOut, ...counts } = children;
+  return { ...counts, left_out: leftOut };
+}
 
 function readTakerFee(fee: Fields<"market">["takerFee"]): TakerFee | null {
   if (fee?.kind === "value_table") return { kind: fee.kind, buyPoints: fee.buy_points };

@@ -27,6 +27,13 @@ const event = fc.record({
   url: nullable(text),
   mutuallyExclusive: fc.boolean(),
   exhaustive: fc.boolean(),
+  children: nullable(
+    fc.record({
+      total: fc.nat(100),
+      read: fc.nat(100),
+      leftOut: fc.record({ settled_no: fc.nat(9), unreadable: fc.nat(9) }, { requiredKeys: [] }),
+    }),
+  ),
   featured: fc.boolean(),
   endAt: nullable(at),
 });

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { LEFT_OUT_REASONS, type LeftOutReason } from "../domain/event-children.ts";
 
 const LEVELS_MAX = 10_000;
 export const AT_MIN = Date.UTC(2000, 0);
@@ -28,6 +29,19 @@ export const HeaderLine = Type.Object({
   source: Title,
 });
 
+const Count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
+const ChildrenLine = Type.Object({
+  total: Count,
+  read: Count,
+  left_out: Type.Object(
+    Object.fromEntries(LEFT_OUT_REASONS.map((reason) => [reason, Type.Optional(Count)])) as Record<
+      LeftOutReason,
+      Type.TOptional<typeof Count>
+    >,
+    { additionalProperties: false },
+  ),
+});
+
 const EventLine = Type.Object({
   ...commonFields,
   event_id: Id,
@@ -37,6 +51,7 @@ const EventLine = Type.Object({
   url: optional(Title),
   mutually_exclusive: optional(Type.Boolean()),
   exhaustive: optional(Type.Boolean()),
+  children: optional(ChildrenLine),
   featured: optional(Type.Boolean()),
   end_at: optional(AnyTime),
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../test/support/databases.ts";
-import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
+import { SAMPLE_AT, sampleChildren, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import type { MarketListing, MarketSnapshot } from "../domain/market.ts";
 import { createMarketStore } from "./market-store.ts";
 import { DAY_MS } from "./model.ts";
@@ -92,9 +92,13 @@ eachDatabase("skips and counts a stored row that this version cannot read", asyn
 
 eachDatabase("`loadEvents` returns the latest version of each event", async (database) => {
   const store = createMarketStore(database);
+  const children = sampleChildren(3, { settled_no: 2, unreadable: 1 });
   await store.upsertEvents([sampleEvent("E"), sampleEvent("F")]);
-  await store.upsertEvents([{ ...sampleEvent("E"), featured: true }]);
-  assert.deepEqual(await collect(store.loadEvents()), [{ ...sampleEvent("E"), featured: true }, sampleEvent("F")]);
+  await store.upsertEvents([{ ...sampleEvent("E"), featured: true, children }]);
+  assert.deepEqual(await collect(store.loadEvents()), [
+    { ...sampleEvent("E"), featured: true, children },
+    sampleEvent("F"),
+  ]);
 });
 
 eachDatabase("stores a repeated trade once; the 24-hour volume is the sum of size times price", async (database) => {

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { LEFT_OUT_REASONS } from "../domain/event-children.ts";
 import { type EventListing, MARKET_STATUSES, type MarketSnapshot } from "../domain/market.ts";
 
 /** Schemas of the JSON in the store. Rows written by an incompatible version fail validation and are skipped. */
@@ -49,10 +50,17 @@ const SnapshotSchema = Type.Object({
   activity: Type.Object(repeatSchema(MaybeNumber, "volume24hUsd", "volumeTotalUsd", "liquidityUsd", "openInterestUsd")),
 });
 
+const ChildrenSchema = Type.Object({
+  total: Type.Number(),
+  read: Type.Number(),
+  leftOut: Type.Partial(Type.Object(repeatSchema(Type.Number(), ...LEFT_OUT_REASONS))),
+});
+
 const EventSchema = Type.Object({
   ...repeatSchema(Text, "venue", "eventId", "title"),
   ...repeatSchema(MaybeText, "description", "category", "url"),
   ...repeatSchema(Type.Boolean(), "mutuallyExclusive", "exhaustive", "featured"),
+  children: nullable(ChildrenSchema),
   endAt: MaybeNumber,
 });
 

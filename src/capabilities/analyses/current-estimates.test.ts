@@ -5,6 +5,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import {
   SAMPLE_AT,
   type SampleParts,
+  sampleChildren,
   sampleEvent,
   sampleMarket,
 } from "../../../test/support/markets/market-samples.ts";
@@ -172,7 +173,7 @@ test("an estimate expires if the event's other markets move against it by more t
 
 test("the estimates of an exhaustive set sum to 1 when all are known, and to at most 1 otherwise", async () => {
   const { board, estimates, quoteMarket, analyseMarket } = setUp();
-  board.applyEvent(sampleEvent("e", { mutuallyExclusive: true, exhaustive: true }));
+  board.applyEvent(sampleEvent("e", { mutuallyExclusive: true, exhaustive: true, children: sampleChildren(3) }));
   const quoteLeg = (id: string, price: number) => quoteMarket(id, price, { listing: { eventId: "e" } });
   const legs = [quoteLeg("a", 0.5), quoteLeg("b", 0.3), quoteLeg("c", 0.25)];
   const sumOf = () =>

@@ -1,4 +1,4 @@
-import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
+import { type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../board/index.ts";
 import { agreeingLogOdds, type EventLogic, type LegEstimate, siblingGaps, spreadOf } from "../../engine/index.ts";
 import { findMarketLadders } from "../arbitrage/index.ts";
 import { LEGS_MAX } from "./market-views.ts";
@@ -107,8 +107,8 @@ export class EventEstimates {
     const listing = this.#ports.board.findEvent(slug)?.listing;
     if (listing === undefined) return [];
     if (listing.mutuallyExclusive) {
-      // A settled or unpriced market may be the outcome that wins.
-      const isExhaustive = listing.exhaustive && open.length === markets.length;
+      const openRows = new Set(open.map(({ row }) => row));
+      const isExhaustive = findSetGap(listing, markets, ({ row }) => openRows.has(row)) === null;
       return [{ logic: { kind: "exclusive", isExhaustive }, markets: open }];
     }
     // To compare the rules of all markets takes a hundred times as long as everything else, and they rarely change.

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   SAMPLE_AT,
   type SampleParts,
+  sampleChildren,
   sampleEvent,
   sampleMarket,
 } from "../../../test/support/markets/market-samples.ts";
@@ -67,7 +68,7 @@ test("the tracked order book is part of the view, at the time of the view at the
 
 test("an event is exhaustive only if every market of it is open and has a price", async () => {
   const { board, addMarket, views } = setUp();
-  board.applyEvent(sampleEvent("E", { mutuallyExclusive: true, exhaustive: true }));
+  board.applyEvent(sampleEvent("E", { mutuallyExclusive: true, exhaustive: true, children: sampleChildren(2) }));
   const market = addMarket("a", { listing: { eventId: "E", outcomeLabel: "Ann" } });
   addMarket("b", { listing: { eventId: "E" }, quote: { bid: null, ask: null, lastPrice: 0.6 } });
   const complete = (await views.viewOf(market, SAMPLE_AT)).event;

@@ -1,7 +1,7 @@
-import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
+import { type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
 import { openCloseTime } from "../../domain/close-time.ts";
-import type { VenueId } from "../../domain/market.ts";
+import type { EventListing, VenueId } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import {
   type ConsensusView,
@@ -123,22 +123,17 @@ export function createMarketViews(ports: MarketViewPorts) {
       });
   }
 
-  function viewEvent(
-    slug: string,
-    { mutuallyExclusive, exhaustive }: { readonly mutuallyExclusive: boolean; readonly exhaustive: boolean },
-    marketId: string,
-    asOf: number,
-  ): EventView | null {
+  function viewEvent(slug: string, event: EventListing, marketId: string, asOf: number): EventView | null {
     const markets = board.marketsOfEvent(slug);
     if (markets.length < 2 || markets.length > LEGS_MAX) return null;
-    const open = markets.filter(({ listing, yesPrice }) => listing.status === "active" && yesPrice !== null);
-    const ladder = mutuallyExclusive
+    const isOpen = ({ listing, yesPrice }: BoardMarket) => listing.status === "active" && yesPrice !== null;
+    const open = markets.filter(isOpen);
+    const ladder = event.mutuallyExclusive
       ? undefined
       : findMarketLadders(open).find((rungs) => rungs.some(({ listing }) => listing.marketId === marketId));
     return {
-      isExclusive: mutuallyExclusive,
-      // A settled or unpriced market may be the outcome that wins.
-      isExhaustive: exhaustive && open.length === markets.length,
+      isExclusive: event.mutuallyExclusive,
+      isExhaustive: findSetGap(event, markets, isOpen) === null,
       legs: open.map((market) => toLeg(market, asOf)),
       ladder: ladder?.map(({ listing }) => listing.marketId) ?? null,
     };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { openArbitrageApi, sampleBook, samplePair } from "../../../test/support/markets/arbitrage-api.ts";
-import { sampleEvent } from "../../../test/support/markets/market-samples.ts";
+import { sampleChildren, sampleEvent } from "../../../test/support/markets/market-samples.ts";
 import type { TakerFee } from "../../domain/market.ts";
 
 const TOLERANCE = 1e-9;
@@ -196,7 +196,7 @@ test("every reported set and ladder adds up when it is recomputed from its legs"
       for (const [index, { outcomes, isExclusive, isExhaustive }] of events.entries()) {
         const eventId = `e${index}`;
         const flags = { mutuallyExclusive: isExclusive, exhaustive: isExclusive && isExhaustive };
-        board.applyEvent(sampleEvent(eventId, { venue: "alpha", ...flags }));
+        board.applyEvent(sampleEvent(eventId, { venue: "alpha", children: sampleChildren(outcomes.length), ...flags }));
         for (const [rung, { bid, width, size: askSize, fee }] of outcomes.entries())
           setMarket("alpha", `${eventId}-${rung}`, {
             listing: { eventId, title: `Above ${rung}`, takerFee: fee },

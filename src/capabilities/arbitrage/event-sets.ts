@@ -1,13 +1,10 @@
-import type { BoardEvent, BoardMarket } from "../../board/index.ts";
+import { type BoardEvent, type BoardMarket, findSetGap } from "../../board/index.ts";
 import { fromMicros, toMicros } from "../../domain/price.ts";
 import { buyAllNo, buyAllYes, findLadderViolations } from "../../quant/set-arbitrage.ts";
 import { type TopOfBook, topOf } from "./compare.ts";
 import { findLadders } from "./ladder.ts";
 import { haveSameRules, questionOf } from "./market-ladders.ts";
 import type { SetOpportunity, Side } from "./model.ts";
-
-/** If the asks of all outcomes add up to less than 1 minus this, an outcome is more likely missing than free money. */
-const YES_SET_SPREAD_MAX = 0.2;
 
 /** Trades in the markets of one event that pay at least `payout` per set, at a price below it before fees. */
 export interface SetCandidate extends Pick<SetOpportunity, "kind" | "strategy" | "event" | "payout"> {
@@ -29,7 +26,10 @@ export function findSetCandidates(event: BoardEvent, markets: readonly BoardMark
   });
   if (tradable.length < 2) return [];
   if (!event.listing.mutuallyExclusive) return findLadderCandidates(event, tradable);
-  const isComplete = event.listing.exhaustive && tradable.length === markets.length;
+  // After a partial payout or a refund the other outcomes may be settled in the same way, and then a NO contract pays less.
+  if (markets.some(({ listing }) => listing.outcome?.kind === "partial" || listing.outcome?.kind === "void")) return [];
+  const canTradeYes = (market: BoardMarket) => tradable.some((candidate) => candidate.market === market);
+  const isComplete = findSetGap(event.listing, markets, canTradeYes) === null;
   return [...(isComplete ? buyYes(event, tradable) : []), ...buyNo(event, tradable)];
 }
 
@@ -37,8 +37,7 @@ function buyYes(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[
   const trade = buyAllYes(tradable.map(({ top }) => top.ask));
   if (trade === null) return [];
   const cost = tradable.reduce((sum, { top }) => sum + toMicros(top.ask ?? 1), 0);
-  const spread = fromMicros(toMicros(1) - cost);
-  if (spread <= 0 || spread > YES_SET_SPREAD_MAX) return [];
+  if (cost >= toMicros(1)) return [];
   const legs = tradable.map(({ market }) => ({ market, side: "yes" as const }));
   return [{ kind: "exclusive_set", strategy: "buy_all_yes", event, legs, payout: trade.payout }];
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openArbitrageApi } from "../../../test/support/markets/arbitrage-api.ts";
 import { describeErrors } from "../../../test/support/markets/market-api.ts";
-import { SAMPLE_AT, sampleEvent } from "../../../test/support/markets/market-samples.ts";
+import { SAMPLE_AT, sampleChildren, sampleEvent } from "../../../test/support/markets/market-samples.ts";
 import type { EventListing, MarketListing, Quote } from "../../domain/market.ts";
 
 const NOW_TEXT = new Date(SAMPLE_AT).toISOString();
@@ -13,7 +13,14 @@ async function openEvents() {
   const api = await openArbitrageApi();
   const setEvent = (parts: Partial<EventListing> = {}) =>
     api.board.applyEvent(
-      sampleEvent("e", { venue: "alpha", mutuallyExclusive: true, exhaustive: true, title: "The event", ...parts }),
+      sampleEvent("e", {
+        venue: "alpha",
+        mutuallyExclusive: true,
+        exhaustive: true,
+        children: sampleChildren(3),
+        title: "The event",
+        ...parts,
+      }),
     );
   const add = (marketId: string, quote: Partial<Quote>, listing: Partial<MarketListing> = {}) =>
     api.setMarket("alpha", marketId, { quote, listing: { eventId: "e", title: marketId, ...listing } });
@@ -66,8 +73,20 @@ test("200: a set that is not exhaustive, or lacks a market that can be bought, h
     "not exhaustive": (api) => addCheapSet(api, { exhaustive: false }),
     "not exclusive": (api) => addCheapSet(api, { mutuallyExclusive: false }),
     "a closed market": (api) => api.add("d", { bid: null, ask: null }, { status: "closed" }),
-    "a settled market": (api) =>
-      api.add("d", { bid: null, ask: null }, { status: "finalized", outcome: { kind: "no" } }),
+    "a market that could not be read": (api) => addCheapSet(api, { children: sampleChildren(3, { unreadable: 1 }) }),
+    "a placeholder": (api) => addCheapSet(api, { children: sampleChildren(3, { placeholder: 1 }) }),
+    "a market that was closed before it was read": (api) =>
+      addCheapSet(api, { children: sampleChildren(3, { closed: 1 }) }),
+    "a market that was settled YES before it was read": (api) =>
+      addCheapSet(api, { children: sampleChildren(3, { settled: 1, settled_no: 1 }) }),
+    "a market that was read and is not on the board": (api) => addCheapSet(api, { children: sampleChildren(4) }),
+    "a market that the venue lists no longer": (api) => api.add("d", { bid: 0.01, ask: 0.02 }),
+    "a market settled YES": (api) =>
+      api.add("d", { bid: null, ask: null }, { status: "finalized", outcome: { kind: "yes" } }),
+    "a refunded market": (api) =>
+      api.add("d", { bid: null, ask: null }, { status: "finalized", outcome: { kind: "void", value: null } }),
+    "a market whose proposed result is NO": (api) =>
+      api.add("d", { bid: null, ask: null }, { status: "determined", outcome: { kind: "no" } }),
     "a market that has not opened": (api) => api.add("d", { bid: null, ask: null }, { status: "pending" }),
     "a paused market": (api) => api.add("b", { bid: 0.28, ask: 0.3 }, { paused: true }),
     "a market without asks": (api) => api.add("b", { bid: 0.28, ask: null }),
@@ -77,7 +96,6 @@ test("200: a set that is not exhaustive, or lacks a market that can be bought, h
       if (market !== null) api.board.remove(market);
       api.add("d", { bid: 0.1, ask: 0.1 + 1e-6 }, { status: "closed" });
     },
-    "a difference so large that an outcome is missing": (api) => api.add("b", { bid: 0.1, ask: 0.15 }),
     "no complete sweep yet": (api) => {
       const { alpha } = api.health;
       if (alpha !== undefined) api.health.alpha = { ...alpha, sweep: { ...alpha.sweep, completed: 0 } };
@@ -90,6 +108,43 @@ test("200: a set that is not exhaustive, or lacks a market that can be bought, h
     assert.equal((await api.list("exclusive_set")).length, 1);
     change(api);
     assert.deepEqual(await api.list("exclusive_set"), [], reason);
+  }
+});
+
+test("200: a set of an unknown number of markets has no YES opportunity", async () => {
+  const api = await openEvents();
+  addCheapSet(api, { children: null });
+  assert.deepEqual(await api.list("exclusive_set"), []);
+});
+
+test("200: a set is complete if each market outside it is settled NO, whether or not the board has it", async () => {
+  const api = await openEvents();
+  addCheapSet(api, { children: sampleChildren(3, { settled_no: 2 }) });
+  assert.equal((await api.list("exclusive_set")).length, 1);
+  api.add("d", { bid: null, ask: null }, { status: "finalized", outcome: { kind: "no" } });
+  assert.equal((await api.list("exclusive_set")).length, 1);
+  api.add("c", { bid: null, ask: null }, { status: "finalized", outcome: { kind: "no" } });
+  const [opportunity, ...others] = await api.list("exclusive_set");
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    opportunity.legs.map((leg: { market_id: string }) => leg.market_id),
+    ["a", "b"],
+  );
+  close(opportunity.spread, 0.4);
+});
+
+test("200: NO of exclusive markets stays profitable if another market is settled YES, and is withheld after a refund", async () => {
+  const api = await openEvents();
+  api.setEvent({ exhaustive: false });
+  for (const id of ["a", "b"]) api.add(id, { bid: 0.55, ask: 0.57 });
+  api.add("c", { bid: null, ask: null }, { status: "finalized", outcome: { kind: "yes" } });
+  assert.deepEqual(
+    (await api.list("exclusive_set")).map(({ strategy }: { strategy: string }) => strategy),
+    ["buy_all_no"],
+  );
+  for (const outcome of [{ kind: "void", value: null } as const, { kind: "partial", value: 0.4 } as const]) {
+    api.add("c", { bid: null, ask: null }, { status: "finalized", outcome });
+    assert.deepEqual(await api.list("exclusive_set"), []);
   }
 });
 
@@ -157,7 +212,9 @@ test("200: stale quotes and markets of the reference venue are not a leg of a se
   assert.deepEqual(await api.list("exclusive_set"), [], "one quote is still stale");
   api.add("c", { bid: 0.28, ask: 0.3 });
   assert.equal((await api.list("exclusive_set")).length, 1);
-  api.board.applyEvent(sampleEvent("play", { venue: "gamma", mutuallyExclusive: true, exhaustive: true }));
+  api.board.applyEvent(
+    sampleEvent("play", { venue: "gamma", mutuallyExclusive: true, exhaustive: true, children: sampleChildren(2) }),
+  );
   for (const id of ["x", "y"])
     api.setMarket("gamma", id, { listing: { eventId: "play" }, quote: { bid: 0.4, ask: 0.42 } });
   assert.equal((await api.list("exclusive_set")).length, 1);
@@ -181,7 +238,13 @@ test("200: many changed events are computed in slices, and all are listed", asyn
   const api = await openEvents();
   for (let index = 0; index < 250; index++) {
     api.board.applyEvent(
-      sampleEvent(`e${index}`, { venue: "alpha", mutuallyExclusive: true, exhaustive: true, title: `Event ${index}` }),
+      sampleEvent(`e${index}`, {
+        venue: "alpha",
+        mutuallyExclusive: true,
+        exhaustive: true,
+        children: sampleChildren(2),
+        title: `Event ${index}`,
+      }),
     );
     for (const side of ["a", "b"]) api.add(`${side}${index}`, { bid: 0.4, ask: 0.45 }, { eventId: `e${index}` });
   }

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   SAMPLE_AT,
   type SampleParts,
+  sampleChildren,
   sampleEvent,
   sampleMarket,
 } from "../../../test/support/markets/market-samples.ts";
@@ -57,7 +58,7 @@ test("finds ties from matched pairs, ladders, exclusive outcomes, and markets th
     pair("alpha/bob", "beta/bob-b", "identical"),
     pair("alpha/low", "beta/low-b", "superset"),
   ]);
-  board.applyEvent(sampleEvent("E", { mutuallyExclusive: true, exhaustive: true }));
+  board.applyEvent(sampleEvent("E", { mutuallyExclusive: true, exhaustive: true, children: sampleChildren(2) }));
   board.applyEvent(sampleEvent("L"));
   const markets = [
     add("ann", "Will Ann win the primary?", { listing: { eventId: "E" } }),

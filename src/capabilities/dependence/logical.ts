@@ -1,4 +1,4 @@
-import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
+import { type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { MarketPair } from "../../matching/index.ts";
 import type { Tie } from "../../trading/index.ts";
@@ -41,7 +41,7 @@ export function findLogicalDependence(
 
 /**
  * Returns all logical ties between markets, which are identified by their index. If exactly one market of an event must
- * resolve YES and the list contains all markets of the event, the result has an `exhaustive` tie of these markets.
+ * resolve YES and the list contains all of them that are not settled NO, the result has an `exhaustive` tie of these markets.
  */
 export function findTies(markets: readonly BoardMarket[], ports: LogicPorts): Tie[] {
   const ladders: Ladders = new Map();
@@ -57,10 +57,10 @@ export function findTies(markets: readonly BoardMarket[], ports: LogicPorts): Ti
   const slugs = new Set(markets.flatMap(({ listing }) => slugOf(listing) ?? []));
   const indexes = new Map(markets.map(({ row }, index) => [row, index]));
   for (const slug of slugs) {
-    if (ports.board.findEvent(slug)?.listing.exhaustive !== true) continue;
-    const members = ports.board.marketsOfEvent(slug).map(({ row }) => indexes.get(row));
-    const known = members.filter((index) => index !== undefined);
-    if (known.length === members.length) ties.push({ kind: "exhaustive", markets: known });
+    const event = ports.board.findEvent(slug);
+    const members = ports.board.marketsOfEvent(slug);
+    if (event === null || findSetGap(event.listing, members, ({ row }) => indexes.has(row)) !== null) continue;
+    ties.push({ kind: "exhaustive", markets: members.flatMap(({ row }) => indexes.get(row) ?? []) });
   }
   return ties;
 }

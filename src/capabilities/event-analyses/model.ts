@@ -1,4 +1,4 @@
-import type { BoardEvent, BoardMarket } from "../../board/index.ts";
+import type { BoardEvent, BoardMarket, SetGap } from "../../board/index.ts";
 import type { CurrentAnalysis } from "../analyses/index.ts";
 
 /** An event analysis analyses this many markets at most: those with the largest volume. */
@@ -28,16 +28,19 @@ export interface ProbabilityMap {
   readonly sum: number | null;
   /** Whether the sum is possible for the event; null if the sum is unknown, or any sum is possible. */
   readonly isValid: boolean | null;
+  /** Why the outcomes do not cover every possibility; null if they do. */
+  readonly setGap: SetGap | null;
   /** Unix milliseconds. */
   readonly generatedAt: number;
 }
 
+/** Whether a market can have an estimate that is compared with others: it trades and has a price. */
+export const isOpen = ({ listing, yesPrice }: BoardMarket): boolean => listing.status === "active" && yesPrice !== null;
+
 /** The open markets of an event, largest 24-hour volume first. */
 export function listOpenMarkets(markets: readonly BoardMarket[]): BoardMarket[] {
   const volumeOf = ({ activity }: BoardMarket) => activity.volume24hUsd ?? 0;
-  return markets
-    .filter(({ listing, yesPrice }) => listing.status === "active" && yesPrice !== null)
-    .sort((a, b) => volumeOf(b) - volumeOf(a));
+  return markets.filter(isOpen).sort((a, b) => volumeOf(b) - volumeOf(a));
 }
 
 /**

@@ -68,7 +68,7 @@ function summarise(markets: readonly AnalysedMarket[], analysed: number): string
   return `${counted} The largest difference to the price is ${points} points, for "${labelOf(largest.market)}".`;
 }
 
-export function presentProbabilityMap({ event, outcomes, sum, isValid, generatedAt }: ProbabilityMap) {
+export function presentProbabilityMap({ event, outcomes, sum, isValid, setGap, generatedAt }: ProbabilityMap) {
   return {
     slug: event.slug,
     title: event.listing.title,
@@ -82,6 +82,8 @@ export function presentProbabilityMap({ event, outcomes, sum, isValid, generated
     })),
     probability_sum: sum,
     probability_sum_valid: isValid,
+    exhaustive: setGap === null,
+    not_exhaustive_because: setGap,
     generated_at: toIso(generatedAt),
   };
 }

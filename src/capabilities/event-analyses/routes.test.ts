@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { analysisTest, type openHarness, VENUE } from "../../../test/support/analyses/analysis-harness.ts";
-import { sampleEvent } from "../../../test/support/markets/market-samples.ts";
+import { sampleChildren, sampleEvent } from "../../../test/support/markets/market-samples.ts";
 
 const SLUG = `${VENUE}:e`;
 const path = (suffix: string, slug = SLUG) => `/v1/events/${encodeURIComponent(slug)}/${suffix}`;
 
-/** Lists an exclusive, exhaustive event with three open markets that sum to 1.2, and a closed one. */
+/** Lists an exclusive event with three open markets that sum to 1.2. */
 function listEvent({ app, listMarket }: Awaited<ReturnType<typeof openHarness>>) {
   app.board.applyEvent(sampleEvent("E", { venue: VENUE, mutuallyExclusive: true, exhaustive: true }));
   for (const [index, price] of [0.5, 0.4, 0.3].entries())
@@ -59,6 +59,27 @@ analysisTest("202, then 200: an event's markets are analysed, listed and compare
   );
   assert.ok(map.probability_sum > 1 && map.probability_sum < 1.2, `${map.probability_sum}`);
   assert.equal(map.probability_sum_valid, map.probability_sum <= 1.05);
+});
+
+analysisTest("a probability map says why its outcomes do not cover every possibility", async (open) => {
+  const harness = await open();
+  listEvent(harness);
+  const { get } = await harness.createCaller();
+  const read = async () => {
+    const { exhaustive, not_exhaustive_because } = (await get(path("probability-map"))).json;
+    return [exhaustive, not_exhaustive_because];
+  };
+  assert.deepEqual(await read(), [false, "children_unknown"]);
+  for (const [children, expected] of [
+    [sampleChildren(3, { settled_no: 4 }), [true, null]],
+    [sampleChildren(3, { placeholder: 1 }), [false, "children_left_out"]],
+    [sampleChildren(4), [false, "children_missing"]],
+  ] as const) {
+    harness.app.board.applyEvent(
+      sampleEvent("E", { venue: VENUE, mutuallyExclusive: true, exhaustive: true, children }),
+    );
+    assert.deepEqual(await read(), expected);
+  }
 });
 
 analysisTest("an event analysis counts once, and joins the runs of its markets", async (open) => {

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { SET_GAPS } from "../../board/index.ts";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
 import {
   nullableNumber,
@@ -119,6 +120,14 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
           description:
             "Whether the sum is possible, within 0.05: at most 1 if the outcomes exclude each other, and 1 if they also cover everything. Null if the sum is unknown or the outcomes do not exclude each other.",
         }),
+        exhaustive: Type.Boolean({
+          description:
+            "Whether one of these outcomes must happen, unless the venue cancels the event: all markets of the event were read, and those left out are settled NO.",
+        }),
+        not_exhaustive_because: nullableOneOf(
+          SET_GAPS,
+          "Null if `exhaustive`. `not_guaranteed`: the venue does not guarantee it. `children_unknown`: the venue does not say how many markets the event has. `children_left_out`: markets were not read, see `children` of the event. `children_missing`: the listed markets are not those that were read. `outcome_not_open`: an outcome has no price or is closed.",
+        ),
         generated_at: timestamp("Time at which this response was generated."),
       },
       { [SCHEMA_NAME]: "ProbabilityMap" },

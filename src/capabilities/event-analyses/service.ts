@@ -1,9 +1,16 @@
-import type { BoardMarket } from "../../board/index.ts";
+import { type BoardMarket, findSetGap } from "../../board/index.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { AnalysesService } from "../analyses/index.ts";
 import type { MarketsService } from "../markets/index.ts";
-import { type EventAnalysis, isSumPossible, listOpenMarkets, MARKETS_MAX, type ProbabilityMap } from "./model.ts";
+import {
+  type EventAnalysis,
+  isOpen,
+  isSumPossible,
+  listOpenMarkets,
+  MARKETS_MAX,
+  type ProbabilityMap,
+} from "./model.ts";
 
 export interface EventAnalysesPorts {
   readonly clock: Pick<Clock, "now">;
@@ -75,10 +82,10 @@ export function createEventAnalysesService({ clock, markets, analyses, probabili
       const known = outcomes.flatMap(({ probability }) => probability ?? []);
       const sum =
         known.length < outcomes.length || known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
-      const { mutuallyExclusive: isExclusive, exhaustive } = event.listing;
-      const isExhaustive = exhaustive && open.length === all.length;
-      const isValid = isSumPossible(sum, { isExclusive, isExhaustive });
-      return { event, outcomes, sum, isValid, generatedAt: clock.now() };
+      const setGap = findSetGap(event.listing, all, isOpen);
+      const isExclusive = event.listing.mutuallyExclusive;
+      const isValid = isSumPossible(sum, { isExclusive, isExhaustive: setGap === null });
+      return { event, outcomes, sum, isValid, setGap, generatedAt: clock.now() };
     },
   };
 }

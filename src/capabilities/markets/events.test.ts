@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   SAMPLE_AT,
   type SampleParts,
+  sampleChildren,
   sampleEvent,
   sampleMarket,
 } from "../../../test/support/markets/market-samples.ts";
@@ -163,7 +164,15 @@ test("a search requires every word to occur in the event or in one of its market
 test("an event has the highest active price, its end date and, if requested, its markets", () => {
   const board = createBoard({
     E1: {
-      event: { title: "T", description: "D", category: "C", mutuallyExclusive: true, endAt: SAMPLE_AT, featured: true },
+      event: {
+        title: "T",
+        description: "D",
+        category: "C",
+        mutuallyExclusive: true,
+        children: sampleChildren(2, { unreadable: 1 }),
+        endAt: SAMPLE_AT,
+        featured: true,
+      },
       markets: {
         low: { listing: { url: "https://alpha.example/low" }, activity: { volume24hUsd: 7, openInterestUsd: 3 } },
         over: { listing: { status: "finalized" }, quote: { bid: null, ask: null, lastPrice: 0.99 } },
@@ -185,6 +194,7 @@ test("an event has the highest active price, its end date and, if requested, its
     description: "D",
     top_yes_price: 0.41,
     mutually_exclusive: true,
+    children: { total: 3, read: 2, left_out: { unreadable: 1 } },
     status: "open",
     end_date: updatedAt,
     also_on: [],

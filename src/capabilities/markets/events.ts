@@ -90,6 +90,7 @@ export function presentEvent(group: EventGroup, links: readonly EventLink[], inc
     description: listing.description,
     top_yes_price: prices.length === 0 ? null : Math.max(...prices),
     mutually_exclusive: listing.mutuallyExclusive,
+    children: presentChildren(listing.children),
     status: eventStatus(group),
     end_date: listing.endAt === null ? null : formatIsoTime(listing.endAt),
     also_on: links.map((link) => ({
@@ -100,6 +101,12 @@ export function presentEvent(group: EventGroup, links: readonly EventLink[], inc
     })),
     ...(includesMarkets ? { markets: group.markets.map(presentEventMarket) } : {}),
   };
+}
+
+function presentChildren(children: EventListing["children"]) {
+  if (children === null) return null;
+  const { total, read, leftOut } = children;
+  return { total, read, left_out: leftOut };
 }
 
 /** Creates an element of the `markets` field of an EventDetail object. */

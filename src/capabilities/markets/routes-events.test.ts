@@ -94,6 +94,7 @@ test("200: returns an event, with its markets only if requested", async () => {
     description: null,
     top_yes_price: 0.41,
     mutually_exclusive: true,
+    children: null,
     status: "open",
     end_date: null,
     also_on: [],

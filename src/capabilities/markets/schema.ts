@@ -1,5 +1,6 @@
-import Type, { type TProperties } from "typebox";
+import Type, { type Static, type TProperties } from "typebox";
 import { EVENT_STATUSES, SORT_KEYS } from "../../board/index.ts";
+import type { LeftOutReason } from "../../domain/event-children.ts";
 import { SCHEMA_NAME } from "../../http/named-schemas.ts";
 import {
   createMarketPath,
@@ -30,6 +31,27 @@ export type { Period } from "./market-data-schema.ts";
 
 export const STATUS_FILTERS = ["active", "closed", "determined", "finalized", "all"] as const;
 const EVENT_SLUG = "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.";
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const EventChildren = Type.Object({
+  total: count("Markets that the venue lists for the event."),
+  read: count("Markets that are among the event's markets here."),
+  left_out: Type.Partial(
+    Type.Object({
+      settled_no: count("Settled NO."),
+      settled: count("Settled otherwise."),
+      closed: count("Closed without a known result."),
+      placeholder: count("Outcomes without a name yet, and `Other`."),
+      unreadable: count("Rows that lack what a market needs."),
+    } satisfies Record<LeftOutReason, unknown>),
+    { description: "The other markets by reason." },
+  ),
+});
+const EventChildrenOrNull = Type.Unsafe<Static<typeof EventChildren> | null>({
+  ...EventChildren,
+  type: ["object", "null"],
+  description: "The venue's markets of the event. Null if the venue does not show all of them.",
+});
 
 const createSourceFilter = (trading: readonly string[]) => ({
   source: Type.Optional(emptyIsAbsent(oneOf(trading, { description: "Only return results from this venue." }))),
@@ -284,6 +306,7 @@ export function createMarketSchemas({ trading, all }: VenueIds) {
         mutually_exclusive: Type.Boolean({
           description: "Whether at most one of the event's markets can resolve YES.",
         }),
+        children: EventChildrenOrNull,
         status: oneOf(["open", "closed", "settled"]),
         end_date: Type.Unsafe<string | null>({ type: ["string", "null"], format: "date-time" }),
         also_on: Type.Array(

@@ -45,6 +45,8 @@ export function parseEvent(event: EventWire, series: SeriesWire | null, venue: s
       mutuallyExclusive: event.mutually_exclusive === true,
       // Kalshi does not guarantee that the markets of an event cover every outcome.
       exhaustive: false,
+      // The event list is read without markets.
+      children: null,
       featured: false,
       endAt: parseTime(event.strike_date),
     },

@@ -78,6 +78,7 @@ describe("a page with a single market and a group", () => {
         url: "https://limitless.exchange/markets/f1-champion-2026-1784000000000",
         mutuallyExclusive: true,
         exhaustive: false,
+        children: { total: 2, read: 2, leftOut: {} },
         featured: false,
         endAt: 1796601600000,
       },

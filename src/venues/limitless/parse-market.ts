@@ -1,3 +1,4 @@
+import { countChildren, type LeftOutReason, settledReasonOf } from "../../domain/event-children.ts";
 import type {
   EventListing,
   MarketListing,
@@ -88,10 +89,15 @@ function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): 
   const children = row.markets ?? [];
   if (children.length > GROUP_CHILDREN_MAX) context.countDrop("group_too_large", children.length - GROUP_CHILDREN_MAX);
   const parent: Parent = { slug: row.slug, title: row.title, row };
-  for (const child of children.slice(0, GROUP_CHILDREN_MAX)) {
-    if (context.driftDetectors.market.check(child, isMarketRow)) addMarket(child, parent, context, parsed);
-    else context.countDrop("bad_market_row");
-  }
+  const states = children.map((child, index): LeftOutReason | null => {
+    if (index >= GROUP_CHILDREN_MAX) return "unreadable";
+    if (context.driftDetectors.market.check(child, isMarketRow)) {
+      const market = addMarket(child, parent, context, parsed);
+      return market === null ? "unreadable" : settledReasonOf(market.listing);
+    }
+    context.countDrop("bad_market_row");
+    return "unreadable";
+  });
   parsed.events.push({
     venue: context.venue,
     eventId: row.slug,
@@ -101,14 +107,21 @@ function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): 
     url: pageUrl(row.slug),
     mutuallyExclusive: typeof row.negRiskMarketId === "string" && row.negRiskMarketId !== "",
     exhaustive: false,
+    children: countChildren(states),
     featured: false,
     endAt: parseTime(row.expirationTimestamp),
   });
 }
 
-function addMarket(row: MarketRow, parent: Parent | null, context: ParseContext, parsed: ParsedRows): void {
+function addMarket(
+  row: MarketRow,
+  parent: Parent | null,
+  context: ParseContext,
+  parsed: ParsedRows,
+): MarketSnapshot | null {
   const market = parseMarket(row, parent, context);
   if (market !== null) parsed.markets.push(market);
+  return market;
 }
 
 /** Parses a market. Returns null and counts the row if it has no id. */

@@ -159,9 +159,15 @@ test("if a read of a contract found resolved answers, listings omit those answer
       return { body: JSON.stringify(fixture("market/independent-partly-settled")) };
     return body(url.searchParams.get("contractType") === "INDEPENDENT_MULTIPLE_CHOICE" ? rows : []);
   });
-  assert.deepEqual(marketIdsOf(await sweep()), ["datesXyz12:ansB", "datesXyz12:ansC", "datesXyz12:ansD"]);
+  const childrenOf = (pages: Awaited<ReturnType<typeof sweep>>) =>
+    pages.flatMap(({ events }) => events.map(({ children }) => children));
+  const before = await sweep();
+  assert.deepEqual(marketIdsOf(before), ["datesXyz12:ansB", "datesXyz12:ansC", "datesXyz12:ansD"]);
+  assert.deepEqual(childrenOf(before), [{ total: 4, read: 3, leftOut: { closed: 1 } }]);
   await clock.until(venue.findMarket("datesXyz12:ansC", signal));
-  assert.deepEqual(marketIdsOf(await sweep()), ["datesXyz12:ansB"]);
+  const after = await sweep();
+  assert.deepEqual(marketIdsOf(after), ["datesXyz12:ansB"]);
+  assert.deepEqual(childrenOf(after), [{ total: 4, read: 1, leftOut: { closed: 3 } }]);
 });
 
 /** Serves one page of contracts of a type, and single contracts by id. */

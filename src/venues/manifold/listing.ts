@@ -248,13 +248,22 @@ function parsePage(context: ManifoldContext, contractType: ContractType, respons
       (market) => isOpen(market) && !settledIds.has(market.listing.venueKeys.answerId ?? ""),
     );
     markets.push(...openMarkets);
-    if (parsed.event !== null && openMarkets.length > 0) events.push(parsed.event);
+    if (parsed.event !== null && openMarkets.length > 0)
+      events.push(withOpenChildren(parsed.event, openMarkets.length));
   }
   if (validRows === 0 && rows.length > 0) {
     throw new VenueError("bad_body", "search-markets returned no valid row", { retryable: true });
   }
   const listing: ListingPage = { markets, events, totalRows: null, requestedAt };
   return { listing, oldestAt };
+}
+
+/** Returns the event of a listing row, whose answers without a price are closed with an unknown result. */
+function withOpenChildren(event: EventListing, read: number): EventListing {
+  const { children } = event;
+  if (children === null || children.read === read) return event;
+  const closed = children.read - read;
+  return { ...event, children: { ...children, read, leftOut: { ...children.leftOut, closed } } };
 }
 
 /** Listings do not mark resolved answers, but an answer with probability 0 or 1 accepts no bets. */

@@ -1,3 +1,4 @@
+import { countChildren, settledReasonOf } from "../../domain/event-children.ts";
 import type { EventListing, MarketListing, MarketSnapshot, MarketStatus } from "../../domain/market.ts";
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { ManifoldContext } from "./client.ts";
@@ -125,6 +126,10 @@ function parseMultiple(
     url: base.url,
     mutuallyExclusive: sumsToOne === true,
     exhaustive: sumsToOne === true,
+    children: countChildren([
+      ...markets.map(({ listing }) => settledReasonOf(listing)),
+      ...Array.from({ length: row.answers.length - markets.length }, () => "unreadable" as const),
+    ]),
     featured: false,
     endAt: base.closeAt,
   };

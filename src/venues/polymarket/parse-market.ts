@@ -1,3 +1,4 @@
+import { countChildren, type LeftOutReason, settledReasonOf } from "../../domain/event-children.ts";
 import type {
   Activity,
   EventListing,
@@ -15,7 +16,7 @@ import type { PolymarketPorts } from "./client.ts";
 import type { ResolutionFacts } from "./parse-resolution.ts";
 import { readState } from "./parse-status.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
-import { type GammaEvent, type GammaMarket, isFeeSchedule } from "./wire.ts";
+import { type GammaEvent, type GammaMarket, isFeeSchedule, isGammaMarket } from "./wire.ts";
 
 export interface ParseContext extends Pick<PolymarketPorts, "countDrop" | "driftDetectors" | "settlements"> {
   readonly venue: VenueId;
@@ -40,12 +41,12 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
   const { countDrop } = context;
   // The meaning of "Other" changes each time an outcome is added, so its price does not belong to a fixed question.
   if (row.negRiskOther === true) return null;
-  const tokens = tokensOf(row);
-  const conditionId = textOf(row.conditionId);
-  if (tokens === null || conditionId === null) {
+  const ids = tradingIdsOf(row);
+  if (ids === null) {
     countDrop("not_binary");
     return null;
   }
+  const { tokens, conditionId } = ids;
   const marketId = String(row.id);
   const { event } = related;
   const sources = { feed: related.resolution, streamed: context.settlements.find(...tokens) };
@@ -86,6 +87,13 @@ function tokensOf({ version, clobTokenIds, positionIds }: GammaMarket): readonly
   const isV2 = textOf(version)?.toLowerCase() === "v2";
   const [first, second] = isV2 ? [positionIds, clobTokenIds] : [clobTokenIds, positionIds];
   return tokenPair(first) ?? tokenPair(second);
+}
+
+/** Returns the ids without which a market cannot be read; null if one is missing. */
+function tradingIdsOf(row: GammaMarket): { tokens: readonly [string, string]; conditionId: string } | null {
+  const tokens = tokensOf(row);
+  const conditionId = textOf(row.conditionId);
+  return tokens === null || conditionId === null ? null : { tokens, conditionId };
 }
 
 /** The token at index 0 pays on the question's first outcome and is the YES side, regardless of the outcome's name. */
@@ -173,7 +181,8 @@ function activityOf(row: GammaMarket, related: RelatedData): Activity {
  */
 export function parseEvent(row: GammaEvent, venue: VenueId, isComplete: boolean): EventListing | null {
   if (!isComplete && typeof row.negRisk !== "boolean") return null;
-  const isNegRisk = row.negRisk === true || row.enableNegRisk === true;
+  const rows = (isComplete ? listOf(row.markets) : null)?.map((market) => (isGammaMarket(market) ? market : null));
+  const isNegRisk = (row.negRisk === true || row.enableNegRisk === true) && !hasOtherQuestions(rows ?? []);
   return {
     venue,
     eventId: String(row.id),
@@ -183,7 +192,25 @@ export function parseEvent(row: GammaEvent, venue: VenueId, isComplete: boolean)
     url: urlOfPage(textOf(row.slug), null),
     mutuallyExclusive: isNegRisk,
     exhaustive: isNegRisk && row.negRiskAugmented !== true,
+    children: rows === undefined ? null : countChildren(rows.map(leftOutReasonOf)),
     featured: row.featured === true,
     endAt: timeOf(row.endDate),
   };
+}
+
+/** Whether some rows are outside the set of exclusive outcomes, or the event has several sets. */
+function hasOtherQuestions(rows: readonly (GammaMarket | null)[]): boolean {
+  const sets = new Set(rows.flatMap((row) => textOf(row?.negRiskMarketID) ?? []));
+  return sets.size > 1 || rows.some((row) => row?.negRisk === false);
+}
+
+/** Returns why a row of an event is not among its open markets; null if it is. */
+function leftOutReasonOf(row: GammaMarket | null): LeftOutReason | null {
+  if (row === null) return "unreadable";
+  if (row.closed === true) {
+    const state = readState(row, { feed: null, streamed: null }, Number.POSITIVE_INFINITY);
+    return settledReasonOf(state) ?? "closed";
+  }
+  if (row.negRiskOther === true) return "placeholder";
+  return tradingIdsOf(row) === null ? "unreadable" : null;
 }

@@ -60,6 +60,8 @@ export const GammaMarket = Type.Object(
     liquidity: lenient("decimal", "usually"),
     liquidityNum: lenient("decimal", "usually"),
     orderPriceMinTickSize: lenient("price", "usually"),
+    negRisk: lenient("boolean"),
+    negRiskMarketID: lenient("string"),
     negRiskOther: lenient("boolean"),
     sportsMarketType: lenient("string"),
     feesEnabled: lenient("boolean", "usually"),
@@ -69,7 +71,7 @@ export const GammaMarket = Type.Object(
     events: lenient("array"),
   },
   unused(`
-    questionID negRiskMarketID negRiskRequestID negRisk groupItemThreshold groupItemRange resolutionSource
+    questionID negRiskRequestID groupItemThreshold groupItemRange resolutionSource
     restricted automaticallyResolved resolvedBy createdAt updatedAt gameStartTime endDateIso
     startDateIso umaEndDateIso spread oneHourPriceChange oneDayPriceChange oneWeekPriceChange oneMonthPriceChange
     oneYearPriceChange volume1wk volume1mo volume1yr volumeClob volume24hrClob volume1wkClob volume1moClob

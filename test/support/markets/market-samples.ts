@@ -1,4 +1,5 @@
 import type { MarketQuery } from "../../../src/board/index.ts";
+import type { EventChildren } from "../../../src/domain/event-children.ts";
 import type { Activity, EventListing, MarketListing, MarketSnapshot, Quote } from "../../../src/domain/market.ts";
 import type { ListingPage } from "../../../src/ports/venue.ts";
 
@@ -56,6 +57,11 @@ export function sampleMarket(marketId: string, parts: SampleParts = {}): MarketS
   };
 }
 
+/** Children of an event of which all `read` markets were read, and `leftOut` markets were not. */
+export function sampleChildren(read: number, leftOut: EventChildren["leftOut"] = {}): EventChildren {
+  return { total: Object.values(leftOut).reduce((total, count) => total + count, read), read, leftOut };
+}
+
 /** Returns an event of the venue "alpha". `parts` overrides fields. */
 export function sampleEvent(eventId: string, parts: Partial<EventListing> = {}): EventListing {
   return {
@@ -67,6 +73,7 @@ export function sampleEvent(eventId: string, parts: Partial<EventListing> = {}):
     url: null,
     mutuallyExclusive: false,
     exhaustive: false,
+    children: null,
     featured: false,
     endAt: null,
     ...parts,
