@@ -1,4 +1,5 @@
 /** Finds markets and events of different venues that ask the same question. */
+export { findMarketLadders } from "./ladders/find-ladders.ts";
 export { MatchIndex } from "./match-index.ts";
 export type {
   EventPair,

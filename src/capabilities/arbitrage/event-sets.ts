@@ -1,9 +1,8 @@
 import { type BoardEvent, type BoardMarket, findSetGap } from "../../board/index.ts";
 import { fromMicros, toMicros } from "../../domain/price.ts";
+import { findMarketLadders } from "../../matching/index.ts";
 import { buyAllNo, buyAllYes, findLadderViolations } from "../../quant/set-arbitrage.ts";
 import { type TopOfBook, topOf } from "./compare.ts";
-import { findLadders } from "./ladder.ts";
-import { haveSameRules, questionOf } from "./market-ladders.ts";
 import type { SetOpportunity, Side } from "./model.ts";
 
 /** Trades in the markets of one event that pay at least `payout` per set, at a price below it before fees. */
@@ -53,15 +52,15 @@ function buyNo(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[]
 }
 
 function findLadderCandidates(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {
-  const ladders = findLadders(tradable.map(({ market }) => questionOf(market)));
-  return ladders.flatMap((indexes) => {
-    const rungs = indexes.flatMap((index) => tradable[index] ?? []);
-    return findLadderViolations(rungs.map(({ top }) => top)).flatMap((violation): SetCandidate[] => {
+  const topsByRow = new Map(tradable.map(({ market, top }) => [market.row, top]));
+  return findMarketLadders(tradable.map(({ market }) => market)).flatMap((rungs) => {
+    const tops = rungs.map(({ row }) => topsByRow.get(row) ?? { bid: null, ask: null });
+    return findLadderViolations(tops).flatMap((violation): SetCandidate[] => {
       const [wide, narrow] = [rungs[violation.wide], rungs[violation.narrow]];
-      if (wide === undefined || narrow === undefined || !haveSameRules(wide.market, narrow.market)) return [];
+      if (wide === undefined || narrow === undefined) return [];
       const legs = [
-        { market: wide.market, side: "yes" as const },
-        { market: narrow.market, side: "no" as const },
+        { market: wide, side: "yes" as const },
+        { market: narrow, side: "no" as const },
       ];
       return [{ kind: "ladder", strategy: "buy_wide_yes_narrow_no", event, legs, payout: 1 }];
     });

@@ -80,6 +80,25 @@ test("finds ties from matched pairs, ladders, exclusive outcomes, and markets th
   assert.ok(!findTies(withoutBob, { board, pairsOf }).some(({ kind }) => kind === "exhaustive"));
 });
 
+test("ladders tie markets whose labels differ in case, whose deadlines have no year, and which are separate events", () => {
+  const { board, pairsOf, add } = openBoard([]);
+  const closeAt = Date.parse("2027-01-31T23:59Z");
+  board.applyEvent(sampleEvent("L"));
+  const markets = [
+    add("low", "Will the index close ABOVE 4,000?", { listing: { eventId: "L", outcomeLabel: "above 4,000" } }),
+    add("high", "Will the index close above 5000?", { listing: { eventId: "L", outcomeLabel: "Above 5000" } }),
+    add("late", "Will the bridge open by January 31?", { listing: { eventId: "A", closeAt } }),
+    add("early", "Will the bridge open by Dec 31, 2026?", {
+      listing: { eventId: "B", closeAt: closeAt - 31 * 86_400_000 },
+    }),
+    add("other", "Will the tunnel open by Dec 31, 2026?", { listing: { eventId: "C" } }),
+  ];
+  assert.deepEqual(findTies(markets, { board, pairsOf }), [
+    { kind: "implies", a: 1, b: 0 },
+    { kind: "implies", a: 3, b: 2 },
+  ]);
+});
+
 test("returns at most ten liquid related markets, from each given market in turn, without the given ones", async () => {
   const { board, tied, add } = openBoard([pair("alpha/fed", "beta/fed-b", "identical")]);
   board.applyEvent(sampleEvent("E"));

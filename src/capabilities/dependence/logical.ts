@@ -1,8 +1,7 @@
 import { type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
-import type { MarketPair } from "../../matching/index.ts";
+import { findMarketLadders, type MarketPair } from "../../matching/index.ts";
 import type { Tie } from "../../trading/index.ts";
-import { findMarketLadders } from "../arbitrage/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 
 /**
@@ -95,7 +94,7 @@ function findPairDependence(
   }
 }
 
-/** Returns the dependence of two markets of the same event; null if none is known. */
+/** Returns the dependence of two markets of the same event, or of a ladder across events; null if none is known. */
 function findEventDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
@@ -103,13 +102,22 @@ function findEventDependence(
   ladders: Ladders,
 ): LogicalDependence | null {
   const slug = slugOf(question.listing);
-  if (slug === null || slug !== slugOf(hypothesis.listing)) return null;
+  if (slug === null || slug !== slugOf(hypothesis.listing))
+    return rankInLadder(findMarketLadders([question, hypothesis]), question, hypothesis);
   if (board.findEvent(slug)?.listing.mutuallyExclusive === true) return "exclusive";
-  const rankIn = (ladder: readonly BoardMarket[], market: BoardMarket) =>
-    ladder.findIndex(({ row }) => row === market.row);
   const found = ladders.get(slug) ?? findMarketLadders(board.marketsOfEvent(slug));
   ladders.set(slug, found);
-  for (const ladder of found) {
+  return rankInLadder(found, question, hypothesis);
+}
+
+function rankInLadder(
+  ladders: readonly (readonly BoardMarket[])[],
+  question: BoardMarket,
+  hypothesis: BoardMarket,
+): "implies" | "implied" | null {
+  const rankIn = (ladder: readonly BoardMarket[], market: BoardMarket) =>
+    ladder.findIndex(({ row }) => row === market.row);
+  for (const ladder of ladders) {
     const [own, other] = [rankIn(ladder, question), rankIn(ladder, hypothesis)];
     // A ladder goes from the widest market to the narrowest, and each market implies the one before.
     if (own !== -1 && other !== -1) return own < other ? "implies" : "implied";

@@ -1,0 +1,131 @@
+/** Which markets form a ladder: the same question with another threshold or deadline. */
+import { createHash } from "node:crypto";
+import type { MarketListing } from "../../domain/market.ts";
+import { type ParsedQuestion, parseQuestion, type Slot, skeletonOf } from "./parse-question.ts";
+
+/** Longer rules are not compared. */
+const RULES_LENGTH_MAX = 5_000;
+
+interface Rung {
+  readonly index: number;
+  readonly slots: readonly Slot[];
+}
+
+/**
+ * Finds the ladders among markets: the same question and rules with different thresholds or deadlines. Each ladder goes from
+ * the widest market to the narrowest, and each market implies the one before. Markets may belong to different events of one
+ * venue. Whatever is doubtful belongs to no ladder.
+ */
+export function findMarketLadders<Market extends { readonly listing: MarketListing }>(
+  markets: readonly Market[],
+): Market[][] {
+  return findLadders(markets.map(({ listing }) => questionOf(listing))).flatMap((ladder) => {
+    const byRules = new Map<string, Market[]>();
+    for (const market of ladder.flatMap((index) => markets[index] ?? []))
+      addTo(byRules, rulesTextOf(market.listing), market);
+    return [...byRules.values()].filter((rungs) => rungs.length > 1);
+  });
+}
+
+/**
+ * Groups questions into ladders: the same text except for one number after or before the same comparison, or except for
+ * the date after the same "by" or "before".
+ *
+ * @param questions  null for a question that could not be parsed
+ * @returns  indexes of the questions of each ladder, from the widest question to the narrowest
+ */
+export function findLadders(questions: readonly (ParsedQuestion | null)[]): number[][] {
+  const groups = new Map<string, Rung[]>();
+  for (const [index, question] of questions.entries()) {
+    if (question === null || question.slots.length === 0) continue;
+    addTo(groups, `${question.skeleton}\n${question.slots.length}`, { index, slots: question.slots });
+  }
+  return [...groups.values()].filter((group) => group.length > 1).flatMap(findInGroup);
+}
+
+/** Finds the ladders of questions with the same text: those that differ in one number or date only. */
+function findInGroup(group: readonly Rung[]): number[][] {
+  const rungs = mergeRepetitions(group);
+  const positions = rungs[0]?.slots.keys().toArray() ?? [];
+  return positions.flatMap((position) => {
+    const ladders = new Map<string, Rung[]>();
+    for (const rung of rungs) {
+      const { wider = null } = rung.slots[position] ?? {};
+      const others = rung.slots.map(({ value }, index) => (index === position ? null : value));
+      if (wider !== null) addTo(ladders, `${wider} ${others.join(" ")}`, rung);
+    }
+    return [...ladders.values()].flatMap((ladder) => sortRungs(ladder, position));
+  });
+}
+
+/** Returns the ladder from the widest rung to the narrowest, without rungs that have the same value as another one. */
+function sortRungs(ladder: readonly Rung[], position: number): number[][] {
+  const valueAt = ({ slots }: Rung) => slots[position]?.value ?? 0;
+  const sign = ladder[0]?.slots[position]?.wider === "smaller" ? 1 : -1;
+  const distinct = ladder.filter((rung) => ladder.filter((other) => valueAt(other) === valueAt(rung)).length === 1);
+  if (distinct.length < 2) return [];
+  return [distinct.sort((a, b) => sign * (valueAt(a) - valueAt(b))).map(({ index }) => index)];
+}
+
+/** Merges numbers that are equal in each rung: a title and its outcome often name the same threshold. */
+function mergeRepetitions(group: readonly Rung[]): Rung[] {
+  const count = group[0]?.slots.length ?? 0;
+  const firstOf = Array.from({ length: count }, (_, slot) => {
+    for (let first = 0; first < slot; first++)
+      if (group.every(({ slots }) => slots[first]?.value === slots[slot]?.value)) return first;
+    return slot;
+  });
+  return group.map(({ index, slots }) => ({
+    index,
+    slots: slots.flatMap(({ value }, slot) => {
+      if (firstOf[slot] !== slot) return [];
+      const directions = new Set(slots.flatMap(({ wider }, other) => (firstOf[other] === slot ? (wider ?? []) : [])));
+      const [wider = null] = directions;
+      return [{ value, wider: directions.size === 1 ? wider : null }];
+    }),
+  }));
+}
+
+function addTo<Item>(groups: Map<string, Item[]>, key: string, item: Item): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, [item]);
+  else group.push(item);
+}
+
+/** Parsed questions. A listing is immutable, and a market keeps its listing while only its quotes change. */
+const parsedQuestions = new WeakMap<MarketListing, { readonly question: ParsedQuestion | null }>();
+/** Hashes of rules without their numbers and dates. */
+const rulesTexts = new WeakMap<MarketListing, string>();
+
+/** The question of a market with its venue, taken apart; null if title or rules are too long. */
+function questionOf(listing: MarketListing): ParsedQuestion | null {
+  const parsed = parsedQuestions.get(listing);
+  if (parsed !== undefined) return parsed.question;
+  const question = parseListing(listing);
+  parsedQuestions.set(listing, { question });
+  return question;
+}
+
+function parseListing(listing: MarketListing): ParsedQuestion | null {
+  const { venue, title, outcomeLabel, rules } = listing;
+  if ((rules?.length ?? 0) > RULES_LENGTH_MAX) return null;
+  const isNamed = outcomeLabel === null || title.toLowerCase().includes(outcomeLabel.toLowerCase());
+  const text = isNamed ? title : `${title} — ${outcomeLabel}`;
+  const question = parseQuestion(text, { closeAt: closeOf(listing), rules });
+  return question === null ? null : { ...question, skeleton: `${venue}\n${question.skeleton}` };
+}
+
+/** Returns a hash that is equal for rules that differ in numbers and dates only; empty without rules. */
+function rulesTextOf(listing: MarketListing): string {
+  const { rules } = listing;
+  if (rules === null) return "";
+  const known = rulesTexts.get(listing);
+  if (known !== undefined) return known;
+  const hash = createHash("sha256")
+    .update(skeletonOf(rules, closeOf(listing)))
+    .digest("base64");
+  rulesTexts.set(listing, hash);
+  return hash;
+}
+
+const closeOf = ({ closeAt, expectedResolutionAt }: MarketListing): number | null => closeAt ?? expectedResolutionAt;

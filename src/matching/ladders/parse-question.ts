@@ -1,0 +1,172 @@
+/** Takes a question apart into its thresholds and deadlines and the text around them. */
+import { findPeriods, type Period } from "../facts/periods.ts";
+import { findTimes } from "../facts/times.ts";
+
+const DAY_MS = 86_400_000;
+const DAY_MINUTES = 1_440;
+const NUMBER =
+  /(?<![\w.,:-])-?(\d+)(\.\d+)?(?![\w.,:-]*\d)(k|mn|m|bn|b|tn|t| ?thousand| ?million| ?billion| ?trillion)?(?![\w])/g;
+const SCALES: Readonly<Record<string, number>> = { k: 1e3, t: 1e12, th: 1e3, m: 1e6, b: 1e9, tr: 1e12, tn: 1e12 };
+/** Words that may reverse the order: "fail to reach at least 3" is narrower than "fail to reach at least 4". */
+const REVERSAL =
+  /\b(?:not|no|never|neither|nor|without|unless|except|until|till?|if|given|fail(?:s|ed|ing|ure)?|avoid(?:s|ed|ing)?|miss(?:es|ed|ing)?|stay(?:s|ed|ing)?|remain(?:s|ed|ing)?|keep(?:s|ing)?|survive(?:s|d)?|still|continue[sd]?|last(?:s|ed)?)\b|n't\b/;
+const ABOVE =
+  /(?:\b(?:above|over|exceed(?:s|ing)?|surpass(?:es|ing)?|(?:more|greater|higher) than|at least|minimum of)|[>≥]=?)\s*[$€£]?$/;
+const BELOW = /(?:\b(?:below|under|(?:less|fewer|lower) than|at most|(?:dip|drop|fall|decline)s? to)|[<≤]=?)\s*[$€£]?$/;
+/** Up to two words, such as a unit, stand between a number and "or more". */
+const UNIT = "(?:\\s?(?:%|°[cf]?|[a-z]+)){0,2}";
+const OR_ABOVE = new RegExp(`^(?:\\s?\\+(?!\\s?\\d)|${UNIT}\\s(?:or|and)\\s(?:above|more|higher|greater|over)\\b)`);
+const OR_BELOW = new RegExp(`^${UNIT}\\s(?:or|and)\\s(?:below|less|lower|fewer|under)\\b`);
+/** "Reach" and "hit" can go up or down. */
+const TOUCHES = /\b(?:reach(?:es)?|hits?)\s?(?:\((high|low)\)\s?)?[$€£]?$/;
+const RULES_UP = /\b(?:above|over|higher|greater|exceeds?|at least|more than|high)\b|[≥>]/;
+const RULES_DOWN = /\b(?:below|under|lower|less|falls?|drops?|dips?|at most|low)\b|[≤<]/;
+const MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\b";
+const END = "(?:the )?(?:end of (?:the )?(?:year )?)?";
+/** A date after one of these words is a deadline. */
+const BY = new RegExp(`\\b(?:by|before|prior to) ${END}(?:\\d|q[1-4]\\b|${MONTH}|year\\b|year-end)`, "g");
+/** "By June" means before June to some and by the end of June to others. */
+const VAGUE = new RegExp(`\\bby (?:${MONTH}(?!\\.? ?\\d{1,2}(?!\\d))|q[1-4]\\b|20\\d{2}(?![-\\d]))`);
+/** The question is about a state at the date: it does not imply the same state at a later date. */
+const STATE =
+  /(?<!\bthere )\b(?:(?:be|is|are) (?:the|in|at|above|below|over|under|between|worth|more|less|an?)|have the)\b/;
+/** A date without a year is that of the market's close only if it is this close to it. */
+const DAYS_BEFORE_CLOSE_MAX = 45;
+const DAYS_AFTER_CLOSE_MAX = 7;
+
+const TEXT_LENGTH_MAX = 1_000;
+/** "Above 2050" and "$2000" name no year. A leading zero keeps them from being read as one. */
+const QUANTITY_LIKE_YEAR =
+  /((?:\b(?:above|over|below|under|than|least|most|exceeds?|reach|hits?|dips? to|drops? to|falls? to) |[<>≤≥]=? ?)[$€£]?|[$€£] ?)(?=20\d{2}(?!\d))/g;
+
+/** A number or a date in a question. */
+export interface Slot {
+  readonly value: number;
+  /** Whether a smaller or a larger value makes the question wider; null if the text does not say. */
+  readonly wider: "smaller" | "larger" | null;
+}
+
+export interface ParsedQuestion {
+  /** The text in lower case and singular, with its numbers, dates and times replaced by their kind. */
+  readonly skeleton: string;
+  readonly slots: readonly Slot[];
+}
+
+export interface QuestionContext {
+  /** When the market closes, Unix milliseconds; null if unknown. It decides the year of a date without one. */
+  readonly closeAt: number | null;
+  /** Decides whether "reach" means up or down. */
+  readonly rules: string | null;
+}
+
+/** Returns the text without numbers, dates, times, case, plurals and punctuation. */
+export function skeletonOf(text: string, closeAt: number | null): string {
+  return simplify(readDates(normalise(text), closeAt).rest);
+}
+
+/**
+ * Parses a question. A word that may reverse the order leaves its numbers and dates without direction. Returns null for a
+ * text of more than 1,000 characters.
+ */
+export function parseQuestion(text: string, { closeAt, rules }: QuestionContext): ParsedQuestion | null {
+  if (text.length > TEXT_LENGTH_MAX) return null;
+  const normalised = normalise(text);
+  const isReversed = REVERSAL.test(normalised);
+  const { rest, slots: dates, kinds } = readDates(normalised, closeAt);
+  const numbers = [...rest.matchAll(NUMBER)].map((match): Slot => {
+    const before = rest.slice(0, match.index);
+    const after = rest.slice(match.index + match[0].length);
+    return { value: numberOf(match), wider: widerOf(before, after, rules) };
+  });
+  const slots = [...dates, ...numbers];
+  return {
+    skeleton: `${simplify(rest)} ${kinds}`,
+    slots: isReversed ? slots.map(({ value }) => ({ value, wider: null })) : slots,
+  };
+}
+
+function normalise(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[’‘´`]/g, "'")
+    .replace(/[‐‑–—−]/g, "-")
+    .replace(/(?<![\w.,])\d{1,3}(?:,\d{3})+(?!\d)/g, (number) => `0${number.replaceAll(",", "")}`)
+    .replace(QUANTITY_LIKE_YEAR, (lead) => `${lead}0`)
+    .replace(/(?<=\d)\s*(?:%|percent\b|per cent\b)/g, "%")
+    .replace(/\b(?:basis points?|bp)\b/g, "bps")
+    .replace(/\bno (?:higher|more|greater) than\b/g, "at most")
+    .replace(/\bno (?:lower|less|fewer) than\b/g, "at least")
+    .replace(/([$€£<>≤≥])\s+(?=-?\d)/g, "$1")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** Removes punctuation and plurals: "2 cuts" and "1 cut" differ only in their numbers. */
+function simplify(text: string): string {
+  return text
+    .replace(NUMBER, "#")
+    .replace(/\b([a-z]{2,}[^s\W\d])s\b/g, "$1")
+    .replace(/[?!.,;:"'()[\]]|(?<=\s)-(?=\s)/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** Takes dates and times out of a text. `kinds` describes them in words, so that only equal kinds are compared. */
+function readDates(text: string, closeAt: number | null): { rest: string; slots: Slot[]; kinds: string } {
+  const timed = findTimes(text, closeAt);
+  const dated = findPeriods(timed.rest, closeAt);
+  const open = dated.periods.filter(isOpen);
+  const isDeadline =
+    open.length === 1 &&
+    [...timed.rest.matchAll(BY)].length === 1 &&
+    !STATE.test(timed.rest) &&
+    (isNear(open[0], closeAt) || findPeriods(timed.rest, null).periods.length === dated.periods.length);
+  const hasTime = timed.times.length === 1 && open.length === 1;
+  const slots = dated.periods.flatMap((period): Slot[] => {
+    const minutes = isOpen(period) && hasTime ? (timed.times[0]?.minutes ?? 0) : 0;
+    const last: Slot = {
+      value: period.to * DAY_MINUTES + minutes,
+      wider: isDeadline && isOpen(period) ? "larger" : null,
+    };
+    return period.from === null ? [last] : [last, { value: period.from, wider: null }];
+  });
+  if (!hasTime) for (const { minutes } of timed.times) slots.push({ value: minutes, wider: null });
+  const kinds = [
+    ...dated.periods.map((period) => (isOpen(period) ? "until" : period.kind)),
+    ...timed.times.map(({ hasZone }) => `time${hasZone ? " utc" : ""}`),
+    ...(VAGUE.test(timed.rest) ? ["vague"] : []),
+  ];
+  return { rest: dated.rest, slots, kinds: kinds.join(", ") };
+}
+
+const isOpen = ({ from, kind }: Period): boolean => kind === "deadline" && from === null;
+
+function isNear(period: Period | undefined, closeAt: number | null): boolean {
+  if (period === undefined || closeAt === null) return false;
+  const days = closeAt / DAY_MS - period.to;
+  return days > -DAYS_AFTER_CLOSE_MAX && days < DAYS_BEFORE_CLOSE_MAX;
+}
+
+function numberOf([text, integer = "", fraction = "", suffix = ""]: RegExpMatchArray): number {
+  const name = suffix.trim();
+  const scale = SCALES[name] ?? SCALES[name.slice(0, 2)] ?? SCALES[name.slice(0, 1)] ?? 1;
+  return (text.startsWith("-") ? -1 : 1) * Number(`${integer}${fraction}`) * scale;
+}
+
+function widerOf(before: string, after: string, rules: string | null): Slot["wider"] {
+  const touch = TOUCHES.exec(before);
+  const direction = touch === null ? null : (touch[1] ?? directionOf(rules));
+  const isAbove = ABOVE.test(before) || OR_ABOVE.test(after) || direction === "high";
+  const isBelow = BELOW.test(before) || OR_BELOW.test(after) || direction === "low";
+  if (isAbove === isBelow) return null;
+  return isAbove ? "smaller" : "larger";
+}
+
+/** Returns the only direction that the rules name; null if they name none or both. */
+function directionOf(rules: string | null): "high" | "low" | null {
+  const text = rules?.toLowerCase() ?? "";
+  const [isUp, isDown] = [RULES_UP.test(text), RULES_DOWN.test(text)];
+  if (isUp === isDown) return null;
+  return isUp ? "high" : "low";
+}
