@@ -18,7 +18,7 @@ import {
   type PortfolioService,
   portfolioRoutes,
 } from "./capabilities/portfolios/index.ts";
-import { signalRoutes } from "./capabilities/signals/index.ts";
+import { bestSignalRoutes, createBestSignals, SHADOW_SIZING, signalRoutes } from "./capabilities/signals/index.ts";
 import type { VenueId } from "./domain/market.ts";
 import type { VenueIds } from "./http/schema-types.ts";
 import type { Ingest } from "./ingest/index.ts";
@@ -54,8 +54,8 @@ export function registerSignalRoutes(
     readonly board: MarketBoard;
     readonly ingest: Pick<Ingest, "books">;
     readonly matching: Pick<Matching, "pairsOf">;
-    readonly analyses: Pick<Analyses, "probabilityOf">;
-    readonly trading: Pick<Trading, "signals">;
+    readonly analyses: Pick<Analyses, "probabilityOf" | "estimateOf">;
+    readonly trading: Pick<Trading, "signals" | "isPlayMoney">;
     readonly correlation: Pick<CorrelationService, "correlatePairs">;
     readonly markets: Pick<MarketsService, "getMarket">;
     readonly venues: VenueIds;
@@ -74,6 +74,18 @@ export function registerSignalRoutes(
     ...{ service: trading.signals, venues, findTiedMarkets: tiedMarkets.findTiedMarkets },
     probabilityOf: (market) => analyses.probabilityOf(market) ?? market.yesPrice,
   });
+  const findBest = createBestSignals(
+    {
+      board,
+      venues: venues.trading,
+      estimateOf: analyses.estimateOf,
+      trackedBookOf: (market) => ingest.books.tracked(market),
+      isPlayMoney: trading.isPlayMoney,
+      clock: ports.clock,
+    },
+    SHADOW_SIZING,
+  );
+  bestSignalRoutes(http, { venues, findBest });
   const service = createPortfolioSignalsService({
     ...{ board, workers, pairsOf, correlatePairs, signals: trading.signals, getMarket: markets.getMarket },
     tiedMarkets,

@@ -1,5 +1,5 @@
 import { type AppPorts, tradingVenuesOf } from "./app-ports.ts";
-import type { MarketBoard } from "./board/index.ts";
+import type { BoardMarket, MarketBoard } from "./board/index.ts";
 import type { Analyses } from "./capabilities/analyses/index.ts";
 import { createMarketFinder } from "./capabilities/markets/index.ts";
 import type { Matching } from "./capabilities/matching/index.ts";
@@ -33,6 +33,7 @@ export function buildTrading(
   const performance = createShadowPerformance(ports);
   const linker = matching === null ? null : createQuestionLinker({ ...ports, board, matching });
   const playMoney = new Set(venues.filter(({ referenceOnly }) => referenceOnly).map(({ id }) => id));
+  const isPlayMoney = ({ listing }: BoardMarket) => playMoney.has(listing.venue);
   const signals = createSignalsService({
     ...{ board, clock, analyses: analyses.service },
     venues: tradingVenuesOf(ports),
@@ -41,7 +42,7 @@ export function buildTrading(
       fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
     }),
     readBook: (market) => ingest.books.read(market),
-    isPlayMoney: ({ listing }) => playMoney.has(listing.venue),
+    isPlayMoney,
     enterShadowTrade: (entry) => book.enter(entry),
     onSignal: pipeline.onSignal,
   });
@@ -57,6 +58,8 @@ export function buildTrading(
     book,
     performance,
     signals,
+    /** Whether the venue of a market trades with play money. */
+    isPlayMoney,
     /** Names of the jobs whose last run failed, for health and metrics. */
     get failingJobs(): readonly string[] {
       return [book, performance, edgeOrder, linker].flatMap((jobs) => jobs?.failingJobs ?? []);

@@ -48,6 +48,7 @@ const LOWEST_CALLERS: Readonly<Record<string, "anyone" | "account" | "pro accoun
   "POST /v1/correlation": "pro",
   "GET /v1/events/{slug}/correlation": "pro",
   "POST /v1/signals": "pro",
+  "GET /v1/signals/best": "pro",
   "POST /v1/signals/portfolio": "pro",
   "POST /v1/what-if": "pro",
   "POST /v1/events/{slug}/analyze": "free",

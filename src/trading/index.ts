@@ -54,5 +54,5 @@ export {
   sizePosition,
   type Tie,
 } from "./portfolio/index.ts";
-export { decideSignal, findCandidate, offersOf, type SignalInput } from "./signal.ts";
+export { decideSignal, decideTrade, findCandidate, offersOf, type SignalInput, type SizedTrade } from "./signal.ts";
 export { shadedProbability } from "./size-candidate.ts";

@@ -12,7 +12,7 @@ import {
 } from "../engine/index.ts";
 import { takerFee } from "../quant/taker-fee.ts";
 import type { Candidate, Fill, Offer, Side, Signal, SizingOptions } from "./model.ts";
-import { sizeCandidate } from "./size-candidate.ts";
+import { type CandidateSize, sizeCandidate } from "./size-candidate.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -54,6 +54,28 @@ export interface SignalInput {
   readonly book: { readonly at: number; readonly bids: readonly Offer[]; readonly asks: readonly Offer[] } | null;
 }
 
+/** Input of the decision on a trade. */
+export interface TradeInput extends Pick<SignalInput, "now" | "market" | "book"> {
+  readonly analysis: Pick<Analysis, "probability" | "standardError">;
+}
+
+/** A side to buy, and its order. */
+export interface SizedTrade extends CandidateSize {
+  readonly candidate: Candidate;
+  /** Probability of the side minus cost per contract of the order, fee included. */
+  readonly executableEdge: number;
+}
+
+/** Returns the trade that `decideSignal` recommends, or a sentence that says why there is none. */
+export function decideTrade(input: TradeInput, sizing: SizingOptions): SizedTrade | string {
+  const candidate = findObstacle(input) ?? findCandidate(input);
+  if (typeof candidate === "string") return candidate;
+  const sized = sizeCandidate(candidate, sizing);
+  if (typeof sized === "string") return sized;
+  const executableEdge = candidate.probability - sized.fill.costUsd / sized.fill.contracts;
+  return { ...sized, candidate, executableEdge };
+}
+
 /**
  * Decides which side of a market to buy, the highest price to pay, and the size.
  *
@@ -71,13 +93,9 @@ export interface SignalInput {
  * root mean square of the daily move of the log-odds. The time is at least a minute, at most a day, and ends at a known close.
  */
 export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal {
-  const obstacle = findObstacle(input);
-  const candidate = obstacle === null ? findCandidate(input) : obstacle;
-  if (typeof candidate === "string") return declineTrade(input, candidate);
-  const sized = sizeCandidate(candidate, sizing);
-  if (typeof sized === "string") return declineTrade(input, sized);
-  const { fill, sizePct, cappedBy } = sized;
-  const executableEdge = candidate.probability - fill.costUsd / fill.contracts;
+  const trade = decideTrade(input, sizing);
+  if (typeof trade === "string") return declineTrade(input, trade);
+  const { candidate, fill, sizePct, cappedBy, executableEdge } = trade;
   return {
     ...describeInput(input),
     recommendation: candidate.side === "yes" ? "BUY_YES" : "BUY_NO",
@@ -92,7 +110,7 @@ export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal 
 }
 
 /** Returns a sentence that says why the market cannot be traded; null if it can. */
-function findObstacle({ now, market, book }: SignalInput): string | null {
+function findObstacle({ now, market, book }: TradeInput): string | null {
   const { kind, isOpen, takerFee: fee } = market;
   const closeAt = futureOrNull(market.closeAt, now);
   if (kind !== "money") return "The market is not traded with money.";
@@ -110,7 +128,7 @@ function findObstacle({ now, market, book }: SignalInput): string | null {
  *
  * @returns  a candidate with at least one offer
  */
-export function findCandidate({ now, analysis, market, book }: SignalInput): Candidate | string {
+export function findCandidate({ now, analysis, market, book }: TradeInput): Candidate | string {
   const { probability, standardError } = analysis;
   const fee = market.takerFee;
   if (book === null || fee === null) return "The market has no order book, or its taker fee is unknown.";

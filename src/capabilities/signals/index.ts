@@ -1,8 +1,10 @@
 /** Signals: which side of a market to buy, up to which price, how much, and until when. */
+export { bestSignalRoutes } from "./best-routes.ts";
+export { createBestSignals } from "./best-signals.ts";
 export { createEdgeOrder } from "./edge-order.ts";
 export { BOOK_SOURCES, type KnownBook, knownBookOf } from "./known-book.ts";
 export type { Preparation, PreparedSignal, SignalRequest } from "./model.ts";
 export { presentRun } from "./present.ts";
 export { deferCharge, disconnectOf, SIGNAL_ERRORS, SIGNAL_METERING, signalRoutes } from "./routes.ts";
 export { marketChoice, RECOMMENDATIONS, readSizing, sizingChoice, USD_MAX, waitOption } from "./schema.ts";
-export { createSignalsService, type SignalObserver, type SignalsService } from "./service.ts";
+export { createSignalsService, SHADOW_SIZING, type SignalObserver, type SignalsService } from "./service.ts";

@@ -1,4 +1,5 @@
 import type { BoardMarket } from "../../board/index.ts";
+import { yesPrice } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { Offer } from "../../trading/index.ts";
 
@@ -27,4 +28,22 @@ export function knownBookOf(market: BoardMarket, tracked: OrderBook | null, now:
   const toOffers = (price: number | null, size: number | null): Offer[] =>
     price === null || size === null || !(size > 0) ? [] : [{ price, size }];
   return { source: "quote", at: market.updatedAt, bids: toOffers(bid, bidSize), asks: toOffers(ask, askSize) };
+}
+
+/** The market with the best prices of a book; unchanged if the book has no price. */
+export function quoteBook(
+  market: BoardMarket,
+  { bids, asks }: Pick<OrderBook, "bids" | "asks">,
+  now: number,
+): BoardMarket {
+  const [bid, ask] = [bids[0] ?? null, asks[0] ?? null];
+  const quote = {
+    ...market.quote,
+    bid: bid?.price ?? null,
+    bidSize: bid?.size ?? null,
+    ask: ask?.price ?? null,
+    askSize: ask?.size ?? null,
+  };
+  const price = yesPrice(quote);
+  return price === null ? market : { ...market, quote, yesPrice: price, updatedAt: now };
 }

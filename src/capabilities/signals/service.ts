@@ -2,7 +2,6 @@ import type { BoardMarket } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
 import { acceptsOrders, openCloseTime, openResolutionTime } from "../../domain/close-time.ts";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
-import { yesPrice } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { Clock } from "../../ports/clock.ts";
 import {
@@ -17,6 +16,7 @@ import {
 } from "../../trading/index.ts";
 import type { AnalysesService, StoredAnalysis } from "../analyses/index.ts";
 import { type FindMarketPorts, findMarket } from "./find-market.ts";
+import { quoteBook } from "./known-book.ts";
 import {
   KELLY_SHARE_DEFAULT,
   type MarketSignal,
@@ -32,7 +32,7 @@ const WAIT_MS_MAX = 300_000;
 const POLL_MS = 250;
 
 /** Sizes of the shadow book, whatever the callers' bankrolls are. */
-const SHADOW_SIZING: SizingOptions = {
+export const SHADOW_SIZING: SizingOptions = {
   bankrollUsd: REFERENCE_BANKROLL_USD,
   kellyShare: KELLY_SHARE_DEFAULT,
   positionMax: POSITION_MAX_DEFAULT,
@@ -188,20 +188,6 @@ function assertTradable({ listing, updatedAt }: BoardMarket, now: number): void 
       ctx: { error: {} },
     },
   ]);
-}
-
-/** The market with the best prices of a book; unchanged if the book has no price. */
-function quoteBook(market: BoardMarket, { bids, asks }: OrderBook, now: number): BoardMarket {
-  const [bid, ask] = [bids[0] ?? null, asks[0] ?? null];
-  const quote = {
-    ...market.quote,
-    bid: bid?.price ?? null,
-    bidSize: bid?.size ?? null,
-    ask: ask?.price ?? null,
-    askSize: ask?.size ?? null,
-  };
-  const price = yesPrice(quote);
-  return price === null ? market : { ...market, quote, yesPrice: price, updatedAt: now };
 }
 
 function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boolean): SignalInput {
