@@ -136,7 +136,8 @@ export function registerMarketRoutes(
     demoKey: ports.demoKey ?? null,
     upgradeUrl: ports.account.upgradeUrl ?? null,
     acceptsPayments: ports.payments !== undefined,
-    readAnalysis: (market) => readUsableAnalysis(analyses, market),
+    // The page says that an analysis has expired, and does not show its estimate.
+    readAnalysis: ({ listing }) => analyses.service.current(listing.venue, listing.marketId),
     readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),
     readPerformance: async () => (await trading.performance.read()).report,
   });

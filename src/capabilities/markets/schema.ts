@@ -212,14 +212,14 @@ const sentimentSchema = (market: ReturnType<typeof marketSchema>) =>
   Type.Object(
     {
       fear_greed_index: nullableNumber(
-        "Share of volume-weighted price movement in the last 24 hours that was upward, from 0 to 100.",
+        "Share of volume-weighted price movement in the last 24 hours that was upward, from 0 to 100. Null until the prices of 24 hours ago are known for half of the markets.",
       ),
-      market_regime: oneOf(["risk_on", "risk_off", "neutral"]),
+      market_regime: nullableOneOf(["risk_on", "risk_off", "neutral"], "Null if `fear_greed_index` is null."),
       volume_trend: nullableOneOf(["rising", "falling", "stable"]),
       spread_trend: nullableOneOf(["widening", "tightening", "stable"]),
       active_market_count: Type.Integer({ minimum: 0 }),
       dominant_category: nullableString("Category with the highest 24-hour volume."),
-      top_movers: Type.Array(market),
+      top_movers: Type.Array(market, { description: "Empty until the history is loaded." }),
       generated_at: timestamp("Time at which this response was generated."),
     },
     { [SCHEMA_NAME]: "Sentiment" },

@@ -47,12 +47,12 @@ test("the regime is `risk_on` from 60, `risk_off` up to 40 and `neutral` in betw
   assert.deepEqual(computeRegime(0, 1), [0, "risk_off"]);
 });
 
-test("if no price change is known, the index is null and the regime is `neutral`", () => {
+test("if no price has changed, the index and the regime are null", () => {
   const result = computeSampleSentiment({
     unmoved: { ...partsWithVolume(9), priceDayAgo: 0.41 },
     unknown: partsWithVolume(5),
   });
-  assert.deepEqual([result.fearGreedIndex, result.marketRegime, result.topMovers.length], [null, "neutral", 0]);
+  assert.deepEqual([result.fearGreedIndex, result.marketRegime, result.topMovers.length], [null, null, 0]);
 });
 
 test("a market with an unknown volume has no weight in the index but can be a top mover", () => {
@@ -99,7 +99,7 @@ test("the top movers are the ten largest price changes in either direction; equa
 test("a trend requires a difference of more than 10% from yesterday", () => {
   const computeTrends = (currentValue: number | null, previousValue: number | null) => {
     const result = computeSampleSentiment(
-      {},
+      { m: { priceDayAgo: 0.4 } },
       { volumeUsd: currentValue, volumeBeforeUsd: previousValue, spread: currentValue, spreadBefore: previousValue },
     );
     return [result.volumeTrend, result.spreadTrend];
@@ -111,4 +111,19 @@ test("a trend requires a difference of more than 10% from yesterday", () => {
   assert.deepEqual(computeTrends(null, 100), [null, null]);
   assert.deepEqual(computeTrends(5, null), [null, null]);
   assert.deepEqual(computeTrends(5, 0), [null, null]);
+});
+
+test("until the prices of 24 hours ago are known for half of the markets, everything that needs history is null or empty", () => {
+  const trend: MarketWideTrend = { volumeUsd: 9, volumeBeforeUsd: 1, spread: 9, spreadBefore: 1 };
+  const known = { ...partsWithVolume(9), priceDayAgo: 0.31 };
+  const few = computeSampleSentiment({ a: known, b: partsWithVolume(5), c: partsWithVolume(5) }, trend);
+  assert.deepEqual(
+    [few.fearGreedIndex, few.marketRegime, few.volumeTrend, few.spreadTrend, few.topMovers, few.activeMarketCount],
+    [null, null, null, null, [], 3],
+  );
+  const half = computeSampleSentiment({ a: known, b: partsWithVolume(5) }, trend);
+  assert.deepEqual(
+    [half.fearGreedIndex, half.marketRegime, half.volumeTrend, half.spreadTrend, half.topMovers.length],
+    [100, "risk_on", "rising", "widening", 1],
+  );
 });

@@ -47,12 +47,27 @@ test("a market page shows estimate, interval and one bar per factor, with texts 
   assert.ok(!text.includes("<script>alert(1)"));
 });
 
-test("without an analysis, or if it cannot be read, the page has no estimate", async () => {
-  for (const readAnalysis of [async () => null, () => Promise.reject(new Error("the store is unavailable"))]) {
+test("without an estimate, the page says why, and how to request one if that is possible", async () => {
+  const expired = async () => unmoved(createStored([]), "expired");
+  const failing = () => Promise.reject(new Error("the store is unavailable"));
+  const noPrice = { quote: { bid: null, ask: null, lastPrice: null } };
+  const cases = [
+    [async () => null, {}, /Nobody has analysed this market yet/, true],
+    [expired, {}, /The last analysis, of Nov 21, 2026, 00:00:00 UTC, has expired/, true],
+    [failing, {}, /The estimate is not available at the moment/, false],
+    [async () => null, { listing: { status: "closed" } }, /Trading has ended/, false],
+    [async () => null, noPrice, /The market has no price at present/, false],
+  ] as const;
+  for (const [readAnalysis, parts, reason, canAnalyse] of cases) {
     const { board, visit } = await openWebsite({ readAnalysis });
-    board.apply(sampleMarket("m"), SAMPLE_AT);
+    board.apply(sampleMarket("m", parts), SAMPLE_AT);
     const { statusCode, body: text } = await visit("/markets/alpha/m");
     assert.equal(statusCode, 200);
-    assert.ok(!text.includes("Our estimate"));
+    assert.match(text, reason);
+    assert.equal(
+      text.includes("curl -X POST &quot;http://127.0.0.1:8787/v1/markets/alpha/m/analyze&quot;"),
+      canAnalyse,
+    );
+    assert.ok(!text.includes("80% interval"));
   }
 });

@@ -1,4 +1,5 @@
 import { priceChange24h } from "../../board/index.ts";
+import { categoryOf } from "../../domain/category.ts";
 import { openCloseTime, openExpectedTime } from "../../domain/close-time.ts";
 import type { Outcome } from "../../domain/market.ts";
 import { fromMicros, toMicros } from "../../domain/price.ts";
@@ -17,10 +18,12 @@ import {
   TITLE_LENGTH_MAX,
 } from "./market-table.ts";
 import { renderPriceChart } from "./price-chart.ts";
-import { CATEGORY_LENGTH_MAX, PERIODS, type Period } from "./schema.ts";
+import { PERIODS, type Period } from "./schema.ts";
 import { WEBSITE_STYLES } from "./styles.ts";
 
 const RULES_LENGTH_MAX = 5_000;
+const HOUR_MS = 3_600_000;
+const PERIOD_MS: Readonly<Record<Period, number>> = { "48h": 48 * HOUR_MS, "7d": 168 * HOUR_MS, "30d": 720 * HOUR_MS };
 const PERIOD_NAMES: Readonly<Record<Period, string>> = { "48h": "48 hours", "7d": "7 days", "30d": "30 days" };
 
 export interface MarketView extends ListedMarket {
@@ -29,8 +32,8 @@ export interface MarketView extends ListedMarket {
   readonly period: Period;
   /** Null if the history is not available at present. */
   readonly history: HistoryReading | null;
-  /** The latest analysis; null if there is none, or it cannot be read. */
-  readonly analysis: CurrentAnalysis | null;
+  /** The latest analysis; null if there is none, "unavailable" if it cannot be read. */
+  readonly analysis: CurrentAnalysis | "unavailable" | null;
   /** Other markets of the same event, the most traded first. */
   readonly related: readonly ListedMarket[];
 }
@@ -59,7 +62,7 @@ ${eventTitle === null || eventTitle === title ? null : html`<p class="faint even
 ${renderHistorySection(view, path)}
 ${renderQuoteSection(view)}
 </div>
-${view.analysis === null ? null : renderEstimate(view.analysis)}
+${renderEstimateSection(view)}
 ${renderRules(market.listing.rules)}
 ${
   view.related.length === 0
@@ -71,6 +74,35 @@ ${renderMarketTable(view.related, "Other markets of this event")}
 }
 ${renderApiSection(view, path)}`,
   };
+}
+
+/** Shows the estimate, or says why there is none and how to ask for one. An expired estimate is not shown. */
+function renderEstimateSection({ analysis, market, origin, demoKey }: MarketView): Html {
+  const isShown = analysis !== null && analysis !== "unavailable" && analysis.freshness !== "expired";
+  if (isShown) return renderEstimate(analysis);
+  const canAnalyse = market.listing.status === "active" && market.yesPrice !== null;
+  const url = `${origin}/v1${buildMarketPath(market)}/analyze`;
+  return html`<section class="estimate" aria-labelledby="estimate-title">
+<h2 id="estimate-title">Our estimate</h2>
+<p>${describeMissing(analysis, market)}</p>
+${
+  canAnalyse && analysis !== "unavailable"
+    ? html`<h3>Analyse this market</h3>
+${renderCode("analyse-request", writeCurl(url, demoKey).replace("curl ", "curl -X POST "))}
+<p class="small faint">${demoKey === null ? html`<a href="/account">Get an API key</a>. ` : null}The estimate appears here when the analysis is complete. <a href="/docs/analyses">How it is computed</a></p>`
+    : null
+}
+</section>`;
+}
+
+function describeMissing(analysis: MarketView["analysis"], { listing, yesPrice }: MarketView["market"]): string {
+  if (analysis === "unavailable")
+    return "The estimate is not available at the moment. Reload this page in a few seconds.";
+  if (listing.status !== "active") return "Trading has ended, so no estimate is made any more.";
+  if (yesPrice === null) return "The market has no price at present. An estimate starts from the price.";
+  if (analysis !== null)
+    return `The last analysis, of ${formatDateTime(analysis.analysedAt)}, has expired: its estimate says nothing about the price of now.`;
+  return "Nobody has analysed this market yet. The service analyses the most traded markets by itself.";
 }
 
 const OUTCOME_TEXTS: Readonly<Record<Outcome["kind"], string>> = {
@@ -95,12 +127,22 @@ function renderOutcome({ market: { listing } }: MarketView): Html | null {
 </section>`;
 }
 
-function renderHistorySection({ history, period }: MarketView, path: string): Html {
-  const chart = history === null ? null : renderPriceChart(history.points, PERIOD_NAMES[period]);
+function renderHistorySection({ history, period, market: { listing } }: MarketView, path: string): Html {
+  const settledAt = listing.outcome === null ? null : listing.resolvedAt;
+  const fromMs = (history?.generatedAt ?? 0) - PERIOD_MS[period];
+  const span = {
+    fromMs,
+    toMs: Math.min(history?.generatedAt ?? 0, settledAt ?? Number.POSITIVE_INFINITY),
+    isSettled: settledAt !== null,
+    name: PERIOD_NAMES[period],
+  };
+  const chart = history === null ? null : renderPriceChart(history.points, span);
   const emptyText =
     history === null
       ? "The price history is not available at the moment. Reload this page in a few seconds."
-      : `No prices are known for the last ${PERIOD_NAMES[period]}.`;
+      : settledAt !== null && settledAt < fromMs
+        ? `The market was settled on ${formatDate(settledAt)}, before the last ${PERIOD_NAMES[period]}.`
+        : `No prices are known for the last ${PERIOD_NAMES[period]}.`;
   return html`<section class="history" aria-labelledby="history-title">
 <div class="section-head"><h2 id="history-title">Price history</h2>
 <nav class="periods small" aria-label="Period">${PERIODS.map((name) => html`<a href="${name === "7d" ? path : `${path}?period=${name}`}"${name === period ? html` aria-current="true"` : null}>${name}</a>`)}</nav></div>
@@ -119,7 +161,7 @@ const STATUS_TEXTS = {
 function renderQuoteSection(view: MarketView): Html {
   const { listing, quote, activity, updatedAt } = view.market;
   const { bid, ask } = quote;
-  const category = listing.category ?? view.event?.listing.category ?? null;
+  const category = categoryOf(listing.category ?? view.event?.listing.category ?? null);
   const spread = bid === null || ask === null ? null : fromMicros(toMicros(ask) - toMicros(bid));
   const status = listing.status === "active" && listing.paused ? "Open, trading paused" : STATUS_TEXTS[listing.status];
   return html`<section class="quote" aria-labelledby="quote-title">
@@ -135,7 +177,7 @@ function renderQuoteSection(view: MarketView): Html {
 <dt>Status</dt><dd>${status}</dd>
 <dt>Closes</dt><dd>${formatDate(openCloseTime(listing, updatedAt))}</dd>
 <dt>Result expected</dt><dd>${formatDate(openExpectedTime(listing, updatedAt))}</dd>
-<dt>Category</dt><dd dir="auto">${category === null ? "–" : shorten(category, CATEGORY_LENGTH_MAX)}</dd>
+<dt>Category</dt><dd>${category ?? "–"}</dd>
 <dt>Price confirmed</dt><dd>${formatDateTime(updatedAt)}</dd>
 </dl>
 ${renderVenueLink(listing.venue, listing.url)}

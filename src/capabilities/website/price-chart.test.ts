@@ -7,7 +7,10 @@ import { renderPriceChart } from "./price-chart.ts";
 const HOUR_MS = 3_600_000;
 const pointsOf = (prices: readonly (number | null)[]) =>
   prices.map((price, index) => samplePoint(SAMPLE_AT + index * HOUR_MS, SAMPLE_AT + (index + 1) * HOUR_MS, price));
-const draw = (prices: readonly (number | null)[]) => String(renderPriceChart(pointsOf(prices), "7 days"));
+const spanOf = (hours: number, isSettled = false) => ({
+  ...{ fromMs: SAMPLE_AT + HOUR_MS, toMs: SAMPLE_AT + hours * HOUR_MS, isSettled, name: "7 days" },
+});
+const draw = (prices: readonly (number | null)[]) => String(renderPriceChart(pointsOf(prices), spanOf(prices.length)));
 const readLine = (svg: string) => /<path class="line" d="([^"]*)"/.exec(svg)?.[1];
 const readPriceLabels = (svg: string) =>
   [...(/<div class="prices"[^>]*>([\s\S]*?)<\/div>/.exec(svg)?.[1] ?? "").matchAll(/>([^<]+)</g)]
@@ -22,8 +25,8 @@ test("the line starts at the left, ends at the right, and its heights are the pr
 
 test("points without a price are skipped, and without any price there is no chart", () => {
   assert.equal(readLine(draw([null, 0.4, 0.6, 0.5])), "M0 200L300 0L600 100H600");
-  assert.equal(renderPriceChart(pointsOf([null]), "7 days"), null);
-  assert.equal(renderPriceChart([], "7 days"), null);
+  assert.equal(renderPriceChart(pointsOf([null]), spanOf(1)), null);
+  assert.equal(renderPriceChart([], spanOf(1)), null);
 });
 
 test("a constant price is drawn between two round prices, also at the ends of the range", () => {
@@ -48,4 +51,23 @@ test("the text alternative names the first, last, lowest and highest price", () 
     draw([0.4, 0.35, 0.6, 0.5]),
     /aria-label="Yes price over 7 days: from 40\.0¢ to 50\.0¢ \(\+10\.0¢\), lowest 35\.0¢, highest 60\.0¢\."/,
   );
+});
+
+test("the axis ends now although the last interval of the history has not ended, and the line ends at the last price", () => {
+  const svg = String(renderPriceChart(pointsOf([0.4, 0.6, 0.5]), { ...spanOf(0), toMs: SAMPLE_AT + 2.5 * HOUR_MS }));
+  assert.equal(readLine(svg), "M0 200L400 0L600 100H600");
+  assert.match(svg, /<span>Nov 21, 01:00<\/span>[\s\S]*<span>Nov 21, 02:30<\/span>\s*<\/div>/);
+  const gap = String(renderPriceChart(pointsOf([0.4, 0.6, null]), spanOf(3)));
+  assert.equal(readLine(gap), "M0 200L300 0H300");
+});
+
+test("the chart stops at the settlement", () => {
+  const svg = String(renderPriceChart(pointsOf([0.4, 0.6, 0.5, 0.99]), spanOf(2, true)));
+  assert.equal(readLine(svg), "M0 200L600 0H600");
+  assert.match(svg, /over 7 days until the settlement on Nov 21, 02:00: from 40\.0¢ to 60\.0¢/);
+});
+
+test("the text says if the first price is later than the beginning of the period", () => {
+  const svg = draw([null, null, 0.4, 0.6]);
+  assert.match(svg, /Yes price since Nov 21, 03:00, before which no price is known: from/);
 });

@@ -12,6 +12,19 @@ const MICROS_MAX = 1_000_000;
 const STEPS_MICROS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000];
 const DAY_MS = 86_400_000;
 
+/** If the first known price is later than this share of the span, the text says so. */
+const PARTIAL_SHARE = 0.05;
+
+/** The time that a chart covers, in Unix milliseconds. */
+export interface ChartSpan {
+  readonly fromMs: number;
+  /** Now, or the time of the settlement. */
+  readonly toMs: number;
+  readonly isSettled: boolean;
+  /** For example "7 days". */
+  readonly name: string;
+}
+
 interface PricePoint {
   readonly at: number;
   readonly micros: number;
@@ -21,30 +34,36 @@ interface PricePoint {
  * Renders the price history as SVG, with its labels as text beside it, because text in a stretched SVG would be
  * unreadable on narrow screens. The caption has the same information in words. Returns null without a known price.
  *
+ * The axis begins at the first known price of the span and ends at the end of the span. The line ends at the last known
+ * price.
+ *
  * @param points  oldest first
- * @param periodName  for example "7 days"
  */
-export function renderPriceChart(points: readonly HistoryPoint[], periodName: string): Html | null {
-  const prices = points.flatMap(({ endAt, yesPrice }): PricePoint[] =>
-    yesPrice === null ? [] : [{ at: endAt, micros: toMicros(yesPrice) }],
+export function renderPriceChart(points: readonly HistoryPoint[], span: ChartSpan): Html | null {
+  const prices = points.flatMap(({ startAt, endAt, yesPrice }): PricePoint[] =>
+    // The last interval of a history may end in the future.
+    yesPrice === null || startAt >= span.toMs || endAt < span.fromMs
+      ? []
+      : [{ at: Math.min(endAt, span.toMs), micros: toMicros(yesPrice) }],
   );
   const [first, last] = [prices[0], prices.at(-1)];
   if (first === undefined || last === undefined) return null;
+  const isPartial = first.at - span.fromMs > PARTIAL_SHARE * (span.toMs - span.fromMs);
+  const until = span.isSettled ? ` until the settlement on ${formatMinute(span.toMs)}` : "";
+  const covered = isPartial ? `since ${formatMinute(first.at)}, before which no price is known` : `over ${span.name}`;
   const values = prices.map(({ micros }) => micros);
   const [lowest, highest] = [Math.min(...values), Math.max(...values)];
   const scale = chooseScale(lowest, highest);
-  const labelTime = last.at - first.at > 3 * DAY_MS ? formatDay : formatMinute;
-  const times = Array.from(
-    { length: TIME_LABELS },
-    (_, index) => first.at + ((last.at - first.at) * index) / (TIME_LABELS - 1),
-  );
+  const duration = span.toMs - first.at;
+  const labelTime = duration > 3 * DAY_MS ? formatDay : formatMinute;
+  const times = Array.from({ length: TIME_LABELS }, (_, index) => first.at + (duration * index) / (TIME_LABELS - 1));
   const price = (micros: number) => formatPrice(fromMicros(micros));
-  const summary = `Yes price over ${periodName}: from ${price(first.micros)} to ${price(last.micros)} (${formatChange(fromMicros(last.micros - first.micros))}), lowest ${price(lowest)}, highest ${price(highest)}.`;
+  const summary = `Yes price ${covered}${until}: from ${price(first.micros)} to ${price(last.micros)} (${formatChange(fromMicros(last.micros - first.micros))}), lowest ${price(lowest)}, highest ${price(highest)}.`;
   return html`<figure class="chart">
 <div class="plot">
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${summary}">
 <path class="grid" d="${drawGrid(scale)}" vector-effect="non-scaling-stroke"/>
-${renderLine(prices, scale)}
+${renderLine(prices, scale, span.toMs)}
 </svg>
 <div class="prices" aria-hidden="true">${scale.lines.toReversed().map((micros) => html`<span>${price(micros)}</span>`)}</div>
 </div>
@@ -83,13 +102,14 @@ const drawY = (micros: number, { low, high }: Scale): number =>
 
 const drawGrid = (scale: Scale): string => scale.lines.map((micros) => `M0 ${drawY(micros, scale)}H${WIDTH}`).join("");
 
-function renderLine(prices: readonly PricePoint[], scale: Scale): Html {
+function renderLine(prices: readonly PricePoint[], scale: Scale, endAt: number): Html {
   const startAt = prices[0]?.at ?? 0;
-  const duration = (prices.at(-1)?.at ?? 0) - startAt;
+  const duration = endAt - startAt;
   const drawX = (at: number) => (duration === 0 ? 0 : round(((at - startAt) / duration) * WIDTH));
   const corners = prices.map(({ at, micros }) => `${drawX(at)} ${drawY(micros, scale)}`);
-  // The price of a single point is drawn over the whole width.
-  const line = `M${corners.join("L")}H${WIDTH}`;
+  // A single price at the end of the span is drawn over the whole width.
+  const endX = duration === 0 ? WIDTH : drawX(prices.at(-1)?.at ?? endAt);
+  const line = `M${corners.join("L")}H${endX}`;
   return html`<path class="area" d="${line}V${HEIGHT}H0Z"/>
 <path class="line" d="${line}" vector-effect="non-scaling-stroke"/>`;
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
+import { CATEGORIES } from "../../domain/category.ts";
 import { AppError, InvalidRequestError, rateLimited, VenueError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
@@ -58,11 +59,6 @@ const HISTORY_WAIT_MS = 1_500;
 const MARKET_PAGES_PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
 
-/** The form offers the categories of this many most traded markets, because reading all markets would take too long. */
-const CATEGORY_SAMPLE_SIZE = 500;
-const CATEGORIES_MAX = 30;
-const CATEGORIES_CACHE_MS = 60_000;
-
 export interface WebsiteOptions {
   readonly service: MarketsService;
   readonly board: MarketBoard;
@@ -102,7 +98,6 @@ export function websiteRoutes(app: FastifyInstance, options: WebsiteOptions): vo
 
 function createReaders({ board, clock, service }: WebsiteOptions) {
   const visits = new SlidingLog({ windowMs: MINUTE_MS });
-  let categories: { readonly readAt: number; readonly names: readonly string[] } | null = null;
   const withEvent = (market: BoardMarket): ListedMarket => {
     const { venue, eventId } = market.listing;
     return { market, event: eventId === null ? null : board.findEvent(eventSlug(venue, eventId)) };
@@ -118,16 +113,6 @@ function createReaders({ board, clock, service }: WebsiteOptions) {
         const { isAllowed, waitMs } = visits.take(block, factor * MARKET_PAGES_PER_MINUTE, clock.monotonic());
         if (!isAllowed) throw rateLimited("Too many pages", waitMs);
       }
-    },
-    readCategories(): readonly string[] {
-      const now = clock.monotonic();
-      if (categories === null || now - categories.readAt > CATEGORIES_CACHE_MS) {
-        const names = listMostTraded(CATEGORY_SAMPLE_SIZE).flatMap(
-          ({ market, event }) => market.listing.category ?? event?.listing.category ?? [],
-        );
-        categories = { readAt: now, names: [...new Set(names)].slice(0, CATEGORIES_MAX).sort() };
-      }
-      return categories.names;
     },
   };
 }
@@ -180,7 +165,7 @@ function defineMarketsRoute(app: FastifyInstance, website: Website): void {
     };
     const errors = Object.fromEntries(error.errors.map(({ loc }) => [loc.at(-1), FIELD_ERRORS[String(loc.at(-1))]]));
     return createMarketsPage({
-      ...{ filters, errors, venues, categories: website.readCategories() },
+      ...{ filters, errors, venues, categories: CATEGORIES },
       ...{ markets: [], isContinued: false, next: null, isStarting: false },
     });
   };
@@ -192,7 +177,7 @@ function defineMarketsRoute(app: FastifyInstance, website: Website): void {
     handler({ query, request, reply }) {
       website.takeVisit(request);
       const { q = "", venue = "", category = "", sort = "volume_24h", cursor } = query;
-      const filters = { q: q.trim(), venue, category, sort: sort as MarketSort };
+      const filters = { q: q.trim(), venue, category: toOffered(category), sort: sort as MarketSort };
       const listing: ListingKey = { ...filters, category: category.toLowerCase() };
       const { markets, next } = service.listMarkets(
         {
@@ -204,7 +189,7 @@ function defineMarketsRoute(app: FastifyInstance, website: Website): void {
         cursor === undefined ? null : toPosition(decodeCursor(cursor, listing)),
       );
       const page = createMarketsPage({
-        ...{ filters, errors: {}, venues, categories: website.readCategories() },
+        ...{ filters, errors: {}, venues, categories: CATEGORIES },
         markets: markets.map(website.withEvent),
         isContinued: cursor !== undefined,
         next: next === null ? null : encodeCursor(next, listing),
@@ -214,6 +199,10 @@ function defineMarketsRoute(app: FastifyInstance, website: Website): void {
     },
   });
 }
+
+/** Returns one of our categories as the form offers it, whatever its case, and a category of a venue as it is. */
+const toOffered = (category: string): string =>
+  CATEGORIES.find((name) => name.toLowerCase() === category.trim().toLowerCase()) ?? category;
 
 /** Market lists have only numeric sort values, so a string becomes null. */
 const toPosition = ({ value, id }: { readonly value: number | string | null; readonly id: string }) => ({
@@ -257,7 +246,7 @@ function defineMarketRoute(app: FastifyInstance, website: Website): void {
         ...resolveExampleSite(request, website),
         history: await readHistory(website, market, period),
         // The page is useful without it, for example while the store is unavailable.
-        analysis: await website.readAnalysis(market).catch(() => null),
+        analysis: await website.readAnalysis(market).catch(() => "unavailable" as const),
         related: event === null ? [] : listRelated(website, market, event.slug),
       });
       return sendPublicPage(reply, page);
