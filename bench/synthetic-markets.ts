@@ -236,7 +236,11 @@ function createSnapshot(
       closeAt,
       expectedResolutionAt: random.integer(12) === 0 ? null : closeAt + HOUR_MS,
       resolvedAt: status === "finalized" ? now - random.integer(20) * DAY_MS : null,
-      tickSize: 0.01,
+      priceRanges: [{ from: 0, to: 1, step: 0.01 }],
+      minOrderContracts: 1,
+      contractStep: 1,
+      takerDelayMs: null,
+      protocolVersion: null,
       takerFee: isOnChain ? { kind: "none" } : { kind: "quadratic", rate: 0.07, exponent: 1 },
       venueKeys: isOnChain
         ? { yes: randomDigits(random, 77), no: randomDigits(random, 77) }

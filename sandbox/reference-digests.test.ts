@@ -60,9 +60,9 @@ const digestKalshiPages = (world: World, at: number) =>
  * Reference digests. Update them only in a change that intends to change the simulated data, never in an optimisation.
  */
 const REFERENCE_DIGESTS = [
-  { speed: 1, hours: 0, polymarket: "23f0d7e7efe36966", kalshi: "94bd2eb0e70f48b8" },
-  { speed: 60, hours: 5, polymarket: "f4f64e701047db49", kalshi: "1c47944723c6236b" },
-  { speed: 60, hours: 31, polymarket: "a11fa4407479d427", kalshi: "0325699bd4140d33" },
+  { speed: 1, hours: 0, polymarket: "9ee3c3dc2ca06587", kalshi: "33f9d2509261e643" },
+  { speed: 60, hours: 5, polymarket: "ea575e199cb30a00", kalshi: "a477e20a15e0450a" },
+  { speed: 60, hours: 31, polymarket: "09af5946ec9d366c", kalshi: "aae87380369385be" },
 ] as const;
 
 for (const { speed, hours, polymarket, kalshi } of REFERENCE_DIGESTS) {

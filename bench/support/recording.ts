@@ -44,7 +44,11 @@ export function createListing(
     closeAt: null,
     expectedResolutionAt: null,
     resolvedAt: null,
-    tickSize: null,
+    priceRanges: null,
+    minOrderContracts: null,
+    contractStep: null,
+    takerDelayMs: null,
+    protocolVersion: null,
     takerFee: null,
   };
 }

@@ -51,7 +51,8 @@ function* marketFacts(world: SimulatedWorld, market: ListedMarket, at: number): 
       paused: phase === "paused",
       outcome: outcome?.kind === "void" ? { kind: "void", value: null } : outcome,
       ...{ rules: market.rules, openAt: market.openAt, closeAt: market.closeAt },
-      ...{ expectedResolutionAt: market.determineAt, resolvedAt: null, tickSize: market.tick },
+      ...{ expectedResolutionAt: market.determineAt, resolvedAt: null, priceRanges: market.bands },
+      ...{ minOrderContracts: null, contractStep: null, takerDelayMs: null, protocolVersion: null },
       ...{ takerFee: venueOf(venue).fee, venueKeys: {} },
     },
   };

@@ -10,7 +10,19 @@ const snapshotOf = (marketId: string, outcome: object | null, resolvedAt: number
   listing: {
     ...{ venue: "v", marketId, title: `Will ${marketId} happen?`, eventId: "E", outcomeLabel: null, url: null },
     ...{ category: "Sports", rules: null, openAt: null, closeAt: RESOLVED_AT, expectedResolutionAt: null },
-    ...{ resolvedAt, tickSize: null, status: "finalized", paused: false, outcome, takerFee: null, venueKeys: {} },
+    ...{
+      resolvedAt,
+      priceRanges: null,
+      minOrderContracts: null,
+      contractStep: null,
+      takerDelayMs: null,
+      protocolVersion: null,
+      status: "finalized",
+      paused: false,
+      outcome,
+      takerFee: null,
+      venueKeys: {},
+    },
   },
   quote: {
     ...{ bid: null, ask: null, bidSize: null, askSize: null, lastPrice: null, indicativePrice: null, eventAt: null },

@@ -1,8 +1,9 @@
+import { evenBands } from "../world/price-bands.ts";
 import { isListed, type ListedEvent, type ListedMarket, type SandboxVenue } from "../world/types.ts";
 import { type EventFact, type MarketFact, type MarketRecord, partitionPoint } from "./market-record.ts";
 
-/** Tick size of markets without a recorded tick size. The venue protocols do not publish it. */
-const DEFAULT_TICK_SIZE = 0.001;
+/** Prices of markets without recorded price ranges. The venue protocols do not publish them. */
+const DEFAULT_BANDS = evenBands(0.001);
 
 /** The recorded events of one venue by event id, and its market records by market id. Times are on the wall clock. */
 export interface VenueFacts {
@@ -128,6 +129,7 @@ function closeTimeOf({ firstFact }: MarketRecord): number {
 function listMarket(event: ListedEvent, position: number, record: MarketRecord, index: number): ListedMarket {
   const { firstFact, listedAt, statuses } = record;
   const isResolved = ({ phase }: { readonly phase: string }) => phase === "determined" || phase === "finalized";
+  const bands = firstFact.priceRanges ?? DEFAULT_BANDS;
   const lastUnfinalized = statuses.findLastIndex(({ phase }) => phase !== "finalized");
   return {
     venue: event.venue,
@@ -140,7 +142,8 @@ function listMarket(event: ListedEvent, position: number, record: MarketRecord, 
     resolutionSource: "",
     strike: null,
     mechanism: mechanismOf(event.venue, record),
-    tick: firstFact.tickSize ?? DEFAULT_TICK_SIZE,
+    bands,
+    tick: Math.min(...bands.map(({ step }) => step)),
     openAt: openTimeOf(record),
     closeAt: closeTimeOf(record),
     determineAt: statuses.find(isResolved)?.at ?? Number.POSITIVE_INFINITY,
@@ -154,7 +157,9 @@ function listMarket(event: ListedEvent, position: number, record: MarketRecord, 
       listedAt,
       openAt: firstFact.openAt,
       expectedResolutionAt: firstFact.expectedResolutionAt,
-      tickSize: firstFact.tickSize,
+      priceBands: firstFact.priceRanges,
+      minOrderContracts: firstFact.minOrderContracts,
+      takerDelayMs: firstFact.takerDelayMs,
       takerFee: firstFact.takerFee,
     },
   };

@@ -1,7 +1,8 @@
+import { evenBands, TAPERED_BANDS } from "./price-bands.ts";
 import { uniform } from "./random.ts";
 import type { EventDefinition, TrapKind } from "./templates/index.ts";
 import { deadlineOf, decisionTimeOf, type OutcomeProcess, type ResolutionCriterion } from "./truth.ts";
-import { type ListedEvent, type ListedMarket, SANDBOX_VENUES, type SandboxVenue } from "./types.ts";
+import { type ListedEvent, type ListedMarket, type PriceBand, SANDBOX_VENUES, type SandboxVenue } from "./types.ts";
 
 const MINUTE_MS = 60_000;
 const MARKETS_PER_EVENT_MAX = 64;
@@ -80,7 +81,7 @@ export function listOnVenue(
   const { length: count } = definition.markets;
   const isAmm =
     venue === "manifold" || (venue === "limitless" && count === 1 && uniform(seed, number, Draw.amm) < 0.15);
-  const hasFineTick = venue === "limitless" || (venue === "polymarket" && uniform(seed, number, Draw.tick) < 0.3);
+  const bands = bandsOf(venue, uniform(seed, number, Draw.tick));
   const isRound = definition.frequency === "fifteen_min";
   const isDisputed = !isRound && uniform(seed, index, Draw.disputed) < 0.06;
   const delay = uniform(seed, index, Draw.delay);
@@ -105,7 +106,8 @@ export function listOnVenue(
       resolutionSource: definition.source,
       strike: market.strike,
       mechanism: isAmm ? "amm" : "clob",
-      tick: hasFineTick ? 0.001 : 0.01,
+      bands,
+      tick: Math.min(...bands.map(({ step }) => step)),
       openAt,
       closeAt: marketCloseAt,
       determineAt,
@@ -121,4 +123,13 @@ export function listOnVenue(
     markets.push(listedMarket);
   }
   return event;
+}
+
+/** Returns the price grid of an event's markets at a venue, selected by a number in [0, 1). */
+function bandsOf(venue: SandboxVenue, draw: number): readonly PriceBand[] {
+  if (venue === "limitless") return evenBands(0.001);
+  if (venue === "kalshi") return draw < 0.3 ? TAPERED_BANDS : evenBands(0.01);
+  if (venue === "manifold" || draw >= 0.3) return evenBands(0.01);
+  if (draw < 0.2) return evenBands(0.001);
+  return evenBands(draw < 0.25 ? 0.0025 : 0.005);
 }

@@ -1,11 +1,14 @@
 import type { ActivityClock } from "./activity-clock.ts";
 import type { GroundTruth } from "./list-event.ts";
+import { snapToBands } from "./price-bands.ts";
 import { extendHash, gaussianFromHash, hashKeys, logit, sigmoid, uniform, uniformFromHash } from "./random.ts";
 import { trueProbability } from "./truth.ts";
 import type { BookState, Level, ListedMarket, SandboxVenue } from "./types.ts";
 
 const HOUR_MS = 3_600_000;
 const LEVELS_PER_SIDE = 6;
+/** Distance between the levels of a book with one step below 0.01. */
+const LEVEL_GAP = 0.004;
 /** Wavelengths of the quote error, in slots. */
 const ERROR_WAVELENGTHS = [64, 16, 4, 1] as const;
 const PROBABILITY_MIN = 0.003;
@@ -51,7 +54,7 @@ export type MarketMaker = ReturnType<typeof createMarketMaker>;
  * @param size `depth`: mean contracts per level; `halfSpread`: typical distance of the best prices from the probability
  */
 export function createMarketMaker(
-  { venue, index, tick, event }: ListedMarket,
+  { venue, index, tick, bands, event }: ListedMarket,
   { process, criterion, tradingEndsAt }: GroundTruth,
   {
     seed,
@@ -98,19 +101,21 @@ export function createMarketMaker(
       const ticks = Math.round(1 / tick);
       const bestBid = Math.min(ticks - 2, Math.floor((probability - slotHalfSpread) * ticks));
       const bestAsk = Math.max(bestBid + 1, Math.ceil((probability + slotHalfSpread) * ticks));
-      const levelGapTicks = tick < 0.01 ? 4 : 1;
+      const levelGapTicks = bands.length > 1 ? 1 : Math.max(1, Math.round(LEVEL_GAP / tick));
       const key = extendHash(hashKeys(seed, index, Draw.levelSize), slot);
       const createSide = (best: number, direction: 1 | -1): Level[] => {
         const levels: Level[] = [];
         const sideKey = extendHash(key, direction === 1 ? 1 : 0);
+        const snap = (price: number) => snapToBands(bands, price, direction === 1 ? "up" : "down");
+        let price = snap(best / ticks);
         for (let level = 0; level < LEVELS_PER_SIDE; level++) {
-          const price = best + direction * level * levelGapTicks;
-          if (price < 1 || price > ticks - 1) break;
+          if (price <= 0 || price >= 1) break;
           const noise = Math.exp(0.5 * gaussianFromHash(extendHash(sideKey, level)));
           levels.push({
-            price: Math.round((price / ticks) * 1e6) / 1e6,
+            price,
             size: Math.max(1, Math.round(depth * (0.6 + 0.5 * level) * noise)),
           });
+          price = snap(price + direction * levelGapTicks * tick);
         }
         return levels;
       };

@@ -1,3 +1,4 @@
+import { snapToBands } from "./price-bands.ts";
 import { ResolutionPlants } from "./resolution-plants.ts";
 import type { BookState, Level, ListedMarket, ResolutionStep, World, WorldOutcome, WorldTrade } from "./types.ts";
 
@@ -69,8 +70,8 @@ export function createPlantedWorld(world: World): PlantedWorld {
     const lastTrade = listTrades(market, since, at + 1).at(-1);
     return {
       ...state,
-      bids: moveLevels(market, state.bids, move),
-      asks: moveLevels(market, state.asks, move),
+      bids: moveLevels(market, state.bids, move, "down"),
+      asks: moveLevels(market, state.asks, move, "up"),
       lastPrice: lastTrade?.yesPrice ?? state.lastPrice,
       changedAt: Math.max(state.changedAt, ...changes.map((plant) => plant.at)),
       version: state.version + changes.length,
@@ -144,10 +145,15 @@ function movePrice({ tick }: ListedMarket, price: number, move: number): number 
   return Math.round(Math.min(1 - tick, Math.max(tick, price + move)) * 1e6) / 1e6;
 }
 
-/** Moves all levels of a side by whole ticks. Levels beyond the price range are left out. */
-function moveLevels({ tick }: ListedMarket, levels: readonly Level[], move: number): Level[] {
+/** Moves all levels of a side, on the price grid. Levels beyond the price range, and second ones at a price, are left out. */
+function moveLevels(
+  { tick, bands }: ListedMarket,
+  levels: readonly Level[],
+  move: number,
+  rounding: "down" | "up",
+): Level[] {
   const moved = Math.round(move / tick) * tick;
   return levels
-    .map((level) => ({ ...level, price: Math.round((level.price + moved) * 1e6) / 1e6 }))
-    .filter(({ price }) => price >= tick && price <= 1 - tick);
+    .map((level) => ({ ...level, price: snapToBands(bands, level.price + moved, rounding) }))
+    .filter(({ price }, index, all) => price >= tick && price <= 1 - tick && price !== all[index - 1]?.price);
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createWorld } from "./index.ts";
+import { stepAtPrice } from "./price-bands.ts";
 import { type BookState, type ListedMarket, SANDBOX_VENUES, type World } from "./types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
@@ -46,7 +47,7 @@ test("a book is uncrossed, sorted best first and on the tick grid, and is empty 
       const [bid, ask] = [bids[0], asks[0]];
       if (bid !== undefined && ask !== undefined) assert.ok(bid.price < ask.price);
       for (const [number, { price, size }] of [...bids.entries(), ...asks.entries()]) {
-        assert.ok(price > 0 && price < 1 && isOnGrid(price, market.tick), String(price));
+        assert.ok(price > 0 && price < 1 && isOnGrid(price, stepAtPrice(market.bands, price)), String(price));
         assert.ok(Number.isInteger(size) && size >= 1);
         assert.ok(number < 6);
       }
@@ -98,7 +99,7 @@ test("trades are ordered, unique, within the requested range and on the tick gri
       for (const trade of trades) {
         assert.ok(trade.at >= at - length && trade.at < at);
         assert.ok(trade.size > 0 && trade.yesPrice > 0 && trade.yesPrice < 1);
-        if (market.mechanism === "clob") assert.ok(isOnGrid(trade.yesPrice, market.tick));
+        if (market.mechanism === "clob") assert.ok(isOnGrid(trade.yesPrice, stepAtPrice(market.bands, trade.yesPrice)));
       }
       const middle = at - Math.floor(length / 2);
       assert.deepEqual([...world.trades(market, at - length, middle), ...world.trades(market, middle, at)], trades);

@@ -10,6 +10,13 @@ export type SandboxVenue = "kalshi" | "polymarket" | "limitless" | "manifold";
 
 export const SANDBOX_VENUES: readonly SandboxVenue[] = ["kalshi", "polymarket", "limitless", "manifold"];
 
+/** Prices from `from` to `to` in multiples of `step`. */
+export interface PriceBand {
+  readonly from: number;
+  readonly to: number;
+  readonly step: number;
+}
+
 /** An event as one venue lists it. A stand-alone question is an event with one market. */
 export interface ListedEvent {
   readonly venue: SandboxVenue;
@@ -57,7 +64,9 @@ export interface RecordedMarket {
   readonly listedAt: number;
   readonly openAt: number | null;
   readonly expectedResolutionAt: number | null;
-  readonly tickSize: number | null;
+  readonly priceBands: readonly PriceBand[] | null;
+  readonly minOrderContracts: number | null;
+  readonly takerDelayMs: number | null;
   readonly takerFee: RecordedFee | null;
 }
 
@@ -89,7 +98,9 @@ export interface ListedMarket {
   readonly resolutionSource: string;
   readonly strike: Strike | null;
   readonly mechanism: "clob" | "amm";
-  /** Price step: 0.01 or 0.001. */
+  /** Prices that orders may have. */
+  readonly bands: readonly PriceBand[];
+  /** Smallest step of the bands. */
   readonly tick: number;
   readonly openAt: number;
   /** Scheduled end of trading. In a recording, this and the next two times are Infinity if unknown. */

@@ -1,5 +1,6 @@
 import type { EventChildren } from "./event-children.ts";
 import { isCrossed } from "./order-book.ts";
+import type { PriceRange } from "./order-rules.ts";
 import { midPrice, toMicros } from "./price.ts";
 
 /** Public name of a venue, as in the configuration (`PARALLAX_VENUES`). */
@@ -60,8 +61,16 @@ export interface MarketListing {
   /** When the venue expects the result, or its deadline for it. */
   readonly expectedResolutionAt: number | null;
   readonly resolvedAt: number | null;
-  /** Smallest price step in price units. */
-  readonly tickSize: number | null;
+  /** Prices that orders may have, ascending and without overlaps; null if the venue does not publish them. */
+  readonly priceRanges: readonly PriceRange[] | null;
+  /** Smallest order in contracts. */
+  readonly minOrderContracts: number | null;
+  /** Contracts of an order are a multiple of this. */
+  readonly contractStep: number | null;
+  /** How long the venue holds an order that takes, before it matches it. */
+  readonly takerDelayMs: number | null;
+  /** Version of the trading protocol, as the venue names it. */
+  readonly protocolVersion: string | null;
   readonly takerFee: TakerFee | null;
   /** Ids that only this venue's adapter uses (token ids, series, condition id); never returned to clients. */
   readonly venueKeys: Readonly<Record<string, string>>;

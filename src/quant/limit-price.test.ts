@@ -17,20 +17,30 @@ const quote = fc
     return { tick, bid: bid / ticks, ask: Math.min(ticks - 1, bid + width) / ticks };
   });
 
+/** Steps of 0.001 below 0.10 and above 0.90, and of 0.01 between. */
+const TAPERED = [
+  { from: 0, to: 0.1, step: 0.001 },
+  { from: 0.1, to: 0.9, step: 0.01 },
+  { from: 0.9, to: 1, step: 0.001 },
+];
+const even = (step: number) => [{ from: 0, to: 1, step }];
+const priceOf = (bid: number, ask: number, trend: (typeof TRENDS)[number] = null, priceRanges = even(0.01)) =>
+  limitPrice({ bid, ask, priceRanges, trend });
+
 test("known values: a quarter of the spread below the mid, at the mid, and above it", () => {
-  const prices = TRENDS.map((trend) => limitPrice({ bid: 0.4, ask: 0.44, tick: 0.01, trend }));
+  const prices = TRENDS.map((trend) => priceOf(0.4, 0.44, trend));
   assert.deepEqual(prices, [0.41, 0.42, 0.43, 0.42]);
 });
 
 test("closed form: with a spread of one tick the order joins the bid, whatever the trend", () => {
-  for (const trend of TRENDS) assert.equal(limitPrice({ bid: 0.4, ask: 0.41, tick: 0.01, trend }), 0.4);
-  assert.equal(limitPrice({ bid: 0.4, ask: 0.43, tick: 0.01, trend: "stable" }), 0.41);
+  for (const trend of TRENDS) assert.equal(priceOf(0.4, 0.41, trend), 0.4);
+  assert.equal(priceOf(0.4, 0.43, "stable"), 0.41);
 });
 
 test("the price is a multiple of the tick, at or above the bid, below the ask, and highest if the spread widens", () => {
   fc.assert(
     fc.property(quote, ({ bid, ask, tick }) => {
-      const [low, middle, high, unknown] = TRENDS.map((trend) => limitPrice({ bid, ask, tick, trend }) ?? Number.NaN);
+      const [low, middle, high, unknown] = TRENDS.map((trend) => priceOf(bid, ask, trend, even(tick)) ?? Number.NaN);
       for (const price of [low, middle, high]) {
         assert.equal(toMicros(price ?? 0) % toMicros(tick), 0);
         assert.ok((price ?? 0) >= bid && (price ?? 1) < ask);
@@ -42,17 +52,25 @@ test("the price is a multiple of the tick, at or above the bid, below the ask, a
 });
 
 test("a price off the grid is rounded down, and null if nothing lies below the ask", () => {
-  assert.equal(limitPrice({ bid: 0.405, ask: 0.409, tick: 0.01, trend: null }), 0.4);
-  assert.equal(limitPrice({ bid: 0.002, ask: 0.008, tick: 0.01, trend: null }), null);
-  assert.equal(limitPrice({ bid: 0.01, ask: 0.02, tick: 0.01, trend: null }), 0.01);
-  assert.equal(limitPrice({ bid: 0.4, ask: 0.5, tick: 0.001, trend: "widening" }), 0.475);
+  assert.equal(priceOf(0.405, 0.409), 0.4);
+  assert.equal(priceOf(0.002, 0.008), null);
+  assert.equal(priceOf(0.01, 0.02), 0.01);
+  assert.equal(priceOf(0.4, 0.5, "widening", even(0.001)), 0.475);
 });
 
-test("crossed quotes, prices outside [0, 1] and ticks that are not above 0 are refused", () => {
-  assert.throws(() => limitPrice({ bid: 0.5, ask: 0.5, tick: 0.01, trend: null }), RangeError);
-  assert.throws(() => limitPrice({ bid: -0.1, ask: 0.5, tick: 0.01, trend: null }), RangeError);
-  assert.throws(() => limitPrice({ bid: 0.5, ask: 1.1, tick: 0.01, trend: null }), RangeError);
-  assert.throws(() => limitPrice({ bid: Number.NaN, ask: 0.5, tick: 0.01, trend: null }), RangeError);
-  for (const tick of [0, -0.01, Number.NaN])
-    assert.throws(() => limitPrice({ bid: 0.4, ask: 0.5, tick, trend: null }), RangeError);
+test("the step is that of the range in which the order lies, not the smallest of all ranges", () => {
+  assert.equal(priceOf(0.41, 0.46, null, TAPERED), 0.43);
+  assert.equal(priceOf(0.052, 0.057, null, TAPERED), 0.054);
+  assert.equal(priceOf(0.09, 0.12, "widening", TAPERED), 0.11);
+  assert.equal(priceOf(0.88, 0.907, "tightening", TAPERED), 0.88);
+});
+
+test("crossed quotes and prices outside [0, 1] are refused", () => {
+  for (const [bid, ask] of [
+    [0.5, 0.5],
+    [-0.1, 0.5],
+    [0.5, 1.1],
+    [Number.NaN, 0.5],
+  ] as const)
+    assert.throws(() => priceOf(bid, ask), RangeError);
 });

@@ -111,12 +111,13 @@ export function writeFact(fact: Fact): string {
     case "event":
       return writeFields("event", { at, venue, ...fact.event, children: writeChildren(fact.event.children) });
     case "market": {
-      const { outcome, takerFee, venueKeys } = fact.market;
+      const { outcome, takerFee, venueKeys, priceRanges } = fact.market;
       return writeFields("market", {
         at,
         venue,
         ...fact.market,
         outcome: outcome?.kind === "void" ? { kind: "void", value: outcome.value ?? undefined } : outcome,
+        priceRanges: priceRanges === null ? null : [...priceRanges],
         takerFee: writeTakerFee(takerFee),
         venueKeys: Object.keys(venueKeys).length === 0 ? null : venueKeys,
       });

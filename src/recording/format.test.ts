@@ -66,7 +66,11 @@ const market = fc.record({
   closeAt: nullable(at),
   expectedResolutionAt: nullable(at),
   resolvedAt: nullable(at),
-  tickSize: nullable(price),
+  priceRanges: nullable(fc.array(fc.record({ from: price, to: price, step: price }), { minLength: 1, maxLength: 4 })),
+  minOrderContracts: nullable(size),
+  contractStep: nullable(size),
+  takerDelayMs: nullable(fc.integer({ min: 0, max: 3_600_000 })),
+  protocolVersion: nullable(fc.constantFrom("v1", "v2")),
   takerFee: nullable(takerFee),
   venueKeys: fc.dictionary(
     id.filter((name) => name !== "__proto__"),

@@ -3,6 +3,7 @@ import { Compile } from "typebox/compile";
 import { LEFT_OUT_REASONS, type LeftOutReason } from "../domain/event-children.ts";
 
 const LEVELS_MAX = 10_000;
+const PRICE_RANGES_MAX = 100;
 export const AT_MIN = Date.UTC(2000, 0);
 export const AT_MAX = Date.UTC(2200, 0);
 
@@ -100,7 +101,13 @@ const MarketLine = Type.Object({
   close_at: optional(AnyTime),
   expected_resolution_at: optional(AnyTime),
   resolved_at: optional(AnyTime),
-  tick_size: optional(Price),
+  price_ranges: optional(
+    Type.Array(Type.Object({ from: Share, to: Share, step: Price }), { minItems: 1, maxItems: PRICE_RANGES_MAX }),
+  ),
+  min_order_contracts: optional(Size),
+  contract_step: optional(Size),
+  taker_delay_ms: optional(Type.Integer({ minimum: 0, maximum: 3_600_000 })),
+  protocol_version: optional(Type.String({ minLength: 1, maxLength: 40 })),
   taker_fee: optional(TakerFeeLine),
   venue_keys: optional(Type.Record(Type.String(), Title)),
 });

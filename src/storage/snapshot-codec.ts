@@ -35,8 +35,10 @@ const TakerFeeSchema = Type.Union([
 const SnapshotSchema = Type.Object({
   listing: Type.Object({
     ...repeatSchema(Text, "venue", "marketId", "title"),
-    ...repeatSchema(MaybeText, "eventId", "outcomeLabel", "url", "category", "rules"),
-    ...repeatSchema(MaybeNumber, "openAt", "closeAt", "expectedResolutionAt", "resolvedAt", "tickSize"),
+    ...repeatSchema(MaybeText, "eventId", "outcomeLabel", "url", "category", "rules", "protocolVersion"),
+    ...repeatSchema(MaybeNumber, "openAt", "closeAt", "expectedResolutionAt", "resolvedAt"),
+    ...repeatSchema(MaybeNumber, "minOrderContracts", "contractStep", "takerDelayMs"),
+    priceRanges: nullable(Type.Array(Type.Object(repeatSchema(Type.Number(), "from", "to", "step")))),
     status: Type.Union(MARKET_STATUSES.map((status) => Type.Literal(status))),
     paused: Type.Boolean(),
     outcome: nullable(OutcomeSchema),

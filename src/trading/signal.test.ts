@@ -23,7 +23,13 @@ const createInput = ({ analysis, market, ...rest }: Changes = {}): SignalInput =
   analysis: { probability: 0.6, standardError: 0, dailyMove: 0.3, confidence: 0.8, riskRating: "low", ...analysis },
   market: {
     ...{ kind: "money", isOpen: true, closeAt: NOW + 240 * HOUR_MS, resolutionAt: NOW + 300 * HOUR_MS },
-    ...{ tickSize: 0.01, takerFee: NO_FEE, minOrderContracts: null, contractStep: null, ...market },
+    ...{
+      priceRanges: [{ from: 0, to: 1, step: 0.01 }],
+      takerFee: NO_FEE,
+      minOrderContracts: null,
+      contractStep: null,
+      ...market,
+    },
   },
   yesPrice: 0.495,
   book: { at: NOW, bids: [{ price: 0.49, size: 1_000 }], asks: [{ price: 0.5, size: 1_000 }] },
@@ -161,11 +167,21 @@ test("without a trade, the target price is the highest YES price with the requir
   assert.equal(decide({ analysis: { probability: 0.5 } }).targetPrice, 0.49);
   assert.equal(decide({ analysis: { probability: 0.5 }, market: { takerFee: KALSHI_FEE } }).targetPrice, 0.47);
   assert.equal(decide({ analysis: { probability: 0.015 }, book: null }).targetPrice, null);
-  assert.equal(decide({ analysis: { probability: 0.5 }, market: { tickSize: null } }).targetPrice, 0.49);
+  assert.equal(decide({ analysis: { probability: 0.5 }, market: { priceRanges: null } }).targetPrice, 0.49);
 });
 
-test("a tick below 1e-6 counts as 1e-6", () => {
-  assert.equal(decide({ market: { tickSize: 1e-7 } }).targetPrice, 0.59);
+test("the target price is on the grid of its side at that price", () => {
+  // Steps of 0.001 below 0.10, and of 0.01 above it.
+  const priceRanges = [
+    { from: 0, to: 0.1, step: 0.001 },
+    { from: 0.1, to: 1, step: 0.01 },
+  ];
+  const targetOf = (probability: number) => decide({ analysis: { probability }, market: { priceRanges }, book: null });
+  assert.deepEqual([targetOf(0.1053).targetPrice, targetOf(0.5553).targetPrice], [0.095, 0.54]);
+  // NO at 0.9347 is YES at 0.0653: on the fine part of the grid.
+  const book = { at: NOW, bids: [{ price: 0.3, size: 1_000 }], asks: [{ price: 0.31, size: 1_000 }] };
+  const no = decide({ analysis: { probability: 0.0553 }, market: { priceRanges }, yesPrice: 0.305, book });
+  assert.deepEqual([no.recommendation, no.targetPrice], ["BUY_NO", 0.934]);
 });
 
 test("a signal expires after the time in which a usual price move is half of the edge", () => {

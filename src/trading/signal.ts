@@ -1,5 +1,6 @@
 import type { TakerFee } from "../domain/market.ts";
 import { isCrossed } from "../domain/order-book.ts";
+import { floorNoToGrid, floorToGrid, type PriceRange } from "../domain/order-rules.ts";
 import { complement, fromMicros, toMicros } from "../domain/price.ts";
 import {
   type Analysis,
@@ -21,8 +22,8 @@ const DAY_MS = 24 * HOUR_MS;
 const VALID_MS_MIN = MINUTE_MS;
 const VALID_MS_MAX = DAY_MS;
 const WEEKS_FROM_MS = 14 * DAY_MS;
-/** Step of target prices if the market's tick is unknown: the widest of all venues. */
-const TICK_DEFAULT = 0.01;
+/** Prices of a market whose grid is unknown: the widest step of all venues. */
+const RANGES_DEFAULT: readonly PriceRange[] = [{ from: 0, to: 1, step: 0.01 }];
 /** Contract step of orders if the venue's is unknown: whole contracts, which every venue accepts. */
 const CONTRACT_STEP_DEFAULT = 1;
 
@@ -39,8 +40,8 @@ export interface SignalInput {
     readonly closeAt: number | null;
     /** Expected time of the result; null if unknown. A time that is not after `now` counts as unknown. */
     readonly resolutionAt: number | null;
-    /** Null if unknown. */
-    readonly tickSize: number | null;
+    /** Prices of YES that orders may have; null if unknown. */
+    readonly priceRanges: readonly PriceRange[] | null;
     /** Null if unknown. */
     readonly takerFee: TakerFee | null;
     /** Smallest order in contracts; null if unknown. */
@@ -139,7 +140,7 @@ export function findCandidate({ now, analysis, market, book }: TradeInput): Cand
   if (best === undefined) return "Nobody offers a side of the market at a current price.";
   const side = best.side;
   const wins = side === "yes" ? probability : 1 - probability;
-  const targetPrice = targetPriceOf(wins, fee, market.tickSize);
+  const targetPrice = targetPriceOf(side, wins, fee, market.priceRanges);
   const offers = offersOf(book, side).filter(({ price }) => targetPrice !== null && price <= targetPrice);
   if (best.edge < EDGE_MIN || targetPrice === null || offers.length === 0) return describeEdges(edges);
   const variance = (standardError * probability * (1 - probability)) ** 2;
@@ -158,24 +159,27 @@ export function offersOf(
 }
 
 /**
- * Returns the highest price P, a multiple of the tick, with p - P - fee(P) >= 0.01; null if no price has this edge.
+ * Returns the highest price P of the side's grid with p - P - fee(P) >= 0.01; null if no price has this edge.
  * P + fee(P) must not decrease as P grows, which is true of every fee schedule.
  */
-function targetPriceOf(probability: number, fee: TakerFee, tickSize: number | null): number | null {
-  // A tick below 1e-6 would be rounded to 0.
-  const tick = Math.max(1, toMicros(tickSize ?? TICK_DEFAULT));
-  const priceAt = (ticks: number) => fromMicros(ticks * tick);
+function targetPriceOf(
+  side: Side,
+  probability: number,
+  fee: TakerFee,
+  priceRanges: readonly PriceRange[] | null,
+): number | null {
   // Floating-point errors must not exclude an edge of exactly the minimum.
-  const hasEdge = (ticks: number) =>
-    probability - priceAt(ticks) - takerFee(fee, priceAt(ticks)) >= EDGE_MIN - Number.EPSILON;
+  const hasEdge = (micros: number) =>
+    probability - fromMicros(micros) - takerFee(fee, fromMicros(micros)) >= EDGE_MIN - Number.EPSILON;
   let low = 0;
-  let high = Math.ceil(toMicros(1) / tick);
+  let high = toMicros(1);
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     if (hasEdge(middle)) low = middle;
     else high = middle;
   }
-  return low === 0 ? null : priceAt(low);
+  const floor = side === "yes" ? floorToGrid : floorNoToGrid;
+  return floor(priceRanges ?? RANGES_DEFAULT, fromMicros(low));
 }
 
 function declineTrade(input: SignalInput, reason: string): Signal {
@@ -186,7 +190,7 @@ function declineTrade(input: SignalInput, reason: string): Signal {
     recommendation: "NO_TRADE",
     reason,
     executableEdge: null,
-    targetPrice: fee === null ? null : targetPriceOf(analysis.probability, fee, market.tickSize),
+    targetPrice: fee === null ? null : targetPriceOf("yes", analysis.probability, fee, market.priceRanges),
     sizePct: 0,
     cappedBy: null,
     fill: null,

@@ -139,7 +139,7 @@ function assertSnapshot(market: ListedMarket, { listing, quote, activity }: Mark
   assert.equal(listing.eventId, kalshiEventTicker(market.event));
   assert.equal(listing.category, kalshiCategory(market.event));
   assert.equal(listing.outcomeLabel, market.label === "Yes" ? null : market.label);
-  assert.equal(listing.tickSize, market.tick);
+  assert.deepEqual(listing.priceRanges, market.bands);
   assert.equal(listing.openAt, market.openAt);
   assert.equal(listing.rules, market.rules);
   assert.ok(listing.title.startsWith(market.event.title));

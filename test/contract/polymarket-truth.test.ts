@@ -158,7 +158,7 @@ test("a sweep lists every open market once with the world's quote, volume and st
     if (label !== null) assert.equal(snapshot.listing.outcomeLabel, label);
     assert.equal(snapshot.listing.category, market.event.category);
     assert.equal(snapshot.listing.rules, market.rules.trim());
-    assert.equal(snapshot.listing.tickSize, market.tick);
+    assert.deepEqual(snapshot.listing.priceRanges, market.bands);
     assert.equal(snapshot.listing.openAt, market.openAt);
     assert.equal(snapshot.listing.closeAt, market.closeAt);
     assert.equal(snapshot.listing.outcome, null);

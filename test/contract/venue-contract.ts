@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { VenueError, type VenueFailure } from "../../src/domain/errors.ts";
 import { type EventListing, MARKET_STATUSES, type MarketSnapshot, yesPrice } from "../../src/domain/market.ts";
 import { isCrossed } from "../../src/domain/order-book.ts";
+import { isPriceGrid } from "../../src/domain/order-rules.ts";
 import type { ListingPage, VenueAdapter } from "../../src/ports/venue.ts";
 import type { ScriptedResponse } from "../support/venues/scripted-http.ts";
 import { openVenueHarness, type VenueHarness, type VenueName } from "../support/venues/venue-harness.ts";
@@ -127,7 +128,7 @@ function testListing(getVenue: () => TestedVenue): void {
       for (const at of [listing.openAt, listing.closeAt, listing.expectedResolutionAt, listing.resolvedAt]) {
         assert.ok(at === null || (at > PLAUSIBLE_TIME_MIN && at < PLAUSIBLE_TIME_MAX), `${listing.marketId}: ${at}`);
       }
-      assert.ok(listing.tickSize === null || (listing.tickSize > 0 && listing.tickSize < 1));
+      assert.ok(listing.priceRanges === null || isPriceGrid(listing.priceRanges));
       assert.ok(listing.outcome === null || listing.status === "determined" || listing.status === "finalized");
       if (listing.url !== null) assert.equal(new URL(listing.url).protocol, "https:");
     }

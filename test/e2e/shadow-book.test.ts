@@ -76,7 +76,7 @@ function decide(world: SimulatedWorld, market: ListedMarket, view: MarketView, o
       analysis,
       market: {
         ...{ kind: "money", isOpen: true, closeAt: market.closeAt, resolutionAt: market.finalizeAt },
-        tickSize: market.tick,
+        priceRanges: market.bands,
         takerFee,
         minOrderContracts: null,
         contractStep: null,

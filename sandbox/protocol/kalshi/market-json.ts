@@ -1,4 +1,4 @@
-import type { BookState, Level, Lifecycle, ListedMarket, Phase, World } from "../../world/types.ts";
+import type { BookState, Level, Lifecycle, ListedMarket, Phase, PriceBand, World } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiTicker } from "./ids.ts";
 
 const DAY_MS = 86_400_000;
@@ -81,7 +81,7 @@ const staticFieldsCache = new WeakMap<ListedMarket, Readonly<Record<string, unkn
 function presentStaticFields(market: ListedMarket): Readonly<Record<string, unknown>> {
   const cached = staticFieldsCache.get(market);
   if (cached !== undefined) return cached;
-  const { strike, tick, label, recorded } = market;
+  const { strike, bands, label, recorded } = market;
   const [primary = "", ...secondary] = market.rules.split("\n\n");
   const fields = {
     ticker: kalshiTicker(market),
@@ -115,16 +115,27 @@ function presentStaticFields(market: ListedMarket): Readonly<Record<string, unkn
     cap_strike: strike?.cap ?? undefined,
     rules_primary: primary,
     rules_secondary: secondary.join("\n\n"),
-    ...(recorded?.tickSize === null
-      ? {}
-      : {
-          price_level_structure: tick < 0.01 ? "deci_cent" : "linear_cent",
-          price_ranges: [{ start: "0.0000", end: "1.0000", step: formatDollars(tick) }],
-        }),
+    ...(recorded?.priceBands === null ? {} : presentPriceGrid(bands)),
     exchange_index: 0,
   };
   staticFieldsCache.set(market, fields);
   return fields;
+}
+
+const STRUCTURE_BY_STEP: Readonly<Record<number, string>> = { 0.01: "linear_cent", 0.001: "deci_cent" };
+
+/** Returns the price grid of a market. The venue has a name for each; a recorded grid may have none. */
+function presentPriceGrid(bands: readonly PriceBand[]) {
+  const [first] = bands;
+  const even = bands.length === 1 && first !== undefined ? STRUCTURE_BY_STEP[first.step] : undefined;
+  return {
+    price_level_structure: even ?? (bands.length > 1 ? "tapered_deci_cent" : "custom"),
+    price_ranges: bands.map(({ from, to, step }) => ({
+      start: formatDollars(from),
+      end: formatDollars(to),
+      step: formatDollars(step),
+    })),
+  };
 }
 
 export interface TopOfBook {

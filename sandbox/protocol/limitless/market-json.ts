@@ -23,6 +23,7 @@ const MARKETS_PER_FLAGGED_MARKET = 37;
 /** One market in this many charges no fees. */
 const MARKETS_PER_FREE_MARKET = 23;
 const ROUND_MS = 15 * 60_000;
+const TAKER_DELAY_MS = 500;
 
 export function isRound(event: ListedEvent): boolean {
   return event.frequency === "fifteen_min";
@@ -143,6 +144,7 @@ function presentTrading(context: ExchangeContext, market: ListedMarket, now: num
       rewardsEpoch: "0.003472222222222222",
       c: "3",
       rebateRate: 0,
+      takerDelayMs: takerDelayOf(market),
     },
     venue: {
       exchange:
@@ -253,4 +255,10 @@ export function presentGroup(context: ExchangeContext, event: ListedEvent, now: 
     negRiskMarketId: event.mutuallyExclusive ? ids.negRiskMarketIdOf(event) : undefined,
     markets: children,
   };
+}
+
+/** Orders that take are held for a moment in markets of a quarter of an hour. */
+function takerDelayOf({ event, recorded }: ListedMarket): number | null {
+  if (recorded !== undefined) return recorded.takerDelayMs;
+  return event.frequency === "fifteen_min" ? TAKER_DELAY_MS : 0;
 }

@@ -135,8 +135,8 @@ export function presentGammaMarket(
     liquidity: formatDecimal(activity.liquidityUsd),
     liquidityNum: activity.liquidityUsd,
     liquidityClob: activity.liquidityUsd,
-    orderPriceMinTickSize: recorded === undefined ? market.tick : recorded.tickSize,
-    orderMinSize: ORDER_SIZE_MIN,
+    orderPriceMinTickSize: recorded?.priceBands === null ? null : market.tick,
+    orderMinSize: recorded === undefined ? ORDER_SIZE_MIN : recorded.minOrderContracts,
     negRisk,
     negRiskOther: false,
     ...(negRisk

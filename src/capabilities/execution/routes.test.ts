@@ -213,7 +213,7 @@ test("200: quotes of one side only are counted, but are no spread history", asyn
 
 test("200: a market that is not stored yet has no quotes, and unknown volume, tick and dates are null", async () => {
   const board = new MarketBoard(() => NOW);
-  const { market } = board.apply(sampleMarket("m", { listing: { tickSize: null } }), NOW);
+  const { market } = board.apply(sampleMarket("m", { listing: { priceRanges: null } }), NOW);
   const api = await openExecutionApi({
     getMarket: async () => market,
     readQuoteTicks: () => Promise.reject(new Error("a market without a key was read")),

@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
+import { type PriceRange, stepAt } from "../../domain/order-rules.ts";
 import { complement, fromMicros, toMicros } from "../../domain/price.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { slippagePercent } from "../../quant/book-walk.ts";
@@ -72,9 +73,9 @@ export function createExecutionService(ports: ExecutionPorts) {
         spreadTrend: history.trend,
         liquidityScore: scoreLiquidity(prices.spread, market.activity.volume24hUsd),
         slippagePercent: book === null || prices.spread === null ? null : estimateSlippage(book, sizeUsd),
-        limitPrice: suggestPrice(prices, listing.tickSize, history.trend),
+        limitPrice: suggestPrice(prices, listing.priceRanges, history.trend),
         sizeUsd,
-        tick: listing.tickSize,
+        tick: stepAt(listing.priceRanges, prices.ask),
         nextEvent: hoursUntil(ports.nextKeyDate(market, now), now),
       };
       return { market, ...figures, ...advise(figures, obstacle, listing.status), tickCount, generatedAt: now };
@@ -123,10 +124,10 @@ function estimateSlippage({ bids, asks }: OrderBook, sizeUsd: number): number | 
 
 function suggestPrice(
   { bid, ask }: Pick<ExecutionFigures, "bid" | "ask">,
-  tick: number | null,
+  priceRanges: readonly PriceRange[] | null,
   trend: ExecutionFigures["spreadTrend"],
 ): number | null {
-  return bid === null || ask === null || tick === null ? null : limitPrice({ bid, ask, tick, trend });
+  return bid === null || ask === null || priceRanges === null ? null : limitPrice({ bid, ask, priceRanges, trend });
 }
 
 function hoursUntil(date: KeyDate | null, now: number): ExecutionFigures["nextEvent"] {

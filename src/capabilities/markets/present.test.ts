@@ -30,6 +30,7 @@ test("the Market object omits unknown fields", () => {
     updated_at: SAMPLE_TIME,
     status: "active",
     tick_size: 0.01,
+    price_ranges: [{ from: 0, to: 1, step: 0.01 }],
     paused: false,
   });
 });
@@ -51,6 +52,7 @@ test("the Market object contains all known fields under their API names", () => 
     category: "Economics",
     venue_category: "Economics",
     tick_size: 0.01,
+    price_ranges: [{ from: 0, to: 1, step: 0.01 }],
     paused: false,
     bid: 0.4,
     ask: 0.42,
@@ -63,6 +65,25 @@ test("the Market object contains all known fields under their API names", () => 
     event_slug: "alpha:e1",
     event_title: "Event",
   });
+});
+
+test("the tick size is the step at the current price, and a market shows the order rules of its venue", () => {
+  const priceRanges = [
+    { from: 0, to: 0.1, step: 0.001 },
+    { from: 0.1, to: 1, step: 0.01 },
+  ];
+  const rules = { minOrderContracts: 5, contractStep: 0.01, takerDelayMs: 500, protocolVersion: "v2" };
+  const presentAt = (bid: number, ask: number) => {
+    const { market } = createBoardMarket({ listing: { priceRanges, ...rules }, quote: { bid, ask } });
+    return presentMarket(market, null, NO_LOOKUPS);
+  };
+  assert.equal(presentAt(0.06, 0.07).tick_size, 0.001);
+  const { tick_size, price_ranges, min_order_contracts, contract_step, taker_delay_ms, protocol_version } = presentAt(
+    0.2,
+    0.22,
+  );
+  assert.deepEqual([tick_size, price_ranges], [0.01, priceRanges]);
+  assert.deepEqual([min_order_contracts, contract_step, taker_delay_ms, protocol_version], [5, 0.01, 500, "v2"]);
 });
 
 test("a finalized market shows its outcome, payout and settlement time, and null for each that is unknown", () => {

@@ -1,6 +1,7 @@
 import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
 import { type MarketListing, settlementValueOf } from "../../domain/market.ts";
+import { stepAt } from "../../domain/order-rules.ts";
 import type { AlsoOn } from "../matching/index.ts";
 
 /** Formats Unix milliseconds as ISO 8601 in UTC. */
@@ -64,7 +65,12 @@ export function presentMarket(
       open_interest: activity.openInterestUsd,
       resolution_date: listing.expectedResolutionAt === null ? null : formatIsoTime(listing.expectedResolutionAt),
       close_time: listing.closeAt === null ? null : formatIsoTime(listing.closeAt),
-      tick_size: listing.tickSize,
+      tick_size: stepAt(listing.priceRanges, market.yesPrice),
+      price_ranges: listing.priceRanges,
+      min_order_contracts: listing.minOrderContracts,
+      contract_step: listing.contractStep,
+      taker_delay_ms: listing.takerDelayMs,
+      protocol_version: listing.protocolVersion,
       event_slug: listing.eventId === null ? null : eventSlug(listing.venue, listing.eventId),
       event_title: event?.listing.title,
     }),

@@ -29,6 +29,7 @@ test("200: returns a market with the slug and title of its event", async () => {
     category: "Economics",
     venue_category: "Economics",
     tick_size: 0.01,
+    price_ranges: [{ from: 0, to: 1, step: 0.01 }],
     paused: false,
     event_slug: "alpha:kxfed",
     event_title: "Fed",
@@ -162,7 +163,12 @@ test("200: a market shows close time, tick size, pause, its venue's category and
   const { board, get } = await openMarketApi({
     factsOf: ({ marketId }) => ({ bookType: "clob", ids: { contract_id: `0x${marketId}` } }),
   });
-  const listing = { closeAt: SAMPLE_AT, tickSize: 0.001, paused: true, category: "Climate and Weather" };
+  const listing = {
+    closeAt: SAMPLE_AT,
+    priceRanges: [{ from: 0, to: 1, step: 0.001 }],
+    paused: true,
+    category: "Climate and Weather",
+  };
   board.apply(sampleMarket("m", { listing }), SAMPLE_AT);
   const { close_time, tick_size, paused, category, venue_category, venue_ids } = (await get("/v1/markets")).json()[0];
   assert.deepEqual([close_time, tick_size, paused], [AT, 0.001, true]);

@@ -117,7 +117,21 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
       open_interest: Type.Optional(usd("Open interest in USD.")),
       resolution_date: Type.Optional(timestamp("Expected resolution time.")),
       close_time: Type.Optional(timestamp("Time at which the venue stops accepting orders.")),
-      tick_size: Type.Optional(Type.Number({ description: "Smallest price step." })),
+      tick_size: Type.Optional(Type.Number({ description: "Price step of orders at the current price." })),
+      price_ranges: Type.Optional(
+        Type.Array(Type.Object({ from: Type.Number(), to: Type.Number(), step: Type.Number() }), {
+          description:
+            "Prices that orders for YES may have: those from `from` to `to` in multiples of `step`, without 0 and 1. An order for NO at p has the YES price 1 - p.",
+        }),
+      ),
+      min_order_contracts: Type.Optional(Type.Number({ description: "Smallest order in contracts." })),
+      contract_step: Type.Optional(Type.Number({ description: "Contracts of an order are a multiple of this." })),
+      taker_delay_ms: Type.Optional(
+        Type.Integer({ description: "How long the venue holds an order that takes, before it matches it." }),
+      ),
+      protocol_version: Type.Optional(
+        Type.String({ description: "Version of the venue's trading protocol, as the venue names it." }),
+      ),
       paused: Type.Optional(
         Type.Boolean({ description: "Whether the venue accepts no orders at present, although the market is active." }),
       ),

@@ -66,7 +66,7 @@ test("a change of the quote, the volume or another field that matching does not 
   const wakesBefore = countWakes();
   put("m1", { quote: { bid: 0.2, lastPrice: 0.3 }, activity: { volume24hUsd: 7 } });
   assert.equal(countWakes(), wakesBefore, "a quote change does not wake the matcher");
-  put("m1", { listing: { tickSize: 0.001, paused: true } });
+  put("m1", { listing: { takerDelayMs: 500, paused: true } });
   assert.deepEqual(drain(changes), NOTHING);
 });
 

@@ -133,7 +133,7 @@ test("without changes nothing is sent, however often quotes change", async () =>
   await clock.settle();
   const requestsBefore = threads.requests.length;
   for (let count = 1; count < 50; count++) board.applyQuote("alpha", "1", { bid: count / 1_000 }, SAMPLE_AT);
-  put("alpha", "1", "Rain?", { tickSize: 0.001 });
+  put("alpha", "1", "Rain?", { takerDelayMs: 500 });
   await clock.settle();
   assert.equal(threads.requests.length, requestsBefore);
 });

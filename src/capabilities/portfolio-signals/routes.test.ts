@@ -48,7 +48,13 @@ async function openApi(ports: Partial<PortfolioSignalPorts> = {}, pairs: readonl
     now: SAMPLE_AT,
     analysis: { ...analysis, probability: estimate, standardError: 0.1, dailyMove: 0.3 },
     market: {
-      ...{ kind: "money", isOpen: true, closeAt: SAMPLE_AT + 20 * DAY_MS, resolutionAt: null, tickSize: 0.01 },
+      ...{
+        kind: "money",
+        isOpen: true,
+        closeAt: SAMPLE_AT + 20 * DAY_MS,
+        resolutionAt: null,
+        priceRanges: [{ from: 0, to: 1, step: 0.01 }],
+      },
       takerFee: { kind: "none" },
       minOrderContracts: null,
       contractStep: null,

@@ -12,7 +12,12 @@ const TITLE = "Will the Fed cut rates in March?";
 /** Creates a venue with one market at 0.40 to 0.42, and research that strongly supports YES. */
 function createWorld() {
   const venue = new ScriptedVenue(VENUE, systemClock);
-  const listing = { venue: VENUE, title: TITLE, takerFee: { kind: "none" } as const, tickSize: 0.01 };
+  const listing = {
+    venue: VENUE,
+    title: TITLE,
+    takerFee: { kind: "none" } as const,
+    priceRanges: [{ from: 0, to: 1, step: 0.01 }],
+  };
   const market = sampleMarket("fed", { listing: { ...listing, closeAt: Date.now() + 20 * 86_400_000 } });
   venue.setMarkets(market);
   const level = (price: number) => [{ price, size: 5_000 }];

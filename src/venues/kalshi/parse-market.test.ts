@@ -68,7 +68,11 @@ test("parses an active market: decimal strings become numbers", () => {
     closeAt: Date.UTC(2026, 11, 2, 4, 59),
     expectedResolutionAt: Date.UTC(2026, 11, 2, 15),
     resolvedAt: null,
-    tickSize: 0.01,
+    priceRanges: [{ from: 0, to: 1, step: 0.01 }],
+    minOrderContracts: 0.01,
+    contractStep: 0.01,
+    takerDelayMs: null,
+    protocolVersion: null,
     takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
     venueKeys: { series: "KXRAINNYC" },
   });
@@ -154,15 +158,47 @@ test("drops and counts prices in cents, above 1 and below 0, and does not rescal
   assert.deepEqual(drops, { price_out_of_range: 3 });
 });
 
+test("reads price ranges whatever the structure's name is, and has no grid without valid ranges", () => {
+  const { market: row } = readFixture("market/active") as { market: object };
+  const ranges = [
+    { start: "0.0000", end: "0.0100", step: "0.0001" },
+    { start: "0.0100", end: "0.9900", step: "0.0010" },
+    { start: "0.9900", end: "1.0000", step: "0.0001" },
+  ];
+  const parseRanges = (price_ranges: unknown, price_level_structure = "a_new_structure") => {
+    const { market, drops } = parse({ ...row, price_ranges, price_level_structure });
+    return [market?.listing.priceRanges, drops];
+  };
+  const expected = [
+    { from: 0, to: 0.01, step: 0.0001 },
+    { from: 0.01, to: 0.99, step: 0.001 },
+    { from: 0.99, to: 1, step: 0.0001 },
+  ];
+  assert.deepEqual(parseRanges(ranges), [expected, {}]);
+  for (const absent of [undefined, null, []]) assert.deepEqual(parseRanges(absent, "linear_cent"), [null, {}]);
+  for (const invalid of [ranges.toReversed(), [...ranges, { step: "0.01" }], [{ ...ranges[0], step: "0" }], [7]])
+    assert.deepEqual(parseRanges(invalid, "linear_cent"), [null, { bad_price_range: 1 }]);
+});
+
+test("a market without fractional trading has whole contracts", () => {
+  const { market: row } = readFixture("market/active") as { market: object };
+  const { listing } = parse({ ...row, fractional_trading_enabled: false }).market ?? {};
+  assert.deepEqual([listing?.contractStep, listing?.minOrderContracts], [1, 1]);
+});
+
 test("if a scalar result has no value, returns no outcome and counts the market", () => {
   const { listing, drops } = parseFixture("market/finalized-scalar-no-value");
   assert.equal(listing.outcome, null);
   assert.deepEqual(drops, { outcome_without_value: 1 });
 });
 
-test("uses the smallest step as tick size, no fee during a fee waiver, and keeps six decimals", () => {
+test("reads all price ranges, no fee during a fee waiver, and keeps six decimals", () => {
   const { listing, quote } = parseFixture("market/tapered-tick-fee-waiver");
-  assert.equal(listing.tickSize, 0.001);
+  assert.deepEqual(listing.priceRanges, [
+    { from: 0, to: 0.1, step: 0.001 },
+    { from: 0.1, to: 0.9, step: 0.01 },
+    { from: 0.9, to: 1, step: 0.001 },
+  ]);
   assert.deepEqual(listing.takerFee, { kind: "none" });
   assert.equal(listing.expectedResolutionAt, Date.UTC(2026, 11, 9, 5));
   assert.equal(quote.bid, 0.0915);

@@ -1,6 +1,7 @@
 import type { Activity, MarketListing, MarketSnapshot, MarketStatus, Outcome, Quote } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
-import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import { isPriceGrid } from "../../domain/order-rules.ts";
+import { parseDecimal } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-price.ts";
 import { type EventFacts, takerFeeOf } from "./parse-event.ts";
@@ -21,8 +22,8 @@ const STATUSES: Readonly<Record<string, MarketStatus>> = {
   finalized: "finalized",
 };
 
-/** Tick size by name of Kalshi's price grid. If a grid has several steps, the smallest step. */
-const TICK_SIZES: Readonly<Record<string, number>> = { linear_cent: 0.01, deci_cent: 0.001, tapered_deci_cent: 0.001 };
+/** Contracts are traded in hundredths, unless the market has no fractional trading. */
+const FRACTION_OF_CONTRACT = 0.01;
 
 /** Parses the top of book of a market row or a ticker message. If it is crossed, both sides are null. */
 export function parseTopOfBook(
@@ -55,11 +56,17 @@ function parseOutcome(row: MarketWire, status: MarketStatus, countDrop: DropCoun
   return null;
 }
 
-function parseTickSize(row: MarketWire): number | null {
-  const steps = (row.price_ranges ?? [])
-    .map((range) => (isPriceRange(range) ? parseTradablePrice(range.step) : null))
-    .filter((step) => step !== null);
-  return steps.length > 0 ? Math.min(...steps) : (TICK_SIZES[row.price_level_structure ?? ""] ?? null);
+/** Returns null for a market without ranges. An invalid range makes the grid unknown; the structure's name is not read. */
+function parsePriceRanges(rows: readonly unknown[] | null | undefined, countDrop: DropCounter) {
+  if (rows === null || rows === undefined || rows.length === 0) return null;
+  const ranges = rows.flatMap((row) => {
+    if (!isPriceRange(row)) return [];
+    const [from, to, step] = [parseDecimal(row.start), parseDecimal(row.end), parseDecimal(row.step)];
+    return from === null || to === null || step === null ? [] : [{ from, to, step }];
+  });
+  if (ranges.length === rows.length && isPriceGrid(ranges)) return ranges;
+  countDrop("bad_price_range");
+  return null;
 }
 
 function parseActivity(row: MarketWire): Activity {
@@ -112,6 +119,7 @@ export function parseMarket(row: MarketWire, context: MarketContext): MarketSnap
     return null;
   }
   const label = labelOf(row, event);
+  const contractStep = row.fractional_trading_enabled === false ? 1 : FRACTION_OF_CONTRACT;
   const waivedUntil = parseTime(row.fee_waiver_expiration_time);
   const rules = [row.rules_primary, row.rules_secondary]
     .map((part) => part?.trim() ?? "")
@@ -132,7 +140,11 @@ export function parseMarket(row: MarketWire, context: MarketContext): MarketSnap
     closeAt: parseTime(row.close_time),
     expectedResolutionAt: parseTime(row.expected_expiration_time) ?? parseTime(row.latest_expiration_time),
     resolvedAt: status === "finalized" ? parseTime(row.settlement_ts) : null,
-    tickSize: parseTickSize(row),
+    priceRanges: parsePriceRanges(row.price_ranges, countDrop),
+    minOrderContracts: contractStep,
+    contractStep,
+    takerDelayMs: null,
+    protocolVersion: null,
     takerFee: waivedUntil !== null && receivedAt < waivedUntil ? { kind: "none" } : takerFeeOf(event),
     venueKeys: event === null ? {} : { series: event.seriesTicker },
   };

@@ -49,7 +49,7 @@ export const MarketWire = Type.Object(
     settlement_value_dollars: optional(Price),
     rules_primary: usually(Text),
     rules_secondary: usually(Text),
-    price_level_structure: optional(Type.String()),
+    fractional_trading_enabled: optional(Type.Boolean()),
     price_ranges: usually(Type.Array(Type.Unknown())),
     market_type: unchecked({ values: ["binary", "scalar"] }),
   },
@@ -58,7 +58,7 @@ export const MarketWire = Type.Object(
     updated_time occurrence_datetime expiration_time settlement_timer_seconds no_bid_dollars no_ask_dollars
     previous_yes_bid_dollars previous_yes_ask_dollars previous_price_dollars notional_value_dollars liquidity_dollars
     expiration_value can_close_early early_close_condition strike_type floor_strike cap_strike functional_strike
-    custom_strike no_bid_size_fp no_ask_size_fp
+    custom_strike no_bid_size_fp no_ask_size_fp price_level_structure
   `),
 );
 export type MarketWire = Static<typeof MarketWire>;
@@ -215,8 +215,7 @@ export const isSeries = compileCheck(SeriesWire);
 export const isTrade = compileCheck(TradeWire);
 export const isOrderbook = compileCheck(OrderbookWire);
 export const isCandle = compileCheck(CandleWire);
-/** One range of the price grid and its step. */
-export const isPriceRange = compileCheck(Type.Object({ step: MaybeDecimal }));
+export const isPriceRange = compileCheck(Type.Object({ start: MaybeDecimal, end: MaybeDecimal, step: MaybeDecimal }));
 export const isCutoff = compileCheck(Type.Object({ trades_created_ts: Type.String() }));
 export const isSocketMessage = compileCheck(SocketWire);
 export const isTickerMessage = compileCheck(TickerMessageWire);

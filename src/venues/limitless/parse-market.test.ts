@@ -114,6 +114,20 @@ describe("a page with a single market and a group", () => {
   });
 });
 
+test("an order-book market has steps of 0.001, the delay of its settings and no published minimum", () => {
+  const row = fixture("market/locked-before-deadline") as object;
+  const rulesOf = (settings: unknown) => {
+    const [market] = parse([{ ...row, settings }]).markets;
+    const { priceRanges, minOrderContracts, contractStep, takerDelayMs } = market?.listing ?? {};
+    return [priceRanges, minOrderContracts, contractStep, takerDelayMs];
+  };
+  const ranges = [{ from: 0, to: 1, step: 0.001 }];
+  // `minSize` is the smallest order that earns rewards.
+  assert.deepEqual(rulesOf({ minSize: "100000000", takerDelayMs: 500 }), [ranges, null, null, 500]);
+  for (const settings of [undefined, {}, { takerDelayMs: "soon" }, { takerDelayMs: -1 }])
+    assert.deepEqual(rulesOf(settings), [ranges, null, null, null]);
+});
+
 test("an AMM market has its address as id, no bid or ask, and its probability as indicative price", () => {
   const { market, drops } = parseOne("market/amm");
   assert.equal(market.listing.marketId, "0x9aB4F0c2D31e6e0a1B5C7D8E9f00112233445566");

@@ -9,6 +9,7 @@ import type {
   TakerFee,
 } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
+import { uniformGrid } from "../../domain/order-rules.ts";
 import { fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
 import { toCents } from "../../domain/usd.ts";
 import type { DropCounter } from "../../ports/venue.ts";
@@ -18,7 +19,7 @@ import { parsePairPrice, parseTime, withoutPlaceholders } from "./parse-values.t
 import { isMarketRow, type MarketRow } from "./wire.ts";
 
 const WEB_URL = "https://limitless.exchange/markets/";
-const TICK_SIZE = 0.001;
+const PRICE_RANGES = uniformGrid(0.001);
 const AMM_FEE_RATE = 0.004;
 /** Fee as a share of the traded value, by price of the token bought. The venue publishes only these points. */
 const BUY_FEE_POINTS: readonly (readonly [price: number, share: number])[] = [
@@ -153,7 +154,12 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
     closeAt,
     expectedResolutionAt: closeAt,
     resolvedAt: outcome === null ? null : parseTime(row.resolutionDate),
-    tickSize: TICK_SIZE,
+    priceRanges: isAmm ? null : PRICE_RANGES,
+    // `settings.minSize` is the smallest order that earns rewards. The venue publishes no smallest order.
+    minOrderContracts: null,
+    contractStep: null,
+    takerDelayMs: parseTakerDelay(row, parent),
+    protocolVersion: null,
     takerFee: parseFee(row, isAmm),
     venueKeys: {
       slug: row.slug,
@@ -249,6 +255,11 @@ function parseActivity(row: MarketRow, parent: Parent | null): MarketSnapshot["a
 function parseFee(row: MarketRow, isAmm: boolean): TakerFee {
   if (row.metadata?.fee === false) return { kind: "none" };
   return isAmm ? { kind: "flat_value", rate: AMM_FEE_RATE } : { kind: "value_table", buyPoints: BUY_FEE_POINTS };
+}
+
+function parseTakerDelay(row: MarketRow, parent: Parent | null): number | null {
+  const delayMs = parseDecimal(row.settings?.takerDelayMs ?? parent?.row?.settings?.takerDelayMs);
+  return delayMs !== null && delayMs >= 0 && Number.isInteger(delayMs) ? delayMs : null;
 }
 
 function parseCategory(categories: readonly unknown[] | null | undefined): string | null {

@@ -46,6 +46,7 @@ const MarketRow = Type.Object(
     startAt: optional(Time),
     resolutionDate: optional(Time),
     categories: usually(Type.Array(Type.Unknown())),
+    settings: usually(Type.Object({ takerDelayMs: optional(Figure) })),
     metadata: usually(Type.Object({ fee: optional(Type.Boolean()) })),
     volume: usually(Figure),
     volumeFormatted: usually(Figure),
@@ -66,7 +67,7 @@ const MarketRow = Type.Object(
     markets: optional(Type.Array(Type.Unknown())),
   },
   unused(`
-    id proxyTitle expirationDate updatedAt tags creator priorityIndex positionIds isRewardable settings venue
+    id proxyTitle expirationDate updatedAt tags creator priorityIndex positionIds isRewardable venue
     priceOracleMetadata imageUrl logo outcomeTokens automationType hidden hasImage ogImageURI imageURI stats trends
     strikePrice deadline ticker questionId feedEvents nextMarketUpdate dailyReward marketPageId isOther stableSlug
   `),

@@ -157,7 +157,12 @@ function parseShared(row: ContractWire, context: ParseContext) {
     closeAt: parseTime(row.closeTime),
     // The creator may resolve the contract at any time, so there is no expected date.
     expectedResolutionAt: null,
-    tickSize: null,
+    priceRanges: null,
+    // The smallest bet is an amount of mana, not a number of contracts.
+    minOrderContracts: null,
+    contractStep: null,
+    takerDelayMs: null,
+    protocolVersion: null,
     takerFee: { kind: "none" },
   } as const;
   const cacheEntry: CachedContract = { rules, category, settledAnswerIds: [], sumsToOne: null };

@@ -73,7 +73,11 @@ describe("polymarket: market of an event page", () => {
         closeAt: Date.UTC(2026, 11, 2, 5),
         expectedResolutionAt: Date.UTC(2026, 11, 2, 5),
         resolvedAt: null,
-        tickSize: 0.01,
+        priceRanges: [{ from: 0, to: 1, step: 0.01 }],
+        minOrderContracts: 5,
+        contractStep: 0.01,
+        takerDelayMs: null,
+        protocolVersion: null,
         takerFee: { kind: "quadratic", rate: 0.05, exponent: 1 },
         venueKeys: null,
       },
@@ -175,7 +179,7 @@ describe("polymarket: single markets", () => {
       [activity.volumeTotalUsd, activity.volume24hUsd, activity.liquidityUsd],
       [15340.12, 310.2, 2200.5],
     );
-    assert.equal(listing.tickSize, 0.0005);
+    assert.deepEqual(listing.priceRanges, [{ from: 0, to: 1, step: 0.0005 }]);
     assert.deepEqual(listing.takerFee, { kind: "quadratic", rate: 0.07, exponent: 2 });
     assert.equal(listing.rules, null);
     assert.equal(listing.outcomeLabel, null);

@@ -10,6 +10,7 @@ import type {
   VenueId,
 } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
+import { uniformGrid } from "../../domain/order-rules.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import { categoryOf } from "./category.ts";
 import type { PolymarketPorts } from "./client.ts";
@@ -17,6 +18,9 @@ import type { ResolutionFacts } from "./parse-resolution.ts";
 import { readState } from "./parse-status.ts";
 import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule, isGammaMarket } from "./wire.ts";
+
+/** The venue's clients round the size of an order down to two decimals. */
+const CONTRACT_STEP = 0.01;
 
 export interface ParseContext extends Pick<PolymarketPorts, "countDrop" | "driftDetectors" | "settlements"> {
   readonly venue: VenueId;
@@ -69,7 +73,11 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
     closeAt: endAt,
     expectedResolutionAt: timeOf(row.umaEndDate) ?? endAt,
     resolvedAt,
-    tickSize: tickSizeOf(row.orderPriceMinTickSize),
+    priceRanges: uniformGrid(parseDecimal(row.orderPriceMinTickSize)),
+    minOrderContracts: minOrderOf(row.orderMinSize),
+    contractStep: CONTRACT_STEP,
+    takerDelayMs: null,
+    protocolVersion: textOf(row.version),
     takerFee: takerFeeOf(row),
     venueKeys: {
       conditionId,
@@ -132,9 +140,9 @@ function urlOfPage(eventSlug: string | null, slug: string | null): string | null
   return `${site}/event/${encodeURIComponent(eventSlug)}/${encodeURIComponent(slug)}`;
 }
 
-function tickSizeOf(value: unknown): number | null {
-  const tick = parseDecimal(value);
-  return tick !== null && tick > 0 && tick < 1 ? tick : null;
+function minOrderOf(value: unknown): number | null {
+  const contracts = parseDecimal(value);
+  return contracts !== null && contracts > 0 ? contracts : null;
 }
 
 /** Returns null if fees apply but the venue does not publish the schedule. */

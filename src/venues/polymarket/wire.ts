@@ -62,6 +62,7 @@ export const GammaMarket = Type.Object(
     orderPriceMinTickSize: lenient("price", "usually"),
     negRisk: lenient("boolean"),
     negRiskMarketID: lenient("string"),
+    orderMinSize: lenient("decimal", "usually"),
     negRiskOther: lenient("boolean"),
     sportsMarketType: lenient("string"),
     feesEnabled: lenient("boolean", "usually"),
@@ -76,7 +77,7 @@ export const GammaMarket = Type.Object(
     startDateIso umaEndDateIso spread oneHourPriceChange oneDayPriceChange oneWeekPriceChange oneMonthPriceChange
     oneYearPriceChange volume1wk volume1mo volume1yr volumeClob volume24hrClob volume1wkClob volume1moClob
     volume1yrClob liquidityClob volumeAmm volume24hrAmm volume1wkAmm volume1moAmm volume1yrAmm liquidityAmm
-    orderMinSize feeType makerBaseFee takerBaseFee makerRebatesFeeShareBps secondsDelay rewardsMinSize
+    feeType makerBaseFee takerBaseFee makerRebatesFeeShareBps secondsDelay rewardsMinSize
     rewardsMaxSpread clobRewards holdingRewardsEnabled line gameId teamAID teamBID eventStartTime
     twitterCardImage twitterCardLocation twitterCardLastRefreshed twitterCardLastValidated sponsorName sponsorImage
     xAxisValue yAxisValue denominationToken fee feeRate feeExponent image icon imageOptimized iconOptimized lowerBound

@@ -1,5 +1,5 @@
 /** What Kalshi's market, event and series rows mean. */
-import { containing, type Expected, exactly, oneOf, price } from "../expectation.ts";
+import { containing, type Expected, exactly, oneOf } from "../expectation.ts";
 import { isoTimeOf, type JsonObject, listOf, numberOf, objectOf, textOf } from "../json.ts";
 import {
   activityFacts,
@@ -24,8 +24,6 @@ const STATUSES: Readonly<Record<string, ExpectedStatus>> = {
   amended: "determined",
   finalized: "finalized",
 };
-/** Smallest steps of the named price grids, for rows without `price_ranges`. */
-const TICK_SIZES: Readonly<Record<string, number>> = { linear_cent: 0.01, deci_cent: 0.001, tapered_deci_cent: 0.001 };
 /** The venue's `dollar_volume` and `dollar_open_interest` are half the number of contracts. */
 const DOLLARS_PER_CONTRACT = 0.5;
 const FEE_RATE = 0.07;
@@ -80,7 +78,7 @@ export function expectedKalshiMarket(row: JsonObject, related: KalshiRelated): E
         liquidity: null,
         openInterest: dollarsOf(row.open_interest_fp),
       }),
-      tick_size: price(tickSizeOf(row)),
+      price_ranges: exactly(priceRangesOf(row)),
       ...feeFacts(row, related),
       open_time: timeFact(isoTimeOf(row.open_time)),
       close_time: timeFact(isoTimeOf(row.close_time)),
@@ -117,9 +115,10 @@ export function sizeOf(contracts: unknown): number | null {
   return size !== null && size > 0 ? size : null;
 }
 
-function tickSizeOf(row: JsonObject): number | null {
-  const steps = listOf(row.price_ranges).flatMap((range) => tradablePrice(objectOf(range).step) ?? []);
-  return steps.length > 0 ? Math.min(...steps) : (TICK_SIZES[String(row.price_level_structure)] ?? null);
+/** Start, end and step of each range. The names of the grids are an open set, so only ranges count. */
+function priceRangesOf(row: JsonObject): readonly (readonly number[])[] | null {
+  const ranges = listOf(row.price_ranges).map(objectOf);
+  return ranges.length === 0 ? null : ranges.map(({ start, end, step }) => [start, end, step].map(Number));
 }
 
 /** All quadratic fee types charge takers the same. The amount of a `flat` fee is not published. */

@@ -1,14 +1,5 @@
 /** What Polymarket's market, event and resolution rows mean. */
-import {
-  amount,
-  containing,
-  type Expectation,
-  type Expected,
-  exactly,
-  namingFirst,
-  oneOf,
-  price,
-} from "../expectation.ts";
+import { amount, containing, type Expectation, type Expected, exactly, namingFirst, oneOf } from "../expectation.ts";
 import { isObject, isoTimeOf, type JsonObject, listOf, numberOf, objectOf, textOf } from "../json.ts";
 import {
   type ExpectedMarket,
@@ -65,7 +56,9 @@ export function expectedPolymarketMarket(row: JsonObject, related: PolymarketRel
       volume_total: amount(numberOf(row.volumeNum) ?? numberOf(row.volume)),
       liquidity: amount(numberOf(row.liquidityNum) ?? numberOf(row.liquidity)),
       open_interest: openInterestFact(related),
-      tick_size: price(numberOf(row.orderPriceMinTickSize)),
+      price_ranges: exactly(evenRanges(numberOf(row.orderPriceMinTickSize))),
+      min_order_contracts: exactly(numberOf(row.orderMinSize)),
+      protocol_version: exactly(textOf(row.version)),
       ...feeFacts(row),
       close_time: timeFact(isoTimeOf(row.endDate)),
       ...(status === "finalized"
@@ -75,6 +68,8 @@ export function expectedPolymarketMarket(row: JsonObject, related: PolymarketRel
     },
   };
 }
+
+const evenRanges = (tick: number | null) => (tick === null ? null : [[0, 1, tick]]);
 
 /** Only questions with two outcomes and their two tokens are markets here. */
 function leftOutReason(row: JsonObject): string | null {
