@@ -143,6 +143,35 @@ test("a Retry-After date delays all callers", async () => {
   );
 });
 
+test("a restart of the matching engine (425) is retried after the delay of its header or body", async () => {
+  for (const response of [
+    { status: 425, headers: { "retry-after": "2" } },
+    { status: 425, body: '{"retry_after_seconds":2}' },
+    { status: 503, body: '{"retry_after_seconds":2}' },
+  ]) {
+    const { clock, http, fetch } = setUp((_, attempt) => (attempt === 0 ? response : {}));
+    await clock.until(fetch());
+    const [first, second] = http.requests.map(({ at }) => at);
+    assert.ok(first !== undefined && second !== undefined && second - first >= 2_000, JSON.stringify(response));
+  }
+});
+
+test("a delay in the body of a 429 delays all callers, and an invalid one is ignored", async () => {
+  for (const [body, waitMs] of [
+    ['{"retry_after_seconds":30}', 30_000],
+    ['{"retry_after_seconds":"soon"}', 1_000],
+    ['{"retry_after_seconds":-5}', 1_000],
+    ["null", 1_000],
+    ["slow down", 1_000],
+  ] as const) {
+    const { clock, http, fetch } = setUp((_, attempt) => (attempt === 0 ? { status: 429, body } : {}));
+    await clock.until(fetch());
+    const [first, second] = http.requests.map(({ at }) => at);
+    assert.ok(first !== undefined && second !== undefined && second - first >= waitMs, body);
+    assert.ok(second - first < waitMs + 1_500, body);
+  }
+});
+
 test("limits a Retry-After of a week to five minutes", async () => {
   const { clock, http, fetch } = setUp((_, attempt) =>
     attempt === 0 ? { status: 429, headers: { "retry-after": "604800" } } : {},

@@ -71,6 +71,7 @@ const RETRIES_MAX = 2;
 const BACKOFF_MS = 250;
 const RETRY_AFTER_MS_MAX = 5 * 60_000;
 const RATE_LIMIT_PAUSE_MS = 1_000;
+const RETRY_AFTER_BODY_CHARS_MAX = 10_000;
 /** A longer Retry-After is treated as invalid. */
 const RETRY_AFTER_VALID_MS_MAX = 366 * 86_400_000;
 /** A failing host is probed once a second until it recovers. */
@@ -217,12 +218,16 @@ export class VenueClient {
     const isBan = status === 418 || this.#consecutiveForbidden >= CONSECUTIVE_FORBIDDEN_MAX;
     if (status === 429 || isBan) {
       const { clock } = this.#options;
-      const retryAfterMs = parseRetryAfter(response.headers["retry-after"], clock.now());
+      const retryAfterMs = readRetryAfter(response, clock.now());
       const waitMs = isBan ? Math.max(BAN_PAUSE_MS_MIN, retryAfterMs ?? 0) : (retryAfterMs ?? RATE_LIMIT_PAUSE_MS);
       this.#pausedUntil = Math.max(this.#pausedUntil, clock.monotonic() + waitMs);
       throw new VenueError("rate_limited", summary, { status, retryable: true, retryAfterMs: waitMs });
     }
-    if (status >= 500) throw new VenueError("server_error", summary, { status, retryable: true });
+    // 425: the venue's matching engine restarts.
+    if (status >= 500 || status === 425) {
+      const retryAfterMs = readRetryAfter(response, this.#options.clock.now()) ?? undefined;
+      throw new VenueError("server_error", summary, { status, retryable: true, retryAfterMs });
+    }
     throw new VenueError("client_error", summary, { status, retryable: false });
   }
 
@@ -255,6 +260,19 @@ export class VenueClient {
     } finally {
       this.#waiting -= 1;
     }
+  }
+}
+
+/** Returns the delay of the header Retry-After, or of `retry_after_seconds` in a short JSON body; null without either. */
+function readRetryAfter({ headers, body }: IncomingResponse, nowMs: number): number | null {
+  const delayMs = parseRetryAfter(headers["retry-after"], nowMs);
+  if (delayMs !== null || body.length > RETRY_AFTER_BODY_CHARS_MAX) return delayMs;
+  try {
+    const { retry_after_seconds: seconds } = Object(JSON.parse(body)) as { retry_after_seconds?: unknown };
+    const isSeconds = typeof seconds === "number" && seconds >= 0 && seconds * 1_000 <= RETRY_AFTER_VALID_MS_MAX;
+    return isSeconds ? Math.min(seconds * 1_000, RETRY_AFTER_MS_MAX) : null;
+  } catch {
+    return null;
   }
 }
 
