@@ -186,6 +186,7 @@ async function runService(folder: string): Promise<void> {
       venues: SYNTHETIC_VENUES.map((id) => ({
         id,
         referenceOnly: false,
+        playMoney: false,
         create: () => {
           const rate = changesPerSecond / SYNTHETIC_VENUES.length;
           return createChangingVenue(id, pickMarket(id), rate, () => changes++);

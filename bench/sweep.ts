@@ -215,7 +215,7 @@ async function measureSteadyState(url: string, firstSweeps: readonly FirstSweep[
   return Promise.all(
     firstSweeps.map(async (first) => {
       const { venue } = first;
-      const { profile } = (await loadVenue({ id: venue, adapter: venue, referenceOnly: false }))(
+      const { profile } = (await loadVenue({ id: venue, adapter: venue }))(
         { ...fakeVenuePorts().ports, socketIo: { connect: () => ({ emit() {}, close() {} }) } },
         {},
         null,

@@ -52,7 +52,7 @@ export function buildAnalyses(ports: AppPorts, pipeline: Pipeline): Analyses {
 
 function buildMarketViews({ database, venues }: AppPorts, { board, matching, ingest }: Pipeline) {
   const traits = new Map<VenueId, VenueTraits>(
-    venues.map(({ id, adapter = null, referenceOnly }) => [id, { adapter, isPlayMoney: referenceOnly }]),
+    venues.map(({ id, adapter = null, playMoney }) => [id, { adapter, isPlayMoney: playMoney }]),
   );
   return createMarketViews({
     board,

@@ -109,6 +109,8 @@ export interface AppPorts {
     readonly adapter?: string;
     readonly referenceOnly: boolean;
     readonly create: (drop: DropCounter, drift: DriftCounter, countBytes: ByteCounter) => VenueAdapter;
+    /** Whether the venue trades in play money. */
+    readonly playMoney: boolean;
   }[];
 }
 

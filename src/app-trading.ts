@@ -32,8 +32,8 @@ export function buildTrading(
   const book = createShadowBook({ ...ports, ...pipeline });
   const performance = createShadowPerformance(ports);
   const linker = matching === null ? null : createQuestionLinker({ ...ports, board, matching });
-  const playMoney = new Set(venues.filter(({ referenceOnly }) => referenceOnly).map(({ id }) => id));
-  const isPlayMoney = ({ listing }: BoardMarket) => playMoney.has(listing.venue);
+  const playMoneyVenues = new Set(venues.filter(({ playMoney }) => playMoney).map(({ id }) => id));
+  const isPlayMoney = ({ listing }: BoardMarket) => playMoneyVenues.has(listing.venue);
   const signals = createSignalsService({
     ...{ board, clock, analyses: analyses.service },
     venues: tradingVenuesOf(ports),

@@ -103,7 +103,9 @@ const openApp = (ports: Partial<AppPorts>) =>
       log,
       clock,
       marketplaceSecrets: [MARKETPLACE_SECRET],
-      venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", clock) }],
+      venues: [
+        { id: "alpha", referenceOnly: false, playMoney: false, create: () => new ScriptedVenue("alpha", clock) },
+      ],
       ...ports,
     }),
   );

@@ -44,7 +44,9 @@ async function openMeteredApp(hasRedis: boolean) {
       log: quietLog,
       sharedLimits,
       journal: openQuotaJournal(lockJournalDir(dataDir).path),
-      venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
+      venues: [
+        { id: "alpha", referenceOnly: false, playMoney: false, create: () => new ScriptedVenue("alpha", systemClock) },
+      ],
     }),
   );
   await app.metering.start();

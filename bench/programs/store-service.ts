@@ -35,7 +35,9 @@ const app = await buildApp(
   plainAppPorts({
     database,
     log: quietLog,
-    venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
+    venues: [
+      { id: "alpha", referenceOnly: false, playMoney: false, create: () => new ScriptedVenue("alpha", systemClock) },
+    ],
   }),
 );
 await app.metering.start();

@@ -109,7 +109,7 @@ async function loadVenues(
   ports: Omit<Parameters<Awaited<ReturnType<typeof loadVenue>>>[0], "countDrop" | "drift" | "areLimitsLifted">,
 ): Promise<AppPorts["venues"]> {
   const loadConfiguredVenue = async (setting: VenueSetting) => {
-    const { id, adapter, referenceOnly } = setting;
+    const { id, adapter, referenceOnly, playMoney } = setting;
     const createVenue = await loadVenue(setting);
     const keyFile = config.venueKeys[adapter];
     const key =
@@ -125,6 +125,7 @@ async function loadVenues(
       id,
       adapter,
       referenceOnly,
+      playMoney,
       create: ((countDrop, drift, countBytes) =>
         createVenue(
           { ...ports, http: countingBytes(ports.http, countBytes), countDrop, drift, areLimitsLifted },

@@ -13,8 +13,8 @@ async function create(
 ) {
   const { ports, http, clock } = fakeVenuePorts(undefined, () => ({ status: 404, body: "{}" }));
   const socketIo = { connect: () => ({ emit() {}, close() {} }) };
-  const createVenue = await loadVenue({ id, adapter, referenceOnly: false });
-  const venue = createVenue({ ...ports, socketIo }, urls, key);
+  const createVenue = await loadVenue({ id, adapter });
+  const venue = createVenue({ ...ports, socketIo }, urls, { key, member: null });
   return { venue, http, clock };
 }
 
@@ -31,6 +31,19 @@ test("rejects an adapter before the semicolon exactly if it uses play money", as
     const isRefused = parseVenues(adapter).faults.some((fault) => fault.includes("play money"));
     assert.equal((await create("x", adapter)).venue.playMoney, isRefused, adapter);
   }
+});
+
+test("money comes from the adapter: a reference venue that trades money is not play money", () => {
+  const { venues, faults } = parseVenues("kalshi;a=polymarket,b=manifold");
+  assert.deepEqual(faults, []);
+  assert.deepEqual(
+    venues.map(({ id, referenceOnly, playMoney }) => [id, referenceOnly, playMoney]),
+    [
+      ["kalshi", false, false],
+      ["a", true, false],
+      ["b", true, true],
+    ],
+  );
 });
 
 test("uses the configured URLs, or the live https URLs if none are configured", async () => {

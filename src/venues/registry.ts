@@ -13,6 +13,8 @@ export interface VenueSetting {
   readonly adapter: string;
   /** Whether the venue appears in responses only and is not accepted in paths or filters. */
   readonly referenceOnly: boolean;
+  /** Whether the venue trades in play money. */
+  readonly playMoney: boolean;
 }
 
 type Urls = Readonly<Record<string, string>>;
@@ -122,9 +124,11 @@ export function parseVenues(text: string): { venues: VenueSetting[]; faults: str
         faults.push(`there is no adapter "${adapter}" (there are ${Object.keys(ADAPTERS).join(", ")})`);
       else if (venues.some((venue) => venue.id === id || venue.adapter === adapter))
         faults.push(`"${entry}" is named twice`);
-      else if (ADAPTERS[adapter]?.playMoney === true && !referenceOnly)
-        faults.push(`"${entry}" uses play money and belongs after the semicolon`);
-      else venues.push({ id, adapter, referenceOnly });
+      else {
+        const playMoney = ADAPTERS[adapter]?.playMoney === true;
+        if (playMoney && !referenceOnly) faults.push(`"${entry}" uses play money and belongs after the semicolon`);
+        else venues.push({ id, adapter, referenceOnly, playMoney });
+      }
     }
   }
   if (!venues.some((venue) => !venue.referenceOnly)) faults.push("name at least one venue before the semicolon");
@@ -152,6 +156,6 @@ export async function loadVenue(setting: VenueSetting): Promise<CreateVenue> {
       if (url === undefined) throw new Error(`${setting.adapter} has no URL for ${service}`);
       return url;
     };
-    return createAdapter({ ...ports, id: setting.id, playMoney: entry.playMoney }, urlOf, key);
+    return createAdapter({ ...ports, id: setting.id, playMoney: entry.playMoney }, urlOf, account);
   };
 }

@@ -40,7 +40,9 @@ before(async () => {
       database,
       log: quietLog,
       account: { botCheck: null, emailDelivery: null, displaysLinks: true },
-      venues: [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }],
+      venues: [
+        { id: "alpha", referenceOnly: false, playMoney: false, create: () => new ScriptedVenue("alpha", systemClock) },
+      ],
     }),
   );
   await app.http.ready();

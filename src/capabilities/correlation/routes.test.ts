@@ -37,7 +37,12 @@ async function open(database: Database, ports: { readonly openWorkerPool?: OpenW
   assert.ok(venue !== undefined);
   const harness = await customerHarness(database, {
     clock,
-    venues: venues.map((scripted) => ({ id: scripted.id, referenceOnly: false, create: () => scripted })),
+    venues: venues.map((scripted) => ({
+      id: scripted.id,
+      referenceOnly: false,
+      playMoney: false,
+      create: () => scripted,
+    })),
     ...ports,
   });
   const { key } = await harness.app.customers.create({ email: "a@example.org", name: null, plan: "pro" }, OPERATOR);

@@ -21,7 +21,7 @@ async function matchOnThread(order: (ids: string[]) => string[]) {
     ...{ board, database: await embeddedDatabase(), bus: createInProcessBus(quietLog), log: quietLog },
     clock: systemClock,
     openStateThread: (module, options) => openStateThread(module, options, systemClock),
-    venues: ["alpha", "beta"].map((id) => ({ id, referenceOnly: false })),
+    venues: ["alpha", "beta"].map((id) => ({ id, playMoney: false })),
   });
   opened.push(matching);
   const ids = ["alpha", "beta"].flatMap((venue) => [4, 5, 6].map((rate) => `${venue}/${rate}`));

@@ -26,7 +26,7 @@ export interface MatchingPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly openStateThread: OpenStateThread;
-  readonly venues: readonly { readonly id: VenueId; readonly referenceOnly: boolean }[];
+  readonly venues: readonly { readonly id: VenueId; readonly playMoney: boolean }[];
 }
 
 /** Follows the changes of the pairs. Called synchronously; it must not throw. */
@@ -53,7 +53,7 @@ export type Matching = ReturnType<typeof createMatching>;
 export function createMatching(ports: MatchingPorts) {
   const { board, database, bus, clock, log } = ports;
   const observers: PairObserver[] = [];
-  const playMoneyVenues = new Set(ports.venues.filter(({ referenceOnly }) => referenceOnly).map(({ id }) => id));
+  const playMoneyVenues = new Set(ports.venues.filter(({ playMoney }) => playMoney).map(({ id }) => id));
 
   const matcher = new Matcher({
     ...{ board, clock, log },

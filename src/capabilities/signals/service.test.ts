@@ -30,7 +30,10 @@ function createWorld() {
   return {
     venue,
     listing: market.listing,
-    ports: { venues: [{ id: VENUE, referenceOnly: false, create: () => venue }], analyses: { researchRunner } },
+    ports: {
+      venues: [{ id: VENUE, referenceOnly: false, playMoney: false, create: () => venue }],
+      analyses: { researchRunner },
+    },
   };
 }
 

@@ -39,7 +39,9 @@ export interface Call {
 export async function customerHarness(database: Database, ports: Partial<AppPorts> = {}) {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 12));
   const { log, lines } = recordingLog();
-  const venues = [{ id: "venue_a", referenceOnly: false, create: () => new ScriptedVenue("venue_a", clock) }];
+  const venues = [
+    { id: "venue_a", referenceOnly: false, playMoney: false, create: () => new ScriptedVenue("venue_a", clock) },
+  ];
   const signUp: SignUpSettings = {
     botCheck: dummyBotCheck,
     disposableDomains: DISPOSABLE_DOMAINS,

@@ -44,7 +44,9 @@ export async function startPaidService(options: {
   const { database, chain, facilitator, payTo, hasRpc = true, log = quietLog, deadlines } = options;
   const { network, chainId, token, tokenName: name, tokenVersion: version, rpcUrl } = chain;
   const http = createUndiciHttp(systemClock);
-  const venues = [{ id: "alpha", referenceOnly: false, create: () => new ScriptedVenue("alpha", systemClock) }];
+  const venues = [
+    { id: "alpha", referenceOnly: false, playMoney: false, create: () => new ScriptedVenue("alpha", systemClock) },
+  ];
   const app = await buildApp({
     // A test sends 1,000 requests from one address.
     connections: { perAddress: 1_000 },

@@ -31,7 +31,7 @@ export function openTestMatching(parts: {
     log: quietLog,
     // The types of the port are those of the module, which is replaced.
     openStateThread: (() => threads.open()) as unknown as OpenStateThread,
-    venues: ["alpha", "beta", "gamma"].map((id) => ({ id, referenceOnly: id === "gamma" })),
+    venues: ["alpha", "beta", "gamma"].map((id) => ({ id, playMoney: id === "gamma" })),
     ...parts,
   });
   matching.start();

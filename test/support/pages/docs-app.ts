@@ -20,6 +20,7 @@ export async function openDocsApp(
       venues: venueIds.map((id, index) => ({
         id,
         referenceOnly: index === venueIds.length - 1,
+        playMoney: index === venueIds.length - 1,
         create: () => new ScriptedVenue(id, systemClock),
       })),
       ...ports,

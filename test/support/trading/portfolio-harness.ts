@@ -30,7 +30,9 @@ export async function openPortfolioApi(database: Database) {
     venues.set(VENUE, venue);
     return venue;
   };
-  const harness = await customerHarness(database, { venues: [{ id: VENUE, referenceOnly: false, create }] });
+  const harness = await customerHarness(database, {
+    venues: [{ id: VENUE, referenceOnly: false, playMoney: false, create }],
+  });
   clockOfHarness.current = harness.clock;
   const venue = venues.get(VENUE);
   assert.ok(venue !== undefined);

@@ -61,7 +61,7 @@ export async function openFaultHarness(): Promise<FaultHarness> {
   const store = new MemoryMarketStore();
   const storeWriter = new StoreWriter({ board, store, ticks: new MemoryTicks(), clock, log: quietLog });
   const openVenue = async (name: SandboxVenue) => {
-    const createVenue = await loadVenue({ id: name, adapter: name, referenceOnly: false });
+    const createVenue = await loadVenue({ id: name, adapter: name });
     const countDrop: DropCounter = (reason, count) => health.drop(reason, count);
     const adapter: VenueAdapter = createVenue(
       {

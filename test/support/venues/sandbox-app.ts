@@ -33,10 +33,10 @@ export async function buildSandboxApp(options: {
   const venues = await Promise.all(
     VENUES.map(async (id) => {
       const referenceOnly = id === "manifold";
-      const createVenue = await loadVenue({ id, adapter: id, referenceOnly });
+      const createVenue = await loadVenue({ id, adapter: id });
       const create: Parameters<typeof plainAppPorts>[0]["venues"][number]["create"] = (countDrop, drift) =>
-        createVenue({ ...ports, countDrop, drift }, sandbox.urls[id] ?? {}, null);
-      return { id, adapter: id, referenceOnly, create };
+        createVenue({ ...ports, countDrop, drift }, sandbox.urls[id] ?? {}, { key: null, member: null });
+      return { id, adapter: id, referenceOnly, playMoney: referenceOnly, create };
     }),
   );
   const app = await buildApp(plainAppPorts({ database, log: quietLog, venues, matchedPairs }));

@@ -97,7 +97,7 @@ function privateKeyPem(): string {
 
 export async function openAdapterSession(options: SessionOptions): Promise<AdapterSession> {
   const { venue } = options;
-  const createVenue = await loadVenue({ id: venue, adapter: venue, referenceOnly: false });
+  const createVenue = await loadVenue({ id: venue, adapter: venue });
   const loopback = await openLoopback(options);
   const clock = replayClock(options.now);
   const http = createUndiciHttp(clock);
