@@ -39,7 +39,7 @@ const { values: flags } = parseArgs({
 });
 const SCAN_PAUSE_MS = 3_000;
 const LISTS = 50;
-const FEE = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 } as const;
+const FEE = { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } } as const;
 
 const roundTo = (value: number, digits = 2) => Number(value.toFixed(digits));
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;

@@ -218,7 +218,7 @@ async function measureSteadyState(url: string, firstSweeps: readonly FirstSweep[
       const { profile } = (await loadVenue({ id: venue, adapter: venue }))(
         { ...fakeVenuePorts().ports, socketIo: { connect: () => ({ emit() {}, close() {} }) } },
         {},
-        null,
+        { key: null, member: null },
       );
       const pauseMs = Math.max(sweepPauseAfter(profile, first.rows), REST_PER_SWEEP * first.seconds * 1_000);
       const intervalSeconds = first.seconds + pauseMs / 1_000;

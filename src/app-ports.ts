@@ -107,10 +107,11 @@ export interface AppPorts {
     readonly id: VenueId;
     /** Name of the adapter, by which fitted coefficients are stored; omitted in tests with scripted venues. */
     readonly adapter?: string;
+    /** Whether the venue appears in responses only and is not accepted in paths or filters. */
     readonly referenceOnly: boolean;
-    readonly create: (drop: DropCounter, drift: DriftCounter, countBytes: ByteCounter) => VenueAdapter;
     /** Whether the venue trades in play money. */
     readonly playMoney: boolean;
+    readonly create: (drop: DropCounter, drift: DriftCounter, countBytes: ByteCounter) => VenueAdapter;
   }[];
 }
 

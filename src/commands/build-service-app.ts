@@ -130,7 +130,7 @@ async function loadVenues(
         createVenue(
           { ...ports, http: countingBytes(ports.http, countBytes), countDrop, drift, areLimitsLifted },
           urls,
-          key,
+          { key, member: config.venueMembers[adapter] ?? null },
         )) satisfies AppPorts["venues"][number]["create"],
     };
   };

@@ -68,7 +68,10 @@ export async function recordToFile(options: RecordingOptions): Promise<Recording
       // Schema drift is reported by the running service, not by a recording.
       { http, sockets, socketIo, clock, random: systemRandom, log, countDrop: countDrops, drift: () => {} },
       { ...urls[adapter], ...config.venueUrls[adapter] },
-      key === undefined ? null : { keyId: key.keyId, privateKeyPem: await readFile(key.privateKeyFile, "utf8") },
+      {
+        key: key === undefined ? null : { keyId: key.keyId, privateKeyPem: await readFile(key.privateKeyFile, "utf8") },
+        member: config.venueMembers[adapter] ?? null,
+      },
     );
     return recordVenue(venue, { venue: adapter, clock, append: writer.append });
   };

@@ -1,5 +1,5 @@
 import { SETTINGS } from "../config/settings.ts";
-import { VENUE_SERVICES } from "../venues/registry.ts";
+import { VENUE_MEMBERS, VENUE_SERVICES } from "../venues/registry.ts";
 
 /** First port of `npm run sandbox`. */
 export const SANDBOX_PORT = 8790;
@@ -10,6 +10,8 @@ const settingLines = SETTINGS.map(
   ({ name, defaultValue, help }) => `  ${name.padEnd(26)} ${help}${defaultValue === "" ? "" : ` [${defaultValue}]`}`,
 );
 const serviceLists = Object.entries(VENUE_SERVICES).map(([venue, services]) => `${venue} ${services.join("/")}`);
+
+const memberLists = Object.entries(VENUE_MEMBERS).map(([venue, members]) => `${venue} ${members.join("/")}`);
 
 export const renderUsage = (
   version: string,
@@ -39,6 +41,7 @@ Settings are environment variables or lines of .env (see .env.example). An unkno
 ${settingLines.join("\n")}
   PARALLAX_<VENUE>_URL, PARALLAX_<VENUE>_<SERVICE>_URL
                              base URLs of a venue; services: ${serviceLists.join(", ")}
+  PARALLAX_<VENUE>_MEMBER    kind of your membership, by which the venue rounds fees; ${memberLists.join(", ")}
   PARALLAX_<VENUE>_KEY_ID, PARALLAX_<VENUE>_PRIVATE_KEY_FILE
                              API key of your account, if the venue's stream requires one
 `;

@@ -52,6 +52,7 @@ test("an empty environment configures a sandbox on loopback with the documented 
     settledMarketDays: null,
     venueUrls: {},
     venueKeys: {},
+    venueMembers: {},
     rawTickDays: 30,
     alertLimits: DEFAULT_ALERT_LIMITS,
     eventDays: 7,
@@ -289,6 +290,13 @@ test("a venue's key id and key file must be set together", () => {
   assert.deepEqual(parseEnvironment(keySettings).venueKeys, { kalshi: { keyId: "id", privateKeyFile: "/k.pem" } });
   for (const name of Object.keys(keySettings))
     assertConfigError({ ...keySettings, [name]: "" }, /must be set together/);
+});
+
+test("reads the kind of membership of venues that have kinds, and refuses other values", () => {
+  assert.deepEqual(parseEnvironment({ PARALLAX_KALSHI_MEMBER: "direct" }).venueMembers, { kalshi: "direct" });
+  assert.deepEqual(parseEnvironment({ PARALLAX_KALSHI_MEMBER: "" }).venueMembers, {});
+  assert.throws(() => parseEnvironment({ PARALLAX_KALSHI_MEMBER: "vip" }), /must be one of other, direct/);
+  assert.throws(() => parseEnvironment({ PARALLAX_MANIFOLD_MEMBER: "direct" }), /no kinds of membership/);
 });
 
 test("PARALLAX_VENUES lists adapters, renames them with `id=adapter`, and marks those after the semicolon as reference only", () => {

@@ -1,11 +1,12 @@
+import { VENUE_MEMBERS } from "../venues/registry.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Environment, SettingsReader } from "./settings-reader.ts";
 
 /**
- * Names of settings that contain a venue: base URLs (`PARALLAX_<VENUE>_<SERVICE>_URL`) and API keys. The default URLs
- * are the sandbox's URLs in sandbox mode and the venue's public URLs in live mode.
+ * Names of settings that contain a venue: base URLs (`PARALLAX_<VENUE>_<SERVICE>_URL`), API keys, and kinds of membership. The
+ * default URLs are the sandbox's URLs in sandbox mode and the venue's public URLs in live mode.
  */
-const VENUE_SETTING_PATTERN = /^PARALLAX_([A-Z]+)_(?:(?:([A-Z]+)_)?URL|(KEY_ID|PRIVATE_KEY_FILE))$/;
+const VENUE_SETTING_PATTERN = /^PARALLAX_([A-Z]+)_(?:(?:([A-Z]+)_)?URL|(KEY_ID|PRIVATE_KEY_FILE)|(MEMBER))$/;
 
 export interface VenueKeyFile {
   readonly keyId: string;
@@ -17,6 +18,8 @@ export interface VenueOverrides {
   readonly venueUrls: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** API keys by adapter, for venues whose stream requires one. */
   readonly venueKeys: Readonly<Record<string, VenueKeyFile>>;
+  /** Kinds of the operator's membership by adapter, for venues whose fees depend on it. */
+  readonly venueMembers: Readonly<Record<string, string>>;
 }
 
 /**
@@ -31,6 +34,7 @@ export function parseVenueOverrides(
 ): VenueOverrides {
   const { errors } = reader;
   const venueUrls: Record<string, Record<string, string>> = {};
+  const venueMembers: Record<string, string> = {};
   const keyFiles: Record<string, Partial<VenueKeyFile>> = {};
   const settingNames = new Set(SETTINGS.map((setting) => setting.name));
   for (const [name, value = ""] of Object.entries(environment)) {
@@ -40,6 +44,11 @@ export function parseVenueOverrides(
     const serviceNames = Object.hasOwn(services, adapter) ? services[adapter] : undefined;
     if (match === null || serviceNames === undefined) {
       errors.push(`${name}: no such setting (npm start -- --help lists all settings)`);
+    } else if (match[4] !== undefined) {
+      const members = VENUE_MEMBERS[adapter];
+      if (members === undefined) errors.push(`${name}: ${adapter} has no kinds of membership`);
+      else if (value !== "" && !members.includes(value)) errors.push(`${name}: must be one of ${members.join(", ")}`);
+      else if (value !== "") venueMembers[adapter] = value;
     } else if (match[3] !== undefined) {
       if (value === "") continue;
       keyFiles[adapter] = { ...keyFiles[adapter], [match[3] === "KEY_ID" ? "keyId" : "privateKeyFile"]: value };
@@ -57,5 +66,5 @@ export function parseVenueOverrides(
     if (keyId !== undefined && privateKeyFile !== undefined) venueKeys[adapter] = { keyId, privateKeyFile };
     else errors.push(`${prefix}_KEY_ID and ${prefix}_PRIVATE_KEY_FILE must be set together`);
   }
-  return { venueUrls: venueUrls, venueKeys };
+  return { venueUrls, venueKeys, venueMembers };
 }

@@ -28,13 +28,27 @@ export function settlementValueOf(outcome: Outcome): number | null {
   return outcome.kind === "no" ? 0 : outcome.value;
 }
 
-/** A taker's fee in USD per contract. p is the price of the side bought. */
+/** Shares of the traded value by price. */
+export type PriceShares = readonly (readonly [price: number, share: number])[];
+
+/** How a venue rounds the fee of an order, in USD. */
+export interface FeeRounding {
+  /** The fee at each price is rounded up to a multiple of this. */
+  readonly feeStep: number;
+  /** Then the change of the balance is rounded to a multiple of this, to the trader's disadvantage. */
+  readonly balanceStep: number;
+}
+
+/** A taker's fee in USD per contract. p is the price of the side that is traded. */
 export type TakerFee =
   | { readonly kind: "none" }
-  /** Fee: rate * (p * (1 - p)) ^ exponent. The fee of a whole order is rounded up to a multiple of `roundsUpTo` USD, if set. */
-  | { readonly kind: "quadratic"; readonly rate: number; readonly exponent: number; readonly roundsUpTo?: number }
-  /** Fee: p * b / (1 - b). b is the share for the price; the venue deducts it from the contracts bought. */
-  | { readonly kind: "value_table"; readonly buyPoints: readonly (readonly [price: number, share: number])[] }
+  /** Fee: rate * (p * (1 - p)) ^ exponent. */
+  | { readonly kind: "quadratic"; readonly rate: number; readonly exponent: number; readonly rounding?: FeeRounding }
+  /**
+   * Fee of a purchase: p * b / (1 - b). b is the share of `buyPoints` for the price; the venue deducts it from the contracts
+   * bought. Fee of a sale: p * s, with the share s of `sellPoints`.
+   */
+  | { readonly kind: "value_table"; readonly buyPoints: PriceShares; readonly sellPoints: PriceShares }
   /** Fee: rate * p. */
   | { readonly kind: "flat_value"; readonly rate: number };
 

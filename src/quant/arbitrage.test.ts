@@ -6,12 +6,22 @@ import { type ArbitrageLeg, annualizedReturn, netSpread, scoreArbitrage, walkArb
 import { orderFee, takerFee } from "./taker-fee.ts";
 
 const NONE: TakerFee = { kind: "none" };
-const CENTS: TakerFee = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 };
+const CENTS: TakerFee = {
+  kind: "quadratic",
+  rate: 0.07,
+  exponent: 1,
+  rounding: { feeStep: 0.0001, balanceStep: 0.01 },
+};
 const TABLE: TakerFee = {
   kind: "value_table",
   buyPoints: [
     [0.5, 0.03],
     [0.999, 0.004],
+  ],
+  sellPoints: [
+    [0.01, 0.0042],
+    [0.5, 0.015],
+    [0.9, 0.0078],
   ],
 };
 const close = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}`);

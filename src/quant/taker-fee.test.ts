@@ -5,13 +5,19 @@ import type { TakerFee } from "../domain/market.ts";
 import { orderFee, takerFee } from "./taker-fee.ts";
 
 const QUADRATIC: TakerFee = { kind: "quadratic", rate: 0.07, exponent: 1 };
-const CENTS: TakerFee = { ...QUADRATIC, roundsUpTo: 0.01 };
+const OTHER: TakerFee = { ...QUADRATIC, rounding: { feeStep: 0.0001, balanceStep: 0.01 } };
+const DIRECT: TakerFee = { ...QUADRATIC, rounding: { feeStep: 0.0001, balanceStep: 0.0001 } };
 const TABLE: TakerFee = {
   kind: "value_table",
   buyPoints: [
     [0.5, 0.03],
     [0.6, 0.0213],
     [0.999, 0.004],
+  ],
+  sellPoints: [
+    [0.01, 0.0042],
+    [0.5, 0.015],
+    [0.9, 0.0078],
   ],
 };
 const price = fc.integer({ min: 1, max: 999 }).map((steps) => steps / 1_000);
@@ -44,19 +50,63 @@ test("a share is that of the point at the price, between two points on the line,
     assert.ok(Math.abs(shareAt(at) - share) < 1e-12, `${at}: ${shareAt(at)}`);
 });
 
-test("an order's fee is rounded up to the next cent, and an exact amount stays", () => {
-  const feeOf = (contracts: number, at = 0.5) => orderFee(CENTS, [{ price: at, contracts }]);
-  assert.deepEqual([feeOf(1), feeOf(4), feeOf(100), feeOf(100, 0.9), feeOf(0)], [0.02, 0.07, 1.75, 0.63, 0]);
+test("known values: the fee is rounded up to 0.0001, and then the balance to a cent or to 0.0001", () => {
+  // [price, contracts, fee of a direct member, fee of another member]
+  for (const [at, contracts, direct, other] of [
+    [0.5, 1, 0.0175, 0.02],
+    [0.5, 100, 1.75, 1.75],
+    // 0.07 × 4 × 0.063 × 0.937 = 0.01653; the order is worth 0.252, so the balance falls to -0.27.
+    [0.063, 4, 0.0166, 0.018],
+    // 0.07 × 1.5 × 0.37 × 0.63 = 0.024476; the order is worth 0.555.
+    [0.37, 1.5, 0.0245, 0.025],
+    [0.5, 0, 0, 0],
+  ] as const) {
+    const order = [{ price: at, contracts }];
+    assert.deepEqual([orderFee(DIRECT, order), orderFee(OTHER, order)], [direct, other], `${contracts} at ${at}`);
+  }
 });
 
-test("rounding adds less than one step, and the order of the fills does not matter", () => {
+test("the fee at each price is rounded before the balance", () => {
+  const order = [
+    { price: 0.5, contracts: 1 },
+    { price: 0.51, contracts: 1 },
+  ];
+  // 0.0175 and 0.017493, which is rounded to 0.0175; the order is worth 1.01.
+  assert.equal(orderFee(DIRECT, order), 0.035);
+  assert.equal(orderFee(OTHER, order), 0.04);
+});
+
+test("a sale pays the fee out of its proceeds, rounded to the trader's disadvantage", () => {
+  const sale = [{ price: 0.063, contracts: 4 }];
+  // 0.252 - 0.0166 = 0.2354, of which the balance gets 0.23.
+  assert.deepEqual([orderFee(DIRECT, sale, "sell"), orderFee(OTHER, sale, "sell")], [0.0166, 0.022]);
+  assert.equal(takerFee(TABLE, 0.5, "sell"), 0.0075);
+  assert.equal(takerFee({ kind: "flat_value", rate: 0.004 }, 0.5, "sell"), 0.002);
+});
+
+const isMultiple = (usd: number, step: number) => Math.abs(usd / step - Math.round(usd / step)) < 1e-5;
+
+test("the fee is at least the exact fee, less than a step of each rounding above it, and the balance is a multiple", () => {
   fc.assert(
-    fc.property(fills, (list) => {
-      const exact = orderFee(QUADRATIC, list);
-      const rounded = orderFee(CENTS, list);
-      assert.ok(rounded >= exact - 1e-8 && rounded < exact + 0.01);
-      assert.ok(Math.abs(rounded * 100 - Math.round(rounded * 100)) < 1e-9);
-      assert.equal(orderFee(CENTS, list.toReversed()), rounded);
+    fc.property(fills, fc.constantFrom(DIRECT, OTHER), fc.constantFrom("buy", "sell"), (list, fee, action) => {
+      const { feeStep, balanceStep } = (fee as { rounding: { feeStep: number; balanceStep: number } }).rounding;
+      const exact = orderFee(QUADRATIC, list, action);
+      const rounded = orderFee(fee, list, action);
+      assert.ok(rounded >= exact - 1e-7, `${rounded} is below ${exact}`);
+      assert.ok(rounded < exact + list.length * feeStep + balanceStep);
+      const value = list.reduce((sum, { price: at, contracts }) => sum + at * contracts, 0);
+      assert.ok(isMultiple(action === "buy" ? value + rounded : value - rounded, balanceStep));
+      assert.ok(Math.abs(orderFee(fee, list.toReversed(), action) - rounded) < 1e-7);
+    }),
+  );
+});
+
+test("the cost of an order grows with its contracts", () => {
+  const count = fc.integer({ min: 0, max: 100_000 }).map((cents) => cents / 100);
+  fc.assert(
+    fc.property(price, count, count, fc.constantFrom(DIRECT, OTHER), (at, a, b, fee) => {
+      const costOf = (contracts: number) => at * contracts + orderFee(fee, [{ price: at, contracts }]);
+      assert.ok(costOf(Math.min(a, b)) <= costOf(Math.max(a, b)) + 1e-8);
     }),
   );
 });
@@ -73,7 +123,7 @@ test("price plus fee increases with the price, so that the cheapest contract is 
 test("prices, contracts and tables outside their ranges are refused", () => {
   for (const bad of [-0.01, 1.01, Number.NaN]) assert.throws(() => takerFee(QUADRATIC, bad), RangeError);
   for (const contracts of [-1, Number.NaN, Infinity])
-    assert.throws(() => orderFee(CENTS, [{ price: 0.5, contracts }]), RangeError);
-  assert.throws(() => takerFee({ kind: "value_table", buyPoints: [] }, 0.5), RangeError);
-  assert.throws(() => takerFee({ kind: "value_table", buyPoints: [[0.5, 1]] }, 0.5), RangeError);
+    assert.throws(() => orderFee(OTHER, [{ price: 0.5, contracts }]), RangeError);
+  assert.throws(() => takerFee({ ...TABLE, buyPoints: [] }, 0.5), RangeError);
+  assert.throws(() => takerFee({ ...TABLE, buyPoints: [[0.5, 1]] }, 0.5), RangeError);
 });

@@ -1,6 +1,6 @@
 import type Type from "typebox";
 import type { EventChildren } from "../domain/event-children.ts";
-import type { TakerFee } from "../domain/market.ts";
+import type { PriceShares, TakerFee } from "../domain/market.ts";
 import { type BookLevel, isCrossed } from "../domain/order-book.ts";
 import { type Fact, LineError, parseJson } from "./format.ts";
 import { factValidators } from "./line-schemas.ts";
@@ -161,16 +161,20 @@ function writeChildren(children: EventChildren | null): Fields<"event">["childre
 }
 
 function readTakerFee(fee: Fields<"market">["takerFee"]): TakerFee | null {
-  if (fee?.kind === "value_table") return { kind: fee.kind, buyPoints: fee.buy_points };
-  if (fee?.kind !== "quadratic" || fee.rounds_up_to === undefined) return fee;
-  const { rounds_up_to: roundsUpTo, ...others } = fee;
-  return { ...others, roundsUpTo };
+  if (fee?.kind === "value_table") return { kind: fee.kind, buyPoints: fee.buy_points, sellPoints: fee.sell_points };
+  if (fee?.kind !== "quadratic") return fee;
+  const { kind, rate, exponent, fee_step: feeStep, balance_step: balanceStep } = fee;
+  if (feeStep === undefined || balanceStep === undefined) return { kind, rate, exponent };
+  return { kind, rate, exponent, rounding: { feeStep, balanceStep } };
 }
 
 function writeTakerFee(fee: TakerFee | null): Fields<"market">["takerFee"] {
   if (fee?.kind === "value_table")
-    return { kind: fee.kind, buy_points: fee.buyPoints.map(([price, share]): [number, number] => [price, share]) };
-  if (fee?.kind !== "quadratic" || fee.roundsUpTo === undefined) return fee;
-  const { roundsUpTo, ...others } = fee;
-  return { ...others, rounds_up_to: roundsUpTo };
+    return { kind: fee.kind, buy_points: copyPoints(fee.buyPoints), sell_points: copyPoints(fee.sellPoints) };
+  if (fee?.kind !== "quadratic") return fee;
+  const { kind, rate, exponent, rounding } = fee;
+  if (rounding === undefined) return { kind, rate, exponent };
+  return { kind, rate, exponent, fee_step: rounding.feeStep, balance_step: rounding.balanceStep };
 }
+
+const copyPoints = (points: PriceShares) => points.map(([price, share]): [number, number] => [price, share]);

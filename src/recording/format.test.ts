@@ -45,10 +45,19 @@ const outcome = fc.oneof(
 const takerFee = fc.oneof(
   fc.constant({ kind: "none" } as const),
   fc.record(
-    { kind: fc.constant("quadratic" as const), rate: price, exponent: fc.constantFrom(1, 2), roundsUpTo: price },
+    {
+      kind: fc.constant("quadratic" as const),
+      rate: price,
+      exponent: fc.constantFrom(1, 2),
+      rounding: fc.record({ feeStep: price, balanceStep: price }),
+    },
     { requiredKeys: ["kind", "rate", "exponent"] },
   ),
-  fc.record({ kind: fc.constant("value_table" as const), buyPoints: fc.array(fc.tuple(price, price)) }),
+  fc.record({
+    kind: fc.constant("value_table" as const),
+    buyPoints: fc.array(fc.tuple(price, price)),
+    sellPoints: fc.array(fc.tuple(price, price)),
+  }),
   fc.record({ kind: fc.constant("flat_value" as const), rate: price }),
 );
 const market = fc.record({

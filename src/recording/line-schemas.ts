@@ -64,17 +64,20 @@ const OutcomeLine = Type.Union([
   Type.Object({ kind: Type.Literal("void"), value: optional(Share) }),
 ]);
 
+const PointsLine = Type.Array(Type.Tuple([Share, Share]), { maxItems: 1_000 });
 const TakerFeeLine = Type.Union([
   Type.Object({ kind: Type.Literal("none") }),
   Type.Object({
     kind: Type.Literal("quadratic"),
     rate: Type.Number({ minimum: 0 }),
     exponent: Type.Number({ minimum: 0 }),
-    rounds_up_to: Type.Optional(Type.Number({ minimum: 0 })),
+    fee_step: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    balance_step: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
   }),
   Type.Object({
     kind: Type.Literal("value_table"),
-    buy_points: Type.Array(Type.Tuple([Share, Share]), { maxItems: 1_000 }),
+    buy_points: PointsLine,
+    sell_points: PointsLine,
   }),
   Type.Object({ kind: Type.Literal("flat_value"), rate: Type.Number({ minimum: 0 }) }),
 ]);

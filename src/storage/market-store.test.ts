@@ -13,7 +13,7 @@ const createSnapshot = (marketId: string, listing: Partial<MarketListing> = {}):
       category: "Economics",
       rules: "Pays 1 if so.",
       closeAt: SAMPLE_AT + DAY_MS,
-      takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
+      takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } },
       venueKeys: { series: "S" },
       ...listing,
     },

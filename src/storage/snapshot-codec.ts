@@ -26,9 +26,13 @@ const TakerFeeSchema = Type.Union([
     kind: Type.Literal("quadratic"),
     rate: Type.Number(),
     exponent: Type.Number(),
-    roundsUpTo: Type.Optional(Type.Number()),
+    rounding: Type.Optional(Type.Object(repeatSchema(Type.Number(), "feeStep", "balanceStep"))),
   }),
-  Type.Object({ kind: Type.Literal("value_table"), buyPoints: Type.Array(NumberPair) }),
+  Type.Object({
+    kind: Type.Literal("value_table"),
+    buyPoints: Type.Array(NumberPair),
+    sellPoints: Type.Array(NumberPair),
+  }),
   Type.Object({ kind: Type.Literal("flat_value"), rate: Type.Number() }),
 ]);
 

@@ -6,7 +6,12 @@ import { buyWithin } from "./fill.ts";
 import { buy, buyForUsd } from "./index.ts";
 
 const NO_FEE: TakerFee = { kind: "none" };
-const CENT_FEE: TakerFee = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 };
+const CENT_FEE: TakerFee = {
+  kind: "quadratic",
+  rate: 0.07,
+  exponent: 1,
+  rounding: { feeStep: 0.0001, balanceStep: 0.01 },
+};
 const OFFERS = [
   { price: 0.5, size: 10 },
   { price: 0.6, size: 10 },
@@ -45,7 +50,7 @@ test("the contracts that an amount buys cost that amount", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 20 }),
-      fc.constantFrom(NO_FEE, { ...CENT_FEE, roundsUpTo: 0 }),
+      fc.constantFrom(NO_FEE, { ...CENT_FEE, rounding: undefined }),
       (count, fee) => {
         const fill = buy(OFFERS, fee, count);
         assert.ok(fill !== null);

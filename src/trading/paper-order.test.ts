@@ -15,7 +15,7 @@ test("example: an order of 30 USD buys 50 contracts at 0.4 and 20 at 0.5", () =>
 });
 
 test("example: the fees at all prices are added, rounded up once, and paid on top of the amount", () => {
-  const fee = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 } as const;
+  const fee = { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } } as const;
   // 0.07 × (50 × 0.24 + 20 × 0.25) = 1.19.
   const fill = fillPaperOrder(OFFERS, fee, 30);
   assert.deepEqual([fill?.feeUsd, fill?.costUsd], [1.19, 31.19]);

@@ -16,12 +16,13 @@ test("sells to the highest bid first, and as much as is bid for", () => {
 });
 
 test("the fee of the order is rounded up and lowers the proceeds", () => {
-  const fee = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 } as const;
+  const fee = { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } } as const;
   assert.deepEqual(sell(BIDS, fee, 1), { contracts: 1, averagePrice: 0.5, feeUsd: 0.02, proceedsUsd: 0.48 });
 });
 
-test("a schedule that has only the shares of purchases is refused", () => {
-  assert.throws(() => sell(BIDS, { kind: "value_table", buyPoints: [[0.5, 0.02]] }, 1), RangeError);
+test("the fee is that of a sale, also where a venue charges purchases another one", () => {
+  const fee = { kind: "value_table", buyPoints: [[0.5, 0.03]], sellPoints: [[0.5, 0.015]] } as const;
+  assert.equal(sell(BIDS, fee, 1)?.feeUsd, 0.0075);
 });
 
 test("law: more contracts never pay more per contract", () => {

@@ -17,21 +17,15 @@ export interface Sale {
   readonly proceedsUsd: number;
 }
 
-/** Whether the fee of a sale is known. A value table only has the shares that are withheld from purchases. */
-export const hasSaleFee = (fee: TakerFee): boolean => fee.kind !== "value_table";
-
 /**
  * Sells contracts, highest bid first. The fee of the order is rounded as the venue rounds it.
  *
  * @param bids  prices and sizes for the held side, highest first
- * @param fee  a schedule with `hasSaleFee`
  * @param contracts  above 0
  * @returns  null without bids
- * @throws RangeError for a schedule whose fee of a sale is unknown
  * @example sell([{ price: 0.5, size: 10 }], { kind: "none" }, 4)?.proceedsUsd; // 2
  */
 export function sell(bids: readonly Offer[], fee: TakerFee, contracts: number): Sale | null {
-  if (!hasSaleFee(fee)) throw new RangeError("the fee of a sale is unknown");
   const fills: { price: number; contracts: number }[] = [];
   let rest = contracts;
   for (const { price, size } of bids) {
@@ -43,6 +37,6 @@ export function sell(bids: readonly Offer[], fee: TakerFee, contracts: number): 
   const sold = fills.reduce((sum, fill) => sum + fill.contracts, 0);
   if (sold === 0) return null;
   const valueUsd = fills.reduce((sum, fill) => sum + fill.price * fill.contracts, 0);
-  const feeUsd = orderFee(fee, fills);
+  const feeUsd = orderFee(fee, fills, "sell");
   return { contracts: sold, averagePrice: valueUsd / sold, feeUsd, proceedsUsd: valueUsd - feeUsd };
 }

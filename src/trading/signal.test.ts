@@ -10,7 +10,12 @@ const NOW = Date.UTC(2026, 10, 23, 12);
 const HOUR_MS = 3_600_000;
 const SIZING: SizingOptions = { bankrollUsd: 1_000, kellyShare: 0.25, positionMax: 0.1 };
 const NO_FEE: TakerFee = { kind: "none" };
-const KALSHI_FEE: TakerFee = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 };
+const KALSHI_FEE: TakerFee = {
+  kind: "quadratic",
+  rate: 0.07,
+  exponent: 1,
+  rounding: { feeStep: 0.0001, balanceStep: 0.01 },
+};
 
 interface Changes extends Partial<Omit<SignalInput, "analysis" | "market">> {
   readonly analysis?: Partial<SignalInput["analysis"]>;

@@ -26,9 +26,11 @@ interface AdapterEntry {
   readonly liveUrls: Urls;
   /** Whether the venue trades in play money. If so, it may only be configured as a reference venue. */
   readonly playMoney: boolean;
+  /** Kinds of membership at the venue, by which its fees differ. The first one is the default of `PARALLAX_<VENUE>_MEMBER`. */
+  readonly members?: readonly string[];
   /** Imports the adapter on demand, because most commands do not need it. */
   readonly load: () => Promise<
-    (ports: AdapterPorts, urlOf: (service: string) => string, key: VenueKey | null) => VenueAdapter
+    (ports: AdapterPorts, urlOf: (service: string) => string, account: VenueAccount) => VenueAdapter
   >;
 }
 
@@ -36,6 +38,13 @@ interface AdapterEntry {
 export interface VenueKey {
   readonly keyId: string;
   readonly privateKeyPem: string;
+}
+
+/** The operator's account at a venue. */
+export interface VenueAccount {
+  readonly key: VenueKey | null;
+  /** Kind of membership; null for the venue's default. */
+  readonly member: string | null;
 }
 
 const ADAPTERS: Readonly<Record<string, AdapterEntry>> = {
@@ -46,9 +55,17 @@ const ADAPTERS: Readonly<Record<string, AdapterEntry>> = {
       ws: "wss://external-api-ws.kalshi.com/trade-api/ws/v2",
     },
     playMoney: false,
+    members: ["other", "direct"],
     async load() {
       const { createKalshiVenue } = await import("./kalshi/index.ts");
-      return (ports, urlOf, key) => createKalshiVenue({ ...ports, restUrl: urlOf("rest"), wsUrl: urlOf("ws"), ...key });
+      return (ports, urlOf, { key, member }) =>
+        createKalshiVenue({
+          ...ports,
+          ...key,
+          restUrl: urlOf("rest"),
+          wsUrl: urlOf("ws"),
+          member: member ?? undefined,
+        });
     },
   },
   polymarket: {
@@ -92,6 +109,11 @@ const ADAPTERS: Readonly<Record<string, AdapterEntry>> = {
 /** The services of each adapter whose URLs can be configured. */
 export const VENUE_SERVICES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries(ADAPTERS).map(([name, { liveUrls }]) => [name, Object.keys(liveUrls)]),
+);
+
+/** The kinds of membership of each adapter that has some; the first one is the default. */
+export const VENUE_MEMBERS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(ADAPTERS).flatMap(([name, { members }]) => (members === undefined ? [] : [[name, members]])),
 );
 
 /** Value of `PARALLAX_VENUES` if it is not set. */
@@ -142,15 +164,15 @@ export function parseVenues(text: string): { venues: VenueSetting[]; faults: str
 export type CreateVenue = (
   ports: Omit<AdapterPorts, "id" | "playMoney">,
   urls: Urls,
-  key: VenueKey | null,
+  account: VenueAccount,
 ) => VenueAdapter;
 
 /** Loads the adapter of a configured venue. */
-export async function loadVenue(setting: VenueSetting): Promise<CreateVenue> {
+export async function loadVenue(setting: Pick<VenueSetting, "id" | "adapter">): Promise<CreateVenue> {
   const entry = ADAPTERS[setting.adapter];
   if (entry === undefined) throw new Error(`no adapter ${setting.adapter}`);
   const createAdapter = await entry.load();
-  return (ports, urls, key) => {
+  return (ports, urls, account) => {
     const urlOf = (service: string): string => {
       const url = urls[service] ?? entry.liveUrls[service];
       if (url === undefined) throw new Error(`${setting.adapter} has no URL for ${service}`);

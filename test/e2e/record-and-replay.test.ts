@@ -85,7 +85,10 @@ async function createAdapter(venue: string, sandbox = replay): Promise<VenueAdap
     },
   };
   const createVenue = await loadVenue(setting);
-  return createVenue(ports, sandbox.urls[venue] ?? {}, venue === "kalshi" ? venueKey : null);
+  return createVenue(ports, sandbox.urls[venue] ?? {}, {
+    key: venue === "kalshi" ? venueKey : null,
+    member: null,
+  });
 }
 
 async function sweep(adapter: VenueAdapter): Promise<Map<string, MarketSnapshot>> {

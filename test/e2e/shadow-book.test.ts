@@ -24,7 +24,7 @@ const MARKETS_PER_VENUE = 14;
 /** The job does not run on these days, as in an outage. */
 const OUTAGE = { from: 30, to: 34 };
 const FEES: Readonly<Record<SandboxVenue, TakerFee>> = {
-  kalshi: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
+  kalshi: { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } },
   polymarket: { kind: "none" },
   limitless: { kind: "flat_value", rate: 0.01 },
   manifold: { kind: "none" },

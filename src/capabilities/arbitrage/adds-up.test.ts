@@ -13,10 +13,15 @@ const TABLE: TakerFee = {
     [0.7, 0.0151],
     [0.999, 0.004],
   ],
+  sellPoints: [
+    [0.01, 0.0042],
+    [0.5, 0.015],
+    [0.9, 0.0078],
+  ],
 };
 const FEES: readonly TakerFee[] = [
   { kind: "none" },
-  { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
+  { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } },
   { kind: "quadratic", rate: 0.05, exponent: 1 },
   { kind: "flat_value", rate: 0.004 },
   TABLE,
@@ -59,6 +64,7 @@ interface Leg {
     rate?: number;
     exponent?: number;
     rounds_up_to?: number;
+    fee_rounds_up_to?: number;
     points?: [number, number][];
   };
   readonly contracts: number | null;
@@ -113,8 +119,10 @@ function assertAddsUp(opportunity: Record<string, number> & { readonly legs: rea
     if (step === undefined) assertClose(leg.fee_usd ?? Number.NaN, exactFee, "fee");
     else {
       const rounded = leg.fee_usd ?? Number.NaN;
-      assert.ok(rounded >= exactFee - 1e-7 && rounded < exactFee + step, `fee ${rounded} for ${exactFee}`);
-      assertClose(rounded / step, Math.round(rounded / step), "rounded fee");
+      const feeSteps = levels.length * (fee.fee_rounds_up_to ?? 0);
+      assert.ok(rounded >= exactFee - 1e-7 && rounded < exactFee + feeSteps + step, `fee ${rounded} for ${exactFee}`);
+      const balance = ((leg.cost_usd ?? Number.NaN) + rounded) / step;
+      assert.ok(Math.abs(balance - Math.round(balance)) < 1e-5, `a balance of ${balance} steps`);
     }
     if (contracts > 0)
       assertClose((leg.average_price ?? Number.NaN) * contracts, leg.cost_usd ?? Number.NaN, "average");

@@ -135,7 +135,13 @@ function presentTakerFee(fee: TakerFee) {
     case "none":
       return { kind: fee.kind };
     case "quadratic":
-      return { kind: fee.kind, rate: fee.rate, exponent: fee.exponent, rounds_up_to: fee.roundsUpTo };
+      return {
+        kind: fee.kind,
+        rate: fee.rate,
+        exponent: fee.exponent,
+        rounds_up_to: fee.rounding?.balanceStep,
+        fee_rounds_up_to: fee.rounding?.feeStep,
+      };
     case "value_table":
       return { kind: fee.kind, points: fee.buyPoints.map((point) => [...point]) };
     case "flat_value":

@@ -121,11 +121,22 @@ test("200: for an inverse pair, the second market is shown with 1 - yes_price, a
 test("200: exact taker fees of both venues; a difference without a profit after fees has the score 0", async () => {
   const { setMarket, setPair, get } = await openArbitrageApi();
   setPair("m");
-  const rounded = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 } as const;
+  const rounded = {
+    kind: "quadratic",
+    rate: 0.07,
+    exponent: 1,
+    rounding: { feeStep: 0.0001, balanceStep: 0.01 },
+  } as const;
   setMarket("alpha", "m", { listing: { takerFee: rounded } });
   const [opportunity] = (await get("/v1/arbitrage?expand=scoring")).json().opportunities;
   const [leg] = opportunity.legs;
-  assert.deepEqual(leg.taker_fee, { kind: "quadratic", rate: 0.07, exponent: 1, rounds_up_to: 0.01 });
+  assert.deepEqual(leg.taker_fee, {
+    kind: "quadratic",
+    rate: 0.07,
+    exponent: 1,
+    rounds_up_to: 0.01,
+    fee_rounds_up_to: 0.0001,
+  });
   // 100 × 0.07 × 0.42 × 0.58 = 1.7052, rounded up to the next cent.
   assert.equal(leg.fee_usd, 1.71);
   close(opportunity.net_spread, 0.08 - 0.017052);

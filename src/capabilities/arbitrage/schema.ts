@@ -55,7 +55,14 @@ const TakerFeeSchema = Type.Object(
     rounds_up_to: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description: "The fee of the order is rounded up to a multiple of this, in USD.",
+        description:
+          "Value and fee of an order together are rounded up to a multiple of this, in USD, after the fee at each price was rounded up to one of `fee_rounds_up_to`.",
+      }),
+    ),
+    fee_rounds_up_to: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        description: "The fee at each price is rounded up to a multiple of this, in USD.",
       }),
     ),
     points: Type.Optional(Type.Array(Type.Array(Type.Number()), { description: "Pairs of a price and a share." })),

@@ -120,7 +120,11 @@ test("200: a position whose bid pays more than its estimate is closed, or reduce
 
 test("200: the fee of a sale can leave nothing to gain", async () => {
   const { addMarket, adviseOn } = await openApi({ m: 0.38 });
-  addMarket("m", { listing: { takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 } } });
+  addMarket("m", {
+    listing: {
+      takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } },
+    },
+  });
   const { action, exit } = await adviseOn(held("m", "yes", 30, 0.6));
   assert.equal(action, "keep");
   assert.equal(exit.fee_usd, 0.84, "50 contracts at 0.07 * 0.4 * 0.6");
@@ -157,15 +161,15 @@ test("200: a position above its cap and its Kelly fraction is reduced", async ()
 });
 
 test("200: what is unknown is null, and such a position is kept", async () => {
-  const { addMarket, adviseOn, clock } = await openApi({ old: 0.1, table: 0.1 });
+  const { addMarket, adviseOn, clock } = await openApi({ old: 0.1, unknown: 0.1 });
   addMarket("none");
   const none = await adviseOn(held("none", "yes", 30, 0.6));
   assert.deepEqual([none.action, none.model_probability, none.expected_value_usd], ["keep", null, null]);
   assert.match(none.reason, /no current estimate/);
   assert.notEqual(none.exit, null);
-  addMarket("table", { listing: { takerFee: { kind: "value_table", buyPoints: [[0.5, 0.02]] } } });
-  const table = await adviseOn(held("table", "yes", 30, 0.6));
-  assert.deepEqual([table.action, table.exit], ["keep", null], "the fee of a sale is unknown");
+  addMarket("unknown", { listing: { takerFee: null } });
+  const unknown = await adviseOn(held("unknown", "yes", 30, 0.6));
+  assert.deepEqual([unknown.action, unknown.exit], ["keep", null], "the fee of a sale is unknown");
   addMarket("old");
   await clock.advance(300_001);
   const old = await adviseOn(held("old", "yes", 30, 0.6));

@@ -172,7 +172,7 @@ test("200: a hedge is at most what is offered at the best price, with the taker 
   const listing = {
     venue: "beta",
     title: "Rain in Paris",
-    takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
+    takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } },
   } as const;
   addMarket("hedge", { listing, activity, quote: { bidSize: 10 } });
   const [hedge] = (await ask({ portfolio: [held("held", "yes", 400)] })).json().hedge_recommendations;

@@ -4,7 +4,7 @@ import { EDGE_MIN, formatPercent, formatPrice } from "../../engine/index.ts";
 import { kellyFraction } from "../../quant/kelly.ts";
 import { takerFee } from "../../quant/taker-fee.ts";
 import type { Offer } from "../model.ts";
-import { hasSaleFee, type Sale, sell } from "../sale.ts";
+import { type Sale, sell } from "../sale.ts";
 
 export const POSITION_ACTIONS = ["keep", "reduce", "close", "hedge"] as const;
 export type PositionAction = (typeof POSITION_ACTIONS)[number];
@@ -61,7 +61,7 @@ export interface PositionAdvice {
  */
 export function advisePosition(position: AdvisedPosition): PositionAdvice {
   const { contracts, probability, bids, takerFee: fee, opposite } = position;
-  const canSell = bids !== null && fee !== null && hasSaleFee(fee);
+  const canSell = bids !== null && fee !== null;
   const whole = canSell ? sell(bids, fee, contracts) : null;
   const keep = (reason: string): PositionAdvice => ({ action: "keep", reason, contracts: 0, sale: whole });
   if (probability === null) return keep("There is no current estimate of this market.");

@@ -63,7 +63,12 @@ test("an order under the smallest one, and one whose rounded fee leaves no edge,
   const none = sizeOf({ minOrderContracts: 200 });
   assert.deepEqual([none.share, none.limit, none.fill], [0, "min_order", null]);
   // Two contracts cost 1.035 USD, and 1.04 USD with the fee that is rounded up to a cent: 0.52 each.
-  const takerFee = { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 } as const;
+  const takerFee = {
+    kind: "quadratic",
+    rate: 0.07,
+    exponent: 1,
+    rounding: { feeStep: 0.0001, balanceStep: 0.01 },
+  } as const;
   assert.equal(sizeOf({ takerFee, variance: 0.001 }, 0.529).limit, "fee");
 });
 

@@ -1,4 +1,5 @@
 import { VenueError } from "../../domain/errors.ts";
+import type { FeeRounding } from "../../domain/market.ts";
 import type { IncompleteReason } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
 import { limitsFor, VenueClient, type VenueResponse } from "../shared/venue-client.ts";
@@ -36,7 +37,10 @@ export interface PageRequest<Envelope extends { cursor?: string | null }> {
   readonly prefetch?: boolean;
 }
 
-export type KalshiPorts = VenuePorts & { readonly driftDetectors: KalshiDriftDetectors };
+export type KalshiPorts = VenuePorts & {
+  readonly driftDetectors: KalshiDriftDetectors;
+  readonly feeRounding: FeeRounding;
+};
 
 export interface KalshiClientOptions
   extends Pick<KalshiPorts, "http" | "clock" | "random" | "countDrop" | "areLimitsLifted" | "driftDetectors"> {

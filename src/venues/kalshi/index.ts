@@ -9,6 +9,7 @@ import { KalshiClient, type KalshiPorts } from "./client.ts";
 import { EventCache } from "./event-cache.ts";
 import { fetchHistory } from "./history.ts";
 import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
+import { FEE_ROUNDING } from "./parse-event.ts";
 import { createSigner } from "./sign.ts";
 import { openKalshiStream } from "./stream.ts";
 import { TradeReader } from "./trades.ts";
@@ -22,6 +23,8 @@ export interface KalshiVenueOptions extends VenuePorts {
   readonly keyId?: string;
   /** RSA private key in PEM. Together with `keyId` it enables the stream and the higher request limit. */
   readonly privateKeyPem?: string;
+  /** Kind of the operator's membership, by which fees are rounded; `other` if omitted. */
+  readonly member?: string;
 }
 
 const STREAM_MARKETS_MAX = 1_000;
@@ -38,7 +41,11 @@ const STALE_AFTER_MS = 60_000;
  */
 export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
   const { id, playMoney, restUrl, wsUrl, keyId, privateKeyPem } = options;
-  const ports: KalshiPorts = { ...options, driftDetectors: detectKalshiDrift(options.drift) };
+  const ports: KalshiPorts = {
+    ...options,
+    driftDetectors: detectKalshiDrift(options.drift),
+    feeRounding: options.member === "direct" ? FEE_ROUNDING.direct : FEE_ROUNDING.other,
+  };
   const signer = keyId === undefined || privateKeyPem === undefined ? null : createSigner({ keyId, privateKeyPem });
   const client = new KalshiClient({ ...ports, restUrl, signer });
   const books = new BookReader(client, ports);

@@ -19,7 +19,7 @@ const OPEN_STATUSES = ["open", "paused", "unopened"] as const;
 export interface ListingOptions {
   readonly client: KalshiClient;
   readonly events: EventCache;
-  readonly ports: Pick<KalshiPorts, "id" | "countDrop" | "clock" | "driftDetectors">;
+  readonly ports: Pick<KalshiPorts, "id" | "countDrop" | "clock" | "driftDetectors" | "feeRounding">;
 }
 
 /** Yields open, paused and unopened markets by page. Each event is included once, on the page of its first market. */
@@ -154,6 +154,7 @@ async function toListingPage(
       event,
       receivedAt: page.receivedAt,
       countDrop: ports.countDrop,
+      feeRounding: ports.feeRounding,
     });
     if (market === null) continue;
     markets.push(market);

@@ -1,4 +1,4 @@
-import type { EventListing, TakerFee } from "../../domain/market.ts";
+import type { EventListing, FeeRounding, TakerFee } from "../../domain/market.ts";
 import { parseTime } from "./parse-values.ts";
 import type { EventWire, SeriesWire } from "./wire.ts";
 
@@ -7,9 +7,18 @@ const SLUG_LENGTH_MAX = 80;
 const SITE_URL = "https://kalshi.com/markets";
 /** The fee in dollars per contract at price p is 0.07 × multiplier × p × (1 - p). */
 const FEE_RATE = 0.07;
-/** The venue rounds the fee of an order up to the next cent. */
-const ORDER_FEE_STEP = 0.01;
 const MULTIPLIER_MAX = 100;
+
+/**
+ * Kinds of membership. The venue rounds every fee up to 0.0001 USD, and then the change of the balance: of direct members to
+ * 0.0001 USD, of others to a cent.
+ *
+ * @see https://docs.kalshi.com/getting_started/fee_rounding
+ */
+export const FEE_ROUNDING = {
+  other: { feeStep: 0.0001, balanceStep: 0.01 },
+  direct: { feeStep: 0.0001, balanceStep: 0.0001 },
+} as const satisfies Readonly<Record<string, FeeRounding>>;
 
 /** An event and the data that its markets need from it. */
 export interface EventFacts {
@@ -60,7 +69,7 @@ export function parseEvent(event: EventWire, series: SeriesWire | null, venue: s
  * Returns null if the fee is unknown; the API does not publish the amount of a `flat` fee. The three quadratic types
  * charge takers the same fee.
  */
-export function takerFeeOf(event: EventFacts | null): TakerFee | null {
+export function takerFeeOf(event: EventFacts | null, rounding: FeeRounding): TakerFee | null {
   const multiplier = event?.feeMultiplier ?? null;
   if (event === null || multiplier === null || !(multiplier >= 0) || multiplier > MULTIPLIER_MAX) return null;
   const isQuadratic =
@@ -74,6 +83,6 @@ export function takerFeeOf(event: EventFacts | null): TakerFee | null {
     kind: "quadratic",
     rate: Math.round(FEE_RATE * multiplier * 1e9) / 1e9,
     exponent: 1,
-    roundsUpTo: ORDER_FEE_STEP,
+    rounding,
   };
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketSnapshot } from "../../domain/market.ts";
-import { type EventFacts, parseEvent, takerFeeOf } from "./parse-event.ts";
+import { type EventFacts, FEE_ROUNDING, parseEvent, takerFeeOf } from "./parse-event.ts";
 import { parseMarket } from "./parse-market.ts";
 import { type EventWire, isEvent, isMarket, isSeries, type MarketWire, type SeriesWire } from "./wire.ts";
 
@@ -30,7 +30,16 @@ const rainEvent: EventFacts = parseEvent(readEvent(), readSeries("KXRAINNYC"), "
 function parse(row: unknown, event: EventFacts | null = rainEvent) {
   assert.ok(isMarket(row));
   const { countDrop, drops } = countDrops();
-  return { market: parseMarket(row, { venue: "kalshi", event, receivedAt: RECEIVED_AT, countDrop }), drops };
+  return {
+    market: parseMarket(row, {
+      venue: "kalshi",
+      event,
+      receivedAt: RECEIVED_AT,
+      countDrop,
+      feeRounding: FEE_ROUNDING.other,
+    }),
+    drops,
+  };
 }
 
 function parseFixture(name: string, event: EventFacts | null = rainEvent): MarketSnapshot & { drops: object } {
@@ -73,7 +82,7 @@ test("parses an active market: decimal strings become numbers", () => {
     contractStep: 0.01,
     takerDelayMs: null,
     protocolVersion: null,
-    takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 },
+    takerFee: { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } },
     venueKeys: { series: "KXRAINNYC" },
   });
   assert.deepEqual(drops, {});
@@ -225,7 +234,13 @@ test("keeps the valid rows of a page with invalid rows", () => {
   const rows = markets.filter(isMarket);
   assert.equal(markets.length - rows.length, 6);
   const { countDrop, drops } = countDrops();
-  const context = { venue: "kalshi", event: rainEvent, receivedAt: RECEIVED_AT, countDrop };
+  const context = {
+    venue: "kalshi",
+    event: rainEvent,
+    receivedAt: RECEIVED_AT,
+    countDrop,
+    feeRounding: FEE_ROUNDING.other,
+  };
   const listings = rows.flatMap((row) => parseMarket(row, context)?.listing ?? []);
   assert.deepEqual(
     listings.map(({ marketId, status }) => [marketId, status]),
@@ -253,7 +268,12 @@ test("prefers the fee of the event to the fee of its series", () => {
   const { event } = readFixture("event/fee-override") as { event: unknown };
   assert.ok(isEvent(event));
   const facts = parseEvent(event, readSeries("KXINX"), "kalshi");
-  assert.deepEqual(takerFeeOf(facts), { kind: "quadratic", rate: 0.035, exponent: 1, roundsUpTo: 0.01 });
+  assert.deepEqual(takerFeeOf(facts, FEE_ROUNDING.other), {
+    kind: "quadratic",
+    rate: 0.035,
+    exponent: 1,
+    rounding: { feeStep: 0.0001, balanceStep: 0.01 },
+  });
   assert.equal(facts.listing.mutuallyExclusive, true);
   assert.equal(facts.listing.exhaustive, false);
   assert.equal(facts.listing.category, "Financials");
@@ -263,13 +283,15 @@ test("prefers the fee of the event to the fee of its series", () => {
 test("if the series is unknown, uses the event's category and returns no fee", () => {
   const facts = parseEvent(readEvent(), null, "kalshi");
   assert.equal(facts.listing.category, "Weather (old)");
-  assert.equal(takerFeeOf(facts), null);
+  assert.equal(takerFeeOf(facts, FEE_ROUNDING.other), null);
   assert.equal(facts.listing.endAt, Date.UTC(2026, 11, 1, 5));
 });
 
 test("ignores maker fees; a flat fee is unknown and a multiplier of 0 means no fee", () => {
-  const feeOf = (ticker: string) => takerFeeOf(parseEvent(readEvent(), readSeries(ticker), "kalshi"));
-  assert.deepEqual(feeOf("KXNBAGAME"), { kind: "quadratic", rate: 0.07, exponent: 1, roundsUpTo: 0.01 });
+  const feeOf = (ticker: string) =>
+    takerFeeOf(parseEvent(readEvent(), readSeries(ticker), "kalshi"), FEE_ROUNDING.direct);
+  const rounding = { feeStep: 0.0001, balanceStep: 0.0001 };
+  assert.deepEqual(feeOf("KXNBAGAME"), { kind: "quadratic", rate: 0.07, exponent: 1, rounding });
   assert.equal(feeOf("KXFLAT"), null);
   assert.deepEqual(feeOf("KXFREE"), { kind: "none" });
 });

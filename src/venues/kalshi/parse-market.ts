@@ -1,4 +1,12 @@
-import type { Activity, MarketListing, MarketSnapshot, MarketStatus, Outcome, Quote } from "../../domain/market.ts";
+import type {
+  Activity,
+  FeeRounding,
+  MarketListing,
+  MarketSnapshot,
+  MarketStatus,
+  Outcome,
+  Quote,
+} from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
 import { isPriceGrid } from "../../domain/order-rules.ts";
 import { parseDecimal } from "../../domain/price.ts";
@@ -107,6 +115,7 @@ export interface MarketContext {
   /** Arrival time of the response in Unix milliseconds. */
   readonly receivedAt: number;
   readonly countDrop: DropCounter;
+  readonly feeRounding: FeeRounding;
 }
 
 /** Parses a row of a listing. Returns null for a combo and counts it. */
@@ -145,7 +154,8 @@ export function parseMarket(row: MarketWire, context: MarketContext): MarketSnap
     contractStep,
     takerDelayMs: null,
     protocolVersion: null,
-    takerFee: waivedUntil !== null && receivedAt < waivedUntil ? { kind: "none" } : takerFeeOf(event),
+    takerFee:
+      waivedUntil !== null && receivedAt < waivedUntil ? { kind: "none" } : takerFeeOf(event, context.feeRounding),
     venueKeys: event === null ? {} : { series: event.seriesTicker },
   };
   const quote: Quote = {

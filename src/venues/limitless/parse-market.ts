@@ -5,6 +5,7 @@ import type {
   MarketSnapshot,
   MarketStatus,
   Outcome,
+  PriceShares,
   Quote,
   TakerFee,
 } from "../../domain/market.ts";
@@ -21,8 +22,8 @@ import { isMarketRow, type MarketRow } from "./wire.ts";
 const WEB_URL = "https://limitless.exchange/markets/";
 const PRICE_RANGES = uniformGrid(0.001);
 const AMM_FEE_RATE = 0.004;
-/** Fee as a share of the traded value, by price of the token bought. The venue publishes only these points. */
-const BUY_FEE_POINTS: readonly (readonly [price: number, share: number])[] = [
+/** Fees as shares of the traded value, by price of the token. The venue publishes only these points. */
+const BUY_FEE_POINTS: PriceShares = [
   [0, 0.03],
   [0.5, 0.03],
   [0.55, 0.0252],
@@ -36,6 +37,22 @@ const BUY_FEE_POINTS: readonly (readonly [price: number, share: number])[] = [
   [0.95, 0.0053],
   [0.99, 0.0042],
   [0.999, 0.004],
+];
+const SELL_FEE_POINTS: PriceShares = [
+  [0.01, 0.0042],
+  [0.05, 0.006],
+  [0.1, 0.0078],
+  [0.2, 0.0111],
+  [0.3, 0.0132],
+  [0.4, 0.0144],
+  [0.5, 0.015],
+  [0.6, 0.0144],
+  [0.7, 0.0132],
+  [0.8, 0.0111],
+  [0.9, 0.0078],
+  [0.95, 0.006],
+  [0.99, 0.0045],
+  [0.999, 0.0042],
 ];
 const DOLLAR_TOKENS = new Set(["USDC", "USDBC", "USDC.E", "USDT", "DAI", "USD"]);
 const GROUP_CHILDREN_MAX = 1_000;
@@ -254,7 +271,8 @@ function parseActivity(row: MarketRow, parent: Parent | null): MarketSnapshot["a
 
 function parseFee(row: MarketRow, isAmm: boolean): TakerFee {
   if (row.metadata?.fee === false) return { kind: "none" };
-  return isAmm ? { kind: "flat_value", rate: AMM_FEE_RATE } : { kind: "value_table", buyPoints: BUY_FEE_POINTS };
+  if (isAmm) return { kind: "flat_value", rate: AMM_FEE_RATE };
+  return { kind: "value_table", buyPoints: BUY_FEE_POINTS, sellPoints: SELL_FEE_POINTS };
 }
 
 function parseTakerDelay(row: MarketRow, parent: Parent | null): number | null {

@@ -76,7 +76,7 @@ export async function openFaultHarness(): Promise<FaultHarness> {
         drift: () => {},
       },
       sandbox.urls[name] ?? {},
-      name === "kalshi" ? kalshiKey : null,
+      { key: name === "kalshi" ? kalshiKey : null, member: null },
     );
     const health: VenueHealth = new VenueHealth(clock, adapter.profile);
     return { adapter, health };

@@ -124,7 +124,7 @@ export async function openAdapterSession(options: SessionOptions): Promise<Adapt
       areLimitsLifted: true,
     },
     urls,
-    { keyId: "key-of-the-replay", privateKeyPem: privateKeyPem() },
+    { key: { keyId: "key-of-the-replay", privateKeyPem: privateKeyPem() }, member: null },
   );
   const closers: (() => void)[] = [];
   return {
