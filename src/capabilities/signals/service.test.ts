@@ -72,6 +72,37 @@ analysisTest("a signal waits for its analysis, is entered once, and counts once"
   });
 });
 
+analysisTest("the edge of a signal is of one moment when the price has moved since the analysis", async (open) => {
+  const { ports, listing, venue } = createWorld();
+  const { app, listMarket, createCaller, call } = await open(ports);
+  listMarket("fed", { listing });
+  const { apiKey: key } = await createCaller();
+  app.analyses.start();
+  const ask = async () => {
+    const { status, json } = await call("POST", "/v1/signals?wait=true", { key, body: { market_id: "fed" } });
+    assert.equal(status, 200);
+    return json;
+  };
+  const logOdds = (probability: number) => Math.log(probability / (1 - probability));
+  const before = await ask();
+  const level = (price: number) => [{ price, size: 5_000 }];
+  venue.books.set("fed", { bids: level(0.42), asks: level(0.44), lastPrice: null, eventAt: null, receivedAt: 0 });
+  // A book that was requested is read again after two seconds at the earliest.
+  await eventually(async () => {
+    const { json } = await call("GET", `/v1/markets/${VENUE}/fed/orderbook`, { key });
+    return json.bids[0].price === 0.42 ? json : null;
+  }, "the new book");
+  const after = await ask();
+  assert.equal(after.analysis_id, before.analysis_id);
+  assert.equal(before.yes_price, 0.41);
+  for (const signal of [before, after]) {
+    assert.equal(signal.edge, signal.model_probability - signal.yes_price);
+    assert.ok(Math.abs(signal.executable_edge - (signal.model_probability - signal.average_cost)) < 1e-12);
+  }
+  const changeOf = (signal: typeof before) => logOdds(signal.model_probability) - logOdds(signal.yes_price);
+  assert.ok(Math.abs(changeOf(after) - changeOf(before)) < 1e-9, "the analysis adds the same log-odds to each price");
+});
+
 analysisTest("a completed analysis is entered although nobody asked for a signal", async (open, database) => {
   const { ports, listing } = createWorld();
   const { app, listMarket, createCaller, ended } = await open(ports);
