@@ -7,7 +7,6 @@ export {
   type CurrentEstimate,
   type EndedRun,
   FRESHNESS,
-  type Freshness,
   type ResearchRunner,
   type StoredAnalysis,
 } from "./model.ts";
