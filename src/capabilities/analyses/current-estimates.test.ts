@@ -248,3 +248,16 @@ test("the price of a market that is newer than the board's is used, and the boar
   assertNear(current?.edge, (current?.probability ?? 0) - 0.53);
   assertNear(toLogOdds(estimates.find(listed)?.probability ?? 0), toLogOdds(0.5) + 0.1);
 });
+
+test("an event that turns out to be exclusive is read again, also if no market has changed", async () => {
+  const { board, estimates, quoteMarket, analyseMarket } = setUp();
+  board.applyEvent(sampleEvent("e"));
+  const [a, b] = ["a", "b"].map((id) => quoteMarket(id, 0.52, { listing: { eventId: "e" } }));
+  assert.ok(a !== undefined && b !== undefined);
+  await analyseMarket(a, 0.1);
+  await analyseMarket(b, 0.1);
+  const sumOf = () => [a, b].reduce((sum, market) => sum + (estimates.find(market)?.probability ?? 0), 0);
+  assert.ok(sumOf() > 1);
+  board.applyEvent(sampleEvent("e", { mutuallyExclusive: true }));
+  assertNear(sumOf(), 1);
+});

@@ -1,4 +1,5 @@
-import { type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../board/index.ts";
+import { type BoardEvent, type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../board/index.ts";
+import type { EventListing } from "../../domain/market.ts";
 import { agreeingLogOdds, type EventLogic, type LegEstimate, siblingGaps, spreadOf } from "../../engine/index.ts";
 import { findMarketLadders } from "../arbitrage/index.ts";
 import { LEGS_MAX } from "./market-views.ts";
@@ -25,6 +26,8 @@ export interface Agreement {
 }
 
 interface EventState {
+  /** Null if the event is not on the board. */
+  readonly event: BoardEvent | null;
   /** All markets of the event. */
   readonly markets: readonly BoardMarket[];
   readonly open: readonly BoardMarket[];
@@ -86,11 +89,12 @@ export class EventEstimates {
     const slug = eventSlug(venue, eventId);
     const markets = this.#ports.board.marketsOfEvent(slug).map((each) => (each.row === market.row ? market : each));
     if (markets.length < 2 || markets.length > LEGS_MAX) return null;
+    const event = this.#ports.board.findEvent(slug);
     const known = this.#states.get(slug);
-    if (known !== undefined && isEqualList(known.markets, markets)) return known;
+    if (known !== undefined && known.event === event && isEqualList(known.markets, markets)) return known;
     const open = markets.filter(({ listing, yesPrice }) => listing.status === "active" && yesPrice !== null);
-    const groups = this.#groupsOf(slug, markets, open, known);
-    const state = { markets, open, groups, gaps: readGaps(groups) };
+    const groups = this.#groupsOf(event?.listing, markets, open, known);
+    const state = { event, markets, open, groups, gaps: readGaps(groups) };
     this.#states.delete(slug);
     this.#states.set(slug, state);
     const [oldest] = this.#states.size > EVENTS_MAX ? this.#states.keys() : [];
@@ -99,12 +103,11 @@ export class EventEstimates {
   }
 
   #groupsOf(
-    slug: string,
+    listing: EventListing | undefined,
     markets: readonly BoardMarket[],
     open: readonly BoardMarket[],
     known: EventState | undefined,
   ): Group[] {
-    const listing = this.#ports.board.findEvent(slug)?.listing;
     if (listing === undefined) return [];
     if (listing.mutuallyExclusive) {
       const openRows = new Set(open.map(({ row }) => row));
@@ -112,7 +115,11 @@ export class EventEstimates {
       return [{ logic: { kind: "exclusive", isExhaustive }, markets: open }];
     }
     // To compare the rules of all markets takes a hundred times as long as everything else, and they rarely change.
-    if (known === undefined || !isEqualList(known.open.map(listingOf), open.map(listingOf)))
+    if (
+      known === undefined ||
+      known.event?.listing.mutuallyExclusive !== false ||
+      !isEqualList(known.open.map(listingOf), open.map(listingOf))
+    )
       return findMarketLadders(open).map((rungs) => ({ logic: { kind: "ladder" }, markets: rungs }));
     const byRow = new Map(open.map((market) => [market.row, market]));
     return known.groups.map(({ logic, markets: rungs }) => ({
