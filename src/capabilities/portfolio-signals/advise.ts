@@ -76,6 +76,7 @@ export async function adviseHoldings(
     const contracts = sizeUsd / entryPrice;
     const { outcome } = market.listing;
     if (outcome !== null) return settledHolding(position, market, contracts, settlementValueOf(outcome));
+    const contractStep = market.listing.contractStep ?? CONTRACT_STEP_DEFAULT;
     const yesProbability = ports.probabilityOf(market);
     const book = bookOf(market);
     const opposite = cheapestOpposite(oppositesOf(market, side, markets, ties), bookOf);
@@ -85,8 +86,8 @@ export async function adviseHoldings(
       // A bid for the side is an offer of the other side at 1 minus its price.
       bids: book === null ? null : bidsFor(book, side),
       takerFee: market.listing.takerFee,
-      contractStep: CONTRACT_STEP_DEFAULT,
-      minOrderContracts: CONTRACT_STEP_DEFAULT,
+      contractStep,
+      minOrderContracts: Math.max(contractStep, market.listing.minOrderContracts ?? 0),
       opposite,
       bankrollUsd: sizing.bankrollUsd,
       positionMax: sizing.positionMax,

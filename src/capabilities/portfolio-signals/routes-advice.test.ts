@@ -160,6 +160,15 @@ test("200: a position above its cap and its Kelly fraction is reduced", async ()
   assert.equal((await adviseOn(held("m", "yes", 250, 0.5), { max_position_pct: 0.2 })).action, "keep");
 });
 
+test("200: a sale is a multiple of the contract step and not under the smallest order", async () => {
+  const { addMarket, adviseOn } = await openApi({ m: 0.38, n: 0.38 });
+  addMarket("m", { listing: { contractStep: 0.01 } });
+  addMarket("n", { listing: { minOrderContracts: 51 } });
+  assert.equal((await adviseOn(held("m", "yes", 5, 0.6))).action_contracts, 8.33);
+  const { action, action_contracts } = await adviseOn(held("n", "yes", 30, 0.6));
+  assert.deepEqual([action, action_contracts], ["keep", 0], "50 contracts are less than the smallest order");
+});
+
 test("200: what is unknown is null, and such a position is kept", async () => {
   const { addMarket, adviseOn, clock } = await openApi({ old: 0.1, unknown: 0.1 });
   addMarket("none");
