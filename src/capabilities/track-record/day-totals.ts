@@ -60,7 +60,7 @@ export function addTrades(
   totals: Totals,
   trades: readonly StoredTrade[],
   dayMarkets: readonly DayMarket[],
-  { fromMs, toMs }: Period,
+  { date, fromMs, toMs }: Period,
 ): Totals {
   const markets = new Map(dayMarkets.map((market) => [marketKey(market), market]));
   const changes = [totals.pnlUsd];
@@ -68,7 +68,7 @@ export function addTrades(
   for (const trade of trades) {
     const market = markets.get(marketKey(trade));
     if (market === undefined) throw new Error("a trade is in none of the selected markets");
-    const profit = profitOf(trade, valueAtEnd(trade, market));
+    const profit = profitOf(trade, valueAtEnd(trade, market, date));
     const isEntered = trade.at >= fromMs;
     changes.push(profit, isEntered ? 0 : -profitOf(trade, valueAtStart(trade, market)));
     if (isEntered) enteredTrades += 1;
@@ -89,8 +89,10 @@ function valueAtStart(trade: StoredTrade, market: DayMarket): Valuation {
   };
 }
 
-function valueAtEnd(trade: StoredTrade, market: DayMarket): Valuation {
-  const { yesPrice, isSettled, value } = market;
+function valueAtEnd(trade: StoredTrade, market: DayMarket, date: string): Valuation {
+  const { isSettled, value } = market;
+  // By a clock that is ahead, a trade of the current day can have a time after its end.
+  const yesPrice = startOfNextDay(date) > trade.at ? market.yesPrice : null;
   return {
     yesPrice: yesPrice ?? valueAtStart(trade, market).yesPrice,
     settlement: isSettled ? { value } : null,
