@@ -37,6 +37,7 @@ export function buildTrading(
   const signals = createSignalsService({
     ...{ board, clock, analyses: analyses.service },
     venues: tradingVenuesOf(ports),
+    pairsOf: (venue, marketId) => matching?.pairsOf(venue, marketId) ?? [],
     getMarket: createMarketFinder({
       ...{ board, clock },
       fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),

@@ -266,18 +266,18 @@ export class MarketBoard {
     filter: { readonly venues: readonly VenueId[]; readonly status: MarketStatus; readonly limit: number },
   ): QuestionMatch[] {
     const venues = new Set(filter.venues);
+    const ranked = this.#textIndex.rank(question).sort((a, b) => b.similarity - a.similarity);
     const best: QuestionMatch[] = [];
-    for (const { row, similarity } of this.#textIndex.rank(question)) {
-      // Most rows are less similar than those already found, so few need to be looked up and sorted.
-      if (best.length >= filter.limit && similarity < (best.at(-1)?.similarity ?? 0)) continue;
+    for (const { row, similarity } of ranked) {
+      if (best.length >= filter.limit && similarity < (best[filter.limit - 1]?.similarity ?? 0)) break;
       const market = this.#markets[row] ?? null;
       if (market === null || market.yesPrice === null) continue;
       if (!venues.has(market.listing.venue) || market.listing.status !== filter.status) continue;
       best.push({ market, similarity });
-      best.sort((a, b) => b.similarity - a.similarity || volumeOf(b.market) - volumeOf(a.market));
-      best.splice(filter.limit);
     }
-    return best;
+    return best
+      .sort((a, b) => b.similarity - a.similarity || volumeOf(b.market) - volumeOf(a.market))
+      .slice(0, filter.limit);
   }
 
   /** Returns the events that match the query, in the requested order. */

@@ -22,6 +22,7 @@ export type ErrorCode =
   | "email_taken"
   | "key_name_taken"
   | "key_limit_reached"
+  | "ambiguous_query"
   | "not_executable"
   | "trade_limit_reached"
   | "webhook_limit_reached"

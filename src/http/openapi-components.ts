@@ -89,6 +89,21 @@ export const ERROR_SCHEMAS = {
       code: { type: "string", enum: Object.keys(STATUS), description: "A stable, machine-readable error code." },
       retry_after_seconds: { type: "number", minimum: 0 },
       resets_on: { type: "string", format: "date" },
+      candidates: {
+        type: "array",
+        maxItems: 10,
+        description: "Only with `ambiguous_query`: the markets that fit the text, best first.",
+        items: {
+          type: "object",
+          properties: {
+            platform: { type: "string" },
+            market_id: { type: "string" },
+            title: { type: "string" },
+            score: { type: "number", minimum: 0, maximum: 1 },
+          },
+          required: ["platform", "market_id", "title", "score"],
+        },
+      },
       payment: {
         type: "object",
         description: "Set if the call was charged and failed. The same payment can be redeemed for one response.",

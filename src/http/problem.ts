@@ -25,6 +25,7 @@ export const STATUS: Record<ErrorCode, number> = {
   email_taken: 409,
   key_name_taken: 409,
   key_limit_reached: 409,
+  ambiguous_query: 409,
   not_executable: 409,
   trade_limit_reached: 409,
   webhook_limit_reached: 409,

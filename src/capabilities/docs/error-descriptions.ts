@@ -148,6 +148,18 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     action: "Revoke a key first.",
     detail: "At most 10 keys can be active: revoke one first",
   }),
+  ambiguous_query: describe("ambiguous_query", {
+    meaning:
+      "The text fits several open questions within 0.05 of score. The body lists at most ten of their markets, best first.",
+    action:
+      "Add the month, the number or the name that tells them apart, or send `market_id`. The call is not counted.",
+    detail:
+      'Several open markets match "Fed cut". Add the words, month or number that tells them apart, or send market_id.',
+    candidates: [
+      { platform: "venue_a", market_id: "FED-MAR", title: "Will the Fed cut rates in March?", score: 0.84 },
+      { platform: "venue_a", market_id: "FED-JUN", title: "Will the Fed cut rates in June?", score: 0.84 },
+    ],
+  }),
   not_executable: describe("not_executable", {
     meaning:
       "The whole order cannot be bought now: the market is not open, its order book is too small or missing, its fee is unknown, or its price is too old.",

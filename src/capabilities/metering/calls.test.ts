@@ -131,6 +131,15 @@ eachDatabase("404: the call is not counted", async (store) => {
   assert.equal((await get("/insight", SMALL)).statusCode, 200);
 });
 
+eachDatabase("409: the call with an ambiguous query is not counted", async (store) => {
+  const { get, used } = await openMeteredServer(store, [SMALL]);
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const reply = await get("/insight?status=409", SMALL);
+    assert.deepEqual([reply.statusCode, reply.json().code], [409, "ambiguous_query"]);
+  }
+  assert.deepEqual(await used(SMALL), NO_USAGE);
+});
+
 eachDatabase("422: the call is not counted", async (store) => {
   const { get, used } = await openMeteredServer(store, [SMALL]);
   for (let attempt = 0; attempt < 20; attempt++) {

@@ -34,6 +34,10 @@ const MINUTE_LIMIT_NAMES: Readonly<Record<MinuteClass, string>> = {
 /** Format of `Retry-After` if a monthly quota is used up: the date of its reset, or the seconds until then. */
 export type QuotaRetryAfter = "date" | "seconds";
 
+/** An ambiguous text is refused before anything is done, like one that matches no market. */
+const isUncounted = ({ statusCode, problemCode }: FastifyReply): boolean =>
+  UNCOUNTED_STATUSES.has(statusCode) || problemCode === "ambiguous_query";
+
 /** The state of the general limit, for responses that do not count towards it. */
 interface GeneralState extends LimitDecision {
   readonly limit: number;
@@ -204,7 +208,7 @@ export function createMeteringGuards(options: {
 
     beforeSend({ metered, isDeferred }, reply) {
       if (metered === null) return;
-      if (isDeferred || reply.statusCode >= 500 || UNCOUNTED_STATUSES.has(reply.statusCode)) metered.release();
+      if (isDeferred || reply.statusCode >= 500 || isUncounted(reply)) metered.release();
       metered.writeHeaders(reply);
     },
   };

@@ -2,13 +2,14 @@ import type { BoardMarket, MarketBoard } from "../../board/index.ts";
 import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { parseMarketName } from "../../domain/market-name.ts";
-import { type QuestionAnswer, SIMILARITY_MIN, type SignalRequest } from "./model.ts";
-
-/** Maximum number of alternatives to the market that was found. */
-const ALTERNATIVES_MAX = 3;
+import type { Clock } from "../../ports/clock.ts";
+import { findByQuestion, type QuestionAnswer, type QuestionSearchPorts } from "../question-search/index.ts";
+import type { SignalRequest } from "./model.ts";
 
 export interface FindMarketPorts {
-  readonly board: Pick<MarketBoard, "find" | "findByQuestion">;
+  readonly board: Pick<MarketBoard, "find"> & QuestionSearchPorts["board"];
+  readonly clock: Pick<Clock, "now">;
+  readonly pairsOf: QuestionSearchPorts["pairsOf"];
   /** Ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
@@ -18,8 +19,8 @@ export interface FindMarketPorts {
 /**
  * Finds the market that a request names by its id or asks about in words.
  *
- * @throws AppError `market_not_found`; InvalidRequestError if the request names neither, or an id of several venues;
- *   VenueError
+ * @throws AppError `market_not_found`, `ambiguous_query`; InvalidRequestError if the request names neither, or an id of
+ *   several venues; VenueError
  */
 export async function findMarket(
   ports: FindMarketPorts,
@@ -29,7 +30,10 @@ export async function findMarket(
   const text = question?.trim() ?? "";
   if (text === "")
     throw createError("market_id", null, "market_id or market_query is required; market_query may not be empty");
-  return findByQuestion(ports, venue, text);
+  const { board, pairsOf, clock } = ports;
+  const venues = venue === null ? ports.venues : [venue];
+  const answer = findByQuestion({ board, pairsOf, now: clock.now() }, text, { venues });
+  return { market: answer.market, answer };
 }
 
 async function findById(ports: FindMarketPorts, venue: VenueId | null, marketId: string): Promise<BoardMarket> {
@@ -47,15 +51,6 @@ async function findById(ports: FindMarketPorts, venue: VenueId | null, marketId:
     throw createError("platform", null, `several venues list a market with this id (${ids}); send platform`);
   }
   return market;
-}
-
-function findByQuestion({ board, venues }: FindMarketPorts, venue: VenueId | null, text: string) {
-  const filter = { venues: venue === null ? venues : [venue], status: "active", limit: 1 + ALTERNATIVES_MAX } as const;
-  const [best, ...alternatives] = board
-    .findByQuestion(text, filter)
-    .filter(({ similarity }) => similarity >= SIMILARITY_MIN);
-  if (best === undefined) throw new AppError("market_not_found", `No open market matches "${text}"`);
-  return { market: best.market, answer: { similarity: best.similarity, alternatives } };
 }
 
 const createError = (field: string, input: unknown, reason: string) =>

@@ -3,9 +3,7 @@ import type { VenueId } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { Signal } from "../../trading/index.ts";
 import type { CurrentAnalysis } from "../analyses/index.ts";
-
-/** Markets with a lower similarity to a text do not match it. */
-export const SIMILARITY_MIN = 0.3;
+import type { QuestionAnswer } from "../question-search/index.ts";
 
 /** Sizes of callers who choose none: a quarter of the Kelly fraction, at most a tenth of the bankroll. */
 export const KELLY_SHARE_DEFAULT = 0.25;
@@ -25,19 +23,6 @@ export interface SignalRequest {
   readonly waits: boolean;
   /** Aborts when the caller has disconnected. */
   readonly signal: AbortSignal;
-}
-
-/** A market that was found by text. */
-export interface TextMatch {
-  readonly market: BoardMarket;
-  /** Word similarity of the text and the market, in (0, 1]. */
-  readonly similarity: number;
-}
-
-/** The market that a question was matched with, and the next best ones. */
-export interface QuestionAnswer {
-  readonly similarity: number;
-  readonly alternatives: readonly TextMatch[];
 }
 
 /** All inputs of the decision on a signal. */

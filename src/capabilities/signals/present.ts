@@ -1,5 +1,6 @@
 import { pollUrlOf, presentCausal } from "../analyses/index.ts";
-import type { MarketSignal, QuestionAnswer, RunningAnalysis } from "./model.ts";
+import type { QuestionAnswer } from "../question-search/index.ts";
+import type { MarketSignal, RunningAnalysis } from "./model.ts";
 
 const presentAnswer = ({ similarity, alternatives }: QuestionAnswer) => ({
   similarity,

@@ -63,11 +63,13 @@ async function openApi(
     marketId: string,
     listing: SampleParts["listing"] = {},
     quote: SampleParts["quote"] = {},
+    activity: SampleParts["activity"] = {},
   ): BoardMarket =>
     board.apply(
       sampleMarket(marketId, {
         listing: { takerFee: { kind: "none" }, closeAt: SAMPLE_AT + 20 * DAY_MS, title: TITLE, ...listing },
         quote,
+        activity,
       }),
       SAMPLE_AT,
     ).market;
@@ -75,7 +77,7 @@ async function openApi(
   const entries: ShadowEntry[] = [];
   const state = { stored, run: "running" as "running" | "complete" | "error", requests: 0, polls: 0 };
   const service = createSignalsService({
-    ...{ board, clock, venues: VENUES.trading },
+    ...{ board, clock, venues: VENUES.trading, pairsOf: () => [] },
     getMarket: async () => {
       throw new AppError("market_not_found", "There is no such market on this venue");
     },
@@ -221,18 +223,53 @@ test("200: a market that is not open gets no trade, and its book is not requeste
   assert.deepEqual(entries, []);
 });
 
-test("200: a question finds the most similar market and names the next ones", async () => {
+test("200: a question finds the market that answers it and names the next ones", async () => {
   const { ask, addMarket } = await openApi();
   addMarket("fed-june", { title: "Will the Fed cut rates in June?", venue: "beta" });
   const { match, market_id } = (await ask({ market_query: "Fed cut rates March" })).json();
-  assert.equal(market_id, "fed");
-  assert.ok(match.similarity > 0.3 && match.similarity <= 1);
+  assert.deepEqual([market_id, match.similarity], ["fed", 1]);
   assert.deepEqual(
     match.alternatives.map(({ platform, market_id: id }: { platform: string; market_id: string }) => [platform, id]),
     [["beta", "fed-june"]],
   );
-  const limited = (await ask({ market_query: "Fed cut rates March", platform: "beta" })).json();
+  assert.ok(match.alternatives[0].similarity < 0.5);
+  const limited = (await ask({ market_query: "Fed cut rates June", platform: "beta" })).json();
   assert.deepEqual([limited.platform, limited.market_id, limited.match.alternatives], ["beta", "fed-june", []]);
+  assert.equal((await ask({ market_query: "Fed cut rates March", platform: "beta" })).statusCode, 404);
+});
+
+test("409: a question that fits several markets within 0.05 names them, and no analysis starts", async () => {
+  const { ask, addMarket, state } = await openApi({}, null);
+  addMarket("fed-june", { title: "Will the Fed cut rates in June?", venue: "beta" });
+  const response = await ask({ market_query: "Fed cuts rates" });
+  assert.equal(response.statusCode, 409);
+  const { code, detail, candidates } = response.json();
+  assert.equal(code, "ambiguous_query");
+  assert.match(detail, /match "Fed cuts rates"/);
+  assert.deepEqual(
+    candidates.map(({ platform, market_id }: { platform: string; market_id: string }) => `${platform}/${market_id}`),
+    ["alpha/fed", "beta/fed-june"],
+  );
+  assert.deepEqual(Object.keys(candidates[0]), ["platform", "market_id", "title", "score"]);
+  assert.equal(state.requests, 0);
+  for (let month = 1; month <= 12; month++) addMarket(`fed-${month}`, { title: `Fed cuts rates in ${2030 + month}?` });
+  assert.equal((await ask({ market_query: "Fed cuts rates" })).json().candidates.length, 10);
+});
+
+test("200: markets that are matched as identical ask one question, and the most traded one is used", async () => {
+  const pair = { a: "alpha/fed", b: "beta/twin", source: "model", evidence: [] } as const;
+  const pairs = [
+    { ...pair, relation: "identical", confidence: 0.95, status: 200 },
+    { ...pair, relation: "identical", confidence: 0.89, status: 409 },
+    { ...pair, relation: "inverse", confidence: 0.95, status: 409 },
+  ] as const;
+  for (const { status, ...found } of pairs) {
+    const { ask, addMarket } = await openApi({ pairsOf: () => [found] });
+    addMarket("twin", { title: "Fed cuts rates in March", venue: "beta" }, {}, { volume24hUsd: 1e6 });
+    const response = await ask({ market_query: "Fed cut rates March" });
+    assert.equal(response.statusCode, status, found.relation);
+    if (status === 200) assert.equal(response.json().market_id, "twin");
+  }
 });
 
 test("200: an id without a platform is found if one venue has it, and as platform/market_id", async () => {

@@ -28,6 +28,7 @@ export function deferCharge(
 /** Errors of all routes that need a market and its analysis. */
 export const SIGNAL_ERRORS = [
   "market_not_found",
+  "ambiguous_query",
   "analysis_failed",
   "venue_unavailable",
   "store_unavailable",

@@ -35,7 +35,8 @@ export const marketChoice = (trading: readonly string[]) => ({
     Type.String({
       maxLength: TEXT_LENGTH_MAX,
       default: "",
-      description: "The question in words, used if `market_id` is not sent. The most similar open market is used.",
+      description:
+        "The question in words, used if `market_id` is not sent. All its words, months, numbers and directions must be in the open market that is used; a text that fits several questions within 0.05 of score is a 409 `ambiguous_query`. Of markets that are matched as identical, the one with the largest 24-hour volume is used.",
     }),
   ),
 });
@@ -92,7 +93,8 @@ export const waitOption = Type.Optional(
 const similarity = Type.Number({
   minimum: 0,
   maximum: 1,
-  description: "How similar the words of the market are to those of `market_query`; 1 if they are the same.",
+  description:
+    "How well the market answers `market_query`; 1 if it asks for the same and nothing else. Under 0.5 if a word, month or number is missing in it.",
 });
 
 const order = (isNullable: boolean) =>

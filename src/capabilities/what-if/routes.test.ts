@@ -56,7 +56,7 @@ test("200: a correlation gives the conditional probabilities, and they average t
     ...{ platform: "alpha", market_id: "fed", title: QUESTION, yes_price: 0.41 },
     ...{ probability: 0.5, probability_source: "model" },
   });
-  assert.ok(similarity > 0.5 && similarity < 1);
+  assert.equal(similarity, 1);
   const { hypothesis, ...answer } = response.json();
   assert.deepEqual(
     [hypothesis.market_id, hypothesis.probability, hypothesis.probability_source],
@@ -139,7 +139,23 @@ test("200: without enough price moves the conditional probabilities are null", a
   assert.match(rationale, /too few of 12 hours/);
 });
 
-test("404: a text without a similar open market is quoted, and the question is not its own hypothesis", async () => {
+test("409: a question or hypothesis that fits several markets names them", async () => {
+  const { ask, addMarket } = await openApi();
+  addMarket("fed-june", "Will the Fed cut rates in June?");
+  for (const body of [
+    { ...REQUEST, market_query: "Fed cut rates" },
+    { market_query: "unemployment above 5%", hypothesis: "Fed cut rates" },
+  ]) {
+    const response = await ask(body);
+    assert.deepEqual([response.statusCode, response.json().code], [409, "ambiguous_query"]);
+    assert.deepEqual(
+      response.json().candidates.map(({ market_id }: { market_id: string }) => market_id),
+      ["fed", "fed-june"],
+    );
+  }
+});
+
+test("404: a text without an open market is quoted, and the question is not its own hypothesis", async () => {
   const { ask } = await openApi();
   for (const body of [
     { ...REQUEST, market_query: "purple elephants" },

@@ -26,7 +26,7 @@ export function whatIfRoutes(app: FastifyInstance, { service, venues }: WhatIfRo
     operationId: "ask_what_if",
     body: schemas.body,
     responses: { 200: schemas.WhatIf },
-    errors: ["market_not_found", "store_unavailable"],
+    errors: ["market_not_found", "ambiguous_query", "store_unavailable"],
     async handler({ body: { market_query: question, hypothesis, platform: venue = null } }) {
       return presentWhatIf(await service.answer({ question, hypothesis, venue }));
     },

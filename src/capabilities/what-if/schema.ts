@@ -8,8 +8,7 @@ const TEXT_LENGTH_MAX = 500;
 const similarity = Type.Number({
   minimum: 0,
   maximum: 1,
-  description:
-    "How similar the words of the market are to those of the text. 1 if they are the same. At least 0.3, else the response is 404.",
+  description: "How well the market answers the text. 1 if it asks for the same and nothing else.",
 });
 
 const sideSchema = (venues: readonly string[], name: string) =>
@@ -35,12 +34,13 @@ export function createWhatIfSchemas(venues: readonly string[]) {
       market_query: Type.String({
         minLength: 1,
         maxLength: TEXT_LENGTH_MAX,
-        description: "The question whose probability you ask for, in words. The most similar open market is used.",
+        description:
+          "The question whose probability you ask for, in words. All its words, months, numbers and directions must be in the open market that is used; a text that fits several questions within 0.05 of score is a 409 `ambiguous_query`.",
       }),
       hypothesis: Type.String({
         minLength: 1,
         maxLength: TEXT_LENGTH_MAX,
-        description: "What you assume to happen, in words. The most similar other open market of any venue is used.",
+        description: "What you assume to happen, in words. It finds another open market of any venue in the same way.",
       }),
       platform: Type.Optional(oneOf(venues, { description: "Venue of the question's market." })),
     }),

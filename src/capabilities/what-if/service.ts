@@ -1,13 +1,10 @@
-import type { BoardMarket, MarketBoard, QuestionMatch } from "../../board/index.ts";
-import { AppError } from "../../domain/errors.ts";
+import type { BoardMarket, MarketBoard } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { MarketPair } from "../../matching/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { findLogicalDependence } from "../dependence/index.ts";
+import { findByQuestion } from "../question-search/index.ts";
 import { condition, type MeasuredCorrelation, type Side, type WhatIf } from "./model.ts";
-
-/** Markets with a lower similarity to a text do not match it. */
-const SIMILARITY_MIN = 0.3;
 
 export interface WhatIfPorts {
   readonly board: Pick<MarketBoard, "findByQuestion" | "findEvent" | "marketsOfEvent">;
@@ -34,13 +31,8 @@ export type WhatIfService = ReturnType<typeof createWhatIfService>;
 export function createWhatIfService(ports: WhatIfPorts) {
   const { board } = ports;
 
-  const findMarket = (text: string, venues: readonly VenueId[], except: BoardMarket | null): QuestionMatch => {
-    const matches = board.findByQuestion(text, { venues, status: "active", limit: 2 });
-    const match = matches.find(({ market }) => market.row !== except?.row);
-    if (match === undefined || match.similarity < SIMILARITY_MIN)
-      throw new AppError("market_not_found", `No open market matches "${text}"`);
-    return match;
-  };
+  const findMarket = (text: string, venues: readonly VenueId[], except: BoardMarket | null) =>
+    findByQuestion({ board, pairsOf: ports.pairsOf, now: ports.clock.now() }, text, { venues, except });
 
   const sideOf = (market: BoardMarket): Side => {
     const estimated = ports.probabilityOf(market);
@@ -52,7 +44,7 @@ export function createWhatIfService(ports: WhatIfPorts) {
     /**
      * Finds the markets that the question and the hypothesis ask about, and how one depends on the other.
      *
-     * @throws AppError `market_not_found` that quotes the text without a match, `store_unavailable`
+     * @throws AppError `market_not_found` and `ambiguous_query`, which quote the text, and `store_unavailable`
      */
     async answer({ question: questionText, hypothesis: hypothesisText, venue }: WhatIfRequest): Promise<WhatIf> {
       const question = findMarket(questionText, venue === null ? ports.venues : [venue], null);

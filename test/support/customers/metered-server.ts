@@ -99,6 +99,7 @@ export async function openMeteredServer(
         reachedPaths.push(`/${name}`);
         if (query.given_back === true) request.metered?.release();
         if (query.status === 404) throw new AppError("market_not_found", "Unknown");
+        if (query.status === 409) throw new AppError("ambiguous_query", "Several");
         if (query.status === 500) throw new Error("internal fault");
         if (query.status === 503) throw new AppError("store_unavailable", "Unavailable");
         return reply.code(query.status ?? 200).send({ ok: true });

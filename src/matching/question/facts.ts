@@ -1,0 +1,170 @@
+/** Months, years and numbers that a text names, in units that compare equal across spellings. */
+import { findQuantities, type Quantity } from "../facts/quantities.ts";
+import { describeTime, findTimes } from "../facts/times.ts";
+import { normaliseText, ordinalOf } from "../text/words.ts";
+import { NEGATION_PATTERN, NUMBER_OF_WORD, QUESTION_PHRASES } from "./lexicon.ts";
+
+/** A number with the units in which it can be written: 25 bps are 0.25%. */
+export type NumberReading = readonly { readonly value: number; readonly unit: string }[];
+
+export interface TextFacts {
+  /** The normalised text. */
+  readonly text: string;
+  /** Months from 1 to 12. */
+  readonly months: ReadonlySet<number>;
+  readonly years: ReadonlySet<number>;
+  /** Numbers other than years; a day of a month is a number. */
+  readonly numbers: readonly NumberReading[];
+  /** Times of day, as `describeTime` writes them. */
+  readonly times: ReadonlySet<string>;
+  readonly quantities: readonly Quantity[];
+  /** Whether the text asks for the opposite ("not"). */
+  readonly isNegated: boolean;
+  /** Whether the text names what happens after a date. */
+  readonly isAfter: boolean;
+  /** The text without months, numbers, times and comparators. */
+  readonly rest: string;
+}
+
+/** "[2024 Formula 1 Season] Will …". */
+const TAG_PATTERN = /^\s*\[([^\]]{1,40})\]/;
+const MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const LONG_MONTHS = "january|february|march|april|june|july|august|september|october|november|december";
+const SHORT_MONTHS = "jan|feb|mar(?!-a)|apr|jun|jul|aug|sept?|oct|nov|dec";
+const MONTH_PATTERN = new RegExp(`\\b(${LONG_MONTHS}|${SHORT_MONTHS})\\b\\.?`, "g");
+/** "May" is a month after a preposition, beside a number, before a noun of the calendar, and at the end. */
+const MAY_PATTERN =
+  /(?<=\b(?:in|by|before|after|until|till|through|during|of|for|this|next|late|early|mid|on|since|end) )may\b|\bmay(?= (?:[0-3]?[0-9]\b|20[0-9]{2}\b|meeting\b|decision\b|cpi\b|inflation\b|jobs\b|report\b))|(?<=\b[0-3]?[0-9](?:st|nd|rd|th)? )may\b|\bmay(?=\W*$)/g;
+const AFTER_PATTERN = /\b(?:after|since)\b/;
+const AMOUNT_PATTERN =
+  /(\$)?(?<![\p{L}0-9.])((?:(?<=^|[\s(])-)?[0-9]+(?:\.[0-9]+)?)(?:(?:st|nd|rd|th)\b| ?(k|thousand|mn|million|m|bn|billion|b|tn|trillion|t)\b)?( ?(?:%|percent\b|percentage points?\b|bps\b|basis points?\b|°[fc]?|degrees?\b))?|(?<=\p{L})([0-9]+)/gu;
+const COMPARATOR_PATTERN =
+  /\b(?:above|over|more(?: than)?|greater(?: than)?|at least|exceed(?:s|ing)?|reach(?:es)?|hits?|surpass(?:es)?|no less than|higher(?: than)?|below|under|less(?: than)?|fewer(?: than)?|at most|lower than|no more than|between|from|or (?:more|above|higher|greater|over|less|below|lower|fewer|under))\b|[<>≤≥+]=?/g;
+const MONTH_LENGTH_MAX = 31;
+
+/**
+ * Reads the facts of a text.
+ *
+ * @param near  when the market closes, Unix milliseconds; decides whether "ET" is summer time
+ */
+export function readFacts(original: string, near: number | null): TextFacts {
+  let text = normaliseText(original.replace(TAG_PATTERN, "$1 "));
+  for (const [pattern, replacement] of QUESTION_PHRASES) text = text.replace(pattern, replacement);
+  const timed = findTimes(text, near);
+  const months = new Set<number>();
+  const takeMonth = (word: string): string => {
+    months.add(1 + MONTH_NAMES.indexOf(word.slice(0, 3)));
+    return " ";
+  };
+  const undated = timed.rest
+    .replace(/\b(20[0-9]{2})-([01][0-9])-([0-3][0-9])\b/g, (_match, year: string, month: string, day: string) => {
+      months.add(Number(month));
+      return ` ${year} ${Number(day)} `;
+    })
+    .replace(MONTH_PATTERN, takeMonth)
+    .replace(MAY_PATTERN, takeMonth);
+  const years = new Set<number>();
+  const numbers: NumberReading[] = [];
+  const rest = undated.replace(AMOUNT_PATTERN, (_match: string, ...args: (string | undefined)[]) => {
+    const [dollar, digits, suffix, unit, glued] = args;
+    const value = Number(digits ?? glued) * scaleOf(suffix);
+    const isYear = glued === undefined && suffix === undefined && unit === undefined && dollar === undefined;
+    if (isYear && /^20[0-9]{2}$/.test(digits ?? "")) years.add(value);
+    else if (Number.isFinite(value)) numbers.push(readNumber(value, dollar, unit));
+    return " ";
+  });
+  const withoutNumbers = rest.replace(/\p{L}+/gu, (word) => {
+    const value = NUMBER_OF_WORD.get(word) ?? ordinalValue(word);
+    if (value === null) return word;
+    numbers.push([{ value, unit: "x" }]);
+    return " ";
+  });
+  return {
+    text,
+    months,
+    years,
+    numbers,
+    times: new Set(timed.times.map(describeTime)),
+    quantities: findQuantities(withoutDays(timed.rest, months)).quantities,
+    isNegated: (text.match(NEGATION_PATTERN)?.length ?? 0) % 2 === 1,
+    isAfter: months.size + years.size > 0 && AFTER_PATTERN.test(text),
+    rest: withoutNumbers.replace(COMPARATOR_PATTERN, " ").replace(/\s+/g, " ").trim(),
+  };
+}
+
+/** Whether two numbers are the same one. A number without a unit equals one with any unit. */
+export function isSameNumber(a: NumberReading, b: NumberReading): boolean {
+  return a.some((x) =>
+    b.some((y) => Math.abs(x.value - y.value) <= 1e-9 * Math.max(1, Math.abs(x.value)) && isSameUnit(x.unit, y.unit)),
+  );
+}
+
+export const isSameUnit = (a: string, b: string): boolean => a === b || a === "x" || b === "x";
+
+function scaleOf(suffix: string | undefined): number {
+  if (suffix === undefined) return 1;
+  if (suffix.startsWith("k") || suffix === "thousand") return 1e3;
+  if (suffix.startsWith("m")) return 1e6;
+  return suffix.startsWith("b") ? 1e9 : 1e12;
+}
+
+function readNumber(value: number, dollar: string | undefined, unit: string | undefined): NumberReading {
+  const name = unit?.trim() ?? "";
+  if (name.startsWith("b"))
+    return [
+      { value, unit: "bps" },
+      { value: value / 100, unit: "%" },
+    ];
+  if (name.startsWith("%") || name.startsWith("p"))
+    return [
+      { value, unit: "%" },
+      { value: value * 100, unit: "bps" },
+    ];
+  if (name !== "") return [{ value, unit: "°" }];
+  return [{ value, unit: dollar === undefined ? "x" : "$" }];
+}
+
+function ordinalValue(word: string): number | null {
+  const ordinal = ordinalOf(word);
+  return ordinal === null ? null : Number.parseInt(ordinal, 10);
+}
+
+/** Takes days of months and years out of the text, so that "by 31 March 2027" has no threshold. */
+function withoutDays(text: string, months: ReadonlySet<number>): string {
+  const dated = text.replace(/(?<![$0-9.,])\b20[0-9]{2}\b(?! ?(?:%|k\b|bps|points?|seats?|votes?))/g, " ");
+  if (months.size === 0) return dated;
+  const month = `(?:${LONG_MONTHS}|${SHORT_MONTHS}|may)`;
+  return dated
+    .replace(
+      new RegExp(`\\b(${month})\\.? ([0-3]?[0-9])(?:st|nd|rd|th)?\\b(?![0-9.%])`, "g"),
+      (match, _name, day: string) => (Number(day) > MONTH_LENGTH_MAX ? match : " "),
+    )
+    .replace(new RegExp(`\\b[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?${month}\\b`, "g"), " ");
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Replaces "today", "this month", "next year" and the like with the date that they mean.
+ *
+ * @param at  Unix milliseconds
+ */
+export function replaceRelativeDates(text: string, at: number): string {
+  const date = new Date(at);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  const dayText = (time: number): string => {
+    const day = new Date(time);
+    return `${MONTH_NAMES[day.getUTCMonth()]} ${day.getUTCDate()}`;
+  };
+  const monthText = (offset: number): string => {
+    const day = new Date(Date.UTC(year, month + offset, 1));
+    return `${MONTH_NAMES[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
+  };
+  return text
+    .replace(/\b(?:today|tonight)\b/gi, () => dayText(at))
+    .replace(/\btomorrow\b/gi, () => dayText(at + DAY_MS))
+    .replace(/\bthis month\b/gi, () => monthText(0))
+    .replace(/\b(?<!the )next month\b/gi, () => monthText(1))
+    .replace(/\bthis year\b|\b(?:the )?end of (?:the )?year\b|\byear[- ]?end\b/gi, () => String(year))
+    .replace(/\b(?<!the )next year\b/gi, () => String(year + 1));
+}

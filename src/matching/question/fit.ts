@@ -1,0 +1,264 @@
+/** Finds out whether a market answers a question in free text. */
+import { comparePeriods, findPeriods, latest } from "../facts/periods.ts";
+import type { Quantity } from "../facts/quantities.ts";
+import { nameSimilarity } from "../features.ts";
+import { createFingerprint, type Fingerprint } from "../fingerprint.ts";
+import type { MatchableMarket } from "../model.ts";
+import { WORD_WEIGHTS } from "../model-data.ts";
+import { normaliseText, stemOf, stemsOf } from "../text/words.ts";
+import {
+  isSameNumber,
+  isSameUnit,
+  type NumberReading,
+  readFacts,
+  replaceRelativeDates,
+  type TextFacts,
+} from "./facts.ts";
+import { OPTIONAL_STEMS, QUESTION_SYNONYMS } from "./lexicon.ts";
+
+/** The texts and times of a market that a question is compared with. */
+export type AnsweringMarket = Pick<
+  MatchableMarket,
+  "title" | "outcomeLabel" | "eventTitle" | "closeAt" | "expectedResolutionAt"
+>;
+
+/** A question in free text. Relative dates such as "next year" are read literally, and as the date that they mean. */
+export interface Question {
+  readonly readings: readonly [QuestionReading, ...QuestionReading[]];
+  /** Words for a search in an index of words, with the common spellings of months and numbers. */
+  readonly searchText: string;
+}
+
+interface QuestionReading {
+  readonly facts: TextFacts;
+  /** Stems of the words that ask for something, without numbers and months. */
+  readonly stems: readonly string[];
+  /** Names that the question writes with a capital letter. They must be in the market letter by letter. */
+  readonly names: ReadonlySet<string>;
+  /** The side that the question is about ("Will Norway win": norway). */
+  readonly subject: readonly string[];
+}
+
+export interface QuestionFit {
+  /** Whether all words, months, years, numbers, directions and negations of the question are in the market. */
+  readonly fits: boolean;
+  /**
+   * How well the market answers the question, in [0, 1]. For n asked units (words and numbers), of which m are in the market,
+   * and k units of the market: 17 m / (16 n + k). It is 1 if the market asks for the same and nothing else. It is
+   * multiplied by 0.9 if the market asks for more, and by 0.5 if it does not fit.
+   */
+  readonly score: number;
+}
+
+const EXTRA_SHARE = 0.9;
+const MISFIT_SHARE = 0.5;
+/** Weight of the asked units against those of the market: beta² of the F-measure. */
+const RECALL_WEIGHT = 16;
+/** Below this similarity, two subjects are different ones. */
+const SUBJECT_SIMILARITY_MIN = 0.35;
+/** Two deadlines that are further apart are different ones, whatever their words: "before March" and "in March". */
+const DEADLINE_DAYS_MAX = 27;
+/** A market of a contest asks who wins, although its title may not have the word. */
+const FIXTURE_PATTERN = /\bvs?\.? |\bversus\b/;
+const BASE_LENGTH_MIN = 4;
+const ENDINGS = /(?:ations?|at(?:ed?|ing|or)|ions?|ing|ed|e[re]s?|ors?|ments?|al|ly|es?|s|at)$/;
+
+/**
+ * Reads a question in free text.
+ *
+ * @param now  Unix milliseconds; "next month" refers to it
+ * @returns  null if the text asks for nothing
+ */
+export function readQuestion(text: string, now: number): Question | null {
+  const dated = replaceRelativeDates(text, now);
+  const literal = readText(text, now);
+  if (literal.stems.length + countFacts(literal.facts) === 0) return null;
+  const readings: readonly QuestionReading[] = dated === text ? [] : [readText(dated, now)];
+  const all: Question["readings"] = [literal, ...readings];
+  const words = [...all.flatMap(({ facts }) => [...searchWords(facts), facts.text]), text].join(" ").split(/\s+/);
+  return { readings: all, searchText: [...new Set(words)].join(" ") };
+}
+
+function readText(text: string, now: number): QuestionReading {
+  const facts = readFacts(text, now);
+  const stems = contentStems(facts.rest);
+  return { facts, stems, names: namesIn(text, stems), subject: subjectOf(text, null, null, now) };
+}
+
+/** Compares a market with a question, in the reading that it answers best. */
+export function fitQuestion({ readings: [first, ...others] }: Question, market: AnsweringMarket): QuestionFit {
+  let best = fitReading(first, market);
+  for (const reading of others) {
+    const fit = fitReading(reading, market);
+    if (fit.score > best.score) best = fit;
+  }
+  return best;
+}
+
+function fitReading(question: QuestionReading, market: AnsweringMarket): QuestionFit {
+  const endAt = market.expectedResolutionAt ?? market.closeAt;
+  const ownText = [market.title, market.outcomeLabel].filter((part) => part !== null).join(": ");
+  const own = readFacts(ownText, endAt);
+  const all = market.eventTitle === null ? own : readFacts(`${ownText} ; ${market.eventTitle}`, endAt);
+  const ownStems = contentStems(own.rest);
+  const words = wordsOf(FIXTURE_PATTERN.test(all.text) ? `${all.rest} win` : all.rest);
+  const isAsked = (stem: string) => question.stems.some((asked) => isSameWord(asked, stem));
+  const matchedStems = question.stems.filter((asked) =>
+    question.names.has(asked) ? words.has(asked) : [...words].some((word) => isSameWord(asked, word)),
+  );
+  const deadline = compareDeadlines(question.facts.text, all.text, endAt);
+  const matchedFacts = countMatchedFacts(question, all, { ...market, isSameDeadline: deadline === "same" });
+  const asked = question.stems.length + countFacts(question.facts);
+  const matched = matchedStems.length + matchedFacts;
+  const extra =
+    ownStems.filter((stem) => !isAsked(stem)).length +
+    Math.max(0, countFacts(own) - countMatchedFacts({ facts: own }, question.facts, null));
+  const fits =
+    matched === asked &&
+    own.isNegated === question.facts.isNegated &&
+    all.isAfter === question.facts.isAfter &&
+    fitsQuantities(question.facts.quantities, all.quantities) &&
+    deadline !== "conflict" &&
+    fitsSubject(question.subject, market, endAt);
+  const share = ((1 + RECALL_WEIGHT) * matched) / (RECALL_WEIGHT * asked + matched + extra);
+  return { fits, score: share * (extra === 0 ? 1 : EXTRA_SHARE) * (fits ? 1 : MISFIT_SHARE) };
+}
+
+const countFacts = ({ months, years, numbers, times }: TextFacts): number =>
+  months.size + years.size + numbers.length + times.size;
+
+/**
+ * Number of facts of the question that a text has. If the text names no month, no year or no day, the date on which the
+ * market closes or is expected to resolve stands for it. The same deadline in other words has all its dates.
+ */
+function countMatchedFacts(
+  { facts }: Pick<QuestionReading, "facts">,
+  text: TextFacts,
+  market: (AnsweringMarket & { readonly isSameDeadline: boolean }) | null,
+): number {
+  const ends = [market?.closeAt ?? null, market?.expectedResolutionAt ?? null].flatMap((end) =>
+    // A market that ends at midnight ends with the day before.
+    end === null ? [] : [new Date(end), new Date(end - 1)],
+  );
+  const isEnd = (isUnnamed: boolean, matches: (end: Date) => boolean): boolean =>
+    market?.isSameDeadline === true || (isUnnamed && ends.some(matches));
+  const months = [...facts.months].filter(
+    (month) => text.months.has(month) || isEnd(text.months.size === 0, (end) => end.getUTCMonth() + 1 === month),
+  );
+  const years = [...facts.years].filter(
+    (year) => text.years.has(year) || isEnd(text.years.size === 0, (end) => end.getUTCFullYear() === year),
+  );
+  const free = [...text.numbers];
+  const numbers = facts.numbers.filter((reading) => {
+    const index = free.findIndex((other) => isSameNumber(reading, other));
+    if (index !== -1) free.splice(index, 1);
+    const isDay = facts.months.size > 0 && isDayOfMonth(reading);
+    return index !== -1 || (isDay && isEnd(text.months.size === 0, (end) => isSameNumber(reading, dayReading(end))));
+  });
+  const times = [...facts.times].filter((time) => text.times.has(time));
+  return months.length + years.length + numbers.length + times.length;
+}
+
+const isDayOfMonth = ([first]: NumberReading): boolean =>
+  first !== undefined && first.unit === "x" && Number.isInteger(first.value) && first.value >= 1 && first.value <= 31;
+const dayReading = (date: Date) => [{ value: date.getUTCDate(), unit: "x" }];
+
+/** Whether a market has each threshold of the question with the same direction. */
+function fitsQuantities(asked: readonly Quantity[], found: readonly Quantity[]): boolean {
+  return asked.every((quantity) => {
+    if (quantity.comparator === "exactly") return true;
+    const same = found.filter(
+      (other) =>
+        isSameUnit(quantity.unit, other.unit) &&
+        (isClose(quantity.low, other.low) || (other.comparator === "between" && isClose(quantity.low, other.high))),
+    );
+    return (
+      same.length === 0 ||
+      same.some(
+        ({ comparator, high }) =>
+          comparator === "exactly" ||
+          (comparator === quantity.comparator && (comparator !== "between" || isClose(high, quantity.high))),
+      )
+    );
+  });
+}
+
+const isClose = (x: number, y: number): boolean => Math.abs(x - y) <= 1e-9 * Math.max(1, Math.abs(x), Math.abs(y));
+
+/** Compares the deadlines that both texts name: "before June" and "by May 31" are the same. */
+function compareDeadlines(question: string, market: string, endAt: number | null): "same" | "conflict" | "unknown" {
+  const asked = findPeriods(question, endAt).periods;
+  const found = findPeriods(market, endAt).periods;
+  if (latest(asked, "deadline") === null || latest(found, "deadline") === null) return "unknown";
+  const { relation, daysApart } = comparePeriods(asked, found);
+  // With several dates, the others would have to be compared, too.
+  if (relation === "same") return asked.length === 1 && found.length === 1 ? "same" : "unknown";
+  return daysApart !== null && Math.abs(daysApart) > DEADLINE_DAYS_MAX ? "conflict" : "unknown";
+}
+
+/** Whether the question and the market can be about the same side: "Lakers beat Celtics" is not "Celtics beat Lakers". */
+function fitsSubject(
+  asked: readonly string[],
+  { title, outcomeLabel, eventTitle }: AnsweringMarket,
+  endAt: number | null,
+): boolean {
+  if (asked.length === 0) return true;
+  const found = subjectOf(title, outcomeLabel, eventTitle, endAt);
+  return found.length === 0 || nameSimilarity(asked, found, WORD_WEIGHTS) >= SUBJECT_SIMILARITY_MIN;
+}
+
+function subjectOf(
+  title: string,
+  outcomeLabel: string | null,
+  eventTitle: string | null,
+  endAt: number | null,
+): readonly string[] {
+  const read = (text: string): Fingerprint =>
+    createFingerprint({ title: text, outcomeLabel, eventTitle, closeAt: endAt, expectedResolutionAt: null });
+  const { subject } = read(title);
+  return subject.length > 0 ? subject : read(`Will ${title}`).subject;
+}
+
+/** Stems of a text that ask for something, each once. */
+function contentStems(text: string): string[] {
+  const stems = stemsOf(text).map((stem) => QUESTION_SYNONYMS.get(stem) ?? stem);
+  return [...new Set(stems)].filter((stem) => !OPTIONAL_STEMS.has(stem) && !/^[0-9]/.test(stem));
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(stemsOf(text).map((stem) => QUESTION_SYNONYMS.get(stem) ?? stem));
+}
+
+/** Stems of the words with a capital letter after the first word; none if most words have one, as in a headline. */
+function namesIn(text: string, stems: readonly string[]): ReadonlySet<string> {
+  const words = text.match(/[\p{L}'’]+/gu) ?? [];
+  const capitals = words.slice(1).filter((word) => /^\p{Lu}/u.test(word));
+  if (capitals.length * 2 > words.length) return new Set();
+  const names = new Set(capitals.map((word) => stemOf(normaliseText(word))));
+  return new Set(stems.filter((stem) => names.has(stem)));
+}
+
+/** Whether two stems are forms of one word: "nominate" and "nomination". */
+function isSameWord(a: string, b: string): boolean {
+  return a === b || baseOf(a) === baseOf(b);
+}
+
+function baseOf(stem: string): string {
+  let base = stem;
+  for (;;) {
+    const shorter = base.replace(ENDINGS, "");
+    if (shorter === base || shorter.length < BASE_LENGTH_MIN) return base;
+    base = shorter;
+  }
+}
+
+const MONTHS = "january february march april may june july august september october november december".split(" ");
+
+/** Common spellings of the months, years and numbers, for a search in an index of words. */
+function searchWords({ months, years, numbers }: TextFacts): string[] {
+  return [
+    ...[...months].flatMap((month) => [MONTHS[month - 1] ?? "", (MONTHS[month - 1] ?? "").slice(0, 3)]),
+    ...[...years].map(String),
+    ...numbers.flatMap((readings) => readings.map(({ value }) => String(value))),
+  ];
+}
