@@ -1,7 +1,7 @@
 /** Months, years and numbers that a text names, in units that compare equal across spellings. */
 import { findQuantities, type Quantity } from "../facts/quantities.ts";
 import { describeTime, findTimes } from "../facts/times.ts";
-import { normaliseText, ordinalOf } from "../text/words.ts";
+import { normaliseText, ordinalOf, stemsOf } from "../text/words.ts";
 import { NEGATION_PATTERN, NUMBER_OF_WORD, QUESTION_PHRASES } from "./lexicon.ts";
 
 /** A number with the units in which it can be written: 25 bps are 0.25%. */
@@ -22,6 +22,8 @@ export interface TextFacts {
   readonly isNegated: boolean;
   /** Whether the text names what happens after a date. */
   readonly isAfter: boolean;
+  /** Equal for texts with the same words and comparators in any order. */
+  readonly signature: string;
   /** The text without months, numbers, times and comparators. */
   readonly rest: string;
 }
@@ -40,6 +42,7 @@ const AMOUNT_PATTERN =
   /(\$)?(?<![\p{L}0-9.])((?:(?<=^|[\s(])-)?[0-9]+(?:\.[0-9]+)?)(?:(?:st|nd|rd|th)\b| ?(k|thousand|mn|million|m|bn|billion|b|tn|trillion|t)\b)?( ?(?:%|percent\b|percentage points?\b|bps\b|basis points?\b|°[fc]?|degrees?\b))?|(?<=\p{L})([0-9]+)/gu;
 const COMPARATOR_PATTERN =
   /\b(?:above|over|more(?: than)?|greater(?: than)?|at least|exceed(?:s|ing)?|reach(?:es)?|hits?|surpass(?:es)?|no less than|higher(?: than)?|below|under|less(?: than)?|fewer(?: than)?|at most|lower than|no more than|between|from|or (?:more|above|higher|greater|over|less|below|lower|fewer|under))\b|[<>≤≥+]=?/g;
+const SIGN_PATTERN = /[<>≤≥]=?/g;
 const MONTH_LENGTH_MAX = 31;
 
 /**
@@ -86,6 +89,7 @@ export function readFacts(original: string, near: number | null): TextFacts {
     numbers,
     times: new Set(timed.times.map(describeTime)),
     quantities: findQuantities(withoutDays(timed.rest, months)).quantities,
+    signature: [...stemsOf(timed.rest), ...(timed.rest.match(SIGN_PATTERN) ?? [])].sort().join(" "),
     isNegated: (text.match(NEGATION_PATTERN)?.length ?? 0) % 2 === 1,
     isAfter: months.size + years.size > 0 && AFTER_PATTERN.test(text),
     rest: withoutNumbers.replace(COMPARATOR_PATTERN, " ").replace(/\s+/g, " ").trim(),

@@ -69,6 +69,8 @@ test("the outcome and the title of the event belong to the text of a market", ()
   const rung = market("What will the Fed do?", { outcomeLabel: "Cut 25 bps", eventTitle: "Fed decision in March" });
   assert.equal(fits("Fed 25 bps cut in March", rung), true);
   assert.equal(fits("Fed 50 bps cut in March", rung), false);
+  const held = market("Fed makes no change after the June meeting?", { outcomeLabel: "No change" });
+  assert.equal(fits("Fed makes no change after June meeting", held), true);
 });
 
 test("the close of a market stands for a month, a day and a year that its text does not name", () => {
@@ -96,12 +98,18 @@ test("the word may is a month only where it can be one", () => {
   assert.equal(fits("Will Theresa May win?", "Will Theresa May win?"), true);
 });
 
-test("the score is 1 for the same question, and lower the more the market asks beyond it", () => {
+test("the score is 1 for the same words, and lower for other words and the more the market asks beyond the question", () => {
   const title = "Will the Fed cut rates in March?";
   assert.equal(fit("Fed cut rates March", title).score, 1);
   const [more, most] = [fit("Fed March", title).score, fit("March", title).score];
   assert.ok(more < 1 && most < more && most > 0.5);
   assert.ok(fit("Fed cut rates June", title).score < 0.5);
+  const paraphrase = fit("Fed lowers rates March", title).score;
+  assert.ok(paraphrase < 0.95 && more < paraphrase);
+  const [norvik, sund] = ["Norvik vs Sund: Norvik", "Norvik vs Sund: Sund"] as const;
+  assert.ok(fit(norvik, norvik).score - fit(norvik, sund).score > 0.05);
+  const question = "Fed decision in March: cut 25bps";
+  assert.ok(fit(question, question).score - fit(question, "Fed decision in March: cut >25bps").score > 0.05);
 });
 
 test("a text that asks for nothing is no question", () => {

@@ -44,13 +44,14 @@ export interface QuestionFit {
   readonly fits: boolean;
   /**
    * How well the market answers the question, in [0, 1]. For n asked units (words and numbers), of which m are in the market,
-   * and k units of the market: 17 m / (16 n + k). It is 1 if the market asks for the same and nothing else. It is
-   * multiplied by 0.9 if the market asks for more, and by 0.5 if it does not fit.
+   * and k units of the market: 17 m / (16 n + k). It is multiplied by 0.94 if the market has other words, by 0.88 if it
+   * asks for more, and by 0.5 if it does not fit.
    */
   readonly score: number;
 }
 
-const EXTRA_SHARE = 0.9;
+const OTHER_WORDS_SHARE = 0.94;
+const EXTRA_SHARE = 0.88;
 const MISFIT_SHARE = 0.5;
 /** Weight of the asked units against those of the market: beta² of the F-measure. */
 const RECALL_WEIGHT = 16;
@@ -110,8 +111,14 @@ function fitReading(question: QuestionReading, market: AnsweringMarket): Questio
   const matchedFacts = countMatchedFacts(question, all, { ...market, isSameDeadline: deadline === "same" });
   const asked = question.stems.length + countFacts(question.facts);
   const matched = matchedStems.length + matchedFacts;
+  // A threshold asks for more than its number.
+  const thresholds = own.quantities.filter(
+    ({ comparator }) =>
+      comparator !== "exactly" && question.facts.quantities.every((other) => other.comparator !== comparator),
+  );
   const extra =
     ownStems.filter((stem) => !isAsked(stem)).length +
+    thresholds.length +
     Math.max(0, countFacts(own) - countMatchedFacts({ facts: own }, question.facts, null));
   const fits =
     matched === asked &&
@@ -121,7 +128,9 @@ function fitReading(question: QuestionReading, market: AnsweringMarket): Questio
     deadline !== "conflict" &&
     fitsSubject(question.subject, market, endAt);
   const share = ((1 + RECALL_WEIGHT) * matched) / (RECALL_WEIGHT * asked + matched + extra);
-  return { fits, score: share * (extra === 0 ? 1 : EXTRA_SHARE) * (fits ? 1 : MISFIT_SHARE) };
+  const isSameText = question.facts.signature === own.signature;
+  const wordsShare = isSameText ? 1 : extra === 0 ? OTHER_WORDS_SHARE : EXTRA_SHARE;
+  return { fits, score: share * wordsShare * (fits ? 1 : MISFIT_SHARE) };
 }
 
 const countFacts = ({ months, years, numbers, times }: TextFacts): number =>
@@ -203,7 +212,9 @@ function fitsSubject(
   endAt: number | null,
 ): boolean {
   if (asked.length === 0) return true;
-  const found = subjectOf(title, outcomeLabel, eventTitle, endAt);
+  // The outcome of a contest is a side. Other outcomes ("No change") are no subjects.
+  const isContest = [title, eventTitle].some((text) => text !== null && FIXTURE_PATTERN.test(normaliseText(text)));
+  const found = subjectOf(title, isContest ? outcomeLabel : null, eventTitle, endAt);
   return found.length === 0 || nameSimilarity(asked, found, WORD_WEIGHTS) >= SUBJECT_SIMILARITY_MIN;
 }
 
