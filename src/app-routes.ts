@@ -158,15 +158,17 @@ function registerCorrelationRoutes(
     readonly board: MarketBoard;
     readonly ingest: Ingest;
     readonly markets: MarketsService;
+    readonly matching: Pick<Matching, "pairsOf">;
     readonly venues: readonly VenueId[];
   },
 ): CorrelationService {
-  const { ports, board, ingest, markets, venues } = options;
+  const { ports, board, ingest, markets, matching, venues } = options;
   const { clock, database } = ports;
   const workers = ports.openWorkerPool<CorrelationTask, Uint8Array<ArrayBuffer>>(CORRELATION_WORKER);
   http.addHook("onClose", () => workers.close());
   const service = createCorrelationService({
     ...{ board, clock, venues, markets, workers },
+    pairsOf: matching.pairsOf,
     fetchMissingHistory: (missing, { period, timeoutMs }) =>
       ingest.pastPrices.fetchMissing(missing, { intervalMsMin: seriesBarMs(period), timeoutMs }),
     readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),

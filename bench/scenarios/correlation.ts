@@ -58,6 +58,9 @@ async function measureStored(rounds: number): Promise<readonly BenchRow[]> {
         ...series,
         marketIds: keys.map(String),
         platform: null,
+        matches: [],
+        minCorrelation: null,
+        limit: null,
         period: "30d",
         generatedAt: now,
       });
@@ -98,6 +101,9 @@ function createLargeTask(): CorrelationTask {
     series,
     marketIds: series.map((_, index) => `market-${index}`),
     platform: "venue",
+    matches: [],
+    minCorrelation: null,
+    limit: null,
     period: "30d",
     generatedAt: 0,
   };

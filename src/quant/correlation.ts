@@ -30,12 +30,16 @@ export interface PairCorrelation {
  * hardly trade move together only by chance, and a market that never moves has no variance.
  *
  * @param series  moves on one common grid; n series of k moves take O(n² k) multiplications
+ * @param jointMovesMin  joint moves without which a pair has no coefficient
  * @returns  pairs in the order (0,1), (0,2), …, (1,2), …
  * @throws RangeError when the series differ in length
  * @see Pearson (1895), "Note on regression and inheritance in the case of two parents"; Epps (1979) on the bias towards 0
  *   of fine grids, the reason for coarse ones
  */
-export function pairCorrelations(series: readonly LogOddsMoves[]): PairCorrelation[] {
+export function pairCorrelations(
+  series: readonly LogOddsMoves[],
+  jointMovesMin: number = JOINT_MOVES_MIN,
+): PairCorrelation[] {
   const length = series[0]?.values.length ?? 0;
   if (series.some(({ values }) => values.length !== length))
     throw new RangeError("all series must have the same length");
@@ -45,7 +49,7 @@ export function pairCorrelations(series: readonly LogOddsMoves[]): PairCorrelati
   for (const [a, x] of prepared.entries())
     for (let b = a + 1; b < prepared.length; b++) {
       const y = prepared[b];
-      if (y !== undefined) pairs.push(correlate(a, b, x, y, products[a * prepared.length + b] ?? 0));
+      if (y !== undefined) pairs.push(correlate(a, b, x, y, products[a * prepared.length + b] ?? 0, jointMovesMin));
     }
   return pairs;
 }
@@ -83,10 +87,17 @@ function prepare({ values: moves, first }: LogOddsMoves): Prepared {
  *
  * @param product  sum of the products of all values; where one is unknown, it is 0
  */
-function correlate(a: number, b: number, x: Prepared, y: Prepared, product: number): PairCorrelation {
+function correlate(
+  a: number,
+  b: number,
+  x: Prepared,
+  y: Prepared,
+  product: number,
+  jointMovesMin: number,
+): PairCorrelation {
   const first = Math.max(x.first, y.first);
   const dataPoints = x.values.length - first;
-  if (!haveJointMoves(x.movedBits, y.movedBits)) return { a, b, correlation: null, dataPoints };
+  if (!haveJointMoves(x.movedBits, y.movedBits, jointMovesMin)) return { a, b, correlation: null, dataPoints };
   const squaresX = sumOfSquares(x, first);
   const squaresY = sumOfSquares(y, first);
   if (!(squaresX > 0 && squaresY > 0)) return { a, b, correlation: null, dataPoints };
@@ -134,11 +145,10 @@ function dotProducts(rows: readonly Float64Array[]): Float64Array {
 }
 
 /** Whether there are enough joint moves. Moves before the first known one are 0, so they set no bit. */
-function haveJointMoves(x: Uint32Array, y: Uint32Array): boolean {
+function haveJointMoves(x: Uint32Array, y: Uint32Array, min: number): boolean {
   let count = 0;
-  for (let index = 0; index < x.length && count < JOINT_MOVES_MIN; index++)
-    count += countBits((x[index] ?? 0) & (y[index] ?? 0));
-  return count >= JOINT_MOVES_MIN;
+  for (let index = 0; index < x.length && count < min; index++) count += countBits((x[index] ?? 0) & (y[index] ?? 0));
+  return count >= min;
 }
 
 /** @see Warren (2012), "Hacker's Delight", section 5-1 */

@@ -35,6 +35,9 @@ function createTask(marketCount: number, stepCount: number, seed = 7): Correlati
     marketIds: series.map((_, index) => `m-${index}`),
     platform: "alpha",
     period: "7d",
+    matches: [],
+    minCorrelation: null,
+    limit: null,
     grid: { start: 0, step: STEP, count: stepCount + 1 },
     series,
     generatedAt: GENERATED_AT,
@@ -77,6 +80,8 @@ interface Body {
     readonly correlation: number | null;
     readonly data_points: number;
     readonly relationship: string;
+    readonly basis: string;
+    readonly horizon_seconds: number | null;
   }[];
   readonly clusters: readonly (readonly string[])[];
   readonly concentration_warnings: readonly string[];
@@ -97,6 +102,8 @@ test("every coefficient equals that of a naive reference to 1e-9, from prices at
     let compared = 0;
     for (const pair of pairs) {
       const [a, b] = [pair.market_a, pair.market_b].map((id) => Number(id.slice(2)));
+      // Another horizon is tested with the estimator.
+      if (pair.horizon_seconds !== null && pair.horizon_seconds !== 3_600) continue;
       const expected = referenceCorrelation(task, a ?? -1, b ?? -1);
       assert.equal(pair.data_points, expected.dataPoints);
       assert.equal(pair.correlation === null, expected.correlation === null, `${pair.market_a} ${pair.market_b}`);
@@ -150,4 +157,44 @@ test("the body has the documented fields", () => {
     period: "7d",
     generated_at: new Date(GENERATED_AT).toISOString(),
   });
+});
+
+test("markets that ask the same or opposite questions are tied by logic, whatever their moves", () => {
+  const task = createTask(4, 168);
+  const matches = [
+    { a: 0, b: 1, correlation: 0.97 },
+    { a: 2, b: 3, correlation: -0.92 },
+  ];
+  const body = decode({ ...task, matches });
+  const tied = body.pairs.filter(({ basis }) => basis === "logic");
+  assert.deepEqual(
+    tied.map(({ market_a, market_b, correlation, relationship, horizon_seconds }) => [
+      ...[market_a, market_b, correlation, relationship, horizon_seconds],
+    ]),
+    [
+      ["m-0", "m-1", 0.97, "strong_positive", null],
+      ["m-2", "m-3", -0.92, "strong_negative", null],
+    ],
+  );
+  assert.ok(body.clusters.some((cluster) => cluster.includes("m-0") && cluster.includes("m-1")));
+  const [same, opposite] = ["m-0 and m-1", "m-2 and m-3"].map((names) =>
+    body.concentration_warnings.find((warning) => warning.startsWith(names)),
+  );
+  assert.match(same ?? "", /ask the same question, with a confidence of 0\.97\. Positions on the same side/);
+  assert.match(opposite ?? "", /ask opposite questions, with a confidence of 0\.92\. Positions on opposite sides/);
+});
+
+test("`minCorrelation` and `limit` choose the strongest pairs, and change no cluster or warning", () => {
+  const task = createTask(6, 168);
+  const all = decode(task);
+  const strength = ({ correlation }: { readonly correlation: number | null }) => Math.abs(correlation ?? -1);
+  const strong = decode({ ...task, minCorrelation: 0.3 });
+  assert.deepEqual(
+    strong.pairs,
+    all.pairs.filter(({ correlation }) => correlation !== null && Math.abs(correlation) >= 0.3),
+  );
+  const { pairs, ...rest } = decode({ ...task, limit: 3 });
+  const { pairs: allPairs, ...expected } = all;
+  assert.deepEqual(rest, expected);
+  assert.deepEqual(pairs, allPairs.toSorted((x, y) => strength(y) - strength(x)).slice(0, 3));
 });

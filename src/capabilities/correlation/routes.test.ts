@@ -101,6 +101,13 @@ eachDatabase(
     assert.equal(concentration_warnings.length, 1);
     const requests = venue.callsOf("getHistory").length;
     assert.equal((await correlate({ market_ids: ["a", "b"], platform: "venue_a", period: "30d" })).json.period, "30d");
+    const names = { market_ids: ["a", "b", "c", "still"], platform: "venue_a" };
+    const chosen = await correlate({ ...names, min_correlation: 0.5, limit: 2 });
+    assert.equal(chosen.json.pairs.length, 2);
+    for (const { correlation, basis, horizon_seconds } of chosen.json.pairs) {
+      assert.ok(Math.abs(correlation) >= 0.5);
+      assert.deepEqual([basis, horizon_seconds > 0], ["moves", true]);
+    }
     assert.equal(venue.callsOf("getHistory").length, requests, "the history is fetched once");
   },
 );
@@ -211,6 +218,11 @@ onEmbedded(
       [{ market_ids: ["a", "b", "venue_a/a"], platform: "venue_a" }, ["value_error at body.market_ids.2"]],
       [{ market_ids: ["a", "b"], platform: "venue_z" }, ["literal_error at body.platform"]],
       [{ market_ids: ["a", "b"], platform: "venue_a", period: "24h" }, ["literal_error at body.period"]],
+      [
+        { market_ids: ["a", "b"], platform: "venue_a", min_correlation: 1.1 },
+        ["less_than_equal at body.min_correlation"],
+      ],
+      [{ market_ids: ["a", "b"], platform: "venue_a", limit: 0 }, ["greater_than_equal at body.limit"]],
     ] as const) {
       const { status, json } = await correlate(body);
       assert.equal(status, 422, JSON.stringify(body).slice(0, 80));

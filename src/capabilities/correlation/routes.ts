@@ -2,8 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { METERING } from "../../domain/metering.ts";
 import { sendPreserialised } from "../../http/response/preserialised.ts";
 import { defineRoute } from "../../http/route.ts";
+import type { CorrelationPeriod } from "./model.ts";
 import { createCorrelationSchemas } from "./schema.ts";
-import type { CorrelationService } from "./service.ts";
+import type { CorrelationService, PairChoice } from "./service.ts";
 
 export interface CorrelationRoutesOptions {
   readonly service: CorrelationService;
@@ -12,6 +13,16 @@ export interface CorrelationRoutesOptions {
 }
 
 const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength);
+
+const readChoice = (choice: {
+  readonly period?: CorrelationPeriod;
+  readonly min_correlation?: number;
+  readonly limit?: number;
+}): PairChoice => ({
+  period: choice.period ?? "7d",
+  minCorrelation: choice.min_correlation ?? null,
+  limit: choice.limit ?? null,
+});
 
 /** POST /v1/correlation and GET /v1/events/{slug}/correlation. */
 export function correlationRoutes(app: FastifyInstance, { service, venues }: CorrelationRoutesOptions): void {
@@ -29,8 +40,11 @@ export function correlationRoutes(app: FastifyInstance, { service, venues }: Cor
     body: schemas.body,
     responses: { 200: schemas.Correlation },
     errors: ["market_not_found", "venue_unavailable", "store_unavailable", "overloaded"],
-    async handler({ body: { market_ids, platform = null, period = "7d" }, reply }) {
-      return sendPreserialised(reply, asBuffer(await service.correlateMarkets(market_ids, platform, period)));
+    async handler({ body: { market_ids, platform = null, ...choice }, reply }) {
+      return sendPreserialised(
+        reply,
+        asBuffer(await service.correlateMarkets(market_ids, platform, readChoice(choice))),
+      );
     },
   });
 
@@ -46,8 +60,8 @@ export function correlationRoutes(app: FastifyInstance, { service, venues }: Cor
     query: schemas.query,
     responses: { 200: schemas.Correlation },
     errors: ["event_not_found", "store_unavailable", "overloaded"],
-    async handler({ params: { slug }, query: { period = "7d" }, reply }) {
-      return sendPreserialised(reply, asBuffer(await service.correlateEvent(slug, period)));
+    async handler({ params: { slug }, query, reply }) {
+      return sendPreserialised(reply, asBuffer(await service.correlateEvent(slug, readChoice(query))));
     },
   });
 }

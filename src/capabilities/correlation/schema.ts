@@ -17,6 +17,22 @@ const RELATIONSHIPS: readonly Relationship[] = [
 
 const period = Type.Optional(oneOf(CORRELATION_PERIODS, { default: "7d", description: "Lookback." }));
 
+const PAIRS_MAX = (MARKETS_MAX * (MARKETS_MAX - 1)) / 2;
+
+const pairChoice = {
+  period,
+  min_correlation: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Returns only pairs whose coefficient has at least this absolute value.",
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: PAIRS_MAX, description: "Returns at most this many pairs, strongest first." }),
+  ),
+};
+
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createCorrelationSchemas(venues: readonly string[]) {
   return {
@@ -27,7 +43,7 @@ export function createCorrelationSchemas(venues: readonly string[]) {
         description:
           "Markets to compare: ids at the venue `platform`, or `platform/market_id`. Markets of several venues can be mixed.",
       }),
-      period,
+      ...pairChoice,
       platform: Type.Optional(oneOf(venues, { description: "Venue of the ids that do not name one." })),
     }),
     slugPath: Type.Object({
@@ -35,7 +51,7 @@ export function createCorrelationSchemas(venues: readonly string[]) {
         description: "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.",
       }),
     }),
-    query: Type.Object({ period }),
+    query: Type.Object(pairChoice),
     Correlation: Type.Object(
       {
         market_ids: Type.Array(Type.String(), { description: "Markets that were compared, as in the request." }),
@@ -55,7 +71,7 @@ export function createCorrelationSchemas(venues: readonly string[]) {
                 minimum: -1,
                 maximum: 1,
                 description:
-                  "Pearson coefficient of the changes of both markets' log-odds, from 15 minutes to 15 minutes over 48 hours, else from hour to hour. Null exactly if the data is insufficient: fewer than 30 steps in which both prices changed.",
+                  "For markets that are matched as the same question (`basis` is `logic`): the confidence of the match, negative for opposite questions. Else the Pearson coefficient of the changes of both markets' log-odds over `horizon_seconds`. Null exactly if the data is insufficient: fewer than 30 steps, of 15 minutes over 48 hours, else of an hour, in which both prices changed.",
               }),
               data_points: Type.Integer({
                 minimum: 0,
@@ -65,16 +81,30 @@ export function createCorrelationSchemas(venues: readonly string[]) {
                 description:
                   "At least 0.7 `strong_positive`, at least 0.3 `positive`, above -0.3 `neutral`, above -0.7 `negative`, else `strong_negative`.",
               }),
+              basis: Type.Optional(
+                oneOf(["logic", "moves"], {
+                  description: "`logic` if both markets are matched as the same or opposite questions, else `moves`.",
+                }),
+              ),
+              horizon_seconds: Type.Optional(
+                Type.Unsafe<number | null>({
+                  type: ["integer", "null"],
+                  minimum: 1,
+                  description:
+                    "Time over which the moves were compared: the shortest of four at which the estimate agrees with the longer ones, because stale quotes hide the dependence of short moves. Null without a coefficient of moves.",
+                }),
+              ),
             },
             { [SCHEMA_NAME]: "CorrelationPair" },
           ),
-          { description: "All pairs." },
+          { description: "All pairs in the order of the markets, or those that `min_correlation` and `limit` choose." },
         ),
         clusters: Type.Array(Type.Array(Type.String()), {
           description: "Groups of markets that are connected by correlations above 0.5.",
         }),
         concentration_warnings: Type.Array(Type.String(), {
-          description: "A sentence for each pair with a correlation of at least 0.7.",
+          description:
+            "A sentence for each pair with a correlation of at least 0.7, and for each pair of markets that ask the same or opposite questions.",
         }),
         generated_at: Type.String({
           format: "date-time",

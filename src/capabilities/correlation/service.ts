@@ -3,14 +3,17 @@ import { AppError, InvalidRequestError, type ValidationItem } from "../../domain
 import type { VenueId } from "../../domain/market.ts";
 import { parseMarketName } from "../../domain/market-name.ts";
 import { chunksOf } from "../../lib/chunks.ts";
+import type { MarketPair } from "../../matching/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { WorkerPool } from "../../ports/worker-pool.ts";
-import { type PairCorrelation, pairCorrelations } from "../../quant/correlation.ts";
+import type { PairCorrelation } from "../../quant/correlation.ts";
 import { logOddsMoves } from "../../quant/price-grid.ts";
+import { stableCorrelations } from "../../quant/stable-correlation.ts";
 import type { PriceSeries } from "../../storage/index.ts";
 import type { MarketsService } from "../markets/index.ts";
+import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 import { encodeCorrelation } from "./compute.ts";
-import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX } from "./model.ts";
+import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX, type MatchedPair } from "./model.ts";
 
 /** Maximum number of concurrent requests to venues for markets that are not on the board. Ingest allows four. */
 const LOOK_UPS_MAX = 2;
@@ -20,6 +23,9 @@ const FETCH_TIMEOUT_MS = 5_000;
 const SHORT_FETCH_TIMEOUT_MS = 500;
 /** Multiplications above which a computation would delay other requests by more than a few milliseconds. */
 const INLINE_PRODUCTS_MAX = 1_000_000;
+
+/** The choice of callers inside the service: all pairs over 30 days. */
+const MONTH = { period: "30d", minCorrelation: null, limit: null } as const;
 
 export interface CorrelationPorts {
   readonly board: MarketBoard;
@@ -36,8 +42,13 @@ export interface CorrelationPorts {
     marketKeys: readonly (number | null)[],
     options: { readonly period: CorrelationPeriod; readonly now: number },
   ) => Promise<PriceSeries>;
+  /** Matched markets of other venues. */
+  readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
   readonly workers: WorkerPool<CorrelationTask, Uint8Array<ArrayBuffer>>;
 }
+
+/** What to return of the pairs (`CorrelationTask`). */
+export type PairChoice = Pick<CorrelationTask, "period" | "minCorrelation" | "limit">;
 
 interface MarketName {
   /** As the caller named the market. */
@@ -66,9 +77,10 @@ export function createCorrelationService(ports: CorrelationPorts) {
   const readTask = async (
     markets: readonly BoardMarket[],
     names: readonly string[],
-    period: CorrelationPeriod,
+    choice: PairChoice,
     timeoutMs = FETCH_TIMEOUT_MS,
   ): Promise<CorrelationTask> => {
+    const { period } = choice;
     await ports.fetchMissingHistory(markets, { period, timeoutMs });
     const generatedAt = clock.now();
     // The fetch may have stored a market for the first time.
@@ -76,15 +88,23 @@ export function createCorrelationService(ports: CorrelationPorts) {
     const { grid, series } = await ports.readPriceSeries(keys, { period, now: generatedAt });
     const venues = new Set(markets.map(({ listing }) => listing.venue));
     const platform = venues.size === 1 ? (markets[0]?.listing.venue ?? null) : null;
-    return { marketIds: names, platform, period, grid, series, generatedAt };
+    return {
+      ...choice,
+      marketIds: names,
+      platform,
+      matches: findMatches(markets, ports.pairsOf),
+      grid,
+      series,
+      generatedAt,
+    };
   };
 
   const correlate = async (
     markets: readonly BoardMarket[],
     names: readonly string[],
-    period: CorrelationPeriod,
+    choice: PairChoice,
   ): Promise<Uint8Array> => {
-    const task = await readTask(markets, names, period);
+    const task = await readTask(markets, names, choice);
     const { grid, series } = task;
     const products = (markets.length * (markets.length - 1) * grid.count) / 2;
     if (products <= INLINE_PRODUCTS_MAX) return encodeCorrelation(task);
@@ -107,27 +127,28 @@ export function createCorrelationService(ports: CorrelationPorts) {
     async correlateMarkets(
       marketIds: readonly string[],
       platform: VenueId | null,
-      period: CorrelationPeriod,
+      choice: PairChoice,
     ): Promise<Uint8Array> {
       const names = parseNames(marketIds, platform, ports.venues);
       const markets: BoardMarket[] = [];
       for (const chunk of chunksOf(names, LOOK_UPS_MAX)) markets.push(...(await Promise.all(chunk.map(getMarket))));
-      return correlate(markets, marketIds, period);
+      return correlate(markets, marketIds, choice);
     },
 
     /**
-     * Correlation of the hourly changes of two markets' log-odds over 30 days.
+     * Correlation of the changes of two markets' log-odds over 30 days, at the horizon at which it is stable.
      *
      * @throws AppError `store_unavailable`
      */
     async correlatePair(a: BoardMarket, b: BoardMarket): Promise<Pick<PairCorrelation, "correlation" | "dataPoints">> {
-      const { series, grid } = await readTask([a, b], [], "30d");
-      const [pair] = pairCorrelations(series.map((prices) => logOddsMoves(prices, grid)));
+      const { series, grid } = await readTask([a, b], [], MONTH);
+      const [pair] = stableCorrelations(series.map((prices) => logOddsMoves(prices, grid)));
       return pair ?? { correlation: null, dataPoints: 0 };
     },
 
     /**
-     * Correlations of the hourly changes of the log-odds of up to 50 markets over 30 days. History that the store lacks and
+     * Correlations of the changes of the log-odds of up to 50 markets over 30 days, as in `correlatePair`; `dataPoints` is the
+     * number of independent moves. History that the store lacks and
      * the venues do not send within half a second is left out.
      *
      * @returns  all pairs of indexes of `markets`
@@ -135,8 +156,13 @@ export function createCorrelationService(ports: CorrelationPorts) {
      */
     async correlatePairs(markets: readonly BoardMarket[]): Promise<PairCorrelation[]> {
       if (markets.length < 2) return [];
-      const { series, grid } = await readTask(markets, [], "30d", SHORT_FETCH_TIMEOUT_MS);
-      return pairCorrelations(series.map((prices) => logOddsMoves(prices, grid)));
+      const { series, grid } = await readTask(markets, [], MONTH, SHORT_FETCH_TIMEOUT_MS);
+      return stableCorrelations(series.map((prices) => logOddsMoves(prices, grid))).map((pair) => ({
+        a: pair.a,
+        b: pair.b,
+        correlation: pair.correlation,
+        dataPoints: Math.round(pair.effectivePoints ?? pair.dataPoints),
+      }));
     },
 
     /**
@@ -145,17 +171,30 @@ export function createCorrelationService(ports: CorrelationPorts) {
      *
      * @throws AppError `event_not_found`, `overloaded`, `store_unavailable`
      */
-    async correlateEvent(slug: string, period: CorrelationPeriod): Promise<Uint8Array> {
+    async correlateEvent(slug: string, choice: PairChoice): Promise<Uint8Array> {
       const { markets } = ports.markets.getEvent(slug);
       const volumeOf = ({ activity }: BoardMarket) => activity.volume24hUsd ?? 0;
       const compared = markets.toSorted((a, b) => volumeOf(b) - volumeOf(a)).slice(0, MARKETS_MAX);
       return correlate(
         compared,
         compared.map(({ listing }) => listing.marketId),
-        period,
+        choice,
       );
     },
   };
+}
+
+/** Returns the pairs of markets that ask the same or opposite questions, with the confidence at which matches are shown. */
+function findMatches(markets: readonly BoardMarket[], pairsOf: CorrelationPorts["pairsOf"]): MatchedPair[] {
+  const indexes = new Map(markets.map(({ listing }, index) => [`${listing.venue}/${listing.marketId}`, index]));
+  return markets.flatMap(({ listing: { venue, marketId } }, own) =>
+    pairsOf(venue, marketId).flatMap((pair): MatchedPair[] => {
+      const other = indexes.get(pair.a === `${venue}/${marketId}` ? pair.b : pair.a);
+      if (other === undefined || other <= own || pair.confidence < ALSO_ON_CONFIDENCE_MIN) return [];
+      if (pair.relation === "identical") return [{ a: own, b: other, correlation: pair.confidence }];
+      return pair.relation === "inverse" ? [{ a: own, b: other, correlation: -pair.confidence }] : [];
+    }),
+  );
 }
 
 /** @throws InvalidRequestError that lists every name without a venue and every repeated market */

@@ -161,7 +161,8 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
             concentration_delta: Type.Number({
               minimum: -1,
               maximum: 1,
-              description: "Change of the Herfindahl index of the stakes by event. The index of no stakes is 0.",
+              description:
+                "Change of the Herfindahl index of the amounts at risk by event. Markets that ask the same or opposite questions count as one: positions on both answers cancel out, and their events are one event. The index of no stakes is 0.",
             }),
             net_exposure_change: Type.Number({
               description: "`adjusted_size_usd`, negative if NO is bought.",

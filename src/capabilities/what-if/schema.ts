@@ -56,7 +56,7 @@ export function createWhatIfSchemas(venues: readonly string[]) {
           minimum: -1,
           maximum: 1,
           description:
-            "Correlation of the hourly changes of both log-odds over 30 days. Null if it was not needed or is unknown.",
+            "Correlation of the changes of both log-odds over 30 days, at the shortest horizon from an hour to a day at which it is stable. Null if it was not needed or is unknown.",
         }),
         data_points: Type.Unsafe<number | null>({
           type: ["integer", "null"],

@@ -104,7 +104,7 @@ export interface PortfolioSize {
    * Null if the market of the position is settled, or if a payoff is the same in all outcomes.
    */
   readonly correlations: readonly (number | null)[];
-  /** Change of the Herfindahl index of the stakes by event, in [-1, 1]. */
+  /** Change of the Herfindahl index of the amounts at risk by event, in [-1, 1] (`concentrationOf`). */
   readonly concentrationDelta: number;
   /** Mean loss of the worst 5% of the outcomes after the trade, in USD; negative if it is a profit. */
   readonly tailLossUsd: number;

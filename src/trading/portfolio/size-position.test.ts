@@ -230,6 +230,13 @@ test("a size above the base size pays the prices of the book, and is at most wha
   assert.ok(steep.cost !== null && steep.cost > 0.5 && steep.cost < 0.53);
 });
 
+test("the same question on another venue is one stake, so buying more of it does not spread the risk", () => {
+  const task = taskOf([0.7, 0.7], { ties: [{ kind: "same", a: 0, b: 1 }], positions: [held(1, "yes", 40, 0.5)] });
+  const size = sizePosition({ ...task, sizing: { ...task.sizing, positionMax: 0.5 } });
+  assert.ok(size.share > 0);
+  near(size.concentrationDelta, 0, 1e-12);
+});
+
 test("a position in a settled market adds its payout to the wealth and has no correlation", () => {
   const settled: HeldPosition = { ...held(0, "yes", 100, 0.5), market: null, settledValue: 0 };
   const size = sizePosition(taskOf([0.5], { candidate: null, positions: [settled] }));

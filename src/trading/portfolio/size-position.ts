@@ -1,6 +1,7 @@
 import { EDGE_MIN } from "../../engine/index.ts";
 import { buyForUsd, buyWithin } from "../fill.ts";
 import { shadedProbability } from "../size-candidate.ts";
+import { concentrationOf, type QuestionStake } from "./concentration.ts";
 import { growthOptimum } from "./growth-optimum.ts";
 import type { CandidateTrade, HeldPosition, PortfolioSize, PortfolioTask, SizeLimit } from "./model.ts";
 import { jointOutcomes, type Outcomes, setMarginal } from "./outcomes.ts";
@@ -56,7 +57,10 @@ export function sizePosition(task: PortfolioTask): PortfolioSize {
     correlations: positions.map((position) =>
       candidate === null ? null : payoffCorrelation(outcomes, candidate, position),
     ),
-    concentrationDelta: concentrationDelta(positions, candidate, sized.share * bankroll),
+    concentrationDelta: concentrationDelta(outcomes, positions, candidate, {
+      stakeUsd: sized.share * bankroll,
+      cost: sized.cost,
+    }),
     tailLossUsd: tailLoss(distribution),
     hedges: task.hedges
       .map(({ market, side, cost, offeredUsd }, index) => {
@@ -220,22 +224,26 @@ function payoffCorrelation(outcomes: Outcomes, candidate: CandidateTrade, positi
   return variance > 0 ? Math.max(-1, Math.min(1, (both - p * q) / Math.sqrt(variance))) : null;
 }
 
-/** Returns how much the trade changes the Herfindahl index of the stakes by event. Without stakes, the index is 0. */
+/** Returns how much the trade changes the concentration of the stakes by question and event. */
 function concentrationDelta(
+  outcomes: Outcomes,
   positions: readonly HeldPosition[],
   candidate: CandidateTrade | null,
-  stakeUsd: number,
+  { stakeUsd, cost }: { readonly stakeUsd: number; readonly cost: number | null },
 ): number {
-  const stakes = new Map<string, number>();
-  const add = (key: string, stake: number) => stakes.set(key, (stakes.get(key) ?? 0) + stake);
-  for (const { eventKey, sizeUsd } of positions) add(eventKey, sizeUsd);
-  const before = herfindahl([...stakes.values()]);
-  if (candidate === null || stakeUsd === 0) return 0;
-  add(candidate.eventKey, stakeUsd);
-  return herfindahl([...stakes.values()]) - before;
-}
-
-function herfindahl(stakes: readonly number[]): number {
-  const total = stakes.reduce((sum, stake) => sum + stake, 0);
-  return total === 0 ? 0 : stakes.reduce((sum, stake) => sum + (stake / total) ** 2, 0);
+  if (candidate === null || cost === null || stakeUsd === 0) return 0;
+  const stakes = positions.map(({ market, side, sizeUsd, entryPrice, eventKey }): QuestionStake => {
+    const answer = market === null ? null : answerOf(outcomes, market, side);
+    return {
+      question: answer?.variable ?? null,
+      paysOnYes: answer?.value ?? true,
+      stakeUsd: sizeUsd,
+      contracts: sizeUsd / entryPrice,
+      eventKey,
+    };
+  });
+  const { variable, value } = answerOf(outcomes, 0, candidate.side);
+  const { eventKey } = candidate;
+  const trade = { question: variable, paysOnYes: value, stakeUsd, contracts: stakeUsd / cost, eventKey };
+  return concentrationOf([...stakes, trade]) - concentrationOf(stakes);
 }

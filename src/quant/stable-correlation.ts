@@ -1,0 +1,115 @@
+import { type PairCorrelation, pairCorrelations } from "./correlation.ts";
+import type { LogOddsMoves } from "./price-grid.ts";
+
+/** Horizons of a grid with a step of an hour, in steps. */
+export const HOURLY_HORIZONS: readonly number[] = [1, 4, 8, 24];
+
+/** Standard errors by which the estimate of a longer horizon must differ before the longer one is used. */
+const ERRORS_MIN = 2.5;
+/**
+ * Horizons with fewer independent moves are not used: then 2.5 errors are at most 0.83 of Fisher's z, so that a difference
+ * by chance gives no coefficient of 0.7.
+ */
+const INDEPENDENT_MOVES_MIN = 12;
+/** Correlation at lag 1 of moves that overlap by half, if the prices are random walks. */
+const OVERLAP_CORRELATION = 0.5;
+/** Fisher's transform is infinite at 1. */
+const CORRELATION_MAX = 1 - 1e-12;
+
+export interface StableCorrelation extends PairCorrelation {
+  /** Steps over which the moves were compared. */
+  readonly horizon: number;
+  /** Number of independent moves that have the same standard error; null without a coefficient. */
+  readonly effectivePoints: number | null;
+}
+
+/**
+ * Correlations of all pairs of series at the shortest horizon at which the estimate is stable. Quotes that are stale and
+ * bounce hide the dependence of short moves: the same question on two venues can have 0.05 over an hour and 0.98 over a day.
+ *
+ * The moves over h steps overlap by half. Their standard error follows Bartlett (1946), with the autocorrelations at lag 1,
+ * and at least those of random walks: var(z) = 1 / (m - 3), m = n / (1 + 2 ρx(1) ρy(1)), for Fisher's z = atanh(r). A
+ * horizon is left for the next one if a longer horizon differs by more than 2.5 standard errors of the difference, whose
+ * variance is that of the longer horizon minus that of the shorter one, because the shorter one is efficient if it is
+ * unbiased (Hausman 1978).
+ *
+ * A pair has a coefficient exactly if `pairCorrelations` gives it one.
+ *
+ * @param series  moves on one common grid
+ * @param horizons  in steps, increasing, the first one 1
+ * @returns  pairs in the order (0,1), (0,2), …, (1,2), …
+ * @throws RangeError when the series differ in length or the horizons are not as described
+ * @see Epps (1979), "Comovements in stock prices in the very short run"; Newey & West (1987) on overlapping moves
+ */
+export function stableCorrelations(
+  series: readonly LogOddsMoves[],
+  horizons: readonly number[] = HOURLY_HORIZONS,
+): StableCorrelation[] {
+  if (horizons[0] !== 1 || horizons.some((horizon, index) => !(horizon > (horizons[index - 1] ?? 0))))
+    throw new RangeError(`horizons must increase from 1, not ${horizons.join(", ")}`);
+  const levels = horizons.map((horizon) => {
+    const moves = series.map((each) => overlappingMoves(each, horizon));
+    return { horizon, pairs: pairCorrelations(moves, horizon === 1 ? undefined : 1), lags: moves.map(lagCorrelation) };
+  });
+  const [first] = levels;
+  return (first?.pairs ?? []).map((pair, index): StableCorrelation => {
+    if (pair.correlation === null) return { ...pair, horizon: 1, effectivePoints: null };
+    const estimates = levels.flatMap(({ horizon, pairs, lags }) => {
+      const { correlation = null, dataPoints = 0 } = pairs[index] ?? {};
+      const inflation =
+        1 + 2 * Math.max(horizon === 1 ? 0 : OVERLAP_CORRELATION ** 2, (lags[pair.a] ?? 0) * (lags[pair.b] ?? 0));
+      const effectivePoints = dataPoints / inflation;
+      if (correlation === null || (horizon > 1 && effectivePoints < INDEPENDENT_MOVES_MIN)) return [];
+      return [{ horizon, correlation, effectivePoints }];
+    });
+    const stable = estimates.find((estimate, level) =>
+      estimates.slice(level + 1).every((longer) => isClose(estimate, longer)),
+    );
+    return stable === undefined ? { ...pair, horizon: 1, effectivePoints: pair.dataPoints } : { ...pair, ...stable };
+  });
+}
+
+interface Estimate {
+  readonly correlation: number;
+  readonly effectivePoints: number;
+}
+
+function isClose(short: Estimate, long: Estimate): boolean {
+  const variance = varianceOf(long) - varianceOf(short);
+  // Without a variance the difference cannot be judged, so the shorter horizon stays.
+  if (!(variance > 0)) return true;
+  return Math.abs(fisher(long.correlation) - fisher(short.correlation)) <= ERRORS_MIN * Math.sqrt(variance);
+}
+
+const varianceOf = ({ effectivePoints }: Estimate): number => 1 / Math.max(1, effectivePoints - 3);
+const fisher = (correlation: number): number =>
+  Math.atanh(Math.max(-CORRELATION_MAX, Math.min(CORRELATION_MAX, correlation)));
+
+/** Moves over `horizon` steps that start every half horizon. A move is known if all its steps are. */
+function overlappingMoves(moves: LogOddsMoves, horizon: number): LogOddsMoves {
+  if (horizon === 1) return moves;
+  const { values, first } = moves;
+  const stride = Math.max(1, Math.floor(horizon / 2));
+  const count = Math.max(0, Math.floor((values.length - horizon) / stride) + 1);
+  const firstLong = Math.min(count, Math.ceil(first / stride));
+  const long = new Float64Array(count);
+  for (let index = firstLong; index < count; index++) {
+    let sum = 0;
+    for (let step = index * stride; step < index * stride + horizon; step++) sum += values[step] as number;
+    long[index] = sum;
+  }
+  return { values: long, first: firstLong };
+}
+
+/** Correlation of successive known moves; 0 if they do not vary. */
+function lagCorrelation({ values, first }: LogOddsMoves): number {
+  const known = values.subarray(first);
+  const mean = known.reduce((sum, value) => sum + value, 0) / Math.max(1, known.length);
+  let squares = 0;
+  let products = 0;
+  for (const [index, value] of known.entries()) {
+    squares += (value - mean) ** 2;
+    if (index > 0) products += (value - mean) * ((known[index - 1] as number) - mean);
+  }
+  return squares > 0 ? products / squares : 0;
+}
