@@ -9,4 +9,4 @@ export type {
   MatchRelation,
   MatchUpdate,
 } from "./model.ts";
-export { type AnsweringMarket, fitQuestion, type Question, type QuestionFit, readQuestion } from "./question/fit.ts";
+export { fitQuestion, readQuestion } from "./question/fit.ts";
