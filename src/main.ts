@@ -2,11 +2,8 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isArgumentError, print, reportFailure } from "./commands/terminal.ts";
-import { RECORD_USAGE, renderUsage } from "./commands/usage.ts";
-import { parseConfig } from "./config/config.ts";
 import { addEnvFile } from "./config/env-file.ts";
 import { UserFacingError } from "./lib/user-facing-error.ts";
-import { VENUE_SERVICES } from "./venues/registry.ts";
 
 const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
@@ -22,20 +19,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function run(argv: readonly string[]): Promise<void> {
   const [name = "", ...operatorArguments] = argv;
-  if (name === "customers" || name === "matches" || name === "track-record") {
-    const { runOperatorCommand } = await import("./commands/operator/run.ts");
-    const environment = addEnvFile(process.env);
-    if (name === "customers") {
-      const { CUSTOMERS_PROGRAM } = await import("./commands/customers/run.ts");
-      return runOperatorCommand(CUSTOMERS_PROGRAM, operatorArguments, environment);
-    }
-    if (name === "matches") {
-      const { MATCHES_PROGRAM } = await import("./commands/matches/run.ts");
-      return runOperatorCommand(MATCHES_PROGRAM, operatorArguments, environment);
-    }
-    const { TRACK_RECORD_PROGRAM } = await import("./commands/track-record/run.ts");
-    return runOperatorCommand(TRACK_RECORD_PROGRAM, operatorArguments, environment);
-  }
+  if (name === "customers" || name === "matches" || name === "track-record")
+    return runAsOperator(name, operatorArguments);
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,
@@ -54,11 +39,14 @@ async function run(argv: readonly string[]): Promise<void> {
     },
   });
   const [command = "serve", ...rest] = positionals;
+  const { RECORD_USAGE, renderUsage } = await import("./commands/usage.ts");
   if (values.help === true) return print(command === "record" ? RECORD_USAGE : renderUsage(version));
   if (values.version === true) return print(`${version}\n`);
   if (rest.length > 0) return reportFailure(`Unexpected arguments: ${rest.join(" ")}. Try --help.`);
   const settings = addEnvFile(process.env);
   const environment = values.live === true ? { ...settings, PARALLAX_MODE: "live" } : settings;
+  const { parseConfig } = await import("./config/config.ts");
+  const { VENUE_SERVICES } = await import("./venues/registry.ts");
   if (command === "serve") {
     const { serve } = await import("./commands/serve.ts");
     return serve(parseConfig(environment, VENUE_SERVICES), version);
@@ -80,4 +68,19 @@ async function run(argv: readonly string[]): Promise<void> {
     return writeOpenApi(parseConfig(environment, VENUE_SERVICES), values.write ?? null);
   }
   reportFailure(`There is no command "${command}". Try --help.`);
+}
+
+async function runAsOperator(name: "customers" | "matches" | "track-record", argv: readonly string[]): Promise<void> {
+  const { runOperatorCommand } = await import("./commands/operator/run.ts");
+  const environment = addEnvFile(process.env);
+  if (name === "customers") {
+    const load = async () => (await import("./commands/customers/run.ts")).CUSTOMERS_PROGRAM;
+    return runOperatorCommand(name, load, argv, environment);
+  }
+  if (name === "matches") {
+    const load = async () => (await import("./commands/matches/run.ts")).MATCHES_PROGRAM;
+    return runOperatorCommand(name, load, argv, environment);
+  }
+  const load = async () => (await import("./commands/track-record/run.ts")).TRACK_RECORD_PROGRAM;
+  return runOperatorCommand(name, load, argv, environment);
 }

@@ -1,8 +1,8 @@
 import type { App } from "../app.ts";
-import { CUSTOMERS_PROGRAM } from "./customers/run.ts";
-import { MATCHES_PROGRAM } from "./matches/run.ts";
-import { type CommandRunner, createForwardedRunner, runInService } from "./operator/run.ts";
-import { TRACK_RECORD_PROGRAM } from "./track-record/run.ts";
+import { parseCustomersCommand } from "./customers/commands.ts";
+import { parseMatchesCommand } from "./matches/commands.ts";
+import { type CommandRunner, createForwardedRunner, runInService } from "./operator/forwarded.ts";
+import { parseTrackRecordCommand } from "./track-record/commands.ts";
 
 /** Returns a function that runs the commands that operators send to this service. */
 export function createCommandHandler({
@@ -13,10 +13,9 @@ export function createCommandHandler({
 }: Pick<App, "customers" | "matching" | "metering" | "trading">) {
   const runners = new Map<string, CommandRunner>();
   const customersContext = { ...customers, usage: metering.usage };
-  runners.set("customers", (argv, operator) => runInService(CUSTOMERS_PROGRAM, customersContext, argv, operator));
-  runners.set("track-record", (argv, operator) => runInService(TRACK_RECORD_PROGRAM, trading.book, argv, operator));
+  runners.set("customers", (request) => runInService(parseCustomersCommand, customersContext, request));
+  runners.set("track-record", (request) => runInService(parseTrackRecordCommand, trading.book, request));
   // A node without the API has no pairs; the command then asks another node.
-  if (matching !== null)
-    runners.set("matches", (argv, operator) => runInService(MATCHES_PROGRAM, matching, argv, operator));
+  if (matching !== null) runners.set("matches", (request) => runInService(parseMatchesCommand, matching, request));
   return createForwardedRunner(runners);
 }

@@ -1,8 +1,9 @@
 import { systemClock } from "../adapters/system/system-clock.ts";
 import type { Config } from "../config/config.ts";
+import { openLog } from "./open-log.ts";
 import { startService } from "./start-service.ts";
 import { createStartupProgress, describeFirstSweeps } from "./startup-progress.ts";
-import { onSignal, openLog, printForPeople } from "./terminal.ts";
+import { onSignal, printForPeople } from "./terminal.ts";
 
 /**
  * After SIGTERM the service continues to serve requests for this long, so that load balancers can remove it. Ctrl-C

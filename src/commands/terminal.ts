@@ -1,8 +1,5 @@
-import { createPinoLog } from "../adapters/system/pino-log.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
-import { formatLogLine, usesColour } from "../adapters/system/terminal-log.ts";
-import { ConfigError } from "../config/config.ts";
-import type { Log } from "../ports/log.ts";
+import { ConfigError } from "../config/config-error.ts";
 
 const FORCED_EXIT_MS = 10_000;
 /**
@@ -18,13 +15,6 @@ export function print(text: string): void {
 /** Prints text for people: to standard error if standard output is not a terminal and holds only the JSON lines of the log. */
 export function printForPeople(text: string): void {
   (process.stdout.isTTY ? process.stdout : process.stderr).write(text);
-}
-
-/** Opens the log on standard output: lines for people on a terminal, else JSON lines. */
-export function openLog(level: string): Log {
-  if (!process.stdout.isTTY) return createPinoLog(level);
-  const hasColour = usesColour(process.env);
-  return createPinoLog(level, { write: (line) => print(formatLogLine(line, { hasColour })) });
 }
 
 /** Prints the message to standard error and makes the process exit with 1. */

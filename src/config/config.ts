@@ -4,9 +4,9 @@ import type { AlertLimits } from "../capabilities/market-alerts/model.ts";
 import type { QuotaRetryAfter } from "../capabilities/metering/guards.ts";
 import type { PaymentSettings } from "../capabilities/payments/model.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
-import { UserFacingError } from "../lib/user-facing-error.ts";
 import { parseVenues, VENUE_SERVICES, type VenueSetting } from "../venues/registry.ts";
 import { parseAlertSettings } from "./alert-settings.ts";
+import { ConfigError } from "./config-error.ts";
 import { parsePaymentSettings } from "./payment-settings.ts";
 import { parseResearchSettings, type ResearchSettings } from "./research-settings.ts";
 import { type Environment, SettingsReader } from "./settings-reader.ts";
@@ -98,18 +98,6 @@ export interface SandboxSettings {
   readonly recording: string | null;
   /** Share of the recording that is history at the first start, in [0, 1]. */
   readonly recordingPastShare: number;
-}
-
-/** Lists every error in the settings. */
-export class ConfigError extends UserFacingError {
-  override readonly name = "ConfigError";
-  readonly errors: readonly string[];
-
-  constructor(errors: readonly string[]) {
-    const list = errors.map((error) => `\n  - ${error}`).join("");
-    super(errors.length === 1 ? `Invalid setting ${errors[0]}` : `${errors.length} invalid settings:${list}`);
-    this.errors = errors;
-  }
 }
 
 const ROLES: readonly Role[] = ["api", "ingest", "worker"];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chown, mkdir, readdir } from "node:fs/promises";
+import { chown, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import pg from "pg";
@@ -26,12 +26,13 @@ interface CommandOutput {
   readonly json: any;
 }
 
+type Variables = Readonly<Record<string, string>>;
+
 /** Runs the `customers` command as an operator would. */
-async function runCustomersCommand(
-  env: Readonly<Record<string, string>>,
-  ...args: readonly string[]
-): Promise<CommandOutput> {
-  const program = run(process.execPath, ["bin/parallax.mjs", "customers", ...args], env);
+const runCustomersCommand = (env: Variables, ...args: readonly string[]) => runCommand(env, "customers", ...args);
+
+async function runCommand(env: Variables, ...args: readonly string[]): Promise<CommandOutput> {
+  const program = run(process.execPath, ["bin/parallax.mjs", ...args], env);
   const code = await program.ended;
   const text = program.output();
   let json: unknown = null;
@@ -208,5 +209,23 @@ describe("while a service runs on the embedded database", () => {
     assert.equal((await runCustomersCommand(env, "show", "cus-none")).code, 1);
     assert.equal((await runCustomersCommand(env, "audit", "--json")).json.length, 2);
     assert.ok(!service.output().includes(rotateOutput.json.api_key));
+  });
+
+  test("the service stores 2,000 pairs of a file that the operator's process reads, and asks it for confirmations", async () => {
+    const env = { PARALLAX_DATA_DIR: folder.path };
+    const file = join(folder.path, "pairs.csv");
+    const lines = Array.from({ length: 2_000 }, (_, index) => `kalshi/KXLONGNAME-26DEC-T${index},polymarket/${index}`);
+    await writeFile(file, `${lines.join("\n")}\n`);
+    const pinOutput = await runCommand(env, "matches", "pin", "--file", file);
+    assert.equal(pinOutput.code, 0, pinOutput.text);
+    assert.match(pinOutput.text, /^Stored 2000 decisions: 2000 identical\.$/m);
+    await writeFile(file, "kalshi/A,polymarket/1\nkalshi/A\n");
+    const invalidOutput = await runCommand(env, "matches", "forbid", "--file", file);
+    assert.deepEqual([invalidOutput.code, /^Line 2: /m.test(invalidOutput.text)], [2, true]);
+    const missingOutput = await runCommand(env, "matches", "pin", "--file", `${file}.none`);
+    assert.deepEqual([missingOutput.code, /cannot be read \(ENOENT\)/.test(missingOutput.text)], [1, true]);
+    await runCustomersCommand(env, "create", "eve@example.org");
+    assert.match((await runCustomersCommand(env, "delete", "eve@example.org")).text, /add --yes/);
+    assert.equal((await runCustomersCommand(env, "delete", "eve@example.org", "--yes")).code, 0);
   });
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type Config, ConfigError, parseConfig } from "../../src/config/config.ts";
+import { type Config, parseConfig } from "../../src/config/config.ts";
+import { ConfigError } from "../../src/config/config-error.ts";
 import type { Environment } from "../../src/config/settings-reader.ts";
 import { VENUE_SERVICES } from "../../src/venues/registry.ts";
 

@@ -8,8 +8,8 @@ const SOCKET_FILE = "operator.sock";
 /** Longest path of a Unix socket that all systems accept. */
 const PATH_BYTES_MAX = 100;
 const CONNECTIONS_MAX = 8;
-const REQUEST_BYTES_MAX = 64 * 1024;
-const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
+/** Largest size of a request and of a response. A file of a command and a list of all pairs fit. */
+const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 const WAIT_MS_MAX = 30_000;
 /** Pause between attempts to connect. A service that is starting listens within seconds. */
 const RETRY_PAUSE_MS = 200;
@@ -56,7 +56,7 @@ export async function listenOnOperatorSocket(
   const openSockets = new Set<Socket>();
   const handleConnection = async (socket: Socket): Promise<Reply> => {
     try {
-      return { answer: await handle(JSON.parse(await readLine(socket, REQUEST_BYTES_MAX, waitMs))) };
+      return { answer: await handle(JSON.parse(await readLine(socket, MESSAGE_BYTES_MAX, waitMs))) };
     } catch (error) {
       log.warn({ err: error }, "an operator's command failed");
       return { failure: "failed" };
@@ -136,7 +136,7 @@ async function requestOnce(path: string, request: unknown): Promise<unknown> {
   const socket = createConnection(path);
   try {
     socket.write(`${JSON.stringify(request)}\n`);
-    const reply = JSON.parse(await readLine(socket, RESPONSE_BYTES_MAX, WAIT_MS_MAX)) as Reply;
+    const reply = JSON.parse(await readLine(socket, MESSAGE_BYTES_MAX, WAIT_MS_MAX)) as Reply;
     if ("failure" in reply) throw new OperatorSocketError(reply.failure, null);
     return reply.answer;
   } catch (error) {

@@ -23,7 +23,8 @@ export class DataDirLockedError extends UserFacingError {
   }
 }
 
-async function readOwnerPid(dataDir: string): Promise<number | null> {
+/** Returns the process id that the holder of the directory has written; null if there is none. */
+export async function readOwnerPid(dataDir: string): Promise<number | null> {
   try {
     const owner: unknown = JSON.parse(await readFile(join(dataDir, OWNER_FILE), "utf8"));
     const pid = typeof owner === "object" && owner !== null && "pid" in owner ? owner.pid : null;

@@ -3,14 +3,19 @@ import type { VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { type MatchDecision, marketIdOf, parseMarketId } from "./model.ts";
-import { deleteDecision, selectDecisions, selectStoredMarkets, upsertDecision } from "./queries.ts";
+import { deleteDecision, selectDecisions, selectStoredMarkets, upsertDecisions } from "./queries.ts";
 
 /** Bus topic of changed decisions. */
 export const MATCHES_TOPIC = "matches";
 /** Largest number of stored decisions. All of them are in memory and are sent to the thread together. */
-const DECISIONS_MAX = 10_000;
+export const DECISIONS_MAX = 10_000;
 const MARKET_ID_PATTERN = /^[\x21-\x7e]{1,512}$/;
 export const NOTE_LENGTH_MAX = 500;
+
+/** A decision to store. `markets` are two ids `venue/market_id`, in any order. */
+export interface MatchRequest extends Pick<MatchDecision, "decision" | "note" | "decidedBy"> {
+  readonly markets: readonly [string, string];
+}
 
 export type MatchDecisions = ReturnType<typeof createMatchDecisions>;
 
@@ -42,30 +47,43 @@ export function createMatchDecisions(options: {
     return id;
   };
 
+  /** @throws RangeError for an invalid pair or note */
+  const checkRequest = ({ markets, decision, note, decidedBy }: MatchRequest) => {
+    if (note !== null && note.length > NOTE_LENGTH_MAX)
+      throw new RangeError(`--note: must have at most ${NOTE_LENGTH_MAX} characters.`);
+    if (note?.includes("\0") === true) throw new RangeError("--note: must not contain a NUL character.");
+    const { a, b } = parsePair(...markets);
+    return { a, b, decision, note, decidedBy };
+  };
+
+  /**
+   * Stores all decisions or none, replacing earlier ones about the same markets. The pairs must differ.
+   *
+   * @returns the decisions, in the order of the requests
+   * @throws RangeError for an invalid pair or note; AppError `overloaded` if too many decisions would be stored
+   */
+  const decideAll = async (requests: readonly MatchRequest[]): Promise<MatchDecision[]> => {
+    const decidedAt = clock.now();
+    const decisions = requests.map((request) => ({ ...checkRequest(request), decidedAt }));
+    if (!(await upsertDecisions(database, decisions, DECISIONS_MAX)))
+      throw new AppError("overloaded", `At most ${DECISIONS_MAX} decisions can be stored; clear some of them first`);
+    onChanged();
+    return decisions;
+  };
+
   return {
     checkId,
+    checkRequest,
+    decideAll,
 
     /** Returns all decisions, sorted by the ids of the markets. */
     list: (): Promise<MatchDecision[]> => selectDecisions(database, DECISIONS_MAX),
 
-    /**
-     * Stores a decision, replacing an earlier one about the same markets.
-     *
-     * @returns the decision
-     * @throws RangeError for an invalid pair or note; AppError `overloaded` if too many decisions are stored
-     */
-    async decide(
-      request: { readonly markets: readonly [string, string] } & Pick<MatchDecision, "decision" | "note" | "decidedBy">,
-    ): Promise<MatchDecision> {
-      const { markets, decision, note, decidedBy } = request;
-      if (note !== null && note.length > NOTE_LENGTH_MAX)
-        throw new RangeError(`--note: must have at most ${NOTE_LENGTH_MAX} characters.`);
-      if (note?.includes("\0") === true) throw new RangeError("--note: must not contain a NUL character.");
-      const stored = { ...parsePair(...markets), decision, note, decidedBy, decidedAt: clock.now() };
-      if (!(await upsertDecision(database, stored, DECISIONS_MAX)))
-        throw new AppError("overloaded", `There are already ${DECISIONS_MAX} decisions; clear some of them first`);
-      onChanged();
-      return stored;
+    /** Stores one decision, as `decideAll`. */
+    async decide(request: MatchRequest): Promise<MatchDecision> {
+      const [decision] = await decideAll([request]);
+      if (decision === undefined) throw new Error("no decision was stored");
+      return decision;
     },
 
     /** Deletes a decision. Returns false if there was none. @throws RangeError for an invalid pair */

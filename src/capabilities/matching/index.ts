@@ -1,5 +1,12 @@
 /** Markets and events that several venues list: follows the board, matches on a thread, and stores operators' decisions. */
-export { createMatchDecisions, MATCHES_TOPIC, type MatchDecisions, NOTE_LENGTH_MAX } from "./decisions.ts";
+export {
+  createMatchDecisions,
+  DECISIONS_MAX,
+  MATCHES_TOPIC,
+  type MatchDecisions,
+  type MatchRequest,
+  NOTE_LENGTH_MAX,
+} from "./decisions.ts";
 export {
   ALSO_ON_CONFIDENCE_MIN,
   type AlsoOn,

@@ -26,22 +26,35 @@ export async function selectDecisions(database: Database, limit: number): Promis
   }));
 }
 
-/** Stores a decision unless the table is full. Returns whether it was stored. */
-export async function upsertDecision(
+/** Stores all decisions, or none if the table would hold more than `decisionsMax`. Returns whether they were stored. */
+export async function upsertDecisions(
   database: Database,
-  { a, b, decision, note, decidedBy, decidedAt }: MatchDecision,
+  decisions: readonly MatchDecision[],
   decisionsMax: number,
 ): Promise<boolean> {
   const rows = await database.query(
-    `insert into match_overrides (market_a, market_b, decision, note, decided_by, decided_at)
-     select $1, $2, $3, $4, $5, $6::timestamptz
-     where exists (select from match_overrides where market_a = $1 and market_b = $2)
-       or (select count(*) from match_overrides) < $7
+    `with input as (
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+         as decisions (market_a, market_b, decision, note, decided_by, decided_at)
+     )
+     insert into match_overrides (market_a, market_b, decision, note, decided_by, decided_at)
+     select market_a, market_b, decision, note, decided_by, decided_at from input
+     where (select count(*) from match_overrides)
+       + (select count(*) from input left join match_overrides stored using (market_a, market_b)
+          where stored.market_a is null) <= $7
      on conflict (market_a, market_b) do update
      set decision = excluded.decision, note = excluded.note, decided_by = excluded.decided_by,
          decided_at = excluded.decided_at
      returning market_a`,
-    [a, b, decision, note, decidedBy, new Date(decidedAt).toISOString(), decisionsMax],
+    [
+      decisions.map(({ a }) => a),
+      decisions.map(({ b }) => b),
+      decisions.map(({ decision }) => decision),
+      decisions.map(({ note }) => note),
+      decisions.map(({ decidedBy }) => decidedBy),
+      decisions.map(({ decidedAt }) => new Date(decidedAt).toISOString()),
+      decisionsMax,
+    ],
   );
   return rows.length > 0;
 }

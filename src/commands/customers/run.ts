@@ -8,7 +8,6 @@ import { type CustomersContext, parseCustomersCommand } from "./commands.ts";
 
 /** `parallax customers`. Key changes are published to running services; those that miss the message notice in 1 s. */
 export const CUSTOMERS_PROGRAM: OperatorProgram<CustomersContext> = {
-  name: "customers",
   parse: parseCustomersCommand,
   open(database, _config, publish) {
     const onKeysChanged = () => publish(KEYS_TOPIC);

@@ -11,11 +11,11 @@ import { type MatchesContext, parseMatchesCommand } from "./commands.ts";
 
 const OPERATOR = { kind: "operator", id: "ada" } as const;
 
-async function runMatches(args: readonly string[], context: MatchesContext | null) {
+async function runMatches(args: readonly string[], context: MatchesContext | null, input?: string) {
   const command = parseMatchesCommand(args);
   if (typeof command !== "function") return { ...command, json: null };
   if (context === null) throw new Error(`parsed: ${args.join(" ")}`);
-  const result = await command(context, OPERATOR);
+  const result = await command(context, OPERATOR, input);
   // biome-ignore lint/suspicious/noExplicitAny: tests read and check untyped output
   const json: any = args.includes("--json") && result.code === 0 ? JSON.parse(result.out) : null;
   return { ...result, json };
@@ -47,6 +47,8 @@ test("without a database, `--help` exits with 0 and invalid usage exits with 2 a
     [["pin", "alpha/1"], /needs two markets/],
     [["clear", "a", "b", "c"], /Too many arguments/],
     [["forbid", "alpha/1", "beta/2", "--inverse"], /has no option --inverse/],
+    [["pin", "alpha/1", "beta/2", "--file", "pairs.csv"], /Too many arguments/],
+    [["clear", "--file", "pairs.csv"], /has no option --file/],
     [["list", "--limit", "1001"], /from 1 to 1000/],
     [["list", "--unknown"], /--unknown/],
   ] as const) {
@@ -104,6 +106,51 @@ eachDatabase(
     assert.deepEqual([await decisions.list(), countChanges()], [[], 0]);
   },
 );
+
+eachDatabase("an operator stores 2,000 pairs of a file together, and they are announced once", async (database) => {
+  const { decisions, countChanges } = openDecisions(database);
+  await runMatches(["forbid", "alpha/0", "beta/0"], { decisions });
+  const lines = Array.from(
+    { length: 2_000 },
+    (_, index) => `alpha/${index},beta/${index},${index % 4 ? "" : "inverse"}`,
+  );
+  const text = ["market_a,market_b,decision", ...lines].join("\n");
+  const command = parseMatchesCommand(["pin", "--file", "pairs.csv"]);
+  assert.equal(typeof command === "function" && command.inputFile, "pairs.csv");
+  const result = await runMatches(
+    ["pin", "--file", "pairs.csv", "--note", "Same rules", "--json"],
+    { decisions },
+    text,
+  );
+  assert.deepEqual(result.json, { stored: 2_000, identical: 1_500, inverse: 500, forbidden: 0 });
+  assert.match(result.err, /^Warning: 3980 more markets are not in the store\.$/m);
+  const stored = await decisions.list();
+  assert.deepEqual([stored.length, countChanges()], [2_000, 2]);
+  assert.deepEqual(stored[0], {
+    ...{ a: "alpha/0", b: "beta/0", decision: "inverse", note: "Same rules", decidedBy: "ada" },
+    decidedAt: SAMPLE_AT,
+  });
+  const forbidden = await runMatches(
+    ["forbid", "--file", "pairs.csv"],
+    { decisions },
+    "alpha/1,gamma/1\nalpha/2,beta/2\n",
+  );
+  assert.match(forbidden.out, /^Stored 2 decisions: 2 forbidden\.$/m);
+});
+
+eachDatabase("if one line of a file is invalid or the table is too small, no pair is stored", async (database) => {
+  const { decisions, countChanges } = openDecisions(database);
+  const invalid = await runMatches(["pin", "--file", "a"], { decisions }, "alpha/1,beta/2\nalpha/3,delta/4\n");
+  assert.deepEqual([invalid.code, invalid.out], [2, ""]);
+  assert.match(invalid.err, /^Line 2: delta\/4: the venue is not one of/m);
+  assert.deepEqual([await decisions.list(), countChanges()], [[], 0]);
+  const full = Array.from({ length: 10_000 }, (_, index) => `alpha/${index},beta/${index}`).join("\n");
+  assert.equal((await runMatches(["pin", "--file", "a"], { decisions }, full)).code, 0);
+  const overfull = await runMatches(["forbid", "--file", "a"], { decisions }, "alpha/1,beta/1\nalpha/1,gamma/1\n");
+  assert.deepEqual([overfull.code, /At most 10000 decisions/.test(overfull.err)], [1, true]);
+  assert.equal((await decisions.list()).filter(({ decision }) => decision === "forbidden").length, 0);
+  assert.equal((await runMatches(["forbid", "--file", "a"], { decisions }, "alpha/1,beta/1\n")).code, 0);
+});
 
 eachDatabase("a market that is not stored is accepted with a warning", async (database) => {
   await createMarketStore(database).upsertMarkets([sampleMarket("1")]);

@@ -1,4 +1,4 @@
-import type { MatchDecision, MatchDecisions, Matching } from "../../capabilities/matching/index.ts";
+import type { MatchDecision, MatchDecisions, Matching, MatchRequest } from "../../capabilities/matching/index.ts";
 import type { MarketPair } from "../../matching/index.ts";
 import {
   type Arguments,
@@ -10,9 +10,12 @@ import {
   type Subcommand,
 } from "../operator/command.ts";
 import { formatColumns, replaceControlCharacters } from "../operator/format.ts";
+import { type PairDefaults, parsePairFile } from "./pair-file.ts";
 import { LIST_PAIRS_MAX, MATCHES_USAGE } from "./usage.ts";
 
 const LIST_LIMIT_DEFAULT = 50;
+/** Largest number of unknown markets that a warning names. */
+const UNKNOWN_SHOWN_MAX = 20;
 const NO_PAIRS_NOTE = "Pairs are not shown: no service that matches markets is running on this data directory.\n";
 
 export interface MatchesContext {
@@ -27,6 +30,7 @@ interface Options {
   readonly limit?: string;
   readonly note?: string;
   readonly inverse?: boolean;
+  readonly file?: string;
 }
 
 /** Parses the arguments after `matches`. Returns a result for `--help` and for invalid usage (exit code 2). */
@@ -40,6 +44,7 @@ export function parseMatchesCommand(argv: readonly string[]): CommandResult | Op
         limit: { type: "string" },
         note: { type: "string" },
         inverse: { type: "boolean" },
+        file: { type: "string" },
       },
       subcommands: SUBCOMMANDS,
     },
@@ -57,10 +62,10 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand<MatchesContext, Options>>>
       return ({ decisions, pairs }) => listMatches(decisions, pairs?.() ?? null, options.market ?? null, limit);
     },
   },
-  pin: createDecisionCommand(["note", "inverse"], ({ options }) =>
+  pin: createDecisionCommand(["note", "inverse", "file"], ({ options }) =>
     options.inverse === true ? "inverse" : "identical",
   ),
-  forbid: createDecisionCommand(["note"], () => "forbidden"),
+  forbid: createDecisionCommand(["note", "file"], () => "forbidden"),
   clear: {
     argumentCount: [2, 2],
     options: [],
@@ -82,25 +87,56 @@ function createDecisionCommand(
   decisionOf: (args: Arguments<Options>) => MatchDecision["decision"],
 ): Subcommand<MatchesContext, Options> {
   return {
-    argumentCount: [2, 2],
+    argumentCount: ({ file }) => (file === undefined ? [2, 2] : [0, 0]),
     options,
+    inputFile: (args) => args.options.file ?? null,
     parse(args) {
-      const markets = parseMarkets(args);
-      const { note = null } = args.options;
-      return async ({ decisions }, operator) => {
-        const decision = decisionOf(args);
-        const stored = await decisions.decide({ markets, decision, note, decidedBy: operator.id });
-        const unknown = await decisions.listUnknown(markets);
-        return {
-          json: presentDecision(stored),
-          text: formatDecisions([stored]),
-          note: unknown
-            .map((id) => `Warning: ${id} is not in the store. Check the id, unless it is not listed now.\n`)
-            .join(""),
-        };
+      const { file, note = null } = args.options;
+      const markets = file === undefined ? parseMarkets(args) : null;
+      const decision = decisionOf(args);
+      return ({ decisions }, { id }, input) => {
+        const defaults = { decision, note, decidedBy: id };
+        return markets === null
+          ? decideFile(decisions, input, defaults)
+          : decideOne(decisions, { markets, decision, note, decidedBy: id });
       };
     },
   };
+}
+
+async function decideOne(decisions: MatchDecisions, request: MatchRequest): Promise<CommandOutput> {
+  const stored = await decisions.decide(request);
+  return {
+    json: presentDecision(stored),
+    text: formatDecisions([stored]),
+    note: await warnOfUnknown(decisions, request.markets),
+  };
+}
+
+/** Stores the decisions of all lines or none. */
+async function decideFile(decisions: MatchDecisions, text: string, defaults: PairDefaults): Promise<CommandOutput> {
+  const requests = parsePairFile(text, defaults, (request) => {
+    const { a, b } = decisions.checkRequest(request);
+    return `${a} ${b}`;
+  });
+  const stored = await decisions.decideAll(requests);
+  const counts = { identical: 0, inverse: 0, forbidden: 0 };
+  for (const { decision } of stored) counts[decision] += 1;
+  const parts = Object.entries(counts).filter(([, count]) => count > 0);
+  return {
+    json: { stored: stored.length, ...counts },
+    text: `Stored ${stored.length} decisions: ${parts.map(([decision, count]) => `${count} ${decision}`).join(", ")}.\n`,
+    note: await warnOfUnknown(decisions, [...new Set(requests.flatMap(({ markets }) => markets))]),
+  };
+}
+
+async function warnOfUnknown(decisions: MatchDecisions, markets: readonly string[]): Promise<string> {
+  const unknown = await decisions.listUnknown(markets);
+  const lines = unknown
+    .slice(0, UNKNOWN_SHOWN_MAX)
+    .map((id) => `Warning: ${id} is not in the store. Check the id, unless it is not listed now.\n`);
+  const more = unknown.length - lines.length;
+  return `${lines.join("")}${more > 0 ? `Warning: ${more} more markets are not in the store.\n` : ""}`;
 }
 
 async function listMatches(

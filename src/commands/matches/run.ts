@@ -5,7 +5,6 @@ import { type MatchesContext, parseMatchesCommand } from "./commands.ts";
 
 /** `parallax matches`. Without a running service there are decisions but no pairs. */
 export const MATCHES_PROGRAM: OperatorProgram<MatchesContext> = {
-  name: "matches",
   parse: parseMatchesCommand,
   open: (database, config, publish) => ({
     decisions: createMatchDecisions({

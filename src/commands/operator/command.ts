@@ -2,6 +2,9 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { AppError } from "../../domain/errors.ts";
 import { isArgumentError } from "../terminal.ts";
 
+/** Longest name of an operator that is stored. */
+export const OPERATOR_LENGTH_MAX = 64;
+
 /** The result of a command: exit code, standard output and standard error. */
 export interface CommandResult {
   readonly code: 0 | 1 | 2;
@@ -15,11 +18,18 @@ export interface Operator {
   readonly id: string;
 }
 
-/** A parsed command, ready to run. */
-export interface OperatorCommand<Context> {
-  (context: Context, operator: Operator): Promise<CommandResult>;
-  /** What the operator must confirm before the command runs; null if it needs no confirmation. */
+/** What a command needs from the operator's terminal and file system before it can run. */
+export interface CommandNeeds {
+  /** What the operator must confirm; null if the command needs no confirmation. */
   readonly confirmation: string | null;
+  /** Path of the file whose text the command reads; null if it reads none. */
+  readonly inputFile: string | null;
+}
+
+/** A parsed command, ready to run. */
+export interface OperatorCommand<Context> extends CommandNeeds {
+  /** @param input  text of `inputFile`; empty if that is null */
+  (context: Context, operator: Operator, input?: string): Promise<CommandResult>;
   /** Whether only a running service has the data. */
   readonly needsService: boolean;
 }
@@ -44,9 +54,11 @@ export interface Arguments<Options> {
 
 export interface Subcommand<Context, Options> {
   /** Minimum and maximum number of positional arguments. */
-  readonly argumentCount: readonly [number, number];
+  readonly argumentCount: readonly [number, number] | ((options: Options) => readonly [number, number]);
   readonly options: readonly (keyof Options)[];
-  parse(args: Arguments<Options>): (context: Context, operator: Operator) => Promise<CommandOutput>;
+  parse(args: Arguments<Options>): (context: Context, operator: Operator, input: string) => Promise<CommandOutput>;
+  /** Path of the file whose text `parse`'s result reads. */
+  inputFile?(args: Arguments<Options>): string | null;
   /** What the operator must confirm unless the option `yes` is set. */
   confirmation?(args: Arguments<Options>): string;
   readonly needsService?: boolean;
@@ -77,10 +89,10 @@ export function parseCommand<Context, Options extends { readonly yes?: boolean }
     if (help === true) return { code: 0, out: group.usage, err: "" };
     const [name = "", ...args] = positionals;
     // `parseArgs` returns the types that `group.options` describes.
-    const { run, confirmation, needsService } = parseSubcommand(group, name, args, options as unknown as Options);
-    const command = (context: Context, operator: Operator) =>
-      runCommand(group.name, () => run(context, operator), json === true);
-    return Object.assign(command, { confirmation, needsService });
+    const { run, ...properties } = parseSubcommand(group, name, args, options as unknown as Options);
+    const command = (context: Context, operator: Operator, input = "") =>
+      runCommand(group.name, () => run(context, operator, input), json === true);
+    return Object.assign(command, properties);
   } catch (error) {
     if (error instanceof UsageError || isArgumentError(error)) return createUsageFailure(group.name, error.message);
     throw error;
@@ -96,11 +108,12 @@ function parseSubcommand<Context, Options extends { readonly yes?: boolean }>(
   const subcommand = Object.hasOwn(group.subcommands, name) ? group.subcommands[name] : undefined;
   if (subcommand === undefined)
     throw new UsageError(name === "" ? "Missing command." : `There is no command "${group.name} ${name}".`);
-  const [min, max] = subcommand.argumentCount;
-  if (args.length > max) throw new UsageError(`Too many arguments for "${group.name} ${name}".`);
   for (const option of Object.keys(options))
     if (!subcommand.options.includes(option as keyof Options))
       throw new UsageError(`"${group.name} ${name}" has no option --${option}.`);
+  const { argumentCount } = subcommand;
+  const [min, max] = typeof argumentCount === "function" ? argumentCount(options) : argumentCount;
+  if (args.length > max) throw new UsageError(`Too many arguments for "${group.name} ${name}".`);
   const at = (index: number, description: string) => {
     const argument = args[index];
     if (argument === undefined && index < min) throw new UsageError(`"${group.name} ${name}" needs ${description}.`);
@@ -108,7 +121,12 @@ function parseSubcommand<Context, Options extends { readonly yes?: boolean }>(
   };
   const parsedArguments = { at, options };
   const confirmation = options.yes === true ? null : (subcommand.confirmation?.(parsedArguments) ?? null);
-  return { run: subcommand.parse(parsedArguments), confirmation, needsService: subcommand.needsService === true };
+  return {
+    run: subcommand.parse(parsedArguments),
+    confirmation,
+    inputFile: subcommand.inputFile?.(parsedArguments) ?? null,
+    needsService: subcommand.needsService === true,
+  };
 }
 
 async function runCommand(name: string, run: () => Promise<CommandOutput>, asJson: boolean): Promise<CommandResult> {

@@ -1,33 +1,23 @@
-import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline/promises";
-import { findVersionFault } from "../../adapters/database/migrations.ts";
 import { listJournalDirs } from "../../adapters/metering/journal-dir.ts";
 import {
   type OperatorFailure,
   OperatorSocketError,
   requestOverOperatorSocket,
 } from "../../adapters/network/operator-socket.ts";
-import { DataDirLockedError } from "../../adapters/system/data-dir-lock.ts";
-import { createPinoLog } from "../../adapters/system/pino-log.ts";
+import { DataDirLockedError, readOwnerPid } from "../../adapters/system/data-dir-lock.ts";
 import { systemClock } from "../../adapters/system/system-clock.ts";
-import { type Config, parseConfig } from "../../config/config.ts";
-import type { Environment } from "../../config/settings-reader.ts";
+import type { Config } from "../../config/config.ts";
+import { type Environment, SettingsReader } from "../../config/settings-reader.ts";
 import type { Bus } from "../../ports/bus.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
-import { VENUE_SERVICES } from "../../venues/registry.ts";
 import { StartupError } from "../startup-errors.ts";
-import type { CommandResult, Operator, OperatorCommand } from "./command.ts";
-
-const OPERATOR_LENGTH_MAX = 64;
-const CONFIRMATION_REQUIRED: CommandResult = {
-  code: 2,
-  out: "",
-  err: "This command needs confirmation: run it in a terminal, or add --yes.\n",
-};
+import { type CommandResult, OPERATOR_LENGTH_MAX, type OperatorCommand } from "./command.ts";
+import type { ForwardedCommand, ForwardedReply } from "./forwarded.ts";
+import { provideNeeds } from "./needs.ts";
 
 /** The command never creates or migrates tables; only the service does. */
 const VERSION_FAULT_MESSAGES = {
@@ -47,8 +37,6 @@ const FORWARD_FAILURE_MESSAGES: Readonly<Record<OperatorFailure, string>> = {
 
 /** A command of the program that reads or changes the store. */
 export interface OperatorProgram<Context> {
-  /** Name on the command line and in forwarded requests. */
-  readonly name: string;
   parse(argv: readonly string[]): CommandResult | OperatorCommand<Context>;
   /** Opens the context on a database that no service holds. `publish` wakes running services. */
   open(database: Database, config: Config, publish: (topic: string) => void): Context;
@@ -57,42 +45,63 @@ export interface OperatorProgram<Context> {
 /**
  * Runs a command. Standard output holds only the result, for other programs; the log reports errors only.
  *
+ * @param name  name on the command line and in forwarded requests
+ * @param load  loads the program; not called if a running service runs the command, because that takes a second
  * @throws StartupError if the database does not exist or the command cannot be forwarded
  */
 export async function runOperatorCommand<Context>(
-  program: OperatorProgram<Context>,
+  name: string,
+  load: () => Promise<OperatorProgram<Context>>,
   argv: readonly string[],
   environment: Environment,
 ): Promise<void> {
-  const { code, out, err } = await runOnDatabase(program, argv, environment);
-  process.stdout.write(out);
-  process.stderr.write(err);
-  process.exitCode = code;
+  const request = { command: name, argv, operator: readOperatorName() };
+  const result = (await askHolder(request, environment)) ?? (await runOnDatabase(await load(), request, environment));
+  process.stdout.write(result.out);
+  process.stderr.write(result.err);
+  process.exitCode = result.code;
 }
 
 /**
- * Runs the command on the configured database. A running service locks the embedded database; the command is then
- * forwarded to that service. The environment is parsed only for valid commands.
+ * Sends the command to the service that holds the embedded database. Returns null if no service listens there, if this
+ * user has no permission to send it commands, and for `--help`.
+ */
+async function askHolder(request: ForwardedCommand, environment: Environment): Promise<CommandResult | null> {
+  const settings = new SettingsReader(environment);
+  const isHelp = request.argv.includes("--help") || request.argv.includes("-h");
+  if (isHelp || settings.text("DATABASE_URL") !== "") return null;
+  const dataDir = settings.text("PARALLAX_DATA_DIR");
+  try {
+    return await sendCommand(dataDir, request, 1);
+  } catch (error) {
+    if (!(error instanceof OperatorSocketError)) throw error;
+    if (error.failure === "absent" || error.failure === "denied") return null;
+    throw await createForwardError(dataDir, error);
+  }
+}
+
+/**
+ * Runs the command on the configured database. If a service that is starting locks the embedded database, the command
+ * waits for it and is forwarded. The environment is parsed only for valid commands.
  */
 async function runOnDatabase<Context>(
   program: OperatorProgram<Context>,
-  argv: readonly string[],
+  plainRequest: ForwardedCommand,
   environment: Environment,
 ): Promise<CommandResult> {
+  const { argv, operator } = plainRequest;
   const command = program.parse(argv);
   if (typeof command !== "function") return command;
-  if (command.confirmation !== null) {
-    const refusal = await requestConfirmation(command.confirmation, process.stdin);
-    if (refusal !== null) return refusal;
-  }
+  const provided = await provideNeeds(command);
+  if ("code" in provided) return provided;
+  const request = { ...plainRequest, ...provided };
+  const [{ parseConfig }, { VENUE_SERVICES }, { createPinoLog }] = await Promise.all([
+    import("../../config/config.ts"),
+    import("../../venues/registry.ts"),
+    import("../../adapters/system/pino-log.ts"),
+  ]);
   const config = parseConfig(environment, VENUE_SERVICES);
   const log = createPinoLog("error");
-  const operator = readOperatorName();
-  const request = {
-    command: program.name,
-    argv: command.confirmation === null ? argv : [...argv, "--yes"],
-    operator,
-  };
   if (command.needsService && config.databaseUrl !== null) {
     const answer = await askNodes(request, config);
     if (answer !== null) return answer;
@@ -101,26 +110,15 @@ async function runOnDatabase<Context>(
     const database = await openCheckedDatabase(config, log);
     try {
       return await withBus(config, log, (publish) =>
-        command(program.open(database, config, publish), { kind: "operator", id: operator }),
+        command(program.open(database, config, publish), { kind: "operator", id: operator }, provided.input),
       );
     } finally {
       await database.close();
     }
   } catch (error) {
     if (!(error instanceof DataDirLockedError)) throw error;
-    return forwardCommand(request, config, error);
+    return forwardCommand(request, config);
   }
-}
-
-/** Asks on the terminal. Returns null if the operator confirmed, else the result of the command. */
-async function requestConfirmation(question: string, input: NodeJS.ReadStream): Promise<CommandResult | null> {
-  if (!input.isTTY) return CONFIRMATION_REQUIRED;
-  // Standard output holds only the result.
-  const terminal = createInterface({ input, output: process.stderr });
-  const closed = once(terminal, "close").then(() => "");
-  const answer = await Promise.race([terminal.question(`${question}\nType "yes" to confirm: `), closed]);
-  terminal.close();
-  return answer.trim().toLowerCase() === "yes" ? null : { code: 1, out: "", err: "Nothing was changed.\n" };
 }
 
 /** Returns the operator's user name, or the user id if it has no name, as in many containers. */
@@ -132,41 +130,10 @@ export function readOperatorName(readUserInfo: () => { readonly username: string
   }
 }
 
-/** Runs a command of an operator in the service. */
-export type CommandRunner = (argv: readonly string[], operator: Operator) => Promise<CommandResult>;
-
-/** Returns a function that runs the forwarded commands, by name. */
-export function createForwardedRunner(
-  runners: ReadonlyMap<string, CommandRunner>,
-): (request: unknown) => Promise<CommandResult> {
-  return async (request) => {
-    const { command, argv, operator } = request as Readonly<Record<string, unknown>>;
-    const run = runners.get(String(command));
-    if (run === undefined || !isTextArray(argv) || typeof operator !== "string")
-      throw new TypeError("invalid operator command");
-    return run(argv, { kind: "operator", id: operator.slice(0, OPERATOR_LENGTH_MAX) });
-  };
-}
-
-/** Parses a command that was forwarded to the running service, and runs it there. */
-export async function runInService<Context>(
-  { parse }: Pick<OperatorProgram<Context>, "parse">,
-  context: Context,
-  argv: readonly string[],
-  operator: Operator,
-): Promise<CommandResult> {
-  const command = parse(argv);
-  if (typeof command !== "function") return command;
-  if (command.confirmation !== null) return CONFIRMATION_REQUIRED;
-  return command(context, operator);
-}
-
-const isTextArray = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((entry) => typeof entry === "string");
-
 async function openCheckedDatabase(config: Config, log: Log): Promise<Database> {
   if (config.databaseUrl === null) await assertOwnedStore(config.dataDir);
   const { openDatabase } = await import("../open-store.ts");
+  const { findVersionFault } = await import("../../adapters/database/migrations.ts");
   const database = await openDatabase(config, log);
   try {
     const fault = await findVersionFault(database);
@@ -215,28 +182,46 @@ async function withBus<Result>(
   }
 }
 
-async function forwardCommand(
-  request: unknown,
-  { dataDir }: Config,
-  { pid }: DataDirLockedError,
-): Promise<CommandResult> {
+async function forwardCommand(request: ForwardedCommand, { dataDir }: Config): Promise<CommandResult> {
   try {
-    return (await requestOverOperatorSocket(dataDir, request, systemClock)) as CommandResult;
+    return await sendCommand(dataDir, request);
   } catch (error) {
-    if (!(error instanceof OperatorSocketError)) throw error;
-    const processDescription = pid === null ? "A process" : `Process ${pid}`;
-    throw new StartupError(`${processDescription} is using ${dataDir}: ${FORWARD_FAILURE_MESSAGES[error.failure]}.`);
+    throw error instanceof OperatorSocketError ? await createForwardError(dataDir, error) : error;
   }
 }
 
+async function createForwardError(dataDir: string, { failure }: OperatorSocketError): Promise<StartupError> {
+  const pid = await readOwnerPid(dataDir);
+  const processDescription = pid === null ? "A process" : `Process ${pid}`;
+  return new StartupError(`${processDescription} is using ${dataDir}: ${FORWARD_FAILURE_MESSAGES[failure]}.`);
+}
+
 /** Asks the nodes that use this data directory and a database server. Returns the first response; null if there is none. */
-async function askNodes(request: unknown, { dataDir }: Config): Promise<CommandResult | null> {
+async function askNodes(request: ForwardedCommand, { dataDir }: Config): Promise<CommandResult | null> {
   for (const path of await listJournalDirs(dataDir)) {
     try {
-      return (await requestOverOperatorSocket(path, request, systemClock, 1)) as CommandResult;
+      return await sendCommand(path, request, 1);
     } catch (error) {
       if (!(error instanceof OperatorSocketError)) throw error;
     }
   }
   return null;
+}
+
+/**
+ * Sends the command to the service that listens in the directory. If the service replies with what the command needs, the
+ * command is sent again with that.
+ *
+ * @throws OperatorSocketError
+ */
+async function sendCommand(dir: string, request: ForwardedCommand, attemptsMax?: number): Promise<CommandResult> {
+  const send = async (message: ForwardedCommand) =>
+    (await requestOverOperatorSocket(dir, message, systemClock, attemptsMax)) as ForwardedReply;
+  const reply = await send(request);
+  if ("code" in reply) return reply;
+  const provided = await provideNeeds(reply);
+  if ("code" in provided) return provided;
+  const result = await send({ ...request, ...provided });
+  if ("code" in result) return result;
+  throw new OperatorSocketError("failed", null);
 }

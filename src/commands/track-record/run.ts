@@ -5,7 +5,6 @@ import { parseTrackRecordCommand, type TrackRecordContext } from "./commands.ts"
 
 /** `parallax track-record`. */
 export const TRACK_RECORD_PROGRAM: OperatorProgram<TrackRecordContext> = {
-  name: "track-record",
   parse: parseTrackRecordCommand,
   open: (database) => ({ verify: () => verifyShadowBook(database, systemClock.now()) }),
 };

@@ -1,0 +1,59 @@
+import { type CommandNeeds, type CommandResult, OPERATOR_LENGTH_MAX, type OperatorCommand } from "./command.ts";
+
+/** A command that an operator's process sends to the running service. */
+export interface ForwardedCommand {
+  /** Name of the program, such as `customers`. */
+  readonly command: string;
+  readonly argv: readonly string[];
+  /** Name of the operator. */
+  readonly operator: string;
+  /** Whether the operator has confirmed the command. */
+  readonly isConfirmed?: boolean;
+  /** Text of the command's input file. */
+  readonly input?: string;
+}
+
+/** The result, or what the command needs before it can run: the operator's process then sends it again with that. */
+export type ForwardedReply = CommandResult | CommandNeeds;
+
+/** Runs a command of an operator in the service. */
+export type CommandRunner = (request: ForwardedCommand) => Promise<ForwardedReply>;
+
+/** Returns a function that runs the forwarded commands, by name. */
+export function createForwardedRunner(
+  runners: ReadonlyMap<string, CommandRunner>,
+): (request: unknown) => Promise<ForwardedReply> {
+  return async (request) => {
+    if (!isForwardedCommand(request)) throw new TypeError("invalid operator command");
+    const run = runners.get(request.command);
+    if (run === undefined) throw new TypeError(`this service does not run the operator command ${request.command}`);
+    return run(request);
+  };
+}
+
+/** Parses a command that was forwarded to the running service, and runs it there. */
+export async function runInService<Context>(
+  parse: (argv: readonly string[]) => CommandResult | OperatorCommand<Context>,
+  context: Context,
+  { argv, operator, isConfirmed = false, input }: ForwardedCommand,
+): Promise<ForwardedReply> {
+  const command = parse(argv);
+  if (typeof command !== "function") return command;
+  const { confirmation, inputFile } = command;
+  if ((confirmation !== null && !isConfirmed) || (inputFile !== null && input === undefined))
+    return { confirmation, inputFile };
+  return command(context, { kind: "operator", id: operator.slice(0, OPERATOR_LENGTH_MAX) }, input);
+}
+
+function isForwardedCommand(request: unknown): request is ForwardedCommand {
+  if (typeof request !== "object" || request === null) return false;
+  const { command, argv, operator, isConfirmed, input } = request as Readonly<Record<string, unknown>>;
+  return (
+    typeof command === "string" &&
+    Array.isArray(argv) &&
+    argv.every((entry) => typeof entry === "string") &&
+    typeof operator === "string" &&
+    (isConfirmed === undefined || typeof isConfirmed === "boolean") &&
+    (input === undefined || typeof input === "string")
+  );
+}
