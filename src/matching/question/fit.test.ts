@@ -104,6 +104,7 @@ test("the score is 1 for the same words, and lower for other words and the more 
   const [more, most] = [fit("Fed March", title).score, fit("March", title).score];
   assert.ok(more < 1 && most < more && most > 0.5);
   assert.ok(fit("Fed cut rates June", title).score < 0.5);
+  assert.equal(fit("Fed cut rates March", market(title, { outcomeLabel: "March" })).score, 1);
   const paraphrase = fit("Fed lowers rates March", title).score;
   assert.ok(paraphrase < 0.95 && more < paraphrase);
   const [norvik, sund] = ["Norvik vs Sund: Norvik", "Norvik vs Sund: Sund"] as const;

@@ -128,7 +128,9 @@ function fitReading(question: QuestionReading, market: AnsweringMarket): Questio
     deadline !== "conflict" &&
     fitsSubject(question.subject, market, endAt);
   const share = ((1 + RECALL_WEIGHT) * matched) / (RECALL_WEIGHT * asked + matched + extra);
-  const isSameText = question.facts.signature === own.signature;
+  // The title often contains the outcome.
+  const isSameText =
+    extra === 0 && [own, readFacts(market.title, endAt)].some(({ signature }) => signature === question.facts.signature);
   const wordsShare = isSameText ? 1 : extra === 0 ? OTHER_WORDS_SHARE : EXTRA_SHARE;
   return { fits, score: share * wordsShare * (fits ? 1 : MISFIT_SHARE) };
 }
