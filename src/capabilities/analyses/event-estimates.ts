@@ -1,7 +1,7 @@
 import { type BoardEvent, type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../board/index.ts";
 import type { EventListing } from "../../domain/market.ts";
 import { agreeingLogOdds, type EventLogic, type LegEstimate, siblingGaps, spreadOf } from "../../engine/index.ts";
-import { findMarketLadders } from "../arbitrage/index.ts";
+import { findMarketLadders } from "../../matching/index.ts";
 import { LEGS_MAX } from "./market-views.ts";
 
 /** Events whose ladders and estimates are kept. Beyond it, the one that was computed longest ago is computed again. */

@@ -14,7 +14,7 @@ import {
   spreadOf,
   type TradePoint,
 } from "../../engine/index.ts";
-import { findMarketLadders } from "../arbitrage/index.ts";
+import { findMarketLadders } from "../../matching/index.ts";
 import type { EqualMarket } from "../matching/index.ts";
 import { findEventDeadline } from "../resolution/index.ts";
 

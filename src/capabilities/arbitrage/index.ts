@@ -1,5 +1,4 @@
 /** Arbitrage: the same question at different prices, on two venues or within one event. */
-export { findMarketLadders } from "../../matching/index.ts";
 export type { MatchedPairs, PairObserver } from "./model.ts";
 export { arbitrageRoutes } from "./routes.ts";
 export { createArbitrageService } from "./service.ts";
