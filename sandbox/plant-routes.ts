@@ -1,9 +1,17 @@
 import type { FastifyInstance } from "fastify";
 import type { Now } from "./protocol/exchange.ts";
+import { polymarketEventId } from "./protocol/polymarket/index.ts";
 import { marketIdOf } from "./truth-routes.ts";
 import { PlantError, type PlantedWorld } from "./world/plants.ts";
 import { RESOLUTION_STEPS } from "./world/resolution-plants.ts";
-import { type ListedMarket, SANDBOX_VENUES, type TouchableFeed, type WorldOutcome } from "./world/types.ts";
+import { LEFT_OUT_ROWS } from "./world/set-plants.ts";
+import {
+  type ListedEvent,
+  type ListedMarket,
+  SANDBOX_VENUES,
+  type TouchableFeed,
+  type WorldOutcome,
+} from "./world/types.ts";
 
 const USD_MAX = 10_000_000;
 
@@ -28,8 +36,12 @@ export interface Plants {
  * `side`, `usd`, and `taker`, the number of a trader). Both change a market from now on, so that tests can check the detection of
  * such changes. `POST /plants/polymarket/resolution` (`market_id`, `step` of `ResolutionStep`, `outcome`: yes, no or void, by
  * default yes) moves a market to a step of its resolution.
+ *
+ * `POST /plants/polymarket/set` (`left_out` of `LeftOutRow`, or null) sells the outcomes of an exclusive event for less than 1.
  */
-export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants, now: Now): void {
+export function installPlantRoutes(app: FastifyInstance, plants: Plants, now: Now): void {
+  const { world, feed } = plants;
+  installSetRoute(app, plants, now);
   app.post<{ Params: { venue: string; kind: string }; Body: PlantBody | null }>(
     "/plants/:venue/:kind",
     ({ params: { venue: venueName, kind }, body }, reply) => {
@@ -65,6 +77,34 @@ export function installPlantRoutes(app: FastifyInstance, { world, feed }: Plants
       return reply
         .code(400)
         .send({ error: "give a shift with move, or a trade with side (yes or no), usd and taker (an integer)" });
+    },
+  );
+}
+
+function installSetRoute(app: FastifyInstance, { world, feed }: Plants, now: Now): void {
+  app.post<{ Body: { readonly event_id?: unknown; readonly left_out?: unknown } | null }>(
+    "/plants/polymarket/set",
+    ({ body }, reply) => {
+      const at = now();
+      const { event_id: eventId = null, left_out: rowName = null } = body ?? {};
+      const row = rowName === null ? null : LEFT_OUT_ROWS.find((name) => name === rowName);
+      if (row === undefined)
+        return reply.code(400).send({ error: `left_out must be ${LEFT_OUT_ROWS.join(", ")} or null` });
+      const isChosen = (event: ListedEvent) => eventId === null || polymarketEventId(event) === eventId;
+      try {
+        const planted = world.plantSet(world.events("polymarket", at).filter(isChosen), at, row);
+        for (const market of planted.event.markets) feed.touch(market, at);
+        return {
+          at,
+          event_id: polymarketEventId(planted.event),
+          complete: planted.complete,
+          outcomes: planted.outcomes.map(({ market, ask }) => ({ market_id: marketIdOf(market), ask })),
+          left_out: planted.leftOut && { market_id: marketIdOf(planted.leftOut.market), row: planted.leftOut.row },
+        };
+      } catch (error) {
+        if (!(error instanceof PlantError)) throw error;
+        return reply.code(400).send({ error: error.message });
+      }
     },
   );
 }

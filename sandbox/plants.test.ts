@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testSandbox } from "../test/support/venues/sandbox.ts";
 import { createWorld } from "./world/index.ts";
-import { createPlantedWorld } from "./world/plants.ts";
+import { createPlantedWorld, PlantError } from "./world/plants.ts";
+import type { LeftOutRow } from "./world/types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 21);
 const AT = GENESIS + 3_600_000;
@@ -51,8 +52,47 @@ test("a planted trade is listed, is the last price and counts towards the volume
   assert.ok(Math.abs(volume - trade.size) < 0.01);
 });
 
+function openSets() {
+  const world = createWorld({ seed: 7, genesis: GENESIS, speed: 1, marketCount: 500 });
+  return { world, planted: createPlantedWorld(world) };
+}
+
+test("a planted set costs less than 1 after fees, and the outcome that is left out has no book", () => {
+  const { world, planted } = openSets();
+  const events = world.events("polymarket", AT);
+  const complete = planted.plantSet(events, AT, null);
+  const incomplete = planted.plantSet(events, AT, "placeholder");
+  assert.notEqual(incomplete.event, complete.event);
+  assert.deepEqual([complete.complete, complete.leftOut, incomplete.complete], [true, null, false]);
+  for (const { outcomes } of [complete, incomplete]) {
+    const asks = outcomes.map(({ market, ask }) => {
+      assert.ok(Math.abs((planted.book(market, AT).asks[0]?.price ?? 1) - ask) < 1e-9);
+      return ask;
+    });
+    const cost = asks.reduce((sum, ask) => sum + ask + 0.07 * ask * (1 - ask), 0);
+    assert.ok(cost > 0.7 && cost < 0.9, `${cost}`);
+  }
+  const { market, row } = incomplete.leftOut ?? assert.fail("an outcome is left out");
+  assert.equal(incomplete.outcomes.length, incomplete.event.markets.length - 1);
+  assert.deepEqual([row, planted.plantedRow?.(market, AT), planted.plantedRow?.(market, AT - 1)], [row, row, null]);
+  assert.deepEqual([planted.book(market, AT).bids, planted.book(market, AT).asks], [[], []]);
+  assert.equal(planted.lifecycle(market, AT).phase, "pending");
+  assert.deepEqual(planted.book(market, AT - 1), world.book(market, AT - 1));
+});
+
+test("a set that is closed without a final result is incomplete, and one whose other outcome is settled NO is complete", () => {
+  const { world, planted } = openSets();
+  const phaseOf = (row: LeftOutRow) => {
+    const { complete, leftOut } = planted.plantSet(world.events("polymarket", AT), AT, row);
+    return [complete, leftOut && planted.lifecycle(leftOut.market, AT).phase];
+  };
+  assert.deepEqual(phaseOf("closed"), [false, "disputed"]);
+  assert.deepEqual(phaseOf("settled_no"), [true, "finalized"]);
+  assert.throws(() => planted.plantSet([], AT, null), PlantError);
+});
+
 test("the control server plants in active markets and rejects other requests", async () => {
-  const sandbox = await testSandbox();
+  const sandbox = await testSandbox({ marketCount: 300 });
   try {
     const control = sandbox.urls.control?.rest ?? "";
     const state = (await (await fetch(`${control}/truth/kalshi`)).json()) as {
@@ -75,6 +115,10 @@ test("the control server plants in active markets and rejects other requests", a
     assert.equal(await plant("kalshi/shift", { market_id: "unknown", move: 0.1 }), 404);
     assert.equal(await plant("nasdaq/shift", { market_id: marketId, move: 0.1 }), 404);
     assert.equal(await plant("kalshi/shift", null), 404);
+    assert.equal(await plant("polymarket/set", null), 200);
+    assert.equal(await plant("polymarket/set", { left_out: "closed" }), 200);
+    assert.equal(await plant("polymarket/set", { left_out: "all" }), 400);
+    assert.equal(await plant("polymarket/set", { event_id: "unknown" }), 400);
   } finally {
     await sandbox.close();
   }

@@ -1,6 +1,17 @@
 import { snapToBands } from "./price-bands.ts";
 import { ResolutionPlants } from "./resolution-plants.ts";
-import type { BookState, Level, ListedMarket, ResolutionStep, World, WorldOutcome, WorldTrade } from "./types.ts";
+import { type PlantedSet, SetPlants } from "./set-plants.ts";
+import type {
+  BookState,
+  LeftOutRow,
+  Level,
+  ListedEvent,
+  ListedMarket,
+  ResolutionStep,
+  World,
+  WorldOutcome,
+  WorldTrade,
+} from "./types.ts";
 
 /** Maximum number of planted shifts and trades of one world. */
 const PLANTS_MAX = 10_000;
@@ -13,7 +24,7 @@ interface Shift {
   readonly move: number;
 }
 
-/** Thrown for too many plants, and for a trade in a market that has no price. */
+/** Thrown for too many plants, for a trade in a market that has no price, and for a set without an event. */
 export class PlantError extends Error {}
 
 export interface PlantedTrade {
@@ -32,6 +43,13 @@ export interface PlantedWorld extends World {
   plantTrade(market: ListedMarket, at: number, trade: PlantedTrade): WorldTrade;
   /** Moves a market to a step of its resolution, where it stays until the next step. */
   plantResolution(market: ListedMarket, at: number, step: ResolutionStep, outcome: WorldOutcome | null): void;
+  /**
+   * Changes the prices of a set of exclusive outcomes so that its asks sum to less than 1 after fees.
+   *
+   * @param events  events of which the first suitable one is used
+   * @param row  how the most likely outcome is left out; null if all outcomes can be bought
+   */
+  plantSet(events: readonly ListedEvent[], at: number, row: LeftOutRow | null): PlantedSet;
 }
 
 /** Adds planted shifts and trades to a world. Without any, it behaves exactly like the given world. */
@@ -39,6 +57,7 @@ export function createPlantedWorld(world: World): PlantedWorld {
   const shifts = new Map<number, Shift[]>();
   const trades = new Map<number, WorldTrade[]>();
   const resolutions = new ResolutionPlants();
+  const sets = new SetPlants();
   let count = 0;
 
   const reserve = () => {
@@ -61,6 +80,7 @@ export function createPlantedWorld(world: World): PlantedWorld {
   };
   const book = (market: ListedMarket, at: number): BookState => {
     const state = world.book(market, at);
+    if (sets.find(market, at) !== null) return { ...state, bids: [], asks: [], version: state.version + 1 };
     const changes = [...(shifts.get(market.index) ?? []), ...plantedUntil(market, at)].filter(
       (plant) => plant.at <= at,
     );
@@ -82,14 +102,36 @@ export function createPlantedWorld(world: World): PlantedWorld {
     return price === null ? null : shiftPrice(market, price, at);
   };
 
+  const lifecycle: World["lifecycle"] = (market, at) =>
+    resolutions.lifecycle(market, at) ?? sets.lifecycle(market, at) ?? world.lifecycle(market, at);
+  const plantShift: PlantedWorld["plantShift"] = (market, at, move) => {
+    reserve();
+    shifts.set(market.index, [...(shifts.get(market.index) ?? []), { at, move }]);
+  };
+  const plantResolution: PlantedWorld["plantResolution"] = (market, at, step, outcome) => {
+    reserve();
+    resolutions.add(market, at, step, outcome);
+  };
+
   return {
     ...world,
-    lifecycle: (market, at) => resolutions.lifecycle(market, at) ?? world.lifecycle(market, at),
-    nextPhaseAt: (market, after) => resolutions.nextPhaseAt(world, market, after),
+    lifecycle,
+    nextPhaseAt: (market, after) =>
+      Math.min(resolutions.nextPhaseAt(world, market, after), sets.nextPhaseAt(market, after)),
     plantedResolution: (market, at) => resolutions.find(market, at),
-    plantResolution(market, at, step, outcome) {
-      reserve();
-      resolutions.add(market, at, step, outcome);
+    plantedRow: (market, at) => sets.find(market, at),
+    plantShift,
+    plantResolution,
+    plantSet(events, at, row) {
+      const view = { ...world, lifecycle, book };
+      const event = events.find((candidate) => sets.canPlant(view, candidate, at));
+      if (event === undefined) throw new PlantError("no suitable event has an exhaustive set of open outcomes");
+      const planted = sets.add(view, event, at, row);
+      for (const { market, ask } of planted.outcomes)
+        plantShift(market, at, ask - (book(market, at).asks[0]?.price ?? ask));
+      if (planted.leftOut !== null && (row === "closed" || row === "settled_no"))
+        plantResolution(planted.leftOut.market, at, row === "closed" ? "closed_disputed" : "final", { kind: "no" });
+      return planted;
     },
     book,
     probability,
@@ -114,10 +156,6 @@ export function createPlantedWorld(world: World): PlantedWorld {
       const planted = [...(shifts.get(market.index) ?? []), ...(trades.get(market.index) ?? [])];
       const next = planted.map(({ at }) => at).filter((at) => at > after);
       return Math.min(world.nextChangeAt(market, after), ...next);
-    },
-    plantShift(market, at, move) {
-      reserve();
-      shifts.set(market.index, [...(shifts.get(market.index) ?? []), { at, move }]);
     },
     plantTrade(market, at, { side, usd, taker = PLANTED_TAKER }) {
       const { bids, asks } = book(market, at);

@@ -160,6 +160,13 @@ export interface PlantedResolution {
   readonly outcome: WorldOutcome | null;
 }
 
+/**
+ * How the venue's row of an outcome prevents orders in it; tests plant it. unreadable: the row has no token ids. placeholder:
+ * an outcome that is not named yet. other: all outcomes that are not listed. closed: closed without a final result.
+ * settled_no: settled NO. The book is empty.
+ */
+export type LeftOutRow = "unreadable" | "placeholder" | "other" | "closed" | "settled_no";
+
 export interface Level {
   readonly price: number;
   /** Contracts. */
@@ -277,6 +284,8 @@ export interface World {
   pairs?(at: number): readonly MarketPair[];
   /** The planted step of a market's resolution, or null. Absent in a world without plants. */
   plantedResolution?(market: ListedMarket, at: number): PlantedResolution | null;
+  /** The planted row of an outcome that cannot be bought, or null. Absent in a world without plants. */
+  plantedRow?(market: ListedMarket, at: number): LeftOutRow | null;
   /** Time of the first book change or trade after `after`; Infinity once trading has ended. */
   nextChangeAt(market: ListedMarket, after: number): number;
   /** Time of the first phase change after `after`; Infinity once the market is finalized. */

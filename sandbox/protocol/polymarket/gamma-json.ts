@@ -1,4 +1,11 @@
-import { type ActivityState, isListed, type ListedEvent, type ListedMarket, type World } from "../../world/types.ts";
+import {
+  type ActivityState,
+  isListed,
+  type LeftOutRow,
+  type ListedEvent,
+  type ListedMarket,
+  type World,
+} from "../../world/types.ts";
 import {
   isProtocolV2,
   negRiskMarketId,
@@ -66,7 +73,7 @@ export function presentGammaMarket(
   // Recordings do not always include the fee.
   const areFeesKnown = recorded === undefined || recordedFeeOf(event) !== null;
   const rewards = rewardsOf(market);
-  const tokenIds = JSON.stringify(polymarketTokenIds(market));
+  const row = world.plantedRow?.(market, now) ?? null;
   const openedAt = formatIso(event.openAt);
   const closesAt = formatIsoOrNull(world.plantedResolution?.(market, now)?.closeAt ?? market.closeAt);
   const bestBid = book.bids[0]?.price ?? 0;
@@ -84,13 +91,11 @@ export function presentGammaMarket(
     resolutionSource: market.resolutionSource,
     outcomes: JSON.stringify(outcomeNamesOf(market)),
     outcomePrices: JSON.stringify(state.prices.map(formatDecimal)),
-    ...(isProtocolV2(market)
-      ? { version: "v2", clobTokenIds: null, positionIds: polymarketTokenIds(market) }
-      : { version: "v1", clobTokenIds: tokenIds }),
+    ...presentTokenIds(market, row),
     groupItemTitle: groupItemTitleOf(market),
     ...(event.sides === undefined ? {} : { sportsMarketType: "moneyline" }),
     groupItemThreshold: String(market.strike?.floor ?? market.strike?.cap ?? market.position),
-    active: true,
+    active: row !== "placeholder" && row !== "other",
     closed: state.isClosed,
     archived: false,
     restricted: true,
@@ -138,7 +143,7 @@ export function presentGammaMarket(
     orderPriceMinTickSize: recorded?.priceBands === null ? null : market.tick,
     orderMinSize: recorded === undefined ? ORDER_SIZE_MIN : recorded.minOrderContracts,
     negRisk,
-    negRiskOther: false,
+    negRiskOther: row === "other",
     ...(negRisk
       ? { negRiskMarketID: negRiskMarketId(event), negRiskRequestID: `0x${sha256Hex(`request:${market.index}`)}` }
       : {}),
@@ -172,6 +177,13 @@ export function presentGammaMarket(
       : {}),
     ...(options.withTags ? { tags: tagsOf(event) } : {}),
   };
+}
+
+function presentTokenIds(market: ListedMarket, row: LeftOutRow | null) {
+  const ids = row === "unreadable" ? null : polymarketTokenIds(market);
+  return isProtocolV2(market)
+    ? { version: "v2", clobTokenIds: null, positionIds: ids }
+    : { version: "v1", clobTokenIds: ids && JSON.stringify(ids) };
 }
 
 /** The group title of a market between two parties is its kind; `outcomes` names the parties. */

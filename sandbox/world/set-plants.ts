@@ -1,0 +1,75 @@
+import type { LeftOutRow, Lifecycle, ListedEvent, ListedMarket, World } from "./types.ts";
+
+/** Sum of the asks of a planted set. The highest taker fee of the venue adds less than 0.06, so all outcomes cost less than 1. */
+const ASKS_SUM = 0.8;
+const OUTCOMES_MIN = 3;
+/** Minimum time until the end of trading, so that the set stays open. */
+const OPEN_MS_MIN = 2 * 3_600_000;
+
+export const LEFT_OUT_ROWS: readonly LeftOutRow[] = ["unreadable", "placeholder", "other", "closed", "settled_no"];
+
+/** A set of exclusive outcomes whose asks sum to less than 1. */
+export interface PlantedSet {
+  readonly event: ListedEvent;
+  /** Whether exactly one of `outcomes` resolves YES. */
+  readonly complete: boolean;
+  /** The outcomes that can be bought, with their new best asks. */
+  readonly outcomes: readonly { readonly market: ListedMarket; readonly ask: number }[];
+  /** The outcome that cannot be bought; null if all can. */
+  readonly leftOut: { readonly market: ListedMarket; readonly row: LeftOutRow } | null;
+}
+
+/** The planted rows of the outcomes that a venue leaves out of their sets. */
+export class SetPlants {
+  readonly #rows = new Map<number, { readonly at: number; readonly row: LeftOutRow }>();
+  readonly #events = new Set<number>();
+
+  /** Whether all outcomes of an exhaustive exclusive event trade for at least two more hours and none is planted. */
+  canPlant(world: World, event: ListedEvent, at: number): boolean {
+    return (
+      event.mutuallyExclusive &&
+      event.exhaustive &&
+      event.markets.length >= OUTCOMES_MIN &&
+      event.closeAt - at >= OPEN_MS_MIN &&
+      !this.#events.has(event.index) &&
+      event.markets.every(
+        (market) => world.lifecycle(market, at).phase === "active" && world.book(market, at).asks.length > 0,
+      )
+    );
+  }
+
+  /** Leaves the most likely outcome out as `row`, unless it is null, and computes the asks of the others. */
+  add(world: World, event: ListedEvent, at: number, row: LeftOutRow | null): PlantedSet {
+    const quoted = event.markets
+      .map((market) => ({ market, ask: world.book(market, at).asks[0]?.price ?? 1 }))
+      .sort((a, b) => b.ask - a.ask);
+    const market = row === null ? undefined : quoted.shift()?.market;
+    const factor = ASKS_SUM / quoted.reduce((sum, { ask }) => sum + ask, 0);
+    const outcomes = quoted.map((outcome) => {
+      const { tick } = outcome.market;
+      const ask = Math.max(1, Math.floor((outcome.ask * factor) / tick)) * tick;
+      return { market: outcome.market, ask: Math.round(ask * 1e6) / 1e6 };
+    });
+    this.#events.add(event.index);
+    if (row === null || market === undefined) return { event, complete: true, outcomes, leftOut: null };
+    this.#rows.set(market.index, { at, row });
+    return { event, complete: row === "settled_no", outcomes, leftOut: { market, row } };
+  }
+
+  find({ index }: ListedMarket, at: number): LeftOutRow | null {
+    const planted = this.#rows.get(index);
+    return planted === undefined || planted.at > at ? null : planted.row;
+  }
+
+  lifecycle(market: ListedMarket, at: number): Lifecycle | null {
+    const planted = this.#rows.get(market.index);
+    if (planted === undefined || planted.at > at) return null;
+    const isPending = planted.row === "placeholder" || planted.row === "other";
+    return isPending ? { phase: "pending", outcome: null, since: planted.at } : null;
+  }
+
+  nextPhaseAt({ index }: ListedMarket, after: number): number {
+    const at = this.#rows.get(index)?.at ?? Infinity;
+    return at > after ? at : Infinity;
+  }
+}
