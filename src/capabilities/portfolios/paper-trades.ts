@@ -85,6 +85,13 @@ function fillOrder(market: BoardMarket, book: OrderBook | null, order: PaperOrde
   const offers = offersOf(book, order.side);
   const fill = fillPaperOrder(offers, takerFee, order.sizeUsd);
   if (fill === null) throw notExecutable(`The order book offers only $${worthOf(offers).toFixed(2)} of this side`);
+  const { minOrderContracts } = market.listing;
+  if (minOrderContracts !== null && fill.contracts < minOrderContracts) {
+    const minimumUsd = Math.ceil(100 * minOrderContracts * fill.averagePrice - 1e-6) / 100;
+    throw notExecutable(
+      `The smallest order in this market is ${minOrderContracts} contracts, worth $${minimumUsd.toFixed(2)} at this price`,
+    );
+  }
   return fill;
 }
 

@@ -29,7 +29,7 @@ eachDatabase("200: a paper trade pays the prices of the book and the taker fee o
     side: "yes",
     size_usd: 30,
     contracts: 70,
-    price: 30 / 70,
+    price: 0.428571428571,
     fee_usd: 1.19,
     cost_usd: 31.19,
     entered_at: iso(clock.now()),
@@ -76,6 +76,12 @@ eachDatabase("409: an order that cannot be bought completely now is not entered"
   await expect("The order book offers only $60.00 of this side", { size_usd: 60.01 });
   await expect("The order book offers only $62.00 of this side", { side: "no", size_usd: 62.01 });
   assert.equal((await enter({ side: "no", size_usd: 62 })).status, 200);
+  setMarket("large", { minOrderContracts: 50 });
+  setBook("large", [{ price: 0.4, size: 100 }], [{ price: 0.47, size: 100 }]);
+  await expect("The smallest order in this market is 50 contracts, worth $23.50 at this price", {
+    ...{ market_id: "large", size_usd: 20 },
+  });
+  assert.equal((await enter({ market_id: "large", size_usd: 23.5 })).json.price, 0.47);
   setMarket("closed", { status: "closed" });
   await expect("The market is not open for orders", { market_id: "closed" });
   setMarket("ended", { closeAt: clock.now() }, { receivedAt: clock.now() - 1 });
