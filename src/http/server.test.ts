@@ -54,6 +54,13 @@ test("the route table lists every documented route once, with its OpenAPI path",
   );
 });
 
+test("a response has no binary rounding errors", async () => {
+  const { app } = await testServer();
+  registerGet(app, "/v1/noise", () => ({ price: 0.1 + 0.2, items: [{ net_spread: 1 - 0.9, fee_usd: 1 / 3 }] }));
+  const { body } = await app.inject("/v1/noise");
+  assert.equal(body, '{"price":0.3,"items":[{"net_spread":0.1,"fee_usd":0.333333}]}');
+});
+
 test("every response of a deprecated route has the deprecation headers, and the OpenAPI document marks the route as deprecated", async () => {
   const { app } = await testServer();
   const deprecation = {

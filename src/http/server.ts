@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { roundNumbers } from "../lib/round-numbers.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { Random } from "../ports/random.ts";
@@ -200,6 +201,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const beforeSend = guards.flatMap((guard) => guard.beforeSend ?? []);
   const onSendError = ({ id: requestId }: FastifyRequest, error: unknown) =>
     log.error({ requestId, ...describeError(error) }, "failed to send the response");
+  app.addHook("preSerialization", (_request, _reply, payload, done) => done(null, roundNumbers(payload)));
   app.addHook("onSend", createSendHook(app.lifecycle, { beforeSend, onSent, onSendError }, options.paymentGate));
   await installOpenApi(app, { publicUrl: options.publicUrl ?? null });
   return app;

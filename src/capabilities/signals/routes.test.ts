@@ -12,6 +12,7 @@ import { testServer, VALID_KEY } from "../../../test/support/test-app.ts";
 import { type BoardMarket, MarketBoard } from "../../board/index.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../engine/index.ts";
+import { roundNumbers } from "../../lib/round-numbers.ts";
 import type { ShadowEntry } from "../../trading/index.ts";
 import type { StoredAnalysis } from "../analyses/index.ts";
 import type { TiedMarket } from "../dependence/index.ts";
@@ -160,7 +161,7 @@ test("200: a usable analysis gives a signal, which is entered into the shadow bo
   });
   assert.ok(Date.parse(expires_at) > SAMPLE_AT && Date.parse(expires_at) <= SAMPLE_AT + DAY_MS);
   const [entry] = entries;
-  assert.deepEqual(entry, {
+  assert.deepEqual(roundNumbers(entry), {
     ...{ analysisId: "plx-1", venue: "alpha", marketId: "fed", title: TITLE, category: null, side: "yes" },
     ...{ contracts, price: 0.42, feeUsd: 0, probability: 0.6, marketPrice: 0.41, edge: executable_edge },
     ...{ sizePct: size_pct, at: SAMPLE_AT },

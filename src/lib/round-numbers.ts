@@ -1,0 +1,52 @@
+/** Objects whose numbers satisfy identities and are sent exactly. */
+const EXACT_OBJECTS: ReadonlySet<string> = new Set(["causal", "scenarios"]);
+/** Probabilities and the confidence in them are sent exactly. */
+const EXACT_NUMBERS = /(^|_)(probability|prior|posterior|confidence)(_|$)/;
+/** Amounts of money. */
+const USD_NUMBERS = /(_usd|^pnl|_pnl|^volume|^volume_24h|^total_volume_24h|^liquidity|^open_interest)$/;
+const USD_DECIMALS = 6;
+/** Removes binary rounding errors of prices, spreads and contracts, such as 0.47000000000000003, and nothing else. */
+const DECIMALS = 12;
+
+/**
+ * Rounds the numbers of a response by the unit that their field name says: USD to 1e-6; prices, spreads, contracts and all
+ * other numbers to 1e-12; probabilities and the objects `causal` and `scenarios` not at all.
+ *
+ * @param value  what JSON can represent
+ * @returns  the same value if nothing changes, otherwise a copy of the parts that change
+ * @example roundNumbers({ price: 0.47000000000000003 }); // { price: 0.47 }
+ */
+export function roundNumbers<Value>(value: Value): Value {
+  return roundField("", value) as Value;
+}
+
+function roundField(name: string, value: unknown): unknown {
+  if (typeof value === "number") return roundNumber(name, value);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => roundField(name, item));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  if (!isPlainObject(value) || EXACT_OBJECTS.has(name)) return value;
+  let changed: Record<string, unknown> | null = null;
+  for (const key of Object.keys(value)) {
+    const rounded = roundField(key, value[key]);
+    if (Object.is(rounded, value[key])) continue;
+    changed ??= { ...value };
+    changed[key] = rounded;
+  }
+  return changed ?? value;
+}
+
+function roundNumber(name: string, value: number): number {
+  if (Number.isInteger(value) || EXACT_NUMBERS.test(name)) return value;
+  const factor = 10 ** (USD_NUMBERS.test(name) ? USD_DECIMALS : DECIMALS);
+  const scaled = value * factor;
+  // A larger number has no such decimals in double precision.
+  return Math.abs(scaled) < Number.MAX_SAFE_INTEGER ? Math.round(scaled) / factor : value;
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
