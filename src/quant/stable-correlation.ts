@@ -52,24 +52,37 @@ export function stableCorrelations(
     return { horizon, pairs: pairCorrelations(moves, horizon === 1 ? undefined : 1), lags: moves.map(lagCorrelation) };
   });
   const [first] = levels;
-  return (first?.pairs ?? []).map((pair, index): StableCorrelation => {
-    if (pair.correlation === null) return { ...pair, horizon: 1, effectivePoints: null };
-    const estimates = levels.flatMap(({ horizon, pairs, lags }) => {
-      const { correlation = null, dataPoints = 0 } = pairs[index] ?? {};
-      const inflation =
-        1 + 2 * Math.max(horizon === 1 ? 0 : OVERLAP_CORRELATION ** 2, (lags[pair.a] ?? 0) * (lags[pair.b] ?? 0));
-      const effectivePoints = dataPoints / inflation;
-      if (correlation === null || (horizon > 1 && effectivePoints < INDEPENDENT_MOVES_MIN)) return [];
-      return [{ horizon, correlation, effectivePoints }];
-    });
-    const stable = estimates.find((estimate, level) =>
-      estimates.slice(level + 1).every((longer) => isClose(estimate, longer)),
-    );
-    return stable === undefined ? { ...pair, horizon: 1, effectivePoints: pair.dataPoints } : { ...pair, ...stable };
+  return (first?.pairs ?? []).map(({ a, b, correlation, dataPoints }, index): StableCorrelation => {
+    if (correlation === null) return { a, b, correlation, dataPoints, horizon: 1, effectivePoints: null };
+    const estimates: Estimate[] = [];
+    for (const { horizon, pairs, lags } of levels) {
+      const pair = pairs[index];
+      if (pair === undefined || pair.correlation === null) continue;
+      const overlap = horizon === 1 ? 0 : OVERLAP_CORRELATION ** 2;
+      const effectivePoints = pair.dataPoints / (1 + 2 * Math.max(overlap, (lags[a] ?? 0) * (lags[b] ?? 0)));
+      if (horizon === 1 || effectivePoints >= INDEPENDENT_MOVES_MIN)
+        estimates.push({ horizon, correlation: pair.correlation, effectivePoints });
+    }
+    const stable = estimates.find((estimate, level) => isStable(estimate, estimates, level + 1)) ?? {
+      horizon: 1,
+      correlation,
+      effectivePoints: dataPoints,
+    };
+    const { horizon, effectivePoints } = stable;
+    return { a, b, correlation: stable.correlation, dataPoints, horizon, effectivePoints };
   });
 }
 
+function isStable(estimate: Estimate, estimates: readonly Estimate[], from: number): boolean {
+  for (let level = from; level < estimates.length; level++) {
+    const longer = estimates[level];
+    if (longer !== undefined && !isClose(estimate, longer)) return false;
+  }
+  return true;
+}
+
 interface Estimate {
+  readonly horizon: number;
   readonly correlation: number;
   readonly effectivePoints: number;
 }

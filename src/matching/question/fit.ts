@@ -130,7 +130,8 @@ function fitReading(question: QuestionReading, market: AnsweringMarket): Questio
   const share = ((1 + RECALL_WEIGHT) * matched) / (RECALL_WEIGHT * asked + matched + extra);
   // The title often contains the outcome.
   const isSameText =
-    extra === 0 && [own, readFacts(market.title, endAt)].some(({ signature }) => signature === question.facts.signature);
+    extra === 0 &&
+    [own, readFacts(market.title, endAt)].some(({ signature }) => signature === question.facts.signature);
   const wordsShare = isSameText ? 1 : extra === 0 ? OTHER_WORDS_SHARE : EXTRA_SHARE;
   return { fits, score: share * wordsShare * (fits ? 1 : MISFIT_SHARE) };
 }
