@@ -13,8 +13,17 @@ import { splitWords } from "./text-index.ts";
 
 const idOf = ({ listing }: BoardMarket) => `${listing.venue}/${listing.marketId}`;
 
-function sortValueOf(market: BoardMarket, sort: SortKey): number | null {
+/** Edges that a test has set, by market. */
+const edgesOfBoards = new WeakMap<MarketBoard, Map<string, number | null>>();
+function edgesOf(board: MarketBoard): Map<string, number | null> {
+  const edges = edgesOfBoards.get(board) ?? new Map<string, number | null>();
+  edgesOfBoards.set(board, edges);
+  return edges;
+}
+
+function sortValueOf(board: MarketBoard, market: BoardMarket, sort: SortKey): number | null {
   const { activity, listing } = market;
+  if (sort === "edge") return edgesOf(board).get(idOf(market)) ?? null;
   if (sort === "volume_24h") return activity.volume24hUsd;
   if (sort === "liquidity") return activity.liquidityUsd;
   if (sort === "open_interest") return activity.openInterestUsd;
@@ -53,7 +62,7 @@ function referenceListIds(board: MarketBoard, query: MarketQuery): string[] {
   const { after } = query;
   return [...board.markets()]
     .filter(matches)
-    .map((market) => ({ value: sortValueOf(market, query.sort), id: idOf(market) }))
+    .map((market) => ({ value: sortValueOf(board, market, query.sort), id: idOf(market) }))
     .sort(compare)
     .filter((position) => after === null || compare(after, position) < 0)
     .slice(0, query.limit)
@@ -149,7 +158,15 @@ const change = fc.oneof(
   }),
   changeOf(2, fc.tuple(venue, marketId), (board, [venueId, id]) => {
     const current = board.find(venueId, id);
-    if (current !== null) board.remove(current);
+    if (current === null) return;
+    board.remove(current);
+    edgesOf(board).delete(idOf(current));
+  }),
+  changeOf(2, fc.tuple(venue, marketId, figure), (board, [venueId, id, edge]) => {
+    const current = board.find(venueId, id);
+    if (current === null) return;
+    board.setEdge(current, edge);
+    edgesOf(board).set(idOf(current), edge);
   }),
   changeOf(1, fc.tuple(marketId, market), (board, [id, parts]) => board.restore(sampleMarket(id, parts), 1)),
   changeOf(1, fc.constant(null), (board) => board.prepareLists()),

@@ -1,5 +1,5 @@
-import type { FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Tier } from "../../domain/plan.ts";
 import type { Ingest, VenueStatusReport } from "../../ingest/index.ts";
 import type { AlertFigures } from "../market-alerts/index.ts";
 import type { MatchingReport } from "../matching/index.ts";
@@ -48,7 +48,10 @@ export interface Metrics extends Pick<ReturnType<typeof createWorkMetrics>, "obs
     status: number;
     seconds: number;
     code: string | null;
-    request: Pick<FastifyRequest, "metered" | "routeConfig">;
+    request: {
+      readonly metered: { readonly counted: { readonly tier: Tier } | null } | null;
+      readonly routeConfig: { readonly metering?: { readonly quotaTier: Tier | null } };
+    };
   }): void;
 }
 

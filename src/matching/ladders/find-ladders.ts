@@ -1,6 +1,6 @@
 /** Which markets form a ladder: the same question with another threshold or deadline. */
-import { createHash } from "node:crypto";
 import type { MarketListing } from "../../domain/market.ts";
+import { hashText } from "../../lib/text-hash.ts";
 import { type ParsedQuestion, parseQuestion, type Slot, skeletonOf } from "./parse-question.ts";
 
 /** Longer rules are not compared. */
@@ -121,9 +121,7 @@ function rulesTextOf(listing: MarketListing): string {
   if (rules === null) return "";
   const known = rulesTexts.get(listing);
   if (known !== undefined) return known;
-  const hash = createHash("sha256")
-    .update(skeletonOf(rules, closeOf(listing)))
-    .digest("base64");
+  const hash = hashText(skeletonOf(rules, closeOf(listing)));
   rulesTexts.set(listing, hash);
   return hash;
 }

@@ -1,0 +1,16 @@
+const FNV_PRIME = 0x01000193;
+const FNV_OFFSET = 0x811c9dc5;
+/** A second, independent start value. */
+const OTHER_OFFSET = 0x9e3779b9;
+
+function fnv1a(text: string, offset: number): number {
+  let hash = offset;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME);
+  return hash >>> 0;
+}
+
+/**
+ * Returns 64 bits that tell texts apart without keeping them: two FNV-1a hashes of 32 bits. Not for secrets: whoever chooses
+ * the texts can find two with the same hash.
+ */
+export const hashText = (text: string): string => `${fnv1a(text, FNV_OFFSET)}-${fnv1a(text, OTHER_OFFSET)}`;
