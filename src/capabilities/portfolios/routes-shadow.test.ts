@@ -108,7 +108,7 @@ eachDatabase("409: an order that cannot be bought completely now is not entered"
   setMarket("crossed");
   setBook("crossed", [{ price: 0.5, size: 100 }], [{ price: 0.5, size: 100 }]);
   await expect("The order book is inconsistent: its bid is not below its ask", { market_id: "crossed" });
-  assert.equal((await read()).json.position_count, 2);
+  assert.equal((await read()).json.position_count, 3);
 });
 
 eachDatabase("409: an order is not executed at a price that was confirmed more than an hour ago", async (database) => {
