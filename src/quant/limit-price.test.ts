@@ -25,7 +25,7 @@ const TAPERED = [
 ];
 const even = (step: number) => [{ from: 0, to: 1, step }];
 const priceOf = (bid: number, ask: number, trend: (typeof TRENDS)[number] = null, priceRanges = even(0.01)) =>
-  limitPrice({ bid, ask, priceRanges, trend });
+  limitPrice({ bid, ask, priceRanges, trend, action: "buy" });
 
 test("known values: a quarter of the spread below the mid, at the mid, and above it", () => {
   const prices = TRENDS.map((trend) => priceOf(0.4, 0.44, trend));
@@ -63,6 +63,24 @@ test("the step is that of the range in which the order lies, not the smallest of
   assert.equal(priceOf(0.052, 0.057, null, TAPERED), 0.054);
   assert.equal(priceOf(0.09, 0.12, "widening", TAPERED), 0.11);
   assert.equal(priceOf(0.88, 0.907, "tightening", TAPERED), 0.88);
+});
+
+test("a sale mirrors a purchase: rounded up, above the bid, and lower if the spread widens", () => {
+  const saleOf = (bid: number, ask: number, trend: (typeof TRENDS)[number], priceRanges = even(0.01)) =>
+    limitPrice({ bid, ask, priceRanges, trend, action: "sell" });
+  assert.deepEqual(
+    TRENDS.map((trend) => saleOf(0.4, 0.44, trend)),
+    [0.43, 0.42, 0.41, 0.42],
+  );
+  assert.deepEqual([saleOf(0.4, 0.41, "widening"), saleOf(0.41, 0.46, null, TAPERED)], [0.41, 0.44]);
+  fc.assert(
+    fc.property(quote, fc.constantFrom(...TRENDS), ({ bid, ask, tick }, trend) => {
+      const price = saleOf(bid, ask, trend, even(tick));
+      assert.ok(price !== null && price > bid && price <= ask);
+      const mirrored = priceOf(1 - ask, 1 - bid, trend, even(tick));
+      assert.equal(toMicros(price), 1_000_000 - toMicros(mirrored ?? 0));
+    }),
+  );
 });
 
 test("crossed quotes and prices outside [0, 1] are refused", () => {

@@ -113,6 +113,20 @@ test("200: describes the book, the spread of two days, the slippage and the next
     suggested_limit_price: 0.43,
     rationale:
       "The spread is 0.04 (bid 0.4, ask 0.44). The mean of the last 48 h is 0.025; the current spread is at percentile 87.5 of it. The trend is widening. A market order of $100 for YES or NO pays up to 1.2601% more than the best price. A limit order to buy YES at 0.43 avoids paying the spread. Next event: Trading closes in 1.5 h.",
+    buy_yes: {
+      ...{ limit_price: 0.43, contracts: 224, average_price: 0.445535714286, worst_price: 0.45 },
+      ...{ slippage_pct: 1.2581, fee_usd: null },
+    },
+    buy_no: {
+      ...{ limit_price: 0.59, contracts: 166, average_price: 0.6, worst_price: 0.6, slippage_pct: 0, fee_usd: null },
+    },
+    sell_yes: {
+      ...{ limit_price: 0.41, contracts: 250, average_price: 0.4, worst_price: 0.4, slippage_pct: 0, fee_usd: null },
+    },
+    sell_no: {
+      ...{ limit_price: 0.57, contracts: 180, average_price: 0.555555555556, worst_price: 0.55 },
+      ...{ slippage_pct: 0.7937, fee_usd: null },
+    },
     upcoming_event: "Trading closes",
     hours_to_event: 1.5,
     tick_count: 1,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { METERING } from "../../domain/metering.ts";
 import { defineRoute } from "../../http/route.ts";
 import type { VenueIds } from "../../http/schema-types.ts";
-import type { ExecutionGuidance } from "./model.ts";
+import type { ExecutionGuidance, SideGuidance } from "./model.ts";
 import { createExecutionSchemas, SIZE_USD_DEFAULT } from "./schema.ts";
 import type { ExecutionService } from "./service.ts";
 
@@ -50,10 +50,26 @@ function presentGuidance(guidance: ExecutionGuidance) {
     recommendation: guidance.recommendation,
     suggested_limit_price: guidance.limitPrice,
     rationale: guidance.rationale,
+    buy_yes: presentSide(guidance.sides?.buyYes),
+    buy_no: presentSide(guidance.sides?.buyNo),
+    sell_yes: presentSide(guidance.sides?.sellYes),
+    sell_no: presentSide(guidance.sides?.sellNo),
     upcoming_event: guidance.nextEvent?.label ?? null,
     hours_to_event: guidance.nextEvent?.hours ?? null,
     tick_count: guidance.tickCount,
     reference_size_usd: guidance.sizeUsd,
     generated_at: new Date(guidance.generatedAt).toISOString(),
+  };
+}
+
+function presentSide(side: SideGuidance | undefined) {
+  if (side === undefined) return null;
+  return {
+    limit_price: side.limitPrice,
+    contracts: side.contracts,
+    average_price: side.averagePrice,
+    worst_price: side.worstPrice,
+    slippage_pct: side.slippagePercent,
+    fee_usd: side.feeUsd,
   };
 }

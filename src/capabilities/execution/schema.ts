@@ -3,6 +3,7 @@ import { SCHEMA_NAME } from "../../http/named-schemas.ts";
 import {
   createMarketPath,
   nullableNumber,
+  nullableObject,
   nullableOneOf,
   nullableProbability,
   nullableString,
@@ -14,6 +15,29 @@ import { RECOMMENDATIONS, SPREAD_TRENDS } from "./model.ts";
 
 export const SIZE_USD_DEFAULT = 100;
 const SIZE_USD_MAX = 1_000_000;
+
+const SIDE_FIELDS = {
+  limit_price: nullableProbability(
+    "Price of a limit order that does not take, on the venue's grid: the mid, moved by a quarter of the spread as `suggested_limit_price` is. A purchase is rounded down, a sale up.",
+  ),
+  contracts: nullableNumber({
+    minimum: 0,
+    description:
+      "Contracts of a market order worth at most `reference_size_usd`, rounded down to the venue's contract step. This and the next fields are null if the book cannot fill it, or if it is below the venue's smallest order.",
+  }),
+  average_price: nullableProbability("Average price of the market order, without the fee."),
+  worst_price: nullableProbability("Price of the last level that the market order uses."),
+  slippage_pct: nullableNumber({
+    minimum: 0,
+    description: "How much worse than the best price of the side `average_price` is, in percent.",
+  }),
+  fee_usd: nullableNumber({
+    minimum: 0,
+    description: "Taker fee of the market order, rounded as the venue rounds it. Null if the fee is unknown.",
+  }),
+};
+const sideSchema = (description: string) =>
+  nullableObject(`${description} Null if the market accepts no orders or its book lacks a side.`, SIDE_FIELDS);
 
 const guidanceSchema = (all: readonly string[]) =>
   Type.Object(
@@ -57,6 +81,10 @@ const guidanceSchema = (all: readonly string[]) =>
         "Price of a limit order that buys YES without taking: the mid price, a quarter of the spread less if the spread is tightening, and a quarter more if it is widening; rounded down to the market's tick, and below the ask. Null if it is unknown.",
       ),
       rationale: Type.String({ description: "Explains the recommendation with the figures of this response." }),
+      buy_yes: sideSchema("Order that buys YES."),
+      buy_no: sideSchema("Order that buys NO. Prices are those of NO contracts."),
+      sell_yes: sideSchema("Order that sells YES contracts that you hold."),
+      sell_no: sideSchema("Order that sells NO contracts that you hold. Prices are those of NO contracts."),
       upcoming_event: nullableString({
         description: "The next date that may affect the spread. Null if none is known.",
       }),

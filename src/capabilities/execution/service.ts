@@ -11,6 +11,7 @@ import { spreadStatistics } from "../../quant/spread-history.ts";
 import type { QuoteTicks } from "../../storage/index.ts";
 import { advise } from "./advice.ts";
 import type { ExecutionFigures, ExecutionGuidance, KeyDate, Obstacle } from "./model.ts";
+import { guideSides } from "./sides.ts";
 
 const HOUR_MS = 3_600_000;
 /** Period of the spread history, and its recent part, which the trend compares with the time before. */
@@ -78,7 +79,9 @@ export function createExecutionService(ports: ExecutionPorts) {
         tick: stepAt(listing.priceRanges, prices.ask),
         nextEvent: hoursUntil(ports.nextKeyDate(market, now), now),
       };
-      return { market, ...figures, ...advise(figures, obstacle, listing.status), tickCount, generatedAt: now };
+      const sides =
+        book === null || obstacle !== null ? null : guideSides(book, listing, { sizeUsd, trend: history.trend });
+      return { market, ...figures, ...advise(figures, obstacle, listing.status), sides, tickCount, generatedAt: now };
     },
   };
 }
@@ -127,7 +130,9 @@ function suggestPrice(
   priceRanges: readonly PriceRange[] | null,
   trend: ExecutionFigures["spreadTrend"],
 ): number | null {
-  return bid === null || ask === null || priceRanges === null ? null : limitPrice({ bid, ask, priceRanges, trend });
+  return bid === null || ask === null || priceRanges === null
+    ? null
+    : limitPrice({ bid, ask, priceRanges, trend, action: "buy" });
 }
 
 function hoursUntil(date: KeyDate | null, now: number): ExecutionFigures["nextEvent"] {
