@@ -133,7 +133,9 @@ test("errors are converted to their documented responses and headers", async () 
       { "retry-after": "12" },
     ],
     [
-      new AppError("rate_limited", "INSIGHT quota used", { details: { retryAfterSeconds: 5, resetsOn: "2026-12-01" } }),
+      new AppError("rate_limited", "INSIGHT quota used", {
+        details: { retryAfterSeconds: 5, retryAfter: "2026-12-01", resetsOn: "2026-12-01" },
+      }),
       429,
       { detail: "INSIGHT quota used", code: "rate_limited", resets_on: "2026-12-01", retry_after_seconds: 5 },
       { "retry-after": "2026-12-01" },

@@ -71,6 +71,7 @@ eachDatabase(
       sample_size: 7,
       unique_agents: 6,
       model_probability: null,
+      model_probability_at: null,
       divergence: null,
       divergence_signal: "insufficient_data",
       yes_volume_usd: 600,
