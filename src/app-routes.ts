@@ -75,7 +75,9 @@ export function registerMarketRoutes(
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
   resolutionRoutes(http, { service: resolution, venues });
   const screening = createScreeningService({
-    ...{ board, clock, estimateOf: analyses.estimateOf },
+    board,
+    clock,
+    estimateOf: analyses.estimateOf,
     findLastHour: (market) => ingest.lastHours.find(market),
   });
   screeningRoutes(http, { service: screening, venues });

@@ -25,7 +25,9 @@ export const marketFact = (at: number, marketId: string, parts: Partial<MarketLi
   market: {
     ...{ marketId, eventId: "cup", title: `Will team ${marketId} win the cup?`, outcomeLabel: marketId, url: null },
     ...{ category: "Sports", status: "active", paused: false, outcome: null, rules: null, openAt: null },
-    ...{ closeAt: FROM + 30 * DAY_MS, expectedResolutionAt: null, resolvedAt: null },
+    closeAt: FROM + 30 * DAY_MS,
+    expectedResolutionAt: null,
+    resolvedAt: null,
     ...{
       priceRanges: [{ from: 0, to: 1, step: 0.01 }],
       minOrderContracts: null,

@@ -84,8 +84,13 @@ test("the normal interval just above the resampling limit agrees with the bootst
 });
 
 const forecastOf = (market: number, question: number) => ({
-  ...{ market, question, horizon: 0, category: market % 2 === 0 ? 0 : 3 },
-  ...{ probability: 0.7, marketPrice: 0.6, outcome: question % 3 === 0 ? 0 : 1 },
+  market,
+  question,
+  horizon: 0,
+  category: market % 2 === 0 ? 0 : 3,
+  probability: 0.7,
+  marketPrice: 0.6,
+  outcome: question % 3 === 0 ? 0 : 1,
 });
 
 test("with 29 independent questions in 58 markets there are counts only, and with 30 there are scores", () => {
@@ -96,8 +101,13 @@ test("with 29 independent questions in 58 markets there are counts only, and wit
   assert.deepEqual(total, { sampleSize: 58, markets: 58, questions: 29, ...none, ...noLoss });
   assert.equal(brierDifference, null);
   assert.deepEqual(bins[7], {
-    ...{ lower: 0.7, upper: 0.8, count: 58 },
-    ...{ meanPredicted: null, observedFrequency: null, low: null, high: null },
+    lower: 0.7,
+    upper: 0.8,
+    count: 58,
+    meanPredicted: null,
+    observedFrequency: null,
+    low: null,
+    high: null,
   });
   assert.deepEqual([byHorizon[0]?.sampleSize, byHorizon[0]?.brierScore], [58, null]);
   const enough = computeReport(toSample([...few, forecastOf(58, 29)]));

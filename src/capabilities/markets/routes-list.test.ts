@@ -34,7 +34,9 @@ test("200: returns an array of markets with the documented fields", async () => 
   assert.deepEqual(reply.json(), [
     {
       ...{ platform: "alpha", market_id: "m0", title: "Question m0", ...quote, updated_at, status: "active" },
-      ...{ tick_size: 0.01, price_ranges: [{ from: 0, to: 1, step: 0.01 }], paused: false },
+      tick_size: 0.01,
+      price_ranges: [{ from: 0, to: 1, step: 0.01 }],
+      paused: false,
     },
   ]);
 });

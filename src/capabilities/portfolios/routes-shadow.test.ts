@@ -79,7 +79,8 @@ eachDatabase("409: an order that cannot be bought completely now is not entered"
   setMarket("large", { minOrderContracts: 50 });
   setBook("large", [{ price: 0.4, size: 100 }], [{ price: 0.47, size: 100 }]);
   await expect("The smallest order in this market is 50 contracts, worth $23.50 at this price", {
-    ...{ market_id: "large", size_usd: 20 },
+    market_id: "large",
+    size_usd: 20,
   });
   assert.equal((await enter({ market_id: "large", size_usd: 23.5 })).json.price, 0.47);
   setMarket("closed", { status: "closed" });

@@ -61,7 +61,10 @@ eachDatabase(
     const find = (venue: string, marketId: string) => board.find(venue, marketId) as BoardMarket;
     const equals: Record<string, BoardMarket> = { m1: find("beta", "n1"), q: find("beta", "r") };
     const linker = createQuestionLinker({
-      ...{ database, board, clock, log: quietLog },
+      database,
+      board,
+      clock,
+      log: quietLog,
       matching: {
         equalMarketsOf: ({ listing: { marketId } }) => {
           const market = equals[marketId];

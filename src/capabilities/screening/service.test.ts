@@ -86,15 +86,28 @@ test("describes each market with its figures, and unknown ones as null", () => {
   }));
   assert.deepEqual(first, {
     ...{ id: "known", category: "Economics", trend: "falling", isVolumeSpike: true, hoursToResolution: 36 },
-    ...{ spread: 0.02, priceVelocity1h: 0.03, action: "analyze", estimate: null },
+    spread: 0.02,
+    priceVelocity1h: 0.03,
+    action: "analyze",
+    estimate: null,
   });
   assert.deepEqual(second, {
-    ...{ id: "calm", category: null, trend: null, isVolumeSpike: false, hoursToResolution: null },
-    ...{ spread: 0.02, priceVelocity1h: null, action: "skip", estimate: null },
+    id: "calm",
+    category: null,
+    trend: null,
+    isVolumeSpike: false,
+    hoursToResolution: null,
+    spread: 0.02,
+    priceVelocity1h: null,
+    action: "skip",
+    estimate: null,
   });
   assert.deepEqual(third, {
     ...{ id: "unknown", category: null, trend: null, isVolumeSpike: null, hoursToResolution: null },
-    ...{ spread: null, priceVelocity1h: null, action: "skip", estimate: null },
+    spread: null,
+    priceVelocity1h: null,
+    action: "skip",
+    estimate: null,
   });
 });
 

@@ -78,7 +78,10 @@ async function openApi(
   const entries: ShadowEntry[] = [];
   const state = { stored, run: "running" as "running" | "complete" | "error", requests: 0, polls: 0 };
   const service = createSignalsService({
-    ...{ board, clock, venues: VENUES.trading, pairsOf: () => [] },
+    board,
+    clock,
+    venues: VENUES.trading,
+    pairsOf: () => [],
     getMarket: async () => {
       throw new AppError("market_not_found", "There is no such market on this venue");
     },

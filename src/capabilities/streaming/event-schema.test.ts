@@ -20,12 +20,15 @@ function listEvents(): readonly NewEvent[] {
   assert.ok(market !== null);
   const priceAt = (yesPrice: number) => ({ at: SAMPLE_AT, yesPrice });
   const shift = { market, old: priceAt(0), latest: priceAt(0.2) };
-  const trade = { ...{ key: "k", market, trades: [], startedAt: SAMPLE_AT, executedAt: SAMPLE_AT }, price: 0.4 };
+  const trade = { key: "k", market, trades: [], startedAt: SAMPLE_AT, executedAt: SAMPLE_AT, price: 0.4 };
   const whale = { ...trade, side: null, usd: 6_000, volume24hUsd: null };
   const result = {
     title: "Question",
     analysis: {
-      ...{ probability: 0.6, marketPrice: 0.5, edge: 0.1, confidence: 0.7 },
+      probability: 0.6,
+      marketPrice: 0.5,
+      edge: 0.1,
+      confidence: 0.7,
       recommendation: "BUY_YES",
     },
   };

@@ -58,11 +58,19 @@ eachDatabase("200: the summary and the days of the shadow book, from its first t
   assert.equal(status, 200);
   assert.deepEqual(empty, {
     ...{ mode: "shadow", total_trades: 0, resolved_trades: 0, open_trades: 0, markets: 0, win_rate: null },
-    ...{ independent_questions: 0, questions_required: 30 },
+    independent_questions: 0,
+    questions_required: 30,
     ...{ total_pnl: 0, roi_pct: null, avg_edge: null, max_drawdown: 0, sharpe_ratio: null, first_trade_at: null },
     without_requested: {
-      ...{ total_trades: 0, resolved_trades: 0, open_trades: 0, markets: 0, independent_questions: 0 },
-      ...{ win_rate: null, total_pnl: 0, roi_pct: null, avg_edge: null },
+      total_trades: 0,
+      resolved_trades: 0,
+      open_trades: 0,
+      markets: 0,
+      independent_questions: 0,
+      win_rate: null,
+      total_pnl: 0,
+      roi_pct: null,
+      avg_edge: null,
     },
     generated_at: "2026-11-21T01:00:00.000Z",
   });
@@ -81,12 +89,29 @@ eachDatabase("200: the summary and the days of the shadow book, from its first t
   const { json } = await get("/history");
   const { daily_history, ...summary } = json;
   assert.deepEqual(summary, {
-    ...{ mode: "shadow", total_trades: 3, resolved_trades: 2, open_trades: 1, markets: 2, win_rate: null },
-    ...{ independent_questions: 2, questions_required: 30 },
-    ...{ total_pnl: -44, roi_pct: null, avg_edge: null, max_drawdown: -55, sharpe_ratio: null },
+    mode: "shadow",
+    total_trades: 3,
+    resolved_trades: 2,
+    open_trades: 1,
+    markets: 2,
+    win_rate: null,
+    independent_questions: 2,
+    questions_required: 30,
+    total_pnl: -44,
+    roi_pct: null,
+    avg_edge: null,
+    max_drawdown: -55,
+    sharpe_ratio: null,
     without_requested: {
-      ...{ total_trades: 3, resolved_trades: 2, open_trades: 1, markets: 2, independent_questions: 2 },
-      ...{ win_rate: null, total_pnl: -44, roi_pct: null, avg_edge: null },
+      total_trades: 3,
+      resolved_trades: 2,
+      open_trades: 1,
+      markets: 2,
+      independent_questions: 2,
+      win_rate: null,
+      total_pnl: -44,
+      roi_pct: null,
+      avg_edge: null,
     },
     ...{ first_trade_at: "2026-11-21T01:00:00.000Z", generated_at: "2026-11-22T01:00:00.000Z" },
   });
@@ -178,7 +203,11 @@ eachDatabase("200: the record is also shown without the trades that a caller req
   assert.deepEqual([total_trades, independent_questions, total_pnl], [34, 31, 30 * 58 - 2 * 42 + 18 - 2]);
   const { win_rate, roi_pct, avg_edge, ...others } = without_requested;
   assert.deepEqual(others, {
-    ...{ total_trades: 31, resolved_trades: 30, open_trades: 1, markets: 30, independent_questions: 30 },
+    total_trades: 31,
+    resolved_trades: 30,
+    open_trades: 1,
+    markets: 30,
+    independent_questions: 30,
     total_pnl: 29 * 58 - 42 + 18,
   });
   assert.deepEqual([win_rate, roi_pct], [29 / 30, (100 * (29 * 58 - 42)) / (30 * 42)]);

@@ -8,7 +8,10 @@ const HOUR_MS = 3_600_000;
 const pointsOf = (prices: readonly (number | null)[]) =>
   prices.map((price, index) => samplePoint(SAMPLE_AT + index * HOUR_MS, SAMPLE_AT + (index + 1) * HOUR_MS, price));
 const spanOf = (hours: number, isSettled = false) => ({
-  ...{ fromMs: SAMPLE_AT + HOUR_MS, toMs: SAMPLE_AT + hours * HOUR_MS, isSettled, name: "7 days" },
+  fromMs: SAMPLE_AT + HOUR_MS,
+  toMs: SAMPLE_AT + hours * HOUR_MS,
+  isSettled,
+  name: "7 days",
 });
 const draw = (prices: readonly (number | null)[]) => String(renderPriceChart(pointsOf(prices), spanOf(prices.length)));
 const readLine = (svg: string) => /<path class="line" d="([^"]*)"/.exec(svg)?.[1];

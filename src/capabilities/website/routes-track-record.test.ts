@@ -141,13 +141,17 @@ test("200: one sentence says what the interval shows", async () => {
 test("200: with 29 independent questions the page has counts and no figure, and with 30 it has figures", async () => {
   const days = [day("2026-10-30", 10), day("2026-10-31", -4)];
   const few = await visit(sampleCalibration({ total: { ...SCORES, sampleSize: 80, markets: 41, questions: 29 } }), {
-    ...{ performance: PERFORMANCE, days, questions: 29 },
+    performance: PERFORMANCE,
+    days,
+    questions: 29,
   });
   assert.match(few.body, /80 forecasts of 41 settled markets: 29 independent questions\. Figures are shown from 30/);
   assert.match(few.body, /1,140 trades, 1,021 resolved: 29 independent questions\. Figures are shown from 30/);
   assert.doesNotMatch(few.body, /<svg|<table|<dl|\$|0\.18|better than the price:|\d%(?! scores)/);
   const enough = await visit(sampleCalibration({ total: { ...SCORES, questions: 30 } }), {
-    ...{ performance: PERFORMANCE, days, questions: 30 },
+    performance: PERFORMANCE,
+    days,
+    questions: 30,
   });
   assert.match(enough.body, /0\.1834/);
   assert.match(enough.body, /\+\$61\.20/);

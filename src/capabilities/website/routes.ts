@@ -165,7 +165,10 @@ function defineMarketsRoute(app: FastifyInstance, website: Website): void {
     };
     const errors = Object.fromEntries(error.errors.map(({ loc }) => [loc.at(-1), FIELD_ERRORS[String(loc.at(-1))]]));
     return createMarketsPage({
-      ...{ filters, errors, venues, categories: CATEGORIES },
+      filters,
+      errors,
+      venues,
+      categories: CATEGORIES,
       ...{ markets: [], isContinued: false, next: null, isStarting: false },
     });
   };
@@ -189,7 +192,10 @@ function defineMarketsRoute(app: FastifyInstance, website: Website): void {
         cursor === undefined ? null : toPosition(decodeCursor(cursor, listing)),
       );
       const page = createMarketsPage({
-        ...{ filters, errors: {}, venues, categories: CATEGORIES },
+        filters,
+        errors: {},
+        venues,
+        categories: CATEGORIES,
         markets: markets.map(website.withEvent),
         isContinued: cursor !== undefined,
         next: next === null ? null : encodeCursor(next, listing),

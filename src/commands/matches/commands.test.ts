@@ -127,7 +127,11 @@ eachDatabase("an operator stores 2,000 pairs of a file together, and they are an
   const stored = await decisions.list();
   assert.deepEqual([stored.length, countChanges()], [2_000, 2]);
   assert.deepEqual(stored[0], {
-    ...{ a: "alpha/0", b: "beta/0", decision: "inverse", note: "Same rules", decidedBy: "ada" },
+    a: "alpha/0",
+    b: "beta/0",
+    decision: "inverse",
+    note: "Same rules",
+    decidedBy: "ada",
     decidedAt: SAMPLE_AT,
   });
   const forbidden = await runMatches(

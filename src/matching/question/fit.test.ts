@@ -5,7 +5,11 @@ import { type AnsweringMarket, fitQuestion, readQuestion } from "./fit.ts";
 const NOW = Date.UTC(2026, 10, 21);
 
 const market = (title: string, parts: Partial<AnsweringMarket> = {}): AnsweringMarket => ({
-  ...{ title, outcomeLabel: null, eventTitle: null, closeAt: null, expectedResolutionAt: null },
+  title,
+  outcomeLabel: null,
+  eventTitle: null,
+  closeAt: null,
+  expectedResolutionAt: null,
   ...parts,
 });
 

@@ -4,7 +4,11 @@ import fc from "fast-check";
 import { concentrationOf, type QuestionStake } from "./concentration.ts";
 
 const stake = (question: number | null, stakeUsd: number, parts: Partial<QuestionStake> = {}): QuestionStake => ({
-  ...{ question, stakeUsd, contracts: 2 * stakeUsd, paysOnYes: true, eventKey: `event ${question}` },
+  question,
+  stakeUsd,
+  contracts: 2 * stakeUsd,
+  paysOnYes: true,
+  eventKey: `event ${question}`,
   ...parts,
 });
 const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}`);
