@@ -1,6 +1,6 @@
 import type { PriceBand } from "./types.ts";
 
-/** Returns the bands of a market with one step. */
+/** Returns the bands of a market that has the same step at every price. */
 export const evenBands = (step: number): readonly PriceBand[] => [{ from: 0, to: 1, step }];
 
 /** The grid of markets whose prices have a finer step near 0 and 1. */

@@ -21,7 +21,7 @@ const PHASES: Readonly<Record<ResolutionStep, Phase>> = {
 
 export const RESOLUTION_STEPS = Object.keys(PHASES) as readonly ResolutionStep[];
 
-/** How long before its plant the published end date of a market is. */
+/** A market planted with a past end date gets one this long before the plant. */
 const PAST_END_MS = 2 * 86_400_000;
 
 /** The planted steps of the resolutions of a world's markets. A market with a step leaves its simulated life cycle. */

@@ -161,7 +161,7 @@ export interface PlantedResolution {
 }
 
 /**
- * How the venue's row of an outcome prevents orders in it; tests plant it. unreadable: the row has no token ids. placeholder:
+ * Why an outcome of a planted set accepts no orders, as the venue's row shows it. unreadable: the row has no token ids. placeholder:
  * an outcome that is not named yet. other: all outcomes that are not listed. closed: closed without a final result.
  * settled_no: settled NO. The book is empty.
  */

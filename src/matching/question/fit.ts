@@ -44,8 +44,8 @@ export interface QuestionFit {
   readonly fits: boolean;
   /**
    * How well the market answers the question, in [0, 1]. For n asked units (words and numbers), of which m are in the market,
-   * and k units of the market: 17 m / (16 n + k). It is multiplied by 0.94 if the market has other words, by 0.88 if it
-   * asks for more, and by 0.5 if it does not fit.
+   * and k units of the market: 17 m / (16 n + k). The score is multiplied by 0.94 if the market
+   * has words that were not asked, by 0.88 if it has conditions that were not asked, and by 0.5 if it does not fit.
    */
   readonly score: number;
 }

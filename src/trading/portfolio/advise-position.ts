@@ -44,7 +44,10 @@ export interface PositionAdvice {
   readonly reason: string;
   /** Contracts to sell, or to buy of the opposite side; 0 with `keep`. */
   readonly contracts: number;
-  /** With `reduce` and `close` the sale of these contracts, else a sale of the whole position as far as bids are known. */
+  /**
+   * With `reduce` and `close`: the sale of `contracts`. Otherwise: a sale of the whole position, or of as much of it as the
+   * known bids take. Null without bids.
+   */
   readonly sale: Sale | null;
 }
 

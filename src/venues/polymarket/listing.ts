@@ -19,8 +19,8 @@ const PAGES_MAX = 10_000;
 
 /**
  * Lists every open event with its markets. This needs a fraction of the requests of the market listing (100 markets a
- * page) and includes the events. Markets of open events that are closed or settled by the oracle are omitted: they are read
- * one by one, with the oracle's feed.
+ * page) and includes the events. Omits markets of open events that are closed or settled by the oracle: each is read
+ * separately, together with its row of the oracle's feed.
  */
 export async function* listOpenEvents(
   context: PolymarketContext,

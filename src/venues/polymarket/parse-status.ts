@@ -3,7 +3,7 @@ import { oracleStateOfRow, outcomeOfPrices, type ResolutionFacts } from "./parse
 import { timeOf } from "./parse-values.ts";
 import type { GammaMarket } from "./wire.ts";
 
-/** The resolution of a market by its sources. */
+/** What each source says about the resolution of one market. */
 export interface ResolutionSources {
   /** The row of the oracle's feed; null if the feed has none or was not read. */
   readonly feed: ResolutionFacts | null;
