@@ -84,7 +84,7 @@ export async function startPaidService(options: {
   route("after", METERING.LISTING);
   route("before", { ...METERING.LISTING, settles: "before" } as never);
   route("deep", METERING.DEEP);
-  route("account", { ...METERING.DEEP, needsAccount: true });
+  route("account", { ...METERING.DEEP, priceTier: null, needsAccount: true });
   for (const settles of ["after", "before"] as const) {
     defineRoute(app.http, {
       method: "GET",
