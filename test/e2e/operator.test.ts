@@ -8,7 +8,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { quietLog } from "../support/quiet-log.ts";
-import { eventually, run, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+import {
+  eventually,
+  linesWithoutProgress,
+  run,
+  startServiceProcess,
+  temporaryFolder,
+} from "../support/service-process.ts";
 import { makeStore } from "../support/store-template.ts";
 
 const CTRL_C = "\x03";
@@ -25,16 +31,11 @@ afterEach(() => folder.release());
 const serve = (env: Readonly<Record<string, string>>) =>
   run(process.execPath, ["bin/parallax.mjs", "serve"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path, ...env });
 
-/** A line that says what the start is doing, such as "  Opening the store in /data … 2 s". */
-const PROGRESS_LINE = /^ {2}.* …(?: \d+ s)?$/;
-
 /** Asserts that the service exits with 1 and prints one line besides its progress, and returns the line. */
 async function readFailureLine(env: Readonly<Record<string, string>>): Promise<string> {
   const { ended, output } = serve(env);
   assert.equal(await ended, 1, output());
-  const lines = output()
-    .split("\n")
-    .filter((line) => line.trim() !== "" && !PROGRESS_LINE.test(line));
+  const lines = linesWithoutProgress(output());
   assert.equal(lines.length, 1, output());
   return lines[0] ?? "";
 }

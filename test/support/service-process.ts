@@ -20,6 +20,8 @@ export const START_ENVIRONMENT: Readonly<Record<string, string>> = Object.fromEn
 );
 const START_MS_MAX = 60_000;
 const POLL_MS = 50;
+/** A line that says what the start is doing, such as "  Opening the store in /data … 2 s". */
+const PROGRESS_LINE = /^ {2}.* …(?: \d+ s)?$/;
 
 export interface ServiceResponse {
   readonly status: number;
@@ -95,6 +97,11 @@ export async function eventually<T>(
     if (performance.now() > deadline) throw new Error(`timed out waiting for ${description}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+}
+
+/** Lines of the output of a command, without empty lines and lines that say what the start is doing. */
+export function linesWithoutProgress(output: string): readonly string[] {
+  return output.split("\n").filter((line) => line.trim() !== "" && !PROGRESS_LINE.test(line));
 }
 
 /**
