@@ -117,6 +117,17 @@ test("the score is 1 for the same words, and lower for other words and the more 
   assert.ok(fit(question, question).score - fit(question, "Fed decision in March: cut >25bps").score > 0.05);
 });
 
+test("the exact title has the score 1 when the outcome repeats its numbers", () => {
+  const pairs = [
+    ["Price of Corvium on Jan 6, 2027? — Above $126,000", "Above $126,000"],
+    ["Price of Corvium on Jan 6, 2027? — $2.5", "$2.5"],
+    ["CPI in April? — ≥ 2.8%", "≥ 2.8%"],
+    ["Highest temperature in Norvik on Jan 6? — 49° to 50°", "49° to 50°"],
+    ["Avaria ceasefire? — Before Mar 20, 2027", "Before Mar 20, 2027"],
+  ] as const;
+  for (const [title, outcomeLabel] of pairs) assert.equal(fit(title, market(title, { outcomeLabel })).score, 1, title);
+});
+
 test("a text that asks for nothing is no question", () => {
   for (const text of ["", "?!", "will it happen", "what are the odds"]) assert.equal(readQuestion(text, NOW), null);
 });

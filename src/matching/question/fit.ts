@@ -117,9 +117,7 @@ function fitReading(question: QuestionReading, market: AnsweringMarket): Questio
       comparator !== "exactly" && question.facts.quantities.every((other) => other.comparator !== comparator),
   );
   const extra =
-    ownStems.filter((stem) => !isAsked(stem)).length +
-    thresholds.length +
-    Math.max(0, countFacts(own) - countMatchedFacts({ facts: own }, question.facts, null));
+    ownStems.filter((stem) => !isAsked(stem)).length + thresholds.length + countUnaskedFacts(own, question.facts);
   const fits =
     matched === asked &&
     own.isNegated === question.facts.isNegated &&
@@ -139,21 +137,35 @@ function fitReading(question: QuestionReading, market: AnsweringMarket): Questio
 const countFacts = ({ months, years, numbers, times }: TextFacts): number =>
   months.size + years.size + numbers.length + times.size;
 
+/** Number of months, years, numbers and times of a market that the question does not name. */
+function countUnaskedFacts(own: TextFacts, asked: TextFacts): number {
+  const missingFrom = <Fact>(facts: ReadonlySet<Fact>, others: ReadonlySet<Fact>) =>
+    [...facts].filter((fact) => !others.has(fact)).length;
+  // The outcome often repeats a number of the title, so one asked number stands for all its repetitions.
+  const numbers = own.numbers.filter((reading) => !asked.numbers.some((other) => isSameNumber(reading, other)));
+  return (
+    missingFrom(own.months, asked.months) +
+    missingFrom(own.years, asked.years) +
+    numbers.length +
+    missingFrom(own.times, asked.times)
+  );
+}
+
 /**
  * Number of facts of the question that a text has. If the text names no month, no year or no day, the date on which the
  * market closes or is expected to resolve stands for it. The same deadline in other words has all its dates.
  */
 function countMatchedFacts(
-  { facts }: Pick<QuestionReading, "facts">,
+  { facts }: QuestionReading,
   text: TextFacts,
-  market: (AnsweringMarket & { readonly isSameDeadline: boolean }) | null,
+  market: AnsweringMarket & { readonly isSameDeadline: boolean },
 ): number {
-  const ends = [market?.closeAt ?? null, market?.expectedResolutionAt ?? null].flatMap((end) =>
+  const ends = [market.closeAt, market.expectedResolutionAt].flatMap((end) =>
     // A market that ends at midnight ends with the day before.
     end === null ? [] : [new Date(end), new Date(end - 1)],
   );
   const isEnd = (isUnnamed: boolean, matches: (end: Date) => boolean): boolean =>
-    market?.isSameDeadline === true || (isUnnamed && ends.some(matches));
+    market.isSameDeadline || (isUnnamed && ends.some(matches));
   const months = [...facts.months].filter(
     (month) => text.months.has(month) || isEnd(text.months.size === 0, (end) => end.getUTCMonth() + 1 === month),
   );
