@@ -53,7 +53,11 @@ async function requestSignal(body: object, query = ""): Promise<Json> {
   return json;
 }
 
-function assertClose(actual: number, expected: number, tolerance = 1e-9): void {
+/** Responses round prices to 1e-12 and USD to 1e-6. */
+const PRICE_ROUNDING = 1e-9;
+const USD_ROUNDING = 1e-6;
+
+function assertClose(actual: number, expected: number, tolerance = PRICE_ROUNDING): void {
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} differs from ${expected}`);
 }
 
@@ -70,12 +74,20 @@ async function chooseMarkets(): Promise<Json[]> {
   return [...low, ...all.filter((market) => !hasLowPrice(market)).slice(0, MARKETS - low.length)];
 }
 
+/** Asserts that the venue accepts a price of the market's YES side. */
+function assertOnGrid(yesPrice: number, market: Json): void {
+  const range = market.price_ranges.find(({ from, to }: Json) => yesPrice >= from - 1e-9 && yesPrice <= to + 1e-9);
+  assert.ok(range !== undefined, `${yesPrice} is outside ${JSON.stringify(market.price_ranges)}`);
+  const steps = yesPrice / range.step;
+  assertClose(steps, Math.round(steps), 1e-6);
+}
+
 function assertIdentities(signal: Json, market: Json): void {
   const { recommendation, order, target_price: target, size_pct: size } = signal;
   assert.deepEqual(nameOf(signal), nameOf(market));
   assertClose(signal.edge, signal.model_probability - signal.yes_price);
   assert.notEqual(signal.reason, "");
-  if (target !== null) assertClose(target / market.tick_size, Math.round(target / market.tick_size), 1e-6);
+  if (target !== null) assertOnGrid(sideOf(signal) === "yes" ? target : 1 - target, market);
   const [generatedAt, expiresAt] = [Date.parse(signal.generated_at), Date.parse(signal.expires_at)];
   assert.ok(expiresAt >= generatedAt + EXPIRY_MS_MIN && expiresAt <= Date.parse(market.close_time));
   if (recommendation === "NO_TRADE") {
@@ -83,12 +95,15 @@ function assertIdentities(signal: Json, market: Json): void {
     return;
   }
   assert.ok(size > 0 && size <= 0.1);
-  assert.ok(Number.isInteger(order.contracts) && order.contracts >= 1);
-  assertClose(order.cost_usd, order.contracts * order.average_price + order.fee_usd);
-  assert.ok(order.cost_usd <= size * BANKROLL_USD + 1e-9, `${order.cost_usd} USD for a size of ${size}`);
+  const step = market.contract_step ?? 1;
+  assertClose(order.contracts / step, Math.round(order.contracts / step), 1e-6);
+  assert.ok(order.contracts >= (market.min_order_contracts ?? step));
+  assertClose(order.cost_usd, order.contracts * order.average_price + order.fee_usd, 2 * USD_ROUNDING);
+  assert.ok(order.cost_usd <= size * BANKROLL_USD + USD_ROUNDING, `${order.cost_usd} USD for a size of ${size}`);
   assert.ok(order.average_price <= target, `${order.average_price} is above ${target}`);
   const probability = sideOf(signal) === "yes" ? signal.model_probability : 1 - signal.model_probability;
-  assertClose(signal.executable_edge, probability - order.cost_usd / order.contracts);
+  assertClose(signal.average_cost, order.cost_usd / order.contracts, USD_ROUNDING / order.contracts);
+  assertClose(signal.executable_edge, probability - signal.average_cost);
   assert.ok(signal.executable_edge >= 0.01 - 1e-9);
 }
 
@@ -166,7 +181,8 @@ test("a portfolio lowers the size of a trade on a side that it holds, and raises
     const all = [empty, same, full, opposite];
     // The price may have moved, so that there is no trade or a trade of the other side.
     if (all.some(({ base_size_pct: base, edge }) => base === 0 || Math.sign(edge) !== sign)) continue;
-    for (const { adjusted_size_usd: usd, adjusted_size_pct: share } of all) assertClose(usd, share * BANKROLL_USD);
+    for (const { adjusted_size_usd: usd, adjusted_size_pct: share } of all)
+      assertClose(usd, share * BANKROLL_USD, USD_ROUNDING);
     assertClose(empty.adjusted_size_pct, empty.base_size_pct);
     assert.ok(same.adjusted_size_pct < same.base_size_pct);
     assert.deepEqual([full.adjusted_size_pct, full.recommendation], [0, "NO_TRADE"]);

@@ -96,7 +96,7 @@ analysisTest("the edge of a signal is of one moment when the price has moved sin
   assert.equal(after.analysis_id, before.analysis_id);
   assert.equal(before.yes_price, 0.41);
   for (const signal of [before, after]) {
-    assert.equal(signal.edge, signal.model_probability - signal.yes_price);
+    assert.ok(Math.abs(signal.edge - (signal.model_probability - signal.yes_price)) < 1e-12);
     assert.ok(Math.abs(signal.executable_edge - (signal.model_probability - signal.average_cost)) < 1e-12);
   }
   const changeOf = (signal: typeof before) => logOdds(signal.model_probability) - logOdds(signal.yes_price);

@@ -6,10 +6,14 @@ import { CUSTOMER, testServer, VALID_KEY } from "../../../test/support/test-app.
 import { openShadowBook, sampleEntry } from "../../../test/support/trading/shadow-book-harness.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Principal } from "../../http/auth.ts";
+import { roundNumbers } from "../../lib/round-numbers.ts";
 import type { Database } from "../../ports/database.ts";
 import type { DayTotals } from "../../trading/index.ts";
 import type { BookReport } from "./index.ts";
 import { performanceRoutes } from "./routes.ts";
+
+/** A number as a response has it. */
+const sent = (value: number): number => roundNumbers(value);
 
 const NOW = Date.UTC(2026, 10, 23);
 const EMPTY: BookReport["performance"] = {
@@ -175,7 +179,7 @@ eachDatabase(
     const enough = (await get("/history")).json;
     assert.deepEqual(
       [enough.independent_questions, ...figuresOf(enough), enough.daily_history[0].win_rate],
-      [30, 30 / 59, (100 * (30 * 58 - 29 * 42)) / (59 * 42), 0.08, 30 / 59],
+      [30, ...[30 / 59, (100 * (30 * 58 - 29 * 42)) / (59 * 42), 0.08, 30 / 59].map(sent)],
     );
   },
 );
@@ -210,7 +214,7 @@ eachDatabase("200: the record is also shown without the trades that a caller req
     independent_questions: 30,
     total_pnl: 29 * 58 - 42 + 18,
   });
-  assert.deepEqual([win_rate, roi_pct], [29 / 30, (100 * (29 * 58 - 42)) / (30 * 42)]);
+  assert.deepEqual([win_rate, roi_pct], [29 / 30, (100 * (29 * 58 - 42)) / (30 * 42)].map(sent));
   assert.ok(Math.abs(avg_edge - 0.08) < 1e-9);
 });
 
