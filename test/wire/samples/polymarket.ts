@@ -2,10 +2,13 @@
 import type { JsonObject } from "../json.ts";
 import { iso, NO, NOW, type SampleRecording, sample, seconds, YES } from "./sample.ts";
 
+/** A condition id of 32 bytes: the Data API accepts no other length. */
+const conditionIdOf = (id: string): string => `0x${id.padStart(64, "0")}`;
+
 const gammaRow = (id: string, changes: JsonObject = {}): JsonObject => ({
   id,
   question: `Will candidate ${id} win?`,
-  conditionId: `0x${id}`,
+  conditionId: conditionIdOf(id),
   slug: `candidate-${id}`,
   outcomes: '["Yes", "No"]',
   outcomePrices: '["0.305", "0.695"]',
@@ -41,7 +44,7 @@ const closedMarket = gammaRow("505", {
 const trade = (changes: JsonObject): JsonObject => ({
   side: "BUY",
   token_id: YES,
-  condition_id: "0xaa",
+  condition_id: conditionIdOf("aa"),
   size: 25.5,
   price: 0.2972581967,
   timestamp: seconds(-60_000),
@@ -72,7 +75,7 @@ export const POLYMARKET_SAMPLES: readonly SampleRecording[] = [
     ],
   }),
   sample("polymarket-book.json", "polymarket", "GET /book?token_id=", {
-    market: "0xaa",
+    market: conditionIdOf("aa"),
     asset_id: YES,
     timestamp: String(NOW),
     bids: [
@@ -104,15 +107,20 @@ export const POLYMARKET_SAMPLES: readonly SampleRecording[] = [
   }),
   sample("polymarket-resolutions.json", "polymarket", "GET /v2/resolutions?condition=", {
     data: [
-      { condition_id: "0xc1", status: "resolved", payouts: [500_000, 500_000], resolved_at: seconds(-600_000) },
-      { condition_id: "0xc2", status: "disputed", proposed_price: "69" },
+      {
+        condition_id: conditionIdOf("c1"),
+        status: "resolved",
+        payouts: [500_000, 500_000],
+        resolved_at: seconds(-600_000),
+      },
+      { condition_id: conditionIdOf("c2"), status: "disputed", proposed_price: "69" },
     ],
   }),
   sample("polymarket-frames.json", "polymarket", "WS market", [
     [
       {
         event_type: "book",
-        market: "0xaa",
+        market: conditionIdOf("aa"),
         asset_id: YES,
         timestamp: String(NOW),
         bids: [{ price: "0.41", size: "5" }],
@@ -122,7 +130,7 @@ export const POLYMARKET_SAMPLES: readonly SampleRecording[] = [
     ],
     {
       event_type: "price_change",
-      market: "0xaa",
+      market: conditionIdOf("aa"),
       timestamp: String(NOW + 5),
       price_changes: [
         { asset_id: YES, price: "0.42", size: "8", side: "BUY", best_bid: "0.42", best_ask: "0.44" },
@@ -131,7 +139,7 @@ export const POLYMARKET_SAMPLES: readonly SampleRecording[] = [
     },
     {
       event_type: "last_trade_price",
-      market: "0xaa",
+      market: conditionIdOf("aa"),
       asset_id: NO,
       price: "0.57",
       size: "3",
@@ -142,7 +150,7 @@ export const POLYMARKET_SAMPLES: readonly SampleRecording[] = [
     {
       event_type: "new_market",
       id: "900123",
-      market: "0xbb",
+      market: conditionIdOf("bb"),
       question: "New?",
       slug: "new",
       assets_ids: ["31", "32"],
@@ -152,7 +160,7 @@ export const POLYMARKET_SAMPLES: readonly SampleRecording[] = [
     {
       event_type: "market_resolved",
       id: "900123",
-      market: "0xbb",
+      market: conditionIdOf("bb"),
       assets_ids: ["31", "32"],
       timestamp: String(NOW + 10),
     },
