@@ -21,7 +21,7 @@ import { customerRoutes } from "./capabilities/customers/index.ts";
 import { createHealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { createKeyAuthenticator } from "./capabilities/keys/index.ts";
 import { createMarketplace, createMarketplaceAuthenticator } from "./capabilities/marketplace/index.ts";
-import { createMatching, type Matching } from "./capabilities/matching/index.ts";
+import { createMatching } from "./capabilities/matching/index.ts";
 import {
   createAddressLimits,
   createMetering,
@@ -40,7 +40,6 @@ import {
 } from "./http/html/index.ts";
 import { READ_ONLY_GUARDS } from "./http/read-only.ts";
 import { createHttpServer } from "./http/server.ts";
-import type { Ingest } from "./ingest/index.ts";
 
 export type { App, AppPorts } from "./app-ports.ts";
 
@@ -131,7 +130,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     },
     paymentGate: payments?.gate,
   });
-  const createReport = buildHealthReport(ports, { storeProbe, ingest, matching, failingJobs });
+  const createReport = createHealthReport({ ...ports, probe: storeProbe, ingest, matching, failingJobs });
   if (servesApi && matching !== null) {
     const usage: typeof metering.usage = (customer) => metering.usage(customer);
     registerMarketRoutes(http, { ports, board, ingest, matching, analyses, trading, health: createReport });
@@ -175,29 +174,4 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       await Promise.all([detectors.stop(), metering.stop()]);
     },
   };
-}
-
-function buildHealthReport(
-  { version, data, clock, bus }: AppPorts,
-  parts: {
-    readonly storeProbe: StoreProbe;
-    readonly ingest: Pick<Ingest, "health">;
-    readonly matching: Matching | null;
-    readonly failingJobs: () => readonly string[];
-  },
-) {
-  return createHealthReport({
-    version,
-    data,
-    clock,
-    bus,
-    probe: parts.storeProbe,
-    ingest: {
-      health: () => parts.ingest.health(),
-      get failingJobs() {
-        return parts.failingJobs();
-      },
-    },
-    matching: () => parts.matching?.report ?? null,
-  });
 }

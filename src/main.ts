@@ -49,7 +49,7 @@ async function run(argv: readonly string[]): Promise<void> {
   const { VENUE_SERVICES } = await import("./venues/registry.ts");
   if (command === "serve") {
     const { serve } = await import("./commands/serve.ts");
-    return serve(parseConfig(environment, VENUE_SERVICES), version);
+    return serve(parseConfig(environment, VENUE_SERVICES), version, environment);
   }
   if (command === "sandbox") {
     const { runSandbox } = await import("./commands/sandbox.ts");

@@ -43,11 +43,14 @@ test("only adapters and main.ts read the wall clock or draw random numbers", asy
   }
 });
 
-test("venue names occur only in src/venues and in the help text of `PARALLAX_VENUES`", async () => {
+test("venue names occur only in src/venues, in sources and in the help text of `PARALLAX_VENUES`", async () => {
   const allowedPath = /^src\/venues\//;
   for (const file of await listSources("src")) {
     if (isTest(file) || allowedPath.test(file)) continue;
-    const text = (await readFile(join(PROJECT, file), "utf8")).replace(/^.*PARALLAX_VENUES.*$/gm, "");
+    const text = (await readFile(join(PROJECT, file), "utf8")).replace(
+      /^.*(?:PARALLAX_VENUES| \* @see https:).*$/gm,
+      "",
+    );
     assert.doesNotMatch(text, /kalshi|polymarket|limitless|manifold/i, file);
   }
 });

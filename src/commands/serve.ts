@@ -12,12 +12,12 @@ import { onSignal, printForPeople } from "./terminal.ts";
 const SIGTERM_GRACE_MS = 2_000;
 
 /** Starts the service, prints its progress and the banner, and runs until a signal. */
-export async function serve(config: Config, version: string): Promise<void> {
+export async function serve(config: Config, version: string, environment: NodeJS.ProcessEnv): Promise<void> {
   const progress = createStartupProgress({ clock: systemClock, print: printForPeople });
   try {
     const service = await startService({
       config,
-      log: openLog(config.logLevel),
+      log: openLog(config.logLevel, environment),
       version,
       onProgress: progress.begin,
     });

@@ -57,8 +57,9 @@ async function main(dataDir: string): Promise<ExhaustionReport> {
     clock: systemClock,
     bus: createInProcessBus(quietLog),
     probe,
-    ingest: { health: () => ({}), failingJobs: [] },
-    matching: () => null,
+    ingest: { health: () => ({}) },
+    failingJobs: () => [],
+    matching: null,
   });
   healthRoutes(http, { report, isStoreUp: () => probe.isUp });
   http.lifecycle.markReady();

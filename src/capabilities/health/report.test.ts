@@ -11,8 +11,9 @@ function reportWith(matching: MatchingReport | null) {
   const probe = { isUp: true, fault: null };
   return createHealthReport({
     ...{ version: "1", data: "sandbox", clock, bus: createInProcessBus(quietLog), probe },
-    ingest: { health: () => ({}), failingJobs: [] },
-    matching: () => matching,
+    ingest: { health: () => ({}) },
+    failingJobs: () => [],
+    matching: matching === null ? null : { report: matching },
   })();
 }
 

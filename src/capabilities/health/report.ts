@@ -12,16 +12,18 @@ export function createHealthReport(options: {
   readonly clock: Clock;
   readonly bus: Bus;
   readonly probe: Pick<StoreProbe, "isUp" | "fault">;
-  readonly ingest: Pick<Ingest, "health" | "failingJobs">;
+  readonly ingest: Pick<Ingest, "health">;
+  /** Names of the periodic jobs whose last run failed. */
+  readonly failingJobs: () => readonly string[];
   /** Null on a node that does not match markets. */
-  readonly matching: () => MatchingReport | null;
+  readonly matching: { readonly report: MatchingReport } | null;
 }): () => HealthReport {
   const { version, data, clock, bus, probe, ingest } = options;
   const startedAt = clock.monotonic();
   return () => {
     const venues = Object.entries(ingest.health());
-    const { failingJobs } = ingest;
-    const matching = options.matching();
+    const failingJobs = options.failingJobs();
+    const matching = options.matching?.report ?? null;
     const isDegraded =
       venues.some(([, venue]) => venue.status !== "ok") ||
       failingJobs.length > 0 ||
