@@ -1,5 +1,5 @@
-import type { BoardMarket } from "../board/index.ts";
-import { sweepPauseAfter } from "../ports/venue.ts";
+import { type BoardMarket, eventSlug } from "../board/index.ts";
+import { type ListingPage, sweepPauseAfter } from "../ports/venue.ts";
 import { absorbInSlices } from "./absorb-in-slices.ts";
 import type { VenueContext } from "./context.ts";
 import type { Pause } from "./loop-runner.ts";
@@ -140,6 +140,7 @@ export class Sweeper {
       for await (const page of venue.listOpenMarkets(signal)) {
         for (const { listing } of page.markets) seen.add(listing.marketId);
         await absorbInSlices(this.#context, page);
+        this.#queueUnlistedChildren(page);
         if (page.incompleteReason !== undefined) defects.add(page.incompleteReason);
         health.sweepRead(page.markets.length, page.totalRows);
         health.succeeded();
@@ -153,8 +154,22 @@ export class Sweeper {
     return { seen, defects };
   }
 
-  #countMissed({ listing: { marketId, status } }: BoardMarket, isListed: boolean): void {
-    if (isListed || (status !== "active" && status !== "pending")) {
+  /**
+   * Queues the open markets of the page's events that the events no longer have. A page that counts the markets of an event
+   * has all of them, so that these markets have closed and no second sweep is needed.
+   */
+  #queueUnlistedChildren({ events, markets }: ListingPage): void {
+    const listed = new Set(markets.map(({ listing }) => listing.marketId));
+    for (const { venue, eventId, children } of events) {
+      if (children === null) continue;
+      for (const market of this.#context.board.marketsOfEvent(eventSlug(venue, eventId)))
+        if (isOpen(market) && !listed.has(market.listing.marketId)) this.#refreshQueue.add(market.listing.marketId);
+    }
+  }
+
+  #countMissed(market: BoardMarket, isListed: boolean): void {
+    const { marketId } = market.listing;
+    if (isListed || !isOpen(market)) {
       this.#missedSweeps.delete(marketId);
       return;
     }
@@ -163,3 +178,5 @@ export class Sweeper {
     if (missed >= MISSED_SWEEPS_MAX || this.intervalMs >= RARE_SWEEPS_MS_MIN) this.#refreshQueue.add(marketId);
   }
 }
+
+const isOpen = ({ listing: { status } }: BoardMarket): boolean => status === "active" || status === "pending";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
+import { SAMPLE_AT, sampleChildren, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { intervalsBetween, openIngestWith, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import type { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import type { MarketListing } from "../domain/market.ts";
@@ -117,6 +117,16 @@ test("reads a market individually after it is missing from two consecutive sweep
   await clock.advance(MINUTE_MS);
   assert.deepEqual(readsOf(venue), []);
   await clock.advance(MINUTE_MS);
+  assert.deepEqual(readsOf(venue), [["b"]]);
+});
+
+test("reads a market individually after one sweep if its event counts its markets and no longer has it", async () => {
+  const { clock, venue, start } = openScriptedVenue();
+  for (const id of ["a", "b", "c", "d"]) venue.setMarkets(withListing(id, { eventId: id < "c" ? "counted" : "other" }));
+  venue.events = [sampleEvent("counted", { children: sampleChildren(2) }), sampleEvent("other")];
+  await start();
+  venue.pages = [["a", "c"]];
+  await clock.advance(MINUTE_MS + 2_000);
   assert.deepEqual(readsOf(venue), [["b"]]);
 });
 

@@ -151,7 +151,7 @@ test("200: NO of exclusive markets stays profitable if another market is settled
 test("200: NO of markets that exclude each other, without those whose bid does not cover the fee", async () => {
   const api = await openEvents();
   const takerFee = { kind: "flat_value", rate: 0.02 } as const;
-  api.setEvent({ exhaustive: false });
+  api.setEvent({ exhaustive: false, children: sampleChildren(4, { closed: 1 }) });
   for (const [id, bid] of Object.entries({ a: 0.5, b: 0.4, c: 0.3, d: 0.01 }))
     api.add(id, { bid, ask: bid + 0.02 }, { takerFee });
   api.add("closed", { bid: null, ask: null }, { status: "closed" });
@@ -168,6 +168,21 @@ test("200: NO of markets that exclude each other, without those whose bid does n
   );
   close(opportunity.spread, 0.2);
   close(opportunity.net_spread, 0.2 - 0.02 * (0.5 + 0.6 + 0.7));
+});
+
+test("200: an event that lists fewer markets than are open has no opportunity until the closed one is read", async () => {
+  const { setEvent, add, list } = await openEvents();
+  setEvent();
+  for (const id of ["a", "b", "c"]) add(id, { bid: 0.55, ask: 0.6 });
+  assert.equal((await list("exclusive_set"))[0].strategy, "buy_all_no");
+  setEvent({ children: sampleChildren(2, { closed: 1 }) });
+  assert.deepEqual(await list("exclusive_set"), []);
+  add("c", { bid: 0.55, ask: 0.6 }, { status: "closed" });
+  const [{ legs }] = await list("exclusive_set");
+  assert.deepEqual(
+    legs.map(({ market_id: id }: { market_id: string }) => id),
+    ["a", "b"],
+  );
 });
 
 test("200: a stricter threshold that is bid above the ask of a wider one, and near misses", async () => {

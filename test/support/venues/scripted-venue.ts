@@ -1,4 +1,4 @@
-import type { MarketSnapshot } from "../../../src/domain/market.ts";
+import type { EventListing, MarketSnapshot } from "../../../src/domain/market.ts";
 import type { OrderBook } from "../../../src/domain/order-book.ts";
 import type { HistoryPoint, Trade } from "../../../src/domain/trade.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
@@ -37,6 +37,8 @@ export class ScriptedVenue implements VenueAdapter {
   readonly calls: VenueCall[] = [];
   /** Market ids of each page of the listing. */
   pages: string[][] = [];
+  /** Events on the first page of the listing. */
+  events: EventListing[] = [];
   readonly markets = new Map<string, MarketSnapshot>();
   /** Absent if the profile has no `changesPauseMs`. */
   readonly listChangedMarkets?: NonNullable<VenueAdapter["listChangedMarkets"]>;
@@ -113,7 +115,8 @@ export class ScriptedVenue implements VenueAdapter {
   async *listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage> {
     await this.#recordCall("listOpenMarkets", [], signal);
     for (const [number, ids] of this.pages.entries()) {
-      const page = await this.#createPage(ids, signal);
+      const markets = await this.#createPage(ids, signal);
+      const page = number === 0 ? { ...markets, events: this.events } : markets;
       const isLast = number === this.pages.length - 1;
       yield isLast && this.incompleteReason !== null ? { ...page, incompleteReason: this.incompleteReason } : page;
     }
