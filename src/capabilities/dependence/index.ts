@@ -1,5 +1,5 @@
 /** Dependence between the answers of markets, and the liquid markets that depend on a market. */
-export { answerCorrelation, jointOf } from "./joint.ts";
+export { answerCorrelation, conditionOn } from "./joint.ts";
 export {
   findLogicalDependence,
   findTies,

@@ -34,7 +34,8 @@ export function findLogicalDependence(
   return (
     findPairDependence(question, hypothesis, ports.pairsOf) ??
     findEventDependence(question, hypothesis, ports.board, ladders) ??
-    findTwinDependence(question, hypothesis, ports)
+    findTwinDependence(question, hypothesis, ports) ??
+    findTwinDependence(hypothesis, question, ports)
   );
 }
 
@@ -46,8 +47,7 @@ export function findTies(markets: readonly BoardMarket[], ports: LogicPorts): Ti
   const ladders: Ladders = new Map();
   const ties = markets.flatMap((hypothesis, b) =>
     markets.slice(0, b).flatMap((question, a): Tie[] => {
-      const dependence =
-        findLogicalDependence(question, hypothesis, ports, ladders) ?? findTwinDependence(hypothesis, question, ports);
+      const dependence = findLogicalDependence(question, hypothesis, ports, ladders);
       if (dependence === null) return [];
       if (dependence === "implies") return [{ kind: "implies", a: b, b: a }];
       return [{ kind: dependence === "implied" ? "implies" : dependence, a, b }];

@@ -26,6 +26,9 @@ test("the hedge is the side of a tied market that pays when the trade loses", ()
 
 test("the hedge is the trade whose payout has the most negative correlation", () => {
   assert.match(hedge("BUY_YES", tie("weak", null, -0.6), tie("strong", "same")) ?? "", /"strong"/);
+  const { market } = board.apply(sampleMarket("far", { listing: { title: "far" }, quote: { bid: 0.1, ask: 0.12 } }), 0);
+  const far = { market, dependence: "same", correlation: null } as const;
+  assert.match(hedge("BUY_YES", tie("near", "exclusive"), far) ?? "", /"far"/, "the same question is a full hedge");
 });
 
 test("there is no hedge without a trade, or with a correlation weaker than -0.3", () => {

@@ -1,6 +1,5 @@
 import type { BoardMarket } from "../../board/index.ts";
-import { conditionalProbability } from "../../quant/joint-probability.ts";
-import { jointOf, LOGICAL_DEPENDENCES } from "../dependence/index.ts";
+import { LOGICAL_DEPENDENCES } from "../dependence/index.ts";
 
 /** A logical dependence; `correlation` if it is measured from price moves; `unknown` without enough data. */
 export const DEPENDENCES = [...LOGICAL_DEPENDENCES, "correlation", "unknown"] as const;
@@ -38,30 +37,8 @@ export interface WhatIf {
 }
 
 /**
- * Conditional probabilities of the question. A logical dependence gives the probability of both directly; a correlation rho
- * gives it through a Gaussian copula.
- *
- * @param p  probability of the question, in [0, 1]
- * @param q  probability of the hypothesis, in [0, 1]
- * @param correlation  in [-1, 1]; used for the dependence `correlation`
- * @returns  nulls for the dependence `unknown`, and for a condition of probability 0
- */
-export function condition(
-  dependence: Dependence,
-  p: number,
-  q: number,
-  correlation: number | null,
-): { readonly ifTrue: number | null; readonly ifFalse: number | null } {
-  if (dependence === "unknown") return { ifTrue: null, ifFalse: null };
-  const joint = jointOf({ dependence: dependence === "correlation" ? null : dependence, correlation }, p, q);
-  if (joint === null) return { ifTrue: null, ifFalse: null };
-  const { ifYes, ifNo } = conditionalProbability(p, q, joint);
-  return { ifTrue: ifYes, ifFalse: ifNo };
-}
-
-/**
- * By how much the two probabilities contradict a logical dependence: 0 if they can both be right. `condition` keeps both
- * probabilities, so its result is then not exactly the logical one.
+ * By how much the two probabilities contradict a logical dependence: 0 if they can both be right. The conditional
+ * probabilities follow the dependence, so with a contradiction they do not average to the probability of the question.
  *
  * @param p  probability of the question, in [0, 1]
  * @param q  probability of the hypothesis, in [0, 1]

@@ -48,7 +48,9 @@ function explain({ question, hypothesis, dependence, correlation, dataPoints, if
   const results = [
     ...(contradiction < CONTRADICTION_MIN
       ? []
-      : [`The two probabilities contradict this by ${percent(contradiction)}; the result keeps both of them.`]),
+      : [
+          `The two probabilities contradict this by ${percent(contradiction)}. The results follow the logic, so they do not average to the probability of the question.`,
+        ]),
     ...(ifTrue === null ? [] : [`If the hypothesis is true, the probability of the question is ${percent(ifTrue)}.`]),
     ...(ifFalse === null ? [] : [`If it is false, it is ${percent(ifFalse)}.`]),
   ];

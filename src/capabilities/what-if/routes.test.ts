@@ -77,17 +77,17 @@ test("200: a dependence that follows from the questions needs no price history",
     throw new Error("no correlation is needed");
   };
   const results = {
-    identical: ["same", 1, (0.41 - 0.25) / 0.75],
-    inverse: ["opposite", 0, 0.41 / 0.75],
-    subset: ["implied", 1, (0.41 - 0.25) / 0.75],
+    identical: ["same", 1, 0],
+    inverse: ["opposite", 0, 1],
+    subset: ["implied", 1, 0],
     superset: ["implies", 1, (0.41 - 0.25) / 0.75],
   } as const;
   for (const [relation, [dependence, ifTrue, ifFalse]] of Object.entries(results)) {
     const { ask } = await openApi({ pairsOf: () => [pair(relation as MarketPair["relation"])], correlate: never });
     const answer = (await ask()).json();
     assert.equal(answer.dependence, dependence);
-    assert.ok(Math.abs(answer.probability_if_true - ifTrue) < 1e-9, relation);
-    assert.ok(Math.abs(answer.probability_if_false - ifFalse) < 1e-9, relation);
+    assert.equal(answer.probability_if_true, ifTrue, relation);
+    assert.ok(Math.abs(answer.probability_if_false - ifFalse) < 1e-12, relation);
   }
 });
 
@@ -95,7 +95,7 @@ test("200: a pair of markets that is not certain is no dependence, and probabili
   const uncertain = await openApi({ pairsOf: () => [pair("identical", 0.89)] });
   assert.equal((await uncertain.ask()).json().dependence, "correlation");
   const certain = await openApi({ pairsOf: () => [pair("identical")] });
-  assert.match((await certain.ask()).json().rationale, /contradict this by 16\.0%; the result keeps both/);
+  assert.match((await certain.ask()).json().rationale, /contradict this by 16\.0%\. The results follow the logic/);
   const consistent = await openApi({ pairsOf: () => [pair("superset")] });
   assert.doesNotMatch((await consistent.ask()).json().rationale, /contradict/);
 });
@@ -130,6 +130,26 @@ test("200: another venue's listing of an outcome of the same event excludes the 
     [answer.hypothesis.market_id, answer.dependence, answer.probability_if_true],
     ["bob-b", "exclusive", 0],
   );
+  const reverse = (await ask({ market_query: "Bob win primary", hypothesis: "Ann win primary" })).json();
+  assert.deepEqual(
+    [reverse.market.market_id, reverse.dependence, reverse.probability_if_true],
+    ["bob-b", "exclusive", 0],
+  );
+});
+
+test("200: a matched market of another venue gives the exact answer, whichever of the two is the question", async () => {
+  const question = { market_query: "Fed cut rates March", platform: "alpha", hypothesis: "Fed cut rates March" };
+  for (const [relation, ...expected] of [
+    ["identical", "same", 1, 0],
+    ["inverse", "opposite", 0, 1],
+  ] as const) {
+    const { addMarket, ask } = await openApi({ pairsOf: () => [{ ...pair(relation), b: "beta/fed-b" }] });
+    addMarket("fed-b", QUESTION, { venue: "beta" }, 0.3);
+    for (const body of [question, { ...question, platform: "beta" }]) {
+      const { dependence, probability_if_true, probability_if_false } = (await ask(body)).json();
+      assert.deepEqual([dependence, probability_if_true, probability_if_false], expected);
+    }
+  }
 });
 
 test("200: without enough price moves the conditional probabilities are null", async () => {

@@ -64,10 +64,10 @@ export function createWhatIfSchemas(venues: readonly string[]) {
           description: "Hours in which both prices were known. Null if no correlation was computed.",
         }),
         probability_if_true: nullableProbability(
-          "Probability of YES if the hypothesis is true. Null if the dependence is unknown or the hypothesis has the probability 0.",
+          "Probability of YES if the hypothesis is true: exactly 1 for `same` and `implies`, exactly 0 for `opposite` and `exclusive`. Null if the dependence is unknown, and if the hypothesis has the probability 0 and logic does not decide the answer.",
         ),
         probability_if_false: nullableProbability(
-          "Probability of YES if the hypothesis is false. With the probability h of the hypothesis, h × `probability_if_true` + (1 - h) × `probability_if_false` is the probability of the market.",
+          "Probability of YES if the hypothesis is false: exactly 0 for `same` and `implied`, exactly 1 for `opposite`. With the probability h of the hypothesis, h × `probability_if_true` + (1 - h) × `probability_if_false` is the probability of the market, unless the two probabilities contradict a logical dependence. The rationale then says so.",
         ),
         rationale: Type.String({ description: "Explains the result with the figures of this response." }),
         generated_at: timestamp("Time at which this response was generated."),

@@ -2,9 +2,9 @@ import type { BoardMarket, MarketBoard } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { MarketPair } from "../../matching/index.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { findLogicalDependence } from "../dependence/index.ts";
+import { conditionOn, findLogicalDependence } from "../dependence/index.ts";
 import { findByQuestion } from "../question-search/index.ts";
-import { condition, type MeasuredCorrelation, type Side, type WhatIf } from "./model.ts";
+import type { MeasuredCorrelation, Side, WhatIf } from "./model.ts";
 
 export interface WhatIfPorts {
   readonly board: Pick<MarketBoard, "findByQuestion" | "findEvent" | "marketsOfEvent">;
@@ -53,6 +53,7 @@ export function createWhatIfService(ports: WhatIfPorts) {
       const logical = findLogicalDependence(question.market, hypothesis.market, ports);
       const measured = logical === null ? await ports.correlate(question.market, hypothesis.market) : null;
       const correlation = measured?.correlation ?? null;
+      const { ifYes, ifNo } = conditionOn({ dependence: logical, correlation }, p.probability, q.probability);
       const dependence = logical ?? (correlation === null ? "unknown" : "correlation");
       return {
         question: p,
@@ -61,7 +62,8 @@ export function createWhatIfService(ports: WhatIfPorts) {
         dependence,
         correlation,
         dataPoints: measured?.dataPoints ?? null,
-        ...condition(dependence, p.probability, q.probability, correlation),
+        ifTrue: ifYes,
+        ifFalse: ifNo,
         generatedAt: ports.clock.now(),
       };
     },
