@@ -52,7 +52,7 @@ test("law: after the last step a ladder never increases, and consistent estimate
   );
 });
 
-test("law: after the last step an exclusive set sums to at most 1, an exhaustive one to 1, in the same order", () => {
+test("law: after the last step an exclusive set sums to at most 1, an exhaustive one to 1, and quotes of one kind keep their order", () => {
   fc.assert(
     fc.property(anyEstimates, (estimates) => {
       const before = probabilitiesOf(estimates.map(({ logOdds }) => logOdds));
@@ -62,7 +62,11 @@ test("law: after the last step an exclusive set sums to at most 1, an exhaustive
       const exhaustive = probabilitiesOf(agreeingLogOdds(EXHAUSTIVE, estimates));
       assert.ok(Math.abs(sumOf(exhaustive) - 1) < 1e-9, `${sumOf(exhaustive)}`);
       for (const [index, value] of before.entries())
-        if (index > 0 && value > (before[index - 1] ?? 0))
+        if (
+          index > 0 &&
+          value > (before[index - 1] ?? 0) &&
+          estimates[index]?.isBound === estimates[index - 1]?.isBound
+        )
           assert.ok((exhaustive[index] ?? 0) >= (exhaustive[index - 1] ?? 0) - 1e-12);
     }),
   );
@@ -71,6 +75,22 @@ test("law: after the last step an exclusive set sums to at most 1, an exhaustive
 test("closed form: two exhaustive outcomes of 0.6 and 0.6 become 0.5 each", () => {
   const agreed = probabilitiesOf(agreeingLogOdds(EXHAUSTIVE, [estimateAt(0.6), estimateAt(0.6)]));
   assert.ok(agreed.every((probability) => Math.abs(probability - 0.5) < 1e-9));
+});
+
+test("a one-sided quote leaves the others of an exclusive set what they have, until they alone sum to more than 1", () => {
+  for (const logic of [EXCLUSIVE, EXHAUSTIVE]) {
+    const agreed = probabilitiesOf(
+      agreeingLogOdds(logic, [estimateAt(0.3), estimateAt(0.5), estimateAt(0.99, 0.1, true)]),
+    );
+    assert.deepEqual(
+      agreed.map((probability) => Math.round(probability * 1e6) / 1e6),
+      [0.3, 0.5, 0.2],
+    );
+    const over = probabilitiesOf(
+      agreeingLogOdds(logic, [estimateAt(0.6), estimateAt(0.6), estimateAt(0.99, 0.1, true)]),
+    );
+    assert.ok(Math.abs((over[0] ?? 0) - 0.49995) < 1e-9 && Math.abs((over[2] ?? 0) - 0.0001) < 1e-9, `${over}`);
+  }
 });
 
 test("prices that agree leave no gap, and others the distance to the nearest prices that do", () => {

@@ -62,7 +62,7 @@ function coherentPrices(logic: EventLogic, legs: readonly LegPrice[], prices: re
  * estimate moves to those of the other markets, and not theirs to it.
  *
  * exclusive: the power method, p_i = max(0.0001, q_i^k), with k such that the sum is 1, if the sum is above 1 or the set is
- * exhaustive.
+ * exhaustive. If the sum is above 1, the estimates of one-sided quotes are lowered first.
  *
  * @param estimates  of a ladder from the widest market to the narrowest; of an exhaustive set all
  * @returns  log-odds in the order of the estimates
@@ -78,12 +78,23 @@ export function agreeingLogOdds(logic: EventLogic, estimates: readonly LegEstima
         isBound ? BOUND_WEIGHT : 1 / Math.max(standardError, ERROR_MIN) ** 2,
       ),
     );
-  const logs = logOdds.map((value) => -Math.log1p(Math.exp(-value)));
-  const sumAt = (exponent: number) =>
-    logs.reduce((total, log) => total + Math.max(PROBABILITY_MIN, Math.exp(exponent * log)), 0);
-  if (sumAt(1) <= 1 && !logic.isExhaustive) return logOdds;
-  const exponent = solveDecreasing(sumAt, 1);
-  return logs.map((log) => toLogOdds(Math.exp(exponent * log)));
+  return agreeingExclusive(estimates, logic.isExhaustive);
+}
+
+function agreeingExclusive(estimates: readonly LegEstimate[], isExhaustive: boolean): number[] {
+  const legs = estimates.map(({ logOdds, isBound }) => ({ log: -Math.log1p(Math.exp(-logOdds)), isBound }));
+  const sumAt = (exponent: number, boundExponent: number) =>
+    legs.reduce((total, { log, isBound }) => {
+      const power = Math.exp((isBound ? boundExponent : exponent) * log);
+      return total + Math.max(PROBABILITY_MIN, power);
+    }, 0);
+  const isOver = sumAt(1, 1) > 1;
+  if (!isOver && !isExhaustive) return estimates.map(({ logOdds }) => logOdds);
+  const lowersBounds = isOver && legs.some(({ isBound }) => isBound);
+  const boundExponent = lowersBounds ? solveDecreasing((x) => sumAt(1, x), 1) : null;
+  const isSolved = boundExponent !== null && sumAt(1, boundExponent) <= 1;
+  const exponent = isSolved ? 1 : solveDecreasing((x) => sumAt(x, boundExponent ?? x), 1);
+  return legs.map(({ log, isBound }) => toLogOdds(Math.exp((isBound ? (boundExponent ?? exponent) : exponent) * log)));
 }
 
 /** Returns the largest x found with f(x) at most the target: the sum is never above it. */

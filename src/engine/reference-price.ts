@@ -93,6 +93,9 @@ export function spreadOf(quote: Pick<QuotePoint, "bid" | "ask"> | null): number 
   return quote.ask - quote.bid;
 }
 
+/** Whether a market has a bid or an ask but not both, so that its price is a bound. */
+export const isOneSided = ({ bid, ask }: Pick<QuotePoint, "bid" | "ask">): boolean => (bid === null) !== (ask === null);
+
 /** Microprice minus mid; 0 without a mid, which a one-sided or too wide book does not have, or without known sizes. */
 function micropriceShift(quote: QuotePoint | null): number {
   if (quote === null || quote.bid === null || quote.ask === null) return 0;

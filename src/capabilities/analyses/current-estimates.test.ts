@@ -235,6 +235,19 @@ test("a one-sided quote at the end of a ladder does not push the estimates of th
   assert.ok((estimates.find(narrow)?.probability ?? 1) <= 0.6 + 1e-6);
 });
 
+test("a one-sided quote in an exclusive set does not move or expire the estimates of the others", async () => {
+  const { board, estimates, quoteMarket, analyseMarket } = setUp();
+  board.applyEvent(sampleEvent("e", { mutuallyExclusive: true }));
+  const listing = { eventId: "e" };
+  const first = quoteMarket("a", 0.3, { listing });
+  quoteMarket("b", 0.5, { listing });
+  await analyseMarket(first);
+  const bound = quoteMarket("c", 0.99, { listing, quote: { bid: null, ask: 0.995, lastPrice: 0.99 } });
+  await analyseMarket(bound);
+  assertNear(estimates.find(first)?.probability, 0.3);
+  assert.ok((estimates.find(bound)?.probability ?? 1) <= 0.7 + 1e-6);
+});
+
 test("the price of a market that is newer than the board's is used, and the board's siblings", async () => {
   const { board, estimates, quoteMarket, analyseMarket } = setUp();
   board.applyEvent(sampleEvent("e", { mutuallyExclusive: true }));

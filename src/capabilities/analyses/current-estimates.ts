@@ -6,6 +6,7 @@ import {
   formatNumber,
   formatPercent,
   haveInputsMoved,
+  isOneSided,
   type LogOddsChange,
   type PricedEstimate,
   peerGapOf,
@@ -52,9 +53,8 @@ export class CurrentEstimates {
         const latest = ports.latest.find(market.listing.venue, market.listing.marketId);
         const own = latest === null ? null : this.#ownEstimate(market, latest, siblingGap, now);
         if (own === null || own.freshness === "expired") return null;
-        const { bid, ask } = market.quote;
         const { logOdds, standardError } = own.priced;
-        return { logOdds, standardError, isBound: (bid === null) !== (ask === null) };
+        return { logOdds, standardError, isBound: isOneSided(market.quote) };
       },
     });
     ports.latest.observe(() => this.#events.onAnalysisChange());

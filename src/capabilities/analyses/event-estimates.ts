@@ -1,6 +1,13 @@
 import { type BoardEvent, type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../board/index.ts";
 import type { EventListing } from "../../domain/market.ts";
-import { agreeingLogOdds, type EventLogic, type LegEstimate, siblingGaps, spreadOf } from "../../engine/index.ts";
+import {
+  agreeingLogOdds,
+  type EventLogic,
+  isOneSided,
+  type LegEstimate,
+  siblingGaps,
+  spreadOf,
+} from "../../engine/index.ts";
 import { findMarketLadders } from "../../matching/index.ts";
 import { LEGS_MAX } from "./market-views.ts";
 
@@ -159,13 +166,34 @@ const listingOf = ({ listing }: BoardMarket) => listing;
 const isEqualList = <Item>(a: readonly Item[], b: readonly Item[]): boolean =>
   a.length === b.length && a.every((item, index) => item === b[index]);
 
+/** Adds the gaps of the markets that are legs, by board row. */
+function readGroupGaps(
+  logic: EventLogic,
+  markets: readonly BoardMarket[],
+  isLeg: (market: BoardMarket) => boolean,
+  gaps: Map<number, number>,
+): void {
+  const legs = markets.filter(isLeg);
+  const isComplete = legs.length === markets.length;
+  const own: EventLogic =
+    logic.kind === "ladder" ? logic : { kind: "exclusive", isExhaustive: logic.isExhaustive && isComplete };
+  const prices = legs.map(({ yesPrice, quote }) => ({ yesPrice: yesPrice ?? 0, spread: spreadOf(quote) }));
+  for (const [index, gap] of siblingGaps(own, prices).entries()) {
+    const row = legs[index]?.row;
+    if (row !== undefined) gaps.set(row, gap);
+  }
+}
+
 function readGaps(groups: readonly Group[]): Map<number, number> {
   const gaps = new Map<number, number>();
   for (const { logic, markets } of groups) {
-    const legs = markets.map(({ yesPrice, quote }) => ({ yesPrice: yesPrice ?? 0, spread: spreadOf(quote) }));
-    for (const [index, gap] of siblingGaps(logic, legs).entries()) {
-      const row = markets[index]?.row;
-      if (row !== undefined) gaps.set(row, gap);
+    const bounds = markets.filter(({ quote }) => isOneSided(quote));
+    // The price of a one-sided quote is a bound, so it says nothing about the other markets.
+    readGroupGaps(logic, markets, (market) => !bounds.includes(market), gaps);
+    for (const own of bounds) {
+      const found = new Map<number, number>();
+      readGroupGaps(logic, markets, (market) => market === own || !bounds.includes(market), found);
+      gaps.set(own.row, found.get(own.row) ?? 0);
     }
   }
   return gaps;

@@ -93,6 +93,21 @@ test("an event is exhaustive only if every market of it is open and has a price"
   assert.deepEqual([incomplete?.isExhaustive, incomplete?.legs.map(({ marketId }) => marketId)], [false, ["a", "c"]]);
 });
 
+test("a market with a one-sided quote is no leg of another market's event, and the event is not exhaustive then", async () => {
+  const { board, addMarket, views } = setUp();
+  board.applyEvent(sampleEvent("e", { mutuallyExclusive: true, exhaustive: true, children: sampleChildren(3) }));
+  const listing = { eventId: "e" };
+  const market = addMarket("a", { listing });
+  addMarket("b", { listing });
+  const bound = addMarket("c", { listing, quote: { bid: null, ask: 0.99, lastPrice: 0.99 } });
+  const readLegs = async (own: BoardMarket) => {
+    const { event } = await views.viewOf(own, SAMPLE_AT);
+    return [event?.legs.map(({ marketId }) => marketId).join(), event?.isExhaustive];
+  };
+  assert.deepEqual(await readLegs(market), ["a,b", false]);
+  assert.deepEqual(await readLegs(bound), ["a,b,c", true]);
+});
+
 test("a ladder is listed from the widest market to the narrowest", async () => {
   const { board, addMarket, views } = setUp();
   board.applyEvent(sampleEvent("E"));

@@ -6,6 +6,7 @@ import type { OrderBook } from "../../domain/order-book.ts";
 import {
   type ConsensusView,
   type EventView,
+  isOneSided,
   type LegView,
   type MarketView,
   type PeerView,
@@ -128,13 +129,16 @@ export function createMarketViews(ports: MarketViewPorts) {
     if (markets.length < 2 || markets.length > LEGS_MAX) return null;
     const isOpen = ({ listing, yesPrice }: BoardMarket) => listing.status === "active" && yesPrice !== null;
     const open = markets.filter(isOpen);
+    // The price of a one-sided quote is a bound, so it says nothing about the other markets.
+    const isLeg = (market: BoardMarket) =>
+      isOpen(market) && (market.listing.marketId === marketId || !isOneSided(market.quote));
     const ladder = event.mutuallyExclusive
       ? undefined
       : findMarketLadders(open).find((rungs) => rungs.some(({ listing }) => listing.marketId === marketId));
     return {
       isExclusive: event.mutuallyExclusive,
-      isExhaustive: findSetGap(event, markets, isOpen) === null,
-      legs: open.map((market) => toLeg(market, asOf)),
+      isExhaustive: findSetGap(event, markets, isLeg) === null,
+      legs: markets.filter(isLeg).map((market) => toLeg(market, asOf)),
       ladder: ladder?.map(({ listing }) => listing.marketId) ?? null,
     };
   }
