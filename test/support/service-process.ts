@@ -62,6 +62,7 @@ export function run(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   stdin: "ignore" | "pipe" = "ignore",
+  project = PROJECT,
 ): { child: ChildProcess; output(): string; ended: Promise<number | null> } {
   const inheritedEnv = Object.fromEntries(
     Object.entries(process.env).filter(
@@ -69,7 +70,7 @@ export function run(
     ),
   );
   const child = spawn(command, [...args], {
-    cwd: PROJECT,
+    cwd: project,
     env: { ...inheritedEnv, PARALLAX_ENV_FILE: "/dev/null", ...env },
     stdio: [stdin, "pipe", "pipe"],
   });
@@ -108,10 +109,12 @@ export function linesWithoutProgress(output: string): readonly string[] {
  * Starts the service on a free port.
  *
  * @param options.createsStore  whether the service creates the store; by default a template is copied
+ * @param options.project       folder of the project, if it is not this one
  * @param options.isReady       whether to wait until the service is ready; true by default
  */
 export async function startServiceProcess(options: {
   dataDir: string;
+  project?: string;
   createsStore?: boolean;
   env?: Readonly<Record<string, string>>;
   args?: readonly string[];
@@ -119,12 +122,9 @@ export async function startServiceProcess(options: {
 }): Promise<ServiceProcess> {
   const { dataDir } = options;
   if (options.createsStore !== true && options.env?.DATABASE_URL === undefined) await copyStoreTemplate(dataDir);
-  const program = run(process.execPath, [...START_ARGUMENTS, ...(options.args ?? [])], {
-    PARALLAX_PORT: "0",
-    PARALLAX_DATA_DIR: dataDir,
-    ...START_ENVIRONMENT,
-    ...options.env,
-  });
+  const env = { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: dataDir, ...START_ENVIRONMENT, ...options.env };
+  const args = [...START_ARGUMENTS, ...(options.args ?? [])];
+  const program = run(process.execPath, args, env, "ignore", options.project);
   const exited = program.ended.then(() => true);
   const url = await eventually(async () => {
     const match = /Parallax {2}(http:\/\/\S+)|health checks on ([^\s)]+)/.exec(program.output());
