@@ -9,6 +9,7 @@ import {
   floorToGrid,
   isPriceGrid,
   type PriceRange,
+  smallestOrder,
   stepAt,
   uniformGrid,
 } from "./order-rules.ts";
@@ -124,6 +125,20 @@ test("contracts are rounded down to the step, and to whole contracts if it is un
   const floor = (contractStep: number | null, contracts: number) =>
     floorToContractStep({ minOrderContracts: null, contractStep }, contracts);
   assert.deepEqual([floor(0.01, 7.129), floor(1, 7.9), floor(null, 7.9), floor(5, 12)], [7.12, 7, 7, 10]);
-  // 0.29 / 0.01 is 28.999999999999996.
-  assert.equal(floor(0.01, 0.29), 0.29);
+  // 0.29 / 0.01 is 28.999999999999996, and 3 / (1 / 5) is 14.999999999999998.
+  assert.deepEqual([floor(0.01, 0.29), floor(5, 15)], [0.29, 15]);
+});
+
+test("the smallest order is the minimum of the venue, rounded up to the step, or one step without a minimum", () => {
+  const cases = [
+    [50, 1, 50],
+    [2.5, 1, 3],
+    [5, 0.01, 5],
+    [0.07, 0.01, 0.07],
+    [null, 0.01, 0.01],
+    [null, null, 1],
+    [0.5, null, 1],
+  ] as const;
+  for (const [minOrderContracts, contractStep, expected] of cases)
+    assert.equal(smallestOrder({ minOrderContracts, contractStep }), expected);
 });

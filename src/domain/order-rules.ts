@@ -121,8 +121,20 @@ export interface SizeRules {
  * @example floorToContractStep({ minOrderContracts: 5, contractStep: 0.01 }, 7.129); // 7.12
  */
 export function floorToContractStep({ contractStep }: SizeRules, contracts: number): number {
-  const step = contractStep ?? 1;
-  const steps = Math.floor(contracts / step + CONTRACT_TOLERANCE);
-  // Dividing by the inverse step yields the double nearest to the decimal number: 29 / 100 and not 29 * 0.01.
-  return steps / (1 / step);
+  const step = stepMicrosOf(contractStep);
+  return fromMicros(Math.floor((contracts * ONE) / step + CONTRACT_TOLERANCE) * step);
 }
+
+/**
+ * Returns the contracts of the smallest order: the venue's minimum or one step, whichever is more, on the step.
+ *
+ * @returns  above 0
+ * @example smallestOrder({ minOrderContracts: 2.5, contractStep: 1 }); // 3
+ */
+export function smallestOrder({ minOrderContracts, contractStep }: SizeRules): number {
+  const step = stepMicrosOf(contractStep);
+  const steps = Math.ceil(toMicros(minOrderContracts ?? 0) / step - CONTRACT_TOLERANCE);
+  return fromMicros(Math.max(1, steps) * step);
+}
+
+const stepMicrosOf = (contractStep: number | null): number => Math.max(1, toMicros(contractStep ?? 1));

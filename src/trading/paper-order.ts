@@ -1,35 +1,42 @@
 import type { TakerFee } from "../domain/market.ts";
-import { assertPositive } from "../quant/assert.ts";
-import { orderFee } from "../quant/taker-fee.ts";
+import { floorToContractStep, type SizeRules, smallestOrder } from "../domain/order-rules.ts";
+import { walkBook } from "../quant/book-walk.ts";
+import { buy } from "./fill.ts";
 import type { Fill, Offer } from "./model.ts";
 
 /**
- * Buys offers for an amount, best price first. The fee is paid on top of the amount, rounded as the venue rounds it. The
- * number of contracts can be fractional.
+ * - filled: the order.
+ * - unavailable: the offers are not worth the amount.
+ * - too_small: the amount buys less than the smallest order. `smallest` is that order; null if it is not offered.
+ */
+export type PaperOrderResult =
+  | { readonly kind: "filled"; readonly fill: Fill }
+  | { readonly kind: "unavailable" }
+  | { readonly kind: "too_small"; readonly smallest: Fill | null };
+
+/**
+ * Buys offers for an amount, best price first, as the venue executes orders: the contracts are rounded down to its step, so
+ * the order can cost less than the amount, and are at least its smallest order. The fee is paid on top of the amount,
+ * rounded as the venue rounds it.
  *
  * @param offers  of the side to buy, best first
  * @param valueUsd  above 0
- * @returns  null if the offers are not worth the amount
- * @throws RangeError when the amount, a price or a size is not above 0, or a price is not below 1
+ * @throws RangeError when the amount, a price or a size is not above 0
  * @example
- * // 50 contracts at 0.4 and 20 at 0.5.
- * fillPaperOrder([{ price: 0.4, size: 50 }, { price: 0.5, size: 80 }], { kind: "none" }, 30)?.contracts; // 70
+ * // 50 contracts at 0.4 and 20 at 0.5; the remaining 0.2 USD do not pay for a whole contract.
+ * const rules = { contractStep: 1, minOrderContracts: null };
+ * fillPaperOrder([{ price: 0.4, size: 50 }, { price: 0.5, size: 80 }], { kind: "none" }, 30.2, rules);
  */
-export function fillPaperOrder(offers: readonly Offer[], fee: TakerFee, valueUsd: number): Fill | null {
-  assertPositive(valueUsd, "valueUsd");
-  const fills: { readonly price: number; readonly contracts: number }[] = [];
-  let restUsd = valueUsd;
-  for (const { price, size } of offers) {
-    assertPositive(price, "price");
-    assertPositive(size, "size");
-    if (price >= 1) throw new RangeError(`price must be below 1, not ${price}`);
-    const isEnough = price * size >= restUsd;
-    fills.push({ price, contracts: isEnough ? restUsd / price : size });
-    restUsd = isEnough ? 0 : restUsd - price * size;
-    if (isEnough) break;
-  }
-  if (restUsd > 0) return null;
-  const contracts = fills.reduce((sum, fill) => sum + fill.contracts, 0);
-  const feeUsd = orderFee(fee, fills);
-  return { contracts, averagePrice: valueUsd / contracts, feeUsd, costUsd: valueUsd + feeUsd };
+export function fillPaperOrder(
+  offers: readonly Offer[],
+  fee: TakerFee,
+  valueUsd: number,
+  rules: SizeRules,
+): PaperOrderResult {
+  const walk = walkBook(offers, valueUsd);
+  const contracts = floorToContractStep(rules, walk.contracts);
+  const minimum = smallestOrder(rules);
+  if (walk.isComplete && contracts < minimum) return { kind: "too_small", smallest: buy(offers, fee, minimum) };
+  const fill = walk.isComplete ? buy(offers, fee, contracts) : null;
+  return fill === null ? { kind: "unavailable" } : { kind: "filled", fill };
 }

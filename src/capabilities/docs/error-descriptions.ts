@@ -162,8 +162,9 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
   }),
   not_executable: describe("not_executable", {
     meaning:
-      "The whole order cannot be bought now: the market is not open, its order book is too small or missing, its fee is unknown, or its price is too old.",
-    action: "Send a smaller order, or try again later. `detail` contains the reason. Nothing is stored.",
+      "The whole order cannot be bought now: the market is not open, its order book is too small or missing, the order is below the market's smallest one, the fee is unknown, or the price is too old.",
+    action:
+      "`detail` contains the reason, and of an order that is too small the smallest `size_usd`. Change the size, or try again later. Nothing is stored.",
     detail: "The order book offers only $41.20 of this side",
   }),
   trade_limit_reached: describe("trade_limit_reached", {

@@ -18,7 +18,7 @@ export interface PaperOrder {
   readonly venue: VenueId;
   readonly marketId: string;
   readonly side: Side;
-  /** USD without the fee. */
+  /** USD to spend, without the fee. The contracts are rounded down, so a trade can cost less. */
   readonly sizeUsd: number;
 }
 

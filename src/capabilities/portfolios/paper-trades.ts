@@ -3,6 +3,7 @@ import { acceptsOrders } from "../../domain/close-time.ts";
 import { AppError, idempotencyKeyReused } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
+import { smallestOrder } from "../../domain/order-rules.ts";
 import { toCents } from "../../domain/usd.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
@@ -32,10 +33,12 @@ export function createPaperTrades({ database, clock, getMarket, readBook }: Pape
   };
   return {
     /**
-     * Buys the whole order from the order book and stores the trade, which is durable when this resolves. An order with the
-     * idempotency key of an earlier equal one returns the earlier trade.
+     * Buys the whole order from the order book and stores the trade, which is durable when this resolves. The contracts are
+     * rounded down to the step of the market. An order with the idempotency key of an earlier equal one returns the earlier
+     * trade.
      *
-     * @throws AppError `market_not_found`; `not_executable` if the whole order cannot be bought; `trade_limit_reached`;
+     * @throws AppError `market_not_found`; `not_executable` if the whole order cannot be bought, or if it is less than the
+     *   smallest order, whose size and cost the message names; `trade_limit_reached`;
      *   `unauthorized` if the customer was deleted; InvalidRequestError if the idempotency key belongs to a different order;
      *   VenueError
      */
@@ -83,17 +86,28 @@ function fillOrder(market: BoardMarket, book: OrderBook | null, order: PaperOrde
   if (isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null))
     throw notExecutable("The order book is inconsistent: its bid is not below its ask");
   const offers = offersOf(book, order.side);
-  const fill = fillPaperOrder(offers, takerFee, order.sizeUsd);
-  if (fill === null) throw notExecutable(`The order book offers only $${worthOf(offers).toFixed(2)} of this side`);
-  const { minOrderContracts } = market.listing;
-  if (minOrderContracts !== null && fill.contracts < minOrderContracts) {
-    const minimumUsd = Math.ceil(100 * minOrderContracts * fill.averagePrice - 1e-6) / 100;
-    throw notExecutable(
-      `The smallest order in this market is ${minOrderContracts} contracts, worth $${minimumUsd.toFixed(2)} at this price`,
-    );
+  const result = fillPaperOrder(offers, takerFee, order.sizeUsd, market.listing);
+  switch (result.kind) {
+    case "filled":
+      return result.fill;
+    case "unavailable":
+      throw notExecutable(`The order book offers only $${worthOf(offers).toFixed(2)} of this side`);
+    case "too_small":
+      throw notExecutable(describeSmallest(smallestOrder(market.listing), result.smallest));
   }
-  return fill;
 }
+
+function describeSmallest(contracts: number, smallest: Fill | null): string {
+  const order = `The smallest order in this market is ${contracts} ${contracts === 1 ? "contract" : "contracts"}`;
+  if (smallest === null) return `${order}, and the order book offers less of this side`;
+  const { costUsd, feeUsd } = smallest;
+  // Rounded up, so that an order of this amount can be filled.
+  const valueUsd = Math.ceil(100 * (costUsd - feeUsd) - 1e-6) / 100;
+  return `${order}, for which size_usd must be at least ${valueUsd.toFixed(2)}. It costs $${formatUsd(costUsd)} with the fee`;
+}
+
+/** At least two decimals, and at most the six of a fee that a venue does not round to cents. */
+const formatUsd = (usd: number): string => usd.toFixed(6).replace(/(\.\d\d\d*?)0+$/, "$1");
 
 /** Returns the price of all offers in USD, rounded down so that an order of this amount can be filled. */
 const worthOf = (offers: readonly Offer[]): number =>

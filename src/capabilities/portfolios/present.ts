@@ -27,17 +27,18 @@ export function presentPortfolio(portfolio: Portfolio) {
 
 /** Creates the PaperTrade object of the API. */
 export function presentPaperTrade(trade: PaperTrade) {
+  const valueUsd = trade.contracts * trade.price;
   return {
     trade_id: trade.tradeId,
     platform: trade.venue,
     market_id: trade.marketId,
     title: trade.title,
     side: trade.side,
-    size_usd: trade.sizeUsd,
+    size_usd: valueUsd,
     contracts: trade.contracts,
     price: trade.price,
     fee_usd: trade.feeUsd,
-    cost_usd: sumUsd([trade.sizeUsd, trade.feeUsd]),
+    cost_usd: sumUsd([valueUsd, trade.feeUsd]),
     entered_at: toIso(trade.enteredAt),
   };
 }

@@ -38,6 +38,28 @@ eachDatabase("200: a paper trade pays the prices of the book and the taker fee o
   assert.deepEqual([no.contracts, no.price, no.fee_usd], [50, 0.62, 0.83]);
 });
 
+eachDatabase("200: the contracts of a paper trade are rounded down to the step of the market", async (database) => {
+  const { createAgent, setMarket, setBook } = await openPortfolioApi(database);
+  const { enter, read } = await createAgent();
+  for (const [marketId, contractStep, contracts, sizeUsd] of [
+    ["whole", 1, 27, 8.91],
+    ["hundredths", 0.01, 27.27, 8.9991],
+    ["unknown", null, 27, 8.91],
+  ] as const) {
+    setMarket(marketId, { contractStep, takerFee: { kind: "none" } });
+    setBook(marketId, [{ price: 0.3, size: 100 }], [{ price: 0.33, size: 100 }]);
+    const { json } = await enter({ market_id: marketId, size_usd: 9 });
+    const { price, size_usd, cost_usd } = json;
+    assert.deepEqual([json.contracts, price, size_usd, cost_usd], [contracts, 0.33, sizeUsd, sizeUsd], marketId);
+    const { positions } = (await read()).json;
+    assert.equal(positions[0].contracts, contracts);
+  }
+  const headers = { "idempotency-key": "k-1" };
+  const [first, again] = [await enter({ size_usd: 9.1 }, headers), await enter({ size_usd: 9.1 }, headers)];
+  assert.equal(first.json.size_usd, 8.8);
+  assert.deepEqual([again.status, again.json], [200, first.json], "the key is compared with the amount that was sent");
+});
+
 eachDatabase("200: an order with the idempotency key of an equal one is entered once", async (database) => {
   const { createAgent, clock, venue } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();
@@ -78,11 +100,21 @@ eachDatabase("409: an order that cannot be bought completely now is not entered"
   assert.equal((await enter({ side: "no", size_usd: 62 })).status, 200);
   setMarket("large", { minOrderContracts: 50 });
   setBook("large", [{ price: 0.4, size: 100 }], [{ price: 0.47, size: 100 }]);
-  await expect("The smallest order in this market is 50 contracts, worth $23.50 at this price", {
-    market_id: "large",
-    size_usd: 20,
+  await expect(
+    "The smallest order in this market is 50 contracts, for which size_usd must be at least 23.50. It costs $24.38 with the fee",
+    { market_id: "large", size_usd: 23.49 },
+  );
+  const { json: smallest } = await enter({ market_id: "large", size_usd: 23.5 });
+  assert.deepEqual([smallest.price, smallest.contracts, smallest.cost_usd], [0.47, 50, 24.38]);
+  await expect(
+    "The smallest order in this market is 1 contract, for which size_usd must be at least 0.40. It costs $0.42 with the fee",
+    { size_usd: 0.39 },
+  );
+  setMarket("thin", { minOrderContracts: 200 });
+  setBook("thin", BIDS, ASKS);
+  await expect("The smallest order in this market is 200 contracts, and the order book offers less of this side", {
+    market_id: "thin",
   });
-  assert.equal((await enter({ market_id: "large", size_usd: 23.5 })).json.price, 0.47);
   setMarket("closed", { status: "closed" });
   await expect("The market is not open for orders", { market_id: "closed" });
   setMarket("ended", { closeAt: clock.now() }, { receivedAt: clock.now() - 1 });

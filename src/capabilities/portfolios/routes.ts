@@ -29,7 +29,7 @@ export function portfolioRoutes(app: FastifyInstance, { service, paperTrades, ve
     metering: PAPER_TRADE_METERING,
     summary: "Enter a paper trade",
     description:
-      "Buys contracts on paper at the price that an order would pay now: it walks the current order book and adds the taker fee. The whole order is bought, or nothing. A trade first closes contracts of the other side that you hold in the market, oldest first: a NO contract at q closes a YES contract at 1 - q. The call is free of charge. An account has at most 10,000 paper trades, and trades are deleted two years after their entry.",
+      "Buys contracts on paper at the price that an order would pay now: it walks the current order book and adds the taker fee. The contracts are rounded down to the contract step of the market. The whole order is bought, or nothing: an order below the market's smallest one is a 409 `not_executable`, which names the smallest order and its cost. A trade first closes contracts of the other side that you hold in the market, oldest first: a NO contract at q closes a YES contract at 1 - q. The call is free of charge. An account has at most 10,000 paper trades, and trades are deleted two years after their entry.",
     operationId: "enter_paper_trade",
     headers: schemas.tradeHeaders,
     body: schemas.tradeBody,

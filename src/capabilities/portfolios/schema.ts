@@ -120,7 +120,8 @@ export function createPortfolioSchemas(venues: readonly string[]) {
       size_usd: Type.Number({
         minimum: SIZE_USD_MIN,
         maximum: SIZE_USD_MAX,
-        description: "USD to spend. The fee is paid in addition.",
+        description:
+          "USD to spend. The fee is paid in addition. The contracts are rounded down to the `contract_step` of the market, or to whole contracts if it is unknown.",
       }),
     }),
     PaperTrade: Type.Object(
@@ -129,8 +130,10 @@ export function createPortfolioSchemas(venues: readonly string[]) {
         ...market,
         title: Type.String({ description: "Question of the market." }),
         side: oneOf(SIDES),
-        size_usd: amount("USD spent on the contracts."),
-        contracts: amount("Number of contracts, not necessarily whole."),
+        size_usd: amount(
+          "USD spent on the contracts: `contracts` times `price`. At most the `size_usd` of the request.",
+        ),
+        contracts: amount("Number of contracts: a multiple of the market's `contract_step`."),
         price: probability("Average price of a contract, without the fee."),
         fee_usd: amount("Taker fee of the venue."),
         cost_usd: amount("`size_usd` plus `fee_usd`."),
