@@ -200,6 +200,35 @@ test("every route accepts exactly the callers with a sufficient plan, for every 
   }
 });
 
+test("404: no route passes an id with a NUL character to the store", async () => {
+  const { paths } = (await app.http.inject("/openapi.json")).json();
+  for (const [path, operations] of Object.entries<Record<string, never>>(paths))
+    for (const [method, operation] of Object.entries<{ responses: Record<string, { "x-codes"?: string[] }> }>(
+      operations,
+    )) {
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      for (const nulName of names) {
+        const url = path.replace(/\{(\w+)\}/g, (_, name) =>
+          name === "platform" ? "alpha" : name === nulName ? "a%00b" : "none",
+        );
+        if (!url.includes("%00")) continue;
+        const headers = createHeaders("enterprise");
+        const { statusCode, body } = await app.http.inject({
+          method: method.toUpperCase() as "GET",
+          url,
+          headers,
+          ...(method === "get" || method === "delete" ? {} : { payload: {} }),
+        });
+        const { code } = JSON.parse(body);
+        assert.deepEqual([url, statusCode], [url, 404], body);
+        assert.ok(
+          operation.responses["404"]?.["x-codes"]?.includes(code),
+          `${method} ${url}: ${code} is not documented`,
+        );
+      }
+    }
+});
+
 test("401: a Bearer key takes precedence over marketplace headers, and a wrong marketplace secret is rejected", async () => {
   const marketplace = createHeaders("marketplace PRO");
   assert.equal(await getStatus(app, { ...marketplace, authorization: "Bearer wrong" }), 401);

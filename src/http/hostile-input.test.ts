@@ -32,9 +32,7 @@ before(async () => {
     }),
     responses: { 200: Type.Object({ market_id: Type.String() }) },
     handler: ({ params }) => {
-      if (params.market_id.includes("\0") || params.market_id.length > ID_LENGTH_MAX) {
-        throw new AppError("market_not_found", "No such market");
-      }
+      if (params.market_id.length > ID_LENGTH_MAX) throw new AppError("market_not_found", "No such market");
       return { market_id: params.market_id };
     },
   });
@@ -113,12 +111,15 @@ test("200: a percent-encoded slash, an emoji and unusual characters in an id rea
   }
 });
 
-test("404: ids that contain NUL or thousands of characters reach the handler", async () => {
-  for (const id of ["%00", "a%00b", "x".repeat(3_000), "%F0%9F%98%80".repeat(1_000)]) {
+test("404: ids with thousands of characters reach the handler, and ids that contain NUL do not", async () => {
+  const detailOf = async (id: string) => {
     const { status, body } = await send({ url: `/v1/markets/kalshi/${id}` });
-    assert.equal(status, 404);
-    assert.deepEqual(JSON.parse(body), { detail: "No such market", code: "market_not_found" });
-  }
+    assert.deepEqual([status, JSON.parse(body).code], [404, "market_not_found"]);
+    return JSON.parse(body).detail;
+  };
+  for (const id of ["x".repeat(3_000), "%F0%9F%98%80".repeat(1_000)])
+    assert.equal(await detailOf(id), "No such market");
+  for (const id of ["%00", "a%00b"]) assert.match(await detailOf(id), /NUL/);
 });
 
 test("400: rejects malformed percent-encoding in path or query", async () => {

@@ -88,7 +88,10 @@ export function createAuthenticationHook(
 
 /** Creates the `preHandler` hook: validation, quota, payment. */
 export function createValidationHook(guards: readonly Guards[], paymentGate: PaymentGate | undefined): Hook {
-  const validate: Guard = (request, reply) => request.routeConfig.validate?.(request, reply);
+  const validate: Guard = (request, reply) => {
+    request.routeConfig.validate?.(request, reply);
+    rejectUnstorableId(request);
+  };
   const admitPayment: Guard | undefined =
     paymentGate && ((request, reply) => (isPaid(request) ? paymentGate.admit(request, reply) : undefined));
   return runInOrder([validate, ...guards.map((guard) => guard.afterValidation), admitPayment]);
@@ -157,6 +160,15 @@ function createUnknownRouteError(request: FastifyRequest, routes: RouteTable): A
   return methods.length === 0
     ? new AppError("not_found", "Not Found")
     : new AppError("method_not_allowed", "Method Not Allowed", { details: { allow: methods.join(", ") } });
+}
+
+/** Rejects an id in the path with a NUL character: the store cannot hold it, so nothing has that id. */
+function rejectUnstorableId({ raw, params, routeConfig }: FastifyRequest): void {
+  if (raw.url?.includes("%00") !== true) return;
+  const texts: readonly unknown[] = Object.values(params ?? {});
+  if (!texts.some((text) => typeof text === "string" && text.includes("\0"))) return;
+  const code = routeConfig.errors?.find((name) => name.endsWith("_not_found")) ?? "not_found";
+  throw new AppError(code, "Nothing has an id with a NUL character");
 }
 
 /** Rejects callers without a customer account on routes that need one, such as webhooks. */

@@ -35,8 +35,7 @@ export function createMarketFinder({
   };
 
   return async (venue: VenueId, marketId: string): Promise<BoardMarket> => {
-    if (marketId.length > MARKET_ID_LENGTH_MAX || marketId.includes("\0") || marketId === "")
-      throw createNotFoundError();
+    if (marketId.length > MARKET_ID_LENGTH_MAX || marketId === "") throw createNotFoundError();
     const market = board.find(venue, marketId);
     if (market !== null) return market;
     const id = `${venue}/${marketId}`;

@@ -165,7 +165,7 @@ test("401: event and sentiment routes require an API key", async () => {
 
 test("404: an unknown event, an event of a reference venue and a malformed slug return event_not_found", async () => {
   const { get } = await openApiWithEvents();
-  for (const slug of ["alpha:none", "gamma:ref", "delta:fed", "fed", "a%00b", "x".repeat(600)]) {
+  for (const slug of ["alpha:none", "gamma:ref", "delta:fed", "fed", "x".repeat(600)]) {
     for (const url of [`/v1/events/${slug}`, `/v1/events/${slug}/markets`]) {
       const reply = await get(url);
       assert.deepEqual(

@@ -118,10 +118,14 @@ function compileRecord(node: Node, rules: Rules): Check {
   const valueSchema = values[0] ?? (typeof node.additionalProperties === "object" ? node.additionalProperties : {});
   if (values.length > 1) throw new Error("Request schemas may have one patternProperties entry");
   const check = compile(valueSchema, rules);
+  const checkName = compileString({});
   return (value, loc, findings) => {
     if (!isPlainObject(value)) return fail(findings.errors, pydantic.dictType(loc, value));
-    const entries = Object.entries(value).map(([name, entry]) => [name, check(entry, [...loc, name], findings)]);
-    return entries.some(([, entry]) => entry === INVALID) ? INVALID : Object.fromEntries(entries);
+    const entries = Object.entries(value).map(([name, entry]) => [
+      checkName(name, [...loc, name], findings),
+      check(entry, [...loc, name], findings),
+    ]);
+    return entries.flat().includes(INVALID) ? INVALID : Object.fromEntries(entries);
   };
 }
 

@@ -21,7 +21,7 @@ export function compileString(node: Node): Check {
   return (value, loc, { errors }) => {
     if (typeof value !== "string") return fail(errors, pydantic.stringType(loc, value));
     if (!value.isWellFormed()) return fail(errors, pydantic.stringUnicode(loc));
-    // Postgres text cannot contain NUL. Ids in the path are exempt, because handlers return 404 for them.
+    // Postgres text cannot contain NUL. Ids in the path are exempt: they are 404 (`request-pipeline.ts`).
     if (loc[0] !== "path" && value.includes("\0")) {
       return fail(errors, pydantic.valueError(loc, "NUL characters are not allowed", value));
     }
