@@ -105,6 +105,24 @@ export function ceilNoToGrid(ranges: readonly PriceRange[], price: number): numb
   return yesPrice === null ? null : complement(yesPrice);
 }
 
+/**
+ * Returns the price of a limit order that buys a side from an offer: the lowest price of the grid that is at least the offer's.
+ *
+ * @param ranges  the grid of YES prices; null if it is unknown. The offer's own price is then the best known one
+ * @param price  of the side, in (0, 1)
+ * @returns  in (0, 1); null if the grid has no such price
+ */
+export function buyLimitPrice(ranges: readonly PriceRange[] | null, side: "yes" | "no", price: number): number | null {
+  if (ranges === null) return price;
+  return side === "yes" ? ceilToGrid(ranges, price) : ceilNoToGrid(ranges, price);
+}
+
+/** Returns the price of a limit order that sells a side to a bid at `price`; the counterpart of `buyLimitPrice`. */
+export function sellLimitPrice(ranges: readonly PriceRange[] | null, side: "yes" | "no", price: number): number | null {
+  if (ranges === null) return price;
+  return side === "yes" ? floorToGrid(ranges, price) : floorNoToGrid(ranges, price);
+}
+
 /** How a venue limits the size of an order. */
 export interface SizeRules {
   /** Smallest order in contracts; null if the venue does not publish it. */

@@ -1,6 +1,6 @@
 import type { ChangeName, Estimate, EstimateStep } from "./estimate.ts";
 import { EDGE_MIN, type ExecutableEdge, recommend } from "./executable-edge.ts";
-import { formatPercent, formatPoints, formatPrice } from "./format.ts";
+import { formatOrderPrice, formatPercent, formatPoints, formatPrice } from "./format.ts";
 import { toProbability } from "./log-odds.ts";
 
 /** Five statements: the estimate, its interval, the largest effect, what follows, and the data that was used. */
@@ -22,7 +22,7 @@ export function summarise(estimate: Estimate, edges: readonly ExecutableEdge[], 
 function describeRecommendation(edges: readonly ExecutableEdge[]): string {
   const [best] = edges;
   if (best === undefined) return "No side can be bought at a current price and a known fee.";
-  const costs = `at ${formatPrice(best.price)} plus a fee of ${formatPrice(best.fee)}`;
+  const costs = `at ${formatOrderPrice(best.price)} plus a fee of ${formatPrice(best.fee)}`;
   return recommend(edges) === "NO_TRADE"
     ? `No trade pays after costs: the better one, ${best.side.toUpperCase()} ${costs}, has an edge of ${formatPoints(best.edge)} points.`
     : `Buying ${best.side.toUpperCase()} ${costs} has an edge of ${formatPoints(best.edge)} points.`;
@@ -48,7 +48,7 @@ export function describeEdge({ probability, marketPrice }: Estimate, edges: read
   const difference = `The estimate differs from the price by ${formatPoints(probability - marketPrice)} points.`;
   const sides = edges.map(
     ({ side, price, fee, edge }) =>
-      `${side.toUpperCase()} costs ${formatPrice(price)} plus a fee of ${formatPrice(fee)}, which leaves ${formatPoints(edge)} points.`,
+      `${side.toUpperCase()} costs ${formatOrderPrice(price)} plus a fee of ${formatPrice(fee)}, which leaves ${formatPoints(edge)} points.`,
   );
   const rule = `A trade needs at least ${formatPoints(EDGE_MIN)} point after costs.`;
   return sides.length === 0

@@ -3,6 +3,11 @@ export function formatPrice(price: number | null): string {
   return price === null ? "none" : `${trim((100 * price).toFixed(1))}¢`;
 }
 
+/** Price of an order, with all its decimals: 0.4237 is `42.37¢`. Prices have at most six decimals. */
+export function formatOrderPrice(price: number | null): string {
+  return price === null ? "none" : `${trim((100 * price).toFixed(4))}¢`;
+}
+
 /** Probability or share as a percentage without the sign: 0.4153 is `41.5`. */
 export function formatPercent(share: number): string {
   return trim((100 * share).toFixed(1));

@@ -4,7 +4,7 @@ export { type Estimate, estimate, type LogOddsChange } from "./estimate.ts";
 export { agreeingLogOdds, type EventLogic, type LegEstimate, siblingGaps } from "./event-logic.ts";
 export { EDGE_MIN, executableEdges, recommend } from "./executable-edge.ts";
 export { peerGapOf } from "./factors/cross-venue.ts";
-export { formatNumber, formatPercent, formatPoints, formatPrice } from "./format.ts";
+export { formatNumber, formatOrderPrice, formatPercent, formatPoints, formatPrice } from "./format.ts";
 export { toLogOdds, toProbability } from "./log-odds.ts";
 export type {
   BookView,

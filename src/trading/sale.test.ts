@@ -10,14 +10,26 @@ const BIDS = [
 ];
 
 test("sells to the highest bid first, and as much as is bid for", () => {
-  assert.deepEqual(sell(BIDS, NO_FEE, 15), { contracts: 15, averagePrice: 7 / 15, feeUsd: 0, proceedsUsd: 7 });
+  assert.deepEqual(sell(BIDS, NO_FEE, 15), {
+    contracts: 15,
+    averagePrice: 7 / 15,
+    worstPrice: 0.4,
+    feeUsd: 0,
+    proceedsUsd: 7,
+  });
   assert.equal(sell(BIDS, NO_FEE, 25)?.contracts, 20);
   assert.equal(sell([], NO_FEE, 5), null);
 });
 
 test("the fee of the order is rounded up and lowers the proceeds", () => {
   const fee = { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } } as const;
-  assert.deepEqual(sell(BIDS, fee, 1), { contracts: 1, averagePrice: 0.5, feeUsd: 0.02, proceedsUsd: 0.48 });
+  assert.deepEqual(sell(BIDS, fee, 1), {
+    contracts: 1,
+    averagePrice: 0.5,
+    worstPrice: 0.5,
+    feeUsd: 0.02,
+    proceedsUsd: 0.48,
+  });
 });
 
 test("the fee is that of a sale, also where a venue charges purchases another one", () => {

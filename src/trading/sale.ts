@@ -11,6 +11,8 @@ export interface Sale {
   readonly contracts: number;
   /** Average price without the fee, in (0, 1). */
   readonly averagePrice: number;
+  /** Price of the lowest bid used, in (0, 1). */
+  readonly worstPrice: number;
   /** Taker fee of the whole order in USD. */
   readonly feeUsd: number;
   /** Contracts times average price, minus the fee, in USD. */
@@ -35,8 +37,15 @@ export function sell(bids: readonly Offer[], fee: TakerFee, contracts: number): 
     rest -= sold;
   }
   const sold = fills.reduce((sum, fill) => sum + fill.contracts, 0);
-  if (sold === 0) return null;
+  const worst = fills.at(-1);
+  if (sold === 0 || worst === undefined) return null;
   const valueUsd = fills.reduce((sum, fill) => sum + fill.price * fill.contracts, 0);
   const feeUsd = orderFee(fee, fills, "sell");
-  return { contracts: sold, averagePrice: valueUsd / sold, feeUsd, proceedsUsd: valueUsd - feeUsd };
+  return {
+    contracts: sold,
+    averagePrice: valueUsd / sold,
+    worstPrice: worst.price,
+    feeUsd,
+    proceedsUsd: valueUsd - feeUsd,
+  };
 }

@@ -1,4 +1,4 @@
-import { EDGE_MIN, formatPrice } from "../engine/index.ts";
+import { EDGE_MIN, formatOrderPrice } from "../engine/index.ts";
 import { edgeShrinkage, kellyFraction, positionShare } from "../quant/kelly.ts";
 import { buy, buyForUsd, buyWithin } from "./fill.ts";
 import type { Candidate, Fill, SizeCap, SizingOptions } from "./model.ts";
@@ -75,7 +75,7 @@ function describeTooSmall(candidate: Candidate, usd: number, bankrollUsd: number
   const offered = offers.reduce((sum, { size }) => sum + size, 0);
   const minimum = formatContracts(minOrderContracts);
   if (offered < minOrderContracts)
-    return `The smallest order of this market is ${minimum}, and ${formatContracts(offered)} are offered at ${formatPrice(targetPrice)} or less.`;
+    return `The smallest order of this market is ${minimum}, and ${formatContracts(offered)} are offered at ${formatOrderPrice(targetPrice)} or less.`;
   const smallest = buy(offers, fee, minOrderContracts);
   const costs = smallest === null ? "" : `, which costs ${formatUsd(smallest.costUsd)}`;
   return `The size of ${formatUsd(usd)}, for a bankroll of ${formatUsd(bankrollUsd)}, is less than the smallest order of ${minimum}${costs}.`;

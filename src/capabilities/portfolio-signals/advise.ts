@@ -2,6 +2,7 @@ import type { BoardMarket } from "../../board/index.ts";
 import { acceptsOrders } from "../../domain/close-time.ts";
 import { settlementValueOf } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
+import { buyLimitPrice, floorToContractStep, smallestOrder } from "../../domain/order-rules.ts";
 import { complement } from "../../domain/price.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { takerFee } from "../../quant/taker-fee.ts";
@@ -37,6 +38,8 @@ export interface AdvisePorts {
 interface Opposite extends OppositeOffer {
   readonly market: BoardMarket;
   readonly side: Side;
+  /** Of an order that takes the offer, on the price grid of the market. */
+  readonly limitPrice: number;
 }
 
 /** What to do with a held position. Prices and probabilities without "yes" in their name are those of the held side. */
@@ -79,7 +82,7 @@ export async function adviseHoldings(
     const contractStep = market.listing.contractStep ?? CONTRACT_STEP_DEFAULT;
     const yesProbability = ports.probabilityOf(market);
     const book = bookOf(market);
-    const opposite = cheapestOpposite(oppositesOf(market, side, markets, ties), bookOf);
+    const opposite = cheapestOpposite(oppositesOf(market, side, markets, ties), bookOf, contracts);
     const advice = advisePosition({
       contracts,
       probability: yesProbability === null ? null : sidePrice(side, yesProbability),
@@ -132,16 +135,21 @@ function oppositesOf(market: BoardMarket, side: Side, markets: readonly BoardMar
   });
 }
 
+/** Returns the cheapest opposite of which an order can be sent: on the steps of its market, and not below its smallest order. */
 function cheapestOpposite(
   opposites: ReturnType<typeof oppositesOf>,
   bookOf: (market: BoardMarket) => KnownBook | null,
+  held: number,
 ): Opposite | null {
   const offers = opposites.flatMap(({ market, side }): Opposite[] => {
     const [book, fee] = [bookOf(market), market.listing.takerFee];
     const best = book === null ? undefined : offersOf(book, side)[0];
     if (best === undefined || fee === null) return [];
     const cost = best.price + takerFee(fee, best.price);
-    return cost < 1 ? [{ market, side, cost, contracts: best.size }] : [];
+    const contracts = floorToContractStep(market.listing, Math.min(held, best.size));
+    const limitPrice = buyLimitPrice(market.listing.priceRanges, side, best.price);
+    if (cost >= 1 || limitPrice === null || contracts < smallestOrder(market.listing)) return [];
+    return [{ market, side, cost, contracts, limitPrice }];
   });
   return offers.sort((a, b) => a.cost - b.cost)[0] ?? null;
 }

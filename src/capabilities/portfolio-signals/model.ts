@@ -24,6 +24,8 @@ export interface PortfolioRequest extends SignalRequest {
 export interface HedgeAdvice {
   readonly market: BoardMarket;
   readonly side: Side;
+  /** Of an order that takes the best offer, on the price grid of the market; null if the grid has no such price. */
+  readonly limitPrice: number | null;
   readonly stakeUsd: number;
   /** Reduction of the mean loss of the worst 5% of the outcomes, in USD. */
   readonly reductionUsd: number;

@@ -1,3 +1,4 @@
+import { sellLimitPrice } from "../../domain/order-rules.ts";
 import { type SizeLimit, sidePrice } from "../../trading/index.ts";
 import type { AdvisedHolding } from "./advise.ts";
 import type { HedgeAdvice, PortfolioSignal } from "./model.ts";
@@ -74,6 +75,7 @@ function presentHolding(holding: AdvisedHolding) {
         : {
             contracts: sale.contracts,
             average_price: sale.averagePrice,
+            limit_price: sellLimitPrice(market.listing.priceRanges, position.side, sale.worstPrice),
             fee_usd: sale.feeUsd,
             proceeds_usd: sale.proceedsUsd,
             cost_usd: markPrice === null ? null : sale.contracts * markPrice - sale.proceedsUsd,
@@ -87,6 +89,7 @@ function presentHolding(holding: AdvisedHolding) {
             title: opposite.market.listing.title,
             side: opposite.side,
             contracts: advice.contracts,
+            limit_price: opposite.limitPrice,
             average_cost: opposite.cost,
             cost_usd: advice.contracts * opposite.cost,
           },
@@ -95,12 +98,13 @@ function presentHolding(holding: AdvisedHolding) {
   };
 }
 
-function presentHedge({ market: { listing }, side, stakeUsd, reductionUsd }: HedgeAdvice) {
+function presentHedge({ market: { listing }, side, limitPrice, stakeUsd, reductionUsd }: HedgeAdvice) {
   return {
     market_id: listing.marketId,
     platform: listing.venue,
     title: listing.title,
     side,
+    limit_price: limitPrice,
     suggested_size_usd: stakeUsd,
     rationale: `Buying ${side.toUpperCase()} for ${usd(stakeUsd)} lowers the mean loss of the worst 5% of the outcomes by ${usd(reductionUsd)}.`,
   };

@@ -144,9 +144,25 @@ test("200: the opposite of the position is bought where it costs less than a sal
     title: "Question twin",
     side: "no",
     contracts: 30,
+    limit_price: 0.5,
     average_cost: 0.5,
     cost_usd: 15,
   });
+});
+
+test("200: the opposite of a position is a possible order of its market", async () => {
+  const pair = { relation: "identical" as const, confidence: 0.95, source: "model" as const, evidence: [] };
+  const { addMarket, adviseOn } = await openApi({ m: 0.38 }, [{ a: "alpha/m", b: "beta/twin", ...pair }]);
+  addMarket("m");
+  const quote = { bid: 0.5, ask: 0.51, bidSize: 30.9, askSize: 30 };
+  addMarket("twin", { listing: { venue: "beta" }, quote });
+  const { hedge } = await adviseOn(held("m", "yes", 30, 0.6));
+  assert.equal(hedge.contracts, 30, "whole contracts, as the step is unknown");
+  addMarket("twin", { listing: { venue: "beta", contractStep: 0.01 }, quote });
+  assert.equal((await adviseOn(held("m", "yes", 6.005, 0.6))).hedge.contracts, 10);
+  addMarket("twin", { listing: { venue: "beta", minOrderContracts: 31 }, quote });
+  const { action } = await adviseOn(held("m", "yes", 30, 0.6));
+  assert.equal(action, "close", "the smallest order is more than what is offered");
 });
 
 test("200: a position above its cap and its Kelly fraction is reduced", async () => {

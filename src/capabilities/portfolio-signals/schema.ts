@@ -68,6 +68,9 @@ function createAdviceSchema(platform: ReturnType<typeof oneOf>) {
         {
           contracts: Type.Number({ minimum: 0, description: "Contracts sold." }),
           average_price: probability("Average price without the fee."),
+          limit_price: nullableProbability(
+            "Price of a limit order that makes this sale, on the market's price grid. Null if the grid has no such price.",
+          ),
           fee_usd: Type.Number({ minimum: 0, description: "Taker fee of the order." }),
           proceeds_usd: Type.Number({ description: "What the sale pays after the fee." }),
           cost_usd: nullableNumber(
@@ -80,7 +83,8 @@ function createAdviceSchema(platform: ReturnType<typeof oneOf>) {
         market_id: marketId,
         title,
         side: oneOf(SIDES, { description: "Side to buy." }),
-        contracts: Type.Number({ minimum: 0, description: "Contracts to buy." }),
+        contracts: Type.Number({ minimum: 0, description: "Contracts to buy: a possible order in that market." }),
+        limit_price: probability("Price of a limit order that buys them, on that market's price grid."),
         average_cost: probability("Price and fee of a contract."),
         cost_usd: Type.Number({ minimum: 0, description: "`contracts` times `average_cost`." }),
       }),
@@ -181,6 +185,9 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
               platform,
               title: Type.String({ description: "Market question." }),
               side: oneOf(SIDES, { description: "Side to buy." }),
+              limit_price: nullableProbability(
+                "Price of a limit order that buys at the best offer, on that market's price grid. Null if the grid has no such price.",
+              ),
               suggested_size_usd: Type.Number({
                 minimum: 0,
                 description:

@@ -16,7 +16,7 @@ import {
   sidePrice,
 } from "../../trading/index.ts";
 import { findTies, type LogicPorts } from "../dependence/index.ts";
-import type { Preparation, SignalsService } from "../signals/index.ts";
+import { hedgePriceOf, type Preparation, type SignalsService } from "../signals/index.ts";
 import { type AdvisedHolding, type AdvisePorts, adviseHoldings } from "./advise.ts";
 import type { HedgeAdvice, PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
 
@@ -189,5 +189,5 @@ function adviceOf(
   const market = hedge === undefined ? undefined : markets[hedge.market];
   if (hedge === undefined || market === undefined) return [];
   const side: Side = hedge.side;
-  return [{ market, side, stakeUsd, reductionUsd }];
+  return [{ market, side, limitPrice: hedgePriceOf(market, side), stakeUsd, reductionUsd }];
 }

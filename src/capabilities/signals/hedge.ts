@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../../board/index.ts";
+import { buyLimitPrice } from "../../domain/order-rules.ts";
 import { complement } from "../../domain/price.ts";
-import { formatPrice } from "../../engine/index.ts";
+import { formatOrderPrice } from "../../engine/index.ts";
 import type { Side, Signal } from "../../trading/index.ts";
 import { answerCorrelation, type LogicalDependence, type TiedMarket } from "../dependence/index.ts";
 
@@ -16,7 +17,8 @@ const REASONS: Readonly<Record<LogicalDependence, string>> = {
 };
 
 /**
- * Describes the trade in a tied market whose payout is most negatively correlated with that of a signal.
+ * Describes the trade in a tied market whose payout is most negatively correlated with that of a signal. Its price is
+ * that of `hedgePriceOf`.
  *
  * @param tied  liquid markets that depend on the signal's market
  * @param probabilityOf  estimated probability of YES of a market, else its price; null if unknown
@@ -34,7 +36,7 @@ export function describeHedge(
     if (correlation === null || Math.abs(correlation) < CORRELATION_MIN) return [];
     const hasSameSide = correlation < 0;
     const side: Side = hasSameSide === (recommendation === "BUY_YES") ? "yes" : "no";
-    const price = side === "yes" ? market.quote.ask : market.quote.bid === null ? null : complement(market.quote.bid);
+    const price = hedgePriceOf(market, side);
     return price === null ? [] : [{ market, side, price, correlation, dependence: known.dependence }];
   });
   const [best] = hedges.sort((a, b) => Math.abs(b.correlation) - Math.abs(a.correlation));
@@ -45,5 +47,15 @@ export function describeHedge(
     dependence === null
       ? `the correlation of the answers is ${correlation.toFixed(2)}, from the price moves of 30 days`
       : REASONS[dependence];
-  return `Buy ${side.toUpperCase()} of "${title}" on ${venue} at ${formatPrice(price)}: ${reason}.`;
+  return `Buy ${side.toUpperCase()} of "${title}" on ${venue} at ${formatOrderPrice(price)}: ${reason}.`;
+}
+
+/**
+ * Price of a limit order that buys a side at its best offer, on the price grid of the market.
+ *
+ * @returns  in (0, 1); null without an offer, and if the grid has no such price
+ */
+export function hedgePriceOf({ listing, quote: { bid, ask } }: BoardMarket, side: Side): number | null {
+  const offer = side === "yes" ? ask : bid === null ? null : complement(bid);
+  return offer === null ? null : buyLimitPrice(listing.priceRanges, side, offer);
 }

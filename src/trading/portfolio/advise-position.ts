@@ -13,7 +13,7 @@ export type PositionAction = (typeof POSITION_ACTIONS)[number];
 export interface OppositeOffer {
   /** Price and fee per contract, in (0, 1). */
   readonly cost: number;
-  /** Contracts offered at this cost, above 0. */
+  /** Contracts to buy at this cost, above 0: a possible order of at most the contracts that are held. */
   readonly contracts: number;
 }
 
@@ -75,7 +75,7 @@ export function advisePosition(position: AdvisedPosition): PositionAdvice {
     return {
       action: "hedge",
       reason: `${wins}, and its opposite costs ${formatPrice(opposite.cost)} with the fee in another market: the pair pays 100¢.`,
-      contracts: Math.min(contracts, opposite.contracts),
+      contracts: opposite.contracts,
       sale: whole,
     };
   if (sold !== null) {
