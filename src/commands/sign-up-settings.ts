@@ -13,7 +13,6 @@ import {
   TURNSTILE_DUMMY_TOKEN,
 } from "../capabilities/customers/index.ts";
 import type { Config } from "../config/config.ts";
-import { isLoopbackHost } from "../lib/loopback.ts";
 import type { HttpOut } from "../ports/http-out.ts";
 import type { Log } from "../ports/log.ts";
 import { StartupError } from "./startup-errors.ts";
@@ -44,11 +43,9 @@ function openEmailDelivery({ mail, publicUrl }: Config, closers: (() => unknown)
   return { mail: mailer, publicUrl };
 }
 
-/** Every visitor could use the links, so only pages on loopback display them. A public URL implies a proxy. */
-function displaysSignInLinks({ mode, mail, sandbox, publicUrl }: Config): boolean {
-  const isLocal = !sandbox.isPublic && (publicUrl === null || isLoopbackHost(new URL(publicUrl).hostname));
-  return mode === "sandbox" && mail === null && isLocal;
-}
+/** Every visitor could use the links. */
+const displaysSignInLinks = ({ mode, mail, sandbox }: Config): boolean =>
+  mode === "sandbox" && mail === null && !sandbox.isPublic;
 
 function createBotCheckField({ turnstile, mode }: Config): AccountSettings["botCheck"] {
   if (turnstile === null) return mode === "sandbox" ? { token: TURNSTILE_DUMMY_TOKEN } : null;

@@ -166,6 +166,14 @@ test("a sandbox listens beyond loopback only with PARALLAX_SANDBOX_PUBLIC=1; a l
   }
 });
 
+test("a sandbox is public if its address or its public URL is not loopback, or if it is declared so", () => {
+  const isPublic = (environment: Environment) => parseEnvironment(environment).sandbox.isPublic;
+  assert.equal(isPublic({}), false);
+  assert.equal(isPublic({ PARALLAX_PUBLIC_URL: "http://localhost:8787" }), false);
+  assert.equal(isPublic({ PARALLAX_PUBLIC_URL: "https://demo.example.org" }), true);
+  assert.equal(isPublic({ PARALLAX_SANDBOX_PUBLIC: "1" }), true);
+});
+
 test("a subset of the roles requires DATABASE_URL", () => {
   const DATABASE_URL = "postgres://db.example/p";
   for (const roles of [["api"], ["ingest"], ["worker"], ["api", "worker"], ["ingest", "worker"], ["api", "ingest"]]) {

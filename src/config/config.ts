@@ -88,7 +88,10 @@ export interface SandboxSettings {
   readonly speed: number;
   readonly markets: number;
   readonly limits: boolean;
-  /** Whether the service may listen beyond loopback. It then displays no sign-in links. */
+  /**
+   * Whether others than the users of this machine can reach the service. It then shows no sign-in links, and no webhook
+   * reaches loopback.
+   */
   readonly isPublic: boolean;
   /** First port of the sandbox's listeners; 0 picks free ports. */
   readonly port: number;
@@ -152,7 +155,7 @@ export function parseConfig(
       speed: reader.integer("PARALLAX_SANDBOX_SPEED", 1, 3_600),
       markets: reader.integer("PARALLAX_SANDBOX_MARKETS", 10, 500_000),
       limits: reader.oneOf("PARALLAX_SANDBOX_LIMITS", ["on", "off"]) === "on",
-      isPublic: reader.oneOf("PARALLAX_SANDBOX_PUBLIC", ["0", "1"]) === "1",
+      isPublic: isPublicSandbox(reader, publicUrl),
       port: reader.integer("PARALLAX_SANDBOX_PORT", 0, 65_500),
       faults: reader.text("PARALLAX_SANDBOX_FAULTS"),
       recording: reader.textOrNull("PARALLAX_SANDBOX_RECORDING"),
@@ -222,6 +225,13 @@ function parseHost(reader: SettingsReader, mode: Config["mode"]): string {
       `PARALLAX_HOST=${host}: a sandbox listens on loopback only, because it shows sign-in links to every visitor; set PARALLAX_SANDBOX_PUBLIC=1 to listen on this address without showing links`,
     );
   return host;
+}
+
+/** A public URL beyond loopback implies a proxy. */
+function isPublicSandbox(reader: SettingsReader, publicUrl: string | null): boolean {
+  const isDeclared = reader.oneOf("PARALLAX_SANDBOX_PUBLIC", ["0", "1"]) === "1";
+  const hosts = [reader.text("PARALLAX_HOST"), ...(publicUrl === null ? [] : [new URL(publicUrl).hostname])];
+  return isDeclared || !hosts.every(isLoopbackHost);
 }
 
 function parseRoles(reader: SettingsReader): ReadonlySet<Role> {
