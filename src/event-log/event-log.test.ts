@@ -5,7 +5,7 @@ import { eachDatabase, onPostgres } from "../../test/support/databases.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import type { Database } from "../ports/database.ts";
-import { appendEvents, createEventLog, type NewEvent, startEpoch } from "./index.ts";
+import { appendEvents, createEventLog, formatEvent, type NewEvent, startEpoch } from "./index.ts";
 
 const OCCURRED_AT = Date.UTC(2026, 10, 21);
 const createLog = (database: Database) => createEventLog({ database, bus: createInProcessBus(quietLog) });
@@ -44,6 +44,15 @@ eachDatabase("returns an empty page for an empty log, and all fields of appended
     latestId: 2,
   });
   assert.deepEqual([await log.latestId(), await log.startOfNewest(10), await log.startOfNewest(1)], [2, 0, 1]);
+});
+
+eachDatabase("streams and webhooks send the numbers of an event rounded, as responses do", async (database) => {
+  const log = createLog(database);
+  const payload = { new_yes: 0.1 + 0.2, flow: 100 / 3, probability: 1 / 3 };
+  await appendInTransaction(database, [createEvent("a", { payload })]);
+  const { events } = await log.readAfter(0, { limit: 1 });
+  const { id: _id, type: _type, timestamp: _timestamp, ...sent } = JSON.parse(events.map(formatEvent)[0] ?? "");
+  assert.deepEqual(sent, { new_yes: 0.3, flow: 33.333333, probability: 1 / 3 });
 });
 
 eachDatabase("a rolled-back append leaves no event and uses no id", async (database) => {

@@ -1,6 +1,5 @@
 import { chunksOf } from "../lib/chunks.ts";
 import { deleteInBatches } from "../lib/delete-in-batches.ts";
-import { roundNumbers } from "../lib/round-numbers.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import {
@@ -52,7 +51,7 @@ function encodePayload({ type, key, payload }: NewEvent): string {
     throw new RangeError(`An event key must have 1 to ${EVENT_KEY_LENGTH_MAX} characters that PostgreSQL can store`);
   }
   // JSON escapes NUL and unpaired surrogates, so the text needs no further conversion.
-  const text = JSON.stringify(roundNumbers(payload));
+  const text = JSON.stringify(payload);
   if (Buffer.byteLength(text) > EVENT_PAYLOAD_BYTES_MAX) {
     throw new RangeError(`An event payload must have at most ${EVENT_PAYLOAD_BYTES_MAX} bytes of JSON`);
   }

@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { AppError, type ErrorCode, InvalidRequestError, VenueError } from "../domain/errors.ts";
+import { encodeJson } from "../lib/round-numbers.ts";
 
 /** HTTP status of every error code. */
 export const STATUS: Record<ErrorCode, number> = {
@@ -115,7 +116,7 @@ export function createProblem(
   headers: Readonly<Record<string, string>> = {},
   extraFields: Readonly<Record<string, unknown>> = {},
 ): Problem {
-  return { status, code, headers, body: JSON.stringify({ detail, code, ...extraFields }) };
+  return { status, code, headers, body: encodeJson({ detail, code, ...extraFields }) };
 }
 
 function toAppProblem(error: AppError): Problem {

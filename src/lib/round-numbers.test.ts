@@ -17,6 +17,11 @@ test("amounts in USD have at most six decimals", () => {
     total_pnl: -0.666667,
     liquidity: 1234.56,
   });
+  assert.deepEqual(roundNumbers({ flow: 100 / 3, max_drawdown: -1 / 3, net_exposure_change: 2 / 3 }), {
+    flow: 33.333333,
+    max_drawdown: -0.333333,
+    net_exposure_change: 0.666667,
+  });
 });
 
 test("probabilities, causal factors and scenarios are exact", () => {

@@ -3,7 +3,8 @@ const EXACT_OBJECTS: ReadonlySet<string> = new Set(["causal", "scenarios"]);
 /** Probabilities and the confidence in them are sent exactly. */
 const EXACT_NUMBERS = /(^|_)(probability|prior|posterior|confidence)(_|$)/;
 /** Amounts of money. */
-const USD_NUMBERS = /(_usd|^pnl|_pnl|^volume|^volume_24h|^total_volume_24h|^liquidity|^open_interest)$/;
+const USD_NUMBERS =
+  /(_usd|^pnl|_pnl|^volume|^volume_24h|^total_volume_24h|^liquidity|^open_interest|^flow|^max_drawdown|^net_exposure_change)$/;
 const USD_DECIMALS = 6;
 /** Removes binary rounding errors of prices, spreads and contracts, such as 0.47000000000000003, and nothing else. */
 const DECIMALS = 12;
@@ -19,6 +20,12 @@ const DECIMALS = 12;
 export function roundNumbers<Value>(value: Value): Value {
   return roundField("", value) as Value;
 }
+
+/** Encodes what is sent to clients as JSON, with rounded numbers. For bodies that the server does not serialise itself. */
+export const encodeJson = (value: unknown): string => JSON.stringify(roundNumbers(value));
+
+/** Rounds a number that is neither USD nor a probability, as `roundNumbers` does. */
+export const roundDecimals = (value: number): number => roundNumber("", value);
 
 function roundField(name: string, value: unknown): unknown {
   if (typeof value === "number") return roundNumber(name, value);

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { eventually, type ServiceProcess } from "../support/service-process.ts";
 import { startReceiver } from "../support/webhooks/receiver.ts";
 
@@ -73,10 +73,58 @@ export async function waitForDeliveries(service: ServiceProcess, webhookId: stri
   }, "the deliveries of a webhook");
 }
 
+/** A sandbox sends no e-mail, so the token of this example does not exist. */
+const WITHOUT_TOKEN = "verify_email";
+/** They end the webhook and the keys that other examples use. */
+const LAST = ["delete_webhook", "revoke_key", "rotate_key"];
+
+interface ExampleReply {
+  readonly id: string;
+  // biome-ignore lint/suspicious/noExplicitAny: untyped JSON
+  readonly example: any;
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/**
+ * Sends the request of every example, in an order in which all of them succeed. They use a new account as far as the free
+ * plan allows them, but not for webhooks: `values` names one of the enterprise account.
+ *
+ * @param addRequests  returns more requests of an operation, which the enterprise account sends
+ */
+export async function* callExamples(
+  service: ServiceProcess,
+  paths: Parameters<typeof send>[1],
+  values: LiveValues,
+  addRequests: (id: string, request: StoredRequest) => readonly StoredRequest[] = () => [],
+): AsyncGenerator<ExampleReply> {
+  const isFirst = (id: string) => id === "sign_up";
+  const others = listExampleIds().filter((id) => !isFirst(id) && !LAST.includes(id) && id !== WITHOUT_TOKEN);
+  let key = "";
+  let keyId = "";
+  for (const id of ["sign_up", ...others, ...LAST]) {
+    const example = JSON.parse(readFileSync(new URL(`${id}.json`, EXAMPLES_FOLDER), "utf8"));
+    if (isFirst(id)) example.request.body.email = "hedy@example.org";
+    if (id === "create_key") example.request.body.name = "shape";
+    const [path, method] = findOperation(paths, id);
+    const isFree = (paths[path]?.[method]?.["x-minimum-plan"] ?? "free") === "free" && !id.includes("webhook");
+    for (const request of [example.request, ...addRequests(id, example.request)]) {
+      const usesNewAccount = isFree && request === example.request;
+      const options = { values: { ...values, key_id: keyId }, key: usesNewAccount ? key : service.keys.enterprise };
+      const { status, body } = await send(service, paths, id, request, options);
+      if (isFirst(id)) key = (body as { api_key: string }).api_key;
+      if (id === "create_key") keyId = (body as { key_id: string }).key_id;
+      yield { id, example, status, body };
+    }
+  }
+}
+
 /** Calls an operation of the OpenAPI document with the values of a request; `values` replace those of path and body. */
 export async function send(
   service: ServiceProcess,
-  paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>,
+  paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly operationId: string; readonly "x-minimum-plan"?: string }>>>
+  >,
   operationId: string,
   stored: StoredRequest,
   options: { readonly values: LiveValues; readonly key: string },

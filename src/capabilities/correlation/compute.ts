@@ -1,3 +1,4 @@
+import { roundDecimals } from "../../lib/round-numbers.ts";
 import type { WorkerModule } from "../../ports/worker-pool.ts";
 import { correlationClusters, type PairCorrelation, relationshipOf } from "../../quant/correlation.ts";
 import { logOddsMoves } from "../../quant/price-grid.ts";
@@ -21,7 +22,7 @@ export function encodeCorrelation(task: CorrelationTask): Uint8Array<ArrayBuffer
     pairs: choosePairs(pairs, task).map(({ a, b, correlation, dataPoints, basis, horizon }) => ({
       market_a: idOf(a),
       market_b: idOf(b),
-      correlation,
+      correlation: correlation === null ? null : roundDecimals(correlation),
       data_points: dataPoints,
       relationship: relationshipOf(correlation),
       basis,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { sendPreserialised } from "../../http/response/preserialised.ts";
 import { defineRoute } from "../../http/route.ts";
+import { encodeJson } from "../../lib/round-numbers.ts";
 import { formatIsoTime, presentMarket } from "./present.ts";
 import { COMMON_OPTIONS, findParentEvent, type RouteContext } from "./route-context.ts";
 
@@ -50,7 +51,7 @@ function sentimentRoute(app: FastifyInstance, { service, board, schemas, now }: 
         ),
         generated_at: formatIsoTime(now()),
       };
-      return sendPreserialised(reply, Buffer.from(JSON.stringify(body)));
+      return sendPreserialised(reply, Buffer.from(encodeJson(body)));
     },
   });
 }

@@ -2,6 +2,7 @@ import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "..
 import { categoryOf } from "../../domain/category.ts";
 import { type MarketListing, settlementValueOf } from "../../domain/market.ts";
 import { stepAt } from "../../domain/order-rules.ts";
+import { encodeJson } from "../../lib/round-numbers.ts";
 import type { AlsoOn } from "../matching/index.ts";
 
 /** Formats Unix milliseconds as ISO 8601 in UTC. */
@@ -119,9 +120,7 @@ export function encodeMarket(market: BoardMarket, event: BoardEvent | null, look
   const cached = newerCache.get(market);
   if (isCurrent(cached)) return cached.bytes;
   const previous = olderCache.get(market);
-  const bytes = isCurrent(previous)
-    ? previous.bytes
-    : Buffer.from(JSON.stringify(presentMarket(market, event, lookups)));
+  const bytes = isCurrent(previous) ? previous.bytes : Buffer.from(encodeJson(presentMarket(market, event, lookups)));
   newerCache.set(market, { event, alsoOn, estimate, bytes });
   newerCount += 1;
   if (newerCount >= GENERATION_ENTRIES_MAX) {

@@ -3,6 +3,7 @@ import { type BoardMarket, SORT_KEYS, type SortKey } from "../../board/index.ts"
 import { decodeCursor, encodeCursor, type ListingKey, nextPageLink } from "../../http/pagination.ts";
 import { sendPreserialised } from "../../http/response/preserialised.ts";
 import { defineRoute } from "../../http/route.ts";
+import { encodeJson } from "../../lib/round-numbers.ts";
 import { eventRoutes } from "./event-routes.ts";
 import { marketDataRoutes } from "./market-data-routes.ts";
 import { overviewRoutes } from "./overview-routes.ts";
@@ -63,7 +64,7 @@ function getMarketRoute(app: FastifyInstance, { service, board, schemas, readAna
     if (expansions.has("analysis")) body.analysis = await readAnalysis(market);
     if (expansions.has("history"))
       body.history = presentHistory(market, await service.getHistory(market, "7d", HISTORY_EXPANSION_POINTS));
-    return sendPreserialised(reply, Buffer.from(JSON.stringify(body)));
+    return sendPreserialised(reply, Buffer.from(encodeJson(body)));
   };
   defineRoute(app, {
     ...COMMON_OPTIONS,
