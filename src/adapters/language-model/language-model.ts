@@ -7,7 +7,7 @@ import {
   type LanguageModelFailure,
   type TokenPrice,
 } from "../../ports/language-model.ts";
-import { boundResponses, type Fetch } from "./bounded-fetch.ts";
+import { boundResponses, createLimitedFetch, type Fetch } from "./bounded-fetch.ts";
 
 export interface LanguageModelSettings {
   /** compatible: any server that speaks the protocol of OpenAI's chat completions at `baseUrl`. */
@@ -30,7 +30,10 @@ const REDACTED = "[redacted]";
  * Creates a language model of any provider through the AI SDK. The SDK is loaded with the first call. Requests are never
  * repeated or redirected here. The key occurs in no answer and no error, even if a server sends it back.
  */
-export function createLanguageModel(settings: LanguageModelSettings, fetch: Fetch = globalThis.fetch): LanguageModel {
+export function createLanguageModel(
+  settings: LanguageModelSettings,
+  fetch: Fetch = createLimitedFetch(),
+): LanguageModel {
   const { provider, model, price, apiKey } = settings;
   let opened: Promise<SdkModel> | null = null;
   const openModel = () => {

@@ -2,6 +2,7 @@ import { io } from "socket.io-client";
 import type { Clock } from "../../ports/clock.ts";
 import type { SocketIoEmit, SocketIoOut } from "../../ports/socket-io-out.ts";
 import { createMessageQueue } from "./message-queue.ts";
+import { endLimited } from "./response-limits.ts";
 
 const RECONNECT_MS_MIN = 500;
 const RECONNECT_MS_MAX = 30_000;
@@ -14,7 +15,7 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
     connect(url, options, handlers) {
       const socket = io(`${url.replace(/\/$/, "")}${options.namespace}`, {
         // Options of the underlying `ws`, which the types of the library do not declare.
-        ...{ maxPayload: options.maxFrameBytes, perMessageDeflate: { threshold: 1024 } },
+        ...{ maxPayload: options.maxFrameBytes, perMessageDeflate: { threshold: 1024 }, finishRequest: endLimited },
         transports: ["websocket"],
         forceNew: true,
         timeout: options.connectTimeoutMs,

@@ -1,11 +1,13 @@
 import { addAbortSignal, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
-import { Agent, request } from "undici";
+import { request } from "undici";
 import { VenueError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { CONNECTIONS_PER_HOST_MAX, type HttpOut, type IncomingResponse } from "../../ports/http-out.ts";
+import { createLimitedAgent, ResponseLimitError } from "./response-limits.ts";
 
 const USER_AGENT = "parallax/1.0";
+const CONNECT_MS_MAX = 10_000;
 /** Size of the buffers that a decoder fills. Larger than Node's default of 16 KiB, because pages have megabytes. */
 const DECODED_CHUNK_BYTES = 128 * 1024;
 
@@ -21,7 +23,7 @@ const ACCEPT_ENCODING = [...DECODERS.keys()].join(", ");
  * Bounds the size and time of each response.
  */
 export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<void> } {
-  const agent = new Agent({ connections: CONNECTIONS_PER_HOST_MAX, connect: { timeout: 10_000 } });
+  const agent = createLimitedAgent({ connections: CONNECTIONS_PER_HOST_MAX, connectMs: CONNECT_MS_MAX });
   return {
     async send(outgoing): Promise<IncomingResponse> {
       const deadline = AbortSignal.timeout(outgoing.deadlineMs);
@@ -30,7 +32,7 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
       const decoded: ByteCount = { bytes: 0 };
       try {
         const response = await request(outgoing.url, {
-          dispatcher: agent,
+          dispatcher: agent.dispatcher,
           method: outgoing.method,
           headers: { "user-agent": USER_AGENT, "accept-encoding": ACCEPT_ENCODING, ...outgoing.headers },
           body: outgoing.body ?? null,
@@ -56,6 +58,11 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
             cause,
           });
         if (cause instanceof VenueError && outgoing.signal?.aborted !== true) throw cause;
+        if (cause instanceof ResponseLimitError)
+          throw new VenueError("bad_body", `${host} sent a response that takes too long to read`, {
+            retryable: true,
+            cause,
+          });
         throw new VenueError("network", `${host} could not be reached`, {
           retryable: outgoing.signal?.aborted !== true,
           cause,
@@ -65,7 +72,7 @@ export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<voi
       }
     },
     // Aborts pending requests, so that an unresponsive host does not delay the shutdown.
-    close: () => agent.destroy(),
+    close: () => agent.close(),
   };
 }
 

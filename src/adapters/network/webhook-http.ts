@@ -12,6 +12,7 @@ import {
   type GuardPorts,
   type ResolveHost,
 } from "./guarded-agent.ts";
+import { limitResponse, ResponseLimitError } from "./response-limits.ts";
 import { OverRateError, WebhookRates } from "./webhook-rates.ts";
 import { parseRetryAfter } from "./webhook-retry-after.ts";
 import { HostSlots, type SlotLimits } from "./webhook-slots.ts";
@@ -103,6 +104,7 @@ const failed = (failure: DeliveryFailure): WebhookAnswer => ({ kind: "failed", f
 
 function classify(error: unknown): DeliveryFailure {
   if (error instanceof ForbiddenAddressError) return "forbidden_address";
+  if (error instanceof ResponseLimitError) return "bad_response";
   const { code } = error as { readonly code?: unknown };
   // Codes of Node's HTTP parser.
   return typeof code === "string" && code.startsWith("HPE_") ? "bad_response" : "connection_failed";
@@ -151,6 +153,7 @@ function send(url: URL, request: WebhookRequest, { agent, signal }: SendOptions)
   };
   return new Promise((resolve, reject) => {
     const outgoing = (url.protocol === "https:" ? https : http).request(url, requestOptions);
+    limitResponse(outgoing);
     let hasResponse = false;
     const fail = (error: Error) => {
       // After the head of a response, only the body can be incomplete.

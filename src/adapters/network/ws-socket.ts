@@ -2,6 +2,7 @@ import { WebSocket } from "ws";
 import type { Clock } from "../../ports/clock.ts";
 import type { SocketOut } from "../../ports/socket-out.ts";
 import { createMessageQueue } from "./message-queue.ts";
+import { endLimited } from "./response-limits.ts";
 
 /** Creates outgoing WebSockets with `ws`. The library replies to pings; `onPing` reports them. */
 export function createWsSockets(clock: Clock): SocketOut {
@@ -13,6 +14,7 @@ export function createWsSockets(clock: Clock): SocketOut {
         handshakeTimeout: options.connectTimeoutMs,
         perMessageDeflate: false,
         followRedirects: false,
+        finishRequest: endLimited,
       });
       const enqueue = createMessageQueue(clock);
       let isClosed = false;

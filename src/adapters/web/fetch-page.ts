@@ -5,6 +5,7 @@ import { BlockList, isIPv6, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from "request-filtering-agent";
+import { limitResponse } from "../network/response-limits.ts";
 
 const REDIRECTS_MAX = 3;
 const BODY_BYTES_MAX = 1_500_000;
@@ -113,6 +114,7 @@ function request(
       { agent, headers, signal, maxHeaderSize: HEADER_BYTES_MAX, lookup: withGlobalIpv6(lookup) },
       resolve,
     );
+    limitResponse(outgoing);
     outgoing.on("error", () =>
       reject(new Error(signal.aborted ? "The page took too long." : "The page could not be reached.")),
     );

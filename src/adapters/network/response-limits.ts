@@ -1,0 +1,155 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { Agent, buildConnector, type Dispatcher } from "undici";
+
+/** Interim responses (status 1xx) before a response. Servers send one or two; HTTP sets no limit. */
+const INTERIM_RESPONSES_MAX = 4;
+/** A body may arrive in any pieces at first, and then in pieces of 16 bytes on average. */
+const SMALL_PIECES_MAX = 2_048;
+const PIECE_BYTES_MIN = 16;
+/**
+ * Bytes that a connection may receive in a quarter of a second. They include what no other limit counts, such as extensions
+ * of chunks. The largest listing has 3 MB.
+ */
+const BYTES_PER_PERIOD_MAX = 8 * 2 ** 20;
+const PERIOD_MS = 250;
+
+/** Thrown for a response whose form would take too much CPU time to read. */
+export class ResponseLimitError extends Error {
+  override name = "ResponseLimitError";
+}
+
+/** Counts what one response consists of. */
+class ResponseCount {
+  #interim = 0;
+  #pieces = 0;
+  #bytes = 0;
+
+  /** @throws ResponseLimitError after four interim responses */
+  addInterim(): void {
+    this.#interim += 1;
+    if (this.#interim > INTERIM_RESPONSES_MAX) throw new ResponseLimitError("too many interim responses");
+  }
+
+  /** @throws ResponseLimitError if the body arrives in pieces of a few bytes */
+  addPiece(bytes: number): void {
+    this.#pieces += 1;
+    this.#bytes += bytes;
+    if (this.#pieces > SMALL_PIECES_MAX + this.#bytes / PIECE_BYTES_MIN)
+      throw new ResponseLimitError("the body arrives in too small pieces");
+  }
+}
+
+/**
+ * Ends a request of `node:http` whose response exceeds the limits. The request or the response fails with
+ * ResponseLimitError.
+ */
+export function limitResponse(outgoing: ClientRequest): void {
+  const count = new ResponseCount();
+  outgoing.on("socket", limitRate);
+  outgoing.on("information", () => endIfThrown(outgoing, () => count.addInterim()));
+  outgoing.on("response", (response: IncomingMessage) => {
+    // A listener of `data` would start the flow before the reader listens, and a reader gets joined pieces.
+    const push = response.push.bind(response);
+    response.push = (piece: Buffer | null, encoding) => {
+      if (piece !== null) endIfThrown(response, () => count.addPiece(piece.length));
+      return push(piece, encoding);
+    };
+  });
+}
+
+/** Sends the handshake of a WebSocket, whose response is limited; for the option `finishRequest` of `ws`. */
+export function endLimited(handshake: ClientRequest): void {
+  limitResponse(handshake);
+  handshake.end();
+}
+
+function endIfThrown(target: { destroy(error: Error): unknown }, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    target.destroy(error as Error);
+  }
+}
+
+const limitedSockets = new WeakSet<Socket>();
+
+/** Ends a connection that receives more than 8 MiB in a quarter of a second. */
+function limitRate(socket: Socket): void {
+  if (limitedSockets.has(socket)) return;
+  limitedSockets.add(socket);
+  let bytesBefore = socket.bytesRead;
+  const timer = setInterval(() => {
+    if (socket.bytesRead - bytesBefore > BYTES_PER_PERIOD_MAX) socket.destroy(new ResponseLimitError("too much data"));
+    bytesBefore = socket.bytesRead;
+  }, PERIOD_MS);
+  timer.unref();
+  socket.once("close", () => clearInterval(timer));
+}
+
+/** A pool of connections whose responses are bounded in interim responses, pieces of the body and data rate. */
+export function createLimitedAgent(options: Omit<Agent.Options, "connect"> & { readonly connectMs: number }) {
+  const { connectMs, ...others } = options;
+  const connect = buildConnector({ timeout: connectMs });
+  const agent = new Agent({
+    ...others,
+    connect(target, callback) {
+      connect(target, (...result) => {
+        const [, socket] = result;
+        if (socket !== null) limitRate(socket);
+        callback(...result);
+      });
+    },
+  });
+  return { dispatcher: agent.compose(limitDispatch), close: () => agent.destroy() };
+}
+
+const limitDispatch: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch(options, new LimitingHandler(handler));
+
+class LimitingHandler implements Dispatcher.DispatchHandler {
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #count = new ResponseCount();
+
+  constructor(handler: Dispatcher.DispatchHandler) {
+    this.#handler = handler;
+  }
+
+  onRequestStart(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onRequestStart"]>>): void {
+    this.#handler.onRequestStart?.(...parameters);
+  }
+
+  onRequestUpgrade(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onRequestUpgrade"]>>): void {
+    this.#handler.onRequestUpgrade?.(...parameters);
+  }
+
+  onResponseStart(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStart"]>>): void {
+    const [controller, status] = parameters;
+    if (status >= 200) this.#handler.onResponseStart?.(...parameters);
+    else abortIfThrown(controller, () => this.#count.addInterim());
+  }
+
+  onResponseData(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseData"]>>): void {
+    const [controller, piece] = parameters;
+    abortIfThrown(controller, () => {
+      this.#count.addPiece(piece.length);
+      this.#handler.onResponseData?.(...parameters);
+    });
+  }
+
+  onResponseEnd(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseEnd"]>>): void {
+    this.#handler.onResponseEnd?.(...parameters);
+  }
+
+  onResponseError(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseError"]>>): void {
+    this.#handler.onResponseError?.(...parameters);
+  }
+}
+
+function abortIfThrown(controller: Dispatcher.DispatchController, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    controller.abort(error as Error);
+  }
+}
