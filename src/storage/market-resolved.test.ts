@@ -65,11 +65,13 @@ eachDatabase("logs one `market_resolved` event if a market settles", async (data
       settlement_value: 1,
       last_price: 0.97,
       model_probability: null,
+      market_price: null,
+      model_probability_at: null,
     },
   });
 });
 
-eachDatabase("the event contains our last estimate before the resolution, and null without one", async (database) => {
+eachDatabase("the event contains our last estimate of the 72 hours before the resolution, with the price of its time", async (database) => {
   const { store, loggedEvents } = openHarness(database);
   const minute = 60_000;
   const analyse = (marketId: string, analysedAt: number, probability: number) =>
@@ -78,7 +80,7 @@ eachDatabase("the event contains our last estimate before the resolution, and nu
       [`plx-${marketId}-${analysedAt}`, marketId, analysedAt, probability],
     );
   const marketsWith = (status: MarketListing["status"]) =>
-    ["venue-time", "our-time", "late", "none"].map((id) =>
+    ["venue-time", "our-time", "late", "early", "none"].map((id) =>
       sampleMarket(id, {
         listing: {
           status,
@@ -94,14 +96,21 @@ eachDatabase("the event contains our last estimate before the resolution, and nu
     await analyse(id, SAMPLE_AT - 5 * minute, 0.05);
   }
   await analyse("late", SAMPLE_AT - 10 * minute, 0.9);
+  await analyse("early", SAMPLE_AT - (10 + 72 * 60) * minute - 1, 0.9);
   await store.upsertMarkets(marketsWith("finalized"));
   assert.deepEqual(
-    (await loggedEvents()).map(({ payload }) => [payload.market_id, payload.model_probability]),
+    (await loggedEvents()).map(({ payload }) => [
+      payload.market_id,
+      payload.model_probability,
+      payload.market_price,
+      payload.model_probability_at,
+    ]),
     [
-      ["venue-time", 0.2],
-      ["our-time", 0.05],
-      ["late", null],
-      ["none", null],
+      ["venue-time", 0.2, 0.5, new Date(SAMPLE_AT - 20 * minute).toISOString()],
+      ["our-time", 0.05, 0.5, new Date(SAMPLE_AT - 5 * minute).toISOString()],
+      ["late", null, null, null],
+      ["early", null, null, null],
+      ["none", null, null, null],
     ],
   );
 });

@@ -1,5 +1,6 @@
 import { type MarketSnapshot, type Outcome, settlementValueOf } from "../domain/market.ts";
 import type { NewEvent } from "../event-log/index.ts";
+import { millis } from "../lib/sql-time.ts";
 import type { Transaction } from "../ports/database.ts";
 import { toStorableText, toStorableTime } from "./storable.ts";
 
@@ -13,42 +14,56 @@ export function encodeOutcome(outcome: Outcome | null): string {
   return "value" in outcome ? `${outcome.kind} ${outcome.value}` : outcome.kind;
 }
 
-/** Selects the last estimate before the time $3 for each market, with the index by market and time. */
+/** An older estimate has expired. */
+const ESTIMATE_AGE_MS_MAX = 72 * 3_600_000;
+
+/** An estimate of the probability of YES, and the price of YES at the same time, both in [0, 1]. */
+interface LastEstimate extends Record<string, unknown> {
+  readonly probability: number;
+  readonly marketPrice: number;
+  /** Time of both, Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Selects for each market the last usable estimate before the time $3, with the index by market and time. */
 const SELECT_ESTIMATES = `
-select settled.position::int4 as position, estimate.probability
+select settled.position::int4 as position, estimate.probability, estimate.market_price as "marketPrice",
+  ${millis("estimate.analysed_at")} as at
 from unnest($1::text[], $2::text[], $3::float8[]) with ordinality as settled (venue, market_id, before_ms, position)
 cross join lateral (
-  select probability from analyses
-  where venue = settled.venue and market_id = settled.market_id and analysed_at < to_timestamp(before_ms / 1000)
+  select probability, market_price, analysed_at from analyses
+  where venue = settled.venue and market_id = settled.market_id
+    and analysed_at < to_timestamp(before_ms / 1000)
+    and analysed_at >= to_timestamp((before_ms - ${ESTIMATE_AGE_MS_MAX}) / 1000)
   order by analysed_at desc limit 1
 ) as estimate`;
 
 /**
- * Returns for each market the probability of YES from the last stored analysis before its resolution, in [0, 1]; null if
- * there is none. If the venue reports no time of the resolution, the time at which the result arrived is used.
+ * Returns for each market the last stored estimate before its resolution; null if there is none of the 72 hours before. If
+ * the venue reports no time of the resolution, the time at which the result arrived is used.
  */
 export async function readLastEstimates(
   transaction: Transaction,
   markets: readonly MarketSnapshot[],
-): Promise<(number | null)[]> {
-  const rows = await transaction.query<{ position: number; probability: number }>(SELECT_ESTIMATES, [
+): Promise<(LastEstimate | null)[]> {
+  const rows = await transaction.query<LastEstimate & { position: number }>(SELECT_ESTIMATES, [
     markets.map(({ listing }) => listing.venue),
     markets.map(({ listing }) => listing.marketId),
     markets.map(({ listing, quote }) => toStorableTime(listing.resolvedAt) ?? toStorableTime(quote.receivedAt) ?? 0),
   ]);
-  const estimates = new Map(rows.map(({ position, probability }) => [position, probability]));
+  const estimates = new Map(rows.map(({ position, ...estimate }) => [position, estimate]));
   return markets.map((_, index) => estimates.get(index + 1) ?? null);
 }
 
 /**
  * Creates the `market_resolved` event of a market.
  *
- * @param estimate  our last probability of YES before the resolution; null if there is none
+ * @param estimate  our last one before the resolution; null if there is none
  */
 export function createMarketResolvedEvent(
   { listing, quote }: MarketSnapshot,
   outcome: Outcome,
-  estimate: number | null,
+  estimate: LastEstimate | null,
 ): NewEvent {
   const { venue, marketId } = listing;
   const occurredAt = toStorableTime(quote.receivedAt) ?? 0;
@@ -65,7 +80,10 @@ export function createMarketResolvedEvent(
       outcome: outcome.kind,
       settlement_value: settlementValueOf(outcome),
       last_price: quote.lastPrice,
-      model_probability: estimate,
+      // Both are of the time of the estimate, because the last price of a settled market is that of the result.
+      model_probability: estimate?.probability ?? null,
+      market_price: estimate?.marketPrice ?? null,
+      model_probability_at: estimate === null ? null : new Date(estimate.at).toISOString(),
     },
   };
 }

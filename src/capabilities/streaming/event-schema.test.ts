@@ -41,7 +41,11 @@ function listEvents(): readonly NewEvent[] {
     createCompletionEvent(stored, SAMPLE_AT),
     createErrorEvent(run, SAMPLE_AT),
     createMarketResolvedEvent(snapshot, { kind: "void", value: null }, null),
-    createMarketResolvedEvent(snapshot, { kind: "partial", value: 0.4 }, 0.3),
+    createMarketResolvedEvent(
+      snapshot,
+      { kind: "partial", value: 0.4 },
+      { probability: 0.3, marketPrice: 0.2, at: SAMPLE_AT },
+    ),
   ];
 }
 

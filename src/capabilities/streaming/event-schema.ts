@@ -5,6 +5,7 @@ import {
   nullableNumber,
   nullableOneOf,
   nullableProbability,
+  nullableTimestamp,
   oneOf,
   probability,
   timestamp,
@@ -100,5 +101,9 @@ const MARKET_RESOLVED = {
   outcome: oneOf(["yes", "no", "partial", "void"]),
   settlement_value: nullableProbability("Value of a YES contract. Null if unknown."),
   last_price: nullableProbability("Last price before the settlement."),
-  model_probability: nullableProbability("Our last estimate before the resolution. Null if there is none."),
+  model_probability: nullableProbability(
+    "Our last estimate of the 72 hours before the resolution. Null if there is none. It is of `model_probability_at`, so compare it with `market_price` and not with `last_price`.",
+  ),
+  market_price: nullableProbability("YES price at `model_probability_at`. Null without an estimate."),
+  model_probability_at: nullableTimestamp("Time of the estimate. Null without one."),
 };
