@@ -129,7 +129,12 @@ export interface App {
   readonly metering: Metering;
   readonly customers: Customers;
   readonly analyses: Analyses;
-  readonly trading: { readonly book: { verify(): Promise<Verification> } };
+  readonly trading: {
+    readonly book: { verify(): Promise<Verification> };
+    /** `start` of the app calls it. */
+    start(): void;
+    stop(): Promise<void>;
+  };
   /** Null on a node that neither serves the API nor runs analyses. */
   readonly matching: Matching | null;
   start(): void;

@@ -68,8 +68,8 @@ export function registerMarketRoutes(
   marketRoutes(http, {
     ...{ service, board, venues, publicUrl, now: () => clock.now() },
     readAnalysis: async (market) => {
-      const analysis = await readUsableAnalysis(analyses, market);
-      return analysis === null ? null : presentAnalysis(analysis);
+      const analysis = await readAnalysis(analyses, market);
+      return analysis === null || analysis.freshness === "expired" ? null : presentAnalysis(analysis);
     },
   });
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
@@ -139,18 +139,17 @@ export function registerMarketRoutes(
     upgradeUrl: ports.account.upgradeUrl ?? null,
     acceptsPayments: ports.payments !== undefined,
     // The page says that an analysis has expired, and does not show its estimate.
-    readAnalysis: ({ listing }) => analyses.service.current(listing.venue, listing.marketId),
+    readAnalysis: (market) => readAnalysis(analyses, market),
     readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),
     readPerformance: async () => (await trading.performance.read()).report,
   });
   docsRoutes(http, { data, publicUrl, venues, board, demoKey: ports.demoKey ?? null });
 }
 
-/** Returns the latest analysis of a market at its price; null if there is none, or it has expired. */
-async function readUsableAnalysis({ service }: Analyses, market: BoardMarket): Promise<CurrentAnalysis | null> {
+/** Returns the latest analysis of a market at the price of `market`, also if it has expired; null if there is none. */
+async function readAnalysis({ service }: Analyses, market: BoardMarket): Promise<CurrentAnalysis | null> {
   const stored = await service.latest(market.listing.venue, market.listing.marketId);
-  const current = stored === null ? null : service.move(stored, market);
-  return current === null || current.freshness === "expired" ? null : current;
+  return stored === null ? null : service.move(stored, market);
 }
 
 function registerCorrelationRoutes(

@@ -75,12 +75,6 @@ export function createAnalysesService({ database, board, runs, latest, estimates
     /** Returns an analysis at the price of `market`, which can be newer than the one on the board. */
     move: (stored: StoredAnalysis, market: BoardMarket): CurrentAnalysis => estimates.move(stored, market),
 
-    /** Returns the latest analysis of a market at its current price, or null. */
-    async current(venue: VenueId, marketId: string): Promise<CurrentAnalysis | null> {
-      const stored = await read(venue, marketId);
-      return stored === null ? null : moveToBoard(stored);
-    },
-
     /** @throws AppError `market_not_found`, `analysis_not_found`; VenueError */
     async getCurrent(venue: VenueId, marketId: string): Promise<CurrentAnalysis> {
       const stored = await read(venue, marketId);

@@ -1,4 +1,4 @@
-import type { BoardMarket } from "../../board/index.ts";
+import type { BoardMarket, MarketBoard } from "../../board/index.ts";
 import { acceptsOrders } from "../../domain/close-time.ts";
 import { settlementValueOf } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
@@ -17,14 +17,14 @@ import {
   type Tie,
 } from "../../trading/index.ts";
 import { findTies, type LogicPorts, type TiedMarkets } from "../dependence/index.ts";
-import { type KnownBook, knownBookOf } from "../signals/index.ts";
+import { type KnownBook, knownBookOf, quoteBook } from "../signals/index.ts";
 import type { RequestedPosition } from "./model.ts";
 
 /** Contract step of orders if the venue's is unknown: whole contracts, which every venue accepts. */
 const CONTRACT_STEP_DEFAULT = 1;
 
 export interface AdvisePorts {
-  readonly board: LogicPorts["board"];
+  readonly board: LogicPorts["board"] & Pick<MarketBoard, "find">;
   readonly pairsOf: LogicPorts["pairsOf"];
   readonly tiedMarkets: Pick<TiedMarkets, "findRelated">;
   /** Our current estimate of the probability of YES; null if there is none. */
@@ -73,15 +73,18 @@ export async function adviseHoldings(
   const bookOf = (market: BoardMarket): KnownBook | null =>
     acceptsOrders(market.listing, market.updatedAt, now) ? knownBookOf(market, ports.trackedBookOf(market), now) : null;
   return positions.map((position, index): AdvisedHolding => {
-    const market = held[index];
-    if (market === undefined) throw new Error(`the market ${position.venue}/${position.marketId} was not looked up`);
+    const found = held[index];
+    if (found === undefined) throw new Error(`the market ${position.venue}/${position.marketId} was not looked up`);
+    // Prices may have moved since the look-up. The estimate and the price are those of the bids that the advice compares.
+    const listed = ports.board.find(position.venue, position.marketId) ?? found;
+    const book = bookOf(listed);
+    const market = book?.source === "book" ? quoteBook(listed, book, now) : listed;
     const { side, sizeUsd, entryPrice } = position;
     const contracts = sizeUsd / entryPrice;
     const { outcome } = market.listing;
     if (outcome !== null) return settledHolding(position, market, contracts, settlementValueOf(outcome));
     const contractStep = market.listing.contractStep ?? CONTRACT_STEP_DEFAULT;
     const yesProbability = ports.probabilityOf(market);
-    const book = bookOf(market);
     const opposite = cheapestOpposite(oppositesOf(market, side, markets, ties), bookOf, contracts);
     const advice = advisePosition({
       contracts,

@@ -201,6 +201,36 @@ test("200: what is unknown is null, and such a position is kept", async () => {
   assert.deepEqual([old.action, old.exit, old.price_source, old.priced_at], ["keep", null, null, null]);
 });
 
+test("200: the estimate, the price and the bids of an advice are of one moment: of the tracked order book, if there is one", async () => {
+  const book = { bids: [{ price: 0.5, size: 100 }], asks: [{ price: 0.52, size: 100 }] };
+  const { addMarket, adviseOn } = await openApi({}, [], {
+    // What an analysis adds to whatever price it is shown with.
+    probabilityOf: ({ yesPrice }) => (yesPrice ?? 0) + 0.03,
+    trackedBookOf: () => ({ ...book, lastPrice: null, eventAt: null, receivedAt: SAMPLE_AT }),
+  });
+  addMarket("m");
+  const advice = await adviseOn(held("m", "yes", 30, 0.6));
+  near(advice.mark_price, 0.51);
+  near(advice.model_probability, 0.54);
+  assert.deepEqual([advice.price_source, advice.exit.average_price, advice.action], ["book", 0.5, "keep"]);
+});
+
+test("200: an advice is at the prices after the look-up of all positions", async () => {
+  const { addMarket, ask } = await openApi({}, [], {
+    probabilityOf: ({ yesPrice }) => (yesPrice ?? 0) + 0.03,
+    async getMarket() {
+      addMarket("m", { quote: { bid: 0.5, ask: 0.52 } });
+      return addMarket("slow");
+    },
+  });
+  addMarket("m");
+  const response = await ask([held("m", "yes", 30, 0.6), held("slow", "yes", 30, 0.6)]);
+  const [{ mark_price, model_probability, exit, action }] = response.json().positions;
+  near(mark_price, 0.51);
+  near(model_probability, 0.54);
+  assert.deepEqual([exit.average_price, action], [0.5, "keep"]);
+});
+
 test("200: a settled position is worth its payout and cannot be sold", async () => {
   const { addMarket, adviseOn } = await openApi({ m: 0.1 });
   addMarket("m", { listing: { status: "finalized", outcome: { kind: "yes" }, resolvedAt: SAMPLE_AT } });

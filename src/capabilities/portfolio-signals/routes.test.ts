@@ -32,7 +32,11 @@ const pair = (a: string, b: string, relation: MarketPair["relation"]): MarketPai
 });
 
 /** Opens the route with the market "fed" on alpha: estimated at 0.6, offered at 0.42. Related markets are not traded enough. */
-async function openApi(ports: Partial<PortfolioSignalPorts> = {}, pairs: readonly MarketPair[] = [], estimate = 0.6) {
+async function openApi(
+  { prepare, ...ports }: Partial<PortfolioSignalPorts> & Partial<Pick<PortfolioSignalPorts["signals"], "prepare">> = {},
+  pairs: readonly MarketPair[] = [],
+  estimate = 0.6,
+) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const { app } = await testServer();
@@ -70,7 +74,7 @@ async function openApi(ports: Partial<PortfolioSignalPorts> = {}, pairs: readonl
   const service = createPortfolioSignalsService({
     ...{ board, pairsOf, correlatePairs },
     signals: {
-      prepare: async () => ({ kind: "ready", prepared }),
+      prepare: prepare ?? (async () => ({ kind: "ready", prepared })),
       decide: (_prepared, sizing) => decideSignal(input, sizing),
       candidateOf() {
         const candidate = findCandidate(input);
@@ -100,7 +104,7 @@ async function openApi(ports: Partial<PortfolioSignalPorts> = {}, pairs: readonl
       ...{ method: "POST", url: "/v1/signals/portfolio", headers },
       payload: { platform: "alpha", market_id: "fed", ...body },
     });
-  return { board, addMarket, ask, tasks };
+  return { board, addMarket, ask, tasks, prepared };
 }
 const held = (market_id: string, side: "yes" | "no", size_usd: number, entry_price = 0.5, platform = "alpha") => ({
   ...{ platform, market_id, side, size_usd, entry_price },
@@ -155,6 +159,19 @@ test("200: the same question on another venue lowers the size, and its other sid
   );
   assert.match(equal.reason, /lowers the size from/);
   assert.match(opposite.reason, /raises the size from/);
+});
+
+test("200: the positions are valued at the prices after the signal has waited for its analysis", async () => {
+  const { addMarket, ask, tasks, prepared } = await openApi({
+    probabilityOf: ({ yesPrice }) => (yesPrice ?? 0) + 0.03,
+    async prepare() {
+      addMarket("other", { quote: { bid: 0.5, ask: 0.52 } });
+      return { kind: "ready", prepared };
+    },
+  });
+  addMarket("other");
+  await ask({ portfolio: [held("other", "yes", 20)] });
+  near(tasks[0]?.markets[1]?.probability ?? 0, 0.54);
 });
 
 test("200: a change that is invisible in the rounded figures is reported as no change", async () => {

@@ -1,4 +1,4 @@
-import type { BoardMarket, MarketBoard } from "../../board/index.ts";
+import type { BoardMarket } from "../../board/index.ts";
 import { AppError } from "../../domain/errors.ts";
 import { settlementValueOf, type VenueId } from "../../domain/market.ts";
 import { complement } from "../../domain/price.ts";
@@ -15,7 +15,7 @@ import {
   type SizingOptions,
   sidePrice,
 } from "../../trading/index.ts";
-import { findTies, type LogicPorts } from "../dependence/index.ts";
+import { findTies } from "../dependence/index.ts";
 import { hedgePriceOf, type Preparation, type SignalsService } from "../signals/index.ts";
 import { type AdvisedHolding, type AdvisePorts, adviseHoldings } from "./advise.ts";
 import type { HedgeAdvice, PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
@@ -25,7 +25,6 @@ const LOOK_UPS_MAX = 2;
 
 export interface PortfolioSignalPorts extends AdvisePorts {
   readonly signals: Pick<SignalsService, "prepare" | "decide" | "candidateOf">;
-  readonly board: LogicPorts["board"] & Pick<MarketBoard, "find">;
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
   /** Correlations of the log-odds moves of all pairs of markets, without waiting long for missing history. */
@@ -80,10 +79,12 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
       { readonly kind: "signal"; readonly signal: PortfolioSignal } | Extract<Preparation, { kind: "running" }>
     > {
       const { positions, sizing } = request;
-      const held = await getHeld(positions);
+      const found = await getHeld(positions);
       const preparation = await signals.prepare(request);
       if (preparation.kind === "running") return preparation;
       const { prepared } = preparation;
+      // The signal may have waited minutes for its analysis, and all prices must be of one moment.
+      const held = found.map((market) => board.find(market.listing.venue, market.listing.marketId) ?? market);
       const { market, stored } = prepared;
       const signal = signals.decide(prepared, sizing);
       const open = held.filter(({ listing }) => listing.outcome === null);
