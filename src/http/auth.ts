@@ -14,8 +14,11 @@ export interface Principal {
   readonly keyId?: string;
 }
 
-/** public: any caller. key: authenticated callers only; the request is rejected before its body is read. */
-export type Access = "public" | "key";
+/**
+ * public: any caller. key: authenticated callers only; the request is rejected before its body is read. session: forms of
+ * this site that a signed-in browser submits.
+ */
+export type Access = "public" | "key" | "session";
 
 type Authentication = Promise<Principal | null> | Principal | null;
 
@@ -29,6 +32,20 @@ export interface AuthenticationOptions {
   readonly authenticateOtherwise?: readonly Authenticator[];
   /** Returns a URL where the caller can get a key, for the 401 response to a request without one. */
   readonly signUpUrl?: (request: FastifyRequest) => string;
+  /** Authenticates routes with the access `session`. Without it, they reject every request. */
+  readonly session?: SessionAuthenticator;
+}
+
+/** Authenticates the forms of signed-in browsers. */
+export interface SessionAuthenticator {
+  /**
+   * Returns the customer whose session cookie the browser has sent.
+   *
+   * @throws AppError `cross_site_refused` if the form is not one of this site; `unauthorized` without an active session
+   */
+  readonly authenticate: (request: FastifyRequest) => Promise<Principal>;
+  /** Checks the CSRF token in the body. @throws AppError `cross_site_refused` */
+  readonly assertForm: (request: FastifyRequest) => void;
 }
 
 /** Returns a promise only if authentication needs I/O. */
@@ -58,6 +75,19 @@ export function authenticateRequest(
   };
   return principal instanceof Promise ? principal.then((resolved) => resolved ?? reject()) : (principal ?? reject());
 }
+
+/**
+ * Returns the customer of the browser session that has submitted a form.
+ *
+ * @throws AppError as a rejection, as `SessionAuthenticator.authenticate`
+ */
+export const authenticateForm = async (
+  request: FastifyRequest,
+  { session }: AuthenticationOptions,
+): Promise<Principal> => {
+  if (session === undefined) throw new AppError("unauthorized", "This server has no sessions");
+  return session.authenticate(request);
+};
 
 function authenticateOtherwise(
   authenticators: readonly Authenticator[],

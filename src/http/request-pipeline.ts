@@ -1,7 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
-import { type AuthenticationOptions, authenticateRequest } from "./auth.ts";
+import {
+  type AuthenticationOptions,
+  authenticateForm,
+  authenticateRequest,
+  type SessionAuthenticator,
+} from "./auth.ts";
 import { createCors } from "./cors.ts";
 import { isPaid, type PaymentGate } from "./payment-gate.ts";
 import { setCommonHeaders, toProblem } from "./problem.ts";
@@ -59,9 +64,10 @@ export function createAuthenticationHook(
     cors.setHeaders(request, reply);
   };
   const authenticate: Guard = (request) => {
-    if (request.routeConfig.access === "public") return;
+    const { access } = request.routeConfig;
+    if (access === "public") return;
     try {
-      const principal = authenticateRequest(request, authentication);
+      const principal = (access === "session" ? authenticateForm : authenticateRequest)(request, authentication);
       if (!(principal instanceof Promise)) {
         request.principal = principal;
         return;
@@ -86,15 +92,21 @@ export function createAuthenticationHook(
   ]);
 }
 
-/** Creates the `preHandler` hook: validation, quota, payment. */
-export function createValidationHook(guards: readonly Guards[], paymentGate: PaymentGate | undefined): Hook {
+/** Creates the `preHandler` hook: CSRF token of forms, validation, quota, payment. */
+export function createValidationHook(
+  guards: readonly Guards[],
+  paymentGate: PaymentGate | undefined,
+  session: SessionAuthenticator | undefined,
+): Hook {
   const validate: Guard = (request, reply) => {
     request.routeConfig.validate?.(request, reply);
     rejectUnstorableId(request);
   };
+  const assertForm: Guard | undefined =
+    session && ((request) => (request.routeConfig.access === "session" ? session.assertForm(request) : undefined));
   const admitPayment: Guard | undefined =
     paymentGate && ((request, reply) => (isPaid(request) ? paymentGate.admit(request, reply) : undefined));
-  return runInOrder([validate, ...guards.map((guard) => guard.afterValidation), admitPayment]);
+  return runInOrder([assertForm, validate, ...guards.map((guard) => guard.afterValidation), admitPayment]);
 }
 
 /**

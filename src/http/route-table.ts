@@ -50,7 +50,8 @@ function entryOf({ method, url, config, schema }: RouteOptions): RouteEntry | nu
   const isFree = quotaTier === null && priceTier === null && rateClass === null && minimumPlan === "free";
   if (access === "public" && !isFree)
     throw new Error(`${routeName} is public and cannot be metered: public calls have no caller`);
-  if (access === "key" && rateClass === null) throw new Error(`${routeName} needs a key but has no rate class`);
+  if (access !== "public" && rateClass === null)
+    throw new Error(`${routeName} needs a key or a session but has no rate class`);
   if (priceTier !== null && needsAccount === true)
     throw new Error(`${routeName} has a price but needs an account, which callers who pay per request do not have`);
   if (deprecation !== null && deprecation.sunset < monthsAfter(deprecation.since, SUNSET_NOTICE_MONTHS))

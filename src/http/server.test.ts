@@ -28,7 +28,8 @@ test("a route without consistent metering aborts the start", async () => {
   const { app } = await testServer();
   const start = (config: FastifyContextConfig) => () => app.get("/no-metering", { config }, () => "hello");
   assert.throws(start({ access: "key" }), /has no metering/);
-  assert.throws(start({ access: "key", metering: METERING.FREE }), /has no rate class/);
+  for (const access of ["key", "session"] as const)
+    assert.throws(start({ access, metering: METERING.FREE }), /has no rate class/);
   assert.throws(start({ access: "public", metering: METERING.LISTING }), /cannot be metered/);
 });
 

@@ -183,7 +183,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   installErrorHandlers(app, log, options.notFoundPage);
   app.addHook("onRoute", (route) => routes.add(route));
   app.addHook("onRequest", createAuthenticationHook(options, routes));
-  app.addHook("preHandler", createValidationHook(guards, options.paymentGate));
+  app.addHook("preHandler", createValidationHook(guards, options.paymentGate, options.authentication.session));
   const logRequest = createRequestLog(log, options.clock, options.successLogsPerSecond);
   const onSent = (request: FastifyRequest, reply: FastifyReply): void => {
     // Fastify's `reply.elapsedTime` is always 0 without its logger and without an `onResponse` hook.

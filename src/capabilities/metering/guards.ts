@@ -171,7 +171,8 @@ export function createMeteringGuards(options: {
   return {
     beforeAuthentication(request) {
       const { access, metering } = request.routeConfig;
-      if (access === "public" && metering?.isProbe !== true) addresses.takeAnonymous(request.ip);
+      // A session is looked up in the store, so its requests are limited before that, like those without a credential.
+      if (access !== "key" && metering?.isProbe !== true) addresses.takeAnonymous(request.ip);
     },
 
     onUnauthenticated({ ip }, error) {

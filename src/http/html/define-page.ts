@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import Type, { type Static, type TObject, type TSchema } from "typebox";
-import { METERING } from "../../domain/metering.ts";
+import { METERING, type Metering } from "../../domain/metering.ts";
 import { compileRequestValidator } from "../validation/index.ts";
 import { createPagePolicy, type Page, renderDocument } from "./page.ts";
 import { createProblemPage, type ProblemPage } from "./problem-pages.ts";
@@ -14,6 +14,8 @@ interface PageDefinition<Params extends TSchema, Query extends TSchema, Body ext
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
+  /** How the submissions of a form count towards the limits of the signed-in customer; omitted for pages for everybody. */
+  readonly metering?: Metering;
   /** The default is `createProblemPage`. */
   readonly problemPage?: ProblemPage;
   readonly handler: (context: {
@@ -26,21 +28,28 @@ interface PageDefinition<Params extends TSchema, Query extends TSchema, Body ext
 }
 
 /**
- * Registers a page; a GET route also serves HEAD. Access is public and rate-limited by IP address. The handler checks
- * whether the user is signed in.
+ * Registers a page; a GET route also serves HEAD. Access is public and rate-limited by IP address, and the handler checks
+ * whether the user is signed in. With `metering`, only forms of signed-in browsers are accepted, and `request.principal` is
+ * the customer.
  */
 export function definePage<
   Params extends TSchema = EmptyObject,
   Query extends TSchema = EmptyObject,
   Body extends TSchema = EmptyObject,
 >(app: FastifyInstance, definition: PageDefinition<Params, Query, Body>): void {
-  const { method, url, params, query, body, problemPage = createProblemPage, handler } = definition;
+  const { method, url, params, query, body, metering, problemPage = createProblemPage, handler } = definition;
   const empty = Type.Object({});
   const validate = compileRequestValidator({ params: params ?? empty, query: query ?? empty, body });
   app.route({
     method: method === "GET" ? ["GET", "HEAD"] : method,
     url,
-    config: { access: "public", metering: METERING.FREE, cacheControl: "no-store", validate, problemPage },
+    config: {
+      access: metering === undefined ? "public" : "session",
+      metering: metering ?? METERING.FREE,
+      cacheControl: "no-store",
+      validate,
+      problemPage,
+    },
     schema: { hide: true },
     handler: (request, reply) => handler(createContext(request, reply)),
   });
@@ -57,7 +66,7 @@ export function sendPage(reply: FastifyReply, status: number, page: Page): Fasti
   return sendDocument(reply.header("cache-control", "no-store"), status, page);
 }
 
-/** Sends a page that is the same for everybody. Caches may store it but must revalidate it with its entity tag. */
+/** Sends a page without private content. Caches may store it but must revalidate it with its entity tag. */
 export function sendPublicPage(reply: FastifyReply, page: Page): FastifyReply {
   return sendDocument(reply.header("cache-control", "public, no-cache"), 200, page);
 }
@@ -74,6 +83,10 @@ function sendDocument(reply: FastifyReply, status: number, page: Page): FastifyR
       .send(renderDocument(page, { isSandbox: data === "sandbox", publicUrl }))
   );
 }
+
+/** Uses status 303, so that reloading the page does not resubmit the form. */
+export const redirectTo = (reply: FastifyReply, path: string): FastifyReply =>
+  reply.code(303).header("location", path).send();
 
 /** Disables caching and referrers, for responses that contain a token or a key. */
 export function setPrivateHeaders(reply: FastifyReply): void {

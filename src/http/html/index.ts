@@ -8,7 +8,7 @@ export {
   renderKeySection,
   renderTable,
 } from "./components.ts";
-export { definePage, sendPage, sendPublicPage, setPrivateHeaders } from "./define-page.ts";
+export { definePage, redirectTo, sendPage, sendPublicPage, setPrivateHeaders } from "./define-page.ts";
 export { resolveExampleSite, UNKNOWN_ORIGIN } from "./example-site.ts";
 export { faviconRoutes } from "./favicon.ts";
 export { acceptForms, createFormId, createFormSubmissions, FORM_CONTENT_TYPE, FormId, prefersHtml } from "./forms.ts";

@@ -4,8 +4,12 @@ import { createNoticePage } from "./components.ts";
 import { prefersHtml } from "./forms.ts";
 import type { Page } from "./page.ts";
 
-/** The page for an error. Returns null to send the error as JSON. */
-export type ProblemPage = (status: number, error: unknown, request: FastifyRequest) => Page | null;
+/** The page for an error. Returns null to send the error as JSON. If it rejects, `createProblemPage` is used. */
+export type ProblemPage = (
+  status: number,
+  error: unknown,
+  request: FastifyRequest,
+) => Page | null | Promise<Page | null>;
 
 const TITLES_BY_STATUS: Readonly<Record<number, string>> = {
   401: "You’re signed out",
@@ -40,7 +44,7 @@ export const createProblemPage = (status: number, error: unknown): Page =>
   createNoticePage(selectProblemTitle(status), describeProblem(status, error));
 
 /** The error page for browsers; null for other clients, which receive JSON. */
-export const createBrowserProblemPage: ProblemPage = (status, error, { headers }) =>
+export const createBrowserProblemPage = (status: number, error: unknown, { headers }: FastifyRequest): Page | null =>
   prefersHtml(headers.accept) ? createProblemPage(status, error) : null;
 
 /** The not-found page; null for paths under `/v1/`, which always return JSON. */
