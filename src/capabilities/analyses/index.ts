@@ -3,6 +3,7 @@ export { type Analyses, createAnalyses } from "./analyses.ts";
 export { deleteParticipant } from "./analysis-queries.ts";
 export { createMarketViews, type VenueTraits } from "./market-views.ts";
 export {
+  type AnalysisRun,
   type CurrentAnalysis,
   type CurrentEstimate,
   type EndedRun,
@@ -11,6 +12,6 @@ export {
   type StoredAnalysis,
 } from "./model.ts";
 export { pollUrlOf, presentAnalysis, presentCausal } from "./present.ts";
-export { analysisRoutes } from "./routes.ts";
+export { ANALYZE_METERING, analysisRoutes } from "./routes.ts";
 export { analysisStatusSchema, causalSchema } from "./schema.ts";
 export type { AnalysesService } from "./service.ts";

@@ -138,6 +138,7 @@ analysisTest(
     assert.deepEqual(await codeOf(get(`${marketPath("none")}/analysis`)), [404, "market_not_found"]);
     listMarket("no-price", { quote: { bid: null, ask: null, lastPrice: null } });
     assert.deepEqual(await codeOf(analyze("no-price")), [502, "venue_unavailable"]);
+    listMarket("closed", { listing: { status: "closed" } });
     assert.deepEqual(await codeOf(get(`${marketPath("m-2")}/analysis`)), [404, "analysis_not_found"]);
     const unknownIds = [`plx-${"a".repeat(26)}`, "plx-a%00", "x".repeat(600), json.analysis_id.toUpperCase()];
     for (const id of unknownIds)
@@ -154,6 +155,7 @@ analysisTest(
       assert.equal((await call(method, path)).status, 401, path);
     const errorsOf = async (response: ReturnType<typeof get>) => describeErrors((await response).json);
     assert.deepEqual(await errorsOf(analyze("m-1", "?force=maybe")), ["bool_parsing at query.force"]);
+    assert.deepEqual(await errorsOf(analyze("closed")), ["value_error at path.market_id"]);
     assert.deepEqual(await errorsOf(get(`${marketPath("m-1")}/analysis?expand=causal,all`)), [
       "literal_error at query.expand",
     ]);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { BoardMarket } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
-import { METERING } from "../../domain/metering.ts";
+import { METERING, type Metering } from "../../domain/metering.ts";
 import { defineRoute } from "../../http/route.ts";
 import type { VenueIds } from "../../http/schema-types.ts";
 import type { HistoryReading } from "../../storage/index.ts";
@@ -24,6 +24,9 @@ export interface AnalysisRoutesOptions {
 
 type RouteContext = AnalysisRoutesOptions & { readonly schemas: ReturnType<typeof createAnalysisSchemas> };
 
+/** Metering of the start of an analysis. A payment is settled before the run, because the result comes later. */
+export const ANALYZE_METERING: Metering = { ...METERING.INSIGHT, settles: "before" };
+
 const OPTIONS = { access: "key", tag: "Insights" } as const;
 
 /** POST …/analyze, its status, GET …/analysis and GET /v1/analyses. */
@@ -40,10 +43,10 @@ function analyzeRoute(app: FastifyInstance, { service, schemas }: RouteContext):
     ...OPTIONS,
     method: "POST",
     url: "/v1/markets/:platform/:market_id/analyze",
-    metering: { ...METERING.INSIGHT, settles: "before" },
+    metering: ANALYZE_METERING,
     summary: "Start an analysis",
     description:
-      "Starts an analysis of a market and returns its id. If an analysis of the market is running, its id is returned. Poll `poll_url` until `status` is `complete`, then read the result with `GET …/analysis`. The call counts when it is accepted, whatever the result.",
+      "Starts an analysis of a market and returns its id. If an analysis of the market is running, its id is returned. Poll `poll_url` until `status` is `complete`, then read the result with `GET …/analysis`. The call counts when it is accepted, whatever the result. A market that is not open cannot be analysed (422).",
     operationId: "analyze_market",
     params: schemas.marketPath,
     query: schemas.analyzeQuery,

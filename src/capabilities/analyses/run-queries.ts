@@ -107,6 +107,20 @@ export async function selectRun(database: Database, analysisId: string): Promise
   return run ?? null;
 }
 
+/** Selects the running run of a market; not the one that follows it. */
+export async function selectRunning(
+  database: Database,
+  { venue, marketId }: { readonly venue: VenueId; readonly marketId: string },
+): Promise<AnalysisRun | null> {
+  const [run] = await database.query<AnalysisRun & Record<string, unknown>>(
+    `select ${RUN_COLUMNS} from analysis_runs
+     where venue = $1 and market_id = $2 and status = 'running' and follows is null`,
+    [venue, marketId],
+    "request",
+  );
+  return run ?? null;
+}
+
 /** Number of runs that wait, of all customers and of one. */
 export async function countWaiting(
   transaction: Transaction,

@@ -16,6 +16,7 @@ import {
   type NewRun,
   type QueueLimits,
   selectRun,
+  selectRunning,
   upgradeRun,
 } from "./run-queries.ts";
 import { createRunReader } from "./run-reader.ts";
@@ -159,6 +160,10 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
       const elapsedSeconds = (clock.now() - run.requestedAt) / 1_000;
       return { run, estimatedSeconds: Math.max(1, Math.ceil((await estimateSeconds(run.type)) - elapsedSeconds)) };
     },
+
+    /** Finds the run of a market that is running, or waits for its turn. */
+    findRunning: (market: { readonly venue: VenueId; readonly marketId: string }): Promise<AnalysisRun | null> =>
+      selectRunning(database, market),
 
     /** Estimated seconds of a run that is requested now. */
     estimateSeconds: async (type: AnalysisType = requestedType): Promise<number> =>

@@ -1,5 +1,5 @@
 import type { BoardMarket, MarketBoard } from "../../board/index.ts";
-import { AppError } from "../../domain/errors.ts";
+import { AppError, InvalidRequestError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { Database } from "../../ports/database.ts";
 import { selectLatest, selectOfCustomer } from "./analysis-queries.ts";
@@ -17,6 +17,17 @@ export interface AnalysesPorts {
   /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
 }
+
+const createNotOpenError = (marketId: string) =>
+  new InvalidRequestError([
+    {
+      type: "value_error",
+      loc: ["path", "market_id"],
+      msg: "Value error, the market is not open for trading, so it cannot be analysed",
+      input: marketId,
+      ctx: { error: {} },
+    },
+  ]);
 
 export type AnalysesService = ReturnType<typeof createAnalysesService>;
 
@@ -36,11 +47,13 @@ export function createAnalysesService({ database, board, runs, latest, estimates
 
   return {
     getStatus: runs.getStatus,
+    findRunning: runs.findRunning,
 
     /**
      * Starts an analysis, or joins the one that is running.
      *
-     * @throws AppError `market_not_found`, `venue_unavailable`, `overloaded`, `rate_limited`; VenueError
+     * @throws AppError `market_not_found`, `venue_unavailable`, `overloaded`, `rate_limited`; InvalidRequestError if the
+     *   market is not open; VenueError
      */
     async analyse(
       venue: VenueId,
@@ -48,7 +61,9 @@ export function createAnalysesService({ database, board, runs, latest, estimates
       options: { readonly customerId: string; readonly isForced: boolean },
     ): Promise<{ readonly analysisId: string; readonly estimatedSeconds: number }> {
       const market = await findMarket(venue, marketId);
-      // Rejected here, because an accepted run uses a unit of the quota, and a market without a price cannot be analysed.
+      // Rejected here, because an accepted run uses a unit of the quota. There is nothing to estimate after the end of
+      // trading, and an estimate starts from the price.
+      if (market.listing.status !== "active") throw createNotOpenError(marketId);
       if (market.yesPrice === null)
         throw new AppError("venue_unavailable", "The venue currently has no price for this market");
       // Read before the run is queued: if this read fails, the call fails and no run exists.
