@@ -1,13 +1,20 @@
+import type { FastifyInstance } from "fastify";
 import type { AppPorts } from "./app-ports.ts";
-import { createAccountPage } from "./capabilities/account/index.ts";
+import {
+  accountRoutes,
+  createAccountPage,
+  createBrowserSessions,
+  createBrowserSignIn,
+  createSessionAuthenticator,
+} from "./capabilities/account/index.ts";
 import { createActivity } from "./capabilities/activity/index.ts";
-import { createCustomers, insertAudit } from "./capabilities/customers/index.ts";
+import { createCustomers, customerRoutes, insertAudit, type ReadUsage } from "./capabilities/customers/index.ts";
 import { createKeyDirectory, createKeyUsage, KEYS_TOPIC } from "./capabilities/keys/index.ts";
 import { createSessions } from "./capabilities/sessions/index.ts";
 
 /** Connects the services of customers, their keys, their sessions and their activity. */
 export function buildCustomers(ports: AppPorts, nodeId: string) {
-  const { clock, random, log, database, bus, data, account: settings, auditDays } = ports;
+  const { clock, random, log, database, bus, data, publicUrl, account: settings, auditDays } = ports;
   const { emailDelivery } = settings;
   const keyUsage = createKeyUsage({ database, clock, log });
   const keys = createKeyDirectory({ database, clock, onUsed: keyUsage.recordUse });
@@ -21,13 +28,32 @@ export function buildCustomers(ports: AppPorts, nodeId: string) {
   const sessions = createSessions({ database, clock, random, record: insertAudit });
   const page = createAccountPage({ ...shared, data, sessions, accounts: customers, settings, keys });
   const activity = createActivity({ database, clock, log, nodeId });
+  const browserSessions = createBrowserSessions({ sessions, publicUrl });
   let unsubscribe = () => {};
   return {
     keys,
     customers,
-    sessions,
-    page,
     activity,
+    browserSessions,
+    sessionAuthenticator: createSessionAuthenticator({ browserSessions, customers, publicUrl }),
+    /** Registers sign-up, the account endpoints and the account pages. */
+    registerRoutes(http: FastifyInstance, usage: ReadUsage): void {
+      const signIn = createBrowserSignIn({ sessions, publicUrl });
+      customerRoutes(http, { customers, usage, clock, random, publicUrl, signIn });
+      accountRoutes(http, {
+        page,
+        customers,
+        sessions,
+        browserSessions,
+        settings,
+        activity,
+        clock,
+        random,
+        data,
+        usage,
+        publicUrl,
+      });
+    },
     start() {
       unsubscribe = bus.subscribe(KEYS_TOPIC, () => keys.clear());
       keyUsage.start();

@@ -3,6 +3,7 @@ import { registerPortfolioRoutes, registerSignalRoutes } from "./app-portfolios.
 import { type AppPorts, tradingVenuesOf } from "./app-ports.ts";
 import type { Trading } from "./app-trading.ts";
 import type { BoardMarket, MarketBoard } from "./board/index.ts";
+import type { BrowserSessions } from "./capabilities/account/index.ts";
 import { type Analyses, analysisRoutes, type CurrentAnalysis, presentAnalysis } from "./capabilities/analyses/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "./capabilities/arbitrage/index.ts";
 import {
@@ -46,10 +47,11 @@ export function registerMarketRoutes(
     readonly matching: Matching;
     readonly analyses: Analyses;
     readonly trading: Trading;
+    readonly browserSessions: BrowserSessions;
     readonly health: () => HealthReport;
   },
 ): void {
-  const { ports, board, ingest, matching, analyses, trading, health } = options;
+  const { ports, board, ingest, matching, analyses, trading, browserSessions, health } = options;
   const { clock, database, publicUrl, data } = ports;
   const venues = { trading: tradingVenuesOf(ports), all: ports.venues.map(({ id }) => id) };
   const service = createMarketsService({
@@ -138,6 +140,10 @@ export function registerMarketRoutes(
     demoKey: ports.demoKey ?? null,
     upgradeUrl: ports.account.upgradeUrl ?? null,
     acceptsPayments: ports.payments !== undefined,
+    referenceVenues: venues.all.filter((id) => !venues.trading.includes(id)),
+    random: ports.random,
+    analyses: analyses.service,
+    browserSessions,
     // The page says that an analysis has expired, and does not show its estimate.
     readAnalysis: (market) => readAnalysis(analyses, market),
     readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),

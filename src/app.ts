@@ -8,16 +8,8 @@ import { buildPipeline } from "./app-pipeline.ts";
 import type { App, AppPorts } from "./app-ports.ts";
 import { registerMarketRoutes } from "./app-routes.ts";
 import { buildTrading } from "./app-trading.ts";
-import {
-  ACCOUNT_PATH,
-  ACCOUNT_STYLES,
-  accountRoutes,
-  buildPageUrl,
-  createBrowserSignIn,
-  PLANS_PATH,
-} from "./capabilities/account/index.ts";
+import { ACCOUNT_PATH, ACCOUNT_STYLES, buildPageUrl, PLANS_PATH } from "./capabilities/account/index.ts";
 import { observeCustomerResponse } from "./capabilities/activity/index.ts";
-import { customerRoutes } from "./capabilities/customers/index.ts";
 import { createHealthReport, healthRoutes, StoreProbe } from "./capabilities/health/index.ts";
 import { createKeyAuthenticator } from "./capabilities/keys/index.ts";
 import { createMarketplace, createMarketplaceAuthenticator } from "./capabilities/marketplace/index.ts";
@@ -71,7 +63,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const nodeId = ports.node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
   const channels = buildEventChannels(ports, { eventLog, nodeId });
   const accounts = buildCustomers(ports, nodeId);
-  const { keys, customers, sessions, page, activity } = accounts;
+  const { keys, customers, activity, browserSessions } = accounts;
   const metering = createMetering({ database, journal, clock, log, nodeId, sharedLimits });
   const addressLimits = createAddressLimits({ clock, random, meter: metering });
   const payments =
@@ -127,23 +119,21 @@ export async function buildApp(ports: AppPorts): Promise<App> {
         createMarketplaceAuthenticator(marketplace),
         ...(payments === null ? [] : [payments.gate.identify]),
       ],
+      session: accounts.sessionAuthenticator,
     },
     paymentGate: payments?.gate,
   });
-  const createReport = createHealthReport({ ...ports, probe: storeProbe, ingest, matching, failingJobs });
+  const health = createHealthReport({ ...ports, probe: storeProbe, ingest, matching, failingJobs });
   if (servesApi && matching !== null) {
-    const usage: typeof metering.usage = (customer) => metering.usage(customer);
-    registerMarketRoutes(http, { ports, board, ingest, matching, analyses, trading, health: createReport });
+    registerMarketRoutes(http, { ports, board, ingest, matching, analyses, trading, browserSessions, health });
     channels.registerRoutes(http);
-    const signIn = createBrowserSignIn({ sessions, publicUrl });
-    customerRoutes(http, { customers, usage, clock, random, publicUrl, signIn });
+    accounts.registerRoutes(http, (customer) => metering.usage(customer));
     assetRoutes(http, [STYLESHEET_ASSET, COPY_SCRIPT_ASSET, KEY_SCRIPT_ASSET, ACCOUNT_STYLES]);
     faviconRoutes(http);
     pricingRoutes(http);
-    accountRoutes(http, { page, customers, sessions, settings, activity, clock, random, data, usage, publicUrl });
   }
 
-  healthRoutes(http, { report: createReport, isStoreUp: () => storeProbe.isUp });
+  healthRoutes(http, { report: health, isStoreUp: () => storeProbe.isUp });
   const metricsHttp = await openMetricsServer(http, ports, metrics);
 
   return {

@@ -1,10 +1,17 @@
 import { AppError, type ErrorCode, InvalidRequestError } from "../../domain/errors.ts";
 import { describeProblem, type Html, html } from "../../http/html/index.ts";
+import { FIELD_LENGTH_MAX } from "./schema.ts";
 
 /** The CSRF token and the form id that every form of a signed-in page contains. */
 export interface FormSecrets {
   readonly token: string;
   readonly id: string;
+}
+
+/** Returns a submitted field; empty if the body is not a form or the field is missing. */
+export function readSubmittedField(body: unknown, name: string): string {
+  const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+  return typeof value === "string" ? value.slice(0, FIELD_LENGTH_MAX) : "";
 }
 
 /** Why a form was rejected. */

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../../domain/errors.ts";
-import { createProblemPage, definePage, type ProblemPage, sendPage } from "../../http/html/index.ts";
-import { toFormError } from "./fields.ts";
+import { createProblemPage, definePage, type ProblemPage, redirectTo, sendPage } from "../../http/html/index.ts";
+import { readSubmittedField, toFormError } from "./fields.ts";
 import { createKeyChangePage, createKeysPage, createRejectedKeyPage } from "./keys-page.ts";
 import * as pages from "./pages.ts";
 import * as schema from "./schema.ts";
-import { isFormProblem, type Routes, readSubmittedField, readSubmittedSecrets, redirectTo } from "./session-routes.ts";
+import { isFormProblem, type Routes, readSubmittedSecrets } from "./session-routes.ts";
 
 const KEYS_PATH = "/account/keys";
 

@@ -1,18 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
-import { acceptForms, definePage, sendPage } from "../../http/html/index.ts";
+import { acceptForms, definePage, redirectTo, sendPage } from "../../http/html/index.ts";
 import { assertSameSite, isLoopbackHeader } from "../../http/html/site.ts";
 import { defineKeyRoutes } from "./key-routes.ts";
 import { createOverviewPage } from "./overview-page.ts";
 import { createRequestsPage } from "./requests-page.ts";
 import * as schema from "./schema.ts";
-import {
-  type AccountRouteOptions,
-  createSessionReader,
-  defineSessionRoutes,
-  type Routes,
-  redirectTo,
-} from "./session-routes.ts";
+import { type AccountRouteOptions, createSessionReader, defineSessionRoutes, type Routes } from "./session-routes.ts";
 import { defineSettingsRoutes } from "./settings-routes.ts";
 import { createSignedOutPage, defineSignInRoutes, defineSignUpRoutes } from "./sign-in-routes.ts";
 import { createUsagePage, firstUsageDay } from "./usage-page.ts";

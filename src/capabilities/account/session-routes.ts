@@ -1,23 +1,25 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../domain/errors.ts";
-import { createFormId, createProblemPage, definePage, type ProblemPage } from "../../http/html/index.ts";
+import { createFormId, createProblemPage, definePage, type ProblemPage, redirectTo } from "../../http/html/index.ts";
 import { isFromSite, resolveSite } from "../../http/html/site.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 import type { Activity } from "../activity/index.ts";
 import type { Customers, ReadUsage } from "../customers/index.ts";
-import type { Session, Sessions } from "../sessions/index.ts";
-import { type FormSecrets, toFormError } from "./fields.ts";
+import type { Sessions } from "../sessions/index.ts";
+import { type ActiveSession, type BrowserSessions, requireSession } from "./authenticator.ts";
+import { type FormSecrets, readSubmittedField, toFormError } from "./fields.ts";
 import type { AccountSettings } from "./model.ts";
 import { createProofPage, renderProofSection } from "./pages.ts";
 import * as schema from "./schema.ts";
 import type { AccountPage } from "./service.ts";
-import { createFormToken, createSessionCookie, isFormToken, readSessionCookie } from "./site.ts";
+import { createSessionCookie, readSessionCookie } from "./site.ts";
 
 export interface AccountRouteOptions {
   readonly page: AccountPage;
   readonly customers: Customers;
   readonly sessions: Sessions;
+  readonly browserSessions: BrowserSessions;
   readonly settings: AccountSettings;
   readonly activity: Pick<Activity, "usage" | "requests">;
   readonly clock: Clock;
@@ -28,24 +30,10 @@ export interface AccountRouteOptions {
   readonly usage: ReadUsage;
 }
 
-export interface ActiveSession extends Session {
-  readonly token: string;
-}
-
 export type Routes = AccountRouteOptions & ReturnType<typeof createSessionReader>;
-
-/** Uses status 303, so that reloading the page does not resubmit the form. */
-export const redirectTo = (reply: FastifyReply, path: string): FastifyReply =>
-  reply.code(303).header("location", path).send();
 
 export const isSignInAvailable = ({ settings }: Pick<Routes, "settings">): boolean =>
   settings.emailDelivery !== null || settings.displaysLinks === true;
-
-/** Returns a submitted field; empty if the body is not a form or the field is missing. */
-export function readSubmittedField(body: unknown, name: string): string {
-  const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
-  return typeof value === "string" ? value.slice(0, schema.FIELD_LENGTH_MAX) : "";
-}
 
 /** Returns the secrets of a rejected form, so that the form can be submitted again. */
 export const readSubmittedSecrets = (body: unknown): FormSecrets => ({
@@ -59,28 +47,22 @@ export function isFormProblem(status: number, error: unknown): boolean {
   return [409, 422, 429, 503].includes(status) || (status === 403 && code === "bot_check_failed");
 }
 
-export function createSessionReader({ sessions, publicUrl, random, settings, customers }: AccountRouteOptions) {
+export function createSessionReader({ browserSessions, publicUrl, random, settings, customers }: AccountRouteOptions) {
   const readSite = ({ headers }: FastifyRequest) => resolveSite(publicUrl, headers.host);
-  const readCookie = (request: FastifyRequest) => readSessionCookie(request.headers, readSite(request));
-  const findSession = async (request: FastifyRequest): Promise<ActiveSession | null> => {
-    const token = readCookie(request) ?? "";
-    const session = await sessions.find(token);
-    return session === null ? null : { ...session, token };
-  };
+  const findSession = browserSessions.find;
   const readProof = async ({ customerId }: ActiveSession, form: FormSecrets, next: string) => {
     const { email } = await customers.account(customerId);
     return { email, form, canSignIn: isSignInAvailable({ settings }), next };
   };
   return {
-    cookieOf: readCookie,
+    cookieOf: browserSessions.cookieOf,
     findSession,
     originOf: (request: FastifyRequest): string => readSite(request).origin,
     /** Finds the session that submitted a form. @throws AppError `unauthorized`; `cross_site_refused` for a wrong CSRF token */
     async sessionOf(request: FastifyRequest, form: { readonly csrf: string }): Promise<ActiveSession> {
-      const session = await findSession(request);
-      if (session === null) throw new AppError("unauthorized", "Your session has ended: sign in and try again");
-      if (isFormToken(form.csrf, session.token)) return session;
-      throw new AppError("cross_site_refused", "This form belongs to another session: reload the account page");
+      const session = requireSession(await findSession(request));
+      browserSessions.assertFormToken(request, form.csrf);
+      return session;
     },
     setCookie(request: FastifyRequest, reply: FastifyReply, token: string): FastifyReply {
       return reply.header("set-cookie", createSessionCookie(token, readSite(request)));
@@ -92,7 +74,10 @@ export function createSessionReader({ sessions, publicUrl, random, settings, cus
         .header("clear-site-data", '"storage"');
     },
     /** Creates the hidden fields for the forms of one page. */
-    secretsOf: ({ token }: ActiveSession): FormSecrets => ({ token: createFormToken(token), id: createFormId(random) }),
+    secretsOf: (session: ActiveSession): FormSecrets => ({
+      token: browserSessions.formTokenOf(session),
+      id: createFormId(random),
+    }),
     readProof,
     /** Renders the reauthentication form; null if the customer signed in or reauthenticated recently. */
     renderProof: async (session: ActiveSession, form: FormSecrets, next: string) =>

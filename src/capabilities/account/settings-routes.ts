@@ -4,20 +4,14 @@ import {
   createProblemPage,
   definePage,
   type ProblemPage,
+  redirectTo,
   sendPage,
 } from "../../http/html/index.ts";
-import { toFormError } from "./fields.ts";
+import { readSubmittedField, toFormError } from "./fields.ts";
 import * as pages from "./pages.ts";
 import * as schema from "./schema.ts";
 import type { AccountPage } from "./service.ts";
-import {
-  isFormProblem,
-  isSignInAvailable,
-  type Routes,
-  readSubmittedField,
-  readSubmittedSecrets,
-  redirectTo,
-} from "./session-routes.ts";
+import { isFormProblem, isSignInAvailable, type Routes, readSubmittedSecrets } from "./session-routes.ts";
 import * as views from "./settings-page.ts";
 
 const SETTINGS_PATH = "/account/settings";

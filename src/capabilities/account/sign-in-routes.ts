@@ -7,23 +7,17 @@ import {
   definePage,
   type Page,
   type ProblemPage,
+  redirectTo,
   sendPage,
 } from "../../http/html/index.ts";
 import { valueError } from "../../http/validation/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName } from "../customers/index.ts";
 import type { Sessions } from "../sessions/index.ts";
-import { toFormError } from "./fields.ts";
+import { readSubmittedField, toFormError } from "./fields.ts";
 import * as pages from "./pages.ts";
 import * as schema from "./schema.ts";
 import type { AccountPage } from "./service.ts";
-import {
-  createBrowserSignIn,
-  isFormProblem,
-  isSignInAvailable,
-  type Routes,
-  readSubmittedField,
-  redirectTo,
-} from "./session-routes.ts";
+import { createBrowserSignIn, isFormProblem, isSignInAvailable, type Routes } from "./session-routes.ts";
 
 /** The signed-out page, with the error if a form was rejected. */
 export function createSignedOutPage(routes: Routes, rejected?: pages.RejectedSignIn): Page {

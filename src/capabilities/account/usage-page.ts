@@ -150,6 +150,6 @@ function renderMonthSection(
       },
     ],
   )}</div>
-<p class="faint small">Resets on ${month.resetsOn} at 00:00 UTC. ${hasMissing ? "The total is exact. New calls are assigned to a key within a few seconds. Calls before this page existed, and calls just before a server crashed, are never assigned." : null}</p>
+<p class="faint small">Resets on ${month.resetsOn} at 00:00 UTC. ${hasMissing ? "The total is exact. New calls are assigned to a key within a few seconds. Analyses that you start on the page of a market, calls before this page existed, and calls just before a server crashed are never assigned." : null}</p>
 </section>`;
 }

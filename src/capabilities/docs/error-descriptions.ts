@@ -73,9 +73,9 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     detail: "The bot check failed: get a new token and try again",
   }),
   cross_site_refused: describe("cross_site_refused", {
-    meaning: "A form of the account page was submitted from another site or session.",
-    action: "Reload the account page and submit the form again.",
-    detail: "This form belongs to another session: reload the account page",
+    meaning: "A form of a page was submitted from another site or session.",
+    action: "Reload the page and submit the form again.",
+    detail: "This form belongs to another session: reload its page and try again",
   }),
   proof_required: describe("proof_required", {
     meaning: "The account page changes keys only after a recent proof of identity.",

@@ -68,6 +68,7 @@ test("without an estimate, the page says why, and how to request one if that is 
       text.includes("curl -X POST &quot;http://127.0.0.1:8787/v1/markets/alpha/m/analyze&quot;"),
       canAnalyse,
     );
+    assert.equal(text.includes('<a href="/account">Sign in</a>'), canAnalyse);
     assert.ok(!text.includes("80% interval"));
   }
 });

@@ -5,8 +5,7 @@ import type { Outcome } from "../../domain/market.ts";
 import { fromMicros, toMicros } from "../../domain/price.ts";
 import { COPY_SCRIPTS, type Html, html, type Page, renderCode } from "../../http/html/index.ts";
 import type { HistoryReading } from "../../storage/index.ts";
-import type { CurrentAnalysis } from "../analyses/index.ts";
-import { renderEstimate } from "./estimate-section.ts";
+import { type EstimateView, renderEstimateSection } from "./estimate-section.ts";
 import { formatChange, formatDate, formatDateTime, formatPrice, formatUsd, formatVenue, shorten } from "./format.ts";
 import { writeCurl } from "./landing-page.ts";
 import {
@@ -22,18 +21,16 @@ import { PERIODS, type Period } from "./schema.ts";
 import { WEBSITE_STYLES } from "./styles.ts";
 
 const RULES_LENGTH_MAX = 5_000;
+/** Interval at which the page reloads itself while an analysis runs. */
+const RELOAD_SECONDS = 5;
 const HOUR_MS = 3_600_000;
 const PERIOD_MS: Readonly<Record<Period, number>> = { "48h": 48 * HOUR_MS, "7d": 168 * HOUR_MS, "30d": 720 * HOUR_MS };
 const PERIOD_NAMES: Readonly<Record<Period, string>> = { "48h": "48 hours", "7d": "7 days", "30d": "30 days" };
 
-export interface MarketView extends ListedMarket {
-  readonly origin: string;
-  readonly demoKey: string | null;
+export interface MarketView extends ListedMarket, EstimateView {
   readonly period: Period;
   /** Null if the history is not available at present. */
   readonly history: HistoryReading | null;
-  /** The latest analysis; null if there is none, "unavailable" if it cannot be read. */
-  readonly analysis: CurrentAnalysis | "unavailable" | null;
   /** Other markets of the same event, the most traded first. */
   readonly related: readonly ListedMarket[];
 }
@@ -51,7 +48,7 @@ export function createMarketPage(view: MarketView): Page {
     description: `${title}: ${formatPrice(market.yesPrice)} on ${formatVenue(venue)}. Price history, bid and ask, volume and rules.`,
     path,
     section: "markets",
-    head: WEBSITE_STYLES,
+    head: html`${WEBSITE_STYLES}${renderReload(view, path)}`,
     scripts: COPY_SCRIPTS,
     heading: html`<nav class="breadcrumb small" aria-label="Breadcrumb"><a href="/markets">Markets</a> <span aria-hidden="true">/</span> <a href="/markets?venue=${encodeURIComponent(venue)}">${formatVenue(venue)}</a></nav>
 <h1 dir="auto">${title}</h1>
@@ -76,33 +73,13 @@ ${renderApiSection(view, path)}`,
   };
 }
 
-/** Shows the estimate, or says why there is none and how to ask for one. An expired estimate is not shown. */
-function renderEstimateSection({ analysis, market, origin, demoKey }: MarketView): Html {
-  const isShown = analysis !== null && analysis !== "unavailable" && analysis.freshness !== "expired";
-  if (isShown) return renderEstimate(analysis);
-  const canAnalyse = market.listing.status === "active" && market.yesPrice !== null;
-  const url = `${origin}/v1${buildMarketPath(market)}/analyze`;
-  return html`<section class="estimate" aria-labelledby="estimate-title">
-<h2 id="estimate-title">Our estimate</h2>
-<p>${describeMissing(analysis, market)}</p>
-${
-  canAnalyse && analysis !== "unavailable"
-    ? html`<h3>Analyse this market</h3>
-${renderCode("analyse-request", writeCurl(url, demoKey).replace("curl ", "curl -X POST "))}
-<p class="small faint">${demoKey === null ? html`<a href="/account">Get an API key</a>. ` : null}The estimate appears here when the analysis is complete. <a href="/docs/analyses">How it is computed</a></p>`
-    : null
-}
-</section>`;
-}
-
-function describeMissing(analysis: MarketView["analysis"], { listing, yesPrice }: MarketView["market"]): string {
-  if (analysis === "unavailable")
-    return "The estimate is not available at the moment. Reload this page in a few seconds.";
-  if (listing.status !== "active") return "Trading has ended, so no estimate is made any more.";
-  if (yesPrice === null) return "The market has no price at present. An estimate starts from the price.";
-  if (analysis !== null)
-    return `The last analysis, of ${formatDateTime(analysis.analysedAt)}, has expired: its estimate says nothing about the price of now.`;
-  return "Nobody has analysed this market yet. The service analyses the most traded markets by itself.";
+/**
+ * Renders the element that reloads the page while an analysis runs. Not after a refusal, because the reload would remove it
+ * before it is read. The URL has no fragment: browsers do not load the same URL with a fragment again.
+ */
+function renderReload({ run, refusal, period }: MarketView, path: string): Html | null {
+  if (run?.status !== "running" || refusal !== null) return null;
+  return html`<meta http-equiv="refresh" content="${RELOAD_SECONDS}; url=${path}?period=${period}&amp;analysis=${run.analysisId}">`;
 }
 
 const OUTCOME_TEXTS: Readonly<Record<Outcome["kind"], string>> = {

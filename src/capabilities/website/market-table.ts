@@ -6,6 +6,11 @@ import { formatChange, formatDate, formatPrice, formatUsd, formatVenue, shorten 
 /** Maximum length of a title; venues allow titles of any length. */
 export const TITLE_LENGTH_MAX = 240;
 
+/** Id of the section with our estimate on the page of a market. */
+export const ESTIMATE_ID = "estimate";
+/** What the path of the form that starts an analysis adds to the path of the market. */
+export const ANALYSE_PATH_END = "/analyze";
+
 /** A market and the event that contains it, if any. */
 export interface ListedMarket {
   readonly market: BoardMarket;

@@ -1,120 +1,42 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type BoardMarket, eventSlug, type MarketBoard } from "../../board/index.ts";
+import type { FastifyInstance } from "fastify";
 import { CATEGORIES } from "../../domain/category.ts";
-import { AppError, InvalidRequestError, rateLimited, VenueError } from "../../domain/errors.ts";
+import { InvalidRequestError } from "../../domain/errors.ts";
 import { METERING } from "../../domain/metering.ts";
 import { PLAN_ALLOWANCES } from "../../domain/plan.ts";
 import {
   assetRoutes,
-  createNoticePage,
   createProblemPage,
   definePage,
-  describeProblem,
-  html,
   type ProblemPage,
   prefersHtml,
   resolveExampleSite,
-  selectProblemTitle,
   sendPublicPage,
 } from "../../http/html/index.ts";
 import { decodeCursor, encodeCursor, type ListingKey } from "../../http/pagination.ts";
-import { limitedBlocks } from "../../lib/address-block.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { HistoryReading } from "../../storage/index.ts";
 import { PLANS_PATH } from "../account/index.ts";
-import type { CurrentAnalysis } from "../analyses/index.ts";
-import type { Calibration } from "../calibration/index.ts";
-import type { HealthReport } from "../health/index.ts";
-import { type MarketsService, presentMarket } from "../markets/index.ts";
-import { SlidingLog } from "../metering/index.ts";
+import { presentMarket } from "../markets/index.ts";
 import { createLandingPage } from "./landing-page.ts";
-import { createMarketPage } from "./market-page.ts";
-import type { ListedMarket } from "./market-table.ts";
+import { defineMarketRoutes } from "./market-routes.ts";
 import { createMarketsPage, type MarketFilters, readFilter } from "./markets-page.ts";
 import { createPricingPage } from "./pricing-page.ts";
-import {
-  CATEGORY_LENGTH_MAX,
-  createListQuery,
-  MarketPath,
-  MarketQuery,
-  type MarketSort,
-  type Period,
-  SEARCH_LENGTH_MAX,
-} from "./schema.ts";
+import { createReaders, type Website, type WebsiteOptions } from "./readers.ts";
+import { CATEGORY_LENGTH_MAX, createListQuery, type MarketSort, SEARCH_LENGTH_MAX } from "./schema.ts";
 import { WEBSITE_STYLESHEET_ASSET } from "./styles.ts";
-import { createTrackRecordPage, type ShownPerformance } from "./track-record-page.ts";
+import { createTrackRecordPage } from "./track-record-page.ts";
 
 const LANDING_MARKETS = 8;
 const MARKETS_PER_PAGE = 25;
-const RELATED_MARKETS_MAX = 10;
-const CHART_POINTS = 200;
-/** A page is sent without the history if reading it takes longer, for example if the venue must be asked. */
-const HISTORY_WAIT_MS = 1_500;
-
-/**
- * Pages with market data per IP address. They need no key and consume no quota, so that visitors can look around. The
- * limit allows a person to click once a second, and makes the pages useless as a substitute for the API: 60 pages of 25
- * markets per minute are less than 15 requests for 100 markets.
- */
-const MARKET_PAGES_PER_MINUTE = 60;
-const MINUTE_MS = 60_000;
-
-export interface WebsiteOptions {
-  readonly service: MarketsService;
-  readonly board: MarketBoard;
-  readonly clock: Clock;
-  /** Public ids of the venues that clients can query. */
-  readonly venues: readonly string[];
-  readonly health: () => HealthReport;
-  readonly publicUrl: string | null;
-  readonly data: "sandbox" | "live";
-  /** The key in examples of a sandbox; null shows a placeholder. */
-  readonly demoKey: string | null;
-  /** URL of the operator's page where customers upgrade; null if not configured. */
-  readonly upgradeUrl: string | null;
-  /** Whether callers without a key can pay per request. */
-  readonly acceptsPayments: boolean;
-  /** Returns the market's latest analysis, or null. May reject. */
-  readonly readAnalysis: (market: BoardMarket) => Promise<CurrentAnalysis | null>;
-  /** Returns the calibration of all our analyses. May reject. */
-  readonly readCalibration: () => Promise<Calibration>;
-  /** Returns the performance of the shadow book, or null if there is none. May reject. */
-  readonly readPerformance: () => Promise<ShownPerformance | null>;
-}
-
-type Website = WebsiteOptions & ReturnType<typeof createReaders>;
 
 /** The public pages: start page, markets, track record and pricing. */
 export function websiteRoutes(app: FastifyInstance, options: WebsiteOptions): void {
   const website = { ...options, ...createReaders(options) };
   defineLandingRoute(app, website);
   defineMarketsRoute(app, website);
-  defineMarketRoute(app, website);
+  defineMarketRoutes(app, website);
   defineTrackRecordRoute(app, website);
   definePricingRoutes(app, website);
   defineRobotsRoute(app);
   assetRoutes(app, [WEBSITE_STYLESHEET_ASSET]);
-}
-
-function createReaders({ board, clock, service }: WebsiteOptions) {
-  const visits = new SlidingLog({ windowMs: MINUTE_MS });
-  const withEvent = (market: BoardMarket): ListedMarket => {
-    const { venue, eventId } = market.listing;
-    return { market, event: eventId === null ? null : board.findEvent(eventSlug(venue, eventId)) };
-  };
-  const listMostTraded = (limit: number): ListedMarket[] =>
-    service.listMarkets({ sort: "volume_24h", status: "active", limit }, null).markets.map(withEvent);
-  return {
-    withEvent,
-    listMostTraded,
-    /** @throws AppError `rate_limited` if the IP address has requested too many pages with market data */
-    takeVisit({ ip }: FastifyRequest): void {
-      for (const { block, factor } of limitedBlocks(ip)) {
-        const { isAllowed, waitMs } = visits.take(block, factor * MARKET_PAGES_PER_MINUTE, clock.monotonic());
-        if (!isAllowed) throw rateLimited("Too many pages", waitMs);
-      }
-    },
-  };
 }
 
 function defineLandingRoute(app: FastifyInstance, website: Website): void {
@@ -224,71 +146,6 @@ const FIELD_ERRORS: Readonly<Record<string, string>> = {
   sort: "There is no such order.",
   cursor: "This link does not belong to a page of the list.",
 };
-
-function defineMarketRoute(app: FastifyInstance, website: Website): void {
-  const { board, venues } = website;
-  const notFoundPage: ProblemPage = (status, error) =>
-    createNoticePage(
-      selectProblemTitle(status),
-      error instanceof AppError && error.code === "market_not_found" ? error.message : describeProblem(status, error),
-      html`<p><a href="/markets">Browse markets</a></p>`,
-    );
-  definePage(app, {
-    method: "GET",
-    url: "/markets/:platform/:market_id",
-    params: MarketPath,
-    query: MarketQuery,
-    problemPage: notFoundPage,
-    async handler({ params, query, request, reply }) {
-      website.takeVisit(request);
-      // Only the board: a visitor without a key must not cause requests for arbitrary ids to a venue.
-      const market = venues.includes(params.platform) ? board.find(params.platform, params.market_id) : null;
-      if (market === null || market.listing.status === "pending")
-        throw new AppError("market_not_found", "There is no such market, or it was settled long ago.");
-      const period: Period = query.period ?? "7d";
-      const { event } = website.withEvent(market);
-      const page = createMarketPage({
-        ...{ market, event, period },
-        ...resolveExampleSite(request, website),
-        history: await readHistory(website, market, period),
-        // The page is useful without it, for example while the store is unavailable.
-        analysis: await website.readAnalysis(market).catch(() => "unavailable" as const),
-        related: event === null ? [] : listRelated(website, market, event.slug),
-      });
-      return sendPublicPage(reply, page);
-    },
-  });
-}
-
-/** Returns the history, or null if it cannot be read or takes too long. Venue history is fetched once per market. */
-async function readHistory(
-  { service, clock }: Website,
-  market: BoardMarket,
-  period: Period,
-): Promise<HistoryReading | null> {
-  let cancel = () => {};
-  const timeout = new Promise<null>((resolve) => {
-    cancel = clock.setTimeout(() => resolve(null), HISTORY_WAIT_MS);
-  });
-  try {
-    return await Promise.race([service.getHistory(market, period, CHART_POINTS), timeout]);
-  } catch (error) {
-    if (error instanceof AppError || error instanceof VenueError) return null;
-    throw error;
-  } finally {
-    cancel();
-  }
-}
-
-function listRelated({ board }: Website, { row }: BoardMarket, slug: string): ListedMarket[] {
-  const event = board.findEvent(slug);
-  return board
-    .marketsOfEvent(slug)
-    .filter((market) => market.row !== row && market.yesPrice !== null && market.listing.status === "active")
-    .sort((a, b) => (b.activity.volume24hUsd ?? 0) - (a.activity.volume24hUsd ?? 0))
-    .slice(0, RELATED_MARKETS_MAX)
-    .map((market) => ({ market, event }));
-}
 
 function defineTrackRecordRoute(app: FastifyInstance, website: Website): void {
   definePage(app, {

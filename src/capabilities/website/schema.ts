@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { FormId } from "../../http/html/index.ts";
 import { oneOf } from "../../http/schema-types.ts";
 import { emptyIsAbsent } from "../../http/validation/index.ts";
 
@@ -28,4 +29,13 @@ export const MarketPath = Type.Object({ platform: Type.String(), market_id: Type
 
 export const PERIODS = ["48h", "7d", "30d"] as const;
 export type Period = (typeof PERIODS)[number];
-export const MarketQuery = Type.Object({ period: Type.Optional(emptyIsAbsent(oneOf(PERIODS))) });
+/** Longer than every id of an analysis. */
+const ANALYSIS_ID_LENGTH_MAX = 64;
+export const MarketQuery = Type.Object({
+  period: Type.Optional(emptyIsAbsent(oneOf(PERIODS))),
+  /** The analysis that the visitor has started. An unknown id is ignored. */
+  analysis: Type.Optional(emptyIsAbsent(Type.String({ maxLength: ANALYSIS_ID_LENGTH_MAX }))),
+});
+
+/** The form that starts an analysis. The server checks `csrf` before the handler runs. */
+export const AnalyseForm = Type.Object({ form: FormId });

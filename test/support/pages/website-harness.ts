@@ -1,8 +1,10 @@
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
+import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { MarketBoard } from "../../../src/board/index.ts";
 import type { HealthReport } from "../../../src/capabilities/health/index.ts";
 import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/service.ts";
-import { type WebsiteOptions, websiteRoutes } from "../../../src/capabilities/website/routes.ts";
+import type { WebsiteOptions } from "../../../src/capabilities/website/readers.ts";
+import { websiteRoutes } from "../../../src/capabilities/website/routes.ts";
 import { AppError } from "../../../src/domain/errors.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { SAMPLE_AT } from "../markets/market-samples.ts";
@@ -74,7 +76,14 @@ export async function openWebsite(
   };
   websiteRoutes(app, {
     ...{ service, board, clock, venues: ["alpha", "beta"], publicUrl, data, demoKey: "plx_ent_demo" },
-    ...{ upgradeUrl: null, acceptsPayments: false, readAnalysis: async () => null },
+    ...{ upgradeUrl: null, acceptsPayments: false, readAnalysis: async () => null, referenceVenues: [] },
+    random: systemRandom,
+    analyses: {
+      findRunning: async () => null,
+      getStatus: () => Promise.reject(new AppError("analysis_not_found", "There is no such analysis")),
+      analyse: () => Promise.reject(new Error("A visitor without a session started an analysis")),
+    },
+    browserSessions: { find: async () => null, formTokenOf: () => "" },
     readCalibration: async () => {
       throw new AppError("store_unavailable", "The store is unavailable.");
     },
