@@ -253,7 +253,7 @@ test("a retry that another node has planned is sent at its time, also if a later
       attempts: 1,
       body: '{"id":"50"}',
     },
-    ...{ firstAttemptAt: 0, lastAttemptAt: 0, responseStatus: 500, responseHead: "", latencyMs: 1 },
+    ...{ firstAttemptAt: 0, lastAttemptAt: 0, responseStatus: 500, responseHead: "", failure: null, latencyMs: 1 },
     nextAttemptAt: clock.now() + 60_000,
   };
   stored.deliveries.set(50, delivery);

@@ -1,4 +1,5 @@
 import type { EventType } from "../../event-log/index.ts";
+import type { DeliveryFailure } from "../../ports/webhook-out.ts";
 
 export const WEBHOOKS_PER_CUSTOMER_MAX = 10;
 export const URL_LENGTH_MAX = 2_048;
@@ -85,6 +86,8 @@ export interface Delivery {
   readonly lastAttemptAt: number;
   readonly responseStatus: number | null;
   readonly responseHead: string | null;
+  /** Why the last attempt got no response; null if it got one, or was made by an earlier version. */
+  readonly failure: DeliveryFailure | null;
   readonly latencyMs: number;
   /** Unix milliseconds; null unless the status is `retrying`. */
   readonly nextAttemptAt: number | null;

@@ -36,7 +36,15 @@ const claim = async (database: Database, nodeId: string, held: readonly string[]
 
 const delivery = (fields: Partial<DeliveryState> = {}): DeliveryState => ({
   ...{ webhookId: "w0", eventId: 11, eventType: "price_shift", status: "retrying", attempts: 1, body: "{}" },
-  ...{ firstAttemptAt: 1, lastAttemptAt: 1, responseStatus: 500, responseHead: "", latencyMs: 1, nextAttemptAt: 5_000 },
+  ...{
+    firstAttemptAt: 1,
+    lastAttemptAt: 1,
+    responseStatus: 500,
+    responseHead: "",
+    failure: null,
+    latencyMs: 1,
+    nextAttemptAt: 5_000,
+  },
   ...fields,
 });
 const DELIVERED = { status: "delivered", attempts: 2, nextAttemptAt: null, responseStatus: 200 } as const;

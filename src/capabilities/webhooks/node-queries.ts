@@ -169,18 +169,18 @@ with state as (
   returning webhooks.webhook_id, webhooks.enabled
 )
 insert into webhook_deliveries (webhook_id, event_id, event_type, status, attempts, first_attempt_at, last_attempt_at,
-  response_status, response_head, latency_ms, next_attempt_at, body)
+  response_status, response_head, latency_ms, next_attempt_at, body, failure)
 select webhook_id, event_id, event_type, case when is_dropped then 'canceled' else status end, attempts,
   to_timestamp(first_ms / 1000), to_timestamp(last_ms / 1000), response_status, response_head, latency_ms,
-  case when not is_dropped then to_timestamp(next_ms / 1000) end, case when not is_dropped then body end
+  case when not is_dropped then to_timestamp(next_ms / 1000) end, case when not is_dropped then body end, failure
 from unnest($9::text[], $10::int8[], $11::text[], $12::text[], $13::int4[], $14::float8[], $15::float8[], $16::int4[],
-  $17::text[], $18::int4[], $19::float8[], $20::text[]) as result (webhook_id, event_id, event_type, status, attempts,
-  first_ms, last_ms, response_status, response_head, latency_ms, next_ms, body)
+  $17::text[], $18::int4[], $19::float8[], $20::text[], $21::text[]) as result (webhook_id, event_id, event_type, status, attempts,
+  first_ms, last_ms, response_status, response_head, latency_ms, next_ms, body, failure)
 join held using (webhook_id), lateral (select status = 'retrying' and not enabled as is_dropped) as fate
 on conflict (webhook_id, event_id) do update set status = excluded.status, attempts = excluded.attempts,
   last_attempt_at = excluded.last_attempt_at, response_status = excluded.response_status,
   response_head = excluded.response_head, latency_ms = excluded.latency_ms,
-  next_attempt_at = excluded.next_attempt_at, body = excluded.body
+  next_attempt_at = excluded.next_attempt_at, body = excluded.body, failure = excluded.failure
 where webhook_deliveries.status <> 'delivered'`;
 
 export async function writeResults(
@@ -210,6 +210,7 @@ export async function writeResults(
     deliveries.map(({ latencyMs }) => latencyMs),
     deliveries.map(({ nextAttemptAt }) => nextAttemptAt),
     deliveries.map(({ status, body }) => (status === "retrying" ? body : null)),
+    deliveries.map(({ failure }) => failure),
   ]);
 }
 

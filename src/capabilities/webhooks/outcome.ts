@@ -47,6 +47,7 @@ export function judgeAttempt(
     latencyMs: Math.round(latencyMs),
     responseStatus: answer.kind === "answered" ? answer.status : null,
     responseHead: answer.kind === "answered" ? answer.bodyHead : null,
+    failure: answer.kind === "failed" ? answer.failure : null,
   };
   if (isDelivered(answer))
     return {

@@ -4,19 +4,16 @@ import { isDelivered } from "./outcome.ts";
 import type { ChangedWebhook, TestResult } from "./service.ts";
 
 /**
- * What happened in a test without a response. A name that does not resolve, an address that is not public and a refused
+ * What happened in an attempt without a response. A name that does not resolve, an address that is not public and a refused
  * connection have the same text, because the difference would reveal what is behind an address.
  */
-const TEST_PROBLEMS: Readonly<Record<DeliveryFailure, string>> = {
+const PROBLEMS: Readonly<Record<DeliveryFailure, string>> = {
   forbidden_address: "No connection: the name, its public address, the port or the certificate does not work",
   connection_failed: "No connection: the name, its public address, the port or the certificate does not work",
   timeout: "No response arrived within 10 seconds",
   bad_response: "The response is not valid HTTP",
   unavailable: "Nothing was sent: the service has too many requests to this host at present. Test again later",
 };
-
-/** Text for every failure without a response. The reason would reveal what is behind an address. */
-const NO_RESPONSE = "No valid response arrived within 10 seconds";
 
 /** Creates the Webhook object of the API. */
 export function presentWebhook(webhook: Webhook) {
@@ -47,7 +44,7 @@ export function presentDelivery(delivery: Delivery) {
     last_attempt_at: toIso(delivery.lastAttemptAt),
     response_status: delivery.responseStatus,
     response_head: delivery.responseHead,
-    problem: delivery.responseStatus === null ? NO_RESPONSE : null,
+    problem: delivery.failure === null ? null : PROBLEMS[delivery.failure],
     latency_ms: delivery.latencyMs,
     next_attempt_at: delivery.nextAttemptAt === null ? null : toIso(delivery.nextAttemptAt),
   };
@@ -58,7 +55,7 @@ export const presentTest = ({ answer, latencyMs }: TestResult) => ({
   delivered: isDelivered(answer),
   response_status: answer.kind === "answered" ? answer.status : null,
   response_head: answer.kind === "answered" ? answer.bodyHead : null,
-  problem: answer.kind === "answered" ? null : TEST_PROBLEMS[answer.failure],
+  problem: answer.kind === "answered" ? null : PROBLEMS[answer.failure],
   latency_ms: latencyMs,
 });
 

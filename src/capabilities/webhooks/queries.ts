@@ -161,7 +161,7 @@ export async function cancelWaitingDeliveries(transaction: Transaction, throughI
 
 const DELIVERY_COLUMNS = `event_id as "eventId", event_type as "eventType", status, attempts,
   first_attempt_at as "firstAttemptAt", last_attempt_at as "lastAttemptAt", response_status as "responseStatus",
-  response_head as "responseHead", latency_ms as "latencyMs", next_attempt_at as "nextAttemptAt"`;
+  response_head as "responseHead", latency_ms as "latencyMs", next_attempt_at as "nextAttemptAt", failure`;
 type DeliveryRow = Omit<Delivery, "firstAttemptAt" | "lastAttemptAt" | "nextAttemptAt"> & {
   readonly firstAttemptAt: Date;
   readonly lastAttemptAt: Date;

@@ -185,10 +185,10 @@ eachDatabase("200: deliveries are listed newest first, in pages", async (databas
   const { json } = await call("POST", "", BODY);
   await database.query(
     `insert into webhook_deliveries (webhook_id, event_id, event_type, status, attempts, first_attempt_at,
-       last_attempt_at, response_status, response_head, latency_ms, next_attempt_at, body)
+       last_attempt_at, response_status, response_head, latency_ms, next_attempt_at, body, failure)
      select $1, id, 'whale_alert', case id when 3 then 'retrying' else 'delivered' end, 1, to_timestamp(id),
        to_timestamp(id), case id when 3 then null else 200 end, null, 7, case id when 3 then to_timestamp(60) end,
-       case id when 3 then '{}' end
+       case id when 3 then '{}' end, case id when 3 then 'bad_response' end
      from generate_series(1, 3) as id`,
     [json.webhook_id],
   );
@@ -202,7 +202,7 @@ eachDatabase("200: deliveries are listed newest first, in pages", async (databas
   );
   assert.deepEqual(
     [first.json[0].next_attempt_at, first.json[0].problem],
-    ["1970-01-01T00:01:00.000Z", "No valid response arrived within 10 seconds"],
+    ["1970-01-01T00:01:00.000Z", "The response is not valid HTTP"],
   );
   const next = /<([^>]+)>; rel="next"/.exec(String(first.headers.link))?.[1] ?? "";
   const second = await call("GET", next.slice("/v1/webhooks".length));
