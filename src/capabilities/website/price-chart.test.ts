@@ -67,7 +67,12 @@ test("the axis ends now although the last interval of the history has not ended,
 test("the chart stops at the settlement", () => {
   const svg = String(renderPriceChart(pointsOf([0.4, 0.6, 0.5, 0.99]), spanOf(2, true)));
   assert.equal(readLine(svg), "M0 200L600 0H600");
-  assert.match(svg, /over 7 days until the settlement on Nov 21, 02:00: from 40\.0¢ to 60\.0¢/);
+  assert.match(svg, /Yes price since Nov 21, 01:00 until the settlement on Nov 21, 02:00: from 40\.0¢ to 60\.0¢/);
+  const late = String(renderPriceChart(pointsOf([null, 0.4, 0.6, 0.5]), spanOf(3, true)));
+  assert.match(
+    late,
+    /Yes price since Nov 21, 02:00, before which no price is known, until the settlement on Nov 21, 03:00: from/,
+  );
 });
 
 test("the text says if the first price is later than the beginning of the period", () => {

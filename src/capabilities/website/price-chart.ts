@@ -48,9 +48,6 @@ export function renderPriceChart(points: readonly HistoryPoint[], span: ChartSpa
   );
   const [first, last] = [prices[0], prices.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const isPartial = first.at - span.fromMs > PARTIAL_SHARE * (span.toMs - span.fromMs);
-  const until = span.isSettled ? ` until the settlement on ${formatMinute(span.toMs)}` : "";
-  const covered = isPartial ? `since ${formatMinute(first.at)}, before which no price is known` : `over ${span.name}`;
   const values = prices.map(({ micros }) => micros);
   const [lowest, highest] = [Math.min(...values), Math.max(...values)];
   const scale = chooseScale(lowest, highest);
@@ -58,7 +55,7 @@ export function renderPriceChart(points: readonly HistoryPoint[], span: ChartSpa
   const labelTime = duration > 3 * DAY_MS ? formatDay : formatMinute;
   const times = Array.from({ length: TIME_LABELS }, (_, index) => first.at + (duration * index) / (TIME_LABELS - 1));
   const price = (micros: number) => formatPrice(fromMicros(micros));
-  const summary = `Yes price ${covered}${until}: from ${price(first.micros)} to ${price(last.micros)} (${formatChange(fromMicros(last.micros - first.micros))}), lowest ${price(lowest)}, highest ${price(highest)}.`;
+  const summary = `Yes price ${describeSpan(span, first.at)}: from ${price(first.micros)} to ${price(last.micros)} (${formatChange(fromMicros(last.micros - first.micros))}), lowest ${price(lowest)}, highest ${price(highest)}.`;
   return html`<figure class="chart">
 <div class="plot">
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${summary}">
@@ -70,6 +67,14 @@ ${renderLine(prices, scale, span.toMs)}
 <div class="times" aria-hidden="true">${times.map((at) => html`<span>${labelTime(at)}</span>`)}</div>
 <figcaption class="small faint">${summary} Times are UTC.</figcaption>
 </figure>`;
+}
+
+/** Says what the chart covers. A settled market has a shorter chart than the period, so its beginning is named. */
+function describeSpan({ fromMs, toMs, isSettled, name }: ChartSpan, firstAt: number): string {
+  const isPartial = firstAt - fromMs > PARTIAL_SHARE * (toMs - fromMs);
+  if (!isPartial && !isSettled) return `over ${name}`;
+  const since = `since ${formatMinute(firstAt)}${isPartial ? ", before which no price is known" : ""}`;
+  return isSettled ? `${since}${isPartial ? "," : ""} until the settlement on ${formatMinute(toMs)}` : since;
 }
 
 interface Scale {

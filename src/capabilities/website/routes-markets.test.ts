@@ -70,6 +70,23 @@ test("200: the form filters by words, venue and category, sorts, and keeps the s
     assert.match(body, new RegExp(`<option value="${selected}" selected>`));
 });
 
+test("200: a category selects markets by the venue's name for it, also if only their event has one", async () => {
+  const website = await openWebsite();
+  website.board.applyEvent(sampleEvent("e", { category: "Climate and Weather" }));
+  addMarket(website, "rain", 1, { listing: { eventId: "e", title: "Rain" } });
+  addMarket(website, "chip", 2, { listing: { title: "Chip", category: "Tech" } });
+  addMarket(website, "odd", 3, { listing: { title: "Odd", category: "Mystery" } });
+  for (const [category, title] of [
+    ["Weather", "Rain"],
+    ["technology", "Chip"],
+    ["Other", "Odd"],
+  ]) {
+    const { body } = await website.visit(`/markets?category=${category}`);
+    assert.deepEqual(listTitles(body), [title], category);
+    assert.match(body, new RegExp(`<option value="${category}" selected>`, "i"));
+  }
+});
+
 test("422: each invalid field of the list shows its error beside the field, and no market", async () => {
   const website = await openWebsite();
   addMarket(website, "a", 1);
