@@ -201,6 +201,24 @@ test("422: rejects each invalid parameter with its specific error", async () => 
     assert.deepEqual(describeErrors(await get(url)), [expected], url.slice(0, 60));
 });
 
+test("200: before the history is loaded, the sentiment has null for every figure that needs it", async () => {
+  const trend = { volumeUsd: 9, volumeBeforeUsd: 1, spread: 9, spreadBefore: 1 };
+  const { board, get } = await openMarketApi({ readTrend: async () => trend });
+  for (const id of ["a", "b", "c"]) board.apply(sampleMarket(id, { activity: { volume24hUsd: 5 } }), SAMPLE_AT);
+  const [first] = board.markets();
+  if (first !== undefined) board.annotate(first, { priceDayAgo: 0.11 });
+  assert.deepEqual((await get("/v1/sentiment")).json(), {
+    fear_greed_index: null,
+    market_regime: null,
+    volume_trend: null,
+    spread_trend: null,
+    active_market_count: 3,
+    dominant_category: null,
+    top_movers: [],
+    generated_at: SAMPLE_TIME,
+  });
+});
+
 test("503: sentiment returns store_unavailable if the trend cannot be read", async () => {
   const { get } = await openMarketApi({
     readTrend: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")),
