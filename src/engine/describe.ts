@@ -24,7 +24,7 @@ function describeRecommendation(edges: readonly ExecutableEdge[]): string {
   if (best === undefined) return "No side can be bought at a current price and a known fee.";
   const costs = `at ${formatOrderPrice(best.price)} plus a fee of ${formatPrice(best.fee)}`;
   return recommend(edges) === "NO_TRADE"
-    ? `No trade pays after costs: the better one, ${best.side.toUpperCase()} ${costs}, has an edge of ${formatPoints(best.edge)} points.`
+    ? `No trade has the required edge of ${formatPoints(EDGE_MIN)} point after costs: the better one, ${best.side.toUpperCase()} ${costs}, has ${formatPoints(best.edge)}.`
     : `Buying ${best.side.toUpperCase()} ${costs} has an edge of ${formatPoints(best.edge)} points.`;
 }
 

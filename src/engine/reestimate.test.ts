@@ -126,6 +126,18 @@ test("the recommendation is that of the current offers", () => {
   assert.equal(reestimate(createAnalysis(), wide, null, mid)?.recommendation, "NO_TRADE");
 });
 
+test("the summary says which edge a trade needs if the edge of the better side is smaller", () => {
+  // Odds times 1.5 are 0.60 at the mid of 0.50, and YES costs 0.595 without a fee.
+  const quote = { ...createQuote(0.405, 0.595, AS_OF + HOUR_MS), lastPrice: 0.5 };
+  const view = later({ quote, takerFee: { kind: "flat_value", rate: 0 } });
+  const { recommendation, summary } = reestimate(createAnalysis(), view, null, mid) ?? {};
+  assert.equal(recommendation, "NO_TRADE");
+  assert.match(
+    summary ?? "",
+    /No trade has the required edge of \+1 point after costs: the better one, YES at 59\.5¢ plus a fee of 0¢, has \+0\.5\./,
+  );
+});
+
 test("without a price there is no estimate", () => {
   const view = later({ quote: null });
   assert.equal(reestimate(createAnalysis(), view, null, mid), null);
