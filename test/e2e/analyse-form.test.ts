@@ -49,10 +49,12 @@ test("without JavaScript, a signed-in visitor starts an analysis, and the page r
   await assertPage();
   await page.click("button:has-text('Analyse this market')");
   await page.waitForSelector("text=/has been running since/");
-  assert.match(page.url(), /\/markets\/venue_a\/m-1\?analysis=plx-[a-z2-7]{26}#estimate$/);
+  assert.match(page.url(), /\/markets\/venue_a\/m-1\?period=7d&analysis=plx-[a-z2-7]{26}#estimate$/);
   await assertPage();
   app.analyses.start();
   await page.waitForSelector(".estimate .headline:has-text('80% interval')");
+  const { y = -1 } = (await page.locator("#estimate").boundingBox()) ?? {};
+  assert.ok(y >= 0 && y < 844, "the reload keeps the scroll position");
   await assertPage();
   assert.deepEqual(problems, []);
   await close();

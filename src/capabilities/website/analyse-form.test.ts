@@ -81,7 +81,8 @@ eachDatabase(
     const until = Date.now();
     assert.deepEqual([status, text], [303, ""]);
     const location = String(headers.location);
-    const analysisId = /^\/markets\/venue_a\/m-1\?analysis=(plx-[a-z2-7]{26})#estimate$/.exec(location)?.[1] ?? "";
+    const analysisId =
+      /^\/markets\/venue_a\/m-1\?period=7d&analysis=(plx-[a-z2-7]{26})#estimate$/.exec(location)?.[1] ?? "";
     for (const visit of [visitSignedIn, visitSignedOut]) {
       const running = await visit(location.replace(/#.*/, ""));
       assert.match(running.text, RELOAD);

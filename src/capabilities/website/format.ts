@@ -13,6 +13,7 @@ const minuteFormat = new Intl.DateTimeFormat("en-US", {
   ...{ month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
   ...{ hourCycle: "h23", timeZone: "UTC" },
 });
+const timeFormat = new Intl.DateTimeFormat("en-US", { timeStyle: "short", hourCycle: "h23", timeZone: "UTC" });
 const secondFormat = new Intl.DateTimeFormat("en-US", { timeStyle: "medium", hourCycle: "h23", timeZone: "UTC" });
 
 /**
@@ -51,6 +52,9 @@ export const formatDate = (unixMs: number | null): string => (isTime(unixMs) ? d
 
 /** @example formatMinute(at); // "Dec 2, 14:00" */
 export const formatMinute = (unixMs: number): string => minuteFormat.format(unixMs);
+
+/** @example formatTime(at); // "14:00" */
+export const formatTime = (unixMs: number): string => timeFormat.format(unixMs);
 
 /** @example formatSecond(at); // "14:00:05 UTC" */
 export const formatSecond = (unixMs: number): string => `${secondFormat.format(unixMs)} UTC`;

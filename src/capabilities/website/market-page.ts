@@ -1,4 +1,4 @@
-import { priceChange24h } from "../../board/index.ts";
+import { type BoardMarket, priceChange24h } from "../../board/index.ts";
 import { categoryOf } from "../../domain/category.ts";
 import { openCloseTime, openExpectedTime } from "../../domain/close-time.ts";
 import type { Outcome } from "../../domain/market.ts";
@@ -10,6 +10,7 @@ import { formatChange, formatDate, formatDateTime, formatPrice, formatUsd, forma
 import { writeCurl } from "./landing-page.ts";
 import {
   buildMarketPath,
+  buildRunPath,
   directionClass,
   type ListedMarket,
   marketTitle,
@@ -48,12 +49,12 @@ export function createMarketPage(view: MarketView): Page {
     description: `${title}: ${formatPrice(market.yesPrice)} on ${formatVenue(venue)}. Price history, bid and ask, volume and rules.`,
     path,
     section: "markets",
-    head: html`${WEBSITE_STYLES}${renderReload(view, path)}`,
+    head: html`${WEBSITE_STYLES}${renderReload(view)}`,
     scripts: COPY_SCRIPTS,
     heading: html`<nav class="breadcrumb small" aria-label="Breadcrumb"><a href="/markets">Markets</a> <span aria-hidden="true">/</span> <a href="/markets?venue=${encodeURIComponent(venue)}">${formatVenue(venue)}</a></nav>
 <h1 dir="auto">${title}</h1>
 ${eventTitle === null || eventTitle === title ? null : html`<p class="faint event" dir="auto">${eventTitle}</p>`}
-<p class="headline"><strong>${formatPrice(market.yesPrice)}</strong> Yes <span class="${directionClass(change)}">${formatChange(change)}</span> <span class="faint">in 24 h</span></p>`,
+<p class="headline"><strong>${formatPrice(market.yesPrice)}</strong> Yes${change === null ? null : html` <span class="${directionClass(change)}">${formatChange(change)}</span> <span class="faint">in 24 h</span>`}</p>`,
     body: html`${renderOutcome(view)}
 <div class="market">
 ${renderHistorySection(view, path)}
@@ -75,11 +76,12 @@ ${renderApiSection(view, path)}`,
 
 /**
  * Renders the element that reloads the page while an analysis runs. Not after a refusal, because the reload would remove it
- * before it is read. The URL has no fragment: browsers do not load the same URL with a fragment again.
+ * before it is read. The URL has no fragment, because browsers do not load the same URL with a fragment again. It is otherwise
+ * the URL to which the form redirects, because browsers keep the scroll position if they load the same URL.
  */
-function renderReload({ run, refusal, period }: MarketView, path: string): Html | null {
+function renderReload({ run, refusal, period, market }: MarketView): Html | null {
   if (run?.status !== "running" || refusal !== null) return null;
-  return html`<meta http-equiv="refresh" content="${RELOAD_SECONDS}; url=${path}?period=${period}&amp;analysis=${run.analysisId}">`;
+  return html`<meta http-equiv="refresh" content="${RELOAD_SECONDS}; url=${buildRunPath(market, period, run.analysisId)}">`;
 }
 
 const OUTCOME_TEXTS: Readonly<Record<Outcome["kind"], string>> = {
@@ -140,7 +142,8 @@ function renderQuoteSection(view: MarketView): Html {
   const { bid, ask } = quote;
   const category = categoryOf(listing.category ?? view.event?.listing.category ?? null);
   const spread = bid === null || ask === null ? null : fromMicros(toMicros(ask) - toMicros(bid));
-  const status = listing.status === "active" && listing.paused ? "Open, trading paused" : STATUS_TEXTS[listing.status];
+  const isOpen = listing.status === "active";
+  const status = isOpen && listing.paused ? "Open, trading paused" : STATUS_TEXTS[listing.status];
   return html`<section class="quote" aria-labelledby="quote-title">
 <h2 id="quote-title">Quote</h2>
 <dl>
@@ -152,13 +155,20 @@ function renderQuoteSection(view: MarketView): Html {
 <dt>Liquidity</dt><dd>${formatUsd(activity.liquidityUsd)}</dd>
 <dt>Open interest</dt><dd>${formatUsd(activity.openInterestUsd)}</dd>
 <dt>Status</dt><dd>${status}</dd>
-<dt>Closes</dt><dd>${formatDate(openCloseTime(listing, updatedAt))}</dd>
-<dt>Result expected</dt><dd>${formatDate(openExpectedTime(listing, updatedAt))}</dd>
+<dt>${isOpen ? "Closes" : "Closed"}</dt><dd>${formatDate(openCloseTime(listing, updatedAt))}</dd>
+${renderResultTime(view.market)}
 <dt>Category</dt><dd>${category ?? "–"}</dd>
-<dt>Price confirmed</dt><dd>${formatDateTime(updatedAt)}</dd>
+<dt>${isOpen ? "Price confirmed" : "Last read"}</dt><dd>${formatDateTime(updatedAt)}</dd>
 </dl>
 ${renderVenueLink(listing.venue, listing.url)}
 </section>`;
+}
+
+/** When the market was settled, or when its result is expected. */
+function renderResultTime({ listing, updatedAt }: BoardMarket): Html {
+  if (listing.outcome !== null && listing.resolvedAt !== null)
+    return html`<dt>Settled</dt><dd>${formatDate(listing.resolvedAt)}</dd>`;
+  return html`<dt>Result expected</dt><dd>${formatDate(openExpectedTime(listing, updatedAt))}</dd>`;
 }
 
 /** Links to the market's page at its venue, if the venue's URL is an https URL. */

@@ -24,7 +24,7 @@ import { ANALYZE_METERING, type AnalysisRun } from "../analyses/index.ts";
 import { offersAnalysis } from "./estimate-section.ts";
 import { formatVenue } from "./format.ts";
 import { createMarketPage } from "./market-page.ts";
-import { ANALYSE_PATH_END, buildMarketPath, ESTIMATE_ID, type ListedMarket } from "./market-table.ts";
+import { ANALYSE_PATH_END, buildMarketPath, buildRunPath, ESTIMATE_ID, type ListedMarket } from "./market-table.ts";
 import type { Website } from "./readers.ts";
 import { AnalyseForm, MarketPath, MarketQuery, type Period } from "./schema.ts";
 
@@ -176,7 +176,7 @@ function defineAnalyseRoute(scope: FastifyInstance, website: Website): void {
       );
       // A double click counts once.
       request.isDeferred = isRepeated;
-      return redirectTo(reply, `${buildMarketPath(market)}?analysis=${analysisId}#${ESTIMATE_ID}`);
+      return redirectTo(reply, `${buildRunPath(market, PERIOD_DEFAULT, analysisId)}#${ESTIMATE_ID}`);
     },
   });
 }

@@ -2,6 +2,7 @@ import { type BoardEvent, type BoardMarket, priceChange24h } from "../../board/i
 import { openCloseTime, openExpectedTime } from "../../domain/close-time.ts";
 import { type Html, html } from "../../http/html/index.ts";
 import { formatChange, formatDate, formatPrice, formatUsd, formatVenue, shorten } from "./format.ts";
+import type { Period } from "./schema.ts";
 
 /** Maximum length of a title; venues allow titles of any length. */
 export const TITLE_LENGTH_MAX = 240;
@@ -20,6 +21,10 @@ export interface ListedMarket {
 /** Path of a market's page and, after `/v1`, of the market in the API. It is safe in a double-quoted shell string. */
 export const buildMarketPath = ({ listing: { venue, marketId } }: BoardMarket): string =>
   `/markets/${encodeSegment(venue)}/${encodeSegment(marketId)}`;
+
+/** Path of a market's page that reports on a run. */
+export const buildRunPath = (market: BoardMarket, period: Period, analysisId: string): string =>
+  `${buildMarketPath(market)}?period=${period}&analysis=${analysisId}`;
 
 const encodeSegment = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(

@@ -33,9 +33,27 @@ test("points without a price are skipped, and without any price there is no char
 });
 
 test("a constant price is drawn between two round prices, also at the ends of the range", () => {
-  assert.equal(readLine(draw([0.5])), "M0 100H600");
+  assert.equal(readLine(draw([0.5, 0.5])), "M0 100L600 100H600");
   assert.deepEqual(readPriceLabels(draw([0, 0])), ["0.1¢", "0.0¢"]);
   assert.deepEqual(readPriceLabels(draw([1, 1])), ["100.0¢", "99.9¢"]);
+});
+
+test("a single known price is named instead of drawn", () => {
+  for (const prices of [[0.5], [null, 0.5, null, null]])
+    assert.match(
+      draw(prices),
+      /^<p class="faint">Only one price of the last 7 days is known: 50\.0¢ on Nov 21, 0\d:00 UTC\.<\/p>$/,
+    );
+});
+
+test("a chart within one day labels each minute once, without the date", () => {
+  const points = pointsOf([0.4, 0.6]);
+  const labelsOf = (toMs: number) =>
+    [...String(renderPriceChart(points, { ...spanOf(0), toMs })).matchAll(/<span>(\d\d:\d\d)<\/span>/g)].map(
+      (label) => label[1],
+    );
+  assert.deepEqual(labelsOf(SAMPLE_AT + 2.5 * HOUR_MS), ["01:00", "01:30", "02:00", "02:30"]);
+  assert.deepEqual(labelsOf(SAMPLE_AT + HOUR_MS + 60_000), ["01:00", "01:01"]);
 });
 
 test("every range has two to five labels, and all coordinates are inside the drawing", () => {
@@ -59,7 +77,7 @@ test("the text alternative names the first, last, lowest and highest price", () 
 test("the axis ends now although the last interval of the history has not ended, and the line ends at the last price", () => {
   const svg = String(renderPriceChart(pointsOf([0.4, 0.6, 0.5]), { ...spanOf(0), toMs: SAMPLE_AT + 2.5 * HOUR_MS }));
   assert.equal(readLine(svg), "M0 200L400 0L600 100H600");
-  assert.match(svg, /<span>Nov 21, 01:00<\/span>[\s\S]*<span>Nov 21, 02:30<\/span>\s*<\/div>/);
+  assert.match(svg, /<span>01:00<\/span>[\s\S]*<span>02:30<\/span>\s*<\/div>/);
   const gap = String(renderPriceChart(pointsOf([0.4, 0.6, null]), spanOf(3)));
   assert.equal(readLine(gap), "M0 200L300 0H300");
 });

@@ -1,7 +1,7 @@
 import { fromMicros, toMicros } from "../../domain/price.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import { type Html, html } from "../../http/html/index.ts";
-import { formatChange, formatDate, formatMinute, formatPrice } from "./format.ts";
+import { formatChange, formatDate, formatMinute, formatPrice, formatTime } from "./format.ts";
 
 const WIDTH = 600;
 const HEIGHT = 200;
@@ -32,7 +32,8 @@ interface PricePoint {
 
 /**
  * Renders the price history as SVG, with its labels as text beside it, because text in a stretched SVG would be
- * unreadable on narrow screens. The caption has the same information in words. Returns null without a known price.
+ * unreadable on narrow screens. The caption has the same information in words. A single known price is only named. Returns
+ * null without a known price.
  *
  * The axis begins at the first known price of the span and ends at the end of the span. The line ends at the last known
  * price.
@@ -48,11 +49,14 @@ export function renderPriceChart(points: readonly HistoryPoint[], span: ChartSpa
   );
   const [first, last] = [prices[0], prices.at(-1)];
   if (first === undefined || last === undefined) return null;
+  if (first === last)
+    return html`<p class="faint">Only one price of the last ${span.name} is known: ${formatPrice(fromMicros(first.micros))} on ${formatMinute(first.at)} UTC.</p>`;
   const values = prices.map(({ micros }) => micros);
   const [lowest, highest] = [Math.min(...values), Math.max(...values)];
   const scale = chooseScale(lowest, highest);
   const duration = span.toMs - first.at;
-  const labelTime = duration > 3 * DAY_MS ? formatDay : formatMinute;
+  const isOneDay = formatDate(first.at) === formatDate(span.toMs);
+  const labelTime = duration > 3 * DAY_MS ? formatDay : isOneDay ? formatTime : formatMinute;
   const times = Array.from({ length: TIME_LABELS }, (_, index) => first.at + (duration * index) / (TIME_LABELS - 1));
   const price = (micros: number) => formatPrice(fromMicros(micros));
   const summary = `Yes price ${describeSpan(span, first.at)}: from ${price(first.micros)} to ${price(last.micros)} (${formatChange(fromMicros(last.micros - first.micros))}), lowest ${price(lowest)}, highest ${price(highest)}.`;
@@ -64,7 +68,7 @@ ${renderLine(prices, scale, span.toMs)}
 </svg>
 <div class="prices" aria-hidden="true">${scale.lines.toReversed().map((micros) => html`<span>${price(micros)}</span>`)}</div>
 </div>
-<div class="times" aria-hidden="true">${times.map((at) => html`<span>${labelTime(at)}</span>`)}</div>
+<div class="times" aria-hidden="true">${[...new Set(times.map(labelTime))].map((label) => html`<span>${label}</span>`)}</div>
 <figcaption class="small faint">${summary} Times are UTC.</figcaption>
 </figure>`;
 }
@@ -110,11 +114,9 @@ const drawGrid = (scale: Scale): string => scale.lines.map((micros) => `M0 ${dra
 function renderLine(prices: readonly PricePoint[], scale: Scale, endAt: number): Html {
   const startAt = prices[0]?.at ?? 0;
   const duration = endAt - startAt;
-  const drawX = (at: number) => (duration === 0 ? 0 : round(((at - startAt) / duration) * WIDTH));
+  const drawX = (at: number) => round(((at - startAt) / duration) * WIDTH);
   const corners = prices.map(({ at, micros }) => `${drawX(at)} ${drawY(micros, scale)}`);
-  // A single price at the end of the span is drawn over the whole width.
-  const endX = duration === 0 ? WIDTH : drawX(prices.at(-1)?.at ?? endAt);
-  const line = `M${corners.join("L")}H${endX}`;
+  const line = `M${corners.join("L")}H${drawX(prices.at(-1)?.at ?? endAt)}`;
   return html`<path class="area" d="${line}V${HEIGHT}H0Z"/>
 <path class="line" d="${line}" vector-effect="non-scaling-stroke"/>`;
 }

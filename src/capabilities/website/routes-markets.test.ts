@@ -169,6 +169,24 @@ test("200: a settled market shows its outcome, payout and time", async () => {
   assert.ok((await show({ kind: "yes" }, "determined")).includes(`${at} · not final`));
 });
 
+test("200: the page of a market whose trading has ended has labels in the past tense, and no unknown change", async () => {
+  const website = await openWebsite();
+  const times = { closeAt: SAMPLE_AT - 2 * DAY_MS, expectedResolutionAt: SAMPLE_AT - DAY_MS };
+  const show = async (listing: SampleParts["listing"]) => {
+    addMarket(website, "a", 1, { listing: { ...times, ...listing } });
+    return (await website.visit("/markets/alpha/a")).body;
+  };
+  const closed = await show({ status: "closed" });
+  assert.match(closed, /<dt>Closed<\/dt><dd>Nov 19, 2026<\/dd>\s*<dt>Result expected<\/dt><dd>Nov 20, 2026<\/dd>/);
+  const settled = await show({ status: "finalized", outcome: { kind: "yes" }, resolvedAt: SAMPLE_AT });
+  assert.match(settled, /<dt>Closed<\/dt><dd>Nov 19, 2026<\/dd>\s*<dt>Settled<\/dt><dd>Nov 21, 2026<\/dd>/);
+  for (const body of [closed, settled]) {
+    assert.match(body, /<dt>Last read<\/dt>/);
+    assert.match(body, /<p class="headline"><strong>41\.0¢<\/strong> Yes<\/p>/);
+    assert.doesNotMatch(body, /Closes|Price confirmed|in 24 h/);
+  }
+});
+
 test("200: without a history, or if it fails or takes too long, the page is sent without a chart", async () => {
   const failures: readonly [() => Promise<never>, RegExp][] = [
     [() => Promise.reject(new AppError("store_unavailable", "x")), /not available at the moment/],

@@ -84,6 +84,7 @@ dl + p, form + details, form + p { margin-top: 1rem; }
 label { display: block; font-weight: 600; margin: 0 0 .25rem; }
 label .faint { font-weight: 400; }
 input, select { width: 100%; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--faint); border-radius: .5rem; padding: .5rem .75rem; margin: 0 0 1rem; }
+::placeholder { color: var(--faint); opacity: 1; }
 button, a.button { font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: .5rem; padding: .5rem 1rem; cursor: pointer; }
 a.button { display: inline-block; text-decoration: none; }
 button:hover, a.button:hover { filter: brightness(1.08); }
