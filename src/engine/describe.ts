@@ -10,13 +10,18 @@ export function summarise(estimate: Estimate, edges: readonly ExecutableEdge[], 
   const sentences = [
     `The estimate is ${formatPercent(probability)}% for YES, ${formatPoints(probability - marketPrice)} points from the price of ${formatPrice(marketPrice)}.`,
     `The 80% interval is ${formatPercent(interval.low)}% to ${formatPercent(interval.high)}%.`,
-    main === undefined
-      ? "No factor speaks against the price."
-      : `The largest effect, ${formatPoints(main.posterior - main.prior)} points: ${main.claim}`,
+    main === undefined ? "No factor speaks against the price." : describeEffect(main),
     describeRecommendation(edges),
     isFull ? "The analysis includes research." : "The analysis uses market data only.",
   ];
   return sentences.join(" ");
+}
+
+function describeEffect({ prior, posterior, claim }: EstimateStep): string {
+  const points = formatPoints(posterior - prior);
+  return points === "0"
+    ? "No factor changes the price by 0.1 points."
+    : `The largest effect, ${points} points: ${claim}`;
 }
 
 function describeRecommendation(edges: readonly ExecutableEdge[]): string {
@@ -24,7 +29,7 @@ function describeRecommendation(edges: readonly ExecutableEdge[]): string {
   if (best === undefined) return "No side can be bought at a current price and a known fee.";
   const costs = `at ${formatOrderPrice(best.price)} plus a fee of ${formatPrice(best.fee)}`;
   return recommend(edges) === "NO_TRADE"
-    ? `No trade has the required edge of ${formatPoints(EDGE_MIN)} point after costs: the better one, ${best.side.toUpperCase()} ${costs}, has ${formatPoints(best.edge)}.`
+    ? `No trade has the required edge of ${formatPoints(EDGE_MIN)} point after costs: the better one, ${best.side.toUpperCase()} ${costs}, has ${formatPoints(best.edge)} points.`
     : `Buying ${best.side.toUpperCase()} ${costs} has an edge of ${formatPoints(best.edge)} points.`;
 }
 

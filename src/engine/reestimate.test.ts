@@ -134,8 +134,16 @@ test("the summary says which edge a trade needs if the edge of the better side i
   assert.equal(recommendation, "NO_TRADE");
   assert.match(
     summary ?? "",
-    /No trade has the required edge of \+1 point after costs: the better one, YES at 59\.5¢ plus a fee of 0¢, has \+0\.5\./,
+    /No trade has the required edge of \+1 point after costs: the better one, YES at 59\.5¢ plus a fee of 0¢, has \+0\.5 points\./,
   );
+});
+
+test("the summary names no largest effect if no factor changes the price by 0.1 points", () => {
+  const summaryOf = (size: number) =>
+    reestimate(createAnalysis([{ ...change, change: size }]), later(), null, mid)?.summary ?? "";
+  // At a price of 0.50, the probability changes by a quarter of the change of the log-odds.
+  assert.match(summaryOf(0.0018), /\. No factor changes the price by 0\.1 points\. /);
+  assert.match(summaryOf(-0.0022), /\. The largest effect, -0\.1 points: x /);
 });
 
 test("without a price there is no estimate", () => {

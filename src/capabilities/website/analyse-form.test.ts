@@ -133,7 +133,7 @@ eachDatabase(
       const { status, text } = await submit(`${PAGE}/analyze`, { csrf, form: "" }, options);
       return [status, alertIn(text)];
     };
-    const signedOut = "You are signed out. Sign in, then submit this form again.";
+    const signedOut = "You are signed out. Sign in, then try again.";
     assert.deepEqual(await send(fields.csrf, {}), [401, signedOut]);
     assert.deepEqual(await send(fields.csrf, { cookie: `parallax=${"a".repeat(26)}` }), [401, signedOut]);
     const otherSession = "This form belongs to another session: reload its page and try again.";

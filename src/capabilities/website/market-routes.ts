@@ -200,8 +200,7 @@ async function createRefusalPage(
 
 function describeRefusal(status: number, error: unknown): Html {
   const code = error instanceof AppError ? error.code : null;
-  if (code === "unauthorized")
-    return html`You are signed out. <a href="/account">Sign in</a>, then submit this form again.`;
+  if (code === "unauthorized") return html`You are signed out. <a href="/account">Sign in</a>, then try again.`;
   if (code === "plan_required")
     return html`Your plan does not include analyses. <a href="${PLANS_PATH}">Compare plans</a>`;
   if (code === "quota_exceeded" && error instanceof AppError)
