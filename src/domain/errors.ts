@@ -33,6 +33,7 @@ export type ErrorCode =
   | "analysis_failed"
   | "internal_error"
   | "venue_unavailable"
+  | "venue_busy"
   | "store_unavailable"
   | "read_only"
   | "payment_unavailable"

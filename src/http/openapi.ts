@@ -144,6 +144,8 @@ function listDocumentedErrors(route: RouteOptions): readonly ErrorCode[] {
   const { config, schema } = route;
   return [
     ...(config?.errors ?? []),
+    // A venue that cannot be reached and one whose requests are used up are reported by the same calls.
+    ...(config?.errors?.includes("venue_unavailable") === true ? (["venue_busy"] as const) : []),
     "bad_request",
     "internal_error",
     ...(config?.access === "key" ? (["unauthorized"] as const) : []),

@@ -36,6 +36,7 @@ export const STATUS: Record<ErrorCode, number> = {
   quota_exceeded: 429,
   internal_error: 500,
   venue_unavailable: 502,
+  venue_busy: 503,
   store_unavailable: 503,
   read_only: 503,
   payment_unavailable: 503,
@@ -85,9 +86,16 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof InvalidRequestError)
     return { status: 422, code: "invalid_request", headers: {}, body: JSON.stringify({ detail: error.errors }) };
   if (error instanceof AppError) return toAppProblem(error);
-  if (error instanceof VenueError)
-    return createProblem(502, "venue_unavailable", "The venue cannot be reached at the moment");
+  if (error instanceof VenueError) return toVenueProblem(error);
   return toFastifyProblem(error) ?? createProblem(500, "internal_error", "Internal Server Error");
+}
+
+function toVenueProblem({ failure, retryAfterMs }: VenueError): Problem {
+  const seconds = retryAfterMs === null ? DEFAULT_RETRY_AFTER_SECONDS : Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  const headers = { "retry-after": String(seconds) };
+  return failure === "rate_limited"
+    ? createProblem(503, "venue_busy", "The requests that this venue permits are used up at present", headers)
+    : createProblem(502, "venue_unavailable", "The venue cannot be reached at the moment", headers);
 }
 
 export function setCommonHeaders(requestId: string, reply: FastifyReply, data: string): void {

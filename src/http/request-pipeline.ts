@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
+import { runForCaller } from "../lib/current-caller.ts";
 import type { Clock } from "../ports/clock.ts";
 import {
   type AuthenticationOptions,
@@ -106,7 +107,12 @@ export function createValidationHook(
     session && ((request) => (request.routeConfig.access === "session" ? session.assertForm(request) : undefined));
   const admitPayment: Guard | undefined =
     paymentGate && ((request, reply) => (isPaid(request) ? paymentGate.admit(request, reply) : undefined));
-  return runInOrder([assertForm, validate, ...guards.map((guard) => guard.afterValidation), admitPayment]);
+  const run = runInOrder([assertForm, validate, ...guards.map((guard) => guard.afterValidation), admitPayment]);
+  return (request, reply, done) =>
+    run(request, reply, (error) => {
+      if (error !== undefined) done(error);
+      else runForCaller(request.principal?.customerId ?? request.ip, done);
+    });
 }
 
 /**

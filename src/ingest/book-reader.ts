@@ -10,6 +10,8 @@ const READ_EVERY_MS = 2_000;
 /** Limit of results that are kept. The requests that a venue allows in 2 seconds are fewer. */
 const ENTRIES_MAX = 1_000;
 const REQUEST_MS_MAX = 4_000;
+/** If a book cannot be read, the last known one serves for this time. */
+const LAST_BOOK_MS_MAX = 5 * 60_000;
 
 export interface BookReaderOptions {
   readonly venues: ReadonlyMap<VenueId, { readonly adapter: Pick<VenueAdapter, "getBook"> }>;
@@ -34,6 +36,8 @@ export class BookReader {
   readonly #options: BookReaderOptions;
   /** By venue and market id, oldest request first. */
   readonly #entries = new Map<string, Entry>();
+  /** Last known books by venue and market id, least recently read first. */
+  readonly #lastBooks = new Map<string, OrderBook>();
 
   constructor(options: BookReaderOptions) {
     this.#options = options;
@@ -50,10 +54,32 @@ export class BookReader {
   }
 
   /**
+   * Returns the market's order book as `read` does. If the venue fails, returns the last book that was read in the last five
+   * minutes, as stale.
+   *
+   * @throws VenueError as `read`, if there is no such book
+   */
+  async readOrLast(market: BoardMarket): Promise<{ readonly book: OrderBook | null; readonly isStale: boolean }> {
+    const id = `${market.listing.venue}/${market.listing.marketId}`;
+    try {
+      const book = await this.read(market);
+      this.#lastBooks.delete(id);
+      if (book !== null) this.#lastBooks.set(id, book);
+      const [oldest] = this.#lastBooks.size > ENTRIES_MAX ? this.#lastBooks.keys() : [];
+      if (oldest !== undefined) this.#lastBooks.delete(oldest);
+      return { book, isStale: false };
+    } catch (error) {
+      const last = this.#lastBooks.get(id);
+      if (last === undefined || this.#options.clock.now() - last.receivedAt > LAST_BOOK_MS_MAX) throw error;
+      return { book: last, isStale: true };
+    }
+  }
+
+  /**
    * Returns the market's order book, or null if it has none (AMM, resolved). A book that was requested from the venue is
    * at most 2 seconds older than the call, plus the time of the request.
    *
-   * @throws VenueError if the venue fails, does not answer within 4 seconds, or if too many requests are waiting for it
+   * @throws VenueError as `VenueRequestQueue.run`, with 4 seconds
    */
   async read({ listing }: BoardMarket): Promise<OrderBook | null> {
     const { venues, trackedBookOf, requests, clock } = this.#options;

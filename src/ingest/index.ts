@@ -82,7 +82,7 @@ export interface Ingest {
   /** Requests one market from its venue and adds it to the board. Returns false if the venue does not have it. */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   /** Order books, read from the stream or the venue. */
-  readonly books: Pick<BookReader, "read" | "tracked">;
+  readonly books: Pick<BookReader, "read" | "readOrLast" | "tracked">;
   /** Trades, read from the venue and the store. */
   readonly trades: Pick<TradeHistory, "read">;
   /** Returns the venue-specific data of a market that clients may know; null for a venue that is not configured. */
@@ -143,8 +143,8 @@ export function createIngest(options: IngestOptions): Ingest {
     clock,
     log,
   };
-  const readers = new VenueReaders(context);
   const requests = new VenueRequestQueue(clock);
+  const readers = new VenueReaders(context, requests);
   const trackedBookOf: BookReaderOptions["trackedBookOf"] = (venue, marketId) => readers.bookOf(venue, marketId);
   const books = new BookReader({ venues, trackedBookOf, requests, clock });
   const trades = new TradeHistory({ venues, store, requests, clock });

@@ -1,23 +1,21 @@
-import { VenueError } from "../domain/errors.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { OrderBook } from "../domain/order-book.ts";
 import type { ListingPage } from "../ports/venue.ts";
 import type { IngestContext } from "./context.ts";
+import type { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 import { VenueIngest } from "./venue-ingest.ts";
 
 const LOOK_UP_MS_MAX = 4_000;
-/** Limit of simultaneous look-ups per venue, so that look-ups do not use up the request budget of ingest. */
-const LOOK_UPS_MAX = 4;
 
 /** The venues that this process currently reads. */
 export class VenueReaders {
   readonly #context: IngestContext;
   readonly #readers = new Map<VenueId, VenueIngest>();
-  /** Number of running look-ups by venue. */
-  readonly #lookUps = new Map<VenueId, number>();
+  readonly #requests: VenueRequestQueue;
 
-  constructor(context: IngestContext) {
+  constructor(context: IngestContext, requests: VenueRequestQueue) {
     this.#context = context;
+    this.#requests = requests;
   }
 
   has(venue: VenueId): boolean {
@@ -56,25 +54,17 @@ export class VenueReaders {
     return this.#readers.get(venue)?.bookOf(marketId) ?? null;
   }
 
-  /** Requests a market that is not on the board from its venue. Returns false if the venue does not have it. */
+  /**
+   * Requests a market that is not on the board from its venue. Returns false if the venue does not have it.
+   *
+   * @throws VenueError as `VenueRequestQueue.run`
+   */
   async lookUp(venue: VenueId, marketId: string): Promise<boolean> {
     const adapter = this.#context.venues.get(venue)?.adapter;
     if (adapter === undefined) return false;
-    const count = this.#lookUps.get(venue) ?? 0;
-    if (count >= LOOK_UPS_MAX)
-      throw new VenueError("rate_limited", `${venue}: too many requests for unknown markets`, { retryable: true });
-    this.#lookUps.set(venue, count + 1);
-    const deadline = AbortSignal.timeout(LOOK_UP_MS_MAX);
-    try {
-      const page = await adapter.findMarket(marketId, deadline);
-      if (page !== null) this.#absorb(venue, page);
-      return page !== null;
-    } catch (error) {
-      if (!deadline.aborted) throw error;
-      throw new VenueError("timeout", `${venue} did not respond in time`, { retryable: true, cause: error });
-    } finally {
-      this.#lookUps.set(venue, (this.#lookUps.get(venue) ?? 1) - 1);
-    }
+    const page = await this.#requests.run(venue, LOOK_UP_MS_MAX, (signal) => adapter.findMarket(marketId, signal));
+    if (page !== null) this.#absorb(venue, page);
+    return page !== null;
   }
 
   #absorb(venue: VenueId, page: ListingPage): void {

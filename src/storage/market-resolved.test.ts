@@ -71,49 +71,52 @@ eachDatabase("logs one `market_resolved` event if a market settles", async (data
   });
 });
 
-eachDatabase("the event contains our last estimate of the 72 hours before the resolution, with the price of its time", async (database) => {
-  const { store, loggedEvents } = openHarness(database);
-  const minute = 60_000;
-  const analyse = (marketId: string, analysedAt: number, probability: number) =>
-    database.query(
-      `insert into analyses values ($1, 'alpha', $2, 'light', to_timestamp($3::float8 / 1000), $4, 0.5, 0.1, 0.9, 0.5, 'hold', 0, 1)`,
-      [`plx-${marketId}-${analysedAt}`, marketId, analysedAt, probability],
+eachDatabase(
+  "the event contains our last estimate of the 72 hours before the resolution, with the price of its time",
+  async (database) => {
+    const { store, loggedEvents } = openHarness(database);
+    const minute = 60_000;
+    const analyse = (marketId: string, analysedAt: number, probability: number) =>
+      database.query(
+        `insert into analyses values ($1, 'alpha', $2, 'light', to_timestamp($3::float8 / 1000), $4, 0.5, 0.1, 0.9, 0.5, 'hold', 0, 1)`,
+        [`plx-${marketId}-${analysedAt}`, marketId, analysedAt, probability],
+      );
+    const marketsWith = (status: MarketListing["status"]) =>
+      ["venue-time", "our-time", "late", "early", "none"].map((id) =>
+        sampleMarket(id, {
+          listing: {
+            status,
+            outcome: status === "finalized" ? YES_OUTCOME : null,
+            resolvedAt: id === "our-time" ? null : SAMPLE_AT - 10 * minute,
+          },
+        }),
+      );
+    await store.upsertMarkets(marketsWith("active"));
+    for (const id of ["venue-time", "our-time"]) {
+      await analyse(id, SAMPLE_AT - 30 * minute, 0.3);
+      await analyse(id, SAMPLE_AT - 20 * minute, 0.2);
+      await analyse(id, SAMPLE_AT - 5 * minute, 0.05);
+    }
+    await analyse("late", SAMPLE_AT - 10 * minute, 0.9);
+    await analyse("early", SAMPLE_AT - (10 + 72 * 60) * minute - 1, 0.9);
+    await store.upsertMarkets(marketsWith("finalized"));
+    assert.deepEqual(
+      (await loggedEvents()).map(({ payload }) => [
+        payload.market_id,
+        payload.model_probability,
+        payload.market_price,
+        payload.model_probability_at,
+      ]),
+      [
+        ["venue-time", 0.2, 0.5, new Date(SAMPLE_AT - 20 * minute).toISOString()],
+        ["our-time", 0.05, 0.5, new Date(SAMPLE_AT - 5 * minute).toISOString()],
+        ["late", null, null, null],
+        ["early", null, null, null],
+        ["none", null, null, null],
+      ],
     );
-  const marketsWith = (status: MarketListing["status"]) =>
-    ["venue-time", "our-time", "late", "early", "none"].map((id) =>
-      sampleMarket(id, {
-        listing: {
-          status,
-          outcome: status === "finalized" ? YES_OUTCOME : null,
-          resolvedAt: id === "our-time" ? null : SAMPLE_AT - 10 * minute,
-        },
-      }),
-    );
-  await store.upsertMarkets(marketsWith("active"));
-  for (const id of ["venue-time", "our-time"]) {
-    await analyse(id, SAMPLE_AT - 30 * minute, 0.3);
-    await analyse(id, SAMPLE_AT - 20 * minute, 0.2);
-    await analyse(id, SAMPLE_AT - 5 * minute, 0.05);
-  }
-  await analyse("late", SAMPLE_AT - 10 * minute, 0.9);
-  await analyse("early", SAMPLE_AT - (10 + 72 * 60) * minute - 1, 0.9);
-  await store.upsertMarkets(marketsWith("finalized"));
-  assert.deepEqual(
-    (await loggedEvents()).map(({ payload }) => [
-      payload.market_id,
-      payload.model_probability,
-      payload.market_price,
-      payload.model_probability_at,
-    ]),
-    [
-      ["venue-time", 0.2, 0.5, new Date(SAMPLE_AT - 20 * minute).toISOString()],
-      ["our-time", 0.05, 0.5, new Date(SAMPLE_AT - 5 * minute).toISOString()],
-      ["late", null, null, null],
-      ["early", null, null, null],
-      ["none", null, null, null],
-    ],
-  );
-});
+  },
+);
 
 eachDatabase("the event contains the payout of each kind of outcome, or null if it is unknown", async (database) => {
   const { store, loggedEvents } = openHarness(database);

@@ -164,7 +164,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     meaning:
       "The whole order cannot be bought now: the market is not open, its order book is too small or missing, the order is below the market's smallest one, the fee is unknown, or the price is too old.",
     action:
-      "`detail` contains the reason, and of an order that is too small the smallest `size_usd`. Change the size, or try again later. Nothing is stored.",
+      "Read the reason in `detail`; it names the smallest `size_usd` of an order that is too small. Change the size, or try again later. Nothing is stored.",
     detail: "The order book offers only $41.20 of this side",
   }),
   trade_limit_reached: describe("trade_limit_reached", {
@@ -224,6 +224,12 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<DocumentedCode, ErrorDescriptio
     meaning: "The venue cannot be reached, or it has no price for this market at present.",
     action: "Retry after a minute. `GET /v1/health` shows the state of each venue.",
     detail: "The venue cannot be reached at the moment",
+  }),
+  venue_busy: describe("venue_busy", {
+    meaning:
+      "The requests that this service may send to the venue are used up at present. Callers take turns, whatever the number of their requests.",
+    action: "Retry after the time in the `Retry-After` header.",
+    detail: "The requests that this venue permits are used up at present",
   }),
   analysis_failed: describe("analysis_failed", {
     meaning: "The analysis that the response needs ended without a result.",

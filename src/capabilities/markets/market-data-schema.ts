@@ -81,6 +81,10 @@ export const orderBookSchema = (platform: ReturnType<typeof oneOf>) =>
       asks: Type.Array(BookLevel, { description: "Orders to sell YES, lowest price first." }),
       last_price: nullableNumber("Price of the last trade. Null if there is none."),
       updated_at: timestamp("Time at which the venue last confirmed the book."),
+      stale: Type.Boolean({
+        description:
+          "Whether the venue does not answer, so that this is its last known book. It is at most five minutes old.",
+      }),
     },
     { [SCHEMA_NAME]: "OrderBook" },
   );

@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 
 const MARKET_ID_LENGTH_MAX = 512;
 /** If the venue does not have a market, it is not queried for that market again for this time. */
-const NOT_FOUND_CACHE_MS = 30_000;
+const NOT_FOUND_CACHE_MS = 10 * 60_000;
 const NOT_FOUND_ENTRIES_MAX = 10_000;
 
 /**

@@ -11,6 +11,8 @@ export interface BookReading {
   readonly bookType: VenueFacts["bookType"];
   /** Null if the market has no book. */
   readonly book: OrderBook | null;
+  /** Whether the venue does not answer, so that this is its last known book. */
+  readonly isStale: boolean;
   /** When it was established that the market has no book, Unix milliseconds. */
   readonly readAt: number;
 }
@@ -26,6 +28,7 @@ export function presentOrderBook({ listing, quote }: BoardMarket, reading: BookR
     asks: mergeLevels(book?.asks ?? []).slice(0, depth),
     last_price: quote.lastPrice ?? book?.lastPrice ?? null,
     updated_at: formatIsoTime(book?.receivedAt ?? reading.readAt),
+    stale: reading.isStale,
   };
 }
 

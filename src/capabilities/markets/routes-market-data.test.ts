@@ -28,7 +28,7 @@ const BOOK: OrderBook = {
 
 async function openApiWithBook(book: OrderBook | null, parts: Parameters<typeof sampleMarket>[1] = {}) {
   const api = await openMarketApi({
-    books: { read: async () => book },
+    books: { readOrLast: async () => ({ book, isStale: false }) },
     factsOf: ({ marketId }) => ({ bookType: marketId === "pool" ? "amm" : "clob", ids: {} }),
   });
   api.board.apply(sampleMarket("m", parts), SAMPLE_AT);
@@ -52,6 +52,7 @@ test("200: an order book has its levels best first, adds up levels of one price 
     // That of the board, which includes the trades of the stream.
     last_price: 0.41,
     updated_at: new Date(SAMPLE_AT - 1_000).toISOString(),
+    stale: false,
   });
   assert.deepEqual((await get("/v1/markets/alpha/m/orderbook?depth=1")).json().bids, [{ price: 0.4, size: 12.5 }]);
 });
@@ -310,7 +311,11 @@ test("401 without a key; 404 for an unknown market", async () => {
 
 test("502: a venue that must be asked and does not answer is `venue_unavailable`, without internal details", async () => {
   const read = () => Promise.reject(timeout());
-  const { board, get } = await openMarketApi({ books: { read }, trades: { read }, pastPrices: { readRange: read } });
+  const { board, get } = await openMarketApi({
+    books: { readOrLast: read },
+    trades: { read },
+    pastPrices: { readRange: read },
+  });
   board.apply(sampleMarket("m"), SAMPLE_AT);
   for (const path of ["orderbook", "trades", "history?from=2026-11-20&interval=1h"]) {
     const reply = await get(`/v1/markets/alpha/m/${path}`);
@@ -319,6 +324,27 @@ test("502: a venue that must be asked and does not answer is `venue_unavailable`
       [502, { detail: "The venue cannot be reached at the moment", code: "venue_unavailable" }],
     );
   }
+});
+
+test("502 and 503: a venue that fails, or whose requests are used up, tells when to ask again", async () => {
+  const failures: [VenueError, number, string, string][] = [
+    [timeout(), 502, "venue_unavailable", "2"],
+    [new VenueError("circuit_open", "x", { retryable: true, retryAfterMs: 1_000 }), 502, "venue_unavailable", "1"],
+    [new VenueError("rate_limited", "x", { retryable: true, retryAfterMs: 4_200 }), 503, "venue_busy", "5"],
+  ];
+  for (const [failure, status, code, retryAfter] of failures) {
+    const { board, get } = await openMarketApi({ books: { readOrLast: () => Promise.reject(failure) } });
+    board.apply(sampleMarket("m"), SAMPLE_AT);
+    const reply = await get("/v1/markets/alpha/m/orderbook");
+    assert.deepEqual([reply.statusCode, reply.json().code, reply.headers["retry-after"]], [status, code, retryAfter]);
+  }
+});
+
+test("200: the last known book of a venue that does not answer is stale", async () => {
+  const { board, get } = await openMarketApi({ books: { readOrLast: async () => ({ book: BOOK, isStale: true }) } });
+  board.apply(sampleMarket("m"), SAMPLE_AT);
+  const { stale, updated_at: updatedAt } = (await get("/v1/markets/alpha/m/orderbook")).json();
+  assert.deepEqual([stale, updatedAt], [true, new Date(BOOK.receivedAt).toISOString()]);
 });
 
 test("503: trades and history are `store_unavailable` if the store must be read and does not answer", async () => {

@@ -40,7 +40,7 @@ function openHarness(
         return { intervalSeconds: 60, points: [], period: null, generatedAt: clock.now() };
       },
     },
-    books: { read: async () => null },
+    books: { readOrLast: async () => ({ book: null, isStale: false }) },
     trades: { read: async () => ({ trades: [], next: null }) },
     factsOf: () => null,
     matches: NO_MATCHES,
@@ -104,10 +104,10 @@ test("remembers at most the last 10,000 markets that a venue does not have", asy
   assert.equal(requests.length, 10_002);
 });
 
-test("if a venue does not have a market, requests it again only after 30 seconds", async () => {
+test("if a venue does not have a market, requests it again only after 10 minutes", async () => {
   const { clock, requests, service } = openHarness();
   await assert.rejects(service.getMarket("alpha", "m"), isNotFound);
-  await clock.advance(29_999);
+  await clock.advance(10 * 60_000 - 1);
   await assert.rejects(service.getMarket("alpha", "m"), isNotFound);
   assert.equal(requests.length, 1);
   await clock.advance(1);

@@ -28,7 +28,9 @@ export interface MarketsPorts {
   readonly fetchMarket: (venue: VenueId, marketId: string) => Promise<boolean>;
   readonly pastPrices: PastPrices;
   readonly readTrend: () => Promise<MarketWideTrend>;
-  readonly books: { read(market: BoardMarket): Promise<OrderBook | null> };
+  readonly books: {
+    readOrLast(market: BoardMarket): Promise<{ readonly book: OrderBook | null; readonly isStale: boolean }>;
+  };
   readonly trades: { read(market: BoardMarket, after: TradePosition | null, limit: number): Promise<TradePage> };
   /** Returns the venue-specific data of a market that clients may know. */
   readonly factsOf: (listing: MarketListing) => VenueFacts | null;
@@ -107,10 +109,10 @@ export function createMarketsService(ports: MarketsPorts) {
       return market;
     },
 
-    /** @throws VenueError if the book must be read from the venue and the venue does not answer */
+    /** @throws VenueError if the venue does not answer, and the book of the last five minutes is not known */
     async readOrderBook(market: BoardMarket): Promise<BookReading> {
-      const book = await ports.books.read(market);
-      return { bookType: ports.factsOf(market.listing)?.bookType ?? "clob", book, readAt: clock.now() };
+      const { book, isStale } = await ports.books.readOrLast(market);
+      return { bookType: ports.factsOf(market.listing)?.bookType ?? "clob", book, isStale, readAt: clock.now() };
     },
 
     /** @throws VenueError if the venue does not answer and no trade of the page is stored */

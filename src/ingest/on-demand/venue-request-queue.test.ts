@@ -2,31 +2,112 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { VenueError } from "../../domain/errors.ts";
+import { runForCaller } from "../../lib/current-caller.ts";
 import { VenueRequestQueue } from "./venue-request-queue.ts";
 
-test("a request that waits behind longer ones ends at its own deadline, is not sent, and does not keep its place", async () => {
+function setUp() {
   const clock = new FakeClock();
   const queue = new VenueRequestQueue(clock);
   const sent: string[] = [];
-  const run = (name: string, timeoutMs: number, responseMs: number) =>
-    queue
-      .run("alpha", timeoutMs, (signal) => {
+  /** Sends a request of a caller that is answered after `responseMs`. Resolves to what happened. */
+  const run = (
+    name: string,
+    { caller = "ann", timeoutMs = 4_000, responseMs = 100, send = () => {} }: RunOptions = {},
+  ): Promise<string> =>
+    runForCaller(caller, () =>
+      queue.run("alpha", timeoutMs, async (signal) => {
         sent.push(name);
-        return clock.sleep(responseMs, signal);
-      })
-      .then(
-        () => `${name} answered`,
-        (error: unknown) => `${name} ${error instanceof VenueError ? error.failure : error}`,
-      );
-  const long = ["a", "b", "c", "d"].map((name) => run(name, 8_000, 6_000));
-  const short = run("e", 4_000, 10);
-  await clock.advance(4_000);
-  assert.equal(await short, "e timeout");
+        await clock.sleep(responseMs, signal);
+        send();
+      }),
+    ).then(
+      () => `${name} answered`,
+      (error: unknown) => `${name} ${error instanceof VenueError ? error.failure : error}`,
+    );
+  return { clock, sent, run };
+}
+
+interface RunOptions {
+  readonly caller?: string;
+  readonly timeoutMs?: number;
+  readonly responseMs?: number;
+  readonly send?: () => void;
+}
+
+const fail = (failure: VenueError["failure"]) => () => {
+  throw new VenueError(failure, "the request failed", { retryable: true });
+};
+
+test("a request that waits for half of its time ends, is not sent, and does not keep its place", async () => {
+  const { clock, sent, run } = setUp();
+  const long = ["a", "b", "c", "d"].map((name) => run(name, { caller: name, timeoutMs: 8_000, responseMs: 6_000 }));
+  const short = run("e");
   await clock.advance(2_000);
+  assert.equal(await short, "e rate_limited");
+  await clock.advance(4_000);
   assert.deepEqual(await Promise.all(long), ["a answered", "b answered", "c answered", "d answered"]);
-  const next = ["f", "g", "h", "i"].map((name) => run(name, 4_000, 10));
-  await clock.advance(10);
+  const next = ["f", "g", "h", "i"].map((name) => run(name, { caller: name }));
+  await clock.advance(100);
   assert.deepEqual(await Promise.all(next), ["f answered", "g answered", "h answered", "i answered"]);
   assert.deepEqual(sent, ["a", "b", "c", "d", "f", "g", "h", "i"]);
   assert.equal(clock.pending, 0);
+});
+
+test("a caller with many requests leaves a place free, and callers take turns", async () => {
+  const { clock, sent, run } = setUp();
+  const all = Array.from({ length: 12 }, (_, index) => run(`ann${index}`));
+  all.push(run("bob0", { caller: "bob" }), run("bob1", { caller: "bob" }), run("cid0", { caller: "cid" }));
+  await clock.settle();
+  assert.deepEqual(sent, ["ann0", "ann1", "ann2", "bob0"]);
+  await clock.advance(100);
+  assert.deepEqual(sent.slice(4, 8).sort(), ["ann3", "ann4", "bob1", "cid0"]);
+  await clock.advance(1_000);
+  assert.ok((await Promise.all(all)).every((outcome) => outcome.endsWith("answered")));
+});
+
+test("at most 100 requests of one caller wait, and those of other callers still do", async () => {
+  const { clock, run } = setUp();
+  const many = Array.from({ length: 110 }, (_, index) => run(`ann${index}`, { timeoutMs: 60_000 }));
+  const other = run("bob0", { caller: "bob" });
+  await clock.advance(200);
+  assert.equal(await other, "bob0 answered");
+  await clock.advance(60_000);
+  const outcomes = await Promise.all(many);
+  assert.equal(outcomes.filter((outcome) => outcome.endsWith("rate_limited")).length, 7);
+});
+
+test("after three failures in a row a venue is asked by one request a second until it answers", async () => {
+  const { clock, sent, run } = setUp();
+  for (const name of ["a", "b", "c"]) {
+    const failing = run(name, { send: fail("server_error") });
+    await clock.advance(100);
+    assert.equal(await failing, `${name} server_error`);
+  }
+  assert.equal(await run("d"), "d circuit_open");
+  await clock.advance(1_000);
+  const [probe, refused] = [run("e", { send: fail("network") }), run("f")];
+  assert.equal(await refused, "f circuit_open");
+  await clock.advance(100);
+  assert.equal(await probe, "e network");
+  await clock.advance(1_000);
+  const success = run("g");
+  await clock.advance(100);
+  assert.equal(await success, "g answered");
+  const after = run("h");
+  await clock.advance(100);
+  assert.equal(await after, "h answered");
+  assert.deepEqual(sent, ["a", "b", "c", "e", "g", "h"]);
+});
+
+test("requests that were not sent in time, and refused ones, do not count as failures of the venue", async () => {
+  const { clock, run } = setUp();
+  for (const failure of ["rate_limited", "client_error"] as const)
+    for (let index = 0; index < 5; index++) {
+      const failing = run("a", { send: fail(failure) });
+      await clock.advance(100);
+      assert.equal(await failing, `a ${failure}`);
+    }
+  const next = run("b");
+  await clock.advance(100);
+  assert.equal(await next, "b answered");
 });

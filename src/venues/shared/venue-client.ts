@@ -1,10 +1,10 @@
 import { VenueError } from "../../domain/errors.ts";
+import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HttpOut, IncomingResponse } from "../../ports/http-out.ts";
 import type { Random } from "../../ports/random.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { CircuitBreaker } from "./circuit-breaker.ts";
 
 /** Request limits of a venue. */
 export interface RequestLimits {

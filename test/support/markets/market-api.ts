@@ -76,7 +76,7 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
     },
     readTrend:
       options.readTrend ?? (async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null })),
-    books: options.books ?? { read: async () => null },
+    books: options.books ?? { readOrLast: async () => ({ book: null, isStale: false }) },
     trades: options.trades ?? { read: async () => ({ trades: [], next: null }) },
     factsOf: options.factsOf ?? (() => ({ bookType: "clob", ids: {} })),
     matches: options.openMatches?.(board, clock) ?? NO_MATCHES,

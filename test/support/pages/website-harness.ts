@@ -57,7 +57,7 @@ export async function openWebsite(
       },
     },
     readTrend: async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null }),
-    books: { read: async () => null },
+    books: { readOrLast: async () => ({ book: null, isStale: false }) },
     trades: { read: async () => ({ trades: [], next: null }) },
     factsOf: () => null,
     matches: NO_MATCHES,
