@@ -15,6 +15,8 @@ export interface WebhookRequest {
   readonly deadlineMs: number;
   /** Connections are reused only for requests of the same customer. Without an id, each request has its own connection. */
   readonly customerId?: string;
+  /** Whether the receiver answers slowly. Slow requests to a host have slots of their own. */
+  readonly isSlow?: boolean;
 }
 
 export type WebhookAnswer =

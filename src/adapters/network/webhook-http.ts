@@ -24,6 +24,8 @@ const BODY_HEAD_BYTES_MAX = 1_024;
 const HEADER_BYTES_MAX = 16 * 1_024;
 /** Serves 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
 const LIMITS: SlotLimits = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 };
+/** Slots of requests to receivers that answer slowly. */
+const SLOW_LIMITS: SlotLimits = { total: 128, perHost: 16, waiting: 1_024, waitingPerHost: 256 };
 
 export interface WebhookHttpOptions {
   /** Permits http and https to loopback. Only for a sandbox that no other machine can reach. */
@@ -37,6 +39,7 @@ export interface WebhookHttpOptions {
   /** Certificates to trust instead of the built-in ones, as PEM; injected by tests. */
   readonly ca?: string;
   readonly limits?: SlotLimits;
+  readonly slowLimits?: SlotLimits;
 }
 
 /**
@@ -45,7 +48,7 @@ export interface WebhookHttpOptions {
  * time of each response.
  */
 export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): WebhookOut {
-  const { resolveHost = createDnsResolver(), dial = dialTcp, limits = LIMITS } = options;
+  const { resolveHost = createDnsResolver(), dial = dialTcp, limits = LIMITS, slowLimits = SLOW_LIMITS } = options;
   const rates = new WebhookRates({ clock, perSecond: options.hostRate });
   const guardPorts: GuardPorts = {
     ...{ ...options, resolveHost, dial },
@@ -54,6 +57,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   const agents = { http: new GuardedAgent("http:", guardPorts), https: new GuardedAgent("https:", guardPorts) };
   const checkUrl = createCheckWebhookUrl(options);
   const slots = new HostSlots(limits);
+  const slowSlots = new HostSlots(slowLimits);
   const pending = new Map<AbortController, Promise<WebhookAnswer>>();
   let isClosed = false;
 
@@ -61,7 +65,8 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
     const cancelDeadline = clock.setTimeout(() => abort.abort(), request.deadlineMs);
     let release: (() => void) | undefined;
     try {
-      release = await slots.acquire(url.hostname, abort.signal);
+      const lane = request.isSlow === true ? slowSlots : slots;
+      release = await lane.acquire(url.hostname, request.customerId ?? "", abort.signal);
       rates.takeHost(url.hostname);
       const agent = url.protocol === "https:" ? agents.https : agents.http;
       const { status, bodyHead, retryAfter } = await sendOnOpenConnection(url, request, {

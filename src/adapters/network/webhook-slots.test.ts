@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HostSlots, QueueFullError } from "./webhook-slots.ts";
+import { QueueFullError } from "../../lib/fair-slots.ts";
+import { HostSlots } from "./webhook-slots.ts";
 
 const { signal } = new AbortController();
 
 test("a host that uses all its slots leaves the others to other hosts", async () => {
   const slots = new HostSlots({ total: 3, perHost: 2, waiting: 10, waitingPerHost: 2 });
-  const releases = [await slots.acquire("a", signal), await slots.acquire("a", signal)];
-  const waiting = [slots.acquire("a", signal), slots.acquire("a", signal)];
-  await assert.rejects(slots.acquire("a", signal), QueueFullError);
-  releases.push(await slots.acquire("b", signal));
+  const releases = [await slots.acquire("a", "ann", signal), await slots.acquire("a", "ann", signal)];
+  const waiting = [slots.acquire("a", "ann", signal), slots.acquire("a", "ann", signal)];
+  await assert.rejects(slots.acquire("a", "ann", signal), QueueFullError);
+  releases.push(await slots.acquire("b", "ann", signal));
   for (const release of releases) release();
   for (const release of await Promise.all(waiting)) release();
   assert.equal(slots.hosts, 0);
@@ -17,25 +18,39 @@ test("a host that uses all its slots leaves the others to other hosts", async ()
 
 test("the queue of all hosts is bounded, and a wait that is aborted frees its place", async () => {
   const slots = new HostSlots({ total: 1, perHost: 1, waiting: 2, waitingPerHost: 9 });
-  const release = await slots.acquire("a", signal);
+  const release = await slots.acquire("a", "ann", signal);
   const abort = new AbortController();
-  const aborted = [slots.acquire("a", abort.signal), slots.acquire("b", abort.signal)];
-  await assert.rejects(slots.acquire("c", signal), QueueFullError);
+  const aborted = [slots.acquire("a", "ann", abort.signal), slots.acquire("b", "ann", abort.signal)];
+  await assert.rejects(slots.acquire("c", "ann", signal), QueueFullError);
   abort.abort();
   for (const wait of aborted) await assert.rejects(wait, { name: "AbortError" });
-  const next = slots.acquire("c", signal);
+  const next = slots.acquire("c", "ann", signal);
   release();
   (await next)();
-  await assert.rejects(slots.acquire("d", AbortSignal.abort()), { name: "AbortError" });
+  await assert.rejects(slots.acquire("d", "ann", AbortSignal.abort()), { name: "AbortError" });
   assert.equal(slots.hosts, 0);
+});
+
+test("customers whose requests wait for one host take turns", async () => {
+  const slots = new HostSlots({ total: 9, perHost: 1, waiting: 9, waitingPerHost: 9 });
+  const first = await slots.acquire("a", "ann", signal);
+  const order: string[] = [];
+  const waits = ["ann", "ann", "ann", "bob"].map(async (customer) => {
+    const release = await slots.acquire("a", customer, signal);
+    order.push(customer);
+    release();
+  });
+  first();
+  await Promise.all(waits);
+  assert.deepEqual(order, ["ann", "bob", "ann", "ann"]);
 });
 
 test("waiting requests get slots in the order of their calls", async () => {
   const slots = new HostSlots({ total: 1, perHost: 1, waiting: 9, waitingPerHost: 9 });
-  const first = await slots.acquire("a", signal);
+  const first = await slots.acquire("a", "ann", signal);
   const order: number[] = [];
   const waits = [1, 2, 3].map(async (index) => {
-    const release = await slots.acquire("a", signal);
+    const release = await slots.acquire("a", "ann", signal);
     order.push(index);
     release();
   });

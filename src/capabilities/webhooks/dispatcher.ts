@@ -1,4 +1,5 @@
 import { type EventLog, followEvents } from "../../event-log/index.ts";
+import { FairSlots } from "../../lib/fair-slots.ts";
 import type { Bus } from "../../ports/bus.ts";
 import type { Database } from "../../ports/database.ts";
 import { type DeliveryPorts, Endpoint, type EndpointPorts } from "./endpoint.ts";
@@ -18,7 +19,6 @@ import {
 import { Permits } from "./permits.ts";
 import { RecentEvents } from "./recent-events.ts";
 import { ResultWriter } from "./result-writer.ts";
-import { Slots } from "./slots.ts";
 import { WakeUp } from "./wake-up.ts";
 
 /** Time after which the webhooks of a killed node are taken over. */
@@ -26,10 +26,15 @@ const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
 const HOUR_MS = 3_600_000;
 const WAITING_COUNT_MS = 30_000;
-/** Attempts of a node at the same time to endpoints whose last attempt succeeded, and to those whose last attempt failed. */
+/**
+ * Attempts of a node at the same time: to endpoints whose last attempt succeeded, to those that answer slowly, and to those
+ * whose last attempt failed. One customer uses at most half of them.
+ */
 const HEALTHY_ATTEMPTS_MAX = 256;
+const SLOW_ATTEMPTS_MAX = 128;
 const FAILING_ATTEMPTS_MAX = 256;
 const READS_MAX = 4;
+const shareOf = (slots: number) => ({ slots, perKey: Math.ceil(slots / 2) });
 const FOLLOW_BATCH = 200;
 /** Time after which a task that failed runs again. */
 const TASK_RETRY_MS = 1_000;
@@ -84,9 +89,10 @@ export class Dispatcher {
       ...{ clock, random, log, out, seal, eventLog, recent: this.#recent, results: this.#results },
       permits: new Permits({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
       slots: {
-        healthy: new Slots(HEALTHY_ATTEMPTS_MAX),
-        failing: new Slots(FAILING_ATTEMPTS_MAX),
-        reads: new Slots(READS_MAX),
+        healthy: new FairSlots(shareOf(HEALTHY_ATTEMPTS_MAX)),
+        slow: new FairSlots(shareOf(SLOW_ATTEMPTS_MAX)),
+        failing: new FairSlots(shareOf(FAILING_ATTEMPTS_MAX)),
+        reads: new FairSlots({ slots: READS_MAX }),
       },
       retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
       readRetries: (webhookId, page) => selectRetries(database, webhookId, page),

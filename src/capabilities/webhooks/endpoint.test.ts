@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type EndpointHarnessOptions, openEndpoint } from "../../../test/support/webhooks/endpoint-harness.ts";
 import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
+import { FairSlots } from "../../lib/fair-slots.ts";
 import type { WebhookAnswer } from "../../ports/webhook-out.ts";
 import type { DeliveryState } from "./node-queries.ts";
 import { signDelivery } from "./signature.ts";
-import { Slots } from "./slots.ts";
 
 const UNAVAILABLE: WebhookAnswer = { kind: "failed", failure: "unavailable" };
 const evt = (...ids: number[]) => ids.map((id) => `evt_${id}`);
@@ -138,12 +138,12 @@ test("events that are no longer in memory are read from the log, and later ones 
 });
 
 test("reads of the log and of retries share the slots for reads", async () => {
-  const reads = new Slots(1);
+  const reads = new FairSlots({ slots: 1 });
   let release: () => void = () => {};
   const hold = new Promise<void>((resolve) => {
     release = resolve;
   });
-  void reads.run(() => hold);
+  void reads.run("", () => hold);
   const harness = openEndpoint({ slots: { reads } });
   harness.append(1, { isOld: true });
   harness.open();
@@ -155,12 +155,28 @@ test("reads of the log and of retries share the slots for reads", async () => {
 });
 
 test("attempts after a failure use the slots of failing endpoints", async () => {
-  const slots = { healthy: new Slots(0), failing: new Slots(0) };
+  const slots = { healthy: new FairSlots({ slots: 0 }), failing: new FairSlots({ slots: 0 }) };
   const healthy = await openWith(1, { slots: { healthy: slots.healthy } });
   assert.deepEqual(healthy.ids(), []);
   const streak = { count: 1, since: 0, lastAt: 0 };
   assert.deepEqual((await openWith(1, { slots: { healthy: slots.healthy }, target: { streak } })).ids(), evt(1));
   assert.deepEqual((await openWith(1, { slots: { failing: slots.failing }, target: { streak } })).ids(), []);
+});
+
+test("attempts after a slow answer use the slots of slow endpoints, and a slow attempt passes its slot on", async () => {
+  const healthy = new FairSlots({ slots: 1 });
+  const slow = new FairSlots({ slots: 1 });
+  const { clock, sent, ids, append, endpoint } = await openWith(2, { slots: { healthy, slow } });
+  assert.deepEqual([ids(), healthy.isIdle], [evt(1), false]);
+  await clock.advance(1_000);
+  assert.deepEqual([ids(), healthy.isIdle, slow.isIdle], [evt(1, 2), false, false], "the second event has the slot");
+  sent[1]?.answer();
+  await clock.advance(8_000);
+  sent[0]?.answer();
+  append(1);
+  endpoint.wake();
+  await clock.settle();
+  assert.deepEqual([ids(), healthy.isIdle, slow.isIdle], [evt(1, 2, 3), true, false]);
 });
 
 test("a message without a free connection is sent again after at least a quarter of a second, and not counted as an attempt", async () => {

@@ -1,4 +1,5 @@
 import type { EventLog } from "../../event-log/index.ts";
+import { FairSlots, type Release } from "../../lib/fair-slots.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
@@ -10,7 +11,6 @@ import type { Permit, Permits } from "./permits.ts";
 import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
 import type { ResultWriter } from "./result-writer.ts";
 import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
-import { Slots } from "./slots.ts";
 import { WakeUp } from "./wake-up.ts";
 
 /** Attempts at the same time, and those of them that may be retries. */
@@ -23,6 +23,8 @@ const OVERLAP_AFTER_MS = 250;
 /** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
 const UNSETTLED_MAX = 1_000;
 const RETRIES_MAX = 2;
+/** An endpoint whose attempts take longer on average is slow, as is an attempt that has taken longer. */
+const SLOW_MS = 1_000;
 const RETRIES_PER_READ = 50;
 const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
@@ -32,6 +34,9 @@ const UNAVAILABLE_RETRY_MS = 500;
 const UNWRITTEN_MAX = 2_000;
 /** The position is stored at the latest after this many ids of other types, which a restart reads again. */
 const UNSAVED_IDS_MAX = 1_000;
+
+/** What became of a message. Only `attempted` messages were sent. */
+type AttemptResult = "attempted" | "not_permitted" | "paused" | "unavailable";
 
 /** What the dispatcher passes on to its endpoints. */
 export interface DeliveryPorts {
@@ -47,8 +52,16 @@ export interface EndpointPorts extends DeliveryPorts {
   readonly recent: RecentEvents;
   readonly permits: Pick<Permits, "request">;
   readonly results: Pick<ResultWriter, "add" | "advance" | "flushed" | "size">;
-  /** Attempts of endpoints whose last attempt failed have slots of their own, so that they do not delay the others. */
-  readonly slots: { readonly healthy: Slots; readonly failing: Slots; readonly reads: Slots };
+  /**
+   * Attempts of endpoints whose last attempt failed, or was answered slowly, have slots of their own, so that they do not
+   * delay the others. Customers take turns.
+   */
+  readonly slots: {
+    readonly healthy: FairSlots;
+    readonly slow: FairSlots;
+    readonly failing: FairSlots;
+    readonly reads: FairSlots;
+  };
   readonly retryDelaysMs: readonly number[];
   readonly readRetries: (
     webhookId: string,
@@ -76,7 +89,9 @@ export class Endpoint {
   /** Started events in the order of the log. The stored position is before the first one that is not done. */
   readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
   readonly #running = new Set<Promise<void>>();
-  readonly #slots = new Slots(ATTEMPTS_MAX);
+  readonly #slots = new FairSlots({ slots: ATTEMPTS_MAX });
+  /** Average duration of the last attempts in milliseconds; each attempt weighs as much as all before it. */
+  #averageLatencyMs = 0;
   #firstAttempts = 0;
   #isPreviousSent = false;
   /** Monotonic time at which the last first attempt was sent. */
@@ -219,7 +234,7 @@ export class Endpoint {
       const found = recent.find(this.#position, types, EVENTS_PER_READ);
       return { ...found, isComplete: found.through >= recent.through };
     }
-    const page = await slots.reads.run(() =>
+    const page = await slots.reads.run(this.#target.customerId, () =>
       eventLog.readAfter(this.#position, { limit: EVENTS_PER_READ, filter: { types } }),
     );
     return { events: page.events.map(toRecentEvent), through: page.through, isComplete: false };
@@ -235,7 +250,7 @@ export class Endpoint {
     await results.flushed();
     const { webhookId } = this.#target;
     const page = await slots.reads
-      .run(() => readRetries(webhookId, { now: clock.now(), limit: RETRIES_PER_READ }))
+      .run(this.#target.customerId, () => readRetries(webhookId, { now: clock.now(), limit: RETRIES_PER_READ }))
       .catch((error: unknown) => {
         this.#nextRetryAt = clock.now();
         throw error;
@@ -257,14 +272,13 @@ export class Endpoint {
 
   /** Returns false if the message was not sent, because this endpoint ends or the receiver asked for a delay. */
   #attempt(message: Message, setSent: (isSent: boolean) => void = () => {}): Promise<boolean> {
-    return this.#slots.run(() => this.#sendWhenAvailable(message, setSent));
+    return this.#slots.run("", () => this.#sendWhenAvailable(message, setSent));
   }
 
   async #sendWhenAvailable(message: Message, setSent: (isSent: boolean) => void): Promise<boolean> {
-    const { clock, random, slots, count } = this.#ports;
+    const { clock, random, count } = this.#ports;
     for (;;) {
-      const shared = this.#streak.count === 0 ? slots.healthy : slots.failing;
-      const result = await shared.run(() => this.#send(message, setSent));
+      const result = await this.#sendInSlot(message, setSent);
       if (result === "paused") {
         // In steps, so that an endpoint that ends does not wait for the whole delay.
         await clock.sleep(Math.min(UNAVAILABLE_RETRY_MS, Math.max(0, this.#pausedUntil - clock.now())));
@@ -278,10 +292,32 @@ export class Endpoint {
     }
   }
 
-  async #send(
-    message: Message,
-    setSent: (isSent: boolean) => void,
-  ): Promise<"attempted" | "not_permitted" | "paused" | "unavailable"> {
+  get #isSlow(): boolean {
+    return this.#averageLatencyMs > SLOW_MS;
+  }
+
+  /** Sends in a slot. A healthy endpoint that turns out to be slow passes its slot on as soon as a slow one is free. */
+  async #sendInSlot(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
+    const { clock, slots } = this.#ports;
+    const { customerId } = this.#target;
+    const shared = this.#streak.count > 0 ? slots.failing : this.#isSlow ? slots.slow : slots.healthy;
+    let release: Release = await shared.acquire(customerId);
+    const moveToSlow = () => {
+      const slow = slots.slow.tryAcquire(customerId);
+      if (slow === null) return;
+      release();
+      release = slow;
+    };
+    const cancelMove = shared === slots.healthy ? clock.setTimeout(moveToSlow, SLOW_MS) : () => {};
+    try {
+      return await this.#send(message, setSent);
+    } finally {
+      cancelMove();
+      release();
+    }
+  }
+
+  async #send(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
     const { clock } = this.#ports;
     // A Retry-After may have arrived during the read or the wait for a slot. A retry is read again after the delay.
     if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_permitted" : "paused";
@@ -292,6 +328,7 @@ export class Endpoint {
     const answer = await this.#post(message, startedAt);
     if (answer.kind === "failed" && answer.failure === "unavailable") return "unavailable";
     const latencyMs = clock.monotonic() - startedMonotonic;
+    this.#averageLatencyMs = (this.#averageLatencyMs + latencyMs) / 2;
     this.#record(message, answer, { startedAt, endedAt: clock.now(), latencyMs });
     return "attempted";
   }
@@ -316,7 +353,7 @@ export class Endpoint {
   #post({ eventId, body }: Message, sentAt: number): Promise<WebhookAnswer> {
     const headers = signDelivery({ id: `evt_${eventId}`, sentAt, body }, this.#secrets);
     const { url, customerId } = this.#target;
-    return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId });
+    return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId, isSlow: this.#isSlow });
   }
 
   #record(message: Message, answer: WebhookAnswer, times: Parameters<typeof judgeAttempt>[2]): void {

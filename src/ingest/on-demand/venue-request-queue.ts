@@ -2,6 +2,7 @@ import { VenueError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { currentCaller } from "../../lib/current-caller.ts";
+import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
 import type { Clock } from "../../ports/clock.ts";
 
 /** Limit of simultaneous requests per venue, so that clients do not use up the request budget of ingest. */
@@ -18,23 +19,13 @@ const WAIT_SHARE_MAX = 0.5;
 /** Caller of requests that the service makes for itself. */
 const SERVICE = "";
 
-type Start = () => void;
-
-/** Requests to one venue. */
-interface Lane {
-  running: number;
-  readonly runningByCaller: Map<string, number>;
-  /** Functions that start the waiting requests, oldest first, by caller. The first caller has the next turn. */
-  readonly waiting: Map<string, Set<Start>>;
-  waitingCount: number;
-  readonly breaker: CircuitBreaker;
-}
-
-const createLane = (): Lane => ({
-  running: 0,
-  runningByCaller: new Map(),
-  waiting: new Map(),
-  waitingCount: 0,
+const createLane = () => ({
+  slots: new FairSlots({
+    slots: RUNNING_PER_VENUE_MAX,
+    perKey: RUNNING_PER_CALLER_MAX,
+    waiting: WAITING_PER_VENUE_MAX,
+    waitingPerKey: WAITING_PER_CALLER_MAX,
+  }),
   breaker: new CircuitBreaker({ failuresMax: FAILURES_MAX, openMs: PROBE_EVERY_MS, openMsMax: PROBE_EVERY_MS }),
 });
 
@@ -44,7 +35,7 @@ const createLane = (): Lane => ({
  */
 export class VenueRequestQueue {
   readonly #clock: Clock;
-  readonly #lanes = new Map<VenueId, Lane>();
+  readonly #lanes = new Map<VenueId, ReturnType<typeof createLane>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -70,25 +61,33 @@ export class VenueRequestQueue {
         retryable: true,
         retryAfterMs: PROBE_EVERY_MS,
       });
-    const caller = currentCaller() ?? SERVICE;
     const deadline = new AbortController();
     const endOfWait = new AbortController();
     const cancelDeadline = this.#clock.setTimeout(() => deadline.abort(), timeoutMs);
     const cancelWait = this.#clock.setTimeout(() => endOfWait.abort(), timeoutMs * WAIT_SHARE_MAX);
     try {
-      await waitForTurn(venue, lane, caller, endOfWait.signal).finally(cancelWait);
+      const release = await this.#waitForTurn(venue, lane.slots, endOfWait.signal).finally(cancelWait);
       try {
         const result = await this.#send(venue, send, deadline.signal);
         lane.breaker.recordSuccess();
         return result;
       } finally {
-        end(lane, caller);
+        release();
       }
     } catch (error) {
       this.#judge(lane.breaker, error);
       throw error;
     } finally {
       cancelDeadline();
+    }
+  }
+
+  async #waitForTurn(venue: VenueId, slots: FairSlots, endOfWait: AbortSignal): Promise<Release> {
+    try {
+      return await slots.acquire(currentCaller() ?? SERVICE, endOfWait);
+    } catch (cause) {
+      const reason = cause instanceof QueueFullError ? "too many requests are waiting" : "the request waited too long";
+      throw new VenueError("rate_limited", `${venue}: ${reason}`, { retryable: true, cause });
     }
   }
 
@@ -119,71 +118,5 @@ export class VenueRequestQueue {
     if (failure === "client_error") breaker.recordSuccess();
     else if (failure === null || failure === "rate_limited") breaker.cancelProbe();
     else breaker.recordFailure(this.#clock.monotonic());
-  }
-}
-
-/** Resolves when the request may start; the lane then counts it as running. */
-function waitForTurn(venue: VenueId, lane: Lane, caller: string, signal: AbortSignal): Promise<void> {
-  if (lane.waitingCount === 0 && canStart(lane, caller)) {
-    begin(lane, caller);
-    return Promise.resolve();
-  }
-  const waiting = lane.waiting.get(caller) ?? new Set<Start>();
-  if (waiting.size >= WAITING_PER_CALLER_MAX || lane.waitingCount >= WAITING_PER_VENUE_MAX)
-    throw new VenueError("rate_limited", `${venue}: too many requests are waiting`, { retryable: true });
-  lane.waiting.set(caller, waiting);
-  return new Promise((resolve, reject) => {
-    const start = () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    };
-    const onAbort = () => {
-      remove(lane, caller, start);
-      reject(new VenueError("rate_limited", `${venue}: the request waited too long for its turn`, { retryable: true }));
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    waiting.add(start);
-    lane.waitingCount += 1;
-    startWaiting(lane);
-  });
-}
-
-const canStart = (lane: Lane, caller: string): boolean =>
-  lane.running < RUNNING_PER_VENUE_MAX && (lane.runningByCaller.get(caller) ?? 0) < RUNNING_PER_CALLER_MAX;
-
-function begin(lane: Lane, caller: string): void {
-  lane.running += 1;
-  lane.runningByCaller.set(caller, (lane.runningByCaller.get(caller) ?? 0) + 1);
-}
-
-function end(lane: Lane, caller: string): void {
-  lane.running -= 1;
-  const running = (lane.runningByCaller.get(caller) ?? 1) - 1;
-  if (running === 0) lane.runningByCaller.delete(caller);
-  else lane.runningByCaller.set(caller, running);
-  startWaiting(lane);
-}
-
-function remove(lane: Lane, caller: string, start: Start): void {
-  const waiting = lane.waiting.get(caller);
-  if (waiting?.delete(start) !== true) return;
-  lane.waitingCount -= 1;
-  if (waiting.size === 0) lane.waiting.delete(caller);
-}
-
-/** Starts waiting requests while there are places. The caller of a started request goes to the end of the turns. */
-function startWaiting(lane: Lane): void {
-  for (;;) {
-    const caller = [...lane.waiting.keys()].find((candidate) => canStart(lane, candidate));
-    const waiting = caller === undefined ? undefined : lane.waiting.get(caller);
-    const [start] = waiting ?? [];
-    if (caller === undefined || waiting === undefined || start === undefined) return;
-    remove(lane, caller, start);
-    if (waiting.size > 0) {
-      lane.waiting.delete(caller);
-      lane.waiting.set(caller, waiting);
-    }
-    begin(lane, caller);
-    start();
   }
 }

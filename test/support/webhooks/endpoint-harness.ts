@@ -4,8 +4,8 @@ import type { DeliveryState, WebhookState } from "../../../src/capabilities/webh
 import { PERMIT_MS } from "../../../src/capabilities/webhooks/permits.ts";
 import { RecentEvents } from "../../../src/capabilities/webhooks/recent-events.ts";
 import { ResultWriter } from "../../../src/capabilities/webhooks/result-writer.ts";
-import { Slots } from "../../../src/capabilities/webhooks/slots.ts";
 import type { EventType, LoggedEvent } from "../../../src/event-log/index.ts";
+import { FairSlots } from "../../../src/lib/fair-slots.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
@@ -67,7 +67,13 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     ...{ clock, recent, results, log: quietLog, seal: fakeSeal },
     random: { uniform: () => 0, bytes: (length) => new Uint8Array(length) },
     retryDelaysMs: options.retryDelaysMs ?? [5_000],
-    slots: { healthy: new Slots(256), failing: new Slots(256), reads: new Slots(4), ...options.slots },
+    slots: {
+      healthy: new FairSlots({ slots: 256 }),
+      slow: new FairSlots({ slots: 256 }),
+      failing: new FairSlots({ slots: 256 }),
+      reads: new FairSlots({ slots: 4 }),
+      ...options.slots,
+    },
     count: (result) => {
       state.counts[result] += 1;
     },
