@@ -19,8 +19,13 @@ export interface Database {
    * Runs a transaction: commits when `run` resolves, rolls back when it throws. The embedded store runs nothing else
    * during a transaction, so `run` must await only its own statements and send them all through `transaction`. If the
    * response to the commit is lost (`store_unavailable`), the transaction may be committed, so it must be repeatable.
+   *
+   * @param priority  `request` if a caller waits for it, with a timeout of seconds for each statement
    */
-  transaction<Result>(run: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  transaction<Result>(
+    run: (transaction: Transaction) => Promise<Result>,
+    priority?: StatementPriority,
+  ): Promise<Result>;
   close(): Promise<void>;
 }
 

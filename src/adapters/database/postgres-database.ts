@@ -1,4 +1,5 @@
 import pg from "pg";
+import { AppError } from "../../domain/errors.ts";
 import type { Database, StatementPriority } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { encodeArrayParameters } from "./array-parameters.ts";
@@ -14,8 +15,10 @@ const LOCK_MS_MAX = 10_000;
 const IDLE_IN_TRANSACTION_MS_MAX = 60_000;
 /** Client-side timeout, for a frozen server that does not enforce its statement timeout. */
 const RESPONSE_MS_MAX = STATEMENT_MS_MAX + 5_000;
-/** Client-side timeout of reads for API requests. The slowest read takes tens of milliseconds. */
+/** Client-side timeout of a statement of an API request. The slowest one takes tens of milliseconds. */
 const REQUEST_RESPONSE_MS_MAX = 3_000;
+const responseMsOf = (priority: StatementPriority): number =>
+  priority === "request" ? REQUEST_RESPONSE_MS_MAX : RESPONSE_MS_MAX;
 const SCHEMA_NAME_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
 
 const INT8_ARRAY_OID = 1016;
@@ -54,18 +57,29 @@ async function runStatement(
   }
 }
 
-function wrapClient(client: pg.PoolClient): SqlSession {
+function wrapClient(client: pg.PoolClient, responseMsMax: number): SqlSession {
   let isInTransaction = false;
   let isBroken = false;
+  const run: SqlSession["run"] = async (text, parameters) => {
+    try {
+      return await runStatement(client, text, parameters, responseMsMax);
+    } catch (error) {
+      // The server does not answer, or the connection is lost.
+      if (error instanceof AppError) isBroken = true;
+      throw error;
+    }
+  };
   return {
-    run: (text, parameters) => runStatement(client, text, parameters),
+    run,
     async begin() {
-      await runStatement(client, "start transaction", []);
+      await run("start transaction", []);
       isInTransaction = true;
     },
     async end(statement) {
+      // The server rolls back when the connection closes. A rollback would wait for the same timeout again.
+      if (isBroken && statement === "rollback") return;
       try {
-        await runStatement(client, statement, []);
+        await run(statement, []);
         isInTransaction = false;
       } catch (error) {
         isBroken = true;
@@ -115,10 +129,10 @@ export async function openPostgresDatabase(options: {
     if (pool.waitingCount >= WAITING_CALLERS_MAX)
       throw storeUnavailable("The store is busy: too many statements are queued.");
   };
-  const openSession = async (): Promise<SqlSession> => {
+  const openSession = async (priority: StatementPriority): Promise<SqlSession> => {
     assertQueueNotFull();
     try {
-      return wrapClient(await pool.connect());
+      return wrapClient(await pool.connect(), responseMsOf(priority));
     } catch (error) {
       throw toStoreError(error);
     }
@@ -140,10 +154,9 @@ export async function openPostgresDatabase(options: {
       priority: StatementPriority = "background",
     ) {
       assertQueueNotFull();
-      const timeoutMs = priority === "request" ? REQUEST_RESPONSE_MS_MAX : RESPONSE_MS_MAX;
-      return (await runStatement(pool, text, parameters, timeoutMs)) as Row[];
+      return (await runStatement(pool, text, parameters, responseMsOf(priority))) as Row[];
     },
-    transaction: (work) => runTransaction(openSession, work),
+    transaction: (work, priority = "background") => runTransaction(() => openSession(priority), work),
     close: () => pool.end(),
   };
 }

@@ -1,4 +1,6 @@
+import { AppError } from "../../domain/errors.ts";
 import type { Transaction } from "../../ports/database.ts";
+import { storeUnavailable } from "./errors.ts";
 
 /** One connection to the store, embedded or on a server. */
 export interface SqlSession {
@@ -8,6 +10,19 @@ export interface SqlSession {
   end(statement: "commit" | "rollback"): Promise<void>;
   /** Returns the connection to the pool, or discards it if it may still be in a transaction. */
   release(): Promise<void>;
+}
+
+const UNKNOWN_OUTCOME =
+  "The store did not confirm the change, so it may or may not be stored. Send the request again, with the same Idempotency-Key if it had one.";
+
+async function commit(session: SqlSession): Promise<void> {
+  try {
+    await session.end("commit");
+  } catch (error) {
+    throw error instanceof AppError && error.code === "store_unavailable"
+      ? storeUnavailable(UNKNOWN_OUTCOME, error)
+      : error;
+  }
 }
 
 /** Implements `Database.transaction` on one session: commits if `work` resolves, rolls back if it throws. */
@@ -35,7 +50,7 @@ export async function runTransaction<Result>(
       const result = await work(transaction);
       // PostgreSQL reports success for the commit of a failed transaction, but rolls it back.
       if (hasFailed) throw new Error("A statement of this transaction failed, so it cannot be committed.");
-      await session.end("commit");
+      await commit(session);
       return result;
     } catch (error) {
       await session.end("rollback");

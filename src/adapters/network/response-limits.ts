@@ -95,8 +95,8 @@ export function createLimitedAgent(options: Omit<Agent.Options, "connect"> & { r
     ...others,
     connect(target, callback) {
       connect(target, (...result) => {
-        const [, socket] = result;
-        if (socket !== null) limitRate(socket);
+        const [error, socket] = result;
+        if (error === null && socket !== null) limitRate(socket);
         callback(...result);
       });
     },

@@ -63,7 +63,7 @@ export function createAccountPage(
           (await takeAttempt(transaction, `signin-mail:${email}`, rules, clock.now())) === 0;
         const isAllowed = (await takeEmailAttempt(EMAIL_RULES)) || (await takeEmailAttempt(AFTER_LINK_EXPIRY_RULES));
         return isAllowed ? sessions.issueLink(transaction, email) : null;
-      });
+      }, "request");
       if (token !== null)
         slot.send(createSignInEmail(email, `${emailDelivery.publicUrl}/account/enter?token=${token}`));
     } finally {
@@ -78,7 +78,7 @@ export function createAccountPage(
       const entry = { actor: { kind: "session" as const, id: sessionId }, action: "session.proof_failed", customerId };
       if (wait === 0) await insertAudit(transaction, { ...entry, now });
       return wait;
-    });
+    }, "request");
     if (waitMs > 0) throw rateLimited("Too many invalid keys", waitMs);
     throw new AppError("proof_required", "This is not an active key of your account");
   };

@@ -125,7 +125,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
         const id = await joinOrInsert(transaction, { venue, marketId, type, customerId, now }, isForced);
         if (id !== null && customerId !== null) await insertParticipant(transaction, customerId, id, now);
         return id;
-      });
+      }, "request");
       if (analysisId === null) continue;
       queue.announce();
       return analysisId;

@@ -76,7 +76,7 @@ export function createConsensusService({ database, board, clock, getMarket, esti
           throw idempotencyKeyReused(idempotencyKey, "report");
         const isNew = earlier === null && (await insertReport(transaction, customerId, report, options));
         return isNew ? countReport(transaction, report) : selectReportCount(transaction, report);
-      });
+      }, "request");
     },
 
     /** @throws AppError `market_not_found`; VenueError */

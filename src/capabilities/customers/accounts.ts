@@ -90,7 +90,7 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
   const { database, clock, random, onKeysChanged } = dependencies;
 
   const transactAndNotify = async <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> => {
-    const result = await database.transaction(work);
+    const result = await database.transaction(work, "request");
     onKeysChanged();
     return result;
   };
@@ -159,8 +159,9 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
       selectCustomers(database, { limit: requireListLimit(limit), after, plan, status }),
     async create({ email, name, plan }, actor) {
       const customerId = newCustomerId(random);
-      const key = await database.transaction((transaction) =>
-        createAccount(transaction, dependencies, { customerId, email, name, plan, actor }),
+      const key = await database.transaction(
+        (transaction) => createAccount(transaction, dependencies, { customerId, email, name, plan, actor }),
+        "request",
       );
       return { customerId, key };
     },
@@ -174,7 +175,7 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
         const details = { key_id: key.keyId, name };
         await insertAudit(transaction, { actor, action: "key.created", customerId, details, now: clock.now() });
         return key;
-      }),
+      }, "request"),
     rotateKey: (customerId, keyId, actor) =>
       transactAndNotify(async (transaction) => {
         const customer = await lockAuthorizedCustomer(transaction, customerId, actor);
@@ -197,7 +198,7 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
         const plan = CUSTOM_LIMITS_PLAN;
         if (!(await insertCustomer(transaction, { customerId, email: null, name, plan, now }))) return;
         await insertAudit(transaction, { actor, action: "customer.created", customerId, details: { plan }, now });
-      }),
+      }, "request"),
     setPlan: (customerId, plan, actor) =>
       changeCustomer(customerId, actor, "customer.plan_set", ({ plan: previousPlan, quotas, rate_limits }) => {
         const keepsLimits = plan === CUSTOM_LIMITS_PLAN && previousPlan === plan;

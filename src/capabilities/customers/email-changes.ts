@@ -82,8 +82,9 @@ export function createEmailChanges(
       rejectDisposable(email, disposableDomains, text);
       const slot = reserveSlot();
       try {
-        const { token, isTaken } = await database.transaction((transaction) =>
-          storeChange(transaction, customerId, email.address),
+        const { token, isTaken } = await database.transaction(
+          (transaction) => storeChange(transaction, customerId, email.address),
+          "request",
         );
         if (emailDelivery === null || slot === null) return { displayedToken: isTaken ? null : token };
         const { publicUrl } = emailDelivery;
@@ -112,7 +113,7 @@ export function createEmailChanges(
       if (!isToken(token)) return null;
       const slot = reserveSlot();
       try {
-        const change = await database.transaction((transaction) => applyChange(transaction, session, token));
+        const change = await database.transaction((transaction) => applyChange(transaction, session, token), "request");
         if (change === null) return null;
         const { email, previousEmail } = change;
         if (previousEmail !== null && emailDelivery !== null)

@@ -174,7 +174,7 @@ eachDatabase(
     const eveAccount = (await harness.signUpAs("eve@example.org")).json;
     const [otherCustomersKey] = await harness.activeKeys();
     const responses = [];
-    for (const keyId of [otherCustomersKey.key_id, "key-none", "%00", "a".repeat(600)]) {
+    for (const keyId of [otherCustomersKey.key_id, "key-none", "a".repeat(600)]) {
       const response = await harness.call("DELETE", `${KEYS_PATH}/${keyId}`, { key: eveAccount.api_key });
       assert.equal(response.status, 404);
       responses.push(response.text);

@@ -50,8 +50,10 @@ export function createSignUps(
   const createVerifiedAccount = async (email: EmailAddress, name: string | null): Promise<SignUpResult> => {
     const customerId = newCustomerId(random);
     const actor = { kind: "signup" as const, id: customerId };
-    const key = await database.transaction((transaction) =>
-      createAccount(transaction, dependencies, { customerId, email: email.address, name, plan: "free", actor }),
+    const key = await database.transaction(
+      (transaction) =>
+        createAccount(transaction, dependencies, { customerId, email: email.address, name, plan: "free", actor }),
+      "request",
     );
     return { customerId, requiresVerification: false, apiKey: key.apiKey };
   };
@@ -80,8 +82,9 @@ export function createSignUps(
     const slot = mailQueue?.reserve() ?? null;
     if (slot === null) throw createMailUnavailableError();
     try {
-      const { customerId, token } = await database.transaction((transaction) =>
-        storePendingSignUp(transaction, email, name),
+      const { customerId, token } = await database.transaction(
+        (transaction) => storePendingSignUp(transaction, email, name),
+        "request",
       );
       if (token !== null)
         slot.send(createVerificationEmail(email.address, `${publicUrl}/v1/customers/verify?token=${token}`));
@@ -103,7 +106,7 @@ export function createSignUps(
         const isAllowed = (await takeAttempt(transaction, subject, EMAIL_RULES, now)) === 0;
         const renewedSignup = { email, tokenHash: hashToken(token), expiresAt: now + VERIFICATION_LINK_MS };
         return isAllowed && renewPendingSignup(transaction, renewedSignup);
-      });
+      }, "request");
       if (isRenewed) slot.send(createVerificationEmail(email, `${publicUrl}/v1/customers/verify?token=${token}`));
     } finally {
       slot.release();
@@ -135,7 +138,7 @@ export function createSignUps(
           const actor = { kind: "signup" as const, id: customerId };
           const key = await createAccount(transaction, dependencies, { ...pendingSignUp, plan: "free", actor });
           return { customerId, apiKey: key.apiKey };
-        });
+        }, "request");
       } catch (error) {
         // An account with this address was created after the sign-up.
         if (error instanceof AppError && error.code === "email_taken") return null;

@@ -62,7 +62,7 @@ export function createPaperTrades({ database, clock, getMarket, readBook }: Pape
         const { title } = market.listing;
         const trade = { ...order, title, contracts, price, feeUsd, enteredAt: clock.now() };
         return insertPaperTrade(transaction, customerId, trade, idempotencyKey);
-      });
+      }, "request");
     },
   };
 }

@@ -113,7 +113,7 @@ export function createSessions(dependencies: {
       return database.transaction(async (transaction) => {
         const customerId = await takeLink(transaction, hashToken(linkToken), clock.now());
         return customerId === null ? null : startSession(transaction, customerId, previousToken);
-      });
+      }, "request");
     },
     /**
      * Starts a session of a customer who has just signed up. Returns null if the customer is not active.
@@ -121,10 +121,12 @@ export function createSessions(dependencies: {
      * @param previousToken  as for `begin`
      */
     beginAfterSignUp: (customerId: string, previousToken: string | null) =>
-      database.transaction(async (transaction) =>
-        (await lockActiveCustomer(transaction, customerId))
-          ? startSession(transaction, customerId, previousToken)
-          : null,
+      database.transaction(
+        async (transaction) =>
+          (await lockActiveCustomer(transaction, customerId))
+            ? startSession(transaction, customerId, previousToken)
+            : null,
+        "request",
       ),
     /** Returns the e-mail address of a link's customer; null in the same cases as `begin`. */
     emailOfLink: async (linkToken: string) =>
@@ -145,12 +147,13 @@ export function createSessions(dependencies: {
         const now = clock.now();
         await markReauthenticated(transaction, sessionId, now);
         await recordAudit(transaction, { actor: createActor(sessionId), action: "session.proven", customerId, now });
-      }),
+      }, "request"),
     /** Lists the customer's active sessions, most recently used first. */
     list: (customerId: string): Promise<readonly SessionView[]> =>
       selectSessions(database, customerId, activeSessionBounds(clock.now())),
     async end(token: string) {
-      if (isToken(token)) await database.transaction((transaction) => endSession(transaction, token, "signed_out"));
+      if (isToken(token))
+        await database.transaction((transaction) => endSession(transaction, token, "signed_out"), "request");
     },
     /** Ends all sessions of the customer, including this one, and invalidates an unused sign-in link. */
     endAll: ({ sessionId, customerId }: Session) =>
@@ -158,6 +161,6 @@ export function createSessions(dependencies: {
         const details = { sessions: await endSessions(transaction, customerId) };
         const entry = { actor: createActor(sessionId), customerId, details, now: clock.now() };
         await recordAudit(transaction, { ...entry, action: "session.all_ended" });
-      }),
+      }, "request"),
   };
 }

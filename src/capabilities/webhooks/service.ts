@@ -96,7 +96,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
             `An account has at most ${WEBHOOKS_PER_CUSTOMER_MAX} webhooks: delete one first`,
           );
         await insertWebhook(transaction, customerId, { ...webhook, sealedSecret });
-      });
+      }, "request");
       bus.publish(WEBHOOKS_TOPIC);
       return { ...webhook, enabled: true, failureCount: 0, newSecret };
     },
@@ -105,7 +105,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
 
     /** No attempt begins after this resolves. */
     async remove(customerId: string, webhookId: string): Promise<void> {
-      if (!(await database.transaction((transaction) => deleteWebhook(transaction, customerId, webhookId))))
+      if (!(await database.transaction((transaction) => deleteWebhook(transaction, customerId, webhookId), "request")))
         throw notFound();
       await takeEffect();
     },
@@ -130,8 +130,9 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
         sealedSecret: nextSecret === undefined ? null : seal.seal(nextSecret, webhookId),
         previousSecretUntil: clock.now() + SECRET_OVERLAP_MS,
       };
-      const webhook = await database.transaction((transaction) =>
-        updateWebhook(transaction, customerId, webhookId, change),
+      const webhook = await database.transaction(
+        (transaction) => updateWebhook(transaction, customerId, webhookId, change),
+        "request",
       );
       if (webhook === null) throw notFound();
       await takeEffect();

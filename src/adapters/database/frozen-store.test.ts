@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { quietLog } from "../../../test/support/quiet-log.ts";
+import { startTcpProxy, type TcpProxy } from "../../../test/support/tcp-proxy.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { Database } from "../../ports/database.ts";
+import { openPostgresDatabase } from "./postgres-database.ts";
+
+const DATABASE_URL = process.env.TEST_DATABASE_URL ?? "";
+const SKIP = { skip: DATABASE_URL === "" ? "TEST_DATABASE_URL is not set" : false };
+
+let proxy: TcpProxy;
+let database: Database;
+
+before(async () => {
+  if (DATABASE_URL === "") return;
+  proxy = await startTcpProxy(DATABASE_URL);
+  database = await openPostgresDatabase({ url: proxy.url, log: quietLog });
+});
+after(async () => {
+  if (DATABASE_URL === "") return;
+  // Connections to a server that does not answer would keep the pool open.
+  proxy.refuse();
+  await database.close();
+  await proxy.close();
+});
+
+const messageOf = (error: unknown) => (error instanceof AppError ? `${error.code}: ${error.message}` : String(error));
+
+test("a transaction of a request ends before one of the background if the server does not answer", SKIP, async () => {
+  await database.transaction((transaction) => transaction.query("select 1"), "request");
+  proxy.blackhole();
+  const run = (priority: "request" | "background") =>
+    database
+      .transaction((transaction) => transaction.query("select 1"), priority)
+      .then(String, (error: unknown) => `${priority} ${messageOf(error)}`);
+  const first = await Promise.race([run("background"), run("request")]);
+  assert.match(first, /^request store_unavailable: The store cannot be reached/);
+  proxy.restore();
+});
+
+test("if the server does not confirm a commit, the error says that the outcome is unknown", SKIP, async () => {
+  const committing = database.transaction(async (transaction) => {
+    await transaction.query("select 1");
+    proxy.blackhole();
+  }, "request");
+  assert.match(
+    await committing.then(String, messageOf),
+    /^store_unavailable: .*may or may not be stored.*Idempotency-Key/,
+  );
+  proxy.restore();
+});
