@@ -219,7 +219,7 @@ eachDatabase(
     const keysBefore = await database.query("select * from api_keys order by key_id");
     for (const action of ["rotate", "revoke"]) {
       const texts = new Set<string>();
-      for (const id of [victim.keyId, `key-${"a".repeat(26)}`, "x", "%00", "..%2f", "x".repeat(1_000)]) {
+      for (const id of [victim.keyId, `key-${"a".repeat(26)}`, "x", "..%2f", "x".repeat(1_000)]) {
         const response = await harness.submit(`/account/keys/${id}/${action}`, fields, { cookie });
         assert.equal(response.status, 404, id);
         texts.add(response.text);
