@@ -335,7 +335,7 @@ test("clients that pipeline requests for an asset and read nothing hold one resp
   assert.equal(server.limits.figures.open, 20);
 });
 
-test("a client that reads nothing for 20 s is cut, and one that reads slowly is not", async (t) => {
+test("a client that reads nothing for 60 s is cut, and one that reads slowly is not", async (t) => {
   const server = await startServer(t);
   const stalled = await server.open();
   const slow = await server.open();
@@ -344,13 +344,13 @@ test("a client that reads nothing for 20 s is cut, and one that reads slowly is 
     client.socket.write("GET /stream HTTP/1.1\r\nhost: x\r\n\r\n");
   }
   await Promise.all([stalled, slow].map(server.settleWrites));
-  for (let second = 0; second < 60; second += 10) {
+  for (let second = 0; second < 120; second += 20) {
     assert.ok(slow.serverSocket.writableLength > 0, "the server waits for the slow client");
     await readBytes(slow, LARGE_BODY.length);
     await server.settleWrites(slow);
-    await server.clock.advance(10_000);
-    assert.equal(stalled.serverSocket.destroyed, second >= 20, `after ${second + 10} s`);
-    assert.equal(slow.serverSocket.destroyed, false, `after ${second + 10} s`);
+    await server.clock.advance(20_000);
+    assert.equal(stalled.serverSocket.destroyed, second >= 60, `after ${second + 20} s`);
+    assert.equal(slow.serverSocket.destroyed, false, `after ${second + 20} s`);
   }
   assert.equal(server.limits.figures.rejected.stalled_write, 1);
   await slow.client.close();
@@ -371,10 +371,10 @@ test("a response that a slow client reads in steps arrives completely", async (t
   slow.client.socket.write("GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
   await server.settleWrites(slow);
   assert.ok(slow.serverSocket.writableLength > 0, "the server waits for the slow client");
-  await server.clock.advance(18_000);
+  await server.clock.advance(58_000);
   await readBytes(slow, 1_800_000);
   for (let count = 0; count < SETTLED_ITERATIONS; count++) await nextIteration();
-  await server.clock.advance(18_000);
+  await server.clock.advance(58_000);
   slow.client.socket.resume();
   await slow.client.closed;
   assert.ok(slow.client.socket.bytesRead > LARGE_BODY.length);

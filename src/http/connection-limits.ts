@@ -10,10 +10,13 @@ const CONNECTIONS_PER_ADDRESS_MAX = 256;
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
 /** Requests that wait on one connection for the responses before them. */
 const WAITING_REQUESTS_MAX = 16;
-/** More than the largest response (1.7 MB), so that only a stream that ignores backpressure reaches it. */
+/** Large responses are written in pieces (`response/pieces.ts`), so only a stream that ignores backpressure reaches it. */
 const UNSENT_BYTES_MAX = 8 * 1024 * 1024;
-/** Time without progress after which a connection with unsent bytes is closed. */
-const STALLED_WRITE_MS_MAX = 20_000;
+/**
+ * Time without progress after which a connection with unsent bytes is closed. The kernel reports progress of a slow client
+ * in steps of up to 1.8 MB, so a client that reads 40 kB/s is not cut.
+ */
+const STALLED_WRITE_MS_MAX = 60_000;
 const SWEEP_INTERVAL_MS = 2_000;
 /** Refused connections that stay open until the client has read the response, at most two sweeps. */
 const REFUSED_CONNECTIONS_MAX = 256;

@@ -1,5 +1,6 @@
+import type { Transform } from "node:stream";
 import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 
 /** Minimum size of bodies that are compressed for each response. Compressing smaller bodies costs more than it saves. */
 const COMPRESS_FROM_BYTES = 8 * 1024;
@@ -7,6 +8,8 @@ const COMPRESS_FROM_BYTES = 8 * 1024;
 const COMPRESS_ONCE_FROM_BYTES = 512;
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 5;
+/** Base-2 logarithm of the window for streams: 256 KiB. The default window takes megabytes for as long as a client reads. */
+const BROTLI_STREAM_WINDOW = 18;
 const ACCEPT_ENCODING_LENGTH_MAX = 512;
 
 export type Encoding = "br" | "gzip";
@@ -62,6 +65,17 @@ export function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
   if (forms === undefined) return compressOnce(body, encoding);
   forms[encoding] ??= compressOnce(body, encoding);
   return forms[encoding];
+}
+
+/** Creates a stream that compresses off the main thread, as far as its output is read. */
+export function createCompressor(encoding: Encoding): Transform {
+  if (encoding === "gzip") return createGzip({ level: GZIP_LEVEL });
+  return createBrotliCompress({
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+      [constants.BROTLI_PARAM_LGWIN]: BROTLI_STREAM_WINDOW,
+    },
+  });
 }
 
 function compressOnce(body: Buffer, encoding: Encoding): Promise<Buffer> {

@@ -1,10 +1,19 @@
+import { pipeline, Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Deprecation } from "../../domain/metering.ts";
 import type { Lifecycle } from "../lifecycle.ts";
 import { isPaid, type PaymentGate } from "../payment-gate.ts";
-import { chooseEncoding, compress, type Encoding, isCompressible, isWorthCompressing } from "./compression.ts";
+import {
+  chooseEncoding,
+  compress,
+  createCompressor,
+  type Encoding,
+  isCompressible,
+  isWorthCompressing,
+} from "./compression.ts";
 import { matchesEntityTag, weakEntityTag } from "./conditional.ts";
 import { DirectPayload, handOver } from "./direct-body.ts";
+import { sliceIfLarge } from "./pieces.ts";
 
 type Done = (error: Error | null, payload?: unknown) => void;
 
@@ -29,8 +38,9 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates the `onSend` hook: cache headers, entity tag and 304, page headers, compression. Streams are not modified. A
- * direct body gets the connection after all other steps, including the settlement of a payment.
+ * Creates the `onSend` hook: cache headers, entity tag and 304, page headers, compression. A body above 1 MiB is written in
+ * slices. A stream is compressed while it is sent and has no entity tag. A direct body gets the connection after all other
+ * steps, including the settlement of a payment.
  *
  * @param paymentGate  settles the payment of a paid request before the response is sent
  */
@@ -61,6 +71,14 @@ export function createSendHook(
       handOver(reply, payload);
       return;
     }
+    if (payload instanceof Readable) {
+      payload.once("error", (error) => {
+        // A client that disconnects is no error.
+        if (!reply.raw.destroyed) onSendError(request, error);
+      });
+      done(null, prepareStream(request, reply, payload, contentType));
+      return;
+    }
     if (typeof payload !== "string" && !Buffer.isBuffer(payload)) {
       done(null, payload);
       return;
@@ -68,13 +86,13 @@ export function createSendHook(
     const mayCompress =
       isWorthCompressing(payload) && isCompressible(contentType) && !reply.hasHeader("content-encoding");
     // A 304 response must have the same Vary header as the 200 response.
-    if (mayCompress) reply.header("vary", [reply.getHeader("vary") ?? [], "accept-encoding"].flat().join(", "));
+    if (mayCompress) varyByEncoding(reply);
     if (isUnchanged(request, reply, payload)) {
       reply.code(304).removeHeader("content-type").removeHeader("content-length");
       done(null, "");
     } else {
       const encoding = mayCompress ? chooseEncoding(request.headers["accept-encoding"]) : null;
-      if (encoding === null) done(null, payload);
+      if (encoding === null) done(null, sliceIfLarge(reply, payload));
       else sendCompressed(reply, payload, encoding, done).catch(createAbortHandler(request, reply));
     }
   };
@@ -101,10 +119,33 @@ function sendCompressed(reply: FastifyReply, payload: string | Buffer, encoding:
   return compress(typeof payload === "string" ? Buffer.from(payload) : payload, encoding).then(
     (compressed) => {
       reply.header("content-encoding", encoding).removeHeader("content-length");
-      done(null, compressed);
+      done(null, sliceIfLarge(reply, compressed));
     },
-    () => done(null, payload),
+    () => done(null, sliceIfLarge(reply, payload)),
   );
+}
+
+/** Returns the stream, or its compressed form if the client accepts one; null for HEAD. */
+function prepareStream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: Readable,
+  contentType: string,
+): Readable | null {
+  const mayCompress = isCompressible(contentType) && !reply.hasHeader("content-encoding");
+  if (mayCompress) varyByEncoding(reply);
+  const encoding = mayCompress ? chooseEncoding(request.headers["accept-encoding"]) : null;
+  if (encoding !== null) reply.header("content-encoding", encoding).removeHeader("content-length");
+  if (request.method === "HEAD") {
+    body.destroy();
+    return null;
+  }
+  // Errors are reported by the listener of `body`, and Fastify closes the connection.
+  return encoding === null ? body : pipeline(body, createCompressor(encoding), () => {});
+}
+
+function varyByEncoding(reply: FastifyReply): void {
+  reply.header("vary", [reply.getHeader("vary") ?? [], "accept-encoding"].flat().join(", "));
 }
 
 function setCacheControl(request: FastifyRequest, reply: FastifyReply): void {
