@@ -246,6 +246,40 @@ test("clients that disconnect during a large replay cause no second run and no f
   await shop.close();
 });
 
+eachDatabase(
+  "a response that is too large to be stored is charged once, and the same request runs again for an hour",
+  async (database) => {
+    for (const [path, contentLength] of [
+      ["/v1/test/pieces", false],
+      ["/v1/test/after", true],
+    ] as const) {
+      const shop = await startShop(database);
+      shop.work.size = 600_000;
+      const payer = await chain.newPayer(LISTING * 5n);
+      const { header } = await signPayment(payer, chain, await fetchRequirements(`${shop.url}${path}`));
+      for (const run of [1, 2, 3]) {
+        const { status, text, headers } = await callWith(`${shop.url}${path}`, header);
+        assert.deepEqual([status, text.length > 600_000, text.includes(SECRET)], [200, true, true]);
+        assert.match(decode(headers.get("payment-response")).transaction, /^0x[0-9a-f]{64}$/);
+        assert.equal(headers.get("cache-control"), "private");
+        assert.equal(headers.get("etag") !== null, contentLength, path);
+        assert.deepEqual([shop.work.count, await shop.transfers()], [run, 1]);
+        assert.deepEqual(await shop.states(), ["delivered"]);
+      }
+      // A failed repetition leaves the payment as it was.
+      shop.work.fail = failure();
+      assert.equal((await callWith(`${shop.url}${path}`, header)).status, 502);
+      shop.work.fail = null;
+      assert.equal((await callWith(`${shop.url}${path}`, header)).status, 200);
+      await assertRejected(shop, `${path}?n=1`, header, 402, /payment_already_used/);
+      await database.query("update payments set response_until = response_until - interval '1 hour'");
+      await assertRejected(shop, path, header, 402, /payment_already_used/);
+      assert.equal(await shop.transfers(), 1);
+      await shop.close();
+    }
+  },
+);
+
 test("a charged call continues after its client disconnects, and its response is stored", async () => {
   const shop = await startShop(await embeddedDatabase());
   const payer = await chain.newPayer(LISTING);

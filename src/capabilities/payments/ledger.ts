@@ -44,6 +44,8 @@ export interface FoundPayment {
   readonly reason: string | null;
   readonly transaction: string | null;
   readonly response: StoredResponse | null;
+  /** Whether the response was delivered less than an hour ago and was too large to be stored. */
+  readonly isRepeatable: boolean;
 }
 
 export interface PaymentTransition {
@@ -54,6 +56,8 @@ export interface PaymentTransition {
   readonly reason?: string | null;
   readonly transaction?: string;
   readonly response?: StoredResponse | null;
+  /** Whether the same request may run again for an hour, because its response is not stored. */
+  readonly isRepeatable?: boolean;
 }
 
 type ResponseColumns = { status: number | null; headers: string | null; body: Uint8Array | null };
@@ -104,6 +108,7 @@ export class PaymentLedger {
     const [row] = await this.#database.query<Omit<FoundPayment, "response"> & ResponseColumns>(
       `select payment_id as "paymentId", state, lease_until > clock_timestamp() as "isLeased",
          authorization_hash = $5 as "isSameAuthorization", request_hash = $6 as "isSameRequest", reason,
+         state = 'delivered' and response_body is null and response_until > clock_timestamp() as "isRepeatable",
          transaction_hash as transaction, response_status as status, response_headers as headers,
          case when response_until > clock_timestamp() then response_body end as body
        from payments where network = $1 and asset = $2 and payer = $3 and nonce = $4`,
@@ -124,14 +129,15 @@ export class PaymentLedger {
    */
   async takeOver(
     paymentId: number,
-    state: "settled" | "unknown",
+    state: "settled" | "unknown" | "delivered",
     leaseMs: number,
     requestHash: Uint8Array | null = null,
   ): Promise<PaymentLease> {
     const attempt = newAttemptId(this.#random);
     const rows = await this.#database.query(
       `update payments set attempt = $3, lease_until = ${leaseEndSql(4)}, request_hash = coalesce($5::bytea, request_hash),
-         response_body = case when $5::bytea <> request_hash then null else response_body end, updated_at = clock_timestamp()
+         response_body = case when $5::bytea <> request_hash then null else response_body end,
+         response_until = case when $5::bytea <> request_hash then null else response_until end, updated_at = clock_timestamp()
        where payment_id = $1 and state = $2 and lease_until <= clock_timestamp() returning payment_id`,
       [paymentId, state, attempt, leaseMs, requestHash],
     );
@@ -141,7 +147,7 @@ export class PaymentLedger {
 
   /** Returns false if the lease was lost or the transaction is recorded for another payment. */
   async tryTransition({ paymentId, attempt }: PaymentLease, transition: PaymentTransition): Promise<boolean> {
-    const { from, to, leaseMs, reason = null, transaction = null, response = null } = transition;
+    const { from, to, leaseMs, reason = null, transaction = null, response = null, isRepeatable = false } = transition;
     const responseColumns =
       response === null ? [null, null, null] : [response.status, JSON.stringify(response.headers), response.body];
     const rows = await this.#database.query(
@@ -149,7 +155,7 @@ export class PaymentLedger {
          reason = coalesce($6::text, held.reason), transaction_hash = coalesce($7::text, held.transaction_hash),
          response_status = coalesce($8::int4, held.response_status), response_headers = coalesce($9::text, held.response_headers),
          response_body = coalesce($10::bytea, held.response_body),
-         response_until = case when $8::int4 is null then held.response_until
+         response_until = case when $8::int4 is null and not $11::boolean then held.response_until
            else clock_timestamp() + interval '${RESPONSE_RETENTION_MINUTES} minutes' end,
          authorization_json = case when $4::text in ('settled', 'delivered', 'rejected', 'released') then null
            else held.authorization_json end,
@@ -159,7 +165,7 @@ export class PaymentLedger {
          and not exists (select 1 from payments as other where other.network = held.network
            and other.transaction_hash = $7::text and other.payment_id <> held.payment_id)
        returning payment_id`,
-      [paymentId, attempt, from, to, leaseMs, reason, transaction, ...responseColumns],
+      [paymentId, attempt, from, to, leaseMs, reason, transaction, ...responseColumns, isRepeatable],
     );
     if (rows.length === 0) return false;
     this.counts[to] += 1;

@@ -5,6 +5,7 @@ import type { Principal } from "../../http/auth.ts";
 import type { PaymentGate } from "../../http/payment-gate.ts";
 import { COMMON_HEADERS, prepareProblem, toProblem } from "../../http/problem.ts";
 import { describeError } from "../../http/request-log.ts";
+import { isInPieces } from "../../http/response/pieces.ts";
 import type { Log } from "../../ports/log.ts";
 import type { AddressLimits } from "../metering/index.ts";
 import {
@@ -121,11 +122,13 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
       }
       try {
         const response = toStoredResponse(reply, payload);
-        if (response === null && run.settlement === null) {
+        // The content of a body in pieces is complete, and only its text is not.
+        const isRepeatable = response !== null || isInPieces(payload);
+        if (!isRepeatable && run.settlement === null) {
           await release(run);
           throw new Error("a streaming route must settle the payment before its handler runs");
         }
-        const settlement = await mapRejection(request, call, service.deliver(run, response));
+        const settlement = await mapRejection(request, call, service.deliver(run, response, isRepeatable));
         setSettlementHeader(reply, service.asset, call.payment.version, settlement);
         if (reply.getHeader("cache-control") !== "no-store") reply.header("cache-control", "private");
         // The payment is settled: the send hook may hand the connection to a direct body.

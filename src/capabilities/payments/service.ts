@@ -29,7 +29,7 @@ import { type SignatureCheck, validateAuthorizationTime, validatePayment } from 
  * lease expires.
  */
 const RUN_LEASE_MS: Readonly<Record<Settles, number>> = { after: 90_000, before: 360_000 };
-/** Maximum size of stored responses. If a client does not receive a larger response, its call runs again. */
+/** Maximum size of stored responses. The call of a larger one runs again if its client sends the payment again. */
 const STORED_BYTES_MAX = 256 * 1024;
 
 /** Identifies the request that a stored response belongs to. */
@@ -102,7 +102,10 @@ export class PaymentService {
     const validityError = validateAuthorizationTime(payment, price.settles, this.#options.clock.now());
     const lease = validityError === null ? await this.#ledger.reserve(row, RUN_LEASE_MS[price.settles]) : null;
     if (lease !== null)
-      return { kind: "run", run: await this.#verify({ lease, payment, requirements, settlement: null }, price) };
+      return {
+        kind: "run",
+        run: await this.#verify({ lease, payment, requirements, settlement: null, isRepeat: false }, price),
+      };
     const foundPayment = await this.#ledger.find(row);
     const hasStarted = foundPayment !== null && (foundPayment.isLeased || !isUncharged(foundPayment.state));
     if (validityError !== null && !hasStarted) throw new PaymentRejectedError(validityError);
@@ -139,8 +142,10 @@ export class PaymentService {
     const { paymentId, state, isLeased } = foundPayment;
     if (!foundPayment.isSameAuthorization) throw new PaymentRejectedError("payment_already_used");
     if (state === "rejected") throw new PaymentRejectedError(foundPayment.reason ?? "payment_rejected");
-    if (state === "delivered") return createReplay(foundPayment, payment);
-    if (isLeased || (state !== "settled" && state !== "unknown")) throw createPaymentInProgressError();
+    if (state === "delivered" && !foundPayment.isRepeatable) return createReplay(foundPayment, payment);
+    const isRepeat = state === "delivered";
+    if (isRepeat && !foundPayment.isSameRequest) throw new PaymentRejectedError("payment_already_used");
+    if (isLeased || (state !== "settled" && state !== "unknown" && !isRepeat)) throw createPaymentInProgressError();
     let { transaction } = foundPayment;
     if (state === "unknown") {
       const lease = await this.#ledger.takeOver(paymentId, "unknown", SETTLE_LEASE_MS);
@@ -148,10 +153,11 @@ export class PaymentService {
     }
     if (transaction === null) throw createSettlementUnknownError();
     // A charged payment pays for one response, even if the request differs but has the same price.
-    const lease = await this.#ledger.takeOver(paymentId, "settled", RUN_LEASE_MS[price.settles], requestHash);
+    const from = isRepeat ? "delivered" : "settled";
+    const lease = await this.#ledger.takeOver(paymentId, from, RUN_LEASE_MS[price.settles], requestHash);
     const settlement = { transaction, payer: payment.authorization.from };
     if (foundPayment.response === null || !foundPayment.isSameRequest)
-      return { kind: "run", run: { lease, payment, requirements, settlement } };
+      return { kind: "run", run: { lease, payment, requirements, settlement, isRepeat } };
     await this.#ledger.transition(lease, { from: ["settled"], to: "delivered", leaseMs: 0 });
     return { kind: "replay", response: foundPayment.response, settlement };
   }
@@ -160,22 +166,31 @@ export class PaymentService {
    * Charges for a successful response unless already charged, and marks the payment as delivered. The response must not
    * be sent before this resolves.
    *
-   * @param response  null if it cannot be stored, for example a stream
+   * @param response  null if it cannot be stored
+   * @param isRepeatable  whether the same request may run again for an hour if its response is not stored
    * @throws as `begin`
    */
-  async deliver(run: PaidRun, response: StoredResponse | null): Promise<Settlement> {
+  async deliver(run: PaidRun, response: StoredResponse | null, isRepeatable = response !== null): Promise<Settlement> {
     const storedResponse = response !== null && response.body.length <= STORED_BYTES_MAX ? response : null;
-    const deliveredTransition = { to: "delivered", leaseMs: 0, response: storedResponse } as const;
+    const deliveredTransition = {
+      to: "delivered",
+      leaseMs: 0,
+      response: storedResponse,
+      // A repeated run does not start another hour.
+      isRepeatable: isRepeatable && storedResponse === null && !run.isRepeat,
+    } as const;
     if (run.settlement === null) return this.#settlement.settle(run, deliveredTransition);
-    await this.#ledger.transition(run.lease, { from: ["settled"], ...deliveredTransition });
+    await this.#ledger.transition(run.lease, { from: [chargedStateOf(run)], ...deliveredTransition });
     return run.settlement;
   }
 
   /** Ends a run without a successful response: an uncharged payment can be used again; a charged payment is a credit. */
-  async release({ lease, settlement }: PaidRun): Promise<void> {
+  async release(run: PaidRun): Promise<void> {
+    const { lease, settlement } = run;
+    const state = chargedStateOf(run);
     if (settlement === null)
       await this.#ledger.tryTransition(lease, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });
-    else await this.#ledger.tryTransition(lease, { from: ["settled"], to: "settled", leaseMs: 0 });
+    else await this.#ledger.tryTransition(lease, { from: [state], to: state, leaseMs: 0 });
   }
 
   /** As `PaymentSettlement.resolveUnknown`. `signal` aborts the requests; the outcome then stays unknown. */
@@ -194,6 +209,8 @@ function createReplay({ response, transaction, isSameRequest }: FoundPayment, { 
     throw new PaymentRejectedError("payment_already_used");
   return { kind: "replay", response, settlement: { transaction, payer: authorization.from } };
 }
+
+const chargedStateOf = ({ isRepeat }: PaidRun) => (isRepeat ? "delivered" : "settled");
 
 const isUncharged = (state: PaymentState) => state === "reserved" || state === "verified" || state === "released";
 

@@ -85,8 +85,9 @@ eachDatabase(
     const credit = await beginRun(service, payment, AFTER, other);
     // The response is too large to be stored, so only the previously stored response could be replayed.
     await service.deliver(credit, { ...RESPONSE, body: Buffer.alloc(300_000) });
-    for (const request of [REQUEST, other])
-      await assert.rejects(service.begin(payment, AFTER, request), isRejection("payment_already_used"));
+    await assert.rejects(service.begin(payment, AFTER, REQUEST), isRejection("payment_already_used"));
+    await service.release(await beginRun(service, payment, AFTER, other));
+    await assert.rejects(service.begin(payment, AFTER, REQUEST), isRejection("payment_already_used"));
     await reconciler.runOnce();
   },
 );

@@ -23,10 +23,12 @@ export interface PaidRun {
   readonly requirements: PaymentRequirements;
   /** Null until the payment is charged. */
   readonly settlement: Settlement | null;
+  /** Whether the payment was delivered before, with a response that was too large to be stored. */
+  readonly isRepeat: boolean;
 }
 
 /** The transition of a payment whose charge is certain. */
-type SettledTransition = Pick<PaymentTransition, "to" | "leaseMs" | "response">;
+type SettledTransition = Pick<PaymentTransition, "to" | "leaseMs" | "response" | "isRepeatable">;
 
 export interface SettlementOptions {
   readonly facilitator: Facilitator;

@@ -8,6 +8,7 @@ import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { buildApp } from "../../../src/app.ts";
 import { AppError } from "../../../src/domain/errors.ts";
 import { METERING } from "../../../src/domain/metering.ts";
+import { sendJsonPieces } from "../../../src/http/response/pieces.ts";
 import { defineRoute } from "../../../src/http/route.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import type { Log } from "../../../src/ports/log.ts";
@@ -30,7 +31,7 @@ export interface PaidService {
 /**
  * Starts a complete service that accepts payments. Additional routes: /v1/test/after and /v1/test/before settle after
  * and before the handler; /v1/test/stream-after (misconfigured) and /v1/test/stream-before send streams;
- * /v1/test/hijack bypasses `reply.send`; /v1/test/deep costs $5; /v1/test/account needs an account.
+ * /v1/test/hijack bypasses `reply.send`; /v1/test/pieces sends a list of about `work.size` bytes in pieces; /v1/test/deep costs $5; /v1/test/account needs an account.
  */
 export async function startPaidService(options: {
   readonly database: Database;
@@ -116,6 +117,20 @@ export async function startPaidService(options: {
       return reply;
     },
   });
+  defineRoute(app.http, {
+    method: "GET",
+    url: "/v1/test/pieces",
+    access: "key",
+    tag: "Analytics",
+    responses: {},
+    metering: METERING.LISTING,
+    summary: "Test pieces",
+    operationId: "test_pieces",
+    async handler({ reply }) {
+      await handler();
+      return sendJsonPieces(reply, encodeInPieces(SECRET, work.size));
+    },
+  });
   await app.http.listen({ host: "127.0.0.1", port: 0 });
   app.http.lifecycle.markReady();
   return {
@@ -127,6 +142,13 @@ export async function startPaidService(options: {
       await http.close();
     },
   };
+}
+
+/** A JSON array of the content and of text. */
+async function* encodeInPieces(content: string, size: number): AsyncGenerator<string> {
+  yield `[${JSON.stringify(content)}`;
+  for (let sent = 0; sent < size; sent += 32_768) yield `,"${"x".repeat(32_768)}"`;
+  yield "]";
 }
 
 /** Creates an error of the service, which the payer did not cause. */
