@@ -17,6 +17,7 @@ import {
 import { consensusRoutes, createConsensusService } from "./capabilities/consensus/index.ts";
 import {
   CORRELATION_WORKER,
+  type CorrelationReport,
   type CorrelationService,
   type CorrelationTask,
   correlationRoutes,
@@ -171,7 +172,7 @@ function registerCorrelationRoutes(
 ): CorrelationService {
   const { ports, board, ingest, markets, matching, venues } = options;
   const { clock, database } = ports;
-  const workers = ports.openWorkerPool<CorrelationTask, Uint8Array<ArrayBuffer>>(CORRELATION_WORKER);
+  const workers = ports.openWorkerPool<CorrelationTask, CorrelationReport>(CORRELATION_WORKER);
   http.addHook("onClose", () => workers.close());
   const service = createCorrelationService({
     ...{ board, clock, venues, markets, workers },

@@ -24,9 +24,6 @@ export function roundNumbers<Value>(value: Value): Value {
 /** Encodes what is sent to clients as JSON, with rounded numbers. For bodies that the server does not serialise itself. */
 export const encodeJson = (value: unknown): string => JSON.stringify(roundNumbers(value));
 
-/** Rounds a number that is neither USD nor a probability, as `roundNumbers` does. */
-export const roundDecimals = (value: number): number => roundNumber("", value);
-
 function roundField(name: string, value: unknown): unknown {
   if (typeof value === "number") return roundNumber(name, value);
   if (Array.isArray(value)) {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { encodeCorrelation } from "./compute.ts";
+import { relationshipOf } from "../../quant/correlation.ts";
+import { computeReport } from "./compute.ts";
 import type { CorrelationTask } from "./model.ts";
+import { encodeReport } from "./report.ts";
 
 const STEP = 3_600_000;
 const GENERATED_AT = Date.UTC(2026, 10, 21);
@@ -87,9 +89,9 @@ interface Body {
   readonly concentration_warnings: readonly string[];
 }
 
-const decode = (task: CorrelationTask): Body => JSON.parse(new TextDecoder().decode(encodeCorrelation(task)));
+const decode = (task: CorrelationTask): Body => JSON.parse([...encodeReport(computeReport(task))].join(""));
 
-test("every coefficient equals that of a naive reference to 1e-9, from prices at irregular times", () => {
+test("every coefficient is that of a naive reference, rounded to four decimals, from prices at irregular times", () => {
   for (const [markets, steps] of [
     [2, 168],
     [3, 40],
@@ -109,7 +111,8 @@ test("every coefficient equals that of a naive reference to 1e-9, from prices at
       assert.equal(pair.correlation === null, expected.correlation === null, `${pair.market_a} ${pair.market_b}`);
       if (pair.correlation === null || expected.correlation === null) continue;
       compared += 1;
-      assert.ok(Math.abs(pair.correlation - expected.correlation) < 1e-9);
+      assert.ok(Math.abs(pair.correlation - expected.correlation) < 0.5e-4 + 1e-9);
+      assert.equal(pair.correlation, Number(pair.correlation.toFixed(4)));
     }
     assert.ok(steps < 100 || compared > 0);
   }
@@ -147,6 +150,26 @@ test("markets that move together are in one cluster, and each pair of at least 0
     body.concentration_warnings[0] ?? "",
     /^m-0 and m-2 move together: correlation (1\.00|0\.99) over 7d \(\d+ data points\)\. Positions on the same side/,
   );
+});
+
+test("relationships, clusters, warnings and `minCorrelation` agree with the coefficients that are shown", () => {
+  const task = createTask(30, 400);
+  const body = decode(task);
+  const coefficients = body.pairs.flatMap(({ correlation }) => correlation ?? []);
+  assert.ok(coefficients.length > 100);
+  for (const { correlation, relationship } of body.pairs) assert.equal(relationship, relationshipOf(correlation));
+  // Each coefficient of the body is a bound that rounding could put on the wrong side.
+  for (const bound of coefficients.slice(0, 40).map(Math.abs)) {
+    const { pairs } = decode({ ...task, minCorrelation: bound });
+    const expected = coefficients.filter((correlation) => Math.abs(correlation) >= bound);
+    assert.equal(pairs.length, expected.length);
+  }
+});
+
+test("the pieces of a body are at most 33 KiB long", () => {
+  const pieces = [...encodeReport(computeReport(createTask(100, 168)))];
+  const lengths = pieces.map(({ length }) => length);
+  assert.ok(lengths.length > 10 && Math.max(...lengths) <= 33 * 1024, String(lengths));
 });
 
 test("the body has the documented fields", () => {

@@ -1,5 +1,6 @@
 /** How the prices of markets move together. */
 export type { CorrelationTask } from "./model.ts";
+export type { CorrelationReport } from "./report.ts";
 export { correlationRoutes } from "./routes.ts";
 export { type CorrelationService, createCorrelationService } from "./service.ts";
 

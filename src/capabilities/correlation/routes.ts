@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { METERING } from "../../domain/metering.ts";
-import { sendPreserialised } from "../../http/response/preserialised.ts";
+import { sendJsonPieces } from "../../http/response/pieces.ts";
 import { defineRoute } from "../../http/route.ts";
 import type { CorrelationPeriod } from "./model.ts";
 import { createCorrelationSchemas } from "./schema.ts";
@@ -12,7 +12,9 @@ export interface CorrelationRoutesOptions {
   readonly venues: readonly string[];
 }
 
-const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength);
+/** Part of both descriptions. The limit is that of `sendJsonPieces`. */
+const LARGE_RESPONSES =
+  "Coefficients have four decimals. A response above 256 KiB is sent in pieces, without `Content-Length` and `ETag`; `min_correlation` and `limit` ask for fewer pairs.";
 
 const readChoice = (choice: {
   readonly period?: CorrelationPeriod;
@@ -34,17 +36,13 @@ export function correlationRoutes(app: FastifyInstance, { service, venues }: Cor
     method: "POST",
     url: "/v1/correlation",
     summary: "Correlate markets",
-    description:
-      "Compares how the prices of up to 500 markets move: all pairs, groups of markets that move together, and warnings about positions that add up.",
+    description: `Compares how the prices of up to 500 markets move: all pairs, groups of markets that move together, and warnings about positions that add up. ${LARGE_RESPONSES}`,
     operationId: "correlate_markets",
     body: schemas.body,
     responses: { 200: schemas.Correlation },
     errors: ["market_not_found", "venue_unavailable", "store_unavailable", "overloaded"],
     async handler({ body: { market_ids, platform = null, ...choice }, reply }) {
-      return sendPreserialised(
-        reply,
-        asBuffer(await service.correlateMarkets(market_ids, platform, readChoice(choice))),
-      );
+      return sendJsonPieces(reply, await service.correlateMarkets(market_ids, platform, readChoice(choice)));
     },
   });
 
@@ -53,15 +51,14 @@ export function correlationRoutes(app: FastifyInstance, { service, venues }: Cor
     method: "GET",
     url: "/v1/events/:slug/correlation",
     summary: "Correlate the markets of an event",
-    description:
-      "Compares how the prices of an event's markets move. An event with one market has no pairs. Of more than 500 markets, those with the largest 24-hour volume are compared.",
+    description: `Compares how the prices of an event's markets move. An event with one market has no pairs. Of more than 500 markets, those with the largest 24-hour volume are compared. ${LARGE_RESPONSES}`,
     operationId: "get_event_correlation",
     params: schemas.slugPath,
     query: schemas.query,
     responses: { 200: schemas.Correlation },
     errors: ["event_not_found", "store_unavailable", "overloaded"],
     async handler({ params: { slug }, query, reply }) {
-      return sendPreserialised(reply, asBuffer(await service.correlateEvent(slug, readChoice(query))));
+      return sendJsonPieces(reply, await service.correlateEvent(slug, readChoice(query)));
     },
   });
 }

@@ -12,8 +12,9 @@ import { stableCorrelations } from "../../quant/stable-correlation.ts";
 import type { PriceSeries } from "../../storage/index.ts";
 import type { MarketsService } from "../markets/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
-import { encodeCorrelation } from "./compute.ts";
+import { computeReport } from "./compute.ts";
 import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX, type MatchedPair } from "./model.ts";
+import { type CorrelationReport, encodeReport } from "./report.ts";
 
 /** Maximum number of concurrent requests to venues for markets that are not on the board. Ingest allows four. */
 const LOOK_UPS_MAX = 2;
@@ -44,7 +45,7 @@ export interface CorrelationPorts {
   ) => Promise<PriceSeries>;
   /** Matched markets of other venues. */
   readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
-  readonly workers: WorkerPool<CorrelationTask, Uint8Array<ArrayBuffer>>;
+  readonly workers: WorkerPool<CorrelationTask, CorrelationReport>;
 }
 
 /** What to return of the pairs (`CorrelationTask`). */
@@ -103,22 +104,20 @@ export function createCorrelationService(ports: CorrelationPorts) {
     markets: readonly BoardMarket[],
     names: readonly string[],
     choice: PairChoice,
-  ): Promise<Uint8Array> => {
+  ): Promise<AsyncIterable<string>> => {
     const task = await readTask(markets, names, choice);
     const { grid, series } = task;
     const products = (markets.length * (markets.length - 1) * grid.count) / 2;
-    if (products <= INLINE_PRODUCTS_MAX) return encodeCorrelation(task);
-    return ports.workers.run(
-      task,
-      series.flatMap(({ times, prices }) => [times.buffer, prices.buffer]),
-    );
+    const buffers = series.flatMap(({ times, prices }) => [times.buffer, prices.buffer]);
+    const report = products <= INLINE_PRODUCTS_MAX ? computeReport(task) : await ports.workers.run(task, buffers);
+    return encodeInTurns(report, clock);
   };
   const findStoreKey = ({ venue, marketId }: BoardMarket["listing"]): number | null =>
     board.find(venue, marketId)?.storeKey ?? null;
 
   return {
     /**
-     * Returns the correlations of these markets as JSON.
+     * Returns the correlations of these markets as JSON, in pieces of about 32 KiB that are encoded when they are read.
      *
      * @param marketIds  ids at the venue `platform`, or `platform/market_id`
      * @throws InvalidRequestError for an id without venue and for a repeated market; AppError `market_not_found`,
@@ -128,7 +127,7 @@ export function createCorrelationService(ports: CorrelationPorts) {
       marketIds: readonly string[],
       platform: VenueId | null,
       choice: PairChoice,
-    ): Promise<Uint8Array> {
+    ): Promise<AsyncIterable<string>> {
       const names = parseNames(marketIds, platform, ports.venues);
       const markets: BoardMarket[] = [];
       for (const chunk of chunksOf(names, LOOK_UPS_MAX)) markets.push(...(await Promise.all(chunk.map(getMarket))));
@@ -166,12 +165,12 @@ export function createCorrelationService(ports: CorrelationPorts) {
     },
 
     /**
-     * Returns the correlations of an event's markets as JSON. Of more than 500 markets, those with the largest volume are
-     * compared.
+     * Returns the correlations of an event's markets as `correlateMarkets` does. Of more than 500 markets, those with the
+     * largest volume are compared.
      *
      * @throws AppError `event_not_found`, `overloaded`, `store_unavailable`
      */
-    async correlateEvent(slug: string, choice: PairChoice): Promise<Uint8Array> {
+    async correlateEvent(slug: string, choice: PairChoice): Promise<AsyncIterable<string>> {
       const { markets } = ports.markets.getEvent(slug);
       const volumeOf = ({ activity }: BoardMarket) => activity.volume24hUsd ?? 0;
       const compared = markets.toSorted((a, b) => volumeOf(b) - volumeOf(a)).slice(0, MARKETS_MAX);
@@ -182,6 +181,14 @@ export function createCorrelationService(ports: CorrelationPorts) {
       );
     },
   };
+}
+
+/** Yields to other requests after each piece: a client may read faster than pieces are encoded. */
+async function* encodeInTurns(report: CorrelationReport, clock: Clock): AsyncGenerator<string> {
+  for (const piece of encodeReport(report)) {
+    yield piece;
+    await clock.yieldToEventLoop();
+  }
 }
 
 /** Returns the pairs of markets that ask the same or opposite questions, with the confidence at which matches are shown. */
