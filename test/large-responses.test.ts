@@ -56,14 +56,21 @@ async function startService() {
     venue.history.set(marketId, history);
     assert.ok(await app.ingest.lookUp(VENUE, marketId));
   };
-  const addEvent = (eventId: string) =>
-    app.board.applyEvent(sampleEvent(eventId, { venue: VENUE, title: TITLE, description: WHOLE_TEXT }));
+  const addEvent = (eventId: string, mutuallyExclusive = false) =>
+    app.board.applyEvent(
+      sampleEvent(eventId, { venue: VENUE, title: TITLE, description: WHOLE_TEXT, mutuallyExclusive }),
+    );
   addEvent("large");
   for (let index = 0; index < COMPARED_MAX; index++)
     await addMarket(idOf(index), historyOf(index, 168, HOUR_MS), { listing: { eventId: "large" } });
-  for (let event = 0; event < 110; event++) {
-    addEvent(`event-${event}`);
-    await addMarket(`market-${event}`, [], { listing: { eventId: `event-${event}` } });
+  // The bids of each event add up to more than 1, which is an arbitrage.
+  for (let event = 0; event < 200; event++) {
+    addEvent(`event-${event}`, true);
+    for (const outcome of ["a", "b", "c"])
+      await addMarket(`market-${event}-${outcome}`, [], {
+        listing: { eventId: `event-${event}`, takerFee: { kind: "none" } },
+        quote: { bid: 0.38 },
+      });
   }
   await addMarket("minutes", historyOf(0, 2_000, MINUTE_MS), {});
   const levels = (start: number, step: number) =>
@@ -92,8 +99,8 @@ const LARGEST: readonly (readonly [operation: string, method: "GET" | "POST", pa
   ["list_markets", "GET", "/v1/markets?limit=100"],
   ["get_market", "GET", "/v1/markets/venue_a/minutes?expand=history,analysis,rules"],
   ["get_market_history", "GET", `/v1/markets/venue_a/minutes/history?${lastMinutes(2_000)}`],
-  ["get_orderbook", "GET", "/v1/markets/venue_a/minutes/orderbook?depth=200"],
-  ["list_trades", "GET", "/v1/markets/venue_a/minutes/trades?limit=500"],
+  ["get_market_orderbook", "GET", "/v1/markets/venue_a/minutes/orderbook?depth=200"],
+  ["list_market_trades", "GET", "/v1/markets/venue_a/minutes/trades?limit=500"],
   ["list_events", "GET", "/v1/events?limit=100"],
   ["get_event", "GET", "/v1/events/venue_a:large?expand=markets"],
   ["list_event_markets", "GET", "/v1/events/venue_a:large/markets"],
@@ -101,9 +108,10 @@ const LARGEST: readonly (readonly [operation: string, method: "GET" | "POST", pa
   ["search_events", "GET", "/v1/events/search?q=question&limit=50"],
   ["list_categories", "GET", "/v1/categories"],
   ["screen_markets", "POST", "/v1/screen", { limit: 200 }],
+  ["list_arbitrage", "GET", "/v1/arbitrage?kind=exclusive_set&limit=200&expand=scoring"],
   ["get_event_correlation", "GET", "/v1/events/venue_a:large/correlation"],
   ["correlate_markets", "POST", "/v1/correlation", compared],
-  ["openapi", "GET", "/openapi.json"],
+  ["get_openapi", "GET", "/openapi.json"],
 ];
 
 function lastMinutes(count: number): string {
