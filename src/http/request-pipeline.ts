@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
+import { addressBlock } from "../lib/address-block.ts";
 import { runForCaller } from "../lib/current-caller.ts";
 import type { Clock } from "../ports/clock.ts";
 import {
@@ -111,7 +112,7 @@ export function createValidationHook(
   return (request, reply, done) =>
     run(request, reply, (error) => {
       if (error !== undefined) done(error);
-      else runForCaller(request.principal?.customerId ?? request.ip, done);
+      else runForCaller(request.principal?.customerId ?? addressBlock(request.ip), done);
     });
 }
 

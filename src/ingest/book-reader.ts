@@ -1,9 +1,10 @@
 import type { BoardMarket } from "../board/index.ts";
+import { VenueError } from "../domain/errors.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { OrderBook } from "../domain/order-book.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
-import type { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
+import { isNotSent, type VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 
 /** A market's book is requested from its venue at most once in this time. Failures count as well. */
 const READ_EVERY_MS = 2_000;
@@ -54,8 +55,8 @@ export class BookReader {
   }
 
   /**
-   * Returns the market's order book as `read` does. If the venue fails, returns the last book that was read in the last five
-   * minutes, as stale.
+   * Returns the market's order book as `read` does. If it cannot be read, returns the last book that was read in the last
+   * five minutes, as stale.
    *
    * @throws VenueError as `read`, if there is no such book
    */
@@ -69,6 +70,7 @@ export class BookReader {
       if (oldest !== undefined) this.#lastBooks.delete(oldest);
       return { book, isStale: false };
     } catch (error) {
+      if (!(error instanceof VenueError)) throw error;
       const last = this.#lastBooks.get(id);
       if (last === undefined || this.#options.clock.now() - last.receivedAt > LAST_BOOK_MS_MAX) throw error;
       return { book: last, isStale: true };
@@ -97,10 +99,12 @@ export class BookReader {
       requestedAt: now,
       isPending: true,
     };
-    const end = () => {
+    const end = (error?: unknown) => {
       entry.isPending = false;
+      // The requests of one caller are used up, so that the next caller asks again.
+      if (isNotSent(error) && this.#entries.get(id) === entry) this.#entries.delete(id);
     };
-    entry.book.then(end, end);
+    entry.book.then(() => end(), end);
     this.#entries.delete(id);
     this.#entries.set(id, entry);
     this.#removeOldEntries(now);

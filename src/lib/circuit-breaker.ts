@@ -18,11 +18,15 @@ export class CircuitBreaker {
     this.#openMs = options.openMs;
   }
 
+  /** Returns whether a call would be allowed now. */
+  mayAllow(now: number): boolean {
+    return this.#failures < this.#failuresMax || (now >= this.#openUntil && !this.#isProbing);
+  }
+
   /** Returns whether a call is allowed now. If the circuit is half open, this call becomes the probe. */
   allows(now: number): boolean {
-    if (this.#failures < this.#failuresMax) return true;
-    if (now < this.#openUntil || this.#isProbing) return false;
-    this.#isProbing = true;
+    if (!this.mayAllow(now)) return false;
+    this.#isProbing = this.#failures >= this.#failuresMax;
     return true;
   }
 

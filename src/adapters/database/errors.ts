@@ -43,6 +43,12 @@ export function findEngineDamage(error: unknown): EngineDamage | null {
   return code === FILE_EXISTS_STATE ? "files" : null;
 }
 
+/** Whether the server answered with an error, so that the connection works and nothing of the statement is stored. */
+export function isAnswer(error: unknown): boolean {
+  const { code } = ((error as { readonly cause?: unknown } | null)?.cause ?? {}) as { readonly code?: unknown };
+  return typeof code === "string" && SQLSTATE_PATTERN.test(code) && !/^(08|57P)/.test(code);
+}
+
 /** Creates a `store_unavailable` error. The message is public; the cause is only logged. */
 export function storeUnavailable(message: string, cause?: unknown): AppError {
   return new AppError("store_unavailable", message, { cause });

@@ -3,7 +3,7 @@ import { AppError } from "../../domain/errors.ts";
 import type { Database, StatementPriority } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { encodeArrayParameters } from "./array-parameters.ts";
-import { storeUnavailable, toStoreError } from "./errors.ts";
+import { isAnswer, storeUnavailable, toStoreError } from "./errors.ts";
 import { runTransaction, type SqlSession } from "./session.ts";
 
 const CONNECTIONS_MAX = 10;
@@ -65,7 +65,7 @@ function wrapClient(client: pg.PoolClient, responseMsMax: number): SqlSession {
       return await runStatement(client, text, parameters, responseMsMax);
     } catch (error) {
       // The server does not answer, or the connection is lost.
-      if (error instanceof AppError) isBroken = true;
+      if (error instanceof AppError && !isAnswer(error)) isBroken = true;
       throw error;
     }
   };

@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/errors.ts";
 import type { Transaction } from "../../ports/database.ts";
-import { storeUnavailable } from "./errors.ts";
+import { isAnswer, storeUnavailable } from "./errors.ts";
 
 /** One connection to the store, embedded or on a server. */
 export interface SqlSession {
@@ -19,7 +19,7 @@ async function commit(session: SqlSession): Promise<void> {
   try {
     await session.end("commit");
   } catch (error) {
-    throw error instanceof AppError && error.code === "store_unavailable"
+    throw error instanceof AppError && error.code === "store_unavailable" && !isAnswer(error)
       ? storeUnavailable(UNKNOWN_OUTCOME, error)
       : error;
   }

@@ -4,7 +4,7 @@ import { Agent, buildConnector, type Dispatcher } from "undici";
 
 /** Interim responses (status 1xx) before a response. Servers send one or two; HTTP sets no limit. */
 const INTERIM_RESPONSES_MAX = 4;
-/** A body may arrive in any pieces at first, and then in pieces of 16 bytes on average. */
+/** The first pieces of a body may have any size. After them, the pieces must have 16 bytes on average. */
 const SMALL_PIECES_MAX = 2_048;
 const PIECE_BYTES_MIN = 16;
 /**
@@ -76,12 +76,17 @@ const limitedSockets = new WeakSet<Socket>();
 
 /** Ends a connection that receives more than 8 MiB in a quarter of a second. */
 function limitRate(socket: Socket): void {
-  if (limitedSockets.has(socket)) return;
+  if (socket.destroyed || limitedSockets.has(socket)) return;
   limitedSockets.add(socket);
   let bytesBefore = socket.bytesRead;
+  let checkedAt = performance.now();
   const timer = setInterval(() => {
-    if (socket.bytesRead - bytesBefore > BYTES_PER_PERIOD_MAX) socket.destroy(new ResponseLimitError("too much data"));
+    // A busy event loop checks late.
+    const periods = Math.max(1, (performance.now() - checkedAt) / PERIOD_MS);
+    if (socket.bytesRead - bytesBefore > periods * BYTES_PER_PERIOD_MAX)
+      socket.destroy(new ResponseLimitError("too much data"));
     bytesBefore = socket.bytesRead;
+    checkedAt = performance.now();
   }, PERIOD_MS);
   timer.unref();
   socket.once("close", () => clearInterval(timer));
@@ -90,9 +95,11 @@ function limitRate(socket: Socket): void {
 /** A pool of connections whose responses are bounded in interim responses, pieces of the body and data rate. */
 export function createLimitedAgent(options: Omit<Agent.Options, "connect"> & { readonly connectMs: number }) {
   const { connectMs, ...others } = options;
-  const connect = buildConnector({ timeout: connectMs });
+  const connect = buildConnector({ timeout: connectMs, allowH2: false });
   const agent = new Agent({
     ...others,
+    // The limits count the bytes of a connection for one request.
+    allowH2: false,
     connect(target, callback) {
       connect(target, (...result) => {
         const [error, socket] = result;

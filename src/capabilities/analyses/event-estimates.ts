@@ -187,12 +187,12 @@ function readGroupGaps(
 function readGaps(groups: readonly Group[]): Map<number, number> {
   const gaps = new Map<number, number>();
   for (const { logic, markets } of groups) {
-    const bounds = markets.filter(({ quote }) => isOneSided(quote));
+    const bounds = new Set(markets.filter(({ quote }) => isOneSided(quote)));
     // The price of a one-sided quote is a bound, so it says nothing about the other markets.
-    readGroupGaps(logic, markets, (market) => !bounds.includes(market), gaps);
+    readGroupGaps(logic, markets, (market) => !bounds.has(market), gaps);
     for (const own of bounds) {
       const found = new Map<number, number>();
-      readGroupGaps(logic, markets, (market) => market === own || !bounds.includes(market), found);
+      readGroupGaps(logic, markets, (market) => market === own || !bounds.has(market), found);
       gaps.set(own.row, found.get(own.row) ?? 0);
     }
   }

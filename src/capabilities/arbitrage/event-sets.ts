@@ -23,7 +23,7 @@ export function findSetCandidates(event: BoardEvent, markets: readonly BoardMark
     const top = topOf(market);
     return top === null ? [] : [{ market, top }];
   });
-  if (tradable.length < 2 || hasUnlistedMarket(event, tradable)) return [];
+  if (tradable.length < 2 || hasUnlistedMarket(event, markets)) return [];
   if (!event.listing.mutuallyExclusive) return findLadderCandidates(event, tradable);
   // After a partial payout or a refund the other outcomes may be settled in the same way, and then a NO contract pays less.
   if (markets.some(({ listing }) => listing.outcome?.kind === "partial" || listing.outcome?.kind === "void")) return [];
@@ -33,8 +33,9 @@ export function findSetCandidates(event: BoardEvent, markets: readonly BoardMark
 }
 
 /** Whether the event has fewer markets than are open on the board. One of them has closed, so its last quote is no offer. */
-const hasUnlistedMarket = ({ listing: { children } }: BoardEvent, tradable: readonly Tradable[]): boolean =>
-  children !== null && tradable.length > children.read;
+const hasUnlistedMarket = ({ listing: { children } }: BoardEvent, markets: readonly BoardMarket[]): boolean =>
+  children !== null &&
+  markets.filter(({ listing: { status } }) => status === "active" || status === "pending").length > children.read;
 
 function buyYes(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {
   const trade = buyAllYes(tradable.map(({ top }) => top.ask));

@@ -26,23 +26,23 @@ test("a scan ends after 9.5 seconds, reads the best candidates first, and flags 
   assert.equal(api.clock.monotonic() - startedAt, 9_500);
   assert.equal(opportunities.length, 30);
   const unread = opportunities.filter((item: { beta: { refreshed: boolean } }) => !item.beta.refreshed);
-  // Four at a time, 2.5 seconds each.
-  assert.equal(unread.length, 30 - 12);
+  // Three at a time, 2.5 seconds each.
+  assert.equal(unread.length, 30 - 9);
   for (const { alpha, beta } of unread) {
     assert.deepEqual([alpha.refreshed, beta.refresh_failure], [true, "deadline"]);
-    assert.ok(Number(beta.market_id.slice(1)) >= 12, "the best ones are read first");
+    assert.ok(Number(beta.market_id.slice(1)) >= 9, "the best ones are read first");
   }
-  assert.deepEqual([venues.alpha.books_refreshed, venues.beta.books_refreshed, venues.beta.books_failed], [30, 12, 18]);
+  assert.deepEqual([venues.alpha.books_refreshed, venues.beta.books_refreshed, venues.beta.books_failed], [30, 9, 21]);
 });
 
-test("a scan reads at most four books of a venue at the same time", async () => {
+test("a scan reads at most three books of a venue at the same time", async () => {
   const api = await openArbitrageApi();
   setPairs(api, 20);
   api.venues.alpha.responseMs = 100;
   await api.get("/v1/arbitrage/live");
   const calls = api.venues.alpha.callsOf("getBook");
   assert.equal(calls.length, 20);
-  for (const { at } of calls) assert.ok(calls.filter((call) => at <= call.at && call.at < at + 100).length <= 4);
+  for (const { at } of calls) assert.ok(calls.filter((call) => at <= call.at && call.at < at + 100).length <= 3);
 });
 
 test("books that were read in the last 2 seconds are not read again", async () => {

@@ -11,7 +11,7 @@ export const SCAN_MS_MAX = 9_500;
 /** Pairs whose books a scan reads. */
 const CANDIDATES_MAX = 200;
 /** Books of one venue that a scan reads at the same time. */
-const READS_PER_VENUE_MAX = 4;
+const READS_PER_VENUE_MAX = 3;
 /** A scan asks a venue for no more books after this many failures in a row. */
 const CONSECUTIVE_FAILURES_MAX = 4;
 
@@ -113,7 +113,7 @@ export class LiveScan {
     return books;
   }
 
-  /** Reads the books of one venue, four at a time, until the signal aborts. */
+  /** Reads the books of one venue, three at a time, until the signal aborts. */
   async #readVenue(queue: readonly BoardMarket[], books: Map<string, BookReading>, signal: AbortSignal): Promise<void> {
     let index = 0;
     let failuresInARow = 0;

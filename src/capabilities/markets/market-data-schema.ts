@@ -83,7 +83,7 @@ export const orderBookSchema = (platform: ReturnType<typeof oneOf>) =>
       updated_at: timestamp("Time at which the venue last confirmed the book."),
       stale: Type.Boolean({
         description:
-          "Whether the venue does not answer, so that this is its last known book. It is at most five minutes old.",
+          "Whether the book could not be read, so that this is the last known one. It is at most five minutes old.",
       }),
     },
     { [SCHEMA_NAME]: "OrderBook" },

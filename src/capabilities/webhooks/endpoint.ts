@@ -23,7 +23,7 @@ const OVERLAP_AFTER_MS = 250;
 /** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
 const UNSETTLED_MAX = 1_000;
 const RETRIES_MAX = 2;
-/** An endpoint whose attempts take longer on average is slow, as is an attempt that has taken longer. */
+/** Attempts are slow above this duration, and endpoints if their average is above it. */
 const SLOW_MS = 1_000;
 const RETRIES_PER_READ = 50;
 const EVENTS_PER_READ = 64;
@@ -296,7 +296,7 @@ export class Endpoint {
     return this.#averageLatencyMs > SLOW_MS;
   }
 
-  /** Sends in a slot. A healthy endpoint that turns out to be slow passes its slot on as soon as a slow one is free. */
+  /** Sends in a slot. A slow attempt of a healthy endpoint passes its slot on if a slow one is free after a second. */
   async #sendInSlot(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
     const { clock, slots } = this.#ports;
     const { customerId } = this.#target;
@@ -310,14 +310,14 @@ export class Endpoint {
     };
     const cancelMove = shared === slots.healthy ? clock.setTimeout(moveToSlow, SLOW_MS) : () => {};
     try {
-      return await this.#send(message, setSent);
+      return await this.#send(message, setSent, shared === slots.slow);
     } finally {
       cancelMove();
       release();
     }
   }
 
-  async #send(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
+  async #send(message: Message, setSent: (isSent: boolean) => void, isSlow: boolean): Promise<AttemptResult> {
     const { clock } = this.#ports;
     // A Retry-After may have arrived during the read or the wait for a slot. A retry is read again after the delay.
     if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_permitted" : "paused";
@@ -325,7 +325,7 @@ export class Endpoint {
     setSent(true);
     const startedAt = clock.now();
     const startedMonotonic = clock.monotonic();
-    const answer = await this.#post(message, startedAt);
+    const answer = await this.#post(message, startedAt, isSlow);
     if (answer.kind === "failed" && answer.failure === "unavailable") return "unavailable";
     const latencyMs = clock.monotonic() - startedMonotonic;
     this.#averageLatencyMs = (this.#averageLatencyMs + latencyMs) / 2;
@@ -350,10 +350,10 @@ export class Endpoint {
     return false;
   }
 
-  #post({ eventId, body }: Message, sentAt: number): Promise<WebhookAnswer> {
+  #post({ eventId, body }: Message, sentAt: number, isSlow: boolean): Promise<WebhookAnswer> {
     const headers = signDelivery({ id: `evt_${eventId}`, sentAt, body }, this.#secrets);
     const { url, customerId } = this.#target;
-    return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId, isSlow: this.#isSlow });
+    return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId, isSlow });
   }
 
   #record(message: Message, answer: WebhookAnswer, times: Parameters<typeof judgeAttempt>[2]): void {

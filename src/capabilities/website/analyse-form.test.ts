@@ -178,7 +178,7 @@ eachDatabase(
     assert.equal(refused.status, 429);
     assert.match(
       alertIn(refused.text),
-      /^You have used all INSIGHT calls of this month, as which analyses count\. The quota resets on \d{4}-\d\d-01\. Compare plans$/,
+      /^You have used all INSIGHT calls of this month\. Analyses count as INSIGHT calls\. The quota resets on \d{4}-\d\d-01\. Compare plans$/,
     );
     assert.match(refused.text, /<h1 dir="auto">Question m-2<\/h1>/);
     assert.match(refused.text, BUTTON);

@@ -204,7 +204,7 @@ function describeRefusal(status: number, error: unknown): Html {
   if (code === "plan_required")
     return html`Your plan does not include analyses. <a href="${PLANS_PATH}">Compare plans</a>`;
   if (code === "quota_exceeded" && error instanceof AppError)
-    return html`You have used all INSIGHT calls of this month, as which analyses count. The quota resets on ${String(error.details.resetsOn)}. <a href="${PLANS_PATH}">Compare plans</a>`;
+    return html`You have used all INSIGHT calls of this month. Analyses count as INSIGHT calls. The quota resets on ${String(error.details.resetsOn)}. <a href="${PLANS_PATH}">Compare plans</a>`;
   if (error instanceof VenueError) return html`The venue cannot be reached at the moment. Try again in a minute.`;
   return html`${toFormError(status, error).message}`;
 }

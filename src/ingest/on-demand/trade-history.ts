@@ -5,7 +5,7 @@ import type { Trade } from "../../domain/trade.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { VenueAdapter } from "../../ports/venue.ts";
 import type { MarketStore, TradePosition } from "../../storage/index.ts";
-import type { VenueRequestQueue } from "./venue-request-queue.ts";
+import { isNotSent, type VenueRequestQueue } from "./venue-request-queue.ts";
 
 /** A market's newest trades are requested from its venue at most once in this time. Failures count as well. */
 const READ_EVERY_MS = 2_000;
@@ -153,9 +153,11 @@ export class TradeHistory {
     this.#answers.set(id, answer);
     trades.then(
       (listed) => this.#complete(id, answer, listed.length),
-      () => {
+      (error: unknown) => {
         answer.hasFailed = true;
         this.#complete(id, answer, 0);
+        // The requests of one caller are used up, so that the next caller asks again.
+        if (isNotSent(error) && this.#answers.get(id) === answer) this.#remove(id);
       },
     );
     return trades;

@@ -79,9 +79,9 @@ test("at most 100 requests of one caller wait, and those of other callers still 
 test("after three failures in a row a venue is asked by one request a second until it answers", async () => {
   const { clock, sent, run } = setUp();
   for (const name of ["a", "b", "c"]) {
-    const failing = run(name, { send: fail("server_error") });
+    const failing = run(name, { send: fail("timeout") });
     await clock.advance(100);
-    assert.equal(await failing, `${name} server_error`);
+    assert.equal(await failing, `${name} timeout`);
   }
   assert.equal(await run("d"), "d circuit_open");
   await clock.advance(1_000);
@@ -99,9 +99,18 @@ test("after three failures in a row a venue is asked by one request a second unt
   assert.deepEqual(sent, ["a", "b", "c", "e", "g", "h"]);
 });
 
-test("requests that were not sent in time, and refused ones, do not count as failures of the venue", async () => {
+test("requests that wait while a venue keeps failing are not sent", async () => {
+  const { clock, sent, run } = setUp();
+  const all = Array.from({ length: 8 }, (_, index) => run(`r${index}`, { send: fail("network") }));
+  await clock.advance(100);
+  await clock.advance(100);
+  assert.deepEqual(sent, ["r0", "r1", "r2", "r3", "r4"], "two had started before the third failure");
+  assert.deepEqual((await Promise.all(all)).slice(5), ["r5 circuit_open", "r6 circuit_open", "r7 circuit_open"]);
+});
+
+test("requests that were not sent in time, and bad answers, do not count as failures of the venue", async () => {
   const { clock, run } = setUp();
-  for (const failure of ["rate_limited", "client_error"] as const)
+  for (const failure of ["rate_limited", "client_error", "server_error", "bad_body"] as const)
     for (let index = 0; index < 5; index++) {
       const failing = run("a", { send: fail(failure) });
       await clock.advance(100);

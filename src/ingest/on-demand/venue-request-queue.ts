@@ -56,11 +56,7 @@ export class VenueRequestQueue {
   ): Promise<Result> {
     const lane = this.#lanes.get(venue) ?? createLane();
     this.#lanes.set(venue, lane);
-    if (!lane.breaker.allows(this.#clock.monotonic()))
-      throw new VenueError("circuit_open", `${venue} does not answer at present`, {
-        retryable: true,
-        retryAfterMs: PROBE_EVERY_MS,
-      });
+    if (!lane.breaker.mayAllow(this.#clock.monotonic())) throw createOpenError(venue);
     const deadline = new AbortController();
     const endOfWait = new AbortController();
     const cancelDeadline = this.#clock.setTimeout(() => deadline.abort(), timeoutMs);
@@ -68,15 +64,12 @@ export class VenueRequestQueue {
     try {
       const release = await this.#waitForTurn(venue, lane.slots, endOfWait.signal).finally(cancelWait);
       try {
-        const result = await this.#send(venue, send, deadline.signal);
-        lane.breaker.recordSuccess();
-        return result;
+        // Other requests may have failed during the wait.
+        if (!lane.breaker.allows(this.#clock.monotonic())) throw createOpenError(venue);
+        return await this.#sendJudged(venue, lane.breaker, send, deadline.signal);
       } finally {
         release();
       }
-    } catch (error) {
-      this.#judge(lane.breaker, error);
-      throw error;
     } finally {
       cancelDeadline();
     }
@@ -88,6 +81,22 @@ export class VenueRequestQueue {
     } catch (cause) {
       const reason = cause instanceof QueueFullError ? "too many requests are waiting" : "the request waited too long";
       throw new VenueError("rate_limited", `${venue}: ${reason}`, { retryable: true, cause });
+    }
+  }
+
+  async #sendJudged<Result>(
+    venue: VenueId,
+    breaker: CircuitBreaker,
+    send: (signal: AbortSignal) => Promise<Result>,
+    deadline: AbortSignal,
+  ): Promise<Result> {
+    try {
+      const result = await this.#send(venue, send, deadline);
+      breaker.recordSuccess();
+      return result;
+    } catch (error) {
+      this.#judge(breaker, error);
+      throw error;
     }
   }
 
@@ -112,11 +121,22 @@ export class VenueRequestQueue {
     throw signal.reason;
   }
 
-  /** A request that was not sent, and an answer that refuses a request, say nothing about the venue. */
+  /** A request that was not sent says nothing about the venue. A bad answer may concern one market only. */
   #judge(breaker: CircuitBreaker, error: unknown): void {
     const failure = error instanceof VenueError ? error.failure : null;
-    if (failure === "client_error") breaker.recordSuccess();
+    if (failure === "timeout" || failure === "network" || failure === "circuit_open")
+      breaker.recordFailure(this.#clock.monotonic());
     else if (failure === null || failure === "rate_limited") breaker.cancelProbe();
-    else breaker.recordFailure(this.#clock.monotonic());
+    else breaker.recordSuccess();
   }
 }
+
+/** Whether a request failed because it was not sent: the caller's or the venue's requests were used up. */
+export const isNotSent = (error: unknown): boolean =>
+  error instanceof VenueError && (error.failure === "rate_limited" || error.failure === "circuit_open");
+
+const createOpenError = (venue: VenueId): VenueError =>
+  new VenueError("circuit_open", `${venue} does not answer at present`, {
+    retryable: true,
+    retryAfterMs: PROBE_EVERY_MS,
+  });
