@@ -179,6 +179,8 @@ for (const { venue, env } of NAMINGS) {
       ];
       for (const { id, outcome, payout } of payouts) {
         await expectAdvice(id, { canSell: false, payout });
+        const hasEvent = () => (resolutions.resultsOf(id).length > 0 ? true : null);
+        await eventually(hasEvent, `the event of ${id}`, STEP_MS_MAX);
         assert.deepEqual(resolutions.resultsOf(id), [outcome], "one event for each result");
       }
       await resolutions.stop();

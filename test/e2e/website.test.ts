@@ -71,10 +71,14 @@ test("the request on the start page and on a market's page works as pasted, and 
   skip,
 }, async () => {
   const { page, problems, close } = await openPage({ permissions: ["clipboard-read", "clipboard-write"] });
-  for (const path of ["/", marketPath]) {
+  const requests = [
+    ["/", "example-request"],
+    [marketPath, "market-request"],
+  ] as const;
+  for (const [path, id] of requests) {
     await page.goto(service.url + path);
-    await page.click("button:has-text('Copy')");
-    await page.waitForSelector("button:has-text('Copied')");
+    await page.click(`button[data-copy='${id}']`);
+    await page.waitForSelector(`button[data-copy='${id}']:has-text('Copied')`);
     const command = await page.evaluate<string>("navigator.clipboard.readText()");
     const [, url = "", authorization = ""] = /^curl "([^"]+)" \\\n {2}-H "Authorization: ([^"]+)"$/.exec(command) ?? [];
     const response = await fetch(url, { headers: { authorization } });
