@@ -15,6 +15,9 @@ const RESPONSE_RETENTION_MINUTES = 60;
 /** Delay before the first retry of an unknown settlement. */
 export const FIRST_RETRY_SECONDS = 5;
 
+/** A lost connection needs one repetition. More of them would sell new data for one payment. */
+const REPETITIONS_MAX = 4;
+
 /** The exclusive right to change a payment until the lease expires. Every transition compares the attempt id. */
 export interface PaymentLease {
   readonly paymentId: number;
@@ -44,7 +47,10 @@ export interface FoundPayment {
   readonly reason: string | null;
   readonly transaction: string | null;
   readonly response: StoredResponse | null;
-  /** Whether the response was delivered less than an hour ago and was too large to be stored. */
+  /**
+   * Whether the response was delivered less than an hour ago, was too large to be stored, and was repeated fewer than four
+   * times.
+   */
   readonly isRepeatable: boolean;
 }
 
@@ -108,7 +114,8 @@ export class PaymentLedger {
     const [row] = await this.#database.query<Omit<FoundPayment, "response"> & ResponseColumns>(
       `select payment_id as "paymentId", state, lease_until > clock_timestamp() as "isLeased",
          authorization_hash = $5 as "isSameAuthorization", request_hash = $6 as "isSameRequest", reason,
-         state = 'delivered' and response_body is null and response_until > clock_timestamp() as "isRepeatable",
+         state = 'delivered' and response_body is null and response_until > clock_timestamp()
+           and repetitions < ${REPETITIONS_MAX} as "isRepeatable",
          transaction_hash as transaction, response_status as status, response_headers as headers,
          case when response_until > clock_timestamp() then response_body end as body
        from payments where network = $1 and asset = $2 and payer = $3 and nonce = $4`,
@@ -137,7 +144,8 @@ export class PaymentLedger {
     const rows = await this.#database.query(
       `update payments set attempt = $3, lease_until = ${leaseEndSql(4)}, request_hash = coalesce($5::bytea, request_hash),
          response_body = case when $5::bytea <> request_hash then null else response_body end,
-         response_until = case when $5::bytea <> request_hash then null else response_until end, updated_at = clock_timestamp()
+         response_until = case when $5::bytea <> request_hash then null else response_until end, updated_at = clock_timestamp(),
+         repetitions = repetitions + (state = 'delivered')::int4
        where payment_id = $1 and state = $2 and lease_until <= clock_timestamp() returning payment_id`,
       [paymentId, state, attempt, leaseMs, requestHash],
     );

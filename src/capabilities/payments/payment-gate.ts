@@ -118,11 +118,11 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
       call.run = null;
       if (request.isDeferred || reply.statusCode >= 400) {
         await release(run);
-        return run.settlement === null ? payload : withSettledPayment(payload, run.settlement);
+        return run.settlement === null ? payload : withSettledPayment(payload, run.settlement, run.isRepeat);
       }
       try {
         const response = toStoredResponse(reply, payload);
-        // The content of a body in pieces is complete, and only its text is not.
+        // The result of a body in pieces is already computed, so that its payment can be settled.
         const isRepeatable = response !== null || isInPieces(payload);
         if (!isRepeatable && run.settlement === null) {
           await release(run);
@@ -138,7 +138,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
         const problem = replaceWithProblem(request, reply, payload, error, log);
         if (run.settlement === null || reply.statusCode < 500) return problem;
         setSettlementHeader(reply, service.asset, call.payment.version, run.settlement);
-        return withSettledPayment(problem, run.settlement);
+        return withSettledPayment(problem, run.settlement, run.isRepeat);
       }
     },
   };
@@ -216,11 +216,14 @@ function toStoredResponse(reply: FastifyReply, payload: unknown): StoredResponse
   return { status: reply.statusCode, headers, body: Buffer.from(payload ?? "") };
 }
 
-/** Adds a field `payment` to an error body: the call was charged, and the payment can be redeemed for one response. */
-function withSettledPayment(payload: unknown, { transaction }: Settlement): unknown {
+/**
+ * Adds a field `payment` to an error body: the call was charged. The payment can be redeemed for one response, unless its
+ * response was delivered before and only the same call may be repeated.
+ */
+function withSettledPayment(payload: unknown, { transaction }: Settlement, isRepeat: boolean): unknown {
   if (typeof payload !== "string") return payload;
   const problem: unknown = JSON.parse(payload);
-  return JSON.stringify({ ...(problem as object), payment: { settled: true, transaction, redeemable: true } });
+  return JSON.stringify({ ...(problem as object), payment: { settled: true, transaction, redeemable: !isRepeat } });
 }
 
 function isStream(payload: unknown): payload is { destroy(): void } {
