@@ -1,5 +1,5 @@
 /**
- * Checks what the service decides on simulated markets, whose true probabilities and results are known:
+ * Measures signals and estimates on simulated markets, whose true probabilities and results are known:
  *
  * node bench/decisions.ts signals [--seeds 1,2 --markets 20 --wait-seconds 180 --checkouts DIR,DIR]
  *     asks for the signals of each venue's most traded markets, and for the same ones again after a wait; recomputes their

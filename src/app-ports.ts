@@ -131,7 +131,7 @@ export interface App {
   readonly analyses: Analyses;
   readonly trading: {
     readonly book: { verify(): Promise<Verification> };
-    /** `start` of the app calls it. */
+    /** Called by `App.start`. */
     start(): void;
     stop(): Promise<void>;
   };

@@ -21,7 +21,7 @@ const UNSENT_BYTES_MAX = 256 * 1024;
 const SETTLED_ITERATIONS = 100;
 /** The largest number of markets that can be compared. */
 const COMPARED_MAX = 500;
-/** As long as the ids of a venue on a blockchain. */
+/** 66 characters: the length of the market ids of venues that settle on a blockchain. */
 const idOf = (index: number) => `0x${String(index).padStart(64, "0")}`;
 const VENUE = "venue_a";
 const WHOLE_TEXT = "x".repeat(20_000);

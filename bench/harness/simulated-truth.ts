@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 /** What one contract of a market pays, and what is known about it. */
 export interface MarketTruth {
   readonly market: ListedMarket;
-  /** Probability of YES given all information of the simulated world at a time, Unix milliseconds. */
+  /** Probability of YES at a time (Unix milliseconds), given everything that the simulated world knows then. */
   probabilityAt(at: number): number;
   /** USD that a YES contract pays at settlement, in [0, 1]; null if the market is annulled and refunds what it cost. */
   readonly yesPayout: number | null;

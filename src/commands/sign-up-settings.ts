@@ -43,7 +43,7 @@ function openEmailDelivery({ mail, publicUrl }: Config, closers: (() => unknown)
   return { mail: mailer, publicUrl };
 }
 
-/** Every visitor could use the links. */
+/** Sign-in links on the pages replace e-mails. Everybody who reaches the pages can use them. */
 const displaysSignInLinks = ({ mode, mail, sandbox }: Config): boolean =>
   mode === "sandbox" && mail === null && !sandbox.isPublic;
 

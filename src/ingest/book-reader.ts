@@ -101,7 +101,7 @@ export class BookReader {
     };
     const end = (error?: unknown) => {
       entry.isPending = false;
-      // The requests of one caller are used up, so that the next caller asks again.
+      // The request was not sent, so the next caller asks again.
       if (isNotSent(error) && this.#entries.get(id) === entry) this.#entries.delete(id);
     };
     entry.book.then(() => end(), end);

@@ -1,3 +1,4 @@
+import { STALE_MS_MAX } from "../domain/estimate-age.ts";
 import { type MarketSnapshot, type Outcome, settlementValueOf } from "../domain/market.ts";
 import type { NewEvent } from "../event-log/index.ts";
 import { millis } from "../lib/sql-time.ts";
@@ -13,9 +14,6 @@ export function encodeOutcome(outcome: Outcome | null): string {
   if (outcome === null) return "";
   return "value" in outcome ? `${outcome.kind} ${outcome.value}` : outcome.kind;
 }
-
-/** An older estimate has expired. */
-const ESTIMATE_AGE_MS_MAX = 72 * 3_600_000;
 
 /** An estimate of the probability of YES, and the price of YES at the same time, both in [0, 1]. */
 interface LastEstimate extends Record<string, unknown> {
@@ -34,7 +32,7 @@ cross join lateral (
   select probability, market_price, analysed_at from analyses
   where venue = settled.venue and market_id = settled.market_id
     and analysed_at < to_timestamp(before_ms / 1000)
-    and analysed_at >= to_timestamp((before_ms - ${ESTIMATE_AGE_MS_MAX}) / 1000)
+    and analysed_at >= to_timestamp((before_ms - ${STALE_MS_MAX}) / 1000)
   order by analysed_at desc limit 1
 ) as estimate`;
 

@@ -6,11 +6,9 @@ export type Fetch = typeof globalThis.fetch;
 /** Longest response of a language model. An answer of 10,000 tokens has about 50 kB. */
 const RESPONSE_BYTES_MAX = 1_048_576;
 
-const CONNECT_MS_MAX = 10_000;
-
 /** Creates a `fetch` whose responses are bounded as in `response-limits.ts`. */
 export function createLimitedFetch(): Fetch {
-  const { dispatcher } = createLimitedAgent({ connectMs: CONNECT_MS_MAX });
+  const { dispatcher } = createLimitedAgent();
   // The types of Node and of undici describe the same functions, but are not compatible.
   const fetch = undiciFetch as unknown as (input: unknown, init: object) => ReturnType<Fetch>;
   return (input, init) => fetch(input, { ...init, dispatcher });

@@ -37,7 +37,7 @@ async function flood(head: string, text: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-const agent = createLimitedAgent({ connectMs: 5_000 });
+const agent = createLimitedAgent();
 closers.push(() => agent.close());
 
 async function readWithUndici(url: string): Promise<string> {

@@ -8,11 +8,12 @@ const INTERIM_RESPONSES_MAX = 4;
 const SMALL_PIECES_MAX = 2_048;
 const PIECE_BYTES_MIN = 16;
 /**
- * Bytes that a connection may receive in a quarter of a second. They include what no other limit counts, such as extensions
- * of chunks. The largest listing has 3 MB.
+ * Bytes that a connection may receive in a quarter of a second. This also limits bytes that no other limit counts, such as
+ * chunk extensions. The largest listing has 3 MB.
  */
 const BYTES_PER_PERIOD_MAX = 8 * 2 ** 20;
 const PERIOD_MS = 250;
+const CONNECT_MS_MAX = 10_000;
 
 /** Thrown for a response whose form would take too much CPU time to read. */
 export class ResponseLimitError extends Error {
@@ -49,7 +50,7 @@ export function limitResponse(outgoing: ClientRequest): void {
   outgoing.on("socket", limitRate);
   outgoing.on("information", () => endIfThrown(outgoing, () => count.addInterim()));
   outgoing.on("response", (response: IncomingMessage) => {
-    // A listener of `data` would start the flow before the reader listens, and a reader gets joined pieces.
+    // Not a `data` listener: it would start the stream before the reader is attached, and streams join pieces.
     const push = response.push.bind(response);
     response.push = (piece: Buffer | null, encoding) => {
       if (piece !== null) endIfThrown(response, () => count.addPiece(piece.length));
@@ -81,7 +82,7 @@ function limitRate(socket: Socket): void {
   let bytesBefore = socket.bytesRead;
   let checkedAt = performance.now();
   const timer = setInterval(() => {
-    // A busy event loop checks late.
+    // If the event loop is busy, the timer fires late and more than one period has passed.
     const periods = Math.max(1, (performance.now() - checkedAt) / PERIOD_MS);
     if (socket.bytesRead - bytesBefore > periods * BYTES_PER_PERIOD_MAX)
       socket.destroy(new ResponseLimitError("too much data"));
@@ -92,13 +93,12 @@ function limitRate(socket: Socket): void {
   socket.once("close", () => clearInterval(timer));
 }
 
-/** A pool of connections whose responses are bounded in interim responses, pieces of the body and data rate. */
-export function createLimitedAgent(options: Omit<Agent.Options, "connect"> & { readonly connectMs: number }) {
-  const { connectMs, ...others } = options;
-  const connect = buildConnector({ timeout: connectMs, allowH2: false });
+/** Creates a connection pool that limits the interim responses, the pieces of the body and the data rate of responses. */
+export function createLimitedAgent(options: Omit<Agent.Options, "connect"> = {}) {
+  const connect = buildConnector({ timeout: CONNECT_MS_MAX, allowH2: false });
   const agent = new Agent({
-    ...others,
-    // The limits count the bytes of a connection for one request.
+    ...options,
+    // HTTP/2 sends several responses on one connection, and the limit would add up their bytes.
     allowH2: false,
     connect(target, callback) {
       connect(target, (...result) => {

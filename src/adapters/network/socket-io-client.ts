@@ -13,9 +13,14 @@ const RECONNECT_AFTER_CLOSE_MS = 5_000;
 export function createSocketIoClient(clock: Clock): SocketIoOut {
   return {
     connect(url, options, handlers) {
+      // The types of the library do not declare the options of `ws`, which creates the connection.
+      const socketOptions = {
+        maxPayload: options.maxFrameBytes,
+        perMessageDeflate: { threshold: 1024 },
+        finishRequest: endLimited,
+      };
       const socket = io(`${url.replace(/\/$/, "")}${options.namespace}`, {
-        // Options of the underlying `ws`, which the types of the library do not declare.
-        ...{ maxPayload: options.maxFrameBytes, perMessageDeflate: { threshold: 1024 }, finishRequest: endLimited },
+        ...socketOptions,
         transports: ["websocket"],
         forceNew: true,
         timeout: options.connectTimeoutMs,

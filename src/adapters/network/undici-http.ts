@@ -7,7 +7,6 @@ import { CONNECTIONS_PER_HOST_MAX, type HttpOut, type IncomingResponse } from ".
 import { createLimitedAgent, ResponseLimitError } from "./response-limits.ts";
 
 const USER_AGENT = "parallax/1.0";
-const CONNECT_MS_MAX = 10_000;
 /** Size of the buffers that a decoder fills. Larger than Node's default of 16 KiB, because pages have megabytes. */
 const DECODED_CHUNK_BYTES = 128 * 1024;
 
@@ -23,7 +22,7 @@ const ACCEPT_ENCODING = [...DECODERS.keys()].join(", ");
  * Bounds the size and time of each response.
  */
 export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<void> } {
-  const agent = createLimitedAgent({ connections: CONNECTIONS_PER_HOST_MAX, connectMs: CONNECT_MS_MAX });
+  const agent = createLimitedAgent({ connections: CONNECTIONS_PER_HOST_MAX });
   return {
     async send(outgoing): Promise<IncomingResponse> {
       const deadline = AbortSignal.timeout(outgoing.deadlineMs);

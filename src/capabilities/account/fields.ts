@@ -8,7 +8,7 @@ export interface FormSecrets {
   readonly id: string;
 }
 
-/** Returns a submitted field; empty if the body is not a form or the field is missing. */
+/** Returns the value of a form field; the empty string if the body is no form or has no such field. */
 export function readSubmittedField(body: unknown, name: string): string {
   const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
   return typeof value === "string" ? value.slice(0, FIELD_LENGTH_MAX) : "";

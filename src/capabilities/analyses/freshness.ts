@@ -1,4 +1,5 @@
-import { FRESH_MS_MAX, type Freshness, STALE_MS_MAX } from "./model.ts";
+import { STALE_MS_MAX } from "../../domain/estimate-age.ts";
+import { FRESH_MS_MAX, type Freshness } from "./model.ts";
 
 /** Prices are multiples of 1e-6, so a smaller excess is a rounding error. */
 const PRICE_TOLERANCE = 1e-7;

@@ -144,5 +144,3 @@ export interface ResearchRunner {
 
 /** An analysis that is younger than this is `fresh`. */
 export const FRESH_MS_MAX = 24 * 3_600_000;
-/** An older analysis is `stale` up to this age, then `expired`. */
-export const STALE_MS_MAX = 72 * 3_600_000;

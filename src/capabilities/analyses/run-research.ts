@@ -1,15 +1,10 @@
 import type { BoardMarket } from "../../board/index.ts";
 import { openCloseTime } from "../../domain/close-time.ts";
+import { STALE_MS_MAX } from "../../domain/estimate-age.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import { selectLatest, sumCosts } from "./analysis-queries.ts";
-import {
-  type ResearchFacts,
-  type ResearchRunner,
-  type RunResearchOutcome,
-  STALE_MS_MAX,
-  type StartedRun,
-} from "./model.ts";
+import type { ResearchFacts, ResearchRunner, RunResearchOutcome, StartedRun } from "./model.ts";
 import { RunTakenOver } from "./run-errors.ts";
 import { saveResearchState } from "./run-queries.ts";
 

@@ -170,7 +170,7 @@ test("200: NO of markets that exclude each other, without those whose bid does n
   close(opportunity.net_spread, 0.2 - 0.02 * (0.5 + 0.6 + 0.7));
 });
 
-test("200: an event that lists fewer markets than are open has no opportunity until the closed one is read", async () => {
+test("200: while an event lists fewer markets than are open on the board, it has no opportunity", async () => {
   const { setEvent, add, list } = await openEvents();
   setEvent();
   for (const id of ["a", "b", "c"]) add(id, { bid: 0.55, ask: 0.6 });

@@ -45,7 +45,7 @@ export interface CorrelationReport {
   readonly pairs: PairTable;
   /** The pairs that get a warning. */
   readonly warned: PairTable;
-  /** Indexes of the markets of each cluster. */
+  /** For each cluster, the indexes of its markets. */
   readonly clusters: readonly (readonly number[])[];
   /** Unix milliseconds. */
   readonly generatedAt: number;

@@ -21,20 +21,20 @@ test("200: a usable analysis gives a signal, which is entered into the shadow bo
   const { order, reason, edge, executable_edge, size_pct, size_usd, contracts, average_cost, expires_at, ...signal } =
     response.json();
   assert.deepEqual(signal, {
-    ...{ platform: "alpha", market_id: "fed", title: FED_TITLE, recommendation: "BUY_YES", target_price: 0.59 },
-    ...{
-      model_probability: 0.6,
-      model_probability_at: new Date(SAMPLE_AT).toISOString(),
-      yes_price: 0.41,
-      confidence: state.stored?.result.analysis.confidence,
-    },
-    ...{
-      risk_rating: "medium",
-      time_horizon: "weeks",
-      freshness: "fresh",
-      hedge: 'Buy YES of "Boston wins" on beta at 42¢: at most one of the two resolves YES.',
-      analysis_id: "plx-1",
-    },
+    platform: "alpha",
+    market_id: "fed",
+    title: FED_TITLE,
+    recommendation: "BUY_YES",
+    target_price: 0.59,
+    model_probability: 0.6,
+    model_probability_at: new Date(SAMPLE_AT).toISOString(),
+    yes_price: 0.41,
+    confidence: state.stored?.result.analysis.confidence,
+    risk_rating: "medium",
+    time_horizon: "weeks",
+    freshness: "fresh",
+    hedge: 'Buy YES of "Boston wins" on beta at 42¢: at most one of the two resolves YES.',
+    analysis_id: "plx-1",
     capped_by: null,
     generated_at: new Date(SAMPLE_AT).toISOString(),
   });
@@ -46,14 +46,29 @@ test("200: a usable analysis gives a signal, which is entered into the shadow bo
   assert.equal(contracts, Math.floor((expected * 1_000) / 0.42));
   assert.deepEqual([size_usd, average_cost], [contracts * 0.42, 0.42]);
   assert.deepEqual(order, {
-    ...{ contracts, average_price: 0.42, fee_usd: 0, cost_usd: contracts * 0.42, bankroll_usd: 1_000 },
+    contracts,
+    average_price: 0.42,
+    fee_usd: 0,
+    cost_usd: contracts * 0.42,
+    bankroll_usd: 1_000,
   });
   assert.ok(Date.parse(expires_at) > SAMPLE_AT && Date.parse(expires_at) <= SAMPLE_AT + DAY_MS);
   const [entry] = entries;
   assert.deepEqual(roundNumbers(entry), {
-    ...{ analysisId: "plx-1", venue: "alpha", marketId: "fed", title: FED_TITLE, category: null, side: "yes" },
-    ...{ contracts, price: 0.42, feeUsd: 0, probability: 0.6, marketPrice: 0.41, edge: executable_edge },
-    ...{ sizePct: size_pct, at: SAMPLE_AT },
+    analysisId: "plx-1",
+    venue: "alpha",
+    marketId: "fed",
+    title: FED_TITLE,
+    category: null,
+    side: "yes",
+    contracts,
+    price: 0.42,
+    feeUsd: 0,
+    probability: 0.6,
+    marketPrice: 0.41,
+    edge: executable_edge,
+    sizePct: size_pct,
+    at: SAMPLE_AT,
     isRequested: true,
   });
 });

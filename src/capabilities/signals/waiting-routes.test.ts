@@ -14,8 +14,11 @@ test("202: without a usable analysis, the call starts one and returns no signal"
     const response = await ask();
     assert.equal(response.statusCode, 202);
     assert.deepEqual(response.json(), {
-      ...{ analysis_id: "plx-2", status: "running", poll_url: "/v1/markets/alpha/fed/analyze/plx-2/status" },
-      ...{ estimated_seconds: 40, error_message: null },
+      analysis_id: "plx-2",
+      status: "running",
+      poll_url: "/v1/markets/alpha/fed/analyze/plx-2/status",
+      estimated_seconds: 40,
+      error_message: null,
     });
     assert.deepEqual([state.requests, entries], [1, []]);
   }
@@ -85,7 +88,9 @@ test("a waiting call whose caller has disconnected does not poll the run again",
   app.server.on("connection", (socket: Socket) => socket.on("close", () => disconnected.resolve()));
   const caller = new AbortController();
   const reply = fetch(`${url}/v1/signals?wait=true`, {
-    ...{ method: "POST", headers: { ...KEY, "content-type": "application/json" }, signal: caller.signal },
+    method: "POST",
+    headers: { ...KEY, "content-type": "application/json" },
+    signal: caller.signal,
     body: JSON.stringify({ market_id: "fed" }),
   });
   while (state.polls === 0) await nextIteration();

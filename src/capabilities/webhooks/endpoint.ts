@@ -90,7 +90,7 @@ export class Endpoint {
   readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #slots = new FairSlots({ slots: ATTEMPTS_MAX });
-  /** Average duration of the last attempts in milliseconds; each attempt weighs as much as all before it. */
+  /** Average duration of the attempts in milliseconds. The last attempt counts half, the one before a quarter, and so on. */
   #averageLatencyMs = 0;
   #firstAttempts = 0;
   #isPreviousSent = false;

@@ -4,7 +4,7 @@ import { type FormSecrets, renderHiddenFields } from "../account/index.ts";
 import type { AnalysisRun, CurrentAnalysis } from "../analyses/index.ts";
 import { formatDateTime } from "./format.ts";
 import { writeCurl } from "./landing-page.ts";
-import { ANALYSE_PATH_END, buildMarketPath, ESTIMATE_ID } from "./market-table.ts";
+import { ANALYSE_PATH_SUFFIX, buildMarketPath, ESTIMATE_ID } from "./market-table.ts";
 
 export interface EstimateView {
   readonly market: BoardMarket;
@@ -72,7 +72,7 @@ function renderOffer({ market, form, origin, demoKey }: EstimateView): Html {
   const path = buildMarketPath(market);
   const howTo = html`<a href="/docs/analyses">How it is computed</a>`;
   if (form !== null)
-    return html`<form method="post" action="${path}${ANALYSE_PATH_END}#${ESTIMATE_ID}">
+    return html`<form method="post" action="${path}${ANALYSE_PATH_SUFFIX}#${ESTIMATE_ID}">
 ${renderHiddenFields(form)}
 <p class="actions"><button type="submit">Analyse this market</button></p>
 </form>

@@ -75,9 +75,9 @@ ${renderApiSection(view, path)}`,
 }
 
 /**
- * Renders the element that reloads the page while an analysis runs. Not after a refusal, because the reload would remove it
- * before it is read. The URL has no fragment, because browsers do not load the same URL with a fragment again. It is otherwise
- * the URL to which the form redirects, because browsers keep the scroll position if they load the same URL.
+ * Renders the element that reloads the page while an analysis runs. After a refusal there is none, because the reload would
+ * remove the refusal before the visitor has read it. The URL is that of the form's redirect, so that the browser keeps the
+ * scroll position. It has no fragment, because with one the browser would scroll instead of reloading.
  */
 function renderReload({ run, refusal, period, market }: MarketView): Html | null {
   if (run?.status !== "running" || refusal !== null) return null;

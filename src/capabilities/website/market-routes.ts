@@ -24,7 +24,7 @@ import { ANALYZE_METERING, type AnalysisRun } from "../analyses/index.ts";
 import { offersAnalysis } from "./estimate-section.ts";
 import { formatVenue } from "./format.ts";
 import { createMarketPage } from "./market-page.ts";
-import { ANALYSE_PATH_END, buildMarketPath, buildRunPath, ESTIMATE_ID, type ListedMarket } from "./market-table.ts";
+import { ANALYSE_PATH_SUFFIX, buildMarketPath, buildRunPath, ESTIMATE_ID, type ListedMarket } from "./market-table.ts";
 import type { Website } from "./readers.ts";
 import { AnalyseForm, MarketPath, MarketQuery, type Period } from "./schema.ts";
 
@@ -52,7 +52,7 @@ export function defineMarketRoutes(app: FastifyInstance, website: Website): void
   // The target of the form, opened by a reload or a typed URL.
   definePage(app, {
     method: "GET",
-    url: `${MARKET_URL}${ANALYSE_PATH_END}`,
+    url: `${MARKET_URL}${ANALYSE_PATH_SUFFIX}`,
     params: MarketPath,
     problemPage: createMarketProblemPage,
     handler: ({ params, reply }) => redirectTo(reply, buildMarketPath(getShownMarket(website, params))),
@@ -155,7 +155,7 @@ function defineAnalyseRoute(scope: FastifyInstance, website: Website): void {
   const submitOnce = createFormSubmissions<{ readonly analysisId: string }>(scope, website.clock);
   definePage(scope, {
     method: "POST",
-    url: `${MARKET_URL}${ANALYSE_PATH_END}`,
+    url: `${MARKET_URL}${ANALYSE_PATH_SUFFIX}`,
     params: MarketPath,
     body: AnalyseForm,
     metering: ANALYZE_METERING,

@@ -9,8 +9,8 @@ export const TITLE_LENGTH_MAX = 240;
 
 /** Id of the section with our estimate on the page of a market. */
 export const ESTIMATE_ID = "estimate";
-/** What the path of the form that starts an analysis adds to the path of the market. */
-export const ANALYSE_PATH_END = "/analyze";
+/** The form that starts an analysis is submitted to the path of the market with this suffix. */
+export const ANALYSE_PATH_SUFFIX = "/analyze";
 
 /** A market and the event that contains it, if any. */
 export interface ListedMarket {

@@ -158,7 +158,7 @@ test("a connection is closed and an error logged if a body fails, so that no cli
   );
 });
 
-test("a buffer above 1 MiB is written in slices, with its length and entity tag", async (t) => {
+test("a buffer above 1 MiB is sent in slices, and its response has Content-Length and ETag", async (t) => {
   const { call, sockets } = await startServer(t);
   const response = await call("/buffer");
   await settle();

@@ -8,12 +8,12 @@ const WHOLE_BYTES_MAX = 256 * 1024;
 const SLICED_FROM_BYTES = 1024 * 1024;
 const SLICE_BYTES = 64 * 1024;
 
-/** Bodies whose content is known when the response starts. */
-const knownContents = new WeakSet<object>();
+/** The bodies that `sendJsonPieces` sends in pieces. */
+const bodiesInPieces = new WeakSet<object>();
 
 /** Whether a payload was sent with `sendJsonPieces` and is too large to be sent at once. */
 export const isInPieces = (payload: unknown): payload is Readable =>
-  typeof payload === "object" && payload !== null && knownContents.has(payload);
+  typeof payload === "object" && payload !== null && bodiesInPieces.has(payload);
 
 /**
  * Sends JSON that is produced in pieces. A body above 256 KiB is written in pieces, each of which is produced when the
@@ -34,7 +34,7 @@ export async function sendJsonPieces(reply: FastifyReply, pieces: AsyncIterable<
     size += bytes.length;
   }
   const body = Readable.from(continueFrom(first, iterator), { objectMode: false });
-  knownContents.add(body);
+  bodiesInPieces.add(body);
   return reply.header("content-type", "application/json; charset=utf-8").send(body);
 }
 

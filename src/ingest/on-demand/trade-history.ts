@@ -156,7 +156,7 @@ export class TradeHistory {
       (error: unknown) => {
         answer.hasFailed = true;
         this.#complete(id, answer, 0);
-        // The requests of one caller are used up, so that the next caller asks again.
+        // The request was not sent, so the next caller asks again.
         if (isNotSent(error) && this.#answers.get(id) === answer) this.#remove(id);
       },
     );

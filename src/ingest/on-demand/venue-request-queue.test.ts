@@ -76,7 +76,7 @@ test("at most 100 requests of one caller wait, and those of other callers still 
   assert.equal(outcomes.filter((outcome) => outcome.endsWith("rate_limited")).length, 7);
 });
 
-test("after three failures in a row a venue is asked by one request a second until it answers", async () => {
+test("after three failures in a row, one request per second is sent to a venue until it answers", async () => {
   const { clock, sent, run } = setUp();
   for (const name of ["a", "b", "c"]) {
     const failing = run(name, { send: fail("timeout") });

@@ -7,11 +7,11 @@ import type { Clock } from "../../ports/clock.ts";
 
 /** Limit of simultaneous requests per venue, so that clients do not use up the request budget of ingest. */
 const RUNNING_PER_VENUE_MAX = 4;
-/** One caller leaves places free for the others. */
+/** Below the limit of the venue, so that one caller never uses all of its requests. */
 const RUNNING_PER_CALLER_MAX = 3;
 const WAITING_PER_CALLER_MAX = 100;
 const WAITING_PER_VENUE_MAX = 1_000;
-/** A venue that has failed this many times in a row is asked by one request a second until it answers. */
+/** After this many failures in a row, one request per second is sent to the venue until it answers. */
 const FAILURES_MAX = 3;
 const PROBE_EVERY_MS = 1_000;
 /** Share of its time that a request may wait for its turn, so that the venue always has time to answer. */
@@ -45,9 +45,9 @@ export class VenueRequestQueue {
    * Runs `send` when fewer than 4 requests to the venue and fewer than 3 of the caller are running.
    *
    * @param timeoutMs  time for the request, of which at most half is the wait for other requests to the same venue
-   * @throws VenueError `timeout` if the venue does not answer in this time, `rate_limited` if the turn of the request did
-   *   not come in half of it or 100 requests of the caller are waiting, `circuit_open` at once if the venue keeps failing, and the errors
-   *   of `send`
+   * @throws VenueError `timeout` if the venue does not answer in this time; `rate_limited` if the request waited for half
+   *   of it, or if 100 requests of the caller are waiting; `circuit_open` at once if the venue keeps failing
+   * @throws the errors of `send`
    */
   async run<Result>(
     venue: VenueId,
@@ -114,7 +114,7 @@ export class VenueRequestQueue {
     }
   }
 
-  /** Rejects after the signal, and after an adapter that notices the signal has rejected. */
+  /** Rejects one iteration of the event loop after the signal, so that the error of an adapter that heeds it comes first. */
   async #rejectAfter(signal: AbortSignal): Promise<never> {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     await this.#clock.yieldToEventLoop();

@@ -144,7 +144,7 @@ export async function startPaidService(options: {
   };
 }
 
-/** A JSON array of the content and of text. */
+/** The JSON array of a response: the paid content, and text that makes it as long as the test needs. */
 async function* encodeInPieces(content: string, size: number): AsyncGenerator<string> {
   yield `[${JSON.stringify(content)}`;
   for (let sent = 0; sent < size; sent += 32_768) yield `,"${"x".repeat(32_768)}"`;

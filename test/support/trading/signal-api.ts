@@ -26,13 +26,23 @@ export function sampleAnalysis(probability: number, changes: Partial<StoredAnaly
   assert.ok(analysis !== null);
   const recommendation = probability > 0.44 ? "BUY_YES" : probability < 0.38 ? "BUY_NO" : "NO_TRADE";
   return {
-    ...{ analysisId: "plx-1", venue: "alpha", marketId: "fed", type: "light", analysedAt: SAMPLE_AT },
+    analysisId: "plx-1",
+    venue: "alpha",
+    marketId: "fed",
+    type: "light",
+    analysedAt: SAMPLE_AT,
     result: {
       title: FED_TITLE,
       analysis: { ...analysis, probability, standardError: 0.1, dailyMove: 0.3, recommendation },
       research: {
-        ...{ view: null, isReused: false, missingReason: null, risks: [], sourceCount: 0, models: [] },
-        ...{ ensemble: [], costUsd: 0 },
+        view: null,
+        isReused: false,
+        missingReason: null,
+        risks: [],
+        sourceCount: 0,
+        models: [],
+        ensemble: [],
+        costUsd: 0,
       },
       durationMs: 5,
     },
@@ -94,22 +104,32 @@ export async function openSignalApi(
       async getStatus() {
         state.polls += 1;
         const run = {
-          ...{ analysisId: "plx-2", venue: "alpha", marketId: "fed", type: "light" as const, requestedAt: SAMPLE_AT },
-          ...{ status: state.run, errorMessage: state.run === "error" ? "The analysis failed." : null },
+          analysisId: "plx-2",
+          venue: "alpha",
+          marketId: "fed",
+          type: "light" as const,
+          requestedAt: SAMPLE_AT,
+          status: state.run,
+          errorMessage: state.run === "error" ? "The analysis failed." : null,
         } as const;
         return { run, estimatedSeconds: 1 };
       },
     },
     readBook: async () => ({
-      ...{ bids: [{ price: 0.4, size: 1_000 }], asks: [{ price: 0.42, size: 1_000 }] },
-      ...{ lastPrice: null, eventAt: null, receivedAt: clock.now() },
+      bids: [{ price: 0.4, size: 1_000 }],
+      asks: [{ price: 0.42, size: 1_000 }],
+      lastPrice: null,
+      eventAt: null,
+      receivedAt: clock.now(),
     }),
     isPlayMoney: () => false,
     enterShadowTrade: async (entry) => entries.push(entry),
     ...ports,
   });
   signalRoutes(app, {
-    ...{ service, venues: VENUES, findTiedMarkets: async () => tied },
+    service,
+    venues: VENUES,
+    findTiedMarkets: async () => tied,
     probabilityOf: ({ yesPrice }) => yesPrice,
   });
   const ask = (body: object = { platform: "alpha", market_id: "fed" }, query = "") =>
@@ -118,7 +138,9 @@ export async function openSignalApi(
   const askAndWait = async () => {
     const earlier = state.polls;
     const reply = app.inject({
-      ...{ method: "POST", url: "/v1/signals?wait=true", headers: KEY },
+      method: "POST",
+      url: "/v1/signals?wait=true",
+      headers: KEY,
       payload: { market_id: "fed" },
     });
     while (state.polls === earlier) await nextIteration();

@@ -1,0 +1,2 @@
+/** An analysis is `stale` up to this age. Then its estimate has expired: it is neither shown nor used. */
+export const STALE_MS_MAX = 72 * 3_600_000;
