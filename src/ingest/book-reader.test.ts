@@ -7,6 +7,7 @@ import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { type BoardMarket, MarketBoard } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { OrderBook } from "../domain/order-book.ts";
+import { runForCaller } from "../lib/current-caller.ts";
 import { BookReader } from "./book-reader.ts";
 import { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 
@@ -140,6 +141,18 @@ test("the deadline includes the wait for other reads, and reads that time out fr
   // After three timeouts, one request a second tests whether the venue answers.
   await clock.advance(1_000);
   assert.equal(await read(market("next")), null);
+});
+
+test("a read that was refused because its caller had used up its turns is no answer for other callers", async () => {
+  const { clock, venue, reader, market } = setUp();
+  venue.responseMs = 10;
+  venue.books.set("shared", book(0.4));
+  const readAs = (caller: string, id: string) =>
+    runForCaller(caller, () => reader.read(market(id)).catch((error: VenueError) => error.failure));
+  const many = Array.from({ length: 103 }, (_, index) => readAs("ann", `m${index}`));
+  assert.equal(await readAs("ann", "shared"), "rate_limited");
+  assert.deepEqual(((await clock.until(readAs("bob", "shared"))) as OrderBook).bids, [{ price: 0.4, size: 10 }]);
+  await clock.until(Promise.all(many));
 });
 
 test("if the venue fails, the last book of the last five minutes is returned as stale", async () => {

@@ -39,6 +39,21 @@ test("a transaction of a request ends before one of the background if the server
   proxy.restore();
 });
 
+test("a statement that the server refuses as temporarily impossible keeps the connection", SKIP, async () => {
+  const backendOf = async () => {
+    const pids: number[] = [];
+    const failing = database.transaction(async (transaction) => {
+      const [row] = await transaction.query<{ pid: number }>("select pg_backend_pid() as pid");
+      pids.push(row?.pid ?? 0);
+      await transaction.query("set transaction read only");
+      await transaction.query("create table frozen_store_test (n int)");
+    }, "request");
+    assert.match(await failing.then(String, messageOf), /^store_unavailable/);
+    return pids[0];
+  };
+  assert.equal(await backendOf(), await backendOf());
+});
+
 test("if the server does not confirm a commit, the error says that the outcome is unknown", SKIP, async () => {
   const committing = database.transaction(async (transaction) => {
     await transaction.query("select 1");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import net, { type Socket } from "node:net";
 import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -58,6 +59,20 @@ test("sends the headers and the exact body, and returns the status and the start
   assert.equal(received?.headers["webhook-id"], "msg-1");
   assert.equal(received?.headers["content-type"], "application/json");
   assert.equal(received?.headers["accept-encoding"], undefined);
+});
+
+test("requests to slow receivers have slots of their own", async () => {
+  const limits = { total: 1, perHost: 1, waiting: 9, waitingPerHost: 9 };
+  const narrow = createSender({ limits, slowLimits: limits });
+  const held: ServerResponse[] = [];
+  const slow = await startServer((_request, response) => void held.push(response));
+  const fast = await startServer((_request, response) => void response.end("ok"));
+  const pending = narrow.post({ ...request(local(slow.port)), isSlow: true });
+  const answer = await narrow.post(request(local(fast.port)));
+  assert.equal(answer.kind, "answered");
+  while (held.length === 0) await new Promise(setImmediate);
+  held[0]?.end("late");
+  assert.equal((await pending).kind, "answered");
 });
 
 test("does not follow redirects", async () => {

@@ -175,6 +175,12 @@ test("200: while an event lists fewer markets than are open on the board, it has
   setEvent();
   for (const id of ["a", "b", "c"]) add(id, { bid: 0.55, ask: 0.6 });
   assert.equal((await list("exclusive_set"))[0].strategy, "buy_all_no");
+  // A paused market is listed, although it cannot be traded.
+  add("d", { bid: 0.1, ask: 0.2 }, { paused: true });
+  assert.deepEqual(await list("exclusive_set"), []);
+  setEvent({ children: sampleChildren(4) });
+  assert.equal((await list("exclusive_set"))[0].strategy, "buy_all_no");
+  add("d", { bid: null, ask: null }, { status: "finalized", outcome: { kind: "no" } });
   setEvent({ children: sampleChildren(2, { closed: 1 }) });
   assert.deepEqual(await list("exclusive_set"), []);
   add("c", { bid: 0.55, ask: 0.6 }, { status: "closed" });
