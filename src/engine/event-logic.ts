@@ -28,7 +28,7 @@ export interface LegEstimate {
   readonly logOdds: number;
   /** Standard error of the log-odds. */
   readonly standardError: number;
-  /** True if the market has a bid or an ask but not both: its price is a bound. */
+  /** True if the market's quote is only a bound (`isBound`). */
   readonly isBound: boolean;
 }
 
@@ -58,11 +58,11 @@ function coherentPrices(logic: EventLogic, legs: readonly LegPrice[], prices: re
 /**
  * The nearest estimates that agree with each other.
  *
- * ladder: isotonic regression of the log-odds, weighted by 1 / standard error^2. A one-sided quote is a bound, so that its
+ * ladder: isotonic regression of the log-odds, weighted by 1 / standard error^2. If a quote is a bound (`isBound`), its
  * estimate moves to those of the other markets, and not theirs to it.
  *
  * exclusive: the power method, p_i = max(0.0001, q_i^k), with k such that the sum is 1, if the sum is above 1 or the set is
- * exhaustive. If the sum is above 1, the estimates of one-sided quotes are lowered first.
+ * exhaustive. If the sum is above 1, the estimates of bounds are lowered first.
  *
  * @param estimates  of a ladder from the widest market to the narrowest; of an exhaustive set all
  * @returns  log-odds in the order of the estimates

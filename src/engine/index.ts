@@ -29,5 +29,5 @@ export {
   priceEstimate,
   reestimate,
 } from "./reestimate.ts";
-export { isOneSided, priorFigures, spreadOf } from "./reference-price.ts";
+export { isBound, priorFigures, spreadOf } from "./reference-price.ts";
 export type { Scenario } from "./scenarios.ts";

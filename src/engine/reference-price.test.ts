@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, createQuote, createView } from "../../test/support/engine/market-views.ts";
 import type { QuotePoint } from "./model.ts";
-import { currentPrice, logOddsError, readPrior } from "./reference-price.ts";
+import { currentPrice, isBound, logOddsError, readPrior } from "./reference-price.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -58,4 +58,13 @@ test("without sizes or with one side, the price is kept; wide and old books only
   const confidenceOf = (bid: number, ask: number, at = AS_OF) => read(createQuote(bid, ask, at)).confidence;
   assert.ok(confidenceOf(0.4, 0.48) < confidenceOf(0.4, 0.42));
   assert.ok(confidenceOf(0.4, 0.42, AS_OF - 12 * HOUR_MS) < confidenceOf(0.4, 0.42));
+});
+
+test("a one-sided quote is a bound if it leaves more than 0.10 of the probability open", () => {
+  assert.equal(isBound({ bid: null, ask: 0.02 }), false);
+  assert.equal(isBound({ bid: 0.97, ask: null }), false);
+  assert.equal(isBound({ bid: null, ask: 0.99 }), true);
+  assert.equal(isBound({ bid: 0.5, ask: null }), true);
+  assert.equal(isBound({ bid: 0.2, ask: 0.8 }), false, "a wide quote has a price");
+  assert.equal(isBound({ bid: null, ask: null }), false);
 });

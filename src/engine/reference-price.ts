@@ -5,6 +5,8 @@ import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
+/** Range of the probability that a one-sided quote may leave open: the widest spread whose mid is a price. */
+const OPEN_RANGE_MAX = 0.1;
 /** Assumed spread of a market without a two-sided book. */
 export const UNKNOWN_SPREAD = 0.1;
 /** A spread of this width lowers the confidence by half, as does a quote of this age. Wider or older lowers it no further. */
@@ -93,8 +95,14 @@ export function spreadOf(quote: Pick<QuotePoint, "bid" | "ask"> | null): number 
   return quote.ask - quote.bid;
 }
 
-/** Whether a market has a bid or an ask but not both, so that its price is a bound. */
-export const isOneSided = ({ bid, ask }: Pick<QuotePoint, "bid" | "ask">): boolean => (bid === null) !== (ask === null);
+/**
+ * Whether a quote only bounds the probability: one side is missing, and the other leaves more than 0.10 open. An ask of 0.02
+ * without a bid leaves [0, 0.02] and is nearly a price; an ask of 0.99 says nothing.
+ */
+export function isBound({ bid, ask }: Pick<QuotePoint, "bid" | "ask">): boolean {
+  if ((bid === null) === (ask === null)) return false;
+  return (ask ?? 1) - (bid ?? 0) > OPEN_RANGE_MAX;
+}
 
 /** Microprice minus mid; 0 without a mid, which a one-sided or too wide book does not have, or without known sizes. */
 function micropriceShift(quote: QuotePoint | null): number {

@@ -6,7 +6,7 @@ import {
   formatNumber,
   formatPercent,
   haveInputsMoved,
-  isOneSided,
+  isBound,
   type LogOddsChange,
   type PricedEstimate,
   peerGapOf,
@@ -54,7 +54,7 @@ export class CurrentEstimates {
         const own = latest === null ? null : this.#ownEstimate(market, latest, siblingGap, now);
         if (own === null || own.freshness === "expired") return null;
         const { logOdds, standardError } = own.priced;
-        return { logOdds, standardError, isBound: isOneSided(market.quote) };
+        return { logOdds, standardError, isBound: isBound(market.quote) };
       },
     });
     ports.latest.observe(() => this.#events.onAnalysisChange());

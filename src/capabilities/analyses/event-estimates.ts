@@ -3,7 +3,7 @@ import type { EventListing } from "../../domain/market.ts";
 import {
   agreeingLogOdds,
   type EventLogic,
-  isOneSided,
+  isBound,
   type LegEstimate,
   siblingGaps,
   spreadOf,
@@ -187,8 +187,8 @@ function readGroupGaps(
 function readGaps(groups: readonly Group[]): Map<number, number> {
   const gaps = new Map<number, number>();
   for (const { logic, markets } of groups) {
-    const bounds = new Set(markets.filter(({ quote }) => isOneSided(quote)));
-    // The price of a one-sided quote is a bound, so it says nothing about the other markets.
+    const bounds = new Set(markets.filter(({ quote }) => isBound(quote)));
+    // A bound says nothing about the other markets.
     readGroupGaps(logic, markets, (market) => !bounds.has(market), gaps);
     for (const own of bounds) {
       const found = new Map<number, number>();

@@ -93,7 +93,7 @@ test("an event is exhaustive only if every market of it is open and has a price"
   assert.deepEqual([incomplete?.isExhaustive, incomplete?.legs.map(({ marketId }) => marketId)], [false, ["a", "c"]]);
 });
 
-test("a market with a one-sided quote is no leg of another market's event, and the event is not exhaustive then", async () => {
+test("a market whose quote is only a bound is no leg of another market's event, and the event is not exhaustive then", async () => {
   const { board, addMarket, views } = setUp();
   board.applyEvent(sampleEvent("e", { mutuallyExclusive: true, exhaustive: true, children: sampleChildren(3) }));
   const listing = { eventId: "e" };
@@ -106,6 +106,8 @@ test("a market with a one-sided quote is no leg of another market's event, and t
   };
   assert.deepEqual(await readLegs(market), ["a,b", false]);
   assert.deepEqual(await readLegs(bound), ["a,b,c", true]);
+  addMarket("c", { listing, quote: { bid: null, ask: 0.02, lastPrice: 0.01 } });
+  assert.deepEqual(await readLegs(market), ["a,b,c", true], "an ask of 0.02 without a bid is nearly a price");
 });
 
 test("a ladder is listed from the widest market to the narrowest", async () => {

@@ -6,7 +6,7 @@ import type { OrderBook } from "../../domain/order-book.ts";
 import {
   type ConsensusView,
   type EventView,
-  isOneSided,
+  isBound,
   type LegView,
   type MarketView,
   type PeerView,
@@ -129,9 +129,9 @@ export function createMarketViews(ports: MarketViewPorts) {
     if (markets.length < 2 || markets.length > LEGS_MAX) return null;
     const isOpen = ({ listing, yesPrice }: BoardMarket) => listing.status === "active" && yesPrice !== null;
     const open = markets.filter(isOpen);
-    // The price of a one-sided quote is a bound, so it says nothing about the other markets.
+    // A bound says nothing about the other markets.
     const isLeg = (market: BoardMarket) =>
-      isOpen(market) && (market.listing.marketId === marketId || !isOneSided(market.quote));
+      isOpen(market) && (market.listing.marketId === marketId || !isBound(market.quote));
     const ladder = event.mutuallyExclusive
       ? undefined
       : findMarketLadders(open).find((rungs) => rungs.some(({ listing }) => listing.marketId === marketId));

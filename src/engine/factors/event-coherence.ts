@@ -59,7 +59,7 @@ function readExclusive({ marketId }: MarketView, event: EventView, prior: Prior)
   if (sum <= 1 && !isExhaustive) return null;
   const probability = removeOverround(prices, 1)[position] ?? prior.probability;
   return createReading(probability, prior, legs, {
-    claim: `The ${legs.length} outcomes of this event exclude each other, and their prices sum to ${formatPercent(sum)}%; scaled to 100%, this one has ${formatPercent(probability)}%.`,
+    claim: `${legs.length} outcomes of this event exclude each other, and their prices sum to ${formatPercent(sum)}%; scaled to 100%, this one has ${formatPercent(probability)}%.`,
     evidence: [
       `Sum of the prices of ${legs.length} markets: ${formatNumber(sum)}.`,
       isExhaustive ? "The venue guarantees that one of them happens." : "At most one of them happens.",
