@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { createTestFolder } from "./support/test-folder.ts";
 
 const PROJECT = new URL("..", import.meta.url).pathname;
 const runCommand = promisify(execFile);
@@ -16,14 +17,27 @@ async function listSources(folder: string): Promise<string[]> {
 }
 
 /** Runs a check and returns its output and whether it passed. */
-async function runCheck(command: string, args: readonly string[]): Promise<{ hasPassed: boolean; output: string }> {
+async function runCheck(
+  command: string,
+  args: readonly string[],
+  cwd = PROJECT,
+): Promise<{ hasPassed: boolean; output: string }> {
   return runCommand(join(PROJECT, "node_modules/.bin", command), [...args], {
-    cwd: PROJECT,
+    cwd,
     maxBuffer: 64 * 1024 * 1024,
   }).then(
     ({ stdout, stderr }) => ({ hasPassed: true, output: stdout + stderr }),
     (error: { stdout: string; stderr: string }) => ({ hasPassed: false, output: error.stdout + error.stderr }),
   );
+}
+
+/** Copies the checkout without its packages, to plant errors where no other test sees them. */
+async function copyProject(): Promise<string> {
+  const copy = join(await createTestFolder(), "copy");
+  const isCopied = (path: string) => !["node_modules", ".git", ".parallax"].includes(basename(path));
+  await cp(PROJECT, copy, { recursive: true, filter: isCopied });
+  await symlink(join(PROJECT, "node_modules"), join(copy, "node_modules"));
+  return copy;
 }
 
 const listProductSources = async () => [...(await listSources("src")), ...(await listSources("sandbox"))];
@@ -87,30 +101,27 @@ test("dependency-cruiser reads every source file", async () => {
 });
 
 test("`tsc`, `biome` and `knip` each fail on a planted error and report it", async () => {
-  const folder = await mkdtemp(join(PROJECT, "src/lib/planted-"));
-  const plant = async (name: string, text: string) => writeFile(join(folder, name), text);
-  try {
-    await plant("wrong-type.ts", "export const planted: number = 'text';\n");
-    const typeCheck = await runCheck("tsc", ["-p", "."]);
-    assert.equal(typeCheck.hasPassed, false);
-    assert.match(typeCheck.output, /wrong-type\.ts.*TS2322/);
-    await rm(join(folder, "wrong-type.ts"));
+  const copy = await copyProject();
+  const plant = async (name: string, text: string) => writeFile(join(copy, "src/lib", name), text);
 
-    const longFunction = `export function long() {\n${"  Math.abs(1);\n".repeat(130)}}\n`;
-    await plant("wrong-style.ts", `export default function (a: any) { return a }\n${longFunction}`);
-    const styleCheck = await runCheck("biome", ["check", folder]);
-    assert.equal(styleCheck.hasPassed, false);
-    for (const rule of ["noDefaultExport", "noExplicitAny", "noExcessiveLinesPerFunction", "format"])
-      assert.match(styleCheck.output, new RegExp(rule));
-    await rm(join(folder, "wrong-style.ts"));
+  await plant("wrong-type.ts", "export const planted: number = 'text';\n");
+  const typeCheck = await runCheck("tsc", ["-p", "."], copy);
+  assert.equal(typeCheck.hasPassed, false);
+  assert.match(typeCheck.output, /wrong-type\.ts.*TS2322/);
+  await rm(join(copy, "src/lib/wrong-type.ts"));
 
-    await plant("unused.ts", "export const planted = 1;\n");
-    const unusedCheck = await runCheck("knip", []);
-    assert.equal(unusedCheck.hasPassed, false);
-    assert.match(unusedCheck.output, /unused\.ts/);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const longFunction = `export function long() {\n${"  Math.abs(1);\n".repeat(130)}}\n`;
+  await plant("wrong-style.ts", `export default function (a: any) { return a }\n${longFunction}`);
+  const styleCheck = await runCheck("biome", ["check", "src/lib/wrong-style.ts"], copy);
+  assert.equal(styleCheck.hasPassed, false);
+  for (const rule of ["noDefaultExport", "noExplicitAny", "noExcessiveLinesPerFunction", "format"])
+    assert.match(styleCheck.output, new RegExp(rule));
+  await rm(join(copy, "src/lib/wrong-style.ts"));
+
+  await plant("unused.ts", "export const planted = 1;\n");
+  const unusedCheck = await runCheck("knip", [], copy);
+  assert.equal(unusedCheck.hasPassed, false);
+  assert.match(unusedCheck.output, /unused\.ts/);
 });
 
 /** One forbidden import per rule: the folder of the planted file, what it imports, and the rule that must report it. */
@@ -145,32 +156,27 @@ const FORBIDDEN_IMPORTS: readonly (readonly [folder: string, imported: string, r
 ];
 
 test("each import rule reports a planted forbidden import", async () => {
-  const folders: string[] = [];
-  try {
-    for (const [index, [parent, imported]] of FORBIDDEN_IMPORTS.entries()) {
-      const folder = await mkdtemp(join(PROJECT, parent, `planted-${index}-`));
-      folders.push(folder);
-      const path = imported.startsWith("node:") ? imported : relative(folder, join(PROJECT, imported));
-      await writeFile(join(folder, "forbidden.ts"), `import * as planted from "${path}";\nexport { planted };\n`);
-      if (index === 0) {
-        await writeFile(join(folder, "a.ts"), 'import { b } from "./b.ts";\nexport const a = () => b;\n');
-        await writeFile(join(folder, "b.ts"), 'import { a } from "./a.ts";\nexport const b = () => a;\n');
-      }
+  const copy = await copyProject();
+  for (const [index, [parent, imported]] of FORBIDDEN_IMPORTS.entries()) {
+    const folder = join(copy, parent, `planted-${index}`);
+    await mkdir(folder);
+    const path = imported.startsWith("node:") ? imported : relative(folder, join(copy, imported));
+    await writeFile(join(folder, "forbidden.ts"), `import * as planted from "${path}";\nexport { planted };\n`);
+    if (index === 0) {
+      await writeFile(join(folder, "a.ts"), 'import { b } from "./b.ts";\nexport const a = () => b;\n');
+      await writeFile(join(folder, "b.ts"), 'import { a } from "./a.ts";\nexport const b = () => a;\n');
     }
-    const { hasPassed, output } = await runCheck("depcruise", [
-      "--config",
-      ".dependency-cruiser.js",
-      "src",
-      "sandbox",
-      "research",
-    ]);
-    assert.equal(hasPassed, false);
-    assert.match(output, /no-cycles: .*planted-0-/);
-    for (const [index, [parent, , rule]] of FORBIDDEN_IMPORTS.entries())
-      assert.match(output, new RegExp(`${rule}[a-z-]*: ${parent}/planted-${index}-`), `${rule} in ${parent}`);
-  } finally {
-    for (const folder of folders) await rm(folder, { recursive: true, force: true });
   }
+  const checkedFolders = ["src", "sandbox", "research"];
+  const { hasPassed, output } = await runCheck(
+    "depcruise",
+    ["--config", ".dependency-cruiser.js", ...checkedFolders],
+    copy,
+  );
+  assert.equal(hasPassed, false);
+  assert.match(output, /no-cycles: .*planted-0\//);
+  for (const [index, [parent, , rule]] of FORBIDDEN_IMPORTS.entries())
+    assert.match(output, new RegExp(`${rule}[a-z-]*: ${parent}/planted-${index}/`), `${rule} in ${parent}`);
 });
 
 test("files have at most 450 lines (app.ts 200), and folders at most 25 files without tests", async () => {
