@@ -11,6 +11,9 @@ export function presentWhatIf(answer: WhatIf) {
     data_points: dataPoints,
     probability_if_true: ifTrue,
     probability_if_false: ifFalse,
+    base_probability: question.probability,
+    scenario_probability: ifTrue,
+    delta: ifTrue === null ? null : ifTrue - question.probability,
     rationale: explain(answer),
     generated_at: new Date(answer.generatedAt).toISOString(),
   };

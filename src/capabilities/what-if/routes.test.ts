@@ -41,7 +41,15 @@ async function openApi(ports: Partial<WhatIfPorts> = {}) {
   whatIfRoutes(app, { service, venues: ["alpha", "beta"] });
   const ask = (body: object = REQUEST, headers: Record<string, string> = { authorization: `Bearer ${VALID_KEY}` }) =>
     app.inject({ method: "POST", url: "/v1/what-if", headers, payload: body });
-  return { board, addMarket, ask };
+  const askInQuery = (query: Record<string, string>, payload?: object) =>
+    app.inject({
+      method: "POST",
+      url: "/v1/what-if",
+      query,
+      headers: { authorization: `Bearer ${VALID_KEY}` },
+      payload,
+    });
+  return { board, addMarket, ask, askInQuery };
 }
 
 test("200: a correlation gives the conditional probabilities, and they average to the probability", async () => {
@@ -65,6 +73,8 @@ test("200: a correlation gives the conditional probabilities, and they average t
   assert.deepEqual([answer.dependence, answer.correlation, answer.data_points], ["correlation", 0.6, 700]);
   assert.ok(answer.probability_if_true > 0.7 && answer.probability_if_false < 0.5);
   assert.ok(Math.abs(0.25 * answer.probability_if_true + 0.75 * answer.probability_if_false - 0.5) < 1e-9);
+  assert.deepEqual([answer.base_probability, answer.scenario_probability], [0.5, answer.probability_if_true]);
+  assert.ok(Math.abs(answer.delta - (answer.probability_if_true - 0.5)) < 1e-9);
   assert.match(answer.rationale, /correlation of 0\.60 in 700 hours/);
 });
 
@@ -154,9 +164,27 @@ test("200: a matched market of another venue gives the exact answer, whichever o
 
 test("200: without enough price moves the conditional probabilities are null", async () => {
   const { ask } = await openApi({ correlate: async () => ({ correlation: null, dataPoints: 12 }) });
-  const { dependence, probability_if_true, probability_if_false, rationale } = (await ask()).json();
+  const { dependence, probability_if_true, probability_if_false, rationale, ...answer } = (await ask()).json();
+  assert.deepEqual([answer.base_probability, answer.scenario_probability, answer.delta], [0.41, null, null]);
   assert.deepEqual([dependence, probability_if_true, probability_if_false], ["unknown", null, null]);
   assert.match(rationale, /too few of 12 hours/);
+});
+
+test("200: the inputs are read from the query string, and those of the body win", async () => {
+  const { askInQuery } = await openApi();
+  const wanted = ["fed", "jobs"];
+  const wrong = { market_query: "purple elephants", hypothesis: "purple elephants", platform: "beta" };
+  const responses = await Promise.all([
+    askInQuery(REQUEST),
+    askInQuery({ ...REQUEST, platform: "alpha" }, {}),
+    askInQuery({ hypothesis: REQUEST.hypothesis }, { market_query: REQUEST.market_query }),
+    askInQuery(wrong, { ...REQUEST, platform: "alpha" }),
+  ]);
+  for (const response of responses) {
+    assert.equal(response.statusCode, 200, response.body);
+    assert.deepEqual([response.json().market.market_id, response.json().hypothesis.market_id], wanted);
+  }
+  assert.equal((await askInQuery({ ...REQUEST, platform: "beta" })).statusCode, 404);
 });
 
 test("409: a question or hypothesis that fits several markets names them", async () => {
@@ -210,5 +238,16 @@ test("422: missing, empty and too long texts, and an unknown venue", async () =>
     "string_too_long at body.hypothesis",
     "literal_error at body.platform",
   ]);
-  assert.equal((await ask({})).statusCode, 422);
+  assert.deepEqual(describeErrors(await ask({})), ["missing at body.market_query", "missing at body.hypothesis"]);
+});
+
+test("422: invalid texts in the query string, and a text that is in neither place", async () => {
+  const { askInQuery } = await openApi();
+  assert.deepEqual(describeErrors(await askInQuery({ market_query: "", platform: "gamma" })), [
+    "string_too_short at query.market_query",
+    "literal_error at query.platform",
+  ]);
+  assert.deepEqual(describeErrors(await askInQuery({ market_query: REQUEST.market_query })), [
+    "missing at body.hypothesis",
+  ]);
 });

@@ -27,23 +27,35 @@ const sideSchema = (venues: readonly string[], name: string) =>
     { [SCHEMA_NAME]: name },
   );
 
+/** The three inputs, each of which may be in the query string or in the body. The route requires the two texts. */
+function inputs(venues: readonly string[], { isBody }: { readonly isBody: boolean }) {
+  const place = isBody
+    ? " Required here or as the query parameter of this name; this one is used if both are sent."
+    : " Required here or in the body; that of the body is used if both are sent.";
+  return Type.Object({
+    market_query: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: TEXT_LENGTH_MAX,
+        description: `The question whose probability you ask for, in words. All its words, months, numbers and directions must be in the open market that is used; a text that fits several questions within 0.05 of score is a 409 \`ambiguous_query\`.${place}`,
+      }),
+    ),
+    hypothesis: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: TEXT_LENGTH_MAX,
+        description: `What you assume to happen, in words. It finds another open market of any venue in the same way.${place}`,
+      }),
+    ),
+    platform: Type.Optional(oneOf(venues, { description: "Venue of the question's market." })),
+  });
+}
+
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createWhatIfSchemas(venues: readonly string[]) {
   return {
-    body: Type.Object({
-      market_query: Type.String({
-        minLength: 1,
-        maxLength: TEXT_LENGTH_MAX,
-        description:
-          "The question whose probability you ask for, in words. All its words, months, numbers and directions must be in the open market that is used; a text that fits several questions within 0.05 of score is a 409 `ambiguous_query`.",
-      }),
-      hypothesis: Type.String({
-        minLength: 1,
-        maxLength: TEXT_LENGTH_MAX,
-        description: "What you assume to happen, in words. It finds another open market of any venue in the same way.",
-      }),
-      platform: Type.Optional(oneOf(venues, { description: "Venue of the question's market." })),
-    }),
+    query: inputs(venues, { isBody: false }),
+    body: inputs(venues, { isBody: true }),
     WhatIf: Type.Object(
       {
         market: sideSchema(venues, "WhatIfMarket"),
@@ -69,6 +81,15 @@ export function createWhatIfSchemas(venues: readonly string[]) {
         probability_if_false: nullableProbability(
           "Probability of YES if the hypothesis is false: exactly 0 for `same` and `implied`, exactly 1 for `opposite`. With the probability h of the hypothesis, h × `probability_if_true` + (1 - h) × `probability_if_false` is the probability of the market, unless the two probabilities contradict a logical dependence. The rationale then says so.",
         ),
+        base_probability: probability("Probability of the market, as `market.probability`."),
+        scenario_probability: nullableProbability(
+          "Probability of the market in the scenario, as `probability_if_true`.",
+        ),
+        delta: nullableNumber({
+          minimum: -1,
+          maximum: 1,
+          description: "`scenario_probability` - `base_probability`. Null if `scenario_probability` is null.",
+        }),
         rationale: Type.String({ description: "Explains the result with the figures of this response." }),
         generated_at: timestamp("Time at which this response was generated."),
       },

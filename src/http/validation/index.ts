@@ -6,7 +6,7 @@ import { formatIgnoredParameters } from "./ignored-parameters.ts";
 import { jsonInvalid, missing } from "./pydantic-errors.ts";
 import type { Check, Findings } from "./types.ts";
 
-export { valueError } from "./pydantic-errors.ts";
+export { missing, valueError } from "./pydantic-errors.ts";
 
 /** Maximum number of items in a comma-separated list. */
 const COMMA_LIST_MAX = 50;
