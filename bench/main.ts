@@ -21,6 +21,7 @@ import { soakScenario } from "./scenarios/soak.ts";
 import { startScenario } from "./scenarios/start.ts";
 import { storeScenario } from "./scenarios/store.ts";
 import { sweepScenario } from "./scenarios/sweep.ts";
+import { runScoreboard } from "./scoreboard/main.ts";
 
 const SCENARIOS: readonly Scenario[] = [
   startScenario,
@@ -44,6 +45,7 @@ const SCENARIOS: readonly Scenario[] = [
 
 const USAGE = `npm run bench                      run all scenarios
 npm run bench -- http store        run only these two scenarios
+npm run bench -- scoreboard        measure the scoreboard (scoreboard --help)
 npm run bench -- --quick           short runs that check that each scenario works; the figures are not reliable
 
 Options:
@@ -151,7 +153,8 @@ async function writeReport(file: string, options: BenchOptions, outcomes: readon
   await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
 }
 
-await main().catch((error: unknown) => {
+const [command, ...commandArguments] = process.argv.slice(2);
+await (command === "scoreboard" ? runScoreboard(commandArguments) : main()).catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 });

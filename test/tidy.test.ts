@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { copyCheckout } from "./support/copy-checkout.ts";
 import { createTestFolder } from "./support/test-folder.ts";
 
 const PROJECT = new URL("..", import.meta.url).pathname;
@@ -31,12 +32,9 @@ async function runCheck(
   );
 }
 
-/** Copies the checkout without its packages, to plant errors where no other test sees them. */
-async function copyProject(): Promise<string> {
+async function createCopy(): Promise<string> {
   const copy = join(await createTestFolder(), "copy");
-  const isCopied = (path: string) => !["node_modules", ".git", ".parallax"].includes(basename(path));
-  await cp(PROJECT, copy, { recursive: true, filter: isCopied });
-  await symlink(join(PROJECT, "node_modules"), join(copy, "node_modules"));
+  await copyCheckout(copy);
   return copy;
 }
 
@@ -101,7 +99,7 @@ test("dependency-cruiser reads every source file", async () => {
 });
 
 test("`tsc`, `biome` and `knip` each fail on a planted error and report it", async () => {
-  const copy = await copyProject();
+  const copy = await createCopy();
   const plant = async (name: string, text: string) => writeFile(join(copy, "src/lib", name), text);
 
   await plant("wrong-type.ts", "export const planted: number = 'text';\n");
@@ -156,7 +154,7 @@ const FORBIDDEN_IMPORTS: readonly (readonly [folder: string, imported: string, r
 ];
 
 test("each import rule reports a planted forbidden import", async () => {
-  const copy = await copyProject();
+  const copy = await createCopy();
   for (const [index, [parent, imported]] of FORBIDDEN_IMPORTS.entries()) {
     const folder = join(copy, parent, `planted-${index}`);
     await mkdir(folder);

@@ -39,7 +39,11 @@ export interface Scenario {
   readonly name: string;
   /** One or two lines for `--help`. */
   readonly describe: string;
-  /** Throws if a guarantee does not hold (a lost row). A missed target does not throw; the row reports it. */
+  /**
+   * A missed target does not throw; the row reports it.
+   *
+   * @throws GuaranteeError if a guarantee does not hold (a lost row)
+   */
   run(options: BenchOptions): Promise<readonly BenchRow[]>;
 }
 
@@ -49,6 +53,11 @@ export class SkippedError extends Error {
     super(reason);
     this.name = "SkippedError";
   }
+}
+
+/** Thrown if a guarantee does not hold, in contrast to a measurement that failed. */
+export class GuaranteeError extends Error {
+  override name = "GuaranteeError";
 }
 
 /**

@@ -11,7 +11,13 @@ import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { eventually, temporaryFolder } from "../../test/support/service-process.ts";
 import { hasTestDatabase, reserveSchema } from "../harness/own-database.ts";
-import { type BenchOptions, type BenchRow, createBenchRow, type Scenario } from "../harness/scenario.ts";
+import {
+  type BenchOptions,
+  type BenchRow,
+  createBenchRow,
+  GuaranteeError,
+  type Scenario,
+} from "../harness/scenario.ts";
 
 const PROGRAM_FILE = fileURLToPath(new URL("../programs/write-until-killed.ts", import.meta.url));
 const KILL_COUNT = 20;
@@ -122,6 +128,6 @@ async function assertStoredOnce(database: Database, acknowledged: number): Promi
   );
   for (const [name, count] of Object.entries(counts ?? { ticks: 0 })) {
     if (count !== acknowledged)
-      throw new Error(`${acknowledged} rows were acknowledged, but the store counts ${count} ${name}`);
+      throw new GuaranteeError(`${acknowledged} rows were acknowledged, but the store counts ${count} ${name}`);
   }
 }

@@ -11,7 +11,13 @@ import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { temporaryFolder } from "../../test/support/service-process.ts";
 import { hasTestDatabase, reserveSchema } from "../harness/own-database.ts";
-import { type BenchOptions, type BenchRow, createBenchRow, type Scenario } from "../harness/scenario.ts";
+import {
+  type BenchOptions,
+  type BenchRow,
+  createBenchRow,
+  GuaranteeError,
+  type Scenario,
+} from "../harness/scenario.ts";
 
 const PROGRAM_FILE = fileURLToPath(new URL("../programs/quota-node.ts", import.meta.url));
 const ROUNDS = 20;
@@ -143,7 +149,7 @@ async function measureRounds(
   for (let round = 0; round < rounds; round++) await assertUsedCalls(database, `round-${round}`, MONTHLY_LIMIT);
   await database.close();
   if (passedCounts.some((count) => count !== MONTHLY_LIMIT))
-    throw new Error(`${MONTHLY_LIMIT} calls should pass per round, but ${passedCounts.join(", ")} did`);
+    throw new GuaranteeError(`${MONTHLY_LIMIT} calls should pass per round, but ${passedCounts.join(", ")} did`);
   return createBenchRow({
     figure: `${setup.kind}, ${setup.nodeCount} node${setup.nodeCount === 1 ? "" : "s"}, passed of ${MONTHLY_LIMIT}`,
     unit: "calls",
@@ -186,7 +192,7 @@ async function killOneNode(
     // Calls in flight at the kill were counted and may have been served, but the process could not report them.
     const inFlightCount = KILL_RUN_LIMIT - served;
     if (inFlightCount < 0 || inFlightCount > round.callers)
-      throw new Error(`${served} of ${KILL_RUN_LIMIT} were served after a kill`);
+      throw new GuaranteeError(`${served} of ${KILL_RUN_LIMIT} were served after a kill`);
     const database = await open();
     await assertUsedCalls(database, customerId, KILL_RUN_LIMIT);
     await database.close();
@@ -209,7 +215,7 @@ async function assertUsedCalls(database: Database, customerId: string, expected:
     [customerId],
   );
   const used = row?.used ?? 0;
-  if (used !== expected) throw new Error(`the store counts ${used} calls of ${customerId}, not ${expected}`);
+  if (used !== expected) throw new GuaranteeError(`the store counts ${used} calls of ${customerId}, not ${expected}`);
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
