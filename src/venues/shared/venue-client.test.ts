@@ -5,6 +5,7 @@ import type { FakeClock } from "../../../test/support/fake-clock.ts";
 import { fakeVenuePorts } from "../../../test/support/venues/adapter-harness.ts";
 import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError, type VenueFailure } from "../../domain/errors.ts";
+import { runForCaller } from "../../lib/current-caller.ts";
 import { limitsFor, parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
 
 const urlOf = (path: string) => `https://venue.example/${path}`;
@@ -198,7 +199,7 @@ test("after a ban, pauses at least 30 seconds, or longer if Retry-After is longe
     [{ "retry-after": "120" }, 120_000],
   ];
   for (const [headers, pauseMs] of cases) {
-    const { clock, http, fetch } = setUp(() => ({ status: 418, headers }));
+    const { clock, http, fetch } = setUp(() => ({ status: 418, headers, afterMs: 10 }));
     const settledCalls = Promise.allSettled([fetch(), fetch(), fetch()]);
     await clock.advance(5 * 60_000);
     await clock.until(settledCalls);
@@ -362,15 +363,41 @@ test("does not open the circuit after aborted calls", async () => {
   assert.equal((await clock.until(fetch())).status, 200);
 });
 
-test("rejects a call immediately if 1,000 callers are waiting", async () => {
+test("rejects a call immediately if 1,000 calls of its kind wait behind another, and lets one of the other kind wait", async () => {
   const { clock, client, fetch } = setUp(() => ({}), { burst: 1, perSecond: 0.001 });
   await clock.until(fetch());
   const abort = new AbortController();
-  const waitingCalls = Array.from({ length: 1_000 }, () => client.fetchJson(urlOf("a"), { signal: abort.signal }));
+  const call = () => client.fetchJson(urlOf("a"), { signal: abort.signal });
+  const waitingCalls = Array.from({ length: 1_001 }, call);
+  waitingCalls.push(runForCaller("ann", call));
   const settledCalls = Promise.allSettled(waitingCalls);
   await assert.rejects(fetch(), failureOf("rate_limited"));
   abort.abort();
-  await settledCalls;
+  const outcomes = await settledCalls;
+  assert.ok(outcomes.every((outcome) => outcome.status === "rejected" && outcome.reason === abort.signal.reason));
+});
+
+test("requests of clients and of the service take turns at the limits, each kind in the order of its calls", async () => {
+  const { clock, http, fetch } = setUp(() => ({}), { burst: 1, perSecond: 1 });
+  const calls = Array.from({ length: 4 }, (_, index) => fetch(`s${index}`));
+  calls.push(...runForCaller("ann", () => Array.from({ length: 3 }, (_, index) => fetch(`c${index}`))));
+  await clock.until(Promise.all(calls));
+  const order = http.requests.map(({ request }) => new URL(request.url).pathname);
+  assert.deepEqual(order, ["/s0", "/s1", "/c0", "/s2", "/c1", "/s3", "/c2"]);
+});
+
+test("a request that waits for the end of another is sent at that end, without polling", async () => {
+  const { clock, http, fetch } = setUp(() => ({ afterMs: 7 }), { concurrency: 1 });
+  const calls = Promise.all([fetch("a"), fetch("b"), fetch("c")]);
+  await clock.settle();
+  const timersOfOneRequest = clock.pending;
+  assert.equal(http.requests.length, 1);
+  await clock.until(calls);
+  assert.deepEqual(
+    http.requests.map(({ at }) => at),
+    [0, 7, 14],
+  );
+  assert.equal(timersOfOneRequest, 1);
 });
 
 test("sends a body as a JSON POST and creates new headers for each attempt", async () => {

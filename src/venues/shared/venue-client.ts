@@ -1,5 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
+import { currentCaller } from "../../lib/current-caller.ts";
+import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HttpOut, IncomingResponse } from "../../ports/http-out.ts";
@@ -82,12 +84,19 @@ const BAN_PAUSE_MS_MIN = 30_000;
  * Number of consecutive 403 responses that are treated as a ban. A single 403 may concern only the requested resource.
  */
 const CONSECUTIVE_FORBIDDEN_MAX = 5;
-const WAITERS_MAX = 1_000;
+/** Limit of requests of one kind that wait for the turn of another. */
+const WAITING_PER_KIND_MAX = 1_000;
 /** Maximum length of a path in error messages, because paths contain ids from callers and error messages are logged. */
 const LOGGED_PATH_LENGTH_MAX = 200;
 
 /**
- * HTTP client of one venue host. It waits for the rate limit, retries transient failures with full jitter, honours
+ * Who caused a request: a client of the API, or the service itself. The two kinds take turns at the limits of a venue, so
+ * that neither the reads of clients nor a sweep use all requests.
+ */
+type RequestKind = "client" | "service";
+
+/**
+ * HTTP client of one venue host. It waits for the rate limit in the order of the calls of one kind, retries transient failures with full jitter, honours
  * Retry-After for all callers, and pauses requests to a host that keeps failing.
  */
 export class VenueClient {
@@ -98,8 +107,9 @@ export class VenueClient {
     openMs: PROBE_EVERY_MS,
     openMsMax: PROBE_EVERY_MS,
   });
-  #inFlight = 0;
-  #waiting = 0;
+  /** The request that waits for the limits at present. All others wait for its end. */
+  readonly #turns = new FairSlots({ slots: 1, waitingPerKey: WAITING_PER_KIND_MAX });
+  readonly #running: FairSlots;
   #pausedUntil = 0;
   #consecutiveForbidden = 0;
   /** Duration of the slowest recent response in milliseconds. */
@@ -109,6 +119,7 @@ export class VenueClient {
 
   constructor(options: VenueClientOptions) {
     this.#options = options;
+    this.#running = new FairSlots({ slots: options.limits.concurrency });
     this.#bucket = new TokenBucket({
       perSecond: options.limits.perSecond,
       capacity: options.limits.burst,
@@ -130,11 +141,11 @@ export class VenueClient {
   }
 
   async #attempt(url: URL, call: VenueCall): Promise<VenueResponse> {
-    await this.#waitForLimits(call.signal);
+    const release = await this.#waitForLimits(call.signal);
     try {
       return await this.#send(url, call);
     } finally {
-      this.#inFlight -= 1;
+      release();
     }
   }
 
@@ -231,34 +242,45 @@ export class VenueClient {
     throw new VenueError("client_error", summary, { status, retryable: false });
   }
 
-  /** Waits until the limits allow a request. At most `WAITERS_MAX` callers wait, in no particular order. */
-  async #waitForLimits(signal: AbortSignal): Promise<void> {
-    const { clock, limits } = this.#options;
-    if (this.#waiting >= WAITERS_MAX) {
-      throw new VenueError("rate_limited", "too many requests are waiting for this venue", { retryable: false });
-    }
-    this.#waiting += 1;
+  /**
+   * Waits until the limits allow a request. The caller calls the returned function when the request has ended.
+   *
+   * @throws VenueError `rate_limited` if too many requests of the kind wait; the signal's reason if it aborts
+   */
+  async #waitForLimits(signal: AbortSignal): Promise<Release> {
+    const kind: RequestKind = currentCaller() === null ? "service" : "client";
+    const endTurn = await this.#waitForTurn(kind, signal);
     try {
-      for (;;) {
-        signal.throwIfAborted();
-        const now = clock.monotonic();
-        const pausedMs = this.#pausedUntil - now;
-        if (pausedMs > 0) {
-          await clock.sleep(pausedMs, signal);
-        } else if (this.#inFlight >= limits.concurrency) {
-          await clock.sleep(5, signal);
-        } else {
-          const waitMs = this.#bucket.take(now);
-          if (waitMs === 0) {
-            // Incremented here because other callers check it before this caller resumes.
-            this.#inFlight += 1;
-            return;
-          }
-          await clock.sleep(waitMs, signal);
-        }
+      const release = await this.#running.acquire(kind, signal);
+      try {
+        await this.#waitForToken(signal);
+        return release;
+      } catch (error) {
+        release();
+        throw error;
       }
     } finally {
-      this.#waiting -= 1;
+      endTurn();
+    }
+  }
+
+  async #waitForTurn(kind: RequestKind, signal: AbortSignal): Promise<Release> {
+    try {
+      return await this.#turns.acquire(kind, signal);
+    } catch (cause) {
+      if (!(cause instanceof QueueFullError)) throw cause;
+      throw new VenueError("rate_limited", "too many requests are waiting for this venue", { retryable: false, cause });
+    }
+  }
+
+  /** Waits for the end of a pause that the venue demanded, and for the rate limit. */
+  async #waitForToken(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    for (;;) {
+      const now = clock.monotonic();
+      const waitMs = this.#pausedUntil > now ? this.#pausedUntil - now : this.#bucket.take(now);
+      if (waitMs === 0) return;
+      await clock.sleep(waitMs, signal);
     }
   }
 }
