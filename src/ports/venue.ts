@@ -55,7 +55,8 @@ export interface VenueStream {
   follow(markets: readonly MarketListing[]): void;
   /**
    * Returns the market's complete order book as of now, or null if the stream does not track it, has lost a message or is
-   * down. `receivedAt` is the latest proof that the stream delivers. Absent if the adapter keeps no complete books.
+   * down. A stream that sends whole books cannot notice a lost message, so its book can be up to 15 seconds old. `receivedAt`
+   * is the latest proof that the stream delivers. Absent if the adapter keeps no complete books.
    */
   bookOf?(marketId: string): OrderBook | null;
   close(): void;

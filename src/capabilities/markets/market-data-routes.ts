@@ -24,7 +24,7 @@ function getOrderBookRoute(app: FastifyInstance, { service, schemas }: RouteCont
     url: "/v1/markets/:platform/:market_id/orderbook",
     summary: "Retrieve the order book of a market",
     description:
-      "Returns the open orders of the YES side, best first. An order to buy NO at a price of q is an order to sell YES at 1 - q. The book is tracked by the venue's stream or read from the venue at most once every 2 seconds. A market without orders, a settled market and an automated market maker (`amm`) have empty sides.",
+      "Returns the open orders of the YES side, best first. An order to buy NO at a price of q is an order to sell YES at 1 - q. The book is tracked by the venue's stream or read from the venue at most once every 2 seconds. Some streams send whole books: if a message was lost, the book is up to 15 seconds old, and `updated_at` says when it was received. A market without orders, a settled market and an automated market maker (`amm`) have empty sides.",
     operationId: "get_market_orderbook",
     params: schemas.marketPath,
     query: schemas.orderBookQuery,

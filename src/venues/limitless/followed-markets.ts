@@ -1,10 +1,13 @@
 import type { MarketListing } from "../../domain/market.ts";
+import type { OrderBook } from "../../domain/order-book.ts";
 import { isAmm, slugOf } from "./ids.ts";
 
 export interface FollowedMarket {
   readonly marketId: string;
   /** Venue time of the newest frame delivered, Unix milliseconds; 0 before the first. */
   eventAt: number;
+  /** Book of the newest frame, and when it was received in monotonic milliseconds; null without a usable one. */
+  book: { readonly levels: OrderBook; readonly receivedAt: number } | null;
 }
 
 /** The markets that a stream is subscribed to, indexed by the ids that frames contain. */
@@ -30,7 +33,7 @@ export class FollowedMarkets {
     this.#ammAddresses = [];
     for (const market of markets) {
       const { marketId } = market;
-      const followed = previous.get(marketId) ?? { marketId, eventAt: 0 };
+      const followed = previous.get(marketId) ?? { marketId, eventAt: 0, book: null };
       const slug = slugOf(market);
       this.#byId.set(marketId, followed);
       this.#bySlug.set(slug, followed);
@@ -39,6 +42,15 @@ export class FollowedMarkets {
         this.#ammAddresses.push(marketId);
       } else this.#clobSlugs.add(slug);
     }
+  }
+
+  findById(marketId: string): FollowedMarket | undefined {
+    return this.#byId.get(marketId);
+  }
+
+  /** Forgets the books, for example because frames were lost. */
+  forgetBooks(): void {
+    for (const market of this.#byId.values()) market.book = null;
   }
 
   findBySlug(slug: string): FollowedMarket | undefined {

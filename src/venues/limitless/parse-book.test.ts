@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { parseBook, parseBookFrame, parsePriceFrame } from "./parse-book.ts";
+import { parseBook, parseBookFrame, parsePriceFrame, quoteOfBook } from "./parse-book.ts";
 import { isBook, isBookFrame, isPriceFrame } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
@@ -53,7 +53,7 @@ test("drops and counts each level without a size or a price in (0, 1)", () => {
 test("reads the best bid and ask of a stream frame, null for an empty side, with the frame's time", () => {
   const json = fixture("stream/book");
   assert.ok(isBookFrame(json));
-  assert.deepEqual(parseBookFrame(json, 5, countDrops().countDrop), {
+  assert.deepEqual(quoteOfBook(parseBookFrame(json, 5, countDrops().countDrop)), {
     bid: 0.43,
     ask: null,
     bidSize: 120.5,
@@ -67,7 +67,7 @@ test("a frame with orders only at the placeholder prices has no quotes and no si
   const level = (price: number) => ({ price, size: 2_000_000_000 });
   const json = { ...frame, orderbook: { ...frame.orderbook, bids: [level(0.001)], asks: [level(0.999)] } };
   assert.ok(isBookFrame(json));
-  const { eventAt: _, ...quote } = parseBookFrame(json, 5, countDrops().countDrop);
+  const { eventAt: _, ...quote } = quoteOfBook(parseBookFrame(json, 5, countDrops().countDrop));
   assert.deepEqual(quote, { bid: null, ask: null, bidSize: null, askSize: null });
 });
 

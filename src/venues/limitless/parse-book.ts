@@ -45,10 +45,13 @@ function parseLevels(rows: readonly unknown[], countDrop: DropCounter): BookLeve
   return levels;
 }
 
-/** Parses a frame, which is a complete book: an empty side or a placeholder becomes null. */
-export function parseBookFrame(frame: BookFrame, receivedAt: number, countDrop: DropCounter): PartialQuote {
-  const times = { eventAt: parseTime(frame.timestamp), receivedAt };
-  const { bids, asks, lastPrice, eventAt } = parseBook(frame.orderbook, times, countDrop);
+/** Parses a frame, which is a complete book. */
+export function parseBookFrame(frame: BookFrame, receivedAt: number, countDrop: DropCounter): OrderBook {
+  return parseBook(frame.orderbook, { eventAt: parseTime(frame.timestamp), receivedAt }, countDrop);
+}
+
+/** The quote of a book: an empty side or a placeholder becomes null. */
+export function quoteOfBook({ bids, asks, lastPrice, eventAt }: OrderBook): PartialQuote {
   const [bestBid, bestAsk] = [bids[0], asks[0]];
   const { bid, ask } = withoutPlaceholders(bestBid?.price ?? null, bestAsk?.price ?? null);
   return {

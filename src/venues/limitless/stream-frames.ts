@@ -1,6 +1,7 @@
+import type { OrderBook } from "../../domain/order-book.ts";
 import type { DropCounter, StreamHandlers } from "../../ports/venue.ts";
 import type { FollowedMarket, FollowedMarkets } from "./followed-markets.ts";
-import { type PartialQuote, parseBookFrame, parsePriceFrame } from "./parse-book.ts";
+import { type PartialQuote, parseBookFrame, parsePriceFrame, quoteOfBook } from "./parse-book.ts";
 import { parseTime } from "./parse-values.ts";
 import type { LimitlessDriftDetectors } from "./wire.ts";
 import { isBookFrame, isLifecycleFrame, isPriceFrame } from "./wire.ts";
@@ -17,6 +18,8 @@ export interface FrameListenerOptions {
   readonly onMessage: StreamHandlers["onMessage"];
   /** Called for every book or price frame of a followed market. */
   readonly onMarketData: () => void;
+  /** Called for the book of every frame that is not outdated. */
+  readonly onBook: (market: FollowedMarket, book: OrderBook) => void;
   readonly countDrop: DropCounter;
   readonly driftDetectors: LimitlessDriftDetectors;
 }
@@ -30,15 +33,18 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
     market: FollowedMarket | undefined,
     timestamp: unknown,
     receivedAt: number,
-    parse: () => PartialQuote | null,
+    parse: (market: FollowedMarket) => PartialQuote | null,
   ) => {
     if (market === undefined) return countDrop("stream_frame_not_followed");
     options.onMarketData();
     if (isOutdated(market, timestamp, receivedAt)) return countDrop("stream_frame_overtaken");
-    const quote = parse();
+    const quote = parse(market);
     if (quote === null) return;
     const isAhead = typeof quote.eventAt === "number" && quote.eventAt > receivedAt + FRAME_AHEAD_MS_MAX;
-    if (isAhead) countDrop("stream_time_ahead");
+    if (isAhead) {
+      countDrop("stream_time_ahead");
+      market.book = null;
+    }
     onMessage({
       kind: "quote",
       marketId: market.marketId,
@@ -51,7 +57,11 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
     orderbookUpdate(payload, receivedAt) {
       if (!driftDetectors.stream_book.check(payload, isBookFrame)) return countDrop("bad_stream_frame");
       const market = followed.findBySlug(payload.marketSlug);
-      deliverQuote(market, payload.timestamp, receivedAt, () => parseBookFrame(payload, receivedAt, countDrop));
+      deliverQuote(market, payload.timestamp, receivedAt, (followedMarket) => {
+        const book = parseBookFrame(payload, receivedAt, countDrop);
+        options.onBook(followedMarket, book);
+        return quoteOfBook(book);
+      });
     },
     newPriceData(payload, receivedAt) {
       if (!driftDetectors.stream_price.check(payload, isPriceFrame)) return countDrop("bad_stream_frame");
@@ -64,7 +74,9 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
       resolvedSlugs.add(payload.slug);
       const [oldest] = resolvedSlugs;
       if (resolvedSlugs.size > RESOLVED_MAX && oldest !== undefined) resolvedSlugs.delete(oldest);
-      const marketId = followed.findBySlug(payload.slug)?.marketId ?? payload.slug;
+      const market = followed.findBySlug(payload.slug);
+      if (market !== undefined) market.book = null;
+      const marketId = market?.marketId ?? payload.slug;
       onMessage({ kind: "changed", marketId, receivedAt });
     },
     marketCreated(payload, receivedAt) {

@@ -4,7 +4,7 @@ import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { SocketIoHandlers, SocketIoOut } from "../../ports/socket-io-out.ts";
-import { openLimitlessStream } from "./stream.ts";
+import { FRAME_BOOK_AGE_MS_MAX, FRAME_BOOK_LEVELS_MAX, openLimitlessStream } from "./stream.ts";
 import { detectLimitlessDrift } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
@@ -132,6 +132,77 @@ test("drops and counts a frame that is older than a delivered frame", () => {
   receive("orderbookUpdate", { ...bookFrame, timestamp: "2026-11-21T01:02:03.000Z" });
   assert.equal(messages.length, 1);
   assert.deepEqual(drops, { stream_frame_overtaken: 1 });
+});
+
+const BOOK = {
+  bids: [{ price: 0.43, size: 120.5 }],
+  asks: [],
+  lastPrice: null,
+  eventAt: Date.UTC(2026, 10, 21, 1, 2, 3, 123),
+  receivedAt: NOW,
+};
+
+test("the book of a followed market is that of its newest frame, for 15 seconds", async () => {
+  const { clock, stream, up, receive } = setUp();
+  stream.follow([CLOB, AMM]);
+  up();
+  assert.equal(stream.bookOf?.(SLUG), null);
+  receive("orderbookUpdate", bookFrame);
+  receive("orderbookUpdate", { ...bookFrame, timestamp: "2026-11-21T01:02:03.000Z", orderbook: levelsFrame(2) });
+  assert.deepEqual(stream.bookOf?.(SLUG), BOOK);
+  assert.equal(stream.bookOf?.(ADDRESS), null);
+  await clock.advance(FRAME_BOOK_AGE_MS_MAX);
+  assert.deepEqual(stream.bookOf?.(SLUG), BOOK);
+  await clock.advance(1);
+  assert.equal(stream.bookOf?.(SLUG), null);
+  assert.ok(FRAME_BOOK_AGE_MS_MAX <= 15_000);
+});
+
+const levelsFrame = (count: number) => ({
+  ...(bookFrame as { orderbook: object }).orderbook,
+  bids: Array.from({ length: count }, (_, index) => ({ price: (index + 1) / 1_000, size: 1_000_000 })),
+});
+
+test("a frame without levels, with too many, with crossed levels or with a time in the future leaves no book", () => {
+  const { stream, up, receive } = setUp();
+  stream.follow([CLOB]);
+  up();
+  const isKept = (frame: object) => {
+    receive("orderbookUpdate", bookFrame);
+    receive("orderbookUpdate", { ...bookFrame, ...frame });
+    return stream.bookOf?.(SLUG) !== null;
+  };
+  const crossed = { ...levelsFrame(1), asks: [{ price: 0.001, size: 1 }] };
+  assert.ok(FRAME_BOOK_LEVELS_MAX <= 400);
+  assert.ok(isKept({ orderbook: levelsFrame(FRAME_BOOK_LEVELS_MAX) }));
+  assert.ok(!isKept({ orderbook: levelsFrame(FRAME_BOOK_LEVELS_MAX + 1) }));
+  assert.ok(!isKept({ orderbook: levelsFrame(0) }));
+  assert.ok(!isKept({ orderbook: crossed }));
+  assert.ok(!isKept({ timestamp: "2031-01-01T00:00:00.000Z" }));
+});
+
+test("a book is forgotten when the connection is lost, the market is resolved or no longer followed, or the stream is closed", () => {
+  const { stream, up, down, receive } = setUp();
+  const readBook = () => {
+    receive("orderbookUpdate", bookFrame);
+    assert.deepEqual(stream.bookOf?.(SLUG), BOOK);
+  };
+  stream.follow([CLOB]);
+  up();
+  readBook();
+  down();
+  up();
+  assert.equal(stream.bookOf?.(SLUG), null);
+  readBook();
+  receive("marketResolved", { slug: SLUG, winningIndex: 0 });
+  assert.equal(stream.bookOf?.(SLUG), null);
+  readBook();
+  stream.follow([AMM]);
+  stream.follow([CLOB]);
+  assert.equal(stream.bookOf?.(SLUG), null);
+  readBook();
+  stream.close();
+  assert.equal(stream.bookOf?.(SLUG), null);
 });
 
 test("discards a timestamp far in the future and accepts the frames after it", () => {

@@ -1,3 +1,4 @@
+import type { OrderBook } from "../../domain/order-book.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { SocketIoConnection, SocketIoOut } from "../../ports/socket-io-out.ts";
@@ -13,6 +14,13 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const STALL_CHECK_MS = 10_000;
 /** Maximum time between a subscription and its first snapshot. */
 const SNAPSHOT_MS_MAX = 20_000;
+/**
+ * Age of a frame up to which it is the market's book. Ingest subscribes every 5 seconds, which returns a frame of every book,
+ * so that a frame is older only if frames were lost. A lost frame is not noticed otherwise.
+ */
+export const FRAME_BOOK_AGE_MS_MAX = 15_000;
+/** Limit of levels of a book that is kept, of both sides. The books of 1,000 markets then take about 25 MB. */
+export const FRAME_BOOK_LEVELS_MAX = 400;
 
 export interface StreamOptions {
   readonly socketIo: SocketIoOut;
@@ -49,6 +57,9 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
         stallDetector.recordMessage();
         isSnapshotPending = false;
       },
+      onBook(market, levels) {
+        market.book = isUsable(levels) ? { levels, receivedAt: clock.monotonic() } : null;
+      },
     }),
     exception(payload) {
       countDrop("stream_exception");
@@ -84,6 +95,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
         onDown(reason) {
           if (!isCurrent) return;
           isUp = false;
+          followed.forgetBooks();
           if (isClosed) return;
           countDrop("stream_connection_lost");
           handlers.onDown(reason);
@@ -102,6 +114,7 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
   const reconnect = () => {
     connection.close();
     isUp = false;
+    followed.forgetBooks();
     handlers.onDown("no market data received");
     connection = connect();
   };
@@ -132,10 +145,21 @@ export function openLimitlessStream(options: StreamOptions, handlers: StreamHand
       followed.replace(markets.slice(0, options.marketsMax));
       if (isUp) subscribe(connection);
     },
+    bookOf(marketId) {
+      const book = followed.findById(marketId)?.book ?? null;
+      return book !== null && clock.monotonic() - book.receivedAt <= FRAME_BOOK_AGE_MS_MAX ? book.levels : null;
+    },
     close() {
       isClosed = true;
+      followed.forgetBooks();
       cancelStallCheck();
       connection.close();
     },
   };
+}
+
+/** Whether a book can be kept. A book without levels may have lost them because they were crossed or invalid. */
+function isUsable({ bids, asks }: OrderBook): boolean {
+  const levels = bids.length + asks.length;
+  return levels > 0 && levels <= FRAME_BOOK_LEVELS_MAX;
 }
