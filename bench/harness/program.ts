@@ -1,4 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
 const OUTPUT_BYTES_MAX = 1 << 20;
@@ -14,4 +16,22 @@ export async function runProgram<Result>(program: string, args: readonly string[
   const line = stdout.split("\n").find((candidate) => candidate.startsWith("{"));
   if (line === undefined) throw new Error(`${program} printed no result`);
   return JSON.parse(line) as Result;
+}
+
+/**
+ * Runs a program of the folder `bench` and returns all JSON lines of its output. Its standard error is printed.
+ *
+ * @throws Error if the program fails or prints no JSON line
+ */
+export async function runProgramForRows<Row>(program: string, args: readonly (string | number)[]): Promise<Row[]> {
+  const file = new URL(`../${program}`, import.meta.url).pathname;
+  const child = spawn(process.execPath, [file, ...args.map(String)], { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  const rows: Row[] = [];
+  for await (const line of createInterface({ input: child.stdout }))
+    if (line.startsWith("{")) rows.push(JSON.parse(line) as Row);
+  const [code] = await exited;
+  if (code !== 0) throw new Error(`${program} exited with ${code}`);
+  if (rows.length === 0) throw new Error(`${program} printed no result`);
+  return rows;
 }

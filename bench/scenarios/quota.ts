@@ -48,26 +48,43 @@ export const quotaScenario: Scenario = {
         options.print("PostgreSQL is skipped: TEST_DATABASE_URL is not set");
         return rows;
       }
-      const target = reserveSchema("quota");
-      try {
-        const postgresSetup = {
-          kind: "postgres",
-          store: target.schema,
-          folder: folder.path,
-          nodeCount: NODE_COUNT,
-        } as const;
-        const open = () => openPostgresDatabase({ url: target.url, schema: target.schema, log: quietLog });
-        rows.push(await measureRounds(postgresSetup, options, open));
-        rows.push(...(await killOneNode(postgresSetup, options, open)));
-        return rows;
-      } finally {
-        await target.drop();
-      }
+      rows.push(await measureQuotaOnNodes(options));
+      rows.push(...(await measureQuotaAfterKills(options)));
+      return rows;
     } finally {
       await folder.release();
     }
   },
 };
+
+/**
+ * Three processes on PostgreSQL share a monthly limit.
+ *
+ * @throws GuaranteeError if another number of calls than the limit pass in a round
+ */
+export const measureQuotaOnNodes = (options: BenchOptions): Promise<BenchRow> =>
+  runOnPostgres((setup, open) => measureRounds(setup, options, open));
+
+/**
+ * Kills one of three processes on PostgreSQL during a round and restarts it with its journal.
+ *
+ * @throws GuaranteeError if more calls than the limit pass, or a call is not counted
+ */
+export const measureQuotaAfterKills = (options: BenchOptions): Promise<BenchRow[]> =>
+  runOnPostgres((setup, open) => killOneNode(setup, options, open));
+
+async function runOnPostgres<Result>(
+  measure: (setup: NodeSetup, open: () => Promise<Database>) => Promise<Result>,
+): Promise<Result> {
+  const target = reserveSchema("quota");
+  const folder = await temporaryFolder();
+  try {
+    const setup = { kind: "postgres", store: target.schema, folder: folder.path, nodeCount: NODE_COUNT } as const;
+    return await measure(setup, () => openPostgresDatabase({ url: target.url, schema: target.schema, log: quietLog }));
+  } finally {
+    await Promise.allSettled([target.drop(), folder.release()]);
+  }
+}
 
 interface NodeSetup {
   readonly kind: "embedded" | "postgres";

@@ -1,0 +1,129 @@
+import { readTestDatabaseUrl } from "../../harness/own-database.ts";
+import { runProgramForRows } from "../../harness/program.ts";
+import type { ScoreboardRow } from "../row.ts";
+
+const PROGRAM = "webhooks.ts";
+/** The receiver fails 30% of the requests. Fewer mean that the faults did not happen. */
+const FAULT_SHARE_MIN = 0.25;
+const REPEATED_SHARE_MAX = 0.005;
+const FIRST_ATTEMPT_P99_MS_MAX = 250;
+const EVENTS_PER_SECOND = 200;
+const DEAD_ENDPOINTS_RATIO_MAX = 1.2;
+
+interface KillFigures {
+  readonly events: number;
+  readonly endpoints: number;
+  readonly kills: number;
+  readonly lost: number;
+  readonly requests: number;
+  readonly faults: number;
+  readonly repeatedAfterSuccess: number;
+  readonly invalid: number;
+  readonly changedBodies: number;
+}
+
+export const webhookKillsRow: ScoreboardRow = {
+  id: "S5",
+  figure: "webhook events lost, invalid or repeated with 30% receiver faults and killed dispatchers",
+  target: "10,000 events to 5 endpoints, 5 kills: 0 lost, 0 invalid, repeated < 0.5%",
+  mutations: [
+    {
+      defence: "a failed delivery is retried",
+      file: "src/capabilities/webhooks/outcome.ts",
+      find: "const isLast = disables || delayMs === undefined;",
+      replace: "const isLast = true;",
+    },
+    {
+      defence: "live nodes take over the webhooks of a killed node",
+      file: "src/capabilities/webhooks/node-queries.ts",
+      find: "or not exists (select from webhook_nodes where node_id = holder and expires_at > clock_timestamp()))",
+      replace: "or holder is null or not exists (select from webhook_nodes where node_id = holder))",
+    },
+  ],
+  async measure({ quick }) {
+    readTestDatabaseUrl();
+    const kills = quick ? 2 : 5;
+    const args = ["kills", "--events", quick ? 1_000 : 10_000, "--endpoints", 5, "--kills", kills];
+    const [figures] = await runProgramForRows<KillFigures>(PROGRAM, args);
+    if (figures === undefined) throw new Error("the program printed no figures");
+    const deliveries = figures.events * figures.endpoints;
+    const faultShare = figures.faults / figures.requests;
+    if (figures.kills !== kills) throw new Error(`${figures.kills} of ${kills} kills happened`);
+    if (!(faultShare >= FAULT_SHARE_MIN)) throw new Error(`only ${faultShare} of the requests failed`);
+    const repeatedShare = figures.repeatedAfterSuccess / deliveries;
+    return {
+      isMet:
+        figures.lost === 0 &&
+        figures.invalid === 0 &&
+        figures.changedBodies === 0 &&
+        repeatedShare < REPEATED_SHARE_MAX,
+      value: `${figures.lost} lost of ${deliveries} deliveries, ${figures.invalid} invalid, ${figures.changedBodies} with another body, ${(repeatedShare * 100).toFixed(2)}% repeated after a success; ${figures.kills} kills, ${Math.round(faultShare * 100)}% faults`,
+    };
+  },
+};
+
+interface RateFigures {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly lost: number;
+  readonly invalid: number;
+  readonly deliveriesPerSecond: number;
+}
+
+export const firstAttemptRow: ScoreboardRow = {
+  id: "S6",
+  figure: `time from the commit of an event to its first delivery attempt at ${EVENTS_PER_SECOND} events/s`,
+  target: `p99 <= ${FIRST_ATTEMPT_P99_MS_MAX} ms`,
+  mutations: [
+    {
+      defence: "an append wakes the nodes that deliver",
+      file: "src/event-log/event-log.ts",
+      find: "announce: () => bus.publish(EVENTS_TOPIC),",
+      replace: "announce: () => {},",
+    },
+  ],
+  async measure({ quick }) {
+    readTestDatabaseUrl();
+    const args = ["rate", "--endpoints", 1, "--rate", EVENTS_PER_SECOND, "--seconds", quick ? 10 : 60];
+    const [figures] = await runProgramForRows<RateFigures>(PROGRAM, args);
+    if (figures === undefined) throw new Error("the program printed no figures");
+    const { p50Ms, p99Ms, lost, invalid, deliveriesPerSecond } = figures;
+    return {
+      isMet: p99Ms <= FIRST_ATTEMPT_P99_MS_MAX && lost === 0 && invalid === 0,
+      value: `p50 ${p50Ms} ms, p99 ${p99Ms} ms; ${deliveriesPerSecond} deliveries/s, ${lost} lost, ${invalid} invalid`,
+    };
+  },
+};
+
+interface DeadFigures {
+  readonly medianRatio?: number;
+  readonly p99WithoutDeadMs?: number;
+  readonly p99WithDeadMs?: number;
+}
+
+export const deadEndpointsRow: ScoreboardRow = {
+  id: "S7",
+  figure: "p99 delay of 40 healthy endpoints beside 10 that never answer, divided by the p99 without them",
+  target: `<= ${DEAD_ENDPOINTS_RATIO_MAX}`,
+  mutations: [
+    {
+      defence: "attempts that wait for an answer do not use the slots of healthy endpoints",
+      file: "src/capabilities/webhooks/endpoint.ts",
+      find: "let release: Release = await shared.acquire(customerId);",
+      replace: 'let release: Release = await slots.reads.acquire("");',
+    },
+  ],
+  async measure({ quick }) {
+    readTestDatabaseUrl();
+    const args = ["dead", "--endpoints", 50, "--dead", 10, "--rounds", quick ? 5 : 9, "--seconds", 5];
+    const rows = await runProgramForRows<DeadFigures>(PROGRAM, args);
+    const rounds = rows.filter(({ p99WithDeadMs }) => p99WithDeadMs !== undefined);
+    const ratio = rows.find(({ medianRatio }) => medianRatio !== undefined)?.medianRatio;
+    if (ratio === undefined) throw new Error("the program printed no ratio");
+    const pairs = rounds.map(({ p99WithoutDeadMs, p99WithDeadMs }) => `${p99WithoutDeadMs}:${p99WithDeadMs}`);
+    return {
+      isMet: ratio <= DEAD_ENDPOINTS_RATIO_MAX,
+      value: `median ratio ${ratio} of ${rounds.length} rounds (ms without:with ${pairs.join(", ")})`,
+    };
+  },
+};
