@@ -2,14 +2,15 @@
  * Benchmark of webhooks. PostgreSQL in `TEST_DATABASE_URL`.
  *
  *   node bench/webhooks.ts rate [--store postgres|embedded] [--endpoints 50] [--rate 1000] [--seconds 15]
- *   node bench/webhooks.ts dead [--store postgres] [--endpoints 50] [--dead 10] [--rate 500] [--rounds 7] [--seconds 5]
+ *   node bench/webhooks.ts dead [--store postgres] [--endpoints 50] [--dead 10] [--rate 500] [--rounds 7] [--seconds 5] [--deadline 10000]
  *   node bench/webhooks.ts kills [--events 10000] [--endpoints 5] [--kills 5]
  *
  * The receiver is a process of its own. The lag of an event is the time from just before its append until its first
  * attempt arrives. Rates are deliveries per second.
  *
  * - `rate`: deliveries per second and lag on one node.
- * - `dead`: compares the lag of healthy endpoints in rounds with and without endpoints that never answer.
+ * - `dead`: compares the lag of healthy endpoints in rounds with and without endpoints that never answer. An attempt ends
+ *   after `--deadline` milliseconds.
  * - `kills`: kills and replaces the processes of two nodes while 30% of the requests fail. Every endpoint must accept
  *   every event.
  */
@@ -54,10 +55,13 @@ const { values: flags, positionals } = parseArgs({
     rounds: { type: "string", default: "7" },
     events: { type: "string", default: "10000" },
     kills: { type: "string", default: "5" },
+    deadline: { type: "string" },
   },
 });
 
 interface Collected {
+  /** Requests to endpoints that never answer. */
+  readonly unanswered: number;
   readonly requests: number;
   readonly invalid: number;
   readonly changedBodies: number;
@@ -78,7 +82,7 @@ await migrateDatabase(database);
 const common = { clock: systemClock, random: systemRandom, log: quietLog };
 const bus = schema === null ? createInProcessBus(quietLog) : openPostgresBus({ url: schema.url, channel, ...common });
 const eventLog = createEventLog({ database, bus });
-const out = createLoopbackWebhookOut();
+const out = createLoopbackWebhookOut(flags.deadline === undefined ? {} : { deadlineMs: Number(flags.deadline) });
 const service = createWebhookService({
   ...{ ...common, database, bus, out, seal: fakeSeal },
   checkUrl: (url) => ({ kind: "valid", url }),
@@ -211,15 +215,23 @@ async function measureDead(options: Readonly<Record<"endpoints" | "dead" | "rate
   const ratios: number[] = [];
   for (let index = 0; index < options.rounds; index++) {
     const p99: { healthy: number; dead: number } = { healthy: 0, dead: 0 };
+    const { unanswered: unansweredBefore } = await collect();
+    let unanswered = unansweredBefore;
     for (const kind of index % 2 === 0 ? (["healthy", "dead"] as const) : (["dead", "healthy"] as const)) {
       await enableDead(kind === "dead", healthy);
       await collect();
       await appendFor(options.seconds, options.rate / healthy);
       const collected = await collectAll((each) => acceptedOn(each) >= appended * healthy);
       p99[kind] = quantile(collected.lags, 0.99);
+      unanswered = collected.unanswered;
     }
     ratios.push(p99.dead / p99.healthy);
-    print({ round: index + 1, p99WithoutDeadMs: round(p99.healthy), p99WithDeadMs: round(p99.dead) });
+    print({
+      round: index + 1,
+      p99WithoutDeadMs: round(p99.healthy),
+      p99WithDeadMs: round(p99.dead),
+      unanswered: unanswered - unansweredBefore,
+    });
   }
   print({
     medianRatio:

@@ -16,7 +16,7 @@ const bodies = new Map<string, string>();
 const accepted = new Map<string, Set<string>>();
 const highest = new Map<string, number>();
 let lags: number[] = [];
-const totals = { requests: 0, invalid: 0, changedBodies: 0, disordered: 0, faults: 0 };
+const totals = { unanswered: 0, requests: 0, invalid: 0, changedBodies: 0, disordered: 0, faults: 0 };
 
 const FAULTS: readonly ((response: ServerResponse) => void)[] = [
   (response) => response.writeHead(500).end(),
@@ -34,7 +34,10 @@ const server = createServer((request, response) => {
   request.on("error", () => {});
   request.on("end", () => {
     const path = request.url ?? "";
-    if (path.startsWith("/dead/")) return;
+    if (path.startsWith("/dead/")) {
+      totals.unanswered += 1;
+      return;
+    }
     totals.requests += 1;
     record(path, Buffer.concat(chunks).toString(), request.headers as Record<string, string>, at);
     if (path.startsWith("/faulty/") && Math.random() < FAULT_SHARE) {

@@ -4,7 +4,7 @@ import {
   openLivelyService,
   TICKS_WRITTEN_METRIC,
 } from "../harness/lively-world.ts";
-import { residentMibOf } from "../harness/process-usage.ts";
+import { descriptorsOf, residentMibOf } from "../harness/process-usage.ts";
 import { createBenchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
 import { spreadOf } from "../harness/statistics.ts";
 
@@ -23,6 +23,7 @@ interface Observation {
   readonly residentMib: number;
   readonly heapMib: number;
   readonly bufferMib: number;
+  readonly descriptors: number;
   readonly ticks: number;
   readonly boardMarkets: number;
 }
@@ -70,6 +71,11 @@ export const soakScenario: Scenario = {
       const note = `${Math.round(startMib)} MiB after a quarter of ${minutes} minutes, ${Math.round(endMib)} MiB at the end (medians of ${endSampleCount} samples)`;
       return { samples: [(endMib / startMib - 1) * 100], note };
     };
+    const descriptorsChange = () => {
+      const start = medianOf(stableObservations.slice(0, endSampleCount), ({ descriptors }) => descriptors);
+      const end = medianOf(stableObservations.slice(-endSampleCount), ({ descriptors }) => descriptors);
+      return { samples: [Math.abs(end - start)], note: `${start} after a quarter of the time, ${end} at the end` };
+    };
     return [
       createBenchRow({
         figure: "growth of resident memory",
@@ -88,6 +94,11 @@ export const soakScenario: Scenario = {
         ...growthOf((observation) => observation.heapMib),
       }),
       createBenchRow({ figure: "growth of buffers", unit: "%", ...growthOf((observation) => observation.bufferMib) }),
+      createBenchRow({
+        figure: "change of open file descriptors",
+        unit: "descriptors",
+        ...descriptorsChange(),
+      }),
       createBenchRow({
         figure: "markets on the board",
         unit: "markets",
@@ -120,11 +131,14 @@ async function observe(service: LivelyService): Promise<Observation> {
     if (value === undefined) throw new Error(`/metrics has no ${name}`);
     return value;
   };
-  if (residentMib === null) throw new Error("the service's memory cannot be read");
+  const descriptors = await descriptorsOf(service.pid);
+  if (residentMib === null || descriptors === null)
+    throw new Error("the service's memory or descriptors cannot be read");
   return {
     atMs: performance.now(),
     residentMib,
     heapMib: read("nodejs_heap_size_used_bytes") / MIB,
+    descriptors,
     bufferMib: read("nodejs_external_memory_bytes") / MIB,
     ticks: read(TICKS_WRITTEN_METRIC),
     boardMarkets: read("parallax_board_markets"),

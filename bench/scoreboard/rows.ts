@@ -1,7 +1,9 @@
 import type { ScoreboardRow } from "./row.ts";
 import { chargesRow } from "./rows/charges.ts";
+import { fuzzedRequestsRow } from "./rows/fuzz.ts";
 import { acknowledgedReportsRow } from "./rows/kills.ts";
 import { exactQuotaRow, quotaKillsRow } from "./rows/quota.ts";
+import { soakRow } from "./rows/soak.ts";
 import { stalledStreamsRow, streamLagRow, streamResumeRow } from "./rows/streams.ts";
 import { forbiddenAddressesRow, paymentsRow, pydanticErrorsRow } from "./rows/tests.ts";
 import { deadEndpointsRow, firstAttemptRow, webhookKillsRow } from "./rows/webhooks.ts";
@@ -17,8 +19,10 @@ export const SCOREBOARD_ROWS: readonly ScoreboardRow[] = [
   deadEndpointsRow,
   forbiddenAddressesRow,
   paymentsRow,
+  fuzzedRequestsRow,
   pydanticErrorsRow,
   streamLagRow,
   streamResumeRow,
   stalledStreamsRow,
+  soakRow,
 ];
