@@ -38,7 +38,6 @@ export function buildAnalyses(ports: AppPorts, pipeline: Pipeline): Analyses {
     venues: tradingVenuesOf(ports),
     getMarket: createMarketFinder({
       board,
-      clock: ports.clock,
       fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
     }),
     views: buildMarketViews(ports, pipeline),

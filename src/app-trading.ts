@@ -39,7 +39,7 @@ export function buildTrading(
     venues: tradingVenuesOf(ports),
     pairsOf: (venue, marketId) => matching?.pairsOf(venue, marketId) ?? [],
     getMarket: createMarketFinder({
-      ...{ board, clock },
+      board,
       fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
     }),
     readBook: (market) => ingest.books.read(market),

@@ -26,7 +26,6 @@ interface Entry {
   readonly book: Promise<OrderBook | null>;
   /** Monotonic milliseconds. */
   readonly requestedAt: number;
-  isPending: boolean;
 }
 
 /**
@@ -93,29 +92,29 @@ export class BookReader {
     const id = `${venue}/${marketId}`;
     const current = this.#entries.get(id);
     const now = clock.monotonic();
-    if (current !== undefined && (current.isPending || now - current.requestedAt < READ_EVERY_MS)) return current.book;
-    const entry: Entry = {
-      book: requests.run(venue, REQUEST_MS_MAX, (signal) => adapter.getBook(listing, signal)),
-      requestedAt: now,
-      isPending: true,
+    if (current !== undefined && now - current.requestedAt < READ_EVERY_MS) return current.book;
+    let requestedAt: number | null = null;
+    const book = requests.runShared(venue, `book ${marketId}`, REQUEST_MS_MAX, (signal) => {
+      requestedAt = clock.monotonic();
+      return adapter.getBook(listing, signal);
+    });
+    const keep = (error?: unknown) => {
+      // If the venue was not asked, the next caller asks.
+      if (requestedAt === null || isNotSent(error)) return;
+      this.#entries.delete(id);
+      this.#entries.set(id, { book, requestedAt });
+      this.#removeOldEntries();
     };
-    const end = (error?: unknown) => {
-      entry.isPending = false;
-      // The request was not sent, so the next caller asks again.
-      if (isNotSent(error) && this.#entries.get(id) === entry) this.#entries.delete(id);
-    };
-    entry.book.then(() => end(), end);
-    this.#entries.delete(id);
-    this.#entries.set(id, entry);
-    this.#removeOldEntries(now);
-    return entry.book;
+    book.then(() => keep(), keep);
+    return book;
   }
 
-  #removeOldEntries(now: number): void {
-    for (const [id, { requestedAt, isPending }] of this.#entries) {
+  #removeOldEntries(): void {
+    const now = this.#options.clock.monotonic();
+    for (const [id, { requestedAt }] of this.#entries) {
       const isExpired = now - requestedAt >= READ_EVERY_MS;
       if (!isExpired && this.#entries.size <= ENTRIES_MAX) break;
-      if (!isPending) this.#entries.delete(id);
+      this.#entries.delete(id);
     }
   }
 }

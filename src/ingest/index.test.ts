@@ -93,38 +93,19 @@ eachDatabase("`failingJobs` lists a failing job until it succeeds", async (realD
   };
   state.isUp = false;
   ingest.start();
-  await until(() => ingest.failingJobs.length === 5);
+  await until(() => ingest.failingJobs.length === 6);
   assert.deepEqual([...ingest.failingJobs].sort(), [
     "event_retention",
     "price_day_ago",
     "reclaim_space",
     "retention",
     "roll_up",
+    "unknown_markets",
   ]);
   state.isUp = true;
   await clock.advance(121_000);
   await until(() => [...ingest.failingJobs].sort().join() === "event_retention,reclaim_space,retention");
 });
-
-eachDatabase(
-  "look-ups of one caller send at most 3 requests at the same time, and those that wait too long fail with `rate_limited`",
-  async (database) => {
-    const { clock, venue, ingest } = createTestIngest(database);
-    venue.responseMs = 1_000;
-    const lookUps = Array.from({ length: 50 }, (_, number) =>
-      ingest.lookUp("alpha", `unknown-${number}`).then(
-        () => "requested",
-        (error: unknown) => (error instanceof VenueError ? error.failure : "other"),
-      ),
-    );
-    await clock.advance(10_000);
-    const outcomes = await Promise.all(lookUps);
-    assert.ok(outcomes.filter((outcome) => outcome === "requested").length === 6);
-    assert.equal(venue.callsOf("findMarket").length, 6, "3 each second, for the 2 seconds that they may wait");
-    assert.ok(outcomes.includes("rate_limited"));
-    assert.equal(await Promise.race([ingest.lookUp("alpha", "later"), clock.advance(2_000).then(() => "late")]), false);
-  },
-);
 
 eachDatabase("removes markets that settled more than 30 days ago from the board", async (database) => {
   const { clock, board, ingest } = createTestIngest(database);

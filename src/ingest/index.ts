@@ -3,11 +3,12 @@
 import type { MarketBoard } from "../board/index.ts";
 import type { MarketListing, VenueId } from "../domain/market.ts";
 import type { EventLog } from "../event-log/index.ts";
+import { currentCaller } from "../lib/current-caller.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
-import type { VenueFacts } from "../ports/venue.ts";
+import type { VenueAdapter, VenueFacts } from "../ports/venue.ts";
 import {
   createChangeStore,
   createHistoryStore,
@@ -15,6 +16,7 @@ import {
   createTickWriter,
   DEFAULT_RETENTION,
   type HistoryStore,
+  type MarketStore,
   type MissingHistory,
   type PastPrices,
   planRetention,
@@ -33,7 +35,9 @@ import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
 import { LastHours } from "./last-hours.ts";
 import { LiveFeed, type LiveObserver } from "./live-feed.ts";
+import { LookUps } from "./on-demand/look-ups.ts";
 import { TradeHistory } from "./on-demand/trade-history.ts";
+import { createUnknownMarketStore, type UnknownMarketStore } from "./on-demand/unknown-market-store.ts";
 import { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 import { StoreWriter } from "./store-writer.ts";
 import type { VenueStatusReport } from "./venue-health.ts";
@@ -47,10 +51,13 @@ export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 
 /** How long finalized markets stay on the board after their last update. */
 const FINALIZED_ON_BOARD_MS = 30 * 86_400_000;
+/** Time for one request of history that a client waits for. */
+const HISTORY_MS_MAX = 8_000;
 const ROLL_UP_PAUSE_MS = 60_000;
 const DAY_AGO_PAUSE_MS = 2 * 60_000;
 const LAST_HOURS_PAUSE_MS = 2 * 60_000;
 const RETENTION_PAUSE_MS = 3_600_000;
+const UNKNOWN_MARKETS_PAUSE_MS = 60_000;
 const RECLAIM_SPACE_PAUSE_MS = 5 * 60_000;
 
 export interface IngestOptions {
@@ -79,7 +86,10 @@ export interface Ingest {
   /** True if the first sweep of every venue has completed or failed, on this node or on the node that reads the venue. */
   readonly isSettled: boolean;
   health(): Record<VenueId, VenueStatusReport>;
-  /** Requests one market from its venue and adds it to the board. Returns false if the venue does not have it. */
+  /**
+   * Requests one market from its venue and adds it to the board. Returns false if the venue does not have it, for ten minutes
+   * without a request.
+   */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   /** Order books, read from the stream or the venue. */
   readonly books: Pick<BookReader, "read" | "readOrLast" | "tracked">;
@@ -124,9 +134,10 @@ export function createIngest(options: IngestOptions): Ingest {
           },
     isFirstSweep: () => !readers.areFirstSweepsOver(),
   });
+  const requests = new VenueRequestQueue(clock, (id) => venues.get(id)?.adapter.profile.requestsPerSecond ?? 1);
   const pastPrices = new StoredPastPrices({
     history,
-    venues: options.venues.map(({ adapter }) => adapter),
+    venues: options.venues.map(({ adapter }) => limitHistory(adapter, requests)),
     board,
     clock,
     store: (market) => storeWriter.flushMarket(market),
@@ -143,11 +154,9 @@ export function createIngest(options: IngestOptions): Ingest {
     clock,
     log,
   };
-  const requests = new VenueRequestQueue(clock);
-  const readers = new VenueReaders(context, requests);
-  const trackedBookOf: BookReaderOptions["trackedBookOf"] = (venue, marketId) => readers.bookOf(venue, marketId);
-  const books = new BookReader({ venues, trackedBookOf, requests, clock });
-  const trades = new TradeHistory({ venues, store, requests, clock });
+  const readers = new VenueReaders(context);
+  const unknownMarkets = createUnknownMarketStore(database);
+  const { books, trades, lookUps } = createOnDemandReads({ ...context, readers, requests, store, unknownMarkets });
   const flush = async () => {
     await storeWriter.flush();
     await ticks.flush();
@@ -165,7 +174,11 @@ export function createIngest(options: IngestOptions): Ingest {
       jobs.start("forget_settled", RETENTION_PAUSE_MS, () => removeSettledMarkets(board, finalizedSinceMs()));
     }
     if (node?.maintains === false) return;
-    startMaintenance(jobs, options, { history, isOurs: () => cluster === null || cluster.isMaintainer });
+    startMaintenance(jobs, options, {
+      history,
+      unknownMarkets,
+      isOurs: () => cluster === null || cluster.isMaintainer,
+    });
   };
 
   return {
@@ -207,7 +220,7 @@ export function createIngest(options: IngestOptions): Ingest {
         }),
       );
     },
-    lookUp: (venue, marketId) => readers.lookUp(venue, marketId),
+    lookUp: (venue, marketId) => lookUps.find(venue, marketId),
     books,
     trades,
     factsOf: (listing) => venues.get(listing.venue)?.adapter.factsOf(listing) ?? null,
@@ -231,6 +244,51 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 }
 
+/** Creates what reads the venues for clients. */
+function createOnDemandReads({
+  venues,
+  board,
+  readers,
+  requests,
+  store,
+  unknownMarkets,
+  clock,
+  log,
+}: IngestContext & {
+  readonly readers: VenueReaders;
+  readonly requests: VenueRequestQueue;
+  readonly store: MarketStore;
+  readonly unknownMarkets: UnknownMarketStore;
+}) {
+  const trackedBookOf: BookReaderOptions["trackedBookOf"] = (venue, marketId) => readers.bookOf(venue, marketId);
+  return {
+    books: new BookReader({ venues, trackedBookOf, requests, clock }),
+    trades: new TradeHistory({ venues, store, requests, clock }),
+    lookUps: new LookUps({
+      venues,
+      unknownMarkets,
+      requests,
+      isListed: (venue, marketId) => board.find(venue, marketId) !== null,
+      absorb: (venue, page) => readers.absorb(venue, page),
+      clock,
+      log,
+    }),
+  };
+}
+
+/** Returns a venue whose history clients read under the limits of their requests. The service's own reads have none. */
+function limitHistory(adapter: VenueAdapter, requests: VenueRequestQueue): Pick<VenueAdapter, "id" | "getHistory"> {
+  return {
+    id: adapter.id,
+    getHistory(listing, range, signal) {
+      if (currentCaller() === null) return adapter.getHistory(listing, range, signal);
+      return requests.run(adapter.id, HISTORY_MS_MAX, (deadline) =>
+        adapter.getHistory(listing, range, AbortSignal.any([signal, deadline])),
+      );
+    },
+  };
+}
+
 function planRetentionOf({ retention, storeBytesMax = null }: IngestOptions): ReturnType<typeof planRetention> {
   return planRetention({ ...DEFAULT_RETENTION, ...retention }, storeBytesMax);
 }
@@ -239,13 +297,18 @@ function planRetentionOf({ retention, storeBytesMax = null }: IngestOptions): Re
 function startMaintenance(
   jobs: BackgroundJobs,
   options: IngestOptions,
-  { history, isOurs }: { readonly history: HistoryStore; readonly isOurs: () => boolean },
+  {
+    history,
+    unknownMarkets,
+    isOurs,
+  }: { readonly history: HistoryStore; readonly unknownMarkets: UnknownMarketStore; readonly isOurs: () => boolean },
 ): void {
   const { database, clock, eventLog, eventDays, storeBytesMax = null } = options;
   const { retention, partitionMs } = planRetentionOf(options);
   const run = (name: string, pauseMs: number, step: () => Promise<unknown>) => jobs.start(name, pauseMs, step, isOurs);
   run("roll_up", ROLL_UP_PAUSE_MS, () => history.rollUp(clock.now()));
   run("retention", RETENTION_PAUSE_MS, () => history.applyRetention(clock.now(), retention, partitionMs));
+  run("unknown_markets", UNKNOWN_MARKETS_PAUSE_MS, () => unknownMarkets.removeOld());
   run("reclaim_space", RECLAIM_SPACE_PAUSE_MS, () => reclaimSpace(database, clock.now(), storeBytesMax));
   run("event_retention", RETENTION_PAUSE_MS, () => eventLog.applyRetention(eventDays));
 }

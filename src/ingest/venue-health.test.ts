@@ -8,6 +8,7 @@ const STALE_MS = 60_000;
 function createHealth() {
   const clock = new FakeClock();
   const profile = {
+    requestsPerSecond: 1_000,
     sweepPauseMs: 1,
     sweepMarketsPerSecond: 1_000,
     changesPauseMs: null,

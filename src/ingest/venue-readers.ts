@@ -2,20 +2,15 @@ import type { VenueId } from "../domain/market.ts";
 import type { OrderBook } from "../domain/order-book.ts";
 import type { ListingPage } from "../ports/venue.ts";
 import type { IngestContext } from "./context.ts";
-import type { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 import { VenueIngest } from "./venue-ingest.ts";
-
-const LOOK_UP_MS_MAX = 4_000;
 
 /** The venues that this process currently reads. */
 export class VenueReaders {
   readonly #context: IngestContext;
   readonly #readers = new Map<VenueId, VenueIngest>();
-  readonly #requests: VenueRequestQueue;
 
-  constructor(context: IngestContext, requests: VenueRequestQueue) {
+  constructor(context: IngestContext) {
     this.#context = context;
-    this.#requests = requests;
   }
 
   has(venue: VenueId): boolean {
@@ -54,20 +49,8 @@ export class VenueReaders {
     return this.#readers.get(venue)?.bookOf(marketId) ?? null;
   }
 
-  /**
-   * Requests a market that is not on the board from its venue. Returns false if the venue does not have it.
-   *
-   * @throws VenueError as `VenueRequestQueue.run`
-   */
-  async lookUp(venue: VenueId, marketId: string): Promise<boolean> {
-    const adapter = this.#context.venues.get(venue)?.adapter;
-    if (adapter === undefined) return false;
-    const page = await this.#requests.run(venue, LOOK_UP_MS_MAX, (signal) => adapter.findMarket(marketId, signal));
-    if (page !== null) this.#absorb(venue, page);
-    return page !== null;
-  }
-
-  #absorb(venue: VenueId, page: ListingPage): void {
+  /** Applies a market that was looked up to the board. */
+  absorb(venue: VenueId, page: ListingPage): void {
     const reader = this.#readers.get(venue);
     if (reader !== undefined) {
       reader.absorb(page);

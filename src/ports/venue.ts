@@ -64,6 +64,8 @@ export interface VenueStream {
 
 /** How to read this venue within its rate limits. */
 export interface VenueProfile {
+  /** Requests a second that this process sends to the venue for single markets, at most. */
+  readonly requestsPerSecond: number;
   /** Shortest pause between the end of one sweep and the start of the next. */
   readonly sweepPauseMs: number;
   /**

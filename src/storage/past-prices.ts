@@ -39,7 +39,7 @@ interface FetchedRange {
 
 export interface PastPricesOptions {
   readonly history: HistoryStore;
-  readonly venues: readonly VenueAdapter[];
+  readonly venues: readonly Pick<VenueAdapter, "id" | "getHistory">[];
   readonly board: MarketBoard;
   readonly clock: Clock;
   /** Stores a new market immediately and sets its store key on the board. */
@@ -49,7 +49,7 @@ export interface PastPricesOptions {
 /** Reads price history from the store. The first request for a market fetches missing history from the venue. */
 export class StoredPastPrices implements PastPrices, MissingHistory {
   readonly #options: PastPricesOptions;
-  readonly #venues: ReadonlyMap<VenueId, VenueAdapter>;
+  readonly #venues: ReadonlyMap<VenueId, Pick<VenueAdapter, "getHistory">>;
   readonly #ranges: readonly FetchedRange[] = FETCHED_RANGES.map((range) => ({
     ...range,
     fetchedKeys: new Set(),

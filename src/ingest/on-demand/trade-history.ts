@@ -53,9 +53,9 @@ interface Answer {
   readonly trades: Promise<readonly Trade[]>;
   /** Monotonic milliseconds. */
   readonly requestedAt: number;
-  /** Number of trades; null while the request is running. */
-  count: number | null;
-  hasFailed: boolean;
+  /** Number of trades. */
+  readonly count: number;
+  readonly hasFailed: boolean;
 }
 
 /** Compares by time and id, newest first. Ids are compared by UTF-8 bytes, as the store does. */
@@ -143,35 +143,40 @@ export class TradeHistory {
     const current = this.#answers.get(id);
     if (current !== undefined && current.size >= size) {
       const ageMsMax = isNewest || current.hasFailed ? READ_EVERY_MS : ANSWER_AGE_MS_MAX;
-      if (current.count === null || now - current.requestedAt < ageMsMax) return current.trades;
+      if (now - current.requestedAt < ageMsMax) return current.trades;
     }
-    const trades = requests
-      .run(listing.venue, REQUEST_MS_MAX, (signal) => adapter.listTrades(listing, 0, size, signal))
-      .then((listed) => listed.toSorted(compareTrades));
-    const answer: Answer = { size, trades, requestedAt: now, count: null, hasFailed: false };
-    this.#remove(id);
-    this.#answers.set(id, answer);
-    trades.then(
-      (listed) => this.#complete(id, answer, listed.length),
-      (error: unknown) => {
-        answer.hasFailed = true;
-        this.#complete(id, answer, 0);
-        // The request was not sent, so the next caller asks again.
-        if (isNotSent(error) && this.#answers.get(id) === answer) this.#remove(id);
+    let requestedAt: number | null = null;
+    const trades = requests.runShared(
+      listing.venue,
+      `trades ${size} ${listing.marketId}`,
+      REQUEST_MS_MAX,
+      async (signal) => {
+        requestedAt = clock.monotonic();
+        const listed = await adapter.listTrades(listing, 0, size, signal);
+        return listed.toSorted(compareTrades);
       },
+    );
+    const keep = (count: number, error?: unknown) => {
+      // If the venue was not asked, the next caller asks.
+      if (requestedAt === null || isNotSent(error)) return;
+      this.#keep(id, { size, trades, requestedAt, count, hasFailed: error !== undefined });
+    };
+    trades.then(
+      ({ length }) => keep(length),
+      (error: unknown) => keep(0, error),
     );
     return trades;
   }
 
-  #complete(id: string, answer: Answer, count: number): void {
-    answer.count = count;
-    if (this.#answers.get(id) !== answer) return;
-    this.#cachedTrades += count;
+  #keep(id: string, answer: Answer): void {
+    this.#remove(id);
+    this.#answers.set(id, answer);
+    this.#cachedTrades += answer.count;
     const now = this.#options.clock.monotonic();
-    for (const [oldestId, { requestedAt, count: oldestCount }] of this.#answers) {
+    for (const [oldestId, { requestedAt }] of this.#answers) {
       const isExpired = now - requestedAt >= ANSWER_AGE_MS_MAX;
       if (!isExpired && this.#cachedTrades <= CACHED_TRADES_MAX && this.#answers.size <= ANSWERS_MAX) break;
-      if (oldestCount !== null) this.#remove(oldestId);
+      this.#remove(oldestId);
     }
   }
 

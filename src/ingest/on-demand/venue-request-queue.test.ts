@@ -24,7 +24,23 @@ function setUp() {
       () => `${name} answered`,
       (error: unknown) => `${name} ${error instanceof VenueError ? error.failure : error}`,
     );
-  return { clock, sent, run };
+  /** Sends the request `id` of a caller, shared with the others of this id. */
+  const runShared = (
+    caller: string,
+    id: string,
+    { timeoutMs = 4_000, responseMs = 100, send = () => {} }: Omit<RunOptions, "caller"> = {},
+  ): Promise<string> =>
+    runForCaller(caller, () =>
+      queue.runShared("alpha", id, timeoutMs, async (signal) => {
+        sent.push(`${id} by ${caller}`);
+        await clock.sleep(responseMs, signal);
+        send();
+      }),
+    ).then(
+      () => `${id} answered`,
+      (error: unknown) => `${id} ${error instanceof VenueError ? error.failure : error}`,
+    );
+  return { clock, sent, run, runShared };
 }
 
 interface RunOptions {
@@ -119,4 +135,42 @@ test("requests that were not sent in time, and bad answers, do not count as fail
   const next = run("b");
   await clock.advance(100);
   assert.equal(await next, "b answered");
+});
+
+test("callers of a shared request wait for their own turns, and the first whose turn comes sends it for all", async () => {
+  const { clock, sent, run, runShared } = setUp();
+  const many = ["a", "b", "c", "d", "e"].map((name) => run(name));
+  const slow = runShared("ann", "x");
+  const fast = runShared("bob", "x");
+  await clock.advance(100);
+  assert.deepEqual(await Promise.all([slow, fast]), ["x answered", "x answered"]);
+  await clock.advance(100);
+  await Promise.all(many);
+  assert.deepEqual(sent, ["a", "b", "c", "x by bob", "d", "e"]);
+  const again = runShared("ann", "x");
+  await clock.advance(100);
+  await again;
+  assert.equal(sent.at(-1), "x by ann");
+  assert.equal(clock.pending, 0);
+});
+
+test("a caller of a shared request waits until its own deadline, and the request goes on for the others", async () => {
+  const { clock, sent, runShared } = setUp();
+  const first = runShared("ann", "x", { timeoutMs: 8_000, responseMs: 3_000 });
+  const hurried = runShared("bob", "x", { timeoutMs: 1_000 });
+  await clock.advance(1_000);
+  assert.equal(await hurried, "x timeout");
+  await clock.advance(2_000);
+  assert.equal(await first, "x answered");
+  assert.deepEqual(sent, ["x by ann"]);
+});
+
+test("the failure of a shared request counts once, and all callers get it", async () => {
+  const { clock, runShared, run } = setUp();
+  const callers = ["ann", "bob", "cid", "dan"].map((caller) => runShared(caller, "x", { send: fail("network") }));
+  await clock.advance(100);
+  assert.deepEqual(await Promise.all(callers), Array(4).fill("x network"));
+  const next = run("next");
+  await clock.advance(100);
+  assert.equal(await next, "next answered");
 });

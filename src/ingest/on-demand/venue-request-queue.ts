@@ -3,6 +3,7 @@ import type { VenueId } from "../../domain/market.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { currentCaller } from "../../lib/current-caller.ts";
 import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
+import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 
 /** Limit of simultaneous requests per venue, so that clients do not use up the request budget of ingest. */
@@ -11,6 +12,10 @@ const RUNNING_PER_VENUE_MAX = 4;
 const RUNNING_PER_CALLER_MAX = 3;
 const WAITING_PER_CALLER_MAX = 100;
 const WAITING_PER_VENUE_MAX = 1_000;
+/** Limit of simultaneous look-ups of markets that are not on the board, per venue. */
+export const LOOK_UPS_PER_VENUE_MAX = 1;
+/** Share of the requests a second that a venue permits which look-ups may use. */
+export const LOOK_UP_SHARE_MAX = 0.25;
 /** After this many failures in a row, one request per second is sent to the venue until it answers. */
 const FAILURES_MAX = 3;
 const PROBE_EVERY_MS = 1_000;
@@ -19,26 +24,43 @@ const WAIT_SHARE_MAX = 0.5;
 /** Caller of requests that the service makes for itself. */
 const SERVICE = "";
 
-const createLane = () => ({
-  slots: new FairSlots({
-    slots: RUNNING_PER_VENUE_MAX,
-    perKey: RUNNING_PER_CALLER_MAX,
-    waiting: WAITING_PER_VENUE_MAX,
-    waitingPerKey: WAITING_PER_CALLER_MAX,
-  }),
-  breaker: new CircuitBreaker({ failuresMax: FAILURES_MAX, openMs: PROBE_EVERY_MS, openMsMax: PROBE_EVERY_MS }),
-});
+/** What the requests to one venue share. */
+interface Lane {
+  readonly slots: FairSlots;
+  readonly lookUps: FairSlots;
+  readonly lookUpRate: TokenBucket;
+  readonly breaker: CircuitBreaker;
+  /** Requests with several callers, by id. */
+  readonly shared: Map<string, SharedRequest>;
+}
+
+interface SharedRequest {
+  /** Callers that wait for their turn or for the result. */
+  callers: number;
+  /** Aborts when one of the callers has sent the request. */
+  readonly sent: AbortController;
+  readonly result: PromiseWithResolvers<unknown>;
+}
+
+interface RunOptions {
+  /** Whether the request looks up a market that is not on the board. */
+  readonly isLookUp?: boolean;
+}
 
 /**
  * Sends the requests that clients cause to the venues: few at a time, each with a deadline. Waiting callers take turns, so
- * that one caller with many requests delays another by one request. A venue that keeps failing is not asked.
+ * that one caller with many requests delays another by one request. Look-ups of markets that are not on the board leave
+ * three quarters of a venue's requests to others. A venue that keeps failing is not asked.
  */
 export class VenueRequestQueue {
   readonly #clock: Clock;
-  readonly #lanes = new Map<VenueId, ReturnType<typeof createLane>>();
+  readonly #requestsPerSecondOf: (venue: VenueId) => number;
+  readonly #lanes = new Map<VenueId, Lane>();
 
-  constructor(clock: Clock) {
+  /** @param requestsPerSecondOf  requests a second that a venue permits; 1,000 by default */
+  constructor(clock: Clock, requestsPerSecondOf: (venue: VenueId) => number = () => 1_000) {
     this.#clock = clock;
+    this.#requestsPerSecondOf = requestsPerSecondOf;
   }
 
   /**
@@ -49,20 +71,78 @@ export class VenueRequestQueue {
    *   of it, or if 100 requests of the caller are waiting; `circuit_open` at once if the venue keeps failing
    * @throws the errors of `send`
    */
-  async run<Result>(
+  run<Result>(
     venue: VenueId,
     timeoutMs: number,
     send: (signal: AbortSignal) => Promise<Result>,
+    options: RunOptions = {},
   ): Promise<Result> {
-    const lane = this.#lanes.get(venue) ?? createLane();
+    return this.#run(venue, timeoutMs, send, options, null);
+  }
+
+  /**
+   * Runs `send` as `run`, once for all concurrent callers with the same id. Each caller waits for its own turn; the first
+   * whose turn comes sends the request, and the others wait for its result until their own deadlines.
+   */
+  async runShared<Result>(
+    venue: VenueId,
+    id: string,
+    timeoutMs: number,
+    send: (signal: AbortSignal) => Promise<Result>,
+    options: RunOptions = {},
+  ): Promise<Result> {
+    const { shared: requests } = this.#laneOf(venue);
+    const shared = requests.get(id) ?? createSharedRequest();
+    requests.set(id, shared);
+    shared.callers += 1;
+    const endsAt = this.#clock.monotonic() + timeoutMs;
+    let isSender = false;
+    const sendFirst = (signal: AbortSignal): Promise<Result> => {
+      // The turns of two callers may come at the same time.
+      shared.sent.signal.throwIfAborted();
+      isSender = true;
+      shared.sent.abort();
+      return send(signal);
+    };
+    try {
+      if (!shared.sent.signal.aborted) {
+        const result = await this.#run(venue, timeoutMs, sendFirst, options, shared.sent.signal);
+        shared.result.resolve(result);
+        return result;
+      }
+    } catch (error) {
+      if (isSender) shared.result.reject(error);
+      if (isSender || !shared.sent.signal.aborted) throw error;
+    } finally {
+      shared.callers -= 1;
+      if (isSender || (shared.callers === 0 && !shared.sent.signal.aborted)) requests.delete(id);
+    }
+    return (await this.#waitForResult(venue, shared, endsAt)) as Result;
+  }
+
+  #laneOf(venue: VenueId): Lane {
+    const lane = this.#lanes.get(venue) ?? createLane(this.#requestsPerSecondOf(venue), this.#clock.monotonic());
     this.#lanes.set(venue, lane);
+    return lane;
+  }
+
+  /** @param endWait  ends the wait for a turn, with its reason */
+  async #run<Result>(
+    venue: VenueId,
+    timeoutMs: number,
+    send: (signal: AbortSignal) => Promise<Result>,
+    { isLookUp = false }: RunOptions,
+    endWait: AbortSignal | null,
+  ): Promise<Result> {
+    const lane = this.#laneOf(venue);
     if (!lane.breaker.mayAllow(this.#clock.monotonic())) throw createOpenError(venue);
     const deadline = new AbortController();
     const endOfWait = new AbortController();
     const cancelDeadline = this.#clock.setTimeout(() => deadline.abort(), timeoutMs);
     const cancelWait = this.#clock.setTimeout(() => endOfWait.abort(), timeoutMs * WAIT_SHARE_MAX);
+    const endOfAnyWait = endWait === null ? endOfWait.signal : AbortSignal.any([endOfWait.signal, endWait]);
     try {
-      const release = await this.#waitForTurn(venue, lane.slots, endOfWait.signal).finally(cancelWait);
+      const release = await this.#waitForTurn(venue, lane, isLookUp, endOfAnyWait).finally(cancelWait);
       try {
         // Other requests may have failed during the wait.
         if (!lane.breaker.allows(this.#clock.monotonic())) throw createOpenError(venue);
@@ -75,12 +155,39 @@ export class VenueRequestQueue {
     }
   }
 
-  async #waitForTurn(venue: VenueId, slots: FairSlots, endOfWait: AbortSignal): Promise<Release> {
+  async #waitForTurn(venue: VenueId, lane: Lane, isLookUp: boolean, endOfWait: AbortSignal): Promise<Release> {
+    const caller = currentCaller() ?? SERVICE;
+    const releases: Release[] = [];
+    const releaseAll = () => {
+      for (const release of releases) release();
+    };
     try {
-      return await slots.acquire(currentCaller() ?? SERVICE, endOfWait);
+      if (isLookUp) {
+        releases.push(await lane.lookUps.acquire(caller, endOfWait));
+        for (let waitMs = 1; waitMs > 0; ) {
+          waitMs = lane.lookUpRate.take(this.#clock.monotonic());
+          if (waitMs > 0) await this.#clock.sleep(waitMs, endOfWait);
+        }
+      }
+      releases.push(await lane.slots.acquire(caller, endOfWait));
+      return releaseAll;
     } catch (cause) {
+      releaseAll();
       const reason = cause instanceof QueueFullError ? "too many requests are waiting" : "the request waited too long";
       throw new VenueError("rate_limited", `${venue}: ${reason}`, { retryable: true, cause });
+    }
+  }
+
+  async #waitForResult(venue: VenueId, { result }: SharedRequest, endsAt: number): Promise<unknown> {
+    const timeout = Promise.withResolvers<never>();
+    const cancel = this.#clock.setTimeout(
+      () => timeout.reject(new VenueError("timeout", `${venue} did not respond in time`, { retryable: true })),
+      endsAt - this.#clock.monotonic(),
+    );
+    try {
+      return await Promise.race([result.promise, timeout.promise]);
+    } finally {
+      cancel();
     }
   }
 
@@ -134,6 +241,25 @@ export class VenueRequestQueue {
 /** Whether a request failed because it was not sent: the caller's or the venue's requests were used up. */
 export const isNotSent = (error: unknown): boolean =>
   error instanceof VenueError && (error.failure === "rate_limited" || error.failure === "circuit_open");
+
+function createLane(requestsPerSecond: number, now: number): Lane {
+  const waiting = { waiting: WAITING_PER_VENUE_MAX, waitingPerKey: WAITING_PER_CALLER_MAX };
+  const lookUpsPerSecond = requestsPerSecond * LOOK_UP_SHARE_MAX;
+  return {
+    slots: new FairSlots({ slots: RUNNING_PER_VENUE_MAX, perKey: RUNNING_PER_CALLER_MAX, ...waiting }),
+    lookUps: new FairSlots({ slots: LOOK_UPS_PER_VENUE_MAX, ...waiting }),
+    lookUpRate: new TokenBucket({ perSecond: lookUpsPerSecond, capacity: Math.max(1, lookUpsPerSecond), now }),
+    breaker: new CircuitBreaker({ failuresMax: FAILURES_MAX, openMs: PROBE_EVERY_MS, openMsMax: PROBE_EVERY_MS }),
+    shared: new Map(),
+  };
+}
+
+function createSharedRequest(): SharedRequest {
+  const result = Promise.withResolvers<unknown>();
+  // Nobody may wait for it.
+  result.promise.catch(() => {});
+  return { callers: 0, sent: new AbortController(), result };
+}
 
 const createOpenError = (venue: VenueId): VenueError =>
   new VenueError("circuit_open", `${venue} does not answer at present`, {

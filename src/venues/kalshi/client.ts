@@ -2,7 +2,7 @@ import { VenueError } from "../../domain/errors.ts";
 import type { FeeRounding } from "../../domain/market.ts";
 import type { IncompleteReason } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
-import { limitsFor, VenueClient, type VenueResponse } from "../shared/venue-client.ts";
+import { limitsFor, type RequestLimits, VenueClient, type VenueResponse } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { Signer } from "./sign.ts";
 import type { KalshiDriftDetectors } from "./wire.ts";
@@ -48,6 +48,14 @@ export interface KalshiClientOptions
   readonly signer: Signer | null;
 }
 
+/** Request limits with or without a key. */
+export function limitsOf(
+  options: Pick<VenuePorts, "areLimitsLifted"> & { readonly signer: Signer | null },
+): RequestLimits {
+  const perSecond = options.signer === null ? REQUESTS_PER_SECOND_WITHOUT_KEY : REQUESTS_PER_SECOND_WITH_KEY;
+  return limitsFor(options, { perSecond, burst: perSecond, concurrency: CONCURRENCY });
+}
+
 /** Client of Kalshi's REST API. Signs every request if a key is configured. */
 export class KalshiClient {
   readonly #client: VenueClient;
@@ -57,13 +65,12 @@ export class KalshiClient {
 
   constructor(options: KalshiClientOptions) {
     const { http, clock, random, signer, countDrop } = options;
-    const perSecond = signer === null ? REQUESTS_PER_SECOND_WITHOUT_KEY : REQUESTS_PER_SECOND_WITH_KEY;
     this.#client = new VenueClient({
       http,
       clock,
       random,
       countDrop,
-      limits: limitsFor(options, { perSecond, burst: perSecond, concurrency: CONCURRENCY }),
+      limits: limitsOf(options),
       deadlineMs: DEADLINE_MS,
       maxBodyBytes: BODY_BYTES_MAX,
       headers: signer === null ? undefined : (method, url) => signer(method, url.pathname, clock.now()),

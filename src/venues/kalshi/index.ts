@@ -5,7 +5,7 @@ import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { withoutUnknown } from "../shared/without-unknown.ts";
 import { BookReader } from "./book.ts";
-import { KalshiClient, type KalshiPorts } from "./client.ts";
+import { KalshiClient, type KalshiPorts, limitsOf } from "./client.ts";
 import { EventCache } from "./event-cache.ts";
 import { fetchHistory } from "./history.ts";
 import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
@@ -52,6 +52,7 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
   const trades = new TradeReader(client, ports);
   const listing = { client, events: new EventCache(client, ports), ports };
   const profile: VenueProfile = {
+    requestsPerSecond: limitsOf({ ...ports, signer }).perSecond,
     sweepPauseMs: SWEEP_PAUSE_MS,
     sweepMarketsPerSecond: SWEEP_MARKETS_PER_SECOND,
     changesPauseMs: CHANGES_PAUSE_MS,

@@ -17,7 +17,7 @@ const FEED_ROWS = 50;
  */
 export const FEED_ROWS_MIN = 10;
 /** The venue recommends at most two concurrent requests, 300 ms apart, and tolerates short bursts. */
-const LIMITS: RequestLimits = { perSecond: 3, burst: 6, concurrency: 2 };
+export const LIMITS: RequestLimits = { perSecond: 3, burst: 6, concurrency: 2 };
 
 /** Dependencies of all functions that read from Limitless. */
 export interface LimitlessContext {

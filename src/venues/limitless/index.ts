@@ -4,10 +4,11 @@
  */
 import type { SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
+import { limitsFor } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { withoutUnknown } from "../shared/without-unknown.ts";
 import { getBook } from "./book.ts";
-import { LimitlessClient, type LimitlessContext } from "./client.ts";
+import { LIMITS, LimitlessClient, type LimitlessContext } from "./client.ts";
 import { fetchHistory } from "./history.ts";
 import { isAmm } from "./ids.ts";
 import { findMarket, getMarkets, listOpenMarkets } from "./listing.ts";
@@ -21,7 +22,7 @@ export type LimitlessOptions = VenuePorts & {
   readonly socketIo: SocketIoOut;
 };
 
-const PROFILE: VenueProfile = {
+const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
   sweepPauseMs: 15_000,
   /** 850 markets, of about 3.5 kB each, have a pause of 85 seconds. */
   sweepMarketsPerSecond: 10,
@@ -41,7 +42,7 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
   return {
     id,
     playMoney: options.playMoney,
-    profile: PROFILE,
+    profile: { ...PROFILE, requestsPerSecond: limitsFor(options, LIMITS).perSecond },
     factsOf: (listing) => ({
       bookType: isAmm(listing) ? "amm" : "clob",
       ids: withoutUnknown({

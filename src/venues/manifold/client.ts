@@ -8,7 +8,7 @@ import type { ContractCache } from "./contract-cache.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
 
 /** The venue allows 500 requests per minute and IP address. A burst of 60 and 7 requests per second are at most 480. */
-const LIMITS = { perSecond: 7, burst: 60, concurrency: 6 } as const;
+export const LIMITS = { perSecond: 7, burst: 60, concurrency: 6 } as const;
 export const BET_ROWS_MAX = 1_000;
 
 export type ContractType =

@@ -3,8 +3,9 @@
  * quote is its probability. `README.md` lists the endpoints and quirks.
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
+import { limitsFor } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import { ManifoldClient, type ManifoldContext } from "./client.ts";
+import { LIMITS, ManifoldClient, type ManifoldContext } from "./client.ts";
 import { ContractCache } from "./contract-cache.ts";
 import { fetchHistory } from "./history.ts";
 import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
@@ -20,7 +21,7 @@ export type ManifoldVenueOptions = VenuePorts & {
 
 const BACKFILL_MS_MAX = 60 * 60_000;
 
-const PROFILE: VenueProfile = {
+const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
   sweepPauseMs: 20_000,
   sweepMarketsPerSecond: 50,
   changesPauseMs: 30_000,
@@ -39,7 +40,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
   return {
     id,
     playMoney: options.playMoney,
-    profile: PROFILE,
+    profile: { ...PROFILE, requestsPerSecond: limitsFor(options, LIMITS).perSecond },
     factsOf: () => ({ bookType: "amm", ids: {} }),
     listOpenMarkets: (signal) => listOpenMarkets(context, signal),
     listChangedMarkets: (sinceMs, signal) => listChangedMarkets(context, sinceMs, signal),

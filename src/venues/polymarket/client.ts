@@ -1,5 +1,5 @@
 import { VenueError } from "../../domain/errors.ts";
-import { limitsFor, VenueClient } from "../shared/venue-client.ts";
+import { limitsFor, type RequestLimits, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { StreamSettlements } from "./stream-settlements.ts";
 import type { PolymarketDriftDetectors } from "./wire.ts";
@@ -31,6 +31,9 @@ export interface PolymarketContext {
 /** For pages of a few hundred events with their markets and rules. */
 const GAMMA_BODY_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Gamma has the markets. */
+export const GAMMA_LIMITS: RequestLimits = { perSecond: 15, burst: 15, concurrency: 4 };
+
 /**
  * One client per host, each limited to about half of the published rates: 30 `/markets` and 50 `/events` a second for
  * Gamma, 150 `/book` and 100 `/prices-history` for CLOB, 20 `/trades` for Data.
@@ -40,7 +43,7 @@ export function createPolymarketClients(ports: VenuePorts): PolymarketClients {
   return {
     gamma: new VenueClient({
       ...shared,
-      limits: limitsFor(ports, { perSecond: 15, burst: 15, concurrency: 4 }),
+      limits: limitsFor(ports, GAMMA_LIMITS),
       maxBodyBytes: GAMMA_BODY_BYTES_MAX,
     }),
     clob: new VenueClient({ ...shared, limits: limitsFor(ports, { perSecond: 50, burst: 50, concurrency: 8 }) }),

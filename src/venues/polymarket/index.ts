@@ -4,10 +4,11 @@
  * endpoints and quirks.
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
+import { limitsFor } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { withoutUnknown } from "../shared/without-unknown.ts";
 import { fetchBook } from "./book.ts";
-import { createPolymarketClients, type PolymarketContext, type PolymarketUrls } from "./client.ts";
+import { createPolymarketClients, GAMMA_LIMITS, type PolymarketContext, type PolymarketUrls } from "./client.ts";
 import { fetchHistory } from "./history.ts";
 import { listOpenEvents } from "./listing.ts";
 import { MarketReader } from "./markets.ts";
@@ -18,7 +19,7 @@ import { StreamSettlements } from "./stream-settlements.ts";
 import { TradeReader } from "./trades.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
-const PROFILE: VenueProfile = {
+const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
   sweepPauseMs: 30_000,
   /** 220,000 open markets, of about 5 kB each, have a pause of 24 minutes. */
   sweepMarketsPerSecond: 150,
@@ -47,7 +48,7 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
   return {
     id: options.id,
     playMoney: options.playMoney,
-    profile: PROFILE,
+    profile: { ...PROFILE, requestsPerSecond: limitsFor(options, GAMMA_LIMITS).perSecond },
     factsOf: ({ venueKeys: { conditionId, tokenYes, tokenNo, slug } }) => ({
       bookType: "clob",
       ids: withoutUnknown({ condition_id: conditionId, yes_token_id: tokenYes, no_token_id: tokenNo, slug }),

@@ -82,6 +82,7 @@ export class ScriptedVenue implements VenueAdapter {
     this.#clock = clock;
     this.#hasStream = options.hasStream ?? true;
     this.profile = {
+      requestsPerSecond: 1_000,
       sweepPauseMs: 60_000,
       sweepMarketsPerSecond: 1_000_000,
       changesPauseMs: null,

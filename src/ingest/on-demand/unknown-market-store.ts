@@ -1,0 +1,92 @@
+import type { VenueId } from "../../domain/market.ts";
+import { deleteInBatches } from "../../lib/delete-in-batches.ts";
+import type { Database } from "../../ports/database.ts";
+
+/** Limit of rows that remain after a clean-up. The oldest are deleted first. */
+export const UNKNOWN_MARKET_ROWS_MAX = 50_000;
+const DELETE_ROWS_MAX = 5_000;
+const DELETE_BATCHES_MAX = 100;
+
+/**
+ * The answer to a claim: `claimed` if the caller must ask the venue, `unknown` if the venue did not have the market when it
+ * was asked, `asked_elsewhere` if another look-up asks the venue at present.
+ */
+export type LookUpClaim =
+  | { readonly kind: "claimed" }
+  | { readonly kind: "unknown"; readonly expiresInMs: number }
+  | { readonly kind: "asked_elsewhere" };
+
+/** Markets that a venue does not have, and the look-ups that run at present, for all nodes. */
+export interface UnknownMarketStore {
+  /** Claims the look-up of a market. An unsettled claim ends after `durationMs`. */
+  claim(venue: VenueId, marketId: string, durationMs: number): Promise<LookUpClaim>;
+  /** Records for `durationMs` that the venue does not have the market. */
+  recordUnknown(venue: VenueId, marketId: string, durationMs: number): Promise<void>;
+  /** Ends a claim whose look-up found the market, or failed. */
+  release(venue: VenueId, marketId: string): Promise<void>;
+  /** Deletes expired rows, and the oldest above `rowsMax`. */
+  removeOld(rowsMax?: number): Promise<void>;
+}
+
+/** Creates the store. All times come from the database. Every method throws `store_unavailable` if it does not respond. */
+export function createUnknownMarketStore(database: Database): UnknownMarketStore {
+  const expiresAt = (parameter: string) => `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`;
+  return {
+    async claim(venue, marketId, durationMs) {
+      const claimed = await database.query(
+        `insert into unknown_markets (venue, market_id, asked_at, expires_at, is_answered)
+         values ($1, $2, clock_timestamp(), ${expiresAt("$3")}, false)
+         on conflict (venue, market_id) do update set
+           asked_at = excluded.asked_at, expires_at = excluded.expires_at, is_answered = false
+         where unknown_markets.expires_at <= clock_timestamp()
+         returning true`,
+        [venue, marketId, durationMs],
+        "request",
+      );
+      if (claimed.length > 0) return { kind: "claimed" };
+      const [row] = await database.query<{ expires_in_ms: number }>(
+        `select (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as expires_in_ms
+         from unknown_markets where venue = $1 and market_id = $2 and is_answered`,
+        [venue, marketId],
+        "request",
+      );
+      return row === undefined
+        ? { kind: "asked_elsewhere" }
+        : { kind: "unknown", expiresInMs: Math.max(0, row.expires_in_ms) };
+    },
+
+    async recordUnknown(venue, marketId, durationMs) {
+      await database.query(
+        `insert into unknown_markets (venue, market_id, asked_at, expires_at, is_answered)
+         values ($1, $2, clock_timestamp(), ${expiresAt("$3")}, true)
+         on conflict (venue, market_id) do update set
+           asked_at = excluded.asked_at, expires_at = excluded.expires_at, is_answered = true`,
+        [venue, marketId, durationMs],
+        "request",
+      );
+    },
+
+    async release(venue, marketId) {
+      await database.query(
+        "delete from unknown_markets where venue = $1 and market_id = $2 and not is_answered",
+        [venue, marketId],
+        "request",
+      );
+    },
+
+    async removeOld(rowsMax = UNKNOWN_MARKET_ROWS_MAX) {
+      const deleteWhere = (condition: string, parameters: readonly unknown[]) =>
+        deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
+          const rows = await database.query(
+            `delete from unknown_markets where (venue, market_id) in (
+               select venue, market_id from unknown_markets ${condition} limit ${DELETE_ROWS_MAX}
+             ) returning true`,
+            parameters,
+          );
+          return rows.length;
+        });
+      await deleteWhere("where expires_at <= clock_timestamp()", []);
+      await deleteWhere("order by asked_at desc offset $1", [rowsMax]);
+    },
+  };
+}
