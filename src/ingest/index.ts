@@ -52,7 +52,7 @@ export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 /** How long finalized markets stay on the board after their last update. */
 const FINALIZED_ON_BOARD_MS = 30 * 86_400_000;
 /** Time for one request of history that a client waits for. */
-const HISTORY_MS_MAX = 8_000;
+const HISTORY_MS_MAX = 7_000;
 const ROLL_UP_PAUSE_MS = 60_000;
 const DAY_AGO_PAUSE_MS = 2 * 60_000;
 const LAST_HOURS_PAUSE_MS = 2 * 60_000;
@@ -276,14 +276,18 @@ function createOnDemandReads({
   };
 }
 
-/** Returns a venue whose history clients read under the limits of their requests. The service's own reads have none. */
+/**
+ * Returns a venue whose history clients read under the limits of their requests. A client that goes away does not abort the
+ * request, because others may share it. The service's own reads have no limit here.
+ */
 function limitHistory(adapter: VenueAdapter, requests: VenueRequestQueue): Pick<VenueAdapter, "id" | "getHistory"> {
   return {
     id: adapter.id,
     getHistory(listing, range, signal) {
       if (currentCaller() === null) return adapter.getHistory(listing, range, signal);
-      return requests.run(adapter.id, HISTORY_MS_MAX, (deadline) =>
-        adapter.getHistory(listing, range, AbortSignal.any([signal, deadline])),
+      const id = `history ${range.fromMs} ${range.intervalMs} ${listing.marketId}`;
+      return requests.runShared(adapter.id, id, HISTORY_MS_MAX, (deadline) =>
+        adapter.getHistory(listing, range, deadline),
       );
     },
   };

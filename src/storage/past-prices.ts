@@ -1,7 +1,9 @@
 import type { BoardMarket, MarketBoard } from "../board/index.ts";
-import { AppError } from "../domain/errors.ts";
+import { AppError, VenueError } from "../domain/errors.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
+import { currentCaller } from "../lib/current-caller.ts";
+import { SharedWork } from "../lib/shared-work.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
 import type { HistoryStore } from "./history-store.ts";
@@ -34,7 +36,8 @@ interface FetchedRange {
   readonly pastMs: number;
   /** Keys of the markets whose history of this interval has been fetched. */
   readonly fetchedKeys: Set<number>;
-  readonly pendingFetches: Map<number, Promise<void>>;
+  /** By caller and store key, so that no caller waits for the turn of another. */
+  readonly pendingFetches: Map<string, SharedWork<void>>;
 }
 
 export interface PastPricesOptions {
@@ -79,10 +82,16 @@ export class StoredPastPrices implements PastPrices, MissingHistory {
     const { storeKey, listing } = await this.#ensureStored(market);
     // Throw instead of returning an empty result: without a key it is unknown whether the market has a history.
     if (storeKey === null) throw new AppError("store_unavailable", "This market could not be stored yet; try again");
-    const failure = await this.fetch({ ...market, storeKey }, AbortSignal.timeout(FETCH_TIMEOUT_MS)).then(
+    const timeout = new AbortController();
+    const cancelTimeout = clock.setTimeout(
+      () => timeout.abort(new VenueError("timeout", `${listing.venue} sent no history in time`, { retryable: true })),
+      FETCH_TIMEOUT_MS,
+    );
+    const failure = await this.fetch({ ...market, storeKey }, timeout.signal).then(
       () => null,
       (error: unknown) => ({ error }),
     );
+    cancelTimeout();
     const now = clock.now();
     const reading = await readStore(storeKey, now);
     if (reading.points.length === 0 && failure !== null && listing.status !== "pending") throw failure.error;
@@ -111,21 +120,32 @@ export class StoredPastPrices implements PastPrices, MissingHistory {
     return storeKey !== null && ranges.every(({ fetchedKeys }) => fetchedKeys.has(storeKey));
   }
 
-  /** Fetches the history of a market and stores it, unless it is stored already. Concurrent calls share one fetch. */
+  /**
+   * Fetches the history of a market and stores it, unless it is stored already. Concurrent calls of a caller share one fetch,
+   * which goes on while one of them waits.
+   */
   async fetch(market: BoardMarket, signal: AbortSignal, ranges = this.#ranges): Promise<void> {
     const { storeKey } = market;
     if (storeKey === null) return;
     for (const range of ranges) {
       if (range.fetchedKeys.has(storeKey)) continue;
-      let pendingFetch = range.pendingFetches.get(storeKey);
-      if (pendingFetch === undefined) {
-        pendingFetch = this.#fetch(market, storeKey, range, signal).finally(() =>
-          range.pendingFetches.delete(storeKey),
-        );
-        range.pendingFetches.set(storeKey, pendingFetch);
-      }
-      await pendingFetch;
+      const id = `${currentCaller()}/${storeKey}`;
+      const pendingFetch = range.pendingFetches.get(id) ?? this.#startFetch(id, market, storeKey, range);
+      await pendingFetch.join(signal);
     }
+  }
+
+  #startFetch(id: string, market: BoardMarket, storeKey: number, range: FetchedRange): SharedWork<void> {
+    const work = new SharedWork((signal) => {
+      const end = () => {
+        if (range.pendingFetches.get(id) === work) range.pendingFetches.delete(id);
+      };
+      // After the last caller has gone, the next one starts another fetch.
+      signal.addEventListener("abort", end, { once: true });
+      return this.#fetch(market, storeKey, range, signal).finally(end);
+    });
+    range.pendingFetches.set(id, work);
+    return work;
   }
 
   async #fetch(market: BoardMarket, storeKey: number, range: FetchedRange, signal: AbortSignal): Promise<void> {

@@ -124,7 +124,8 @@ export class LiveScan {
         const isVenueDown = failuresInARow >= CONSECUTIVE_FAILURES_MAX;
         const reading = isVenueDown ? UNAVAILABLE : await this.#read(market);
         if (signal.aborted) return;
-        failuresInARow = "failure" in reading ? failuresInARow + 1 : 0;
+        // A venue whose requests are used up may answer the next one.
+        if (reading !== BUSY) failuresInARow = "failure" in reading ? failuresInARow + 1 : 0;
         books.set(bookId(market), reading);
       }
     };
@@ -136,12 +137,13 @@ export class LiveScan {
       return { book: await this.#ports.readBook(market) };
     } catch (error) {
       if (!(error instanceof VenueError)) throw error;
-      return UNAVAILABLE;
+      return error.failure === "rate_limited" ? BUSY : UNAVAILABLE;
     }
   }
 }
 
 const UNAVAILABLE: BookReading = { failure: "venue_unavailable" };
+const BUSY: BookReading = { failure: "venue_busy" };
 
 export const bookId = ({ listing }: BoardMarket): string => `${listing.venue}/${listing.marketId}`;
 

@@ -40,8 +40,11 @@ export interface QuotedLevel {
   readonly size: number | null;
 }
 
-/** Why a book is not a new one. deadline: the scan ended before. candidate_limit: the scan had too many candidates. */
-export const REFRESH_FAILURES = ["venue_unavailable", "deadline", "candidate_limit"] as const;
+/**
+ * Why a book is not a new one. venue_busy: the requests that the venue permits were used up. deadline: the scan ended before. candidate_limit: the scan had too many
+ * candidates.
+ */
+export const REFRESH_FAILURES = ["venue_unavailable", "venue_busy", "deadline", "candidate_limit"] as const;
 export type RefreshFailure = (typeof REFRESH_FAILURES)[number];
 
 /** The quotes of one market that an opportunity is computed from. */

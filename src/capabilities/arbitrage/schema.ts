@@ -37,7 +37,7 @@ const OpportunityMarket = Type.Object(
     refresh_failure: Type.Optional(
       oneOf(
         REFRESH_FAILURES,
-        `Why the order book was not read: the venue did not answer, the scan ended after ${SCAN_MS_MAX / 1_000} seconds, or it had too many candidates.`,
+        `Why the order book was not read: the venue did not answer, the requests that it permits were used up, the scan ended after ${SCAN_MS_MAX / 1_000} seconds, or it had too many candidates.`,
       ),
     ),
   },

@@ -8,7 +8,7 @@ import { AppError, VenueError } from "../../domain/errors.ts";
 import { runForCaller } from "../../lib/current-caller.ts";
 import { LookUps, UNKNOWN_MARKET_MS, UNKNOWN_MARKETS_MAX } from "./look-ups.ts";
 import type { LookUpClaim, UnknownMarketStore } from "./unknown-market-store.ts";
-import { LOOK_UPS_PER_VENUE_MAX, VenueRequestQueue } from "./venue-request-queue.ts";
+import { LOOK_UP_SHARE_MAX, LOOK_UPS_PER_VENUE_MAX, VenueRequestQueue } from "./venue-request-queue.ts";
 
 /** The rows of the store, in memory. */
 class MemoryUnknownMarkets implements UnknownMarketStore {
@@ -152,7 +152,7 @@ test("look-ups run one at a time and use at most a quarter of a venue's requests
   assert.equal(outcomes.length, 480);
   assert.ok(outcomes.every((outcome) => outcome === false || outcome === "rate_limited"));
   assert.equal(runningMax, LOOK_UPS_PER_VENUE_MAX);
-  assert.equal(LOOK_UPS_PER_VENUE_MAX, 1);
+  assert.deepEqual([LOOK_UPS_PER_VENUE_MAX, LOOK_UP_SHARE_MAX], [1, 0.25]);
   assert.ok(asked().length >= 50 && asked().length <= 35 * 2 + 2, `${asked().length} in 35 seconds`);
   const other = runForCaller("zoe", () => queue.run("alpha", 4_000, async () => "sent"));
   assert.equal(await other, "sent");

@@ -7,7 +7,7 @@ import type { LookUpClaim, UnknownMarketStore } from "./unknown-market-store.ts"
 import type { VenueRequestQueue } from "./venue-request-queue.ts";
 
 /** Time for one look-up, of which at most half is the wait for its turn. */
-export const LOOK_UP_MS_MAX = 4_000;
+const LOOK_UP_MS_MAX = 4_000;
 /** A venue is not asked again for this time for a market that it does not have. */
 export const UNKNOWN_MARKET_MS = 10 * 60_000;
 /** Limit of unknown markets that this process remembers. The store has those of all processes. */

@@ -35,6 +35,7 @@ export class ScriptedVenue implements VenueAdapter {
   readonly playMoney: boolean;
   readonly profile: VenueProfile;
   readonly calls: VenueCall[] = [];
+  #waiting = 0;
   /** Market ids of each page of the listing. */
   pages: string[][] = [];
   /** Events on the first page of the listing. */
@@ -178,6 +179,21 @@ export class ScriptedVenue implements VenueAdapter {
     };
   }
 
+  /** Whether a call waits for its response. */
+  get isAsked(): boolean {
+    return this.#waiting > 0;
+  }
+
+  async #respond(signal: AbortSignal): Promise<void> {
+    if (this.responseMs === 0) return;
+    this.#waiting += 1;
+    try {
+      await this.#clock.sleep(this.responseMs, signal);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
   async #recordCall(
     method: VenueMethod,
     marketIds: readonly string[],
@@ -185,7 +201,7 @@ export class ScriptedVenue implements VenueAdapter {
     sinceMs?: number,
   ): Promise<void> {
     this.calls.push({ at: this.#clock.now(), method, marketIds, sinceMs });
-    if (this.responseMs > 0) await this.#clock.sleep(this.responseMs, signal);
+    await this.#respond(signal);
     const failure = this.failing.get(method);
     if (failure !== undefined) throw failure;
   }
@@ -193,7 +209,7 @@ export class ScriptedVenue implements VenueAdapter {
   /** Creates a page. `receivedAt` of each quote is the time of the response. */
   async #createPage(ids: readonly string[], signal: AbortSignal): Promise<ListingPage> {
     const requestedAt = this.#clock.now();
-    if (this.responseMs > 0) await this.#clock.sleep(this.responseMs, signal);
+    await this.#respond(signal);
     const receivedAt = this.#clock.now();
     const markets = ids.flatMap((id) => {
       const snapshot = this.markets.get(id);
