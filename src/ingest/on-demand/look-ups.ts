@@ -7,7 +7,7 @@ import type { LookUpClaim, UnknownMarketStore } from "./unknown-market-store.ts"
 import type { VenueRequestQueue } from "./venue-request-queue.ts";
 
 /** Time for one look-up, of which at most half is the wait for its turn. */
-const LOOK_UP_MS_MAX = 4_000;
+const LOOK_UP_MS_MAX = 6_000;
 /** A venue is not asked again for this time for a market that it does not have. */
 export const UNKNOWN_MARKET_MS = 10 * 60_000;
 /** Limit of unknown markets that this process remembers. The store has those of all processes. */
@@ -63,7 +63,7 @@ export class LookUps {
   /**
    * Requests a market and applies it to the board. Returns false if the venue does not have it.
    *
-   * @throws VenueError as `VenueRequestQueue.run`, with 4 seconds
+   * @throws VenueError as `VenueRequestQueue.run`, with 6 seconds
    */
   async find(venue: VenueId, marketId: string): Promise<boolean> {
     const { venues, clock, isListed } = this.#options;
