@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
+import { sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { fakeVenuePorts } from "../../test/support/venues/adapter-harness.ts";
+import { VenueError } from "../domain/errors.ts";
 import { loadVenue, parseVenues, VENUE_SERVICES, type VenueKey } from "./registry.ts";
 
 const { signal } = new AbortController();
@@ -10,12 +13,13 @@ async function create(
   adapter: string,
   urls: Readonly<Record<string, string>> = {},
   key: VenueKey | null = null,
+  status = 404,
 ) {
-  const { ports, http, clock } = fakeVenuePorts(undefined, () => ({ status: 404, body: "{}" }));
+  const { ports, http, clock, sockets } = fakeVenuePorts(undefined, () => ({ status, body: "{}" }));
   const socketIo = { connect: () => ({ emit() {}, close() {} }) };
   const createVenue = await loadVenue({ id, adapter });
   const venue = createVenue({ ...ports, socketIo }, urls, { key, member: null });
-  return { venue, http, clock };
+  return { venue, http, clock, sockets };
 }
 
 test("creates every adapter with its configured id", async () => {
@@ -66,4 +70,69 @@ test("uses the configured URLs, or the live https URLs if none are configured", 
 
 test("rejects an unknown adapter", async () => {
   await assert.rejects(create("x", "nowhere"), /no adapter nowhere/);
+});
+
+/** Ids that have the form of each venue's ids. */
+const BAD_IDS: Readonly<Record<string, string>> = {
+  kalshi: "KXBAD-26DEC01-T1",
+  polymarket: "987654321",
+  limitless: "no-such-market",
+  manifold: "nosuchmarket",
+};
+
+for (const adapter of Object.keys(VENUE_SERVICES))
+  test(`${adapter}: ids that the venue rejects with 4xx do not end the requests to the venue`, async () => {
+    const marketId = BAD_IDS[adapter] ?? "";
+    const { listing } = sampleMarket(marketId, { listing: { venueKeys: { slug: marketId, kind: "clob" } } });
+    for (const status of [400, 404, 422]) {
+      const { venue, http, clock } = await create("venue", adapter, {}, null, status);
+      const reads = [
+        () => venue.findMarket(marketId, signal),
+        () => venue.getBook(listing, signal),
+        () => venue.listTrades(listing, 0, 10, signal),
+        () => venue.getHistory(listing, { fromMs: 0, toMs: 3_600_000, intervalMs: 3_600_000 }, signal),
+      ];
+      const readAll = async () => {
+        for (const read of reads) {
+          const failure = await clock.until(
+            read().then(
+              () => null,
+              (error: unknown) => error,
+            ),
+          );
+          if (failure !== null) assert.ok(failure instanceof VenueError, String(failure));
+          if (failure !== null) assert.notEqual(failure.failure, "circuit_open", `${status}`);
+        }
+      };
+      for (let round = 0; round < 10; round++) await readAll();
+      const requestsBefore = http.requests.length;
+      await readAll();
+      assert.ok(http.requests.length > requestsBefore, "the venue is still asked");
+    }
+  });
+
+test("the number of markets that a stream follows is bounded at every venue", async () => {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const bounds: Record<string, number> = {};
+  for (const adapter of Object.keys(VENUE_SERVICES)) {
+    const key = adapter === "kalshi" ? { keyId: "key-1", privateKeyPem } : null;
+    bounds[adapter] = (await create("venue", adapter, {}, key)).venue.profile.streamMarketsMax;
+  }
+  assert.deepEqual(bounds, { kalshi: 1_000, polymarket: 1_500, limitless: 1_000, manifold: 50_000 });
+});
+
+test("kalshi: one subscription has at most 1,000 markets", async () => {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const { venue, sockets } = await create("venue", "kalshi", {}, { keyId: "key-1", privateKeyPem });
+  const stream = venue.openStream({ onMessage() {}, onUp() {}, onDown() {} });
+  stream?.follow(Array.from({ length: 3_000 }, (_, index) => sampleMarket(`KX-${index}`).listing));
+  sockets.last.accept();
+  const tickers = sockets.last.sent.flatMap((text) => {
+    const { params } = JSON.parse(text) as { params: { market_tickers?: readonly string[] } };
+    return params.market_tickers === undefined ? [] : [params.market_tickers.length];
+  });
+  assert.ok(tickers.length > 0 && tickers.every((count) => count === 1_000), String(tickers));
+  stream?.close();
 });
