@@ -15,6 +15,8 @@ import { type FaultHarness, openFaultHarness } from "../support/venues/fault-har
 const INJECTED_FAULTS_MIN = 3;
 /** The wait between two tests ends after this many consecutive polls without a newly counted lost connection. */
 const UNCHANGED_POLL_COUNT = 10;
+/** Generous, because the machine may be ten times slower. A test ends after 120 seconds. */
+const COUNTED_MS_MAX = 100_000;
 /** Fault settings other than a rate of 1. */
 const FAULT_SETTINGS: Partial<Record<FaultName, object>> = {
   latency: { rate: 1, ms: 1, jitter_ms: 1 },
@@ -85,11 +87,15 @@ for (const name of FAULT_NAMES) {
   test(`${name}: health counts the faults injected at ${countingVenues.join(", ")}`, async () => {
     harness.setShortDeadlines(name === "frozen");
     await harness.setFaults("all", { [name]: FAULT_SETTINGS[name] ?? 1 });
-    await eventually(async () => {
-      const injected = await harness.injectedFaults();
-      const hasEnoughFaults = exactVenues.every((venue) => (injected[venue]?.[name] ?? 0) >= INJECTED_FAULTS_MIN);
-      return hasEnoughFaults && countingVenues.every((venue) => countDropsOf(name, venue) > 0) ? true : null;
-    }, `drops counted for ${name}`).catch(async (error) => assert.fail(`${error}${await describeCounts()}`));
+    await eventually(
+      async () => {
+        const injected = await harness.injectedFaults();
+        const hasEnoughFaults = exactVenues.every((venue) => (injected[venue]?.[name] ?? 0) >= INJECTED_FAULTS_MIN);
+        return hasEnoughFaults && countingVenues.every((venue) => countDropsOf(name, venue) > 0) ? true : null;
+      },
+      `drops counted for ${name}`,
+      COUNTED_MS_MAX,
+    ).catch(async (error) => assert.fail(`${error}${await describeCounts()}`));
     await harness.setFaults("all", {});
     harness.setShortDeadlines(false);
     // Responses with this fault may arrive after the switch is off; they are counted, too.

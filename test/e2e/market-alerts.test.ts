@@ -20,6 +20,8 @@ const MARKETS_PER_VENUE = 5;
 const MOVE = 0.2;
 const SIGMAS_MIN = 6;
 const DAY_MS = 86_400_000;
+/** Generous, because the machine may be ten times slower. A test ends after 120 seconds. */
+const WAIT_MS_MAX = 100_000;
 
 let sandbox: RunningSandbox;
 let service: Awaited<ReturnType<typeof buildSandboxApp>>;
@@ -58,7 +60,7 @@ before(async () => {
   await service.app.metering.start();
   await service.app.http.ready();
   service.app.start();
-  markets = await eventually(selectMarkets, "markets with a history", 90_000);
+  markets = await eventually(selectMarkets, "markets with a history", WAIT_MS_MAX);
 });
 after(async () => {
   await service.close();
@@ -103,7 +105,7 @@ async function awaitEvents(context: TestContext, type: EventType, since: number,
     for (const key of found.keys()) if (!delays.has(key)) delays.set(key, performance.now() - plantedAt);
     return expected.every(({ listing }) => found.has(`${listing.venue}/${listing.marketId}`)) ? true : null;
   };
-  await eventually(read, `the ${type} events (${type})`, 45_000).catch((error: unknown) => {
+  await eventually(read, `the ${type} events (${type})`, WAIT_MS_MAX).catch((error: unknown) => {
     const missing = expected.filter(({ listing }) => !found.has(`${listing.venue}/${listing.marketId}`));
     throw new Error(`missing: ${missing.map(({ listing }) => `${listing.venue}/${listing.marketId}`).join(", ")}`, {
       cause: error,
