@@ -86,7 +86,7 @@ export function createUnknownMarketStore(database: Database): UnknownMarketStore
           return rows.length;
         });
       await deleteWhere("where expires_at <= clock_timestamp()", []);
-      await deleteWhere("order by asked_at desc offset $1", [rowsMax]);
+      await deleteWhere("order by asked_at desc, market_id desc offset $1", [rowsMax]);
     },
   };
 }
