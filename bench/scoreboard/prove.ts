@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { copyCheckout } from "../../test/support/copy-checkout.ts";
@@ -8,6 +8,8 @@ import { temporaryFolder } from "../../test/support/service-process.ts";
 import type { Mutation, ScoreboardRow } from "./row.ts";
 import type { RowResult } from "./runner.ts";
 
+const COPY_FOLDER = "copy";
+const TEMPORARY_FOLDER = "tmp";
 /** Longest run of a row with a mutation. */
 const RUN_MS_MAX = 600_000;
 
@@ -45,8 +47,9 @@ export async function proveRow(
   options: { readonly seed: number; readonly signal: AbortSignal; readonly print: (line: string) => void },
 ): Promise<Proof[]> {
   const folder = await temporaryFolder();
-  const copy = join(folder.path, "copy");
+  const copy = join(folder.path, COPY_FOLDER);
   try {
+    await mkdir(join(folder.path, TEMPORARY_FOLDER));
     await copyCheckout(copy);
     const proofs: Proof[] = [];
     for (const mutation of row.mutations) {
@@ -55,7 +58,7 @@ export async function proveRow(
       const path = join(copy, mutation.file);
       const source = await readFile(path, "utf8");
       await writeFile(path, applyMutation(source, mutation));
-      const { verdict, value } = await runInCopy(row.id, copy, join(folder.path, "result.json"), options);
+      const { verdict, value } = await runInCopy(row.id, folder.path, options);
       await writeFile(path, source);
       proofs.push({
         id: row.id,
@@ -72,14 +75,21 @@ export async function proveRow(
 
 async function runInCopy(
   id: string,
-  copy: string,
-  resultFile: string,
+  folder: string,
   { seed, signal }: { readonly seed: number; readonly signal: AbortSignal },
 ): Promise<Pick<RowResult, "verdict" | "value">> {
+  const resultFile = join(folder, "result.json");
   await writeFile(resultFile, "");
   const args = ["bench/main.ts", "scoreboard", id, "--quick", "--seed", String(seed), "--json", resultFile];
+  // Temporary files of a run that is stopped are removed with the folder.
+  const env = { ...process.env, TMPDIR: join(folder, TEMPORARY_FOLDER) };
   // A process group of its own: on a stop, the processes that the row started are stopped too.
-  const child = spawn(process.execPath, args, { cwd: copy, stdio: ["ignore", "ignore", "inherit"], detached: true });
+  const child = spawn(process.execPath, args, {
+    cwd: join(folder, COPY_FOLDER),
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+    detached: true,
+  });
   const stop = () => {
     if (child.pid === undefined) return;
     try {

@@ -22,15 +22,12 @@ export interface TestCounts {
  * @throws Error if no test ran, a test was skipped, or a test failed for another reason than an assertion
  */
 export async function runTests(files: readonly string[], names?: readonly RegExp[]): Promise<TestCounts> {
-  // A constant, because the types do not declare `globalSetupPath`.
-  const options = {
+  const events = run({
     files: files.map((file) => fileURLToPath(new URL(file, PROJECT))),
-    globalSetupPath: fileURLToPath(new URL("test/support/global-setup.ts", PROJECT)),
     concurrency: 1,
     timeout: TEST_MS_MAX,
     testNamePatterns: names === undefined ? [] : [...names],
-  };
-  const events = run(options);
+  });
   let passed = 0;
   const failed: string[] = [];
   const otherErrors: string[] = [];
