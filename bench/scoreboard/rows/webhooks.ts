@@ -110,10 +110,12 @@ export const deadEndpointsRow: ScoreboardRow = {
   target: `<= ${DEAD_ENDPOINTS_RATIO_MAX}`,
   mutations: [
     {
-      defence: "attempts that wait for an answer do not use the slots of healthy endpoints",
-      file: "src/capabilities/webhooks/endpoint.ts",
-      find: "let release: Release = await shared.acquire(customerId);",
-      replace: 'let release: Release = await slots.reads.acquire("");',
+      defence: "failing endpoints have slots of their own, and there are more slots than attempts without an answer",
+      file: "src/capabilities/webhooks/dispatcher.ts",
+      find: `healthy: new FairSlots(shareOf(HEALTHY_ATTEMPTS_MAX)),
+        slow: new FairSlots(shareOf(SLOW_ATTEMPTS_MAX)),
+        failing: new FairSlots(shareOf(FAILING_ATTEMPTS_MAX)),`,
+      replace: "...((shared) => ({ healthy: shared, slow: shared, failing: shared }))(new FairSlots({ slots: 36 })),",
     },
   ],
   async measure({ quick }) {
