@@ -114,13 +114,8 @@ function createChangingVenue(
     id,
     playMoney: false,
     profile: {
-      ...{
-        requestsPerSecond: 1_000,
-        sweepPauseMs: 100,
-        sweepMarketsPerSecond: 1_000_000,
-        changesPauseMs: null,
-        activePollMs: null,
-      },
+      requestsPerSecond: 1_000,
+      ...{ sweepPauseMs: 100, sweepMarketsPerSecond: 1_000_000, changesPauseMs: null, activePollMs: null },
       ...{ streamMarketsMax: 500, staleAfterMs: 120_000, volumeFromTrades: false, takersFromTrades: false },
     },
     async *listOpenMarkets(signal) {
