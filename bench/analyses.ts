@@ -1,13 +1,13 @@
 /**
  * Benchmark of analyses.
  *
- *   node bench/analyses.ts [--markets 500] [--runs 1000] [--research 1000] [--kill 5] [--workers 2] [--concurrency 8]
+ *   node bench/analyses.ts [--markets 500] [--runs 1000] [--research 1000] [--kill 5] [--workers 2] [--concurrency 8] [--minutes 20]
  *
  * - `engine_per_second`: analyses of one thread without store and queue.
  * - `light`: on the embedded store, from the request to the result, for all markets. `loop_delay_p99_ms` is that of the API's
  *   event loop, `cpu_p99_ms` the time of one analysis on its thread.
  * - `killed`: with TEST_DATABASE_URL, runs whose research takes `--research` milliseconds, on worker processes of which one is
- *   killed every `--kill` seconds and replaced. Reports how the runs ended.
+ *   killed every `--kill` seconds and replaced. Reports how the runs ended within `--minutes`.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -35,11 +35,12 @@ const { values: flags } = parseArgs({
     kill: { type: "string", default: "5" },
     workers: { type: "string", default: "2" },
     concurrency: { type: "string", default: "8" },
+    minutes: { type: "string", default: "20" },
   },
 });
 const WORKER = fileURLToPath(new URL("programs/analysis-worker.ts", import.meta.url));
 const CUSTOMERS = 7;
-const RUN_MS_MAX = 20 * 60_000;
+const RUN_MS_MAX = Number(flags.minutes) * 60_000;
 /** Different views of markets for which the engine is timed. */
 const VIEWS = 500;
 const roundTo = (value: number, digits = 1) => Number(value.toFixed(digits));
@@ -112,8 +113,17 @@ async function measureKills(url: string, runs: number) {
     requested.add((await app.analyses.service.analyse(VENUE, `m-${number}`, options)).analysisId);
   }
   const research = { new: 0, continued: 0 };
+  /** New starts of research by market. */
+  const starts = new Map<string, number>();
   const args = [url, schema, flags.runs, flags.research, flags.concurrency];
-  const start = () => startWorker(args, (line) => (line.endsWith("new") ? research.new++ : research.continued++));
+  const countStart = (line: string) => {
+    const [marketId = "", kind] = line.split(" ");
+    if (kind === "new") {
+      research.new += 1;
+      starts.set(marketId, (starts.get(marketId) ?? 0) + 1);
+    } else research.continued += 1;
+  };
+  const start = () => startWorker(args, countStart);
   const workers = await Promise.all(Array.from({ length: Number(flags.workers) }, start));
   const startedAt = performance.now();
   let kills = 0;
@@ -148,6 +158,7 @@ async function measureKills(url: string, runs: number) {
     ended: Object.fromEntries(states.map(({ status, runs: count }) => [status, count])),
     attempts_max: Math.max(...states.map(({ attempts }) => attempts)),
     research_started: research.new,
+    research_started_per_run_max: Math.max(0, ...starts.values()),
     research_continued: research.continued,
     runs_without_event: [...requested].filter((id) => !eventIds.has(id)).length,
     duplicate_events: events.length - eventIds.size,

@@ -11,7 +11,7 @@ import { createTickWriter } from "../../src/storage/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { temporaryFolder } from "../../test/support/service-process.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
-import { createBenchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
+import { createBenchRow, GuaranteeError, type Scenario, SkippedError } from "../harness/scenario.ts";
 
 const runCommand = promisify(execFile);
 const DISK_MIB = 320;
@@ -42,8 +42,12 @@ export const diskFullScenario: Scenario = {
       let database = await openEmbeddedDatabase({ dataDir, log: quietLog });
       await migrateDatabase(database);
       const batchWriter = createBatchWriter(database);
-      while (await batchWriter.writeBatch())
-        if (batchWriter.acknowledgedTicks / BATCH_ROWS > BATCHES_MAX) throw new Error("the disk did not become full");
+      while (await batchWriter.writeBatch()) {
+        if (batchWriter.acknowledgedTicks / BATCH_ROWS <= BATCHES_MAX) continue;
+        if ((await countTicks(database)) < batchWriter.acknowledgedTicks)
+          throw new GuaranteeError("ticks were acknowledged that are not stored");
+        throw new Error("the disk did not become full");
+      }
       options.print(`the disk is full after ${batchWriter.acknowledgedTicks} acknowledged ticks`);
 
       const latencies: number[] = [];
@@ -54,8 +58,8 @@ export const diskFullScenario: Scenario = {
         const count = await countTicks(database);
         latencies.push(performance.now() - sentAt);
         if (count < batchWriter.acknowledgedTicks)
-          throw new Error(`${count} of ${batchWriter.acknowledgedTicks} ticks can be read`);
-        if (await batchWriter.writeBatch()) throw new Error("a full disk accepted a batch");
+          throw new GuaranteeError(`${count} of ${batchWriter.acknowledgedTicks} ticks can be read`);
+        if (await batchWriter.writeBatch()) throw new GuaranteeError("a full disk accepted a batch");
         rejectedCount += 1;
       }
       await rm(ballastFile);
@@ -67,7 +71,7 @@ export const diskFullScenario: Scenario = {
       const stored = await countTicks(database);
       await database.close();
       if (stored !== batchWriter.acknowledgedTicks)
-        throw new Error(`${stored} of ${batchWriter.acknowledgedTicks} acknowledged ticks are stored`);
+        throw new GuaranteeError(`${stored} of ${batchWriter.acknowledgedTicks} acknowledged ticks are stored`);
       return [
         createBenchRow({
           figure: "lost rows",

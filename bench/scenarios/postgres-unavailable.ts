@@ -3,8 +3,8 @@ import { quietLog } from "../../test/support/quiet-log.ts";
 import { eventually } from "../../test/support/service-process.ts";
 import { startTcpProxy } from "../../test/support/tcp-proxy.ts";
 import { createOwnDatabase } from "../harness/own-database.ts";
-import { createBenchRow, type Scenario } from "../harness/scenario.ts";
-import { openService } from "../harness/service.ts";
+import { createBenchRow, GuaranteeError, type Scenario } from "../harness/scenario.ts";
+import { type BenchService, openService } from "../harness/service.ts";
 
 const OUTAGE_MS = 30_000;
 const OUTAGE_MS_QUICK = 5_000;
@@ -12,6 +12,7 @@ const OUTAGE_MS_QUICK = 5_000;
 const CACHED_MS = 2_500;
 const RECOVERY_MS_MAX = 3_000;
 const POLL_MS = 50;
+const WRITE_PAUSE_MS = 500;
 
 export const postgresUnavailableScenario: Scenario = {
   name: "postgres-unavailable",
@@ -25,6 +26,8 @@ export const postgresUnavailableScenario: Scenario = {
       const service = await openService({ DATABASE_URL: proxy.url });
       try {
         const outageMs = options.quick ? OUTAGE_MS_QUICK : OUTAGE_MS;
+        const written = await createKey(service, outageMs);
+        if (written === null || written >= 400) throw new Error(`a write returned ${written} before the outage`);
         const rows = [];
         for (const outage of ["refuse", "blackhole"] as const) {
           const ticksBefore = await countTicks(directDatabase);
@@ -39,20 +42,36 @@ export const postgresUnavailableScenario: Scenario = {
               if (status === null) responseCounts.timedOut += 1;
               else if (status === 503) responseCounts.unavailable += 1;
               else if (status === 200 && sentAt - outageStartedAt < CACHED_MS) responseCounts.cached += 1;
-              else throw new Error(`${status} while the store was unavailable (${outage})`);
+              else throw new GuaranteeError(`${status} while the store was unavailable (${outage})`);
               await pause(POLL_MS);
+            }
+          };
+          const writeCounts = { refused: 0, timedOut: 0 };
+          const checkWrites = async () => {
+            while (performance.now() - outageStartedAt < outageMs) {
+              const remainingMs = outageMs - (performance.now() - outageStartedAt);
+              const status = await createKey(service, remainingMs);
+              if (status === null) writeCounts.timedOut += 1;
+              else if (status >= 400) writeCounts.refused += 1;
+              else throw new GuaranteeError(`a write returned ${status} while the store was unavailable (${outage})`);
+              await pause(WRITE_PAUSE_MS);
             }
           };
           const readinessStatuses: number[] = [];
+          let notReadyMs = Number.POSITIVE_INFINITY;
           const checkReadiness = async () => {
             while (performance.now() - outageStartedAt < outageMs) {
-              readinessStatuses.push((await fetchStatus(`${service.url}/readyz`, {}, outageMs)) ?? 0);
+              const status = (await fetchStatus(`${service.url}/readyz`, {}, outageMs)) ?? 0;
+              readinessStatuses.push(status);
+              if (status === 503) notReadyMs = Math.min(notReadyMs, performance.now() - outageStartedAt);
               await pause(POLL_MS);
             }
           };
-          await Promise.all([checkResponses(), checkReadiness()]);
+          await Promise.all([checkResponses(), checkReadiness(), checkWrites()]);
           if (readinessStatuses.at(-1) !== 503)
-            throw new Error(`/readyz returned ${readinessStatuses.at(-1)} at the end of the outage (${outage})`);
+            throw new GuaranteeError(
+              `/readyz returned ${readinessStatuses.at(-1)} at the end of the outage (${outage})`,
+            );
           proxy.restore();
           const restoredAt = performance.now();
           await eventually(
@@ -67,6 +86,12 @@ export const postgresUnavailableScenario: Scenario = {
           process.kill(service.pid, 0);
           options.print(`${outage}: ready again after ${Math.round(readyMs)} ms`);
           rows.push(
+            createBenchRow({
+              figure: `not ready (${outage})`,
+              unit: "ms",
+              samples: [notReadyMs],
+              note: `${writeCounts.refused} writes were refused, ${writeCounts.timedOut} timed out, none succeeded`,
+            }),
             createBenchRow({
               figure: `ready again (${outage})`,
               unit: "ms",
@@ -88,16 +113,27 @@ export const postgresUnavailableScenario: Scenario = {
   },
 };
 
+/** Creates a key, and returns the status, or null after a timeout. */
+function createKey(service: BenchService, withinMs: number): Promise<number | null> {
+  return fetchStatus(`${service.url}/v1/customers/me/keys`, service.headers, withinMs, {
+    method: "POST",
+    body: JSON.stringify({ name: `key-${Math.round(performance.now() * 1_000)}` }),
+    headers: { ...service.headers, "content-type": "application/json" },
+  });
+}
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Returns the status of a GET, or null after a timeout. Throws other errors, because they mean that the process exited. */
+/** Returns the status of a request, a GET by default, or null after a timeout. Throws other errors, because they mean that the process exited. */
 async function fetchStatus(
   url: string,
   headers: Readonly<Record<string, string>>,
   withinMs: number,
+  init: RequestInit = {},
 ): Promise<number | null> {
   try {
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(Math.max(1, Math.round(withinMs))) });
+    const signal = AbortSignal.timeout(Math.max(1, Math.round(withinMs)));
+    const response = await fetch(url, { headers, ...init, signal });
     await response.arrayBuffer();
     return response.status;
   } catch (error) {

@@ -1,9 +1,15 @@
 import type { ScoreboardRow } from "./row.ts";
+import { killedAnalysesRow } from "./rows/analyses.ts";
+import { consensusRow, injectionRow, secretsRow } from "./rows/attacks.ts";
 import { chargesRow } from "./rows/charges.ts";
 import { fuzzedRequestsRow } from "./rows/fuzz.ts";
 import { acknowledgedReportsRow } from "./rows/kills.ts";
+import { rateLimitRow, redisOutageRow } from "./rows/limits.ts";
+import { monthEndsRow } from "./rows/months.ts";
+import { packagesRow } from "./rows/packages.ts";
 import { exactQuotaRow, quotaKillsRow } from "./rows/quota.ts";
 import { soakRow } from "./rows/soak.ts";
+import { fullDiskRow, postgresOutageRow } from "./rows/stores.ts";
 import { stalledStreamsRow, streamLagRow, streamResumeRow } from "./rows/streams.ts";
 import { forbiddenAddressesRow, paymentsRow, pydanticErrorsRow } from "./rows/tests.ts";
 import { deadEndpointsRow, firstAttemptRow, webhookKillsRow } from "./rows/webhooks.ts";
@@ -25,4 +31,14 @@ export const SCOREBOARD_ROWS: readonly ScoreboardRow[] = [
   streamResumeRow,
   stalledStreamsRow,
   soakRow,
+  redisOutageRow,
+  postgresOutageRow,
+  fullDiskRow,
+  killedAnalysesRow,
+  monthEndsRow,
+  secretsRow,
+  injectionRow,
+  consensusRow,
+  rateLimitRow,
+  packagesRow,
 ];
