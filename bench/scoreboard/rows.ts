@@ -8,6 +8,7 @@ import { rateLimitRow, redisOutageRow } from "./rows/limits.ts";
 import { monthEndsRow } from "./rows/months.ts";
 import { packagesRow } from "./rows/packages.ts";
 import { exactQuotaRow, quotaKillsRow } from "./rows/quota.ts";
+import { keyRotationRow } from "./rows/rotation.ts";
 import { soakRow } from "./rows/soak.ts";
 import { fullDiskRow, postgresOutageRow } from "./rows/stores.ts";
 import { stalledStreamsRow, streamLagRow, streamResumeRow } from "./rows/streams.ts";
@@ -36,6 +37,7 @@ export const SCOREBOARD_ROWS: readonly ScoreboardRow[] = [
   fullDiskRow,
   killedAnalysesRow,
   monthEndsRow,
+  keyRotationRow,
   secretsRow,
   injectionRow,
   consensusRow,

@@ -43,8 +43,8 @@ export const monthEndsRow: ScoreboardRow = {
     {
       defence: "months are months in UTC",
       file: "src/capabilities/metering/quota-store.ts",
-      find: "const MONTH_SQL = \"date_trunc('month', now() at time zone 'utc')\";",
-      replace: "const MONTH_SQL = \"date_trunc('month', now()::timestamp)\";",
+      find: `  select $1, \${MONTH_SQL}::date, $2, unit.size, unit.size\n`,
+      replace: "  select $1, date_trunc('month', now())::date, $2, unit.size, unit.size\n",
     },
     {
       defence: "a block is not used after the end of its month",
