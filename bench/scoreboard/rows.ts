@@ -8,11 +8,13 @@ import { rateLimitRow, redisOutageRow } from "./rows/limits.ts";
 import { monthEndsRow } from "./rows/months.ts";
 import { packagesRow } from "./rows/packages.ts";
 import { exactQuotaRow, quotaKillsRow } from "./rows/quota.ts";
+import { cachedReadRow, slowClientsRow } from "./rows/requests.ts";
 import { keyRotationRow } from "./rows/rotation.ts";
 import { soakRow } from "./rows/soak.ts";
 import { fullDiskRow, postgresOutageRow } from "./rows/stores.ts";
 import { stalledStreamsRow, streamLagRow, streamResumeRow } from "./rows/streams.ts";
 import { forbiddenAddressesRow, paymentsRow, pydanticErrorsRow } from "./rows/tests.ts";
+import { keyTimingRow } from "./rows/timing.ts";
 import { deadEndpointsRow, firstAttemptRow, webhookKillsRow } from "./rows/webhooks.ts";
 
 /** All rows, in the order of the scoreboard. */
@@ -38,9 +40,12 @@ export const SCOREBOARD_ROWS: readonly ScoreboardRow[] = [
   killedAnalysesRow,
   monthEndsRow,
   keyRotationRow,
+  keyTimingRow,
   secretsRow,
   injectionRow,
   consensusRow,
   rateLimitRow,
   packagesRow,
+  cachedReadRow,
+  slowClientsRow,
 ];
