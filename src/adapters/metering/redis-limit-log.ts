@@ -4,7 +4,8 @@ import type { SharedLimitLog } from "../../ports/limit-log.ts";
 
 /** Timeout of a call. When a call rejects, the caller applies its local limit. */
 const RESPONSE_MS_MAX = 100;
-const RECONNECT_MS_MAX = 2_000;
+/** Short, so that nodes share their limits again within two seconds after Redis is back. */
+const RECONNECT_MS_MAX = 500;
 
 /**
  * Stores one list per caller: the timestamps of the requests accepted in the window, in microseconds of the server's
