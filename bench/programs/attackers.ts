@@ -1,0 +1,128 @@
+/**
+ * Child process: the attackers of bench/attacks.ts. argv: the URL of the service and the attackers' API keys, separated by
+ * commas. The message "start <attack>" registers the webhooks of the attack and starts its requests. The message "stop"
+ * removes and stops them. Each message is answered with the counts since the last one.
+ */
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { AttackCounts, AttackName } from "../harness/attackers.ts";
+
+const [serviceUrl = "", keyList = ""] = process.argv.slice(2);
+const keys = keyList.split(",");
+const FLOOD_RECEIVERS = 10;
+const SLOW_RECEIVERS = 80;
+const RECEIVERS_PER_CUSTOMER = 10;
+const SLOW_MS = 9_500;
+const UNKNOWN_LOOPS = 16;
+const FAILED_PAUSE_MS = 50;
+
+const INTERIM = "HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n";
+const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+/** The first bytes of a flooding response, and the bytes that follow without end. */
+const FLOODS: readonly { readonly first: string; readonly repeated: string }[] = [
+  { first: "", repeated: INTERIM.repeat(256) },
+  { first: `${CHUNKED}0\r\n`, repeated: "x-trailer: a\r\n".repeat(1_024) },
+  { first: `${CHUNKED}1`, repeated: ";extension=a".repeat(1_024) },
+  { first: CHUNKED, repeated: "1\r\na\r\n".repeat(2_048) },
+  { first: "HTTP/1.1 200 OK\r\n", repeated: "x-header: a\r\n".repeat(1_024) },
+];
+
+const counts: AttackCounts = { responses: 0, statuses: {} };
+let isRunning = false;
+let loops: Promise<void>[] = [];
+let webhooks: { readonly key: string; readonly id: string }[] = [];
+
+function flood(socket: Socket, { first, repeated }: { readonly first: string; readonly repeated: string }): void {
+  const write = () => {
+    while (!socket.destroyed && socket.write(repeated));
+  };
+  socket.on("drain", write);
+  socket.write(first);
+  write();
+}
+
+const server = createServer({ noDelay: true }, (socket) => {
+  socket.on("error", () => {});
+  socket.on("data", (chunk) => {
+    const [, kind, index] = /^POST \/(\w+)\/(\d+) /.exec(chunk.toString("latin1")) ?? [];
+    if (kind === undefined) return;
+    counts.responses += 1;
+    const floodKind = FLOODS[Number(index) % FLOODS.length];
+    if (kind === "flood" && floodKind !== undefined) flood(socket, floodKind);
+    else
+      setTimeout(() => {
+        if (!socket.destroyed) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+      }, SLOW_MS);
+  });
+});
+server.listen(0, "127.0.0.1");
+await once(server, "listening");
+const { port } = server.address() as AddressInfo;
+
+async function register(kind: "flood" | "slow", count: number, firstKey: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const key = keys[firstKey + Math.floor(index / RECEIVERS_PER_CUSTOMER)] ?? "";
+    const response = await fetch(`${serviceUrl}/v1/webhooks`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ url: `http://127.0.0.1:${port}/${kind}/${index}`, events: ["whale_alert"] }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`registering a webhook returned ${response.status}: ${text}`);
+    webhooks.push({ key, id: JSON.parse(text).webhook_id });
+  }
+}
+
+async function removeWebhooks(): Promise<void> {
+  for (const { key, id } of webhooks)
+    await fetch(`${serviceUrl}/v1/webhooks/${id}`, { method: "DELETE", headers: { authorization: `Bearer ${key}` } });
+  webhooks = [];
+}
+
+/** Ids in the format of each venue, apart from the reference venue, that no market has. */
+const UNKNOWN_IDS: readonly ((index: number) => string)[] = [
+  (index) => `kalshi/KXNONE-${index}`,
+  (index) => `polymarket/9${String(index).padStart(8, "0")}`,
+  (index) => `limitless/no-such-market-${index}`,
+];
+
+async function requestUnknown(loop: number): Promise<void> {
+  const headers = { authorization: `Bearer ${keys.at(-1)}` };
+  for (let index = loop; isRunning; index += UNKNOWN_LOOPS) {
+    const id = UNKNOWN_IDS[Math.floor(index / UNKNOWN_LOOPS) % UNKNOWN_IDS.length]?.(index);
+    try {
+      const response = await fetch(`${serviceUrl}/v1/markets/${id}${index % 2 === 0 ? "/orderbook" : ""}`, { headers });
+      await response.arrayBuffer();
+      counts.statuses[response.status] = (counts.statuses[response.status] ?? 0) + 1;
+    } catch {
+      counts.statuses.failed = (counts.statuses.failed ?? 0) + 1;
+      await new Promise((resolve) => setTimeout(resolve, FAILED_PAUSE_MS));
+    }
+  }
+}
+
+async function start(attack: AttackName): Promise<void> {
+  isRunning = true;
+  if (attack === "floods" || attack === "all") await register("flood", FLOOD_RECEIVERS, 0);
+  if (attack === "slow" || attack === "all") await register("slow", SLOW_RECEIVERS, 1);
+  if (attack === "unknown" || attack === "all")
+    loops = Array.from({ length: UNKNOWN_LOOPS }, (_, loop) => requestUnknown(loop));
+}
+
+async function stop(): Promise<void> {
+  isRunning = false;
+  await Promise.all(loops);
+  loops = [];
+  await removeWebhooks();
+}
+
+process.on("message", async (message: string) => {
+  const [command, attack] = message.split(" ");
+  if (command === "start") await start(attack as AttackName);
+  else await stop();
+  process.send?.(counts);
+  counts.responses = 0;
+  counts.statuses = {};
+});
+process.on("disconnect", () => process.exit());
+process.send?.("ready");
