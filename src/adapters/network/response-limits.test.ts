@@ -80,6 +80,12 @@ for (const [name, read] of Object.entries(CLIENTS)) {
     await assert.rejects(read(url), ResponseLimitError);
   });
 
+  test(`a body of 2,048 pieces of one byte is read, and one of 3,000 ends the request (${name})`, async () => {
+    const piece = "1\r\nx\r\n";
+    assert.equal((await read(await flood(HEAD + piece.repeat(2_048) + END, ""))).length, 2_048);
+    await assert.rejects(read(await flood(HEAD + piece.repeat(3_000) + END, "")), ResponseLimitError);
+  });
+
   test(`a body in pieces of 20 bytes is read (${name})`, async () => {
     const piece = `14\r\n${"y".repeat(20)}\r\n`;
     assert.equal((await read(await flood(HEAD + piece.repeat(5_000) + END, ""))).length, 100_000);

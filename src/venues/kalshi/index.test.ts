@@ -344,6 +344,14 @@ test("without a key, opens no stream and signs no request; with a key, signs eve
   assert.match(headers["KALSHI-ACCESS-SIGNATURE"] ?? "", /^[A-Za-z0-9+/]+=*$/);
 });
 
+test("with a key, at most 1,000 markets are followed on the stream; without a key, none", () => {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const keyed = setUp(() => undefined, { keyId: "key-1", privateKeyPem });
+  assert.equal(keyed.venue.profile.streamMarketsMax, 1_000);
+  assert.equal(setUp(() => undefined).venue.profile.streamMarketsMax, 0);
+});
+
 test("rejects a private key that is not an RSA key in PEM, without the key in the error message", () => {
   const secret = "-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----";
   assert.throws(
