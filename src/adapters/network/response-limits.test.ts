@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import http from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -101,6 +103,60 @@ for (const [name, read] of Object.entries(CLIENTS)) {
     await assert.rejects(read(url));
   });
 }
+
+test("what follows the fifth interim response in the same read is not parsed", async () => {
+  const url = await flood(INTERIM.repeat(1_500), "");
+  let nodeCount = 0;
+  const outgoing = http.get(url, { agent: false });
+  limitResponse(outgoing);
+  outgoing.on("information", () => {
+    nodeCount += 1;
+  });
+  const [error] = await once(outgoing, "error");
+  assert.ok(error instanceof ResponseLimitError);
+  assert.ok(nodeCount >= 5 && nodeCount <= 20, `${nodeCount} of 1,500 were parsed by node:http`);
+
+  let undiciCount = 0;
+  const count = () => {
+    undiciCount += 1;
+  };
+  subscribe("undici:request:headers", count);
+  closers.push(() => unsubscribe("undici:request:headers", count));
+  await assert.rejects(readWithUndici(url), ResponseLimitError);
+  assert.ok(undiciCount >= 5 && undiciCount <= 20, `${undiciCount} of 1,500 were parsed by undici`);
+});
+
+test("frames that arrive with the response of a WebSocket handshake are read whole", async () => {
+  const frame = Buffer.concat([Buffer.from([0x81, 126, 0x03, 0xe8]), Buffer.alloc(1_000, "a")]);
+  const server = createServer((socket: Socket) => {
+    socket.once("data", (head) => {
+      const key = /sec-websocket-key: (.+)\r/i.exec(head.toString())?.[1];
+      const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+      const response = `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`;
+      socket.write(Buffer.concat([Buffer.from(response), ...Array<Buffer>(20).fill(frame)]));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const messages: string[] = [];
+  const isComplete = Promise.withResolvers<void>();
+  const connection = createWsSockets(systemClock).connect(
+    `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    { headers: {}, maxFrameBytes: 2_000, connectTimeoutMs: 60_000 },
+    {
+      onOpen: () => {},
+      onMessage: (text) => {
+        if (messages.push(text) === 20) isComplete.resolve();
+      },
+      onPing: () => {},
+      onClose: (reason) => isComplete.reject(new Error(reason)),
+    },
+  );
+  await isComplete.promise;
+  assert.deepEqual(new Set(messages), new Set(["a".repeat(1_000)]));
+  connection.close();
+  server.close();
+});
 
 test("an endless row of interim responses ends a call of a model and the handshake of a WebSocket", async () => {
   const url = await flood("", INTERIM);

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { Agent, buildConnector, type Dispatcher } from "undici";
 
 /** Interim responses (status 1xx) before a response. Servers send one or two; HTTP sets no limit. */
@@ -14,6 +15,11 @@ const PIECE_BYTES_MIN = 16;
 const BYTES_PER_PERIOD_MAX = 8 * 2 ** 20;
 const PERIOD_MS = 250;
 const CONNECT_MS_MAX = 10_000;
+/**
+ * The parser of `node:http` gets at most this many bytes at once. A read of a socket has up to 64 KiB, which can hold 3,000
+ * interim responses, and the parser reports all of them even if the request ends at the fifth.
+ */
+const PARSED_BYTES_MAX = 512;
 
 /** Thrown for a response whose form would take too much CPU time to read. */
 export class ResponseLimitError extends Error {
@@ -47,7 +53,12 @@ class ResponseCount {
  */
 export function limitResponse(outgoing: ClientRequest): void {
   const count = new ResponseCount();
-  outgoing.on("socket", limitRate);
+  outgoing.on("socket", (socket) => {
+    limitRate(socket);
+    parseInParts(socket);
+  });
+  // The frames of a WebSocket have limits of their own.
+  outgoing.on("upgrade", (_response, socket) => pushWhole(socket));
   outgoing.on("information", () => endIfThrown(outgoing, () => count.addInterim()));
   outgoing.on("response", (response: IncomingMessage) => {
     // Not a `data` listener: it would start the stream before the reader is attached, and streams join pieces.
@@ -71,6 +82,28 @@ function endIfThrown(target: { destroy(error: Error): unknown }, check: () => vo
   } catch (error) {
     target.destroy(error as Error);
   }
+}
+
+/** The method `push` of each socket whose bytes are parsed in parts. */
+const wholePushes = new WeakMap<Duplex, Socket["push"]>();
+
+/** Passes what a socket receives to the parser in parts, until the socket is destroyed. */
+function parseInParts(socket: Socket): void {
+  if (wholePushes.has(socket)) return;
+  const push = socket.push.bind(socket);
+  wholePushes.set(socket, socket.push);
+  socket.push = (bytes: Buffer | null, encoding) => {
+    if (bytes === null) return push(null, encoding);
+    let hasRoom = true;
+    for (let start = 0; start < bytes.length && !socket.destroyed; start += PARSED_BYTES_MAX)
+      hasRoom = push(bytes.subarray(start, start + PARSED_BYTES_MAX), encoding);
+    return hasRoom;
+  };
+}
+
+function pushWhole(socket: Duplex): void {
+  const push = wholePushes.get(socket);
+  if (push !== undefined) socket.push = push;
 }
 
 const limitedSockets = new WeakSet<Socket>();
