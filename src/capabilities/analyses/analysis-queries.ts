@@ -170,13 +170,26 @@ export async function selectEstimates(database: Database, analysisIds: readonly 
   return rows.map(toEstimate);
 }
 
-/** Returns the USD that the analyses since a time have cost. */
-export async function sumCosts(database: Database, sinceMs: number): Promise<number> {
-  const [row] = await database.query<{ usd: number }>(
-    `select coalesce(sum(cost_usd), 0)::float8 as usd from analyses where analysed_at > ${time("$1")}`,
-    [sinceMs],
+/**
+ * Returns the USD that the analyses since a time have cost: all of them, and those of the customer who started a run. The
+ * latter is 0 for runs of the service itself and of deleted customers.
+ *
+ * @param sinceMs  Unix milliseconds, at most 30 days ago
+ */
+export async function sumCosts(
+  database: Database,
+  analysisId: string,
+  sinceMs: number,
+): Promise<{ readonly totalUsd: number; readonly customerUsd: number }> {
+  const [row] = await database.query<{ totalUsd: number; customerUsd: number }>(
+    `select coalesce(sum(cost_usd), 0)::float8 as "totalUsd",
+       coalesce(sum(cost_usd) filter (where runs.customer_id = own.customer_id), 0)::float8 as "customerUsd"
+     from analyses left join analysis_runs as runs using (analysis_id)
+     left join analysis_runs as own on own.analysis_id = $1
+     where analysed_at > ${time("$2")}`,
+    [analysisId, sinceMs],
   );
-  return row?.usd ?? 0;
+  return row ?? { totalUsd: 0, customerUsd: 0 };
 }
 
 /** Deletes what a deleted customer started or joined from its list. The analyses stay: they belong to the market. */

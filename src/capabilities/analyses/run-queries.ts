@@ -77,11 +77,19 @@ export async function lockRunning(
   );
 }
 
-/** Requests research for a running run that was requested without it. Its worker sees this at the latest when it ends. */
-export async function upgradeRun(transaction: Transaction, analysisId: string): Promise<void> {
+/**
+ * Requests research for a running run that was requested without it. Its worker sees this at the latest when it ends. The
+ * run becomes one of this customer, whose share of the daily budget pays for the research.
+ */
+export async function upgradeRun(
+  transaction: Transaction,
+  analysisId: string,
+  customerId: string | null,
+): Promise<void> {
   await transaction.query(
-    "update analysis_runs set analysis_type = 'full' where analysis_id = $1 and status = 'running'",
-    [analysisId],
+    `update analysis_runs set analysis_type = 'full', customer_id = $2::text
+     where analysis_id = $1 and status = 'running'`,
+    [analysisId, customerId],
   );
 }
 

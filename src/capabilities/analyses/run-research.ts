@@ -12,8 +12,12 @@ import { saveResearchState } from "./run-queries.ts";
 const STATE_LENGTH_MAX = 512 * 1_024;
 const TRANSCRIPT_LENGTH_MAX = 1_024 * 1_024;
 const DAY_MS = 86_400_000;
+/** Share of the daily budget that one customer may use, so that research is left for the others. */
+const CUSTOMER_BUDGET_SHARE_MAX = 0.5;
 const DAILY_BUDGET_SPENT =
   "The operator's budget for research in 24 hours is spent, so there was no research. Try again later.";
+const CUSTOMER_BUDGET_SPENT =
+  "Your share of the operator's budget for research in 24 hours is spent, so there was no research. Try again later.";
 
 export interface FoundResearch {
   readonly facts: ResearchFacts;
@@ -37,8 +41,8 @@ async function reuseResearch(database: Database, run: StartedRun, now: number): 
 }
 
 /**
- * Researches the question of a run if research was requested, a language model is configured and the daily budget is not
- * spent. Otherwise, or if the research fails, the run uses the research of an earlier analysis. A run without research
+ * Researches the question of a run if research was requested, a language model is configured, and neither the daily
+ * budget nor the share of the customer who started the run is spent. Otherwise, or if the research fails, the run uses the research of an earlier analysis. A run without research
  * must not replace a result that a customer paid for with a worse one.
  */
 export async function research(
@@ -54,9 +58,12 @@ export async function research(
         : "Research was not requested for this analysis.";
     return (await reuseResearch(database, run, clock.now())) ?? without(missingReason);
   }
-  const spentUsd = await sumCosts(database, clock.now() - DAY_MS);
-  if (spentUsd >= researchRunner.dailyBudgetUsd)
-    return (await reuseResearch(database, run, clock.now())) ?? without(DAILY_BUDGET_SPENT);
+  const { dailyBudgetUsd } = researchRunner;
+  const { totalUsd, customerUsd } = await sumCosts(database, run.analysisId, clock.now() - DAY_MS);
+  if (totalUsd >= dailyBudgetUsd || customerUsd >= CUSTOMER_BUDGET_SHARE_MAX * dailyBudgetUsd) {
+    const reason = totalUsd >= dailyBudgetUsd ? DAILY_BUDGET_SPENT : CUSTOMER_BUDGET_SPENT;
+    return (await reuseResearch(database, run, clock.now())) ?? without(reason);
+  }
   const { venue, marketId, title, outcomeLabel, rules } = listing;
   const asOf = clock.now();
   const outcome = await researchRunner.run(

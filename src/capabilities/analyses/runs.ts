@@ -97,7 +97,8 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
       if (follower === null) await assertNotFull(transaction, parts.customerId);
       return follower;
     }
-    if (parts.type === "full" && joined.type === "light") await upgradeRun(transaction, joined.analysisId);
+    if (parts.type === "full" && joined.type === "light")
+      await upgradeRun(transaction, joined.analysisId, parts.customerId);
     return joined.analysisId;
   };
 
