@@ -1,8 +1,10 @@
-import { io } from "socket.io-client";
+import { io, type Socket } from "socket.io-client";
+import { Encoder } from "socket.io-parser";
 import type { Clock } from "../../ports/clock.ts";
 import type { SocketIoEmit, SocketIoOut } from "../../ports/socket-io-out.ts";
 import { createMessageQueue } from "./message-queue.ts";
 import { endLimited } from "./response-limits.ts";
+import { CheckedWebSocket, createDecoderClass } from "./socket-io-packets.ts";
 
 const RECONNECT_MS_MIN = 500;
 const RECONNECT_MS_MAX = 30_000;
@@ -19,9 +21,12 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
         perMessageDeflate: { threshold: 1024 },
         finishRequest: endLimited,
       };
-      const socket = io(`${url.replace(/\/$/, "")}${options.namespace}`, {
+      const socket: Socket = io(`${url.replace(/\/$/, "")}${options.namespace}`, {
         ...socketOptions,
-        transports: ["websocket"],
+        transports: [CheckedWebSocket],
+        // The peer could otherwise name any number of transports, each of which is a connection.
+        upgrade: false,
+        parser: { Encoder, Decoder: createDecoderClass(() => socket.receiveBuffer.length) },
         forceNew: true,
         timeout: options.connectTimeoutMs,
         reconnectionDelay: RECONNECT_MS_MIN,
@@ -43,7 +48,10 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
         cancelRetry = clock.setTimeout(() => socket.connect(), RECONNECT_AFTER_CLOSE_MS);
       };
       // All events share one queue, so that events of the old connection precede `onUp` of the new connection.
-      socket.on("connect", () => enqueue(() => handlers.onUp(emit)));
+      socket.on("connect", () => {
+        // The library reports this also if the connection was closed between the peer's acceptance and this event.
+        if (socket.io.engine.readyState === "open") enqueue(() => handlers.onUp(emit));
+      });
       socket.on("disconnect", (reason) => enqueue(() => onDown(reason)));
       socket.on("connect_error", (error) => enqueue(() => onDown(error.message)));
       socket.onAny((event: string, payload: unknown) => {

@@ -1,0 +1,40 @@
+import { NodeWebSocket } from "socket.io-client";
+import { Decoder, isPacketValid, type Packet, PacketType } from "socket.io-parser";
+
+/** Limit of events that the peer may send before it has accepted the connection to the namespace. The library keeps them. */
+export const EARLY_EVENTS_MAX = 100;
+
+/**
+ * WebSocket transport that closes the connection if a packet is malformed. The transport of the library throws instead,
+ * within an event of the socket, which ends the process.
+ */
+export class CheckedWebSocket extends NodeWebSocket {
+  protected override onData(data: Parameters<NodeWebSocket["onData"]>[0]): void {
+    try {
+      super.onData(data);
+    } catch (error) {
+      this.onError("malformed packet", error);
+    }
+  }
+}
+
+/**
+ * Returns a Socket.IO decoder that refuses packets without the data that their type requires, and events above
+ * `EARLY_EVENTS_MAX`. The client closes the connection then. The library itself fails later, outside its own error handling.
+ *
+ * @param countEarlyEvents number of events that the client keeps until the namespace is connected
+ */
+export function createDecoderClass(countEarlyEvents: () => number): typeof Decoder {
+  return class CheckedDecoder extends Decoder {
+    constructor() {
+      super();
+      // The first listener: an error prevents that the client receives the packet.
+      this.on("decoded", (packet: Packet) => {
+        if (!isPacketValid(packet)) throw new Error("a packet lacks data that its type requires");
+        if (packet.type === PacketType.EVENT && countEarlyEvents() >= EARLY_EVENTS_MAX) {
+          throw new Error("too many events before the connection to the namespace");
+        }
+      });
+    }
+  };
+}
