@@ -1,173 +1,18 @@
 import assert from "node:assert/strict";
-import { EventEmitter, once } from "node:events";
+import { EventEmitter } from "node:events";
 import type { Server } from "node:http";
-import { type AddressInfo, connect, Socket } from "node:net";
-import { Readable } from "node:stream";
-import { type TestContext, test } from "node:test";
-import { setImmediate as nextIteration } from "node:timers/promises";
+import { Socket } from "node:net";
+import { test } from "node:test";
+import {
+  type Client,
+  KEEP_ALIVE_REQUEST,
+  LARGE_ASSET,
+  startServer,
+  waitUntil,
+} from "../../test/support/connection-server.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
-import { PUBLIC_ROUTE, testServer } from "../../test/support/test-app.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
-import { assetRoutes, defineAsset } from "./html/index.ts";
-import { defineRoute } from "./route.ts";
-import type { HttpServerOptions } from "./server.ts";
-
-const KEEP_ALIVE_REQUEST = "GET /hello HTTP/1.1\r\nhost: x\r\n\r\n";
-/** More than the kernel stores for a connection whose client reads nothing. */
-const LARGE_BODY = Buffer.alloc(7 * 1024 * 1024, "x");
-/** More than a megabyte, like the largest asset of common documentation pages. */
-const LARGE_ASSET = defineAsset("large", "js", "x".repeat(1_500_000));
-const CHUNK = Buffer.alloc(64 * 1024, "x");
-/** Iterations of the event loop after which a client that reads nothing has received all that the kernel stores. */
-const SETTLED_ITERATIONS = 200;
-const WAIT_MS_MAX = 20_000;
-
-class Client {
-  readonly socket: Socket;
-  text = "";
-  #closed = false;
-  readonly closed: Promise<void>;
-  /** Resolves when the server has closed its side, or the whole connection. */
-  readonly ended: Promise<void>;
-
-  constructor(socket: Socket) {
-    this.socket = socket;
-    this.closed = new Promise((resolve) => {
-      socket.once("close", () => {
-        this.#closed = true;
-        resolve();
-      });
-    });
-    this.ended = Promise.race([this.closed, new Promise<void>((resolve) => socket.once("end", resolve))]);
-    // The server may reset a connection.
-    socket.on("error", () => {});
-  }
-
-  get isClosed(): boolean {
-    return this.#closed;
-  }
-
-  readAll(): this {
-    this.socket.on("data", (chunk) => {
-      this.text += chunk.toString("latin1");
-    });
-    return this;
-  }
-
-  get statuses(): string[] {
-    return [...this.text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1] ?? "");
-  }
-
-  async request(count = 1): Promise<string[]> {
-    const expected = this.statuses.length + count;
-    this.socket.write(KEEP_ALIVE_REQUEST.repeat(count));
-    await waitUntil(() => this.statuses.length >= expected || this.isClosed);
-    return this.statuses.slice(expected - count);
-  }
-
-  async close(): Promise<void> {
-    this.socket.destroy();
-    await this.closed;
-  }
-}
-
-async function waitUntil(check: () => boolean): Promise<void> {
-  const deadline = performance.now() + WAIT_MS_MAX;
-  while (!check()) {
-    if (performance.now() > deadline) throw new Error(`timed out waiting for ${check}`);
-    await nextIteration();
-  }
-}
-
-async function startServer(t: TestContext, options: Partial<HttpServerOptions> = {}) {
-  const clock = new FakeClock();
-  const { app, lines } = await testServer({ clock, ...options });
-  const sockets: Socket[] = [];
-  app.server.on("connection", (socket) => sockets.push(socket));
-  let requests = 0;
-  app.server.on("request", () => {
-    requests += 1;
-  });
-  defineRoute(app, { ...PUBLIC_ROUTE, url: "/hello", operationId: "hello", handler: () => ({ hello: true }) });
-  assetRoutes(app, [LARGE_ASSET]);
-  const started: { readonly release: () => void }[] = [];
-  defineRoute(app, {
-    ...PUBLIC_ROUTE,
-    url: "/slow",
-    operationId: "slow",
-    handler: async () => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      started.push({ release: resolve });
-      await promise;
-      return { number: started.length };
-    },
-  });
-  defineRoute(app, {
-    ...PUBLIC_ROUTE,
-    url: "/large",
-    operationId: "large",
-    handler: ({ reply }) => reply.type("application/octet-stream").send(LARGE_BODY),
-  });
-  defineRoute(app, {
-    ...PUBLIC_ROUTE,
-    url: "/stream",
-    operationId: "stream",
-    handler: ({ reply }) => {
-      const chunks = (function* () {
-        for (;;) yield CHUNK;
-      })();
-      return reply.type("application/octet-stream").send(Readable.from(chunks, { objectMode: false }));
-    },
-  });
-  defineRoute(app, {
-    ...PUBLIC_ROUTE,
-    url: "/quiet-stream",
-    operationId: "quiet_stream",
-    handler: ({ reply }) => {
-      reply.hijack();
-      reply.raw.writeHead(200, { "content-type": "text/event-stream" }).write(": started\n\n");
-    },
-  });
-  defineRoute(app, {
-    ...PUBLIC_ROUTE,
-    url: "/flood",
-    operationId: "flood",
-    handler: ({ reply }) => {
-      reply.hijack();
-      reply.raw.writeHead(200);
-      // Ignores backpressure, up to 12 MiB.
-      for (let written = 0; written < 192; written++) reply.raw.write(CHUNK);
-    },
-  });
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  const { port } = app.server.address() as AddressInfo;
-  const open = async (localAddress = "127.0.0.1", { allowHalfOpen = false } = {}) => {
-    const count = sockets.length;
-    const client = new Client(connect({ port, host: "127.0.0.1", localAddress, allowHalfOpen }));
-    t.after(() => client.close());
-    await once(client.socket, "connect");
-    await waitUntil(() => sockets.length > count);
-    return { client, serverSocket: sockets.at(-1) as Socket };
-  };
-  const openReader = async (localAddress?: string) => (await open(localAddress)).client.readAll();
-  /** Waits until the kernel accepts no more bytes from the server. */
-  const settleWrites = async ({ serverSocket }: { readonly serverSocket: Socket }) => {
-    await waitUntil(() => serverSocket.writableLength > 0);
-    for (let count = 0; count < SETTLED_ITERATIONS; count++) await nextIteration();
-  };
-  return {
-    app,
-    clock,
-    lines,
-    started,
-    open,
-    openReader,
-    settleWrites,
-    limits: app.connectionLimits,
-    requests: () => requests,
-  };
-}
 
 test("503: connections above the total are refused with a response, and accepted again after others have closed", async (t) => {
   const server = await startServer(t, { connections: { total: 3, perAddress: 2 } });
@@ -333,51 +178,6 @@ test("clients that pipeline requests for an asset and read nothing hold one resp
   const bytes = opened.map(({ serverSocket }) => serverSocket.writableLength);
   assert.ok(Math.max(...bytes) < 2 * 1024 * 1024, String(bytes));
   assert.equal(server.limits.figures.open, 20);
-});
-
-test("a client that reads nothing for 60 s is cut, and one that reads slowly is not", async (t) => {
-  const server = await startServer(t);
-  const stalled = await server.open();
-  const slow = await server.open();
-  for (const { client } of [stalled, slow]) {
-    client.socket.pause();
-    client.socket.write("GET /stream HTTP/1.1\r\nhost: x\r\n\r\n");
-  }
-  await Promise.all([stalled, slow].map(server.settleWrites));
-  for (let second = 0; second < 120; second += 20) {
-    assert.ok(slow.serverSocket.writableLength > 0, "the server waits for the slow client");
-    await readBytes(slow, LARGE_BODY.length);
-    await server.settleWrites(slow);
-    await server.clock.advance(20_000);
-    assert.equal(stalled.serverSocket.destroyed, second >= 60, `after ${second + 20} s`);
-    assert.equal(slow.serverSocket.destroyed, false, `after ${second + 20} s`);
-  }
-  assert.equal(server.limits.figures.rejected.stalled_write, 1);
-  await slow.client.close();
-});
-
-/** Reads at least `count` bytes and stops reading. */
-async function readBytes({ client }: { readonly client: Client }, count: number): Promise<void> {
-  const start = client.socket.bytesRead;
-  client.socket.resume();
-  await waitUntil(() => client.socket.bytesRead - start >= count);
-  client.socket.pause();
-}
-
-test("a response that a slow client reads in steps arrives completely", async (t) => {
-  const server = await startServer(t);
-  const slow = await server.open();
-  slow.client.socket.pause();
-  slow.client.socket.write("GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-  await server.settleWrites(slow);
-  assert.ok(slow.serverSocket.writableLength > 0, "the server waits for the slow client");
-  await server.clock.advance(58_000);
-  await readBytes(slow, 1_800_000);
-  for (let count = 0; count < SETTLED_ITERATIONS; count++) await nextIteration();
-  await server.clock.advance(58_000);
-  slow.client.socket.resume();
-  await slow.client.closed;
-  assert.ok(slow.client.socket.bytesRead > LARGE_BODY.length);
 });
 
 test("a stream without waiting bytes and an idle connection are not cut", async (t) => {

@@ -3,6 +3,7 @@ import { BlockList, isIP, type Socket } from "node:net";
 import { type LimitedBlock, limitedBlocks, plainAddress } from "../lib/address-block.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
+import { readSendQueues } from "./send-queues.ts";
 
 /** Defaults of PARALLAX_CONNECTIONS_MAX and PARALLAX_CONNECTIONS_PER_ADDRESS_MAX. */
 const CONNECTIONS_MAX = 4_096;
@@ -13,10 +14,13 @@ const WAITING_REQUESTS_MAX = 16;
 /** Large responses are written in pieces (`response/pieces.ts`), so only a stream that ignores backpressure reaches it. */
 const UNSENT_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * Time without progress after which a connection with unsent bytes is closed. The kernel reports progress of a slow client
- * in steps of up to 1.8 MB, so a client that reads 40 kB/s is not cut.
+ * Time without progress after which a connection with unsent bytes is closed. The kernel accepts the bytes of a slow client
+ * in steps of up to 1.8 MB, so on Linux each byte that the client acknowledges is progress, too. Elsewhere a client must read
+ * 40 kB/s.
  */
 const STALLED_WRITE_MS_MAX = 60_000;
+/** Time without accepted bytes after which the acknowledged bytes of a connection are read. */
+const SUSPECTED_MS = 10_000;
 const SWEEP_INTERVAL_MS = 2_000;
 /** Refused connections that stay open until the client has read the response, at most two sweeps. */
 const REFUSED_CONNECTIONS_MAX = 256;
@@ -58,6 +62,10 @@ interface Connection {
   waitingRequests: number;
   /** Number of bytes that the kernel had accepted at the last sweep; null if no bytes were waiting. */
   sentBytes: number | null;
+  /** Number of accepted bytes that the client had not acknowledged at the last reading; null if unknown. */
+  unacknowledgedBytes: number | null;
+  /** Monotonic time of the last reading that found newly acknowledged bytes; -Infinity if there was none. */
+  acknowledgedAt: number;
   /** Monotonic time of the last sweep that found progress. */
   progressAt: number;
   /** Whether the server had sent everything and closed its side at the last sweep. */
@@ -75,6 +83,7 @@ export class ConnectionLimits {
   readonly #countsByBlock = new Map<string, number>();
   #refusedConnections = 0;
   #isSweepScheduled = false;
+  #reading: Promise<void> | null = null;
   readonly #rejected: Record<Reason, number> = {
     total: 0,
     address: 0,
@@ -143,6 +152,19 @@ export class ConnectionLimits {
     };
   }
 
+  /** Resolves when no reading of acknowledged bytes is running. */
+  async idle(): Promise<void> {
+    await this.#reading;
+  }
+
+  /**
+   * Returns the monotonic time at which the client of a connection was last seen to acknowledge bytes while the kernel
+   * accepted none for it; -Infinity if there was no such time.
+   */
+  acknowledgedAt(socket: Socket): number {
+    return this.#connections.get(socket)?.acknowledgedAt ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** Closes the refused connections that are still open. */
   closeRefused(): void {
     for (const [socket, { isRefused }] of this.#connections) if (isRefused) socket.destroy();
@@ -181,6 +203,8 @@ export class ConnectionLimits {
       requests: 0,
       waitingRequests: 0,
       sentBytes: null,
+      unacknowledgedBytes: null,
+      acknowledgedAt: Number.NEGATIVE_INFINITY,
       progressAt,
       hasEnded: false,
     });
@@ -208,6 +232,9 @@ export class ConnectionLimits {
     this.#clock.setTimeout(() => {
       this.#isSweepScheduled = false;
       for (const [socket, connection] of this.#connections) this.#check(socket, connection);
+      this.#reading ??= this.#checkSuspected().finally(() => {
+        this.#reading = null;
+      });
       if (this.#connections.size > 0) this.#scheduleSweep();
     }, SWEEP_INTERVAL_MS);
   }
@@ -231,8 +258,33 @@ export class ConnectionLimits {
     const sentBytes = countSentBytes(socket);
     if (connection.sentBytes !== sentBytes) {
       connection.sentBytes = sentBytes;
+      connection.unacknowledgedBytes = null;
       connection.progressAt = now;
-    } else if (now - connection.progressAt >= STALLED_WRITE_MS_MAX) this.#close(socket, "stalled_write");
+    }
+  }
+
+  /** Reads what the clients of suspected connections have acknowledged, in one reading, and closes those that are stalled. */
+  async #checkSuspected(): Promise<void> {
+    const startedAt = this.#clock.monotonic();
+    const suspected = new Map<Socket, number>();
+    for (const [socket, { sentBytes, progressAt }] of this.#connections)
+      if (sentBytes !== null && startedAt - progressAt >= SUSPECTED_MS) suspected.set(socket, sentBytes);
+    if (suspected.size === 0) return;
+    const queues = await readSendQueues(suspected.keys());
+    const now = this.#clock.monotonic();
+    for (const [socket, sentBytes] of suspected) {
+      const connection = this.#connections.get(socket);
+      if (connection === undefined || connection.sentBytes !== sentBytes) continue;
+      const before = connection.unacknowledgedBytes;
+      const unacknowledged = queues.get(socket) ?? null;
+      connection.unacknowledgedBytes = unacknowledged;
+      const isFirstReading = unacknowledged !== null && before === null;
+      if (unacknowledged !== null && before !== null && unacknowledged < before) {
+        connection.progressAt = now;
+        connection.acknowledgedAt = now;
+      } else if (!isFirstReading && now - connection.progressAt >= STALLED_WRITE_MS_MAX)
+        this.#close(socket, "stalled_write");
+    }
   }
 
   #close(socket: Socket, reason: Reason): void {

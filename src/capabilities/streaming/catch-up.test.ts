@@ -16,7 +16,7 @@ function openClient(lastEventId: number) {
     },
   };
   const request = { caller: "c", key: null, address: "a", filter: { types: 1, markets: null }, lastEventId };
-  return { socket, client: new StreamClient(socket as unknown as Socket, request, 0) };
+  return { socket, client: new StreamClient(socket as unknown as Socket, request, 0, () => 0) };
 }
 
 /** Creates the catch-up on a log with ten events, of which the newest five are in memory. Reads wait for `release`. */

@@ -12,6 +12,7 @@ const openClient = (keyId: string) =>
       filter: { types: 1, markets: null },
     },
     0,
+    () => 0,
   );
 
 test("the plans of at most 1,000 keys are read at a time, and each key once", async () => {

@@ -194,9 +194,9 @@ async function openPaidServer(isAccepted: boolean) {
   const { open } = server.streaming;
   server.streaming.open = (request) => {
     const stream = open(request);
-    const start: typeof stream.start = (socket) => {
+    const start: typeof stream.start = (socket, acknowledgedAt) => {
       starts += 1;
-      stream.start(socket);
+      stream.start(socket, acknowledgedAt);
     };
     return { ...stream, start };
   };

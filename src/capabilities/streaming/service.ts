@@ -147,14 +147,14 @@ export function createStreaming(options: StreamingOptions) {
      *
      * @throws AppError `rate_limited` or `overloaded` above a limit of open streams, `draining` while the server stops
      */
-    open(request: StreamRequest): { start(socket: Socket): void; close(): void } {
+    open(request: StreamRequest): { start(socket: Socket, acknowledgedAt: () => number): void; close(): void } {
       if (isEnding) throw new AppError("draining", "The service is stopping");
       const release = slots.take(request.caller, request.address);
       let client: StreamClient | null = null;
       let remove = () => {};
       return {
-        start(socket) {
-          client = new StreamClient(socket, request, clock.monotonic());
+        start(socket, acknowledgedAt) {
+          client = new StreamClient(socket, request, clock.monotonic(), acknowledgedAt);
           remove = clients.add(client);
           client.write(PREAMBLE, clock.monotonic());
           if (isEnding) endClient(client, Buffer.alloc(0));

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { test } from "node:test";
 import { StreamClient } from "./stream-client.ts";
 
-function openClient() {
+function openClient(acknowledgedAt = () => Number.NEGATIVE_INFINITY) {
   const socket = {
     writable: true,
     writableLength: 0,
@@ -12,7 +12,7 @@ function openClient() {
     },
   };
   const request = { caller: "c", key: null, address: "a", filter: { types: 1, markets: null }, lastEventId: null };
-  return { socket, client: new StreamClient(socket as unknown as Socket, request, 0) };
+  return { socket, client: new StreamClient(socket as unknown as Socket, request, 0, acknowledgedAt) };
 }
 
 test("a client keeps up while at most 64 KiB are unsent", () => {
@@ -26,6 +26,13 @@ test("a client is stalled if its oldest unsent byte is older than 20 s", () => {
   client.write(Buffer.alloc(10), 1_000);
   assert.equal(client.isStalled(21_000), false);
   assert.equal(client.isStalled(21_001), true);
+});
+
+test("a client is not stalled until 20 s after it last acknowledged bytes", () => {
+  const { client } = openClient(() => 30_000);
+  client.write(Buffer.alloc(10), 1_000);
+  assert.equal(client.isStalled(50_000), false);
+  assert.equal(client.isStalled(50_001), true);
 });
 
 test("a client that always has unsent bytes is not stalled while it reads", () => {

@@ -3,7 +3,7 @@ import type { StreamRequest } from "./model.ts";
 
 /** A client is disconnected above this number of unsent bytes. */
 const UNSENT_BYTES_MAX = 64 * 1024;
-/** A client is disconnected if its oldest unsent byte is older than this. */
+/** A client is disconnected if its oldest unsent byte is older than this and it has not acknowledged any byte for this time. */
 const UNSENT_MS_MAX = 20_000;
 
 /** Maximum duration of a stream without an API key. Its caller pays once per connection, so it must end. */
@@ -15,6 +15,7 @@ export class StreamClient {
   /** Monotonic milliseconds. */
   readonly #startedAt: number;
   readonly #socket: Socket;
+  readonly #acknowledgedAt: () => number;
   /** Last event id that was written or that the filter has skipped; null until the stream has a position. */
   position: number | null;
   /** Whether the log has assigned an id that is at least `position`. */
@@ -23,9 +24,13 @@ export class StreamClient {
   /** The oldest unsent byte is before `offset` and was queued at or before `at`, in monotonic ms. Null if all bytes are sent. */
   #unsent: { readonly offset: number; readonly at: number } | null = null;
 
-  /** @param startedAt  monotonic milliseconds */
-  constructor(socket: Socket, request: StreamRequest, startedAt: number) {
+  /**
+   * @param startedAt   monotonic milliseconds
+   * @param acknowledgedAt  returns when the client was last seen to acknowledge bytes, in monotonic milliseconds
+   */
+  constructor(socket: Socket, request: StreamRequest, startedAt: number, acknowledgedAt: () => number) {
     this.#socket = socket;
+    this.#acknowledgedAt = acknowledgedAt;
     this.request = request;
     this.#startedAt = startedAt;
     this.position = request.lastEventId;
@@ -52,13 +57,13 @@ export class StreamClient {
     return writableLength <= UNSENT_BYTES_MAX;
   }
 
-  /** Whether the oldest unsent byte is too old. @param now  monotonic milliseconds */
+  /** Whether the oldest unsent byte is too old and the client acknowledges nothing. @param now  monotonic milliseconds */
   isStalled(now: number): boolean {
     const { writableLength } = this.#socket;
     if (writableLength === 0 || this.#unsent === null) this.#unsent = null;
     else if (this.#queuedBytes - writableLength >= this.#unsent.offset)
       this.#unsent = { offset: this.#queuedBytes, at: now };
-    return this.#unsent !== null && now - this.#unsent.at > UNSENT_MS_MAX;
+    return this.#unsent !== null && now - Math.max(this.#unsent.at, this.#acknowledgedAt()) > UNSENT_MS_MAX;
   }
 
   /** Whether the stream of a caller without an API key has lasted for its maximum duration. @param now  monotonic milliseconds */

@@ -4,8 +4,12 @@ import type { FastifyReply } from "fastify";
 
 /** A response body that writes to the connection directly, at half of the cost of Node's response stream. */
 export interface DirectBody {
-  /** Called once the head was written, unless the client has disconnected or an error replaces the response. */
-  start(socket: Socket): void;
+  /**
+   * Called once the head was written, unless the client has disconnected or an error replaces the response.
+   *
+   * @param acknowledgedAt  returns the monotonic time at which the client was last seen to acknowledge bytes
+   */
+  start(socket: Socket, acknowledgedAt: () => number): void;
   /** Called when the response ends, even if the body was not started. Idempotent. */
   close(): void;
 }
@@ -55,6 +59,6 @@ export function handOver(reply: FastifyReply, { body }: DirectPayload): void {
   directSockets.add(socket);
   socket.cork();
   raw.flushHeaders();
-  body.start(socket);
+  body.start(socket, () => reply.server.connectionLimits.acknowledgedAt(socket));
   socket.uncork();
 }
