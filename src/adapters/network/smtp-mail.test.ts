@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { type Mailbox, openMailbox } from "../../../test/support/customers/mailbox.ts";
 import { MailError } from "../../domain/errors.ts";
@@ -128,4 +130,39 @@ test("sends e-mails unencrypted only to loopback or with `ignoreTLS`", async () 
       assert.equal(mailbox.mails.length, 1);
     },
   );
+});
+
+/** Sends an e-mail to a server whose answer to the greeting has these bytes, without an end. */
+async function sendToServer(reply: string, repetitionsMax: number): Promise<unknown> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.write("220 mail.example\r\n");
+    socket.once("data", () => {
+      let repetitions = 0;
+      const send = () => {
+        repetitions += 1;
+        if (socket.destroyed) return;
+        if (repetitions <= repetitionsMax) socket.write(reply, send);
+        else socket.destroy();
+      };
+      send();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const mail = createSmtpMail({ url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, from: FROM });
+  const error = await mail.send(EMAIL).catch((thrown: unknown) => thrown);
+  await mail.close();
+  server.close();
+  return error;
+}
+
+test("a reply of a mail server over 64 KiB fails the e-mail, in lines or in one line", async () => {
+  for (const reply of ["250-a line of a reply\r\n".repeat(4_000), "x".repeat(90_000)]) {
+    const error = await sendToServer(reply, Number.POSITIVE_INFINITY);
+    assert.ok(error instanceof MailError && error.retryable, String(error));
+    // At its end, the server closes the connection. The size is noticed before.
+    const early = await sendToServer(reply, 1);
+    assert.match(String(early), /EPROTOCOL/);
+  }
 });

@@ -9,6 +9,8 @@ const GREETING_MS_MAX = 10_000;
 /** Longest time without data from the server while an e-mail is sent. */
 const SOCKET_IDLE_MS_MAX = 20_000;
 const POOL_IDLE_MS_MAX = 30_000;
+/** A reply of a server has a few lines. */
+const REPLY_BYTES_MAX = 65_536;
 
 /**
  * Sends e-mails by SMTP. Because the e-mails contain sign-in links, connections are encrypted and the server's
@@ -31,6 +33,7 @@ export function createSmtpMail(options: { readonly url: string; readonly from: s
     greetingTimeout: GREETING_MS_MAX,
     socketTimeout: SOCKET_IDLE_MS_MAX,
     idleTimeout: POOL_IDLE_MS_MAX,
+    maxResponseSize: REPLY_BYTES_MAX,
     requireTLS: url.protocol === "smtp:" && !isEncryptionDisabled && !isLoopbackHost(url.hostname),
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import dns from "node:dns";
 import type { ServerResponse } from "node:http";
-import net, { type LookupFunction } from "node:net";
+import net from "node:net";
 import { after, mock, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type ReceivedRequest, startLocalServer } from "../../../test/support/research/local-server.ts";
+import { addressRecords, startDnsServer } from "../../../test/support/webhooks/dns-server.ts";
+import { createDnsResolver, type ResolveHost } from "../network/guarded-agent.ts";
 import { fetchPage, PUBLIC_ADDRESSES } from "./fetch-page.ts";
 
 let handle: (request: ReceivedRequest, response: ServerResponse) => void = () => {};
@@ -18,14 +21,9 @@ const { signal } = new AbortController();
 const anyPort = { ...PUBLIC_ADDRESSES, ports: ["", "80", "443", port] };
 
 /** Resolves every name to the given addresses, one list per look-up. */
-function resolveTo(...answers: readonly (readonly string[])[]): LookupFunction {
+function resolveTo(...answers: readonly (readonly string[])[]): ResolveHost {
   let asked = 0;
-  return (_name, options, callback) => {
-    const addresses = answers[Math.min(asked++, answers.length - 1)] ?? [];
-    const list = addresses.map((address) => ({ address, family: net.isIP(address) }));
-    if (options.all === true) callback(null, list);
-    else callback(null, list[0]?.address ?? "", list[0]?.family);
-  };
+  return async () => answers[Math.min(asked++, answers.length - 1)] ?? [];
 }
 
 /** Ways to write an IPv4 address that URL parsers accept. */
@@ -102,12 +100,26 @@ test("refuses a name if any of its addresses is not public, at every look-up", a
     ["10.0.0.1"],
   ];
   for (const addresses of answers) {
-    const options = { rule: anyPort, lookup: resolveTo(addresses) };
+    const options = { rule: anyPort, resolveHost: resolveTo(addresses) };
     await assert.rejects(fetchPage(`http://rebound.example:${port}/`, signal, options), /could not be reached/);
   }
   for (const name of ["localhost", "LOCALHOST."])
     await assert.rejects(fetchPage(`http://${name}:${port}/`, signal, { rule: anyPort }), Error, name);
   assert.deepEqual(server.requests, []);
+});
+
+test("names of pages are resolved by the DNS servers, not on the threads that read files", async () => {
+  const lookup = mock.method(dns, "lookup");
+  const dnsServer = await startDnsServer((question) => addressRecords(question, ["127.0.0.1"]));
+  after(() => dnsServer.close());
+  const resolveHost = createDnsResolver({ servers: [dnsServer.address] });
+  handle = (_request, response) => void response.writeHead(200, { "content-type": "text/plain" }).end("a page");
+  const page = await fetchPage(`http://pages.example:${port}/`, signal, { rule: LOCAL, resolveHost });
+  assert.equal(page.body, "a page");
+  // The default resolver sends no query for this name.
+  await assert.rejects(fetchPage(`http://localhost:${port}/`, signal, { rule: LOCAL }));
+  assert.equal(lookup.mock.callCount(), 0);
+  lookup.mock.restore();
 });
 
 test("checks every redirect anew, also a name that resolves to another address the second time", async () => {
@@ -126,9 +138,9 @@ test("checks every redirect anew, also a name that resolves to another address t
     }
   handle = (_request, response) => void response.writeHead(302, { location: "/again" }).end();
   const before = server.requests.length;
-  const lookup = resolveTo(["127.0.0.1"], ["10.0.0.1"]);
+  const resolveHost = resolveTo(["127.0.0.1"], ["10.0.0.1"]);
   await assert.rejects(
-    fetchPage(`http://flips.example:${port}/`, signal, { rule: LOCAL, lookup }),
+    fetchPage(`http://flips.example:${port}/`, signal, { rule: LOCAL, resolveHost }),
     /could not be reached/,
   );
   assert.equal(server.requests.length, before + 1);

@@ -1,10 +1,10 @@
-import dns from "node:dns";
 import http from "node:http";
 import https from "node:https";
-import { BlockList, isIPv6, type LookupFunction } from "node:net";
+import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from "request-filtering-agent";
+import { createDnsResolver, type ResolveHost } from "../network/guarded-agent.ts";
 import { limitResponse } from "../network/response-limits.ts";
 
 const REDIRECTS_MAX = 3;
@@ -42,8 +42,8 @@ export interface FetchedPage {
 
 export interface FetchPageOptions {
   readonly rule: AccessRule;
-  /** Name resolution; injected by tests. */
-  readonly lookup?: LookupFunction;
+  /** Name resolution; injected by tests. The default asks the DNS servers of the system. */
+  readonly resolveHost?: ResolveHost;
 }
 
 /**
@@ -59,7 +59,7 @@ export async function fetchPage(url: string, signal: AbortSignal, options: Fetch
   let address = url;
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
     const target = parseAddress(address, options.rule);
-    const response = await request(target, bounded, agentOptions, options.lookup ?? dns.lookup);
+    const response = await request(target, bounded, agentOptions, toLookup(options.resolveHost ?? resolvePublicName));
     const { statusCode = 0, headers } = response;
     if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
       response.destroy();
@@ -87,6 +87,31 @@ function parseAddress(text: string, rule: AccessRule): URL {
   if (!rule.ports.includes(url.port)) throw new Error("The port is not allowed.");
   return url;
 }
+
+/**
+ * Makes a resolver usable by sockets. `dns.lookup` would hold one of the few threads that also read files for as long as the
+ * name's DNS server is silent.
+ */
+const toLookup =
+  (resolveHost: ResolveHost): LookupFunction =>
+  (name, options, callback) => {
+    const isUsable = (family: number) =>
+      options.family === 0 || options.family === undefined || options.family === family;
+    resolveHost(name).then(
+      (addresses) => {
+        const found = addresses
+          .map((address) => ({ address, family: isIP(address) }))
+          .filter((entry) => isUsable(entry.family));
+        const [first] = found;
+        if (first === undefined) callback(new Error("the host has no address"), "");
+        else if (options.all === true) callback(null, found);
+        else callback(null, first.address, first.family);
+      },
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), ""),
+    );
+  };
+
+const resolvePublicName = createDnsResolver();
 
 /** Looks up a name and fails if one of its addresses is an IPv6 address that is not global. */
 const withGlobalIpv6 =
