@@ -4,6 +4,10 @@ import type { SharedLimitLog } from "../../ports/limit-log.ts";
 
 /** Timeout of a call. When a call rejects, the caller applies its local limit. */
 const RESPONSE_MS_MAX = 100;
+/** Parts of the timeout. Time in which the event loop is blocked counts as one part, however long it is. */
+const RESPONSE_PARTS = 4;
+/** Timeout of ioredis, for the commands that it sends itself when it connects. */
+const COMMAND_MS_MAX = 5_000;
 /** Short, so that nodes share their limits again within two seconds after Redis is back. */
 const RECONNECT_MS_MAX = 500;
 
@@ -50,7 +54,7 @@ interface LimitingRedis extends Redis {
  * disconnected, every call rejects immediately.
  *
  * @param options.prefix       prefix of the keys, equal for all nodes that share their limits
- * @param options.answerMsMax  milliseconds after which a call rejects
+ * @param options.answerMsMax  milliseconds after which a call rejects, without the time in which the event loop is blocked
  */
 export function openRedisLimitLog(options: {
   readonly url: string;
@@ -62,7 +66,7 @@ export function openRedisLimitLog(options: {
   const redis = new Redis(url, {
     connectionName: `${prefix}limits`,
     keyPrefix: `${prefix}limit:`,
-    commandTimeout: answerMsMax,
+    commandTimeout: Math.max(COMMAND_MS_MAX, answerMsMax),
     retryStrategy: (attempt) => Math.min(RECONNECT_MS_MAX, 2 ** Math.min(attempt, 16)),
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -75,7 +79,8 @@ export function openRedisLimitLog(options: {
   const limitingRedis = redis as LimitingRedis;
   const run = async (caller: string, limit: number, isPeek: 0 | 1): Promise<LimitDecision> => {
     const window = windowMs * 1_000;
-    const [isAllowed, remaining, wait] = await limitingRedis.takeRequest(caller, window, limit, isPeek);
+    const response = limitingRedis.takeRequest(caller, window, limit, isPeek);
+    const [isAllowed, remaining, wait] = await rejectLate(response, answerMsMax);
     return { isAllowed: isAllowed === 1, remaining, waitMs: wait / 1_000 };
   };
   return {
@@ -83,4 +88,25 @@ export function openRedisLimitLog(options: {
     peek: (caller, limit) => run(caller, limit, 1),
     close: () => redis.disconnect(),
   };
+}
+
+/**
+ * Settles like `response`, or rejects after a timeout. A response that arrives while the event loop is blocked is not late:
+ * the timeout has several timers, and the event loop reads responses between them and after the last one.
+ */
+function rejectLate<Value>(response: Promise<Value>, timeoutMs: number): Promise<Value> {
+  const { promise, resolve, reject } = Promise.withResolvers<Value>();
+  let cancel = () => {};
+  const wait = (parts: number): void => {
+    if (parts > 0) {
+      const timer = setTimeout(() => wait(parts - 1), timeoutMs / RESPONSE_PARTS);
+      cancel = () => clearTimeout(timer);
+      return;
+    }
+    const immediate = setImmediate(() => reject(new Error(`Redis did not respond within ${timeoutMs} ms`)));
+    cancel = () => clearImmediate(immediate);
+  };
+  wait(RESPONSE_PARTS);
+  response.then(resolve, reject).finally(() => cancel());
+  return promise;
 }

@@ -178,6 +178,14 @@ test(
   },
 );
 
+test("a blocked event loop does not count as a timeout of Redis", options, async () => {
+  const shared = await openShared(60_000, { answerMsMax: 1_000 });
+  const response = shared.take("blocked", 3);
+  const end = performance.now() + 3_000;
+  while (performance.now() < end);
+  assert.equal((await response).remaining, 2);
+});
+
 test("`peek` returns the remaining requests without counting one", options, async () => {
   const shared = await openShared(60_000);
   const caller = randomUUID();
