@@ -9,6 +9,7 @@ import { request } from "undici";
 import { createLimitedFetch } from "../language-model/bounded-fetch.ts";
 import { systemClock } from "../system/system-clock.ts";
 import { createLimitedAgent, limitResponse, ResponseLimitError } from "./response-limits.ts";
+import { createSocketIoClient } from "./socket-io-client.ts";
 import { createWsSockets } from "./ws-socket.ts";
 
 const INTERIM = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n";
@@ -98,6 +99,11 @@ for (const [name, read] of Object.entries(CLIENTS)) {
     await assert.rejects(read(url));
   });
 
+  test(`an endless header ends the request (${name})`, async () => {
+    await assert.rejects(read(await flood("HTTP/1.1 200 OK\r\n", "x-header: eeeeeeeeeeeeeee\r\n")));
+    await assert.rejects(read(await flood("HTTP/1.1 200 OK\r\nx-header: ", "eeeeeeeeeeeeeeee")));
+  });
+
   test(`endless trailers end the request (${name})`, async () => {
     const url = await flood(`${HEAD}0\r\n`, "x-trailer: eeeeeeeeeeeeeee\r\n");
     await assert.rejects(read(url));
@@ -158,14 +164,39 @@ test("frames that arrive with the response of a WebSocket handshake are read who
   server.close();
 });
 
-test("an endless row of interim responses ends a call of a model and the handshake of a WebSocket", async () => {
-  const url = await flood("", INTERIM);
-  await assert.rejects(createLimitedFetch()(url));
+/** Opens a WebSocket and returns why it closed. */
+function closeReasonOfWebSocket(url: string): Promise<string> {
   const closed = Promise.withResolvers<string>();
   createWsSockets(systemClock).connect(
     url.replace("http", "ws"),
-    { headers: {}, maxFrameBytes: 1_000, connectTimeoutMs: 60_000 },
+    { headers: {}, maxFrameBytes: 1_000, connectTimeoutMs: 600_000 },
     { onOpen: () => {}, onMessage: () => {}, onPing: () => {}, onClose: closed.resolve },
   );
-  assert.match(await closed.promise, /interim/);
+  return closed.promise;
+}
+
+/** Opens a Socket.IO connection and waits until the handshake has failed. */
+async function failSocketIo(url: string): Promise<void> {
+  const down = Promise.withResolvers<string>();
+  const connection = createSocketIoClient(systemClock).connect(
+    url.replace("http", "ws"),
+    { namespace: "/markets", maxFrameBytes: 1_000, connectTimeoutMs: 600_000 },
+    { onUp: () => {}, onEvent: () => {}, onDown: down.resolve },
+  );
+  await down.promise;
+  connection.close();
+}
+
+test("an endless row of interim responses ends a call of a model and the handshake of a WebSocket", async () => {
+  const url = await flood("", INTERIM);
+  await assert.rejects(createLimitedFetch()(url));
+  assert.match(await closeReasonOfWebSocket(url), /interim/);
+  await failSocketIo(url);
+});
+
+test("an endless header ends a call of a model and the handshake of a WebSocket", async () => {
+  const url = await flood("HTTP/1.1 101 Switching Protocols\r\n", "x-header: eeeeeeeeeeeeeee\r\n");
+  await assert.rejects(createLimitedFetch()(url));
+  assert.match(await closeReasonOfWebSocket(url), /header/i);
+  await failSocketIo(url);
 });

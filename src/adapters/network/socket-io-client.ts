@@ -3,7 +3,6 @@ import { Encoder } from "socket.io-parser";
 import type { Clock } from "../../ports/clock.ts";
 import type { SocketIoEmit, SocketIoOut } from "../../ports/socket-io-out.ts";
 import { createMessageQueue } from "./message-queue.ts";
-import { endLimited } from "./response-limits.ts";
 import { CheckedWebSocket, createDecoderClass } from "./socket-io-packets.ts";
 
 const RECONNECT_MS_MIN = 500;
@@ -19,7 +18,6 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
       const socketOptions = {
         maxPayload: options.maxFrameBytes,
         perMessageDeflate: { threshold: 1024 },
-        finishRequest: endLimited,
       };
       const socket: Socket = io(`${url.replace(/\/$/, "")}${options.namespace}`, {
         ...socketOptions,

@@ -1,14 +1,20 @@
 import { NodeWebSocket } from "socket.io-client";
 import { Decoder, isPacketValid, type Packet, PacketType } from "socket.io-parser";
+import { endLimited } from "./response-limits.ts";
 
 /** Limit of events that the peer may send before it has accepted the connection to the namespace. The library keeps them. */
 export const EARLY_EVENTS_MAX = 100;
 
 /**
- * WebSocket transport that closes the connection if a packet is malformed. The transport of the library throws instead,
+ * WebSocket transport that limits the handshake and closes the connection if a packet is malformed. The transport of the library throws instead,
  * within an event of the socket, which ends the process.
  */
 export class CheckedWebSocket extends NodeWebSocket {
+  /** Limits the response of the handshake. The library does not pass the option `finishRequest` of `ws` through. */
+  override createSocket(...[url, protocols, options]: Parameters<NodeWebSocket["createSocket"]>) {
+    return super.createSocket(url, protocols, Object.assign({}, options, { finishRequest: endLimited }));
+  }
+
   protected override onData(data: Parameters<NodeWebSocket["onData"]>[0]): void {
     try {
       super.onData(data);
