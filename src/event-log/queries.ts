@@ -50,7 +50,8 @@ select coalesce(max(last_id), 0) as last_id, coalesce(max(dropped_through), 0) a
 
 /**
  * Reads the head row and the events from the same snapshot, so no event up to the head is missing. The scan begins at the
- * next event, so that ids without events cost nothing.
+ * next event, so that ids without events cost nothing. It never ends within a range of unassigned ids, because a reader that
+ * continues from there would be told that it has missed events.
  */
 const READ_AFTER = `
 with head as (${SELECT_HEAD}), start as (
@@ -58,12 +59,18 @@ with head as (${SELECT_HEAD}), start as (
     (select id - 1 from event_log where id > greatest($1::int8, dropped_through) order by id limit 1), last_id) as after,
     exists (select from event_log_epochs where $1::int8 > previous_id and $1::int8 < first_id) as "isUnassigned"
   from head
+), scan as (
+  select start.*, least(last_id, coalesce(
+    (select first_id from event_log_epochs
+     where previous_id < start.after + ${SCAN_IDS_MAX} and first_id > start.after + ${SCAN_IDS_MAX}
+     order by first_id limit 1), start.after + ${SCAN_IDS_MAX})) as through
+  from start
 )
-select start.last_id as "lastId", start.dropped_through as "droppedThrough", start.after, start."isUnassigned",
+select scan.through, scan.last_id as "lastId", scan.dropped_through as "droppedThrough", scan.after, scan."isUnassigned",
   event.id, event.type, event.venue, event.market_id as "marketId", event.occurred_at as "occurredAt", event.payload
-from start left join lateral (
+from scan left join lateral (
   select * from event_log
-  where id > start.after and id <= start.after + ${SCAN_IDS_MAX}
+  where id > scan.after and id <= scan.through
     and ($3::text[] is null or type = any($3::text[]))
     and ($4::text[] is null or (venue, market_id) in (
       select * from unnest($4::text[], $5::text[]) as market (venue, market_id)))
@@ -71,7 +78,7 @@ from start left join lateral (
 ) event on true order by event.id`;
 
 type LoggedRow = Omit<LoggedEvent, "occurredAt" | "payload"> & { readonly occurredAt: Date; readonly payload: string };
-type ReadRow = { lastId: number; droppedThrough: number; after: number; isUnassigned: boolean } & (
+type ReadRow = { lastId: number; droppedThrough: number; after: number; through: number; isUnassigned: boolean } & (
   | LoggedRow
   | { id: null }
 );
@@ -95,7 +102,7 @@ export async function selectEventsAfter(
   const isFull = events.length >= limit;
   return {
     events,
-    through: isFull ? (events.at(-1)?.id ?? head.after) : Math.min(head.lastId, head.after + SCAN_IDS_MAX),
+    through: isFull ? (events.at(-1)?.id ?? head.after) : head.through,
     hasGap: after < head.droppedThrough || after > head.lastId || head.isUnassigned,
     latestId: head.lastId,
   };
@@ -136,8 +143,9 @@ export async function selectStartOfNewest(database: Database, count: number): Pr
 }
 
 /**
- * Raises the last id to at least `firstId`, and stores the range of ids that are never assigned because of it. A second
- * call without an event in between extends the same range. Returns the last id.
+ * Raises the last id to at least `firstId`, and stores the range of ids that are never assigned because of it. Each call
+ * stores a range of its own: readers may have continued to the last id of an earlier call, which must stay a valid
+ * position. Returns the last id.
  */
 export async function raiseLastId(transaction: Transaction, firstId: number): Promise<number> {
   await transaction.query(
@@ -146,12 +154,10 @@ export async function raiseLastId(transaction: Transaction, firstId: number): Pr
   const [head] = await transaction.query<{ last_id: number }>("select last_id from event_log_head for update");
   const lastId = head?.last_id ?? 0;
   if (lastId >= firstId) return lastId;
-  await transaction.query(
-    `with extended as (update event_log_epochs set first_id = $2::int8 where first_id = $1::int8 returning 1)
-     insert into event_log_epochs (first_id, previous_id)
-     select $2::int8, $1::int8 where not exists (select from extended)`,
-    [lastId, firstId],
-  );
+  await transaction.query("insert into event_log_epochs (first_id, previous_id) values ($2::int8, $1::int8)", [
+    lastId,
+    firstId,
+  ]);
   await transaction.query("update event_log_head set last_id = $1::int8", [firstId]);
   return firstId;
 }

@@ -4,7 +4,7 @@ import { eachDatabase } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { openStreamServer, waitUntil } from "../../../test/support/streaming/stream-server.ts";
 import { createInProcessBus } from "../../adapters/bus/in-process-bus.ts";
-import { appendEvents, createEventLog } from "../../event-log/index.ts";
+import { appendEvents, createEventLog, startEpoch } from "../../event-log/index.ts";
 import { drain } from "../../http/lifecycle.ts";
 import type { Database } from "../../ports/database.ts";
 
@@ -204,4 +204,25 @@ eachDatabase("after a restart, a client resumes without a gap on the real log", 
   await waitUntil(() => resumed.events.length === 3);
   const keys = [...reader.events, ...resumed.events].map(({ data }) => JSON.parse(data).key);
   assert.deepEqual(keys, ["a", "b", "c", "d", "e"]);
+});
+
+eachDatabase("a client gets no reset when other processes start, and then the next event", async (database) => {
+  const bus = createInProcessBus(quietLog);
+  const log = createEventLog({ database, bus });
+  await appendOne(database, "a");
+  const position = await startEpoch(database, Date.UTC(2026, 10, 21));
+  const server = await openStreamServer({ bus, log: log as never });
+  const reader = await server.open("", { "last-event-id": String(position) });
+  for (let second = 1; second <= 3; second++) {
+    await startEpoch(database, Date.UTC(2026, 10, 21) + second * 1_000);
+    log.announce();
+    await server.clock.advance(1_000);
+  }
+  await appendOne(database, "b");
+  log.announce();
+  await waitUntil(() => reader.events.length > 0);
+  assert.deepEqual(
+    reader.events.map(({ event, data }) => [event, JSON.parse(data).key]),
+    [["whale_alert", "b"]],
+  );
 });
