@@ -1,6 +1,7 @@
 import type { MarketListing } from "../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
 import { parsePrice } from "../shared/parse-price.ts";
+import { BOOK_BODY_BYTES_MAX } from "../shared/venue-client.ts";
 import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
 import { parseBook } from "./parse-book.ts";
 import { parseTopOfBook } from "./parse-market.ts";
@@ -32,7 +33,7 @@ export class BookReader {
     if (this.#ports.clock.now() < this.#refusedUntil) return this.#getTop(path, signal);
     let receivedAt = 0;
     for (let read = 0; read < READS_MAX; read++) {
-      const response = await this.#client.get(`${path}/orderbook`, {}, signal, [401, 403, 404]);
+      const response = await this.#client.get(`${path}/orderbook`, {}, signal, [401, 403, 404], BOOK_BODY_BYTES_MAX);
       if (response.status === 404) return null;
       if (response.status === 401 || response.status === 403) {
         this.#ports.countDrop("book_needs_key");

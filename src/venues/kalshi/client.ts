@@ -12,7 +12,7 @@ const REQUESTS_PER_SECOND_WITHOUT_KEY = 8;
 const REQUESTS_PER_SECOND_WITH_KEY = 16;
 const CONCURRENCY = 4;
 /** Maximum response size. The list of all series is one response of about 19 MB. */
-const BODY_BYTES_MAX = 64 * 1024 * 1024;
+const BODY_BYTES_MAX = 32 * 1024 * 1024;
 const DEADLINE_MS = 30_000;
 
 export type QueryValue = string | number | boolean | undefined;
@@ -80,18 +80,22 @@ export class KalshiClient {
     this.#driftDetectors = options.driftDetectors;
   }
 
-  /** @param accept statuses besides 2xx that are returned and not thrown */
+  /**
+   * @param accept statuses besides 2xx that are returned and not thrown
+   * @param maxBodyBytes limit of the response body
+   */
   get(
     path: string,
     query: Readonly<Record<string, QueryValue>>,
     signal: AbortSignal,
     accept: readonly number[] = [],
+    maxBodyBytes = BODY_BYTES_MAX,
   ): Promise<VenueResponse> {
     const parameters = Object.entries(query)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
     const search = parameters.length === 0 ? "" : `?${parameters.join("&")}`;
-    return this.#client.fetchJson(`${this.#restUrl}${path}${search}`, { signal, accept });
+    return this.#client.fetchJson(`${this.#restUrl}${path}${search}`, { signal, accept, maxBodyBytes });
   }
 
   /** Yields pages until the cursor is empty or the listing is found to be incomplete, which is counted. */

@@ -2,7 +2,13 @@ import { VenueError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { limitsFor, type RequestLimits, VenueClient, type VenueResponse } from "../shared/venue-client.ts";
+import {
+  BOOK_BODY_BYTES_MAX,
+  limitsFor,
+  type RequestLimits,
+  VenueClient,
+  type VenueResponse,
+} from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { isMarketId } from "./ids.ts";
 import type { LimitlessDriftDetectors } from "./wire.ts";
@@ -65,7 +71,7 @@ export class LimitlessClient {
   }
 
   findBook(slug: string, signal: AbortSignal): Promise<VenueResponse | null> {
-    return this.#find(slug, "/orderbook", signal);
+    return this.#find(slug, "/orderbook", signal, BOOK_BODY_BYTES_MAX);
   }
 
   /** Trades of an order-book market. */
@@ -91,10 +97,10 @@ export class LimitlessClient {
     return this.#find(slug, `/historical-price?${query}`, signal);
   }
 
-  async #find(id: string, path: string, signal: AbortSignal): Promise<VenueResponse | null> {
+  async #find(id: string, path: string, signal: AbortSignal, maxBodyBytes?: number): Promise<VenueResponse | null> {
     const url = `${this.#restUrl}/markets/${encodeURIComponent(id)}${path}`;
     // 404: unknown id. 400: wrong kind of id (the book of a group or an AMM). 414: id too long.
-    const response = await this.#client.fetchJson(url, { signal, accept: [400, 404, 414] });
+    const response = await this.#client.fetchJson(url, { signal, accept: [400, 404, 414], maxBodyBytes });
     return response.status >= 400 ? null : response;
   }
 }

@@ -1,5 +1,6 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
+import { BOOK_BODY_BYTES_MAX } from "../shared/venue-client.ts";
 import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { parseBook } from "./parse-book.ts";
 import { isBook } from "./wire.ts";
@@ -13,7 +14,11 @@ export async function fetchBook(
   const token = listing.venueKeys.tokenYes;
   if (token === undefined) return null;
   const url = urlOf(urls.clobUrl, "/book", { token_id: token });
-  const { status, json, receivedAt } = await clients.clob.fetchJson(url, { signal, accept: [404] });
+  const { status, json, receivedAt } = await clients.clob.fetchJson(url, {
+    signal,
+    accept: [404],
+    maxBodyBytes: BOOK_BODY_BYTES_MAX,
+  });
   if (status === 404) return null;
   if (!ports.driftDetectors.book.check(json, isBook) || json.asset_id !== token) {
     throw badBody("the order book has an unknown shape or belongs to another token");

@@ -6,7 +6,7 @@ import { fakeVenuePorts } from "../../../test/support/venues/adapter-harness.ts"
 import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError, type VenueFailure } from "../../domain/errors.ts";
 import { runForCaller } from "../../lib/current-caller.ts";
-import { limitsFor, parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
+import { BOOK_BODY_BYTES_MAX, limitsFor, parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
 
 const urlOf = (path: string) => `https://venue.example/${path}`;
 const { signal } = new AbortController();
@@ -310,6 +310,25 @@ test("returns null for an accepted status whose body is not JSON", async () => {
   const { clock, client } = setUp(() => ({ status: 404, body: "not here" }));
   const response = await clock.until(client.fetchJson(urlOf("a"), { signal, accept: [404] }));
   assert.deepEqual([response.status, response.json], [404, null]);
+});
+
+test("rejects a body that is nested more than 64 deep without parsing it, and without a retry", async () => {
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  const deepest = setUp(() => ({ body: nested(64) }));
+  assert.equal((await deepest.clock.until(deepest.fetch())).status, 200);
+  for (const body of [nested(65), "[".repeat(65), "[".repeat(1_000_000)]) {
+    const { clock, http, fetch } = setUp(() => ({ body }));
+    await assert.rejects(clock.until(fetch()), /nested too deeply/);
+    assert.equal(http.requests.length, 1);
+  }
+});
+
+test("asks for at most 2 MiB of an order book, and for more of other responses", async () => {
+  const { clock, http, client, fetch } = setUp(() => ({ body: "[]" }));
+  await clock.until(client.fetchJson(urlOf("book"), { signal, maxBodyBytes: BOOK_BODY_BYTES_MAX }));
+  await clock.until(fetch());
+  const limits = http.requests.map(({ request }) => request.maxBodyBytes);
+  assert.deepEqual(limits, [2 * 1024 * 1024, 16 * 1024 * 1024]);
 });
 
 test("pauses requests to a failing host, sends one probe and resumes if the probe succeeds", async () => {

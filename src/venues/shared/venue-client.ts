@@ -2,6 +2,7 @@ import { VenueError } from "../../domain/errors.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { currentCaller } from "../../lib/current-caller.ts";
 import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
+import { isNestedDeeper } from "../../lib/json-depth.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HttpOut, IncomingResponse } from "../../ports/http-out.ts";
@@ -57,7 +58,19 @@ export interface VenueCall {
   readonly accept?: readonly number[];
   /** JSON body; the request is then a POST. */
   readonly body?: unknown;
+  /** Limit of the response body of this request. Default: that of the client. */
+  readonly maxBodyBytes?: number | undefined;
 }
+
+/** Default of `maxBodyBytes`. The largest page that a venue sends has about 3 MB. */
+const BODY_BYTES_MAX = 16 * 1024 * 1024;
+/** Limit of the response with one order book. The largest recorded one has less than 0.1 MB. */
+export const BOOK_BODY_BYTES_MAX = 2 * 1024 * 1024;
+/**
+ * Limit of nested lists and objects in a response. The deepest recorded one has 7. A body of brackets takes hundreds of
+ * megabytes and blocks the event loop if it is parsed.
+ */
+const DEPTH_MAX = 64;
 
 /**
  * A request times out after this multiple of the slowest recent response time. The timeout doubles with each timeout
@@ -181,7 +194,7 @@ export class VenueClient {
         },
         body: call.body === undefined ? undefined : JSON.stringify(call.body),
         deadlineMs: timeoutMs,
-        maxBodyBytes: this.#options.maxBodyBytes ?? 32 * 1024 * 1024,
+        maxBodyBytes: call.maxBodyBytes ?? this.#options.maxBodyBytes ?? BODY_BYTES_MAX,
         signal: call.signal,
       });
       this.#slowestMs = Math.max(clock.monotonic() - startedAt, this.#slowestMs * SLOWEST_DECAY);
@@ -219,6 +232,12 @@ export class VenueClient {
     const summary = `${url.host}${url.pathname.slice(0, LOGGED_PATH_LENGTH_MAX)} returned ${status}`;
     this.#consecutiveForbidden = status === 403 ? this.#consecutiveForbidden + 1 : 0;
     if ((status >= 200 && status < 300) || accept.includes(status)) {
+      if (isNestedDeeper(response.body, DEPTH_MAX)) {
+        throw new VenueError("bad_body", `${summary} with a body that is nested too deeply`, {
+          status,
+          retryable: false,
+        });
+      }
       try {
         return JSON.parse(response.body);
       } catch (cause) {

@@ -1,0 +1,28 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Whether lists and objects of a JSON text are nested more than `depthMax` deep. Stops there, and never parses the text. */
+export function isNestedDeeper(json: string, depthMax: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(json, at);
+      if (at === -1) return false;
+    } else if (code === 0x5b || code === 0x7b) {
+      depth += 1;
+      if (depth > depthMax) return true;
+    } else if (code === 0x5d || code === 0x7d) depth -= 1;
+  }
+  return false;
+}
+
+/** Returns the position of the quote that ends the string which starts at `start`; -1 if it does not end. */
+function endOfString(json: string, start: number): number {
+  for (let at = start + 1; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE) return at;
+  }
+  return -1;
+}
