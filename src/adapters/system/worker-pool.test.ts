@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import type { SampleTask } from "../../../test/support/threads/worker-tasks.ts";
 import { AppError } from "../../domain/errors.ts";
+import { runForCaller } from "../../lib/current-caller.ts";
 import { openWorkerPool } from "./worker-pool.ts";
 
 const MODULE = new URL("../../../test/support/threads/worker-tasks.ts", import.meta.url);
@@ -28,16 +29,38 @@ test("transferred buffers are moved to the thread", async () => {
   const { pool } = openPool();
   const values = Float64Array.from([1, 2]);
   const result = pool.run({ kind: "sum", values }, [values.buffer]);
-  assert.equal(values.length, 0);
   assert.equal(await result, 3);
+  assert.equal(values.length, 0);
 });
 
-test("`overloaded`: a task is rejected if eight others are waiting", async () => {
+test("`overloaded`: a task is rejected if eight others are waiting, or four of its caller", async () => {
   const { sum } = openPool();
-  const accepted = Array.from({ length: 9 }, (_, index) => sum(index));
-  await assert.rejects(sum(9), hasCode("overloaded"));
-  assert.deepEqual(await Promise.all(accepted), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  const running = sum(0);
+  const sumFor = (caller: string, value: number) => runForCaller(caller, () => sum(value));
+  const accepted = [1, 2, 3, 4].map((value) => sumFor("first", value));
+  await assert.rejects(sumFor("first", 5), hasCode("overloaded"));
+  accepted.push(...[5, 6, 7, 8].map((value) => sumFor("second", value)));
+  await assert.rejects(sumFor("third", 9), hasCode("overloaded"));
+  assert.deepEqual(await Promise.all([running, ...accepted]), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
   assert.equal(await sum(9), 9);
+});
+
+test("callers whose tasks wait take turns", async () => {
+  const { sum } = openPool();
+  const ended: string[] = [];
+  const run = (caller: string) => runForCaller(caller, () => sum(1).then(() => ended.push(caller)));
+  await Promise.all([sum(0), run("many"), run("many"), run("many"), run("one")]);
+  assert.deepEqual(ended, ["many", "one", "many", "many"]);
+});
+
+test("a task that cannot be copied to the thread fails, and the thread takes the next one", async () => {
+  const { pool, sum } = openPool();
+  const threadOf = () => pool.run({ kind: "thread" }, []);
+  const first = await threadOf();
+  const uncopyable = { kind: "sum", values: () => {} } as unknown as SampleTask;
+  await assert.rejects(pool.run(uncopyable, []), { name: "DataCloneError" });
+  assert.equal(await sum(2, 3), 5);
+  assert.equal(await threadOf(), first);
 });
 
 test("a task that throws or ends its thread fails alone, and the next one runs on a new thread", async () => {

@@ -1,18 +1,22 @@
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../domain/errors.ts";
+import { currentCaller } from "../../lib/current-caller.ts";
+import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { WorkerPool } from "../../ports/worker-pool.ts";
 
 /** One thread: the event loop and the embedded store need the other cores. */
 const THREADS = 1;
 const WAITING_TASKS_MAX = 8;
+/** Waiting tasks of one caller, so that others find a place. */
+const WAITING_PER_CALLER_MAX = 4;
+/** The key of tasks that no caller causes. */
+const SERVICE = "service";
 const TASK_MS_MAX = 30_000;
 /** A thread without a task for this time ends, because it holds tens of megabytes. */
 const IDLE_MS_MAX = 60_000;
 
 interface Job {
-  readonly task: unknown;
-  readonly transfer: readonly ArrayBuffer[];
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -23,12 +27,21 @@ interface Thread {
   cancelTimer: () => void;
 }
 
-/** Opens a pool of worker threads for a module that exports `runTask` (`ports/worker-pool.ts`). */
+const createClosedError = () => new AppError("draining", "The service is shutting down");
+
+/**
+ * Opens a pool of worker threads for a module that exports `runTask` (`ports/worker-pool.ts`). Callers whose tasks wait take
+ * turns.
+ */
 export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "setTimeout">): WorkerPool<Task, Result> {
   const threads = new Set<Thread>();
-  const waitingJobs: Job[] = [];
+  const slots = new FairSlots({
+    slots: THREADS,
+    waiting: WAITING_TASKS_MAX,
+    waitingPerKey: WAITING_PER_CALLER_MAX,
+  });
+  const closing = new AbortController();
   const exits = new Set<Promise<unknown>>();
-  let isClosed = false;
 
   /** Ends a thread and fails its task. A thread that is replaced may still be ending. */
   const discard = (thread: Thread, error: Error) => {
@@ -37,7 +50,6 @@ export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "se
     const exit = thread.worker.terminate().finally(() => exits.delete(exit));
     exits.add(exit);
     thread.job?.reject(error);
-    assignJobs();
   };
 
   const startThread = (): Thread => {
@@ -45,13 +57,8 @@ export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "se
     const thread: Thread = { worker, job: null, cancelTimer: () => {} };
     worker.on("message", (result: unknown) => {
       const { job } = thread;
-      thread.job = null;
-      // An idle thread must not keep the process alive.
-      worker.unref();
-      thread.cancelTimer();
-      thread.cancelTimer = clock.setTimeout(() => discard(thread, new Error("The thread is idle.")), IDLE_MS_MAX);
+      setIdle(thread);
       job?.resolve(result);
-      assignJobs();
     });
     worker.on("error", (error) => discard(thread, error instanceof Error ? error : new Error(String(error))));
     worker.on("exit", (code) => discard(thread, new Error(`The worker thread ended with code ${code}.`)));
@@ -59,40 +66,55 @@ export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "se
     return thread;
   };
 
-  const assignJobs = () => {
-    while (waitingJobs.length > 0 && !isClosed) {
-      const idleThread = [...threads].find(({ job }) => job === null);
-      if (idleThread === undefined && threads.size >= THREADS) return;
-      const thread = idleThread ?? startThread();
-      const job = waitingJobs.shift();
-      if (job === undefined) return;
-      thread.job = job;
-      thread.worker.ref();
-      thread.cancelTimer();
-      thread.cancelTimer = clock.setTimeout(
-        () => discard(thread, new Error(`A task took longer than ${TASK_MS_MAX} ms.`)),
-        TASK_MS_MAX,
-      );
-      thread.worker.postMessage(job.task, job.transfer);
+  const setIdle = (thread: Thread) => {
+    thread.job = null;
+    // An idle thread must not keep the process alive.
+    thread.worker.unref();
+    thread.cancelTimer();
+    thread.cancelTimer = clock.setTimeout(() => discard(thread, new Error("The thread is idle.")), IDLE_MS_MAX);
+  };
+
+  /** @throws AppError `overloaded` if too many tasks wait; `draining` if the pool closes */
+  const waitForTurn = (): Promise<Release> =>
+    slots.acquire(currentCaller() ?? SERVICE, closing.signal).catch((error: unknown) => {
+      if (!(error instanceof QueueFullError)) throw createClosedError();
+      throw new AppError("overloaded", "Too many large computations are waiting; try again later");
+    });
+
+  const runOnThread = (task: unknown, transfer: readonly ArrayBuffer[]): Promise<unknown> => {
+    const thread = [...threads].find(({ job }) => job === null) ?? startThread();
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    thread.job = { resolve, reject };
+    thread.worker.ref();
+    thread.cancelTimer();
+    thread.cancelTimer = clock.setTimeout(
+      () => discard(thread, new Error(`A task took longer than ${TASK_MS_MAX} ms.`)),
+      TASK_MS_MAX,
+    );
+    try {
+      thread.worker.postMessage(task, transfer);
+    } catch (error) {
+      // The task cannot be copied to the thread.
+      setIdle(thread);
+      reject(error);
     }
+    return promise;
   };
 
   return {
-    run(task, transfer) {
-      if (isClosed) return Promise.reject(new AppError("draining", "The service is shutting down"));
-      if (waitingJobs.length >= WAITING_TASKS_MAX)
-        return Promise.reject(new AppError("overloaded", "Too many large computations are waiting; try again later"));
-      return new Promise<Result>((resolve, reject) => {
+    async run(task, transfer) {
+      const release = await waitForTurn();
+      try {
+        if (closing.signal.aborted) throw createClosedError();
         // The module's types say what the thread returns.
-        waitingJobs.push({ task, transfer, resolve: (result) => resolve(result as Result), reject });
-        assignJobs();
-      });
+        return (await runOnThread(task, transfer)) as Result;
+      } finally {
+        release();
+      }
     },
     async close() {
-      isClosed = true;
-      const error = new AppError("draining", "The service is shutting down");
-      for (const { reject } of waitingJobs.splice(0)) reject(error);
-      for (const thread of [...threads]) discard(thread, error);
+      closing.abort();
+      for (const thread of [...threads]) discard(thread, createClosedError());
       await Promise.all(exits);
     },
   };
