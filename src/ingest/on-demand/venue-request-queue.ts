@@ -16,7 +16,7 @@ const WAITING_PER_VENUE_MAX = 1_000;
 export const LOOK_UPS_PER_VENUE_MAX = 1;
 /** Share of the requests a second that a venue permits which look-ups may use. */
 export const LOOK_UP_SHARE_MAX = 0.25;
-/** Look-ups that may be sent immediately after an idle period. */
+/** Look-ups that may be sent immediately after an idle period; those of one second if that is more. */
 const LOOK_UP_BURST = 4;
 /** After this many failures in a row, one request per second is sent to the venue until it answers. */
 const FAILURES_MAX = 3;
@@ -250,7 +250,11 @@ function createLane(requestsPerSecond: number, now: number): Lane {
   return {
     slots: new FairSlots({ slots: RUNNING_PER_VENUE_MAX, perKey: RUNNING_PER_CALLER_MAX, ...waiting }),
     lookUps: new FairSlots({ slots: LOOK_UPS_PER_VENUE_MAX, ...waiting }),
-    lookUpRate: new TokenBucket({ perSecond: lookUpsPerSecond, capacity: LOOK_UP_BURST, now }),
+    lookUpRate: new TokenBucket({
+      perSecond: lookUpsPerSecond,
+      capacity: Math.max(LOOK_UP_BURST, lookUpsPerSecond),
+      now,
+    }),
     breaker: new CircuitBreaker({ failuresMax: FAILURES_MAX, openMs: PROBE_EVERY_MS, openMsMax: PROBE_EVERY_MS }),
     shared: new Map(),
   };
