@@ -68,6 +68,116 @@ test("a wait that is aborted frees its place, and the slot goes to the next call
   await assert.rejects(slots.acquire("d", AbortSignal.abort()), { name: "AbortError" });
 });
 
+test("a release visits the keys at their limit and the next one, however many keys wait", async (t) => {
+  const { slots, granted, ask, releaseNext } = setUp({ slots: 4, perKey: 2 });
+  // Both keys use two slots and wait for a third one, so they come before the others.
+  for (const key of ["a", "b", "a", "b", "a", "b"]) void ask(key);
+  for (let index = 0; index < 5_000; index++) void ask(`key-${index}`);
+  await new Promise(setImmediate);
+  const iterator: { next: () => unknown } = Object.getPrototypeOf(new Map().keys());
+  const { mock } = t.mock.method(iterator, "next");
+  await releaseNext();
+  const visited = mock.callCount();
+  slots.tryAcquire("c");
+  const visitedByTry = mock.callCount() - visited;
+  mock.restore();
+  await new Promise(setImmediate);
+  assert.deepEqual(granted.slice(4), ["a"]);
+  assert.ok(visited >= 1 && visited <= 3, `${visited} visits`);
+  assert.equal(visitedByTry, 0);
+});
+
+/** Visits all waiting callers at each step: the first one of the first key in turn that may use another slot gets it. */
+function grantInTurn({ slots, perKey }: { readonly slots: number; readonly perKey: number }) {
+  const used = new Map<string, number>();
+  const turns: { readonly key: string; readonly callers: number[] }[] = [];
+  const granted: number[] = [];
+  const grantFree = () => {
+    for (;;) {
+      const total = used.values().reduce((sum, count) => sum + count, 0);
+      const index = turns.findIndex(({ key }) => total < slots && (used.get(key) ?? 0) < perKey);
+      const [turn] = index < 0 ? [] : turns.splice(index, 1);
+      if (turn === undefined) return;
+      used.set(turn.key, (used.get(turn.key) ?? 0) + 1);
+      granted.push(...turn.callers.splice(0, 1));
+      if (turn.callers.length > 0) turns.push(turn);
+    }
+  };
+  return {
+    granted,
+    ask(key: string, caller: number) {
+      const turn = turns.find((each) => each.key === key);
+      if (turn === undefined) turns.push({ key, callers: [caller] });
+      else turn.callers.push(caller);
+      grantFree();
+    },
+    release(key: string) {
+      used.set(key, (used.get(key) ?? 0) - 1);
+      grantFree();
+    },
+    abort(caller: number) {
+      for (const { callers } of turns) if (callers.includes(caller)) callers.splice(callers.indexOf(caller), 1);
+      const empty = turns.findIndex(({ callers }) => callers.length === 0);
+      if (empty >= 0) turns.splice(empty, 1);
+    },
+  };
+}
+
+test("law: the grants are those of an implementation that visits all waiting callers", async () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant("ask" as const), key: fc.constantFrom("a", "b", "c", "d", "e") }),
+    fc.record({ kind: fc.constant("try" as const), key: fc.constantFrom("a", "b", "c", "d", "e") }),
+    fc.record({ kind: fc.constantFrom("release" as const, "abort" as const), index: fc.nat() }),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 80, size: "max" }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (steps, count, perKey) => {
+        const limits = { slots: count, perKey };
+        const slots = new FairSlots(limits);
+        const simple = grantInTurn(limits);
+        const granted: number[] = [];
+        const held: { readonly key: string; readonly release: Release }[] = [];
+        const waiting = new Map<number, AbortController>();
+        for (const [caller, each] of steps.entries()) {
+          if (each.kind === "ask") {
+            const abort = new AbortController();
+            waiting.set(caller, abort);
+            const onGrant = (release: Release) => {
+              waiting.delete(caller);
+              granted.push(caller);
+              held.push({ key: each.key, release });
+            };
+            slots.acquire(each.key, abort.signal).then(onGrant, () => {});
+            simple.ask(each.key, caller);
+          } else if (each.kind === "try") {
+            const release = slots.tryAcquire(each.key);
+            simple.ask(each.key, caller);
+            if (release === null) simple.abort(caller);
+            else {
+              granted.push(caller);
+              held.push({ key: each.key, release });
+            }
+          } else if (each.kind === "release" && held.length > 0) {
+            const [freed] = held.splice(each.index % held.length, 1);
+            freed?.release();
+            simple.release(freed?.key ?? "");
+          } else if (each.kind === "abort" && waiting.size > 0) {
+            const [ended = 0, abort] = [...waiting][each.index % waiting.size] ?? [];
+            waiting.delete(ended);
+            abort?.abort();
+            simple.abort(ended);
+          }
+          await new Promise(setImmediate);
+          assert.deepEqual(granted, simple.granted);
+        }
+      },
+    ),
+  );
+});
+
 test("law: no more slots are used than there are, every caller gets one, and at the end none is used", async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -39,9 +39,10 @@ export class FairSlots {
     return this.#used === 0 && this.#waitingCount === 0;
   }
 
-  /** Takes a slot if one is free for the key and nobody waits for it; otherwise returns null. */
+  /** Takes a slot if one is free for the key; otherwise returns null. */
   tryAcquire(key: string): Release | null {
-    return this.#canTake(key) && !this.#hasTurnBefore(key) ? this.#take(key) : null;
+    // This takes no turn of others: while a slot is free, only keys at their limit wait.
+    return this.#canTake(key) ? this.#take(key) : null;
   }
 
   /**
@@ -88,12 +89,6 @@ export class FairSlots {
     return this.#used < slots && (this.#usedByKey.get(key) ?? 0) < perKey;
   }
 
-  /** Whether a caller that may use a free slot waits. */
-  #hasTurnBefore(key: string): boolean {
-    if (this.#waitingCount === 0) return false;
-    return this.#waiting.has(key) || this.#waiting.keys().some((other) => this.#canTake(other));
-  }
-
   #take(key: string): Release {
     this.#used += 1;
     this.#usedByKey.set(key, (this.#usedByKey.get(key) ?? 0) + 1);
@@ -107,7 +102,8 @@ export class FairSlots {
   }
 
   #grantFreeSlots(): void {
-    for (;;) {
+    // The search passes only keys at their limit. There are at most `slots / perKey` of them, however many keys wait.
+    while (this.#used < this.#limits.slots) {
       const key = this.#waiting.keys().find((candidate) => this.#canTake(candidate));
       const own = key === undefined ? undefined : this.#waiting.get(key);
       const [grant] = own ?? [];
