@@ -16,7 +16,7 @@ const PROJECT = new URL("..", import.meta.url).pathname;
 const ROW_COUNT = 32;
 const ALL_IDS = Array.from({ length: ROW_COUNT }, (_, index) => `S${index + 1}`);
 /** Rows that are still to be written. */
-const MISSING_IDS: readonly string[] = ["S16", "S17", "S21"];
+const MISSING_IDS: readonly string[] = ["S16", "S17"];
 
 function createRow(measure: () => Promise<Measurement>): ScoreboardRow {
   return { id: "S1", figure: "lost rows", target: "0", mutations: [], measure };

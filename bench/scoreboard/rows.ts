@@ -9,6 +9,7 @@ import { monthEndsRow } from "./rows/months.ts";
 import { packagesRow } from "./rows/packages.ts";
 import { exactQuotaRow, quotaKillsRow } from "./rows/quota.ts";
 import { cachedReadRow, slowClientsRow } from "./rows/requests.ts";
+import { rollingRestartRow } from "./rows/restarts.ts";
 import { keyRotationRow } from "./rows/rotation.ts";
 import { soakRow } from "./rows/soak.ts";
 import { fullDiskRow, postgresOutageRow } from "./rows/stores.ts";
@@ -37,6 +38,7 @@ export const SCOREBOARD_ROWS: readonly ScoreboardRow[] = [
   redisOutageRow,
   postgresOutageRow,
   fullDiskRow,
+  rollingRestartRow,
   killedAnalysesRow,
   monthEndsRow,
   keyRotationRow,
