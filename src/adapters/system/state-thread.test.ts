@@ -62,3 +62,12 @@ test("a second request before the response of the first is rejected", async () =
   await assert.rejects(add(1), /no response yet/);
   assert.equal(await first, 1);
 });
+
+test("a request that cannot be copied to the thread fails at once, and the next one succeeds", async () => {
+  const { thread, clock, add } = open();
+  await add(2);
+  const request = { kind: "add", value: () => 1 } as unknown as CounterRequest;
+  await assert.rejects(thread.request(request), { name: "DataCloneError" });
+  assert.equal(clock.pending, 0, "no timer is left");
+  assert.equal(await add(3), 5);
+});

@@ -46,10 +46,12 @@ export function openStateThread<Request, Response>(
       }, RESPONSE_MS_MAX);
       // While a caller waits, the thread keeps the process alive.
       worker.ref();
-      worker.postMessage(request);
       try {
+        worker.postMessage(request);
         return await response.promise;
       } finally {
+        // The request could not be copied to the thread, which accepts other requests.
+        if (pending === response) pending = null;
         worker.unref();
         cancelTimer();
       }
