@@ -127,6 +127,17 @@ test("a look-up that fails is not remembered, and the next one asks the venue ag
   assert.deepEqual(asked(), ["m", "m"]);
 });
 
+test("a look-up of an id that contains the name of another kind of request does not share that request", async () => {
+  const { clock, venue, queue, find, asked } = setUp();
+  venue.responseMs = 100;
+  const lookUp = find("book m");
+  await clock.settle();
+  const book = runForCaller("bob", () => queue.runShared("alpha", "book m", 4_000, async () => "the book of m"));
+  await clock.advance(100);
+  assert.deepEqual(await Promise.all([lookUp, book]), [false, "the book of m"]);
+  assert.deepEqual(asked(), ["book m"]);
+});
+
 test("look-ups run one at a time and use at most a quarter of a venue's requests", async () => {
   const { clock, venue, queue, find, asked } = setUp({ requestsPerSecond: 8 });
   venue.responseMs = 20;

@@ -106,7 +106,7 @@ export class LookUps {
         return page === null ? "unknown" : "found";
       };
       const timeoutMs = endsAt - clock.monotonic();
-      return await requests.runShared(venue, marketId, timeoutMs, send, { isLookUp: true });
+      return await requests.runShared(venue, `look-up ${marketId}`, timeoutMs, send, { isLookUp: true });
     } finally {
       lookUp.callers -= 1;
       if (lookUp.callers === 0) this.#end(venue, marketId, lookUp);

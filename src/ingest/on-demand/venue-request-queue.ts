@@ -14,19 +14,19 @@ const WAITING_PER_CALLER_MAX = 100;
 const WAITING_PER_VENUE_MAX = 1_000;
 /** Limit of simultaneous look-ups of markets that are not on the board, per venue. */
 export const LOOK_UPS_PER_VENUE_MAX = 1;
-/** Share of the requests a second that a venue permits which look-ups may use. */
+/** Look-ups may use this share of the requests per second that a venue permits. */
 export const LOOK_UP_SHARE_MAX = 0.25;
-/** Look-ups that may be sent immediately after an idle period; those of one second if that is more. */
+/** Look-ups that may be sent immediately after an idle period. If one second permits more, they are as many as it permits. */
 const LOOK_UP_BURST = 4;
 /** After this many failures in a row, one request per second is sent to the venue until it answers. */
 const FAILURES_MAX = 3;
 const PROBE_EVERY_MS = 1_000;
-/** Share of its time that a request may wait for its turn, so that the venue always has time to answer. */
+/** A request may wait for its turn during this share of its time, so that the venue always has time to answer. */
 const WAIT_SHARE_MAX = 0.5;
 /** Caller of requests that the service makes for itself. */
 const SERVICE = "";
 
-/** What the requests to one venue share. */
+/** The limits that the requests to one venue share. */
 interface Lane {
   readonly slots: FairSlots;
   readonly lookUps: FairSlots;
@@ -37,7 +37,7 @@ interface Lane {
 }
 
 interface SharedRequest {
-  /** Callers that wait for their turn or for the result. */
+  /** Callers that wait for their turn. */
   callers: number;
   /** Aborts when one of the callers has sent the request. */
   readonly sent: AbortController;
@@ -51,8 +51,8 @@ interface RunOptions {
 
 /**
  * Sends the requests that clients cause to the venues: few at a time, each with a deadline. Waiting callers take turns, so
- * that one caller with many requests delays another by one request. Look-ups of markets that are not on the board leave
- * three quarters of a venue's requests to others. A venue that keeps failing is not asked.
+ * that one caller with many requests delays another by one request. Look-ups of markets that are not on the board use at
+ * most a quarter of a venue's requests. A venue that keeps failing gets one request per second until it answers.
  */
 export class VenueRequestQueue {
   readonly #clock: Clock;
@@ -85,6 +85,8 @@ export class VenueRequestQueue {
   /**
    * Runs `send` as `run`, once for all concurrent callers with the same id. Each caller waits for its own turn; the first
    * whose turn comes sends the request, and the others wait for its result until their own deadlines.
+   *
+   * @param id  begins with the kind of the request, because ids of markets are texts that callers choose
    */
   async runShared<Result>(
     venue: VenueId,
@@ -230,7 +232,7 @@ export class VenueRequestQueue {
     throw signal.reason;
   }
 
-  /** A request that was not sent says nothing about the venue. A bad answer may concern one market only. */
+  /** A request that was not sent is neither a success nor a failure. A bad response may concern one market only. */
   #judge(breaker: CircuitBreaker, error: unknown): void {
     const failure = error instanceof VenueError ? error.failure : null;
     if (failure === "timeout" || failure === "network" || failure === "circuit_open")
