@@ -393,7 +393,30 @@ test("rejects a call immediately if 1,000 calls of its kind wait behind another,
   await assert.rejects(fetch(), failureOf("rate_limited"));
   abort.abort();
   const outcomes = await settledCalls;
-  assert.ok(outcomes.every((outcome) => outcome.status === "rejected" && outcome.reason === abort.signal.reason));
+  assert.ok(outcomes.every((outcome) => outcome.status === "rejected" && outcome.reason.failure === "rate_limited"));
+});
+
+test("a call that is aborted before it is sent fails with `rate_limited`, and with the rest of the venue's pause", async () => {
+  const { clock, client, http } = setUp(() => ({ status: 429, headers: { "retry-after": "60" } }));
+  const start = () => {
+    const abort = new AbortController();
+    return { abort, outcome: client.fetchJson(urlOf("a"), { signal: abort.signal }).catch((error: unknown) => error) };
+  };
+  const refused = start();
+  await clock.advance(1_000);
+  refused.abort.abort();
+  const waiting = start();
+  await clock.advance(9_000);
+  waiting.abort.abort();
+  for (const [call, retryAfterMs] of [
+    [refused, 60_000],
+    [waiting, 50_000],
+  ] as const) {
+    const error = await call.outcome;
+    assert.ok(failureOf("rate_limited")(error));
+    assert.equal((error as VenueError).retryAfterMs, retryAfterMs);
+  }
+  assert.equal(http.requests.length, 1);
 });
 
 test("requests of clients and of the service take turns at the limits, each kind in the order of its calls", async () => {

@@ -109,8 +109,8 @@ const LOGGED_PATH_LENGTH_MAX = 200;
 type RequestKind = "client" | "service";
 
 /**
- * HTTP client of one venue host. It waits for the rate limit in the order of the calls of one kind, retries transient failures with full jitter, honours
- * Retry-After for all callers, and pauses requests to a host that keeps failing.
+ * HTTP client of one venue host. It sends the calls of one kind in their order within the rate limit, retries transient
+ * failures with full jitter, honours Retry-After for all callers, and pauses requests to a host that keeps failing.
  */
 export class VenueClient {
   readonly #options: VenueClientOptions;
@@ -148,7 +148,10 @@ export class VenueClient {
         if (!(error instanceof VenueError) || !error.retryable || attempt >= RETRIES_MAX || call.signal.aborted)
           throw error;
         const backoffMs = this.#options.random.uniform() * BACKOFF_MS * 2 ** attempt;
-        await this.#options.clock.sleep(Math.max(backoffMs, Math.min(error.retryAfterMs ?? 0, 2_000)), call.signal);
+        const waitMs = Math.max(backoffMs, Math.min(error.retryAfterMs ?? 0, 2_000));
+        await this.#options.clock.sleep(waitMs, call.signal).catch(() => {
+          throw error;
+        });
       }
     }
   }
@@ -264,11 +267,26 @@ export class VenueClient {
   /**
    * Waits until the limits allow a request. The caller calls the returned function when the request has ended.
    *
-   * @throws VenueError `rate_limited` if too many requests of the kind wait; the signal's reason if it aborts
+   * @throws VenueError `rate_limited` if too many requests of the kind wait, or if the signal aborts
    */
   async #waitForLimits(signal: AbortSignal): Promise<Release> {
     const kind: RequestKind = currentCaller() === null ? "service" : "client";
-    const endTurn = await this.#waitForTurn(kind, signal);
+    try {
+      return await this.#waitForTurnAndToken(kind, signal);
+    } catch (cause) {
+      const reason =
+        cause instanceof QueueFullError ? "too many requests are waiting" : "the request was not sent in time";
+      const pauseMs = this.#pausedUntil - this.#options.clock.monotonic();
+      throw new VenueError("rate_limited", `${reason}: the requests that this venue permits are used up`, {
+        retryable: false,
+        retryAfterMs: pauseMs > 0 ? pauseMs : undefined,
+        cause,
+      });
+    }
+  }
+
+  async #waitForTurnAndToken(kind: RequestKind, signal: AbortSignal): Promise<Release> {
+    const endTurn = await this.#turns.acquire(kind, signal);
     try {
       const release = await this.#running.acquire(kind, signal);
       try {
@@ -280,15 +298,6 @@ export class VenueClient {
       }
     } finally {
       endTurn();
-    }
-  }
-
-  async #waitForTurn(kind: RequestKind, signal: AbortSignal): Promise<Release> {
-    try {
-      return await this.#turns.acquire(kind, signal);
-    } catch (cause) {
-      if (!(cause instanceof QueueFullError)) throw cause;
-      throw new VenueError("rate_limited", "too many requests are waiting for this venue", { retryable: false, cause });
     }
   }
 
