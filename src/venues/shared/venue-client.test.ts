@@ -471,3 +471,24 @@ test("multiplies the published rate by 100 only if the venue's limits are lifted
   assert.equal(await countRequests({ areLimitsLifted: true }), 100);
   for (const venue of [{}, { areLimitsLifted: false }]) assert.ok((await countRequests(venue)) <= 4);
 });
+
+test("parses a large body in slices, and refuses one with more than two million values without a retry", async () => {
+  const rows = Array.from({ length: 50_000 }, (_, index) => ({ id: index }));
+  const { clock, client } = setUp(() => ({ body: JSON.stringify({ rows }) }));
+  let yields = 0;
+  clock.yieldToEventLoop = async () => {
+    yields += 1;
+  };
+  const { json } = await clock.until(client.fetchJson(urlOf("a"), { signal }));
+  assert.deepEqual(json, { rows });
+  assert.ok(yields >= 5, `${yields} yields`);
+  const refused = setUp(() => ({ body: `[${"0,".repeat(2_000_000)}0]` }));
+  await assert.rejects(refused.clock.until(refused.fetch()), /too many values/);
+  assert.equal(refused.http.requests.length, 1);
+});
+
+test("a large body that is not JSON is an error that is retried", async () => {
+  const { clock, http, fetch } = setUp(() => ({ body: `[${"0,".repeat(200_000)}]` }));
+  await assert.rejects(clock.until(fetch()), failureOf("bad_body"));
+  assert.equal(http.requests.length, 3);
+});

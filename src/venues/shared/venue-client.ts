@@ -2,7 +2,7 @@ import { VenueError } from "../../domain/errors.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { currentCaller } from "../../lib/current-caller.ts";
 import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
-import { isNestedDeeper } from "../../lib/json-depth.ts";
+import { JsonBoundError, parseJsonInSlices } from "../../lib/json-slices.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HttpOut, IncomingResponse } from "../../ports/http-out.ts";
@@ -71,6 +71,8 @@ export const BOOK_BODY_BYTES_MAX = 2 * 1024 * 1024;
  * megabytes and blocks the event loop if it is parsed.
  */
 const DEPTH_MAX = 64;
+/** Limit of the values in a response above 256 KiB. The largest response, Kalshi's list of series, has fewer than a million. */
+const VALUES_MAX = 2_000_000;
 
 /**
  * A request times out after this multiple of the slowest recent response time. The timeout doubles with each timeout
@@ -202,7 +204,7 @@ export class VenueClient {
       });
       this.#slowestMs = Math.max(clock.monotonic() - startedAt, this.#slowestMs * SLOWEST_DECAY);
       this.#timeoutBackoff = 1;
-      const json = this.#parseResponse(url, response, call.accept ?? []);
+      const json = await this.#parseResponse(url, response, call.accept ?? []);
       this.#breaker.recordSuccess();
       // Yields between parsing and processing, because each of them blocks the event loop if the page is large.
       await clock.yieldToEventLoop();
@@ -230,20 +232,19 @@ export class VenueClient {
     else this.#breaker.recordFailure(this.#options.clock.monotonic());
   }
 
-  #parseResponse(url: URL, response: IncomingResponse, accept: readonly number[]): unknown {
+  async #parseResponse(url: URL, response: IncomingResponse, accept: readonly number[]): Promise<unknown> {
     const { status } = response;
     const summary = `${url.host}${url.pathname.slice(0, LOGGED_PATH_LENGTH_MAX)} returned ${status}`;
     this.#consecutiveForbidden = status === 403 ? this.#consecutiveForbidden + 1 : 0;
     if ((status >= 200 && status < 300) || accept.includes(status)) {
-      if (isNestedDeeper(response.body, DEPTH_MAX)) {
-        throw new VenueError("bad_body", `${summary} with a body that is nested too deeply`, {
-          status,
-          retryable: false,
-        });
-      }
       try {
-        return JSON.parse(response.body);
+        const bounds = { depthMax: DEPTH_MAX, valuesMax: VALUES_MAX };
+        return await parseJsonInSlices(response.body, bounds, () => this.#options.clock.yieldToEventLoop());
       } catch (cause) {
+        if (cause instanceof JsonBoundError) {
+          const message = `${summary} with a body that exceeds a bound: ${cause.message}`;
+          throw new VenueError("bad_body", message, { status, retryable: false, cause });
+        }
         if (status >= 300) return null;
         throw new VenueError("bad_body", `${summary} with a body that is not JSON`, { status, retryable: true, cause });
       }

@@ -1,0 +1,217 @@
+import { isNestedDeeper } from "./json-depth.ts";
+
+/** Bounds of a JSON text. */
+export interface JsonBounds {
+  /** How deep lists and objects may be nested. */
+  readonly depthMax: number;
+  /** How many commas and opening brackets a text above 256 Ki characters may have. It has at most one value more. */
+  readonly valuesMax: number;
+}
+
+/** The text is nested too deeply, or has too many values. */
+export class JsonBoundError extends Error {}
+
+/** Texts up to this length are parsed at once. */
+const WHOLE_CHARACTERS_MAX = 256 * 1024;
+/** Characters that are scanned between two yields. About as many are parsed. */
+const SLICE_CHARACTERS = 128 * 1024;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const LIST_START = 0x5b;
+const LIST_END = 0x5d;
+const OBJECT_START = 0x7b;
+const OBJECT_END = 0x7d;
+
+/** JSON allows no other white space. */
+const NOT_BLANK_PATTERN = /[^ \t\n\r]/;
+
+/**
+ * Returns what `JSON.parse` returns. A long text is scanned and parsed in slices, with a yield between them. Only a string
+ * or number that is longer than a slice is parsed as a whole.
+ *
+ * @throws SyntaxError if the text is not JSON; JsonBoundError if it exceeds a bound; either of them if both are true
+ */
+export async function parseJsonInSlices(
+  json: string,
+  bounds: JsonBounds,
+  yieldToEventLoop: () => Promise<void>,
+): Promise<unknown> {
+  if (json.length <= WHOLE_CHARACTERS_MAX) {
+    if (isNestedDeeper(json, bounds.depthMax)) throw new JsonBoundError("nested too deeply");
+    return JSON.parse(json);
+  }
+  const parser = new SliceParser(json, bounds);
+  for (let end = SLICE_CHARACTERS; end < json.length; end += SLICE_CHARACTERS) {
+    parser.scanTo(end);
+    await yieldToEventLoop();
+  }
+  parser.scanTo(json.length);
+  return parser.finish();
+}
+
+/** A list or object whose end has not been scanned. */
+interface OpenValue {
+  readonly start: number;
+  readonly isList: boolean;
+  /** Where the current member begins: after the opening bracket or the last comma. */
+  memberStart: number;
+  /** The members parsed so far if the value is longer than a slice; null if it is shorter so far. */
+  members: unknown[] | Record<string, unknown> | null;
+  /** Name in the parent object. Known once `members` is not null. */
+  name: string;
+  /** Start of the text that is not parsed. Valid once `members` is not null. */
+  restStart: number;
+  /** Whether a member that was parsed in slices ends at `restStart`, so that a comma or the end must follow. */
+  isAfterMember: boolean;
+}
+
+/** Scans a text once. Splits only values that are longer than a slice, and leaves all others to `JSON.parse`. */
+class SliceParser {
+  readonly #json: string;
+  readonly #bounds: JsonBounds;
+  readonly #open: OpenValue[] = [];
+  /** How many of `#open`, from the outermost, are parsed in slices. */
+  #splitCount = 0;
+  /** Start of the text that is not parsed. */
+  #restStart = 0;
+  #at = 0;
+  #isInString = false;
+  #values = 0;
+  #isRootClosed = false;
+  #root: { readonly value: unknown; readonly end: number } | null = null;
+
+  constructor(json: string, bounds: JsonBounds) {
+    this.#json = json;
+    this.#bounds = bounds;
+  }
+
+  scanTo(end: number): void {
+    const json = this.#json;
+    let at = this.#at;
+    let isInString = this.#isInString;
+    for (; at < end; at++) {
+      const code = json.charCodeAt(at);
+      if (isInString) {
+        if (code === BACKSLASH) at += 1;
+        else if (code === QUOTE) isInString = false;
+      } else if (code === QUOTE) isInString = true;
+      else if (code === COMMA) this.#endMember(at);
+      else if (code === LIST_START || code === OBJECT_START) this.#openValue(at, code === LIST_START);
+      else if (code === LIST_END || code === OBJECT_END) this.#closeValue(at, code === LIST_END);
+    }
+    this.#at = at;
+    this.#isInString = isInString;
+  }
+
+  finish(): unknown {
+    if (this.#isInString || this.#open.length > 0) throw new SyntaxError("the JSON text is incomplete");
+    if (this.#root === null) return JSON.parse(this.#json);
+    this.#expectBlank(this.#root.end, this.#json.length);
+    return this.#root.value;
+  }
+
+  #openValue(start: number, isList: boolean): void {
+    if (this.#isRootClosed) throw new SyntaxError(`unexpected bracket at ${start}`);
+    this.#countValue();
+    if (this.#open.length >= this.#bounds.depthMax) throw new JsonBoundError("nested too deeply");
+    this.#open.push({
+      start,
+      isList,
+      memberStart: start + 1,
+      members: null,
+      name: "",
+      restStart: start + 1,
+      isAfterMember: false,
+    });
+  }
+
+  #endMember(at: number): void {
+    this.#countValue();
+    const value = this.#open.at(-1);
+    if (value === undefined) throw new SyntaxError(`unexpected comma at ${at}`);
+    if (value.isAfterMember) {
+      this.#expectBlank(value.restStart, at);
+      value.restStart = at + 1;
+      value.isAfterMember = false;
+    }
+    value.memberStart = at + 1;
+    if (at - this.#restStart >= SLICE_CHARACTERS) this.#parseRest(at);
+  }
+
+  #closeValue(at: number, isList: boolean): void {
+    const value = this.#open.pop();
+    if (value === undefined || value.isList !== isList) throw new SyntaxError(`unexpected bracket at ${at}`);
+    const parent = this.#open.at(-1);
+    if (parent === undefined) this.#isRootClosed = true;
+    if (value.members === null) return;
+    if (value.isAfterMember) this.#expectBlank(value.restStart, at);
+    else this.#parseMembers(value, at);
+    this.#splitCount -= 1;
+    this.#restStart = at + 1;
+    if (parent === undefined) {
+      this.#root = { value: value.members, end: at + 1 };
+      return;
+    }
+    addMember(parent, value.name, value.members);
+    parent.restStart = at + 1;
+    parent.isAfterMember = true;
+  }
+
+  /** Parses the members that are complete, and splits the current member if it is longer than a slice. */
+  #parseRest(at: number): void {
+    if (this.#splitCount === 0) this.#split();
+    for (;;) {
+      const value = this.#open[this.#splitCount - 1];
+      if (value === undefined) return;
+      if (value.memberStart > value.restStart) {
+        this.#parseMembers(value, value.memberStart - 1);
+        value.restStart = value.memberStart;
+      }
+      this.#restStart = value.restStart;
+      if (at - value.restStart < SLICE_CHARACTERS || this.#splitCount === this.#open.length) return;
+      this.#split();
+    }
+  }
+
+  /** From now on, parses one more of the open values in slices. All members before it in its parent are parsed. */
+  #split(): void {
+    const parent = this.#open[this.#splitCount - 1];
+    const value = this.#open[this.#splitCount];
+    if (value === undefined) return;
+    if (parent?.isAfterMember === true) throw new SyntaxError(`a comma is missing before ${value.start}`);
+    if (parent === undefined || parent.isList) this.#expectBlank(parent?.restStart ?? 0, value.start);
+    else {
+      const member: object = JSON.parse(`{${this.#json.slice(parent.restStart, value.start)}null}`);
+      value.name = Object.keys(member)[0] ?? "";
+    }
+    value.members = value.isList ? [] : {};
+    this.#splitCount += 1;
+  }
+
+  #parseMembers(value: OpenValue, end: number): void {
+    const text = this.#json.slice(value.restStart, end);
+    // An empty list or object is valid, but an empty member is not.
+    if (!NOT_BLANK_PATTERN.test(text)) throw new SyntaxError(`a value is missing at ${end}`);
+    if (value.isList) for (const member of JSON.parse(`[${text}]`)) addMember(value, "", member);
+    else for (const [name, member] of Object.entries(JSON.parse(`{${text}}`))) addMember(value, name, member);
+  }
+
+  #expectBlank(start: number, end: number): void {
+    if (NOT_BLANK_PATTERN.test(this.#json.slice(start, end))) throw new SyntaxError(`unexpected text after ${start}`);
+  }
+
+  #countValue(): void {
+    this.#values += 1;
+    if (this.#values > this.#bounds.valuesMax) throw new JsonBoundError("too many values");
+  }
+}
+
+function addMember({ members }: OpenValue, name: string, member: unknown): void {
+  if (Array.isArray(members)) members.push(member);
+  else if (members !== null && name !== "__proto__") members[name] = member;
+  // An assignment would set the prototype.
+  else if (members !== null)
+    Object.defineProperty(members, name, { value: member, writable: true, enumerable: true, configurable: true });
+}
