@@ -1,6 +1,21 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
+/**
+ * Limit of nested lists and objects in what a venue sends. The deepest recorded response has 7. A text of brackets takes
+ * hundreds of megabytes and blocks the event loop if it is parsed.
+ */
+export const JSON_DEPTH_MAX = 64;
+
+/** A JSON text is nested too deeply, or has too many values. */
+export class JsonBoundError extends Error {}
+
+/** @throws JsonBoundError if the text is nested more than `JSON_DEPTH_MAX` deep; SyntaxError if it is not JSON */
+export function parseShallowJson(json: string): unknown {
+  if (isNestedDeeper(json, JSON_DEPTH_MAX)) throw new JsonBoundError("nested too deeply");
+  return JSON.parse(json);
+}
+
 /** Whether lists and objects of a JSON text are nested more than `depthMax` deep. Stops there, and never parses the text. */
 export function isNestedDeeper(json: string, depthMax: number): boolean {
   let depth = 0;

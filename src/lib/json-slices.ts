@@ -1,15 +1,4 @@
-import { isNestedDeeper } from "./json-depth.ts";
-
-/** Bounds of a JSON text. */
-export interface JsonBounds {
-  /** How deep lists and objects may be nested. */
-  readonly depthMax: number;
-  /** How many commas and opening brackets a text above 256 Ki characters may have. It has at most one value more. */
-  readonly valuesMax: number;
-}
-
-/** The text is nested too deeply, or has too many values. */
-export class JsonBoundError extends Error {}
+import { JSON_DEPTH_MAX, JsonBoundError, parseShallowJson } from "./json-depth.ts";
 
 /** Texts up to this length are parsed at once. */
 const WHOLE_CHARACTERS_MAX = 256 * 1024;
@@ -31,18 +20,16 @@ const NOT_BLANK_PATTERN = /[^ \t\n\r]/;
  * Returns what `JSON.parse` returns. A long text is scanned and parsed in slices, with a yield between them. Only a string
  * or number that is longer than a slice is parsed as a whole.
  *
+ * @param valuesMax how many commas and opening brackets a long text may have; it has at most one value more
  * @throws SyntaxError if the text is not JSON; JsonBoundError if it exceeds a bound; either of them if both are true
  */
 export async function parseJsonInSlices(
   json: string,
-  bounds: JsonBounds,
+  valuesMax: number,
   yieldToEventLoop: () => Promise<void>,
 ): Promise<unknown> {
-  if (json.length <= WHOLE_CHARACTERS_MAX) {
-    if (isNestedDeeper(json, bounds.depthMax)) throw new JsonBoundError("nested too deeply");
-    return JSON.parse(json);
-  }
-  const parser = new SliceParser(json, bounds);
+  if (json.length <= WHOLE_CHARACTERS_MAX) return parseShallowJson(json);
+  const parser = new SliceParser(json, valuesMax);
   for (let end = SLICE_CHARACTERS; end < json.length; end += SLICE_CHARACTERS) {
     parser.scanTo(end);
     await yieldToEventLoop();
@@ -70,7 +57,7 @@ interface OpenValue {
 /** Scans a text once. Splits only values that are longer than a slice, and leaves all others to `JSON.parse`. */
 class SliceParser {
   readonly #json: string;
-  readonly #bounds: JsonBounds;
+  readonly #valuesMax: number;
   readonly #open: OpenValue[] = [];
   /** How many of `#open`, from the outermost, are parsed in slices. */
   #splitCount = 0;
@@ -82,9 +69,9 @@ class SliceParser {
   #isRootClosed = false;
   #root: { readonly value: unknown; readonly end: number } | null = null;
 
-  constructor(json: string, bounds: JsonBounds) {
+  constructor(json: string, valuesMax: number) {
     this.#json = json;
-    this.#bounds = bounds;
+    this.#valuesMax = valuesMax;
   }
 
   scanTo(end: number): void {
@@ -115,7 +102,7 @@ class SliceParser {
   #openValue(start: number, isList: boolean): void {
     if (this.#isRootClosed) throw new SyntaxError(`unexpected bracket at ${start}`);
     this.#countValue();
-    if (this.#open.length >= this.#bounds.depthMax) throw new JsonBoundError("nested too deeply");
+    if (this.#open.length >= JSON_DEPTH_MAX) throw new JsonBoundError("nested too deeply");
     this.#open.push({
       start,
       isList,
@@ -204,7 +191,7 @@ class SliceParser {
 
   #countValue(): void {
     this.#values += 1;
-    if (this.#values > this.#bounds.valuesMax) throw new JsonBoundError("too many values");
+    if (this.#values > this.#valuesMax) throw new JsonBoundError("too many values");
   }
 }
 

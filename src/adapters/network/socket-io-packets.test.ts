@@ -35,6 +35,7 @@ const MALFORMED = new Map([
   ["a binary event that is not JSON", "451-["],
   ["a binary event without attachments", '450-/markets,["a"]'],
   ["a binary event with too many attachments", '45999-/markets,["a"]'],
+  ["an event that is nested too deeply", `42/markets,["bad",${"[".repeat(64)}${"]".repeat(64)}]`],
   ["a binary event without the number of attachments", '45/markets,["a"]'],
 ]);
 

@@ -1,12 +1,13 @@
 import { NodeWebSocket } from "socket.io-client";
 import { Decoder, isPacketValid, type Packet, PacketType } from "socket.io-parser";
+import { isNestedDeeper, JSON_DEPTH_MAX, JsonBoundError } from "../../lib/json-depth.ts";
 import { endLimited } from "./response-limits.ts";
 
 /** Limit of events that the peer may send before it has accepted the connection to the namespace. The library keeps them. */
 export const EARLY_EVENTS_MAX = 100;
 
 /**
- * WebSocket transport that limits the handshake and closes the connection if a packet is malformed. The transport of the library throws instead,
+ * WebSocket transport that limits the handshake and closes the connection if a packet is malformed or nested too deeply. The transport of the library throws instead,
  * within an event of the socket, which ends the process.
  */
 export class CheckedWebSocket extends NodeWebSocket {
@@ -17,6 +18,8 @@ export class CheckedWebSocket extends NodeWebSocket {
 
   protected override onData(data: Parameters<NodeWebSocket["onData"]>[0]): void {
     try {
+      if (typeof data === "string" && isNestedDeeper(data, JSON_DEPTH_MAX))
+        throw new JsonBoundError("nested too deeply");
       super.onData(data);
     } catch (error) {
       this.onError("malformed packet", error);

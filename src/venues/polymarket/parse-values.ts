@@ -1,5 +1,6 @@
 import { parseDecimal } from "../../domain/price.ts";
 import { toCents } from "../../domain/usd.ts";
+import { parseShallowJson } from "../../lib/json-depth.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-price.ts";
 
@@ -15,7 +16,7 @@ export function listOf(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return value;
   if (typeof value !== "string") return null;
   try {
-    const parsed: unknown = JSON.parse(value);
+    const parsed = parseShallowJson(value);
     return Array.isArray(parsed) ? parsed : null;
   } catch {
     return null;

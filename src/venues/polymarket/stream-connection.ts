@@ -1,5 +1,6 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
+import { parseShallowJson } from "../../lib/json-depth.ts";
 import type { StreamHandlers } from "../../ports/venue.ts";
 import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
@@ -169,7 +170,7 @@ export class StreamConnection {
     if (PLAIN_TEXT_PATTERN.test(text)) return;
     let frame: unknown;
     try {
-      frame = JSON.parse(text);
+      frame = parseShallowJson(text);
     } catch {
       this.#options.ports.countDrop("bad_frame");
       return;

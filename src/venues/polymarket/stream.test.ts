@@ -402,7 +402,8 @@ describe("polymarket stream: trades, lifecycle and invalid messages", () => {
 
   test("ignores plain text and unknown messages, and counts invalid ones", () => {
     const { sockets, receive, messages, drops } = setUpFollowing();
-    for (const text of ["PONG", "NO NEW ASSETS", "", "{cut", '\u0000{"type":', "<!doctype html>"])
+    const tooDeep = `${"[".repeat(65)}${"]".repeat(65)}`;
+    for (const text of ["PONG", "NO NEW ASSETS", "", "{cut", '\u0000{"type":', "<!doctype html>", tooDeep])
       sockets.last.receive(text);
     for (const message of [
       null,
@@ -417,6 +418,6 @@ describe("polymarket stream: trades, lifecycle and invalid messages", () => {
     }
     receive(change({ price: "1.7" }));
     assert.equal(messages.length, 1);
-    assert.deepEqual(drops, { bad_frame: 3, bad_message: 5, price_out_of_range: 1 });
+    assert.deepEqual(drops, { bad_frame: 4, bad_message: 5, price_out_of_range: 1 });
   });
 });

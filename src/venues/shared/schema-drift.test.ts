@@ -104,3 +104,11 @@ test("`check` returns the result of the acceptance check for any value and never
     }),
   );
 });
+
+test("`parse` refuses text that is not JSON or is nested more than 64 deep", () => {
+  const { detector } = setUp();
+  const isList = (value: unknown): value is unknown[] => Array.isArray(value);
+  const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+  assert.ok(detector.parse(nested(64), isList) !== null);
+  for (const text of [nested(65), "[".repeat(65), "[", ""]) assert.equal(detector.parse(text, isList), null);
+});

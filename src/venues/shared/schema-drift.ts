@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { parseDecimal } from "../../domain/price.ts";
+import { parseShallowJson } from "../../lib/json-depth.ts";
 import type { DriftCounter } from "../../ports/venue.ts";
 import { compileCheck, type DocumentedField, documentedFields, type FieldType, unusedFields } from "./wire-schema.ts";
 
@@ -92,10 +93,10 @@ export class DriftDetector {
     return isValueAccepted;
   }
 
-  /** Parses and checks JSON text. Returns null if it is not JSON or the adapter does not accept the value. */
+  /** Parses and checks JSON text. Returns null if it is not JSON, is nested too deeply, or the adapter does not accept the value. */
   parse<Accepted>(text: string, isAccepted: (value: unknown) => value is Accepted): Accepted | null {
     try {
-      const value: unknown = JSON.parse(text);
+      const value = parseShallowJson(text);
       return this.check(value, isAccepted) ? value : null;
     } catch {
       return null;

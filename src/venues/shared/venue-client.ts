@@ -2,7 +2,8 @@ import { VenueError } from "../../domain/errors.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { currentCaller } from "../../lib/current-caller.ts";
 import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
-import { JsonBoundError, parseJsonInSlices } from "../../lib/json-slices.ts";
+import { JsonBoundError } from "../../lib/json-depth.ts";
+import { parseJsonInSlices } from "../../lib/json-slices.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HttpOut, IncomingResponse } from "../../ports/http-out.ts";
@@ -66,11 +67,6 @@ export interface VenueCall {
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 /** Limit of the response with one order book. The largest recorded one has less than 0.1 MB. */
 export const BOOK_BODY_BYTES_MAX = 2 * 1024 * 1024;
-/**
- * Limit of nested lists and objects in a response. The deepest recorded one has 7. A body of brackets takes hundreds of
- * megabytes and blocks the event loop if it is parsed.
- */
-const DEPTH_MAX = 64;
 /** Limit of the values in a response above 256 KiB. The largest response, Kalshi's list of series, has fewer than a million. */
 const VALUES_MAX = 2_000_000;
 
@@ -238,8 +234,7 @@ export class VenueClient {
     this.#consecutiveForbidden = status === 403 ? this.#consecutiveForbidden + 1 : 0;
     if ((status >= 200 && status < 300) || accept.includes(status)) {
       try {
-        const bounds = { depthMax: DEPTH_MAX, valuesMax: VALUES_MAX };
-        return await parseJsonInSlices(response.body, bounds, () => this.#options.clock.yieldToEventLoop());
+        return await parseJsonInSlices(response.body, VALUES_MAX, () => this.#options.clock.yieldToEventLoop());
       } catch (cause) {
         if (cause instanceof JsonBoundError) {
           const message = `${summary} with a body that exceeds a bound: ${cause.message}`;
