@@ -11,7 +11,7 @@ export interface WebhookRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The exact bytes that are signed, as UTF-8 text. */
   readonly body: string;
-  /** Longest time from the call to the last byte that is read of the response. Includes the wait for a connection. */
+  /** Longest time from the start of the request to the last byte that is read of the response. Includes the name lookup. */
   readonly deadlineMs: number;
   /** Connections are reused only for requests of the same customer. Without an id, each request has its own connection. */
   readonly customerId?: string;
@@ -34,10 +34,24 @@ export type WebhookAnswer =
     }
   | { readonly kind: "failed"; readonly failure: DeliveryFailure };
 
+/** The duration of a request, without the wait for its turn. */
+export interface RequestTiming {
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+}
+
+/** The result of a request. */
+export interface WebhookAttempt {
+  readonly answer: WebhookAnswer;
+  /** Null if, and only if, the failure is `unavailable`. A URL that is refused has a duration of zero. */
+  readonly timing: RequestTiming | null;
+}
+
 /** Outgoing requests to addresses that customers chose. Connects only to public addresses. */
 export interface WebhookOut {
-  /** Never throws. A failure is a result. */
-  post(request: WebhookRequest): Promise<WebhookAnswer>;
+  /** Never throws. A failure is a result. Waits for a bounded time until the request may start. */
+  post(request: WebhookRequest): Promise<WebhookAttempt>;
   close(): Promise<void>;
 }
 

@@ -40,7 +40,8 @@ async function openSender(answer: (question: DnsQuestion) => DnsAnswer, timeoutM
     ...{ resolveHost, dial, allowsLoopback: false, hostRate: 1_000, ca: TEST_CERTIFICATE.cert },
   });
   closers.push(() => sender.close(), receiver.close);
-  const post = () => sender.post({ url: "https://hooks.example/", headers: {}, body: "{}", deadlineMs: 15_000 });
+  const request = { url: "https://hooks.example/", headers: {}, body: "{}", deadlineMs: 15_000 };
+  const post = async () => (await sender.post(request)).answer;
   return { post, dialled, receiver };
 }
 

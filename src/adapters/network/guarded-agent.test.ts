@@ -25,7 +25,7 @@ function createSender(options: Partial<WebhookHttpOptions>) {
     ...options,
   });
   return {
-    post: (url: string) => sender.post({ url, headers: {}, body: "{}", deadlineMs: 15_000 }),
+    post: async (url: string) => (await sender.post({ url, headers: {}, body: "{}", deadlineMs: 15_000 })).answer,
     close: () => sender.close(),
   };
 }

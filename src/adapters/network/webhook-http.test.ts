@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { TEST_CERTIFICATE } from "../../../test/support/webhooks/certificate.ts";
 import { dialLoopback, type Receiver, startReceiver, startTcpServer } from "../../../test/support/webhooks/receiver.ts";
-import type { WebhookOut } from "../../ports/webhook-out.ts";
+import type { WebhookAnswer, WebhookRequest } from "../../ports/webhook-out.ts";
 import { type Dial, dialTcp } from "./guarded-agent.ts";
 import { createWebhookHttp, type WebhookHttpOptions } from "./webhook-http.ts";
 
@@ -17,10 +17,14 @@ after(() => Promise.all(closers.map((close) => close())));
 const clock = new FakeClock();
 const DEADLINE_MS = 15_000;
 
-function createSender(options: Partial<WebhookHttpOptions> = {}): WebhookOut {
-  const sender = createWebhookHttp(clock, { allowsLoopback: true, hostRate: 1_000, ...options });
-  closers.push(() => sender.close());
-  return sender;
+function createSender(options: Partial<WebhookHttpOptions> = {}) {
+  const out = createWebhookHttp(clock, { allowsLoopback: true, hostRate: 1_000, ...options });
+  closers.push(() => out.close());
+  return {
+    out,
+    post: async (outgoing: WebhookRequest): Promise<WebhookAnswer> => (await out.post(outgoing)).answer,
+    close: () => out.close(),
+  };
 }
 
 async function startServer(...parameters: Parameters<typeof startReceiver>): Promise<Receiver> {
@@ -45,6 +49,8 @@ const request = (url: string, customerId?: string) => ({
 const local = (port: number) => `http://127.0.0.1:${port}/in?x=1`;
 const failed = (failure: string) => ({ kind: "failed", failure });
 const sender = createSender();
+/** One request at a time; others wait. */
+const ONE_SLOT = { total: 1, perHost: 1, waiting: 9, waitingPerHost: 9 };
 
 test("sends the headers and the exact body, and returns the status and the start of the response", async () => {
   const receiver = await startServer((_request, response) => void response.writeHead(202).end("\0ok"));
@@ -62,17 +68,20 @@ test("sends the headers and the exact body, and returns the status and the start
 });
 
 test("requests to slow receivers have slots of their own", async () => {
-  const limits = { total: 1, perHost: 1, waiting: 9, waitingPerHost: 9 };
-  const narrow = createSender({ limits, slowLimits: limits });
-  const held: ServerResponse[] = [];
-  const slow = await startServer((_request, response) => void held.push(response));
-  const fast = await startServer((_request, response) => void response.end("ok"));
-  const pending = narrow.post({ ...request(local(slow.port)), isSlow: true });
-  const answer = await narrow.post(request(local(fast.port)));
-  assert.equal(answer.kind, "answered");
-  while (held.length === 0) await new Promise(setImmediate);
-  held[0]?.end("late");
-  assert.equal((await pending).kind, "answered");
+  // Without a place to wait, a request that finds no slot is refused at once.
+  const limits = { total: 1, perHost: 1, waiting: 0, waitingPerHost: 0 };
+  for (const isSlow of [true, false]) {
+    const narrow = createSender({ limits, slowLimits: limits });
+    const held: ServerResponse[] = [];
+    const holding = await startServer((_request, response) => void held.push(response));
+    const other = await startServer((_request, response) => void response.end("ok"));
+    const pending = narrow.post({ ...request(local(holding.port)), isSlow });
+    await holding.untilRequests(1);
+    assert.deepEqual(await narrow.post({ ...request(local(other.port)), isSlow }), failed("unavailable"));
+    assert.equal((await narrow.post({ ...request(local(other.port)), isSlow: !isSlow })).kind, "answered");
+    held[0]?.end("late");
+    assert.equal((await pending).kind, "answered");
+  }
 });
 
 test("does not follow redirects", async () => {
@@ -255,17 +264,50 @@ test("bounds the requests per host, and refuses requests beyond the queue withou
   for (const answer of await Promise.all(answers.slice(0, 5))) assert.equal(answer.kind, "answered");
 });
 
-test("a wait for a slot counts in the deadline and does not count against the receiver", async () => {
+test("a request waits at most ten seconds for a slot, and that does not count against the receiver", async () => {
   const receiver = await startServer(() => {});
-  const limited = createSender({ limits: { total: 1, perHost: 1, waiting: 9, waitingPerHost: 9 } });
-  const first = limited.post(request(local(receiver.port)));
-  const second = limited.post({ ...request(local(receiver.port)), deadlineMs: 500 });
+  const { out } = createSender({ limits: ONE_SLOT });
+  const first = out.post(request(local(receiver.port)));
+  const second = out.post({ ...request(local(receiver.port)), deadlineMs: 500 });
   await receiver.untilRequests(1);
-  await clock.advance(500);
-  assert.deepEqual(await second, failed("unavailable"));
-  await clock.advance(DEADLINE_MS);
-  assert.deepEqual(await first, failed("timeout"));
+  await clock.advance(9_999);
+  assert.equal(await Promise.race([second, "pending"]), "pending");
+  await clock.advance(1);
+  assert.deepEqual(await second, { answer: failed("unavailable"), timing: null });
+  await clock.advance(DEADLINE_MS - 10_000);
+  assert.deepEqual((await first).answer, failed("timeout"));
   assert.equal(receiver.connections.length, 1);
+});
+
+test("the deadline and the duration of a request begin when it has its slot", async () => {
+  const held: ServerResponse[] = [];
+  const receiver = await startServer((_request, response) => void held.push(response));
+  const { out } = createSender({ limits: ONE_SLOT });
+  const startedAt = clock.now();
+  const [first, second, third] = Array.from({ length: 3 }, () => out.post(request(local(receiver.port))));
+  await receiver.untilRequests(1);
+  await clock.advance(4_000);
+  held[0]?.end();
+  assert.deepEqual((await first)?.timing, { startedAt, durationMs: 4_000 });
+  await receiver.untilRequests(2);
+  await clock.advance(5_000);
+  held[1]?.end();
+  assert.deepEqual((await second)?.timing, { startedAt: startedAt + 4_000, durationMs: 5_000 });
+  await receiver.untilRequests(3);
+  await clock.advance(DEADLINE_MS - 1);
+  assert.equal(await Promise.race([third, "pending"]), "pending");
+  await clock.advance(1);
+  const timing = { startedAt: startedAt + 9_000, durationMs: DEADLINE_MS };
+  assert.deepEqual(await third, { answer: failed("timeout"), timing });
+});
+
+test("a request above the rate of its host has no duration, and one to a forbidden URL a duration of zero", async () => {
+  const receiver = await startServer((_request, response) => void response.end());
+  const { out } = createSender({ hostRate: 1 });
+  assert.equal((await out.post(request(local(receiver.port)))).answer.kind, "answered");
+  assert.deepEqual(await out.post(request(local(receiver.port))), { answer: failed("unavailable"), timing: null });
+  const timing = { startedAt: clock.now(), durationMs: 0 };
+  assert.deepEqual(await out.post(request("not a url")), { answer: failed("forbidden_address"), timing });
 });
 
 test("close ends pending requests and refuses new ones", async () => {

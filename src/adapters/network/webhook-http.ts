@@ -1,7 +1,15 @@
 import http from "node:http";
 import https from "node:https";
+import type { Release } from "../../lib/fair-slots.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { DeliveryFailure, WebhookAnswer, WebhookOut, WebhookRequest } from "../../ports/webhook-out.ts";
+import type {
+  DeliveryFailure,
+  RequestTiming,
+  WebhookAnswer,
+  WebhookAttempt,
+  WebhookOut,
+  WebhookRequest,
+} from "../../ports/webhook-out.ts";
 import {
   createDnsResolver,
   type Dial,
@@ -22,6 +30,8 @@ const USER_AGENT = "parallax/1.0";
 const BODY_BYTES_MAX = 16 * 1_024;
 const BODY_HEAD_BYTES_MAX = 1_024;
 const HEADER_BYTES_MAX = 16 * 1_024;
+/** Longest wait for a slot. As long as an attempt, so that each slot of the host is freed at least once meanwhile. */
+const SLOT_WAIT_MS_MAX = 10_000;
 /** Serves 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
 const LIMITS: SlotLimits = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 };
 /** Slots of requests to receivers that answer slowly. */
@@ -44,8 +54,8 @@ export interface WebhookHttpOptions {
 
 /**
  * Creates the sender of webhooks. It connects to public addresses only, verifies certificates, follows no redirects and
- * decompresses nothing. Bounds the connections, the waiting requests, the rate of requests to each host, and the size and
- * time of each response.
+ * decompresses nothing. Bounds the connections, the number and time of waiting requests, the rate of requests to each host,
+ * and the size and time of each response.
  */
 export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): WebhookOut {
   const { resolveHost = createDnsResolver(), dial = dialTcp, limits = LIMITS, slowLimits = SLOW_LIMITS } = options;
@@ -58,15 +68,23 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   const checkUrl = createCheckWebhookUrl(options);
   const slots = new HostSlots(limits);
   const slowSlots = new HostSlots(slowLimits);
-  const pending = new Map<AbortController, Promise<WebhookAnswer>>();
+  const pending = new Map<AbortController, Promise<WebhookAttempt>>();
   let isClosed = false;
 
-  async function sendInSlot(request: WebhookRequest, url: URL, abort: AbortController): Promise<WebhookAnswer> {
-    const cancelDeadline = clock.setTimeout(() => abort.abort(), request.deadlineMs);
-    let release: (() => void) | undefined;
+  async function acquireSlot(request: WebhookRequest, url: URL, abort: AbortController): Promise<Release> {
+    const cancelWait = clock.setTimeout(() => abort.abort(), SLOT_WAIT_MS_MAX);
     try {
       const lane = request.isSlow === true ? slowSlots : slots;
-      release = await lane.acquire(url.hostname, request.customerId ?? "", abort.signal);
+      return await lane.acquire(url.hostname, request.customerId ?? "", abort.signal);
+    } finally {
+      cancelWait();
+    }
+  }
+
+  /** @throws OverRateError if nothing was sent because of a rate */
+  async function sendNow(request: WebhookRequest, url: URL, abort: AbortController): Promise<WebhookAnswer> {
+    const cancelDeadline = clock.setTimeout(() => abort.abort(), request.deadlineMs);
+    try {
       rates.takeHost(url.hostname);
       const agent = url.protocol === "https:" ? agents.https : agents.http;
       const { status, bodyHead, retryAfter } = await sendOnOpenConnection(url, request, {
@@ -75,20 +93,34 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
       });
       return { kind: "answered", status, bodyHead, retryAt: parseRetryAfter(retryAfter, clock.now()) };
     } catch (error) {
-      // Without a slot or above a rate, nothing was sent to the receiver.
-      if (isClosed || release === undefined || error instanceof OverRateError) return failed("unavailable");
-      return failed(abort.signal.aborted ? "timeout" : classify(error));
+      if (isClosed || error instanceof OverRateError) throw error;
+      return { kind: "failed", failure: abort.signal.aborted ? "timeout" : classify(error) };
     } finally {
       cancelDeadline();
+    }
+  }
+
+  async function sendInSlot(request: WebhookRequest, url: URL, abort: AbortController): Promise<WebhookAttempt> {
+    let release: Release | undefined;
+    try {
+      release = await acquireSlot(request, url, abort);
+      const measure = startMeasuring(clock);
+      const answer = await sendNow(request, url, abort);
+      return { answer, timing: measure() };
+    } catch {
+      // Without a slot or above a rate, nothing was sent to the receiver.
+      return UNAVAILABLE;
+    } finally {
       release?.();
     }
   }
 
   return {
     async post(request) {
-      if (isClosed) return failed("unavailable");
+      if (isClosed) return UNAVAILABLE;
       const checked = checkUrl(request.url);
-      if (checked.kind === "invalid") return failed("forbidden_address");
+      if (checked.kind === "invalid")
+        return { answer: { kind: "failed", failure: "forbidden_address" }, timing: startMeasuring(clock)() };
       const abort = new AbortController();
       const answer = sendInSlot(request, new URL(checked.url), abort);
       pending.set(abort, answer);
@@ -105,7 +137,14 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   };
 }
 
-const failed = (failure: DeliveryFailure): WebhookAnswer => ({ kind: "failed", failure });
+const UNAVAILABLE: WebhookAttempt = { answer: { kind: "failed", failure: "unavailable" }, timing: null };
+
+/** Returns a function that returns the time since this call. */
+function startMeasuring(clock: Clock): () => RequestTiming {
+  const startedAt = clock.now();
+  const startedMonotonic = clock.monotonic();
+  return () => ({ startedAt, durationMs: clock.monotonic() - startedMonotonic });
+}
 
 function classify(error: unknown): DeliveryFailure {
   if (error instanceof ForbiddenAddressError) return "forbidden_address";

@@ -24,8 +24,10 @@ async function openSender(hostRate: number) {
   return { clock, receiver, dialled, sender };
 }
 
-const post = (sender: WebhookOut, host: string, customerId: string): Promise<WebhookAnswer> =>
-  sender.post({ url: `https://${host}/in`, headers: {}, body: "{}", deadlineMs: 15_000, customerId });
+async function post(sender: WebhookOut, host: string, customerId: string): Promise<WebhookAnswer> {
+  const request = { url: `https://${host}/in`, headers: {}, body: "{}", deadlineMs: 15_000, customerId };
+  return (await sender.post(request)).answer;
+}
 
 function countResults(answers: readonly WebhookAnswer[]): Record<string, number> {
   const results = answers.map((answer) => (answer.kind === "answered" ? "answered" : answer.failure));

@@ -179,6 +179,20 @@ test("attempts after a slow answer use the slots of slow endpoints, and a slow a
   assert.deepEqual([ids(), healthy.isIdle, slow.isIdle], [evt(1, 2, 3), true, false]);
 });
 
+test("the wait for a slot of the host counts in neither the latency nor the choice of the slots", async () => {
+  const slow = new FairSlots({ slots: 1 });
+  const { clock, sent, ids, append, endpoint, stored } = await openWith(1, { slots: { slow } });
+  const startedAt = clock.now() + 8_500;
+  await clock.advance(9_000);
+  sent[0]?.answer(ok(), 500);
+  append(1);
+  endpoint.wake();
+  await clock.advance(100);
+  assert.deepEqual([ids(), slow.isIdle, sent[1]?.request.isSlow], [evt(1, 2), true, false]);
+  const { firstAttemptAt, latencyMs } = stored.deliveries.get(1) ?? {};
+  assert.deepEqual([firstAttemptAt, latencyMs], [startedAt, 500]);
+});
+
 test("a message without a free connection is sent again after at least a quarter of a second, and not counted as an attempt", async () => {
   const { clock, sent, ids, state, stored } = await openWith(1);
   sent[0]?.answer(UNAVAILABLE);

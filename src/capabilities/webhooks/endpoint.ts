@@ -4,7 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { SecretSeal } from "../../ports/secret-seal.ts";
-import type { WebhookAnswer, WebhookOut } from "../../ports/webhook-out.ts";
+import type { WebhookAnswer, WebhookAttempt, WebhookOut } from "../../ports/webhook-out.ts";
 import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
 import { isDelivered, judgeAttempt } from "./outcome.ts";
 import type { Permit, Permits } from "./permits.ts";
@@ -90,7 +90,7 @@ export class Endpoint {
   readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #slots = new FairSlots({ slots: ATTEMPTS_MAX });
-  /** Average duration of the attempts in milliseconds. The last attempt counts half, the one before a quarter, and so on. */
+  /** Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt counts half, the one before a quarter, and so on. */
   #averageLatencyMs = 0;
   #firstAttempts = 0;
   #isPreviousSent = false;
@@ -323,13 +323,11 @@ export class Endpoint {
     if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_permitted" : "paused";
     if (!(await this.#isPermitted())) return "not_permitted";
     setSent(true);
-    const startedAt = clock.now();
-    const startedMonotonic = clock.monotonic();
-    const answer = await this.#post(message, startedAt, isSlow);
-    if (answer.kind === "failed" && answer.failure === "unavailable") return "unavailable";
-    const latencyMs = clock.monotonic() - startedMonotonic;
-    this.#averageLatencyMs = (this.#averageLatencyMs + latencyMs) / 2;
-    this.#record(message, answer, { startedAt, endedAt: clock.now(), latencyMs });
+    const { answer, timing } = await this.#post(message, clock.now(), isSlow);
+    if (timing === null) return "unavailable";
+    const { startedAt, durationMs } = timing;
+    this.#averageLatencyMs = (this.#averageLatencyMs + durationMs) / 2;
+    this.#record(message, answer, { startedAt, endedAt: clock.now(), latencyMs: durationMs });
     return "attempted";
   }
 
@@ -350,7 +348,7 @@ export class Endpoint {
     return false;
   }
 
-  #post({ eventId, body }: Message, sentAt: number, isSlow: boolean): Promise<WebhookAnswer> {
+  #post({ eventId, body }: Message, sentAt: number, isSlow: boolean): Promise<WebhookAttempt> {
     const headers = signDelivery({ id: `evt_${eventId}`, sentAt, body }, this.#secrets);
     const { url, customerId } = this.#target;
     return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId, isSlow });

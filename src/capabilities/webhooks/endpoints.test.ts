@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
 import { openReceiver } from "../../../test/support/webhooks/event-receiver.ts";
-import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
+import { ok, toAttempt } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { createLoopbackWebhookOut } from "../../../test/support/webhooks/loopback-webhook-out.ts";
 import { openWebhooks, waitFor } from "../../../test/support/webhooks/webhook-harness.ts";
 import type { WebhookOut, WebhookRequest } from "../../ports/webhook-out.ts";
@@ -18,11 +18,11 @@ function createHangingOut(): WebhookOut & { readonly held: WebhookRequest[]; rea
     async post(request) {
       if (!request.url.includes("/dead")) {
         answered.push(request);
-        return ok();
+        return toAttempt(ok());
       }
       held.push(request);
       await new Promise<void>((resolve) => endings.push(resolve));
-      return { kind: "failed", failure: "timeout" };
+      return toAttempt({ kind: "failed", failure: "timeout" });
     },
     async close() {
       for (const end of endings) end();

@@ -177,6 +177,9 @@ eachDatabase("200: a test event is signed and returns what the receiver answered
     await clock.advance(10_000);
   }
   assert.equal(texts.size, 1, "the text does not tell what is behind an address");
+  answer = { kind: "failed", failure: "unavailable" };
+  const unsent = await call("POST", `/${json.webhook_id}/test`);
+  assert.deepEqual([unsent.status, unsent.json.response_status, unsent.json.latency_ms], [200, null, null]);
 });
 
 eachDatabase("200: deliveries are listed newest first, in pages", async (database) => {

@@ -33,7 +33,6 @@ const responseFields = {
   }),
   response_head: nullableString("Beginning of the response body. Null without a response."),
   problem: nullableString("Why there is no response. Null with a response."),
-  latency_ms: Type.Integer({ minimum: 0, description: "Duration of the attempt in milliseconds." }),
 };
 
 export const webhookPath = Type.Object({
@@ -87,6 +86,11 @@ export const WebhookTest = Type.Object(
   {
     delivered: Type.Boolean({ description: "Whether the receiver answered 2xx within 10 seconds." }),
     ...responseFields,
+    latency_ms: Type.Unsafe<number | null>({
+      type: ["integer", "null"],
+      minimum: 0,
+      description: "Duration of the request in milliseconds, without the wait for its turn. Null if nothing was sent.",
+    }),
   },
   { [SCHEMA_NAME]: "WebhookTest" },
 );
@@ -114,6 +118,10 @@ export const WebhookDelivery = Type.Object(
     first_attempt_at: timestamp("When the first attempt began."),
     last_attempt_at: timestamp("When the last attempt began. The fields below describe it."),
     ...responseFields,
+    latency_ms: Type.Integer({
+      minimum: 0,
+      description: "Duration of the request in milliseconds, without the wait for its turn.",
+    }),
     next_attempt_at: nullableTimestamp("Earliest time of the next attempt. Null if there is none."),
   },
   { [SCHEMA_NAME]: "WebhookDelivery" },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { fakeSeal, ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
+import { fakeSeal, ok, toAttempt } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
 import type { Database } from "../../ports/database.ts";
 import type { WebhookRequest } from "../../ports/webhook-out.ts";
@@ -22,7 +22,7 @@ async function openService(database: Database) {
     out: {
       async post(request) {
         sent.push(request);
-        return ok();
+        return toAttempt(ok());
       },
     },
     checkUrl: (url) => ({ kind: "valid", url }),

@@ -63,7 +63,8 @@ export type ChangedWebhook = Webhook & { readonly newSecret: string | null };
 
 export interface TestResult {
   readonly answer: WebhookAnswer;
-  readonly latencyMs: number;
+  /** Duration of the request; null if it did not start. */
+  readonly latencyMs: number | null;
 }
 
 export type WebhookService = ReturnType<typeof createWebhookService>;
@@ -150,9 +151,9 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
         ...{ id, type: "test", timestamp: new Date(now).toISOString(), webhook_id: webhookId },
       });
       const headers = signDelivery({ id: `evt_${id}`, sentAt: now, body }, openSecrets(seal, webhookId, target));
-      const startedAt = clock.monotonic();
-      const answer = await out.post({ url: target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId });
-      return { answer, latencyMs: Math.round(clock.monotonic() - startedAt) };
+      const request = { url: target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId };
+      const { answer, timing } = await out.post(request);
+      return { answer, latencyMs: timing === null ? null : Math.round(timing.durationMs) };
     },
 
     /** Attempted deliveries, newest event first. @param page.before  events with lower ids */

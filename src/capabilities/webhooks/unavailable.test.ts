@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../../test/support/databases.ts";
-import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
+import { ok, toAttempt } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { openWebhooks, waitFor } from "../../../test/support/webhooks/webhook-harness.ts";
 import { systemClock } from "../../adapters/system/system-clock.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -24,10 +24,10 @@ function createRefusingOut(isRefused: (request: Sent, refusals: number) => boole
       const request = { url, eventId: JSON.parse(body).id };
       if (isRefused(request, state.refusals)) {
         state.refusals += 1;
-        return UNAVAILABLE;
+        return toAttempt(UNAVAILABLE);
       }
       sent.push(request);
-      return ok();
+      return toAttempt(ok());
     },
     close: async () => {},
   };

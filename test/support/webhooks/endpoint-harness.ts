@@ -9,7 +9,7 @@ import { FairSlots } from "../../../src/lib/fair-slots.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
-import { fakeSeal, ok } from "./fake-webhook-ports.ts";
+import { fakeSeal, ok, toAttempt } from "./fake-webhook-ports.ts";
 
 const WEBHOOK_ID = "wh-1";
 
@@ -19,7 +19,8 @@ interface Sent {
   readonly request: WebhookRequest;
   /** Monotonic time of the fake clock. */
   readonly at: number;
-  answer(answer?: WebhookAnswer): void;
+  /** @param durationMs  by default the time since the request was sent */
+  answer(answer?: WebhookAnswer, durationMs?: number): void;
 }
 
 export interface EndpointHarnessOptions {
@@ -81,10 +82,12 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
       post(request) {
         if (state.respond !== null) {
           sent.push({ id: String(request.headers["webhook-id"]), request, at: clock.monotonic(), answer() {} });
-          return Promise.resolve(state.respond(request));
+          return Promise.resolve(toAttempt(state.respond(request), { startedAt: clock.now(), durationMs: 0 }));
         }
+        const at = clock.monotonic();
         return new Promise((resolve) => {
-          const answer = (answered: WebhookAnswer = ok()) => resolve(answered);
+          const answer: Sent["answer"] = (answered = ok(), durationMs = clock.monotonic() - at) =>
+            resolve(toAttempt(answered, { startedAt: clock.now() - durationMs, durationMs }));
           sent.push({ id: String(request.headers["webhook-id"]), request, at: clock.monotonic(), answer });
         });
       },

@@ -1,6 +1,6 @@
 import type { AppPorts } from "../../../src/app.ts";
 import { SecretSealError } from "../../../src/ports/secret-seal.ts";
-import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";
+import type { RequestTiming, WebhookAnswer, WebhookAttempt, WebhookRequest } from "../../../src/ports/webhook-out.ts";
 
 /** Seals by a prefix, so that a test can see whose secret it is. */
 export const fakeSeal: AppPorts["secretSeal"] = {
@@ -17,7 +17,7 @@ export function fakeWebhookPorts(
   answer: (request: WebhookRequest) => WebhookAnswer | Promise<WebhookAnswer> = () => ok(),
 ): Pick<AppPorts, "webhookOut" | "secretSeal" | "checkWebhookUrl"> {
   return {
-    webhookOut: { post: async (request) => answer(request), close: async () => {} },
+    webhookOut: { post: async (request) => toAttempt(await answer(request)), close: async () => {} },
     secretSeal: fakeSeal,
     checkWebhookUrl: (url) =>
       URL.parse(url)?.protocol === "https:"
@@ -27,3 +27,9 @@ export function fakeWebhookPorts(
 }
 
 export const ok = (status = 200): WebhookAnswer => ({ kind: "answered", status, retryAt: null, bodyHead: "" });
+
+/** The attempt with this answer. It took no time unless the test says so. */
+export const toAttempt = (
+  answer: WebhookAnswer,
+  timing: RequestTiming = { startedAt: 0, durationMs: 0 },
+): WebhookAttempt => ({ answer, timing: answer.kind === "failed" && answer.failure === "unavailable" ? null : timing });

@@ -8,7 +8,7 @@ import type { Random } from "../../../src/ports/random.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
-import { fakeSeal } from "./fake-webhook-ports.ts";
+import { fakeSeal, toAttempt } from "./fake-webhook-ports.ts";
 
 const CUSTOMER_ID = "cus-world";
 
@@ -128,8 +128,11 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
         out: {
           async post(request) {
             if (node.state === "killed") return never();
+            const startedAt = clock.now();
+            const startedMonotonic = clock.monotonic();
             const answered = await state.answer(request, node);
-            return (node.state as WorldNode["state"]) === "killed" ? never() : answered;
+            if ((node.state as WorldNode["state"]) === "killed") return never();
+            return toAttempt(answered, { startedAt, durationMs: clock.monotonic() - startedMonotonic });
           },
         },
       });
