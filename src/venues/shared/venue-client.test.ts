@@ -6,7 +6,7 @@ import { fakeVenuePorts } from "../../../test/support/venues/adapter-harness.ts"
 import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError, type VenueFailure } from "../../domain/errors.ts";
 import { runForCaller } from "../../lib/current-caller.ts";
-import { BOOK_BODY_BYTES_MAX, limitsFor, parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
+import { limitsFor, parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
 
 const urlOf = (path: string) => `https://venue.example/${path}`;
 const { signal } = new AbortController();
@@ -306,31 +306,6 @@ test("returns the response of a successful retry", async () => {
   assert.equal(http.requests.length, 3);
 });
 
-test("returns null for an accepted status whose body is not JSON", async () => {
-  const { clock, client } = setUp(() => ({ status: 404, body: "not here" }));
-  const response = await clock.until(client.fetchJson(urlOf("a"), { signal, accept: [404] }));
-  assert.deepEqual([response.status, response.json], [404, null]);
-});
-
-test("rejects a body that is nested more than 64 deep without parsing it, and without a retry", async () => {
-  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
-  const deepest = setUp(() => ({ body: nested(64) }));
-  assert.equal((await deepest.clock.until(deepest.fetch())).status, 200);
-  for (const body of [nested(65), "[".repeat(65), "[".repeat(1_000_000)]) {
-    const { clock, http, fetch } = setUp(() => ({ body }));
-    await assert.rejects(clock.until(fetch()), /nested too deeply/);
-    assert.equal(http.requests.length, 1);
-  }
-});
-
-test("asks for at most 2 MiB of an order book, and for more of other responses", async () => {
-  const { clock, http, client, fetch } = setUp(() => ({ body: "[]" }));
-  await clock.until(client.fetchJson(urlOf("book"), { signal, maxBodyBytes: BOOK_BODY_BYTES_MAX }));
-  await clock.until(fetch());
-  const limits = http.requests.map(({ request }) => request.maxBodyBytes);
-  assert.deepEqual(limits, [2 * 1024 * 1024, 16 * 1024 * 1024]);
-});
-
 test("pauses requests to a failing host, sends one probe and resumes if the probe succeeds", async () => {
   let isHealthy = false;
   const { clock, http, fetch } = setUp(() => (isHealthy ? {} : { status: 500 }));
@@ -470,25 +445,4 @@ test("multiplies the published rate by 100 only if the venue's limits are lifted
   };
   assert.equal(await countRequests({ areLimitsLifted: true }), 100);
   for (const venue of [{}, { areLimitsLifted: false }]) assert.ok((await countRequests(venue)) <= 4);
-});
-
-test("parses a large body in slices, and refuses one with more than two million values without a retry", async () => {
-  const rows = Array.from({ length: 50_000 }, (_, index) => ({ id: index }));
-  const { clock, client } = setUp(() => ({ body: JSON.stringify({ rows }) }));
-  let yields = 0;
-  clock.yieldToEventLoop = async () => {
-    yields += 1;
-  };
-  const { json } = await clock.until(client.fetchJson(urlOf("a"), { signal }));
-  assert.deepEqual(json, { rows });
-  assert.ok(yields >= 5, `${yields} yields`);
-  const refused = setUp(() => ({ body: `[${"0,".repeat(2_000_000)}0]` }));
-  await assert.rejects(refused.clock.until(refused.fetch()), /too many values/);
-  assert.equal(refused.http.requests.length, 1);
-});
-
-test("a large body that is not JSON is an error that is retried", async () => {
-  const { clock, http, fetch } = setUp(() => ({ body: `[${"0,".repeat(200_000)}]` }));
-  await assert.rejects(clock.until(fetch()), failureOf("bad_body"));
-  assert.equal(http.requests.length, 3);
 });
