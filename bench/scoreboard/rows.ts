@@ -16,6 +16,7 @@ import { fullDiskRow, postgresOutageRow } from "./rows/stores.ts";
 import { stalledStreamsRow, streamLagRow, streamResumeRow } from "./rows/streams.ts";
 import { forbiddenAddressesRow, paymentsRow, pydanticErrorsRow } from "./rows/tests.ts";
 import { keyTimingRow } from "./rows/timing.ts";
+import { hungVenueRow, venueFaultsRow } from "./rows/venues.ts";
 import { deadEndpointsRow, firstAttemptRow, webhookKillsRow } from "./rows/webhooks.ts";
 
 /** All rows, in the order of the scoreboard. */
@@ -35,6 +36,8 @@ export const SCOREBOARD_ROWS: readonly ScoreboardRow[] = [
   streamResumeRow,
   stalledStreamsRow,
   soakRow,
+  venueFaultsRow,
+  hungVenueRow,
   redisOutageRow,
   postgresOutageRow,
   fullDiskRow,

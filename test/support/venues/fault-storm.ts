@@ -180,9 +180,12 @@ export async function findWrongMarkets(
   readonly wrong: readonly string[];
   /** Number of compared markets, by venue. */
   readonly compared: ReadonlyMap<string, number>;
+  /** Time at which the service had sent the quotes, Unix milliseconds. The comparison itself takes longer. */
+  readonly readAt: number;
 }> {
   const truthUrl = `${storm.sandbox.urls.control?.rest}/truth`;
   const markets = await everyMarket(storm.service);
+  const readAt = Date.now();
   const currentStates = new Map<string, Json>();
   for (const venue of new Set(markets.map(({ platform }) => platform))) {
     const { markets: current }: Json = await (await fetch(`${truthUrl}/${venue}`)).json();
@@ -210,5 +213,5 @@ export async function findWrongMarkets(
   }
   const compared = new Map<string, number>();
   for (const { platform } of markets) compared.set(platform, (compared.get(platform) ?? 0) + 1);
-  return { wrong, compared };
+  return { wrong, compared, readAt };
 }
