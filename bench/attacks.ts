@@ -1,5 +1,5 @@
 /**
- * Measures what attackers cost another customer.
+ * Measures how much attackers slow down the requests and webhooks of another customer.
  *
  *   node bench/attacks.ts floods|slow|unknown|all [--rounds 2] [--seconds 10] [--checkouts DIR,...]
  *
@@ -11,9 +11,9 @@
  *
  * The service runs as `npm start` does, with simulated venues. The other customer requests one market, a list of 30
  * markets, one order book of each venue and `/livez` at a fixed rate, and receives webhooks. Each round measures this load
- * alone and attacked, in alternating order. A request counts from its scheduled time. A delivery counts from the arrival of
- * the same event on the event stream. Times are the medians of the rounds. The p99 of a bare server under the same load is
- * the noise of the machine. One JSON line per checkout.
+ * without and with the attack, in alternating order. The response time of a request starts at its scheduled time. The delay of
+ * a delivery starts when the same event arrives on the event stream. The results are medians over the rounds. The p99 of a
+ * bare server under the same load shows the noise of the machine. Prints one JSON line per checkout.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -29,7 +29,7 @@ import { ATTACK_NAMES, ATTACKERS, type AttackCounts, type AttackName, openAttack
 import { startBareServer } from "./harness/bare-server.ts";
 import { type LoadTarget, sendAtFixedRate } from "./harness/load.ts";
 import { cpuSecondsOf } from "./harness/process-usage.ts";
-import { quantile } from "./harness/statistics.ts";
+import { quantile, spreadOf } from "./harness/statistics.ts";
 
 /** Venues that are accepted in paths with the default settings. */
 const VENUES = ["polymarket", "kalshi", "limitless"];
@@ -91,7 +91,7 @@ async function openReceiver(service: AttackedService): Promise<{ takeDelaysMs():
   if (!stream.ok || stream.body === null) throw new Error(`the event stream returned ${stream.status}`);
   const input = Readable.fromWeb(stream.body as WebReadableStream);
   const lines = createInterface({ input });
-  // The abort of the stream is an error of its body, which both emit.
+  // Both emit an error when the request is aborted.
   input.on("error", () => {});
   lines.on("error", () => {});
   lines.on("line", (line) => {
@@ -192,8 +192,8 @@ async function measureCheckout(checkout: string, name: AttackName): Promise<obje
     return {
       alone: summarize(samples.alone),
       attacked: summarize(samples.attacked),
-      cpuShareAlone: medianOf(cpuShares.alone),
-      cpuShareAttacked: medianOf(cpuShares.attacked),
+      cpuShareAlone: roundedMedianOf(cpuShares.alone),
+      cpuShareAttacked: roundedMedianOf(cpuShares.attacked),
       lastAttack: attackCounts,
     };
   } finally {
@@ -203,16 +203,12 @@ async function measureCheckout(checkout: string, name: AttackName): Promise<obje
   }
 }
 
-function medianOf(values: readonly number[]): number | null {
-  if (values.length === 0) return null;
-  const median = quantile(
-    values.toSorted((a, b) => a - b),
-    0.5,
-  );
-  return Math.round(median * 10) / 10;
+/** Returns the median with one decimal place, or null without values. */
+function roundedMedianOf(values: readonly number[]): number | null {
+  return values.length === 0 ? null : Math.round(spreadOf(values).median * 10) / 10;
 }
 
-/** Medians of the times over the rounds, and sums of the counts. */
+/** Returns the medians of p50 and p99 over the rounds, and the total of requests and failures, by kind of request. */
 function summarize(rounds: readonly Readonly<Record<string, Measured>>[]): object {
   const kinds = new Set(rounds.flatMap((round) => Object.keys(round)));
   return Object.fromEntries(
@@ -222,8 +218,8 @@ function summarize(rounds: readonly Readonly<Record<string, Measured>>[]): objec
       return [
         kind,
         {
-          p50Ms: medianOf(measured.map((each) => each.p50Ms)),
-          p99Ms: medianOf(measured.map((each) => each.p99Ms)),
+          p50Ms: roundedMedianOf(measured.map((each) => each.p50Ms)),
+          p99Ms: roundedMedianOf(measured.map((each) => each.p99Ms)),
           count: sum("count"),
           failed: sum("failed"),
         },

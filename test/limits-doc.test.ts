@@ -7,11 +7,11 @@ import { lexer, type Tokens } from "marked";
 const PROJECT = new URL("..", import.meta.url).pathname;
 const LIMIT_COLUMNS = ["What", "Constant", "Value", "At the bound", "Test"];
 const TURN_COLUMNS = ["Means", "How turns are given", "Test"];
-/** The least number of rows of each kind, so that a change of the format does not pass as an empty document. */
+/** Minimum number of rows. If the format changes and no row is found, the tests fail. */
 const LIMITS_MIN = 113;
 const TURNS_MIN = 19;
 
-/** Returns the cells of the rows of all tables with these columns. */
+/** Returns the rows, as lists of cells, of all tables with these columns. */
 function rowsOf(document: string, columns: readonly string[]): readonly (readonly string[])[] {
   return lexer(document)
     .filter((token): token is Tokens.Table => token.type === "table")
@@ -19,7 +19,7 @@ function rowsOf(document: string, columns: readonly string[]): readonly (readonl
     .flatMap((table) => table.rows.map((row) => row.map((cell) => cell.text)));
 }
 
-/** Throws unless a file of tests has the title. The cell is the file in backquotes, a colon and the title. */
+/** Asserts that a test with this title exists. The cell has the form "`file.test.ts`: title". */
 async function assertTestExists(cell = ""): Promise<void> {
   const [, file = "", title = ""] = /^`([^`]+\.test\.ts)`: (.+)$/.exec(cell) ?? [];
   assert.notEqual(title, "", `not a test: ${cell}`);
@@ -27,7 +27,7 @@ async function assertTestExists(cell = ""): Promise<void> {
   assert.ok(text.includes(`"${title}"`) || text.includes(`\`${title}\``), `${file} has no test "${title}"`);
 }
 
-/** Throws unless a file declares the constant with this value. The cell is the name and the file, both in backquotes. */
+/** Asserts that a file declares the constant with this value. The cell has the form "`NAME` in `file.ts`". */
 async function assertConstantExists(cell = "", valueCell = ""): Promise<void> {
   const [, name = "", file = ""] = /^`([A-Z0-9_]+)` in `([^`]+\.ts)`$/.exec(cell) ?? [];
   assert.notEqual(name, "", `not a constant: ${cell}`);

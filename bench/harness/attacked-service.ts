@@ -8,14 +8,9 @@ import type * as KeyFormat from "../../src/capabilities/keys/key-format.ts";
 import type * as KeyQueries from "../../src/capabilities/keys/queries.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../../test/support/service-process.ts";
+import { UNREACHED_ALLOWANCE } from "../../test/support/venues/lifted-limits.ts";
 
-/** Limit that no customer reaches, so that only the service's own defences slow the attackers down. */
-const CALLS_MAX = 100_000_000;
-const ALLOWANCE = {
-  quotas: { LISTING: CALLS_MAX, INSIGHT: CALLS_MAX, STRATEGY: CALLS_MAX, DEEP: CALLS_MAX },
-  rateLimits: { general: CALLS_MAX, strategy: CALLS_MAX },
-};
-/** Lets most trades of the sandbox cause an event, so that webhooks always have something to deliver. */
+/** With these thresholds, most trades of the sandbox cause an event that webhooks deliver. */
 const EVENT_SETTINGS = {
   PARALLAX_WHALE_MIN_USD: "1",
   PARALLAX_WHALE_PERCENTILE: "50",
@@ -26,7 +21,7 @@ const EVENT_SETTINGS = {
 export interface AttackedService extends ServiceProcess {
   /** API keys of the attackers, one per customer. */
   readonly attackerKeys: readonly string[];
-  /** API key of a customer who attacks nobody. */
+  /** API key of the customer whose response times are measured. */
   readonly otherKey: string;
   close(): Promise<void>;
 }
@@ -35,7 +30,7 @@ export interface AttackedService extends ServiceProcess {
  * Starts the service of a checkout as `npm start` does, with simulated venues and an empty store of that checkout.
  *
  * @param project        folder of the checkout; its dependencies are installed
- * @param attackerCount  number of customers who attack
+ * @param attackerCount  number of customers whose keys the attackers use
  */
 export async function startAttackedService(project: string, attackerCount: number): Promise<AttackedService> {
   const folder = await temporaryFolder();
@@ -77,7 +72,8 @@ async function createCustomers(project: string, dataDir: string, count: number):
       const customer = {
         customerId: `cus-${`attack${letter}`.padEnd(26, "a")}`,
         plan: "enterprise",
-        customLimits: ALLOWANCE,
+        // No limit slows the attackers down, so that the defences against slow and endless responses are measured.
+        customLimits: UNREACHED_ALLOWANCE,
       } as const;
       await replaceKey(
         database,

@@ -2,10 +2,10 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 
 export const ATTACK_NAMES = ["floods", "slow", "unknown", "all"] as const;
-/** What each attack does: see `bench/attacks.ts`. */
+/** `bench/attacks.ts` describes the attacks. */
 export type AttackName = (typeof ATTACK_NAMES)[number];
 
-/** Customers whose keys the attackers need: one with flooding receivers, eight with slow ones, one with wrong ids. */
+/** Number of keys that the attackers need: one for endless responses, eight for slow receivers, one for unknown ids. */
 export const ATTACKERS = 10;
 
 export interface AttackCounts {

@@ -246,7 +246,7 @@ function buildPath(template: string, values: ReadonlyMap<Parameter, string>): st
   let path = template;
   const query: string[] = [];
   for (const [{ in: place, name }, text] of values) {
-    // An empty segment would be another path.
+    // An empty segment would change the path.
     if (place === "path") path = path.replace(`{${name}}`, () => encode(text === "" ? "x" : text));
     if (place === "query") query.push(`${name}=${encode(text)}`);
   }

@@ -18,7 +18,7 @@ const FAILED_PAUSE_MS = 50;
 
 const INTERIM = "HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n";
 const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-/** The first bytes of a flooding response, and the bytes that follow without end. */
+/** First bytes of an endless response, and the bytes that are then repeated. */
 const FLOODS: readonly { readonly first: string; readonly repeated: string }[] = [
   { first: "", repeated: INTERIM.repeat(256) },
   { first: `${CHUNKED}0\r\n`, repeated: "x-trailer: a\r\n".repeat(1_024) },
@@ -79,7 +79,7 @@ async function removeWebhooks(): Promise<void> {
   webhooks = [];
 }
 
-/** Ids in the format of each venue, apart from the reference venue, that no market has. */
+/** Ids that no market has, in the format of each venue except the reference venue. */
 const UNKNOWN_IDS: readonly ((index: number) => string)[] = [
   (index) => `kalshi/KXNONE-${index}`,
   (index) => `polymarket/9${String(index).padStart(8, "0")}`,

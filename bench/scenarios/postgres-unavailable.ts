@@ -124,7 +124,11 @@ function createKey(service: BenchService, withinMs: number): Promise<number | nu
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Returns the status of a request, a GET by default, or null after a timeout. Throws other errors, because they mean that the process exited. */
+/**
+ * Sends a request, by default a GET, and returns its status, or null after a timeout.
+ *
+ * @throws other errors, because they mean that the process has exited
+ */
 async function fetchStatus(
   url: string,
   headers: Readonly<Record<string, string>>,

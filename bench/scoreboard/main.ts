@@ -87,7 +87,7 @@ export async function runScoreboard(args: readonly string[]): Promise<void> {
   process.exitCode = isSuccess(results) && proofs.every(({ wasSeenToFail }) => wasSeenToFail) ? 0 : 1;
 }
 
-/** A row that does not pass with its defences proves nothing by failing without them. */
+/** A row that fails with all defences is not run without them, because its failure would not be caused by the mutation. */
 async function proveUnlessInterrupted(
   row: ScoreboardRow,
   { verdict }: RowResult,

@@ -10,7 +10,7 @@ import type { RowResult } from "./runner.ts";
 
 const COPY_FOLDER = "copy";
 const TEMPORARY_FOLDER = "tmp";
-/** Longest run of a row with a mutation. */
+/** Time after which a run with a mutation is stopped. */
 const RUN_MS_MAX = 600_000;
 
 /** Whether a row failed with one of its defences switched off. */
@@ -18,7 +18,7 @@ export interface Proof {
   readonly id: string;
   readonly defence: string;
   readonly wasSeenToFail: boolean;
-  /** What the row measured, or why it is no proof. */
+  /** The figures of the failed row, or the reason why the run is not a proof. */
   readonly reason: string;
 }
 
@@ -38,7 +38,7 @@ export function applyMutation(source: string, { file, find, replace }: Mutation)
 
 /**
  * Runs a row in a copy of the checkout once per mutation. Only the verdict FAIL is a proof: a row that passes does not
- * measure the defence, and a row with an error measured nothing.
+ * depend on the defence, and a row with an error has no figure.
  *
  * @param signal  stops the run; its processes and the copy are removed
  */
@@ -81,9 +81,9 @@ async function runInCopy(
   const resultFile = join(folder, "result.json");
   await writeFile(resultFile, "");
   const args = ["bench/main.ts", "scoreboard", id, "--quick", "--seed", String(seed), "--json", resultFile];
-  // Temporary files of a run that is stopped are removed with the folder.
+  // A stopped run does not delete its temporary files. In this folder, they are deleted with the copy.
   const env = { ...process.env, TMPDIR: join(folder, TEMPORARY_FOLDER) };
-  // A process group of its own: on a stop, the processes that the row started are stopped too.
+  // `detached` creates a process group, so that a stop also ends the processes that the row has started.
   const child = spawn(process.execPath, args, {
     cwd: join(folder, COPY_FOLDER),
     env,
@@ -95,7 +95,7 @@ async function runInCopy(
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
-      // The group has ended.
+      // All processes of the group have exited.
     }
   };
   const exit = once(child, "exit");

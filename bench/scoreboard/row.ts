@@ -1,10 +1,10 @@
-/** A guarantee or figure of the scoreboard, as one row of its table. */
+/** One row of the scoreboard: a guarantee or a figure with a target. */
 export interface ScoreboardRow {
   /** `S1` to `S32`. */
   readonly id: string;
   readonly figure: string;
   readonly target: string;
-  /** Changes that each switch one defence off. The row must fail with any of them. */
+  /** Each mutation switches one defence off. The row must fail with each of them. */
   readonly mutations: readonly Mutation[];
   /**
    * Measures the figure.
@@ -28,7 +28,7 @@ export interface Mutation {
 export interface RowOptions {
   /** Whether the run is short: smaller numbers, the same checks. */
   readonly quick: boolean;
-  /** Seeds random choices; a row prints what it drew in its value. */
+  /** Seed of random choices. */
   readonly seed: number;
   /** Prints a line of progress. */
   readonly print: (line: string) => void;

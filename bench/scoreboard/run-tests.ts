@@ -7,7 +7,7 @@ const PROJECT = new URL("../..", import.meta.url);
 const PROPERTY_ASSERTION = /^Property failed after[\s\S]*Got AssertionError/;
 const TEST_MS_MAX = 300_000;
 
-/** What the tests showed. */
+/** Results of the tests. */
 export interface TestCounts {
   readonly passed: number;
   /** Names of the tests whose assertions failed. */
@@ -38,7 +38,7 @@ export async function runTests(files: readonly string[], names?: readonly RegExp
     else skipped.push(name);
   });
   events.on("test:fail", ({ name, details }) => {
-    // The tests of the file or the parent test are reported themselves.
+    // A file or parent test that failed only because of its subtests. Each of them is reported separately.
     if (readText(details.error, "failureType") === "subtestsFailed") return;
     if (isAssertion(details.error)) failed.push(name);
     else otherErrors.push(`${name}: ${String(details.error.cause ?? details.error)}`);

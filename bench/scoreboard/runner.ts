@@ -10,14 +10,14 @@ export interface RowResult {
   readonly figure: string;
   readonly target: string;
   readonly verdict: Verdict;
-  /** What was measured, or why nothing was. */
+  /** The figures, or the reason why there are none. */
   readonly value: string;
   readonly seed: number;
   readonly isQuick: boolean;
   readonly durationMs: number;
 }
 
-/** Measures a row. Every error becomes a verdict. */
+/** Measures a row. Does not throw; an error determines the verdict. */
 export async function runRow(row: ScoreboardRow, options: RowOptions): Promise<RowResult> {
   const startedAt = performance.now();
   const { verdict, value } = await judge(row, options);
@@ -36,7 +36,7 @@ export async function runRow(row: ScoreboardRow, options: RowOptions): Promise<R
 async function judge(row: ScoreboardRow, options: RowOptions): Promise<{ verdict: Verdict; value: string }> {
   try {
     const { isMet, value } = await row.measure(options);
-    // A figure that is not a number was not measured.
+    // NaN means that a figure could not be computed.
     if (/\bNaN\b/.test(value)) return { verdict: "ERROR", value };
     return { verdict: isMet ? "PASS" : "FAIL", value };
   } catch (error) {

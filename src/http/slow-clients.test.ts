@@ -13,13 +13,8 @@ import { readSendQueues } from "./send-queues.ts";
 
 test("a client that reads nothing for 60 s is cut, and one that reads slowly is not", async (t) => {
   const server = await startServer(t);
-  const stalled = await server.open();
-  const slow = await server.open();
-  for (const { client } of [stalled, slow]) {
-    client.socket.pause();
-    client.socket.write("GET /stream HTTP/1.1\r\nhost: x\r\n\r\n");
-  }
-  await Promise.all([stalled, slow].map(server.settleWrites));
+  const stalled = await openPausedClient(server);
+  const slow = await openPausedClient(server);
   for (let second = 0; second < 120; second += 20) {
     assert.ok(slow.serverSocket.writableLength > 0, "the server waits for the slow client");
     await readBytes(slow, LARGE_BODY.length);
@@ -36,13 +31,8 @@ test("on Linux, a client that acknowledges bytes is not cut, even if the kernel 
   skip: process.platform !== "linux",
 }, async (t) => {
   const server = await startServer(t);
-  const stalled = await server.open();
-  const slow = await server.open();
-  for (const { client } of [stalled, slow]) {
-    client.socket.pause();
-    client.socket.write("GET /stream HTTP/1.1\r\nhost: x\r\n\r\n");
-  }
-  await Promise.all([stalled, slow].map(server.settleWrites));
+  const stalled = await openPausedClient(server);
+  const slow = await openPausedClient(server);
   await server.sweepFor(20_000);
   for (let round = 0; round < 6; round++) {
     await acknowledgeBytes(slow);
@@ -52,6 +42,15 @@ test("on Linux, a client that acknowledges bytes is not cut, even if the kernel 
   assert.equal(stalled.serverSocket.destroyed, true);
   assert.equal(server.limits.figures.rejected.stalled_write, 1);
 });
+
+/** Opens a client that requests a stream and reads nothing. Returns when the server cannot write more to it. */
+async function openPausedClient(server: Awaited<ReturnType<typeof startServer>>) {
+  const opened = await server.open();
+  opened.client.socket.pause();
+  opened.client.socket.write("GET /stream HTTP/1.1\r\nhost: x\r\n\r\n");
+  await server.settleWrites(opened);
+  return opened;
+}
 
 /** Reads until the server's kernel has received an acknowledgement. */
 async function acknowledgeBytes(slow: { readonly client: Client; readonly serverSocket: Socket }): Promise<void> {

@@ -1,36 +1,12 @@
 import assert from "node:assert/strict";
-import { afterEach } from "node:test";
 import { eachDatabase } from "../../test/support/databases.ts";
-import { FakeClock } from "../../test/support/fake-clock.ts";
 import { interruptible } from "../../test/support/interruptible-database.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
-import { quietLog } from "../../test/support/quiet-log.ts";
-import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
-import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
-import { MarketBoard } from "../board/index.ts";
+import { openStoredIngest } from "../../test/support/venues/stored-ingest.ts";
 import { VenueError } from "../domain/errors.ts";
-import { createEventLog } from "../event-log/index.ts";
-import type { Database } from "../ports/database.ts";
 import { createMarketStore } from "../storage/index.ts";
-import { createIngest, type Ingest, VenueHealth } from "./index.ts";
 
 const DAY_MS = 86_400_000;
-
-const openIngests: Ingest[] = [];
-afterEach(async () => {
-  for (const ingest of openIngests.splice(0)) await ingest.stop();
-});
-
-function createTestIngest(database: Database) {
-  const clock = new FakeClock(SAMPLE_AT);
-  const board = new MarketBoard(() => clock.now());
-  const venue = new ScriptedVenue("alpha", clock);
-  const venues = [{ adapter: venue, health: new VenueHealth(clock, venue.profile) }];
-  const eventLog = createEventLog({ database, bus: createInProcessBus(quietLog) });
-  const ingest = createIngest({ venues, board, database, clock, log: quietLog, eventLog, eventDays: 7 });
-  openIngests.push(ingest);
-  return { clock, board, venue, ingest };
-}
 
 eachDatabase("restores the board from the store without requesting the venue", async (database) => {
   const store = createMarketStore(database);
@@ -43,7 +19,7 @@ eachDatabase("restores the board from the store without requesting the venue", a
     settled("recent", SAMPLE_AT - 29 * DAY_MS),
     settled("old", SAMPLE_AT - 31 * DAY_MS),
   ]);
-  const { board, venue, ingest } = createTestIngest(database);
+  const { board, venue, ingest } = openStoredIngest(database);
   assert.equal(await ingest.restore(), 2);
   assert.deepEqual([...board.markets()].map(({ listing }) => listing.marketId).sort(), ["open", "recent"]);
   assert.equal(board.findEvent("alpha:e")?.listing.title, "Stored event");
@@ -54,7 +30,7 @@ eachDatabase("restores the board from the store without requesting the venue", a
 eachDatabase(
   "a look-up adds the market to the board, returns false if the market is unknown, and throws the venue's error",
   async (database) => {
-    const { board, venue, ingest } = createTestIngest(database);
+    const { board, venue, ingest } = openStoredIngest(database);
     venue.markets.set("m", sampleMarket("m"));
     assert.deepEqual(
       [await ingest.lookUp("alpha", "m"), await ingest.lookUp("alpha", "none"), await ingest.lookUp("gone", "m")],
@@ -70,7 +46,7 @@ eachDatabase(
 eachDatabase(
   "ingest is settled if the first sweep of every venue has ended, and health counts the active markets",
   async (database) => {
-    const { clock, venue, ingest } = createTestIngest(database);
+    const { clock, venue, ingest } = openStoredIngest(database);
     venue.setMarkets(sampleMarket("a"), sampleMarket("b"), sampleMarket("closed", { listing: { status: "closed" } }));
     venue.responseMs = 1_000;
     assert.equal(ingest.isSettled, false);
@@ -85,7 +61,7 @@ eachDatabase(
 
 eachDatabase("`failingJobs` lists a failing job until it succeeds", async (realDatabase) => {
   const { state, database } = interruptible(realDatabase);
-  const { clock, ingest } = createTestIngest(database);
+  const { clock, ingest } = openStoredIngest(database);
   /** Waits for a condition. Jobs use a real store, so advancing the fake clock does not complete them. */
   const until = async (condition: () => boolean) => {
     for (const endAt = performance.now() + 20_000; !condition() && performance.now() < endAt; ) await clock.settle();
@@ -108,7 +84,7 @@ eachDatabase("`failingJobs` lists a failing job until it succeeds", async (realD
 });
 
 eachDatabase("removes markets that settled more than 30 days ago from the board", async (database) => {
-  const { clock, board, ingest } = createTestIngest(database);
+  const { clock, board, ingest } = openStoredIngest(database);
   for (const [id, days] of [
     ["old", 31],
     ["recent", 29],

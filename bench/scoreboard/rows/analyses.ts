@@ -15,7 +15,7 @@ interface KilledFigures {
   readonly duplicate_events: number;
 }
 
-/** One start and one repetition. */
+/** The first start, and one more after the worker was killed. */
 const STARTS_PER_RUN_MAX = 2;
 
 export const killedAnalysesRow: ScoreboardRow = {

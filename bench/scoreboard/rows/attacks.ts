@@ -1,7 +1,7 @@
 import type { ScoreboardRow } from "../row.ts";
 import { measureTests } from "../run-tests.ts";
 
-/** Rows about secrets, planted instructions and trade reports of attackers. Tests state their guarantees. */
+/** Rows that are measured by tests: leaked secrets, injected instructions, and false trade reports. */
 
 export const secretsRow: ScoreboardRow = {
   id: "S26",

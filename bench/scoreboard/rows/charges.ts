@@ -1,35 +1,14 @@
-import type { FastifyInstance } from "fastify";
-import { openEmbeddedDatabase } from "../../../src/adapters/database/embedded-database.ts";
-import { migrateDatabase } from "../../../src/adapters/database/migrations.ts";
-import { createMemoryQuotaJournal } from "../../../src/adapters/metering/quota-journal-memory.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
-import { systemRandom } from "../../../src/adapters/system/system-random.ts";
-import { createAddressLimits } from "../../../src/capabilities/metering/address-limits.ts";
-import { createMeteringGuards } from "../../../src/capabilities/metering/guards.ts";
-import { createMetering, type Metering } from "../../../src/capabilities/metering/index.ts";
 import { AppError } from "../../../src/domain/errors.ts";
-import { METERING } from "../../../src/domain/metering.ts";
-import { defineRoute } from "../../../src/http/route.ts";
-import { createHttpServer } from "../../../src/http/server.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
 import { seededUniform } from "../../../test/support/research/sample-web.ts";
-import { temporaryFolder } from "../../../test/support/service-process.ts";
+import { createCaller, openMeteredRoute } from "../../harness/metered-route.ts";
+import { openTemporaryStore } from "../../harness/temporary-store.ts";
 import type { ScoreboardRow } from "../row.ts";
 
 const CALLS = 10_000;
 const CALLS_QUICK = 2_000;
 const CALLER_COUNT = 64;
 const FAULT_SHARE = 0.3;
-const UNREACHED_LIMIT = 1e9;
-const CUSTOMER = {
-  kind: "customer",
-  customerId: "cus-1",
-  plan: "enterprise",
-  allowance: {
-    quotas: { LISTING: UNREACHED_LIMIT, INSIGHT: UNREACHED_LIMIT, STRATEGY: UNREACHED_LIMIT, DEEP: UNREACHED_LIMIT },
-    rateLimits: { general: UNREACHED_LIMIT, strategy: UNREACHED_LIMIT },
-  },
-} as const;
 
 export const chargesRow: ScoreboardRow = {
   id: "S4",
@@ -57,23 +36,19 @@ export const chargesRow: ScoreboardRow = {
 
 async function countCalls(calls: number, uniform: () => number) {
   await using closers = new AsyncDisposableStack();
-  const folder = await temporaryFolder();
-  closers.defer(folder.release);
-  const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
-  closers.defer(() => database.close());
-  await migrateDatabase(database);
-  const metering = createMetering({
-    database,
-    journal: createMemoryQuotaJournal(),
-    clock: systemClock,
-    log: quietLog,
+  const customer = createCaller("cus-1");
+  const { app, metering } = await openMeteredRoute(closers, {
+    database: await openTemporaryStore(closers),
     nodeId: "node-1",
     sharedLimits: null,
+    authenticate: () => customer,
+    // Fails at random as if the venue did not answer.
+    async handler() {
+      await systemClock.yieldToEventLoop();
+      if (uniform() < FAULT_SHARE) throw new AppError("venue_unavailable", "The venue does not answer.");
+      return {};
+    },
   });
-  await metering.start();
-  closers.defer(() => metering.stop());
-  const app = await openServer(metering, uniform);
-  closers.defer(() => app.close());
   const counts = new Map<number, number>();
   let started = 0;
   const call = async () => {
@@ -84,41 +59,6 @@ async function countCalls(calls: number, uniform: () => number) {
     }
   };
   await Promise.all(Array.from({ length: CALLER_COUNT }, call));
-  const { usage } = await metering.usage(CUSTOMER);
+  const { usage } = await metering.usage(customer);
   return { succeeded: counts.get(200) ?? 0, failed: counts.get(502) ?? 0, counted: usage.INSIGHT };
-}
-
-/** Opens a server with one counted route, whose handler fails at random as if the venue did not answer. */
-async function openServer(metering: Metering, uniform: () => number): Promise<FastifyInstance> {
-  const guards = createMeteringGuards({
-    meter: metering,
-    random: systemRandom,
-    upgradeUrl: () => "https://parallax.example/account",
-    addresses: createAddressLimits({ clock: systemClock, random: systemRandom, meter: metering }),
-  });
-  const app = await createHttpServer({
-    clock: systemClock,
-    log: quietLog,
-    random: systemRandom,
-    data: "sandbox",
-    guards: [guards],
-    authentication: { authenticate: () => CUSTOMER },
-  });
-  defineRoute(app, {
-    method: "GET",
-    url: "/call",
-    access: "key",
-    metering: METERING.INSIGHT,
-    operationId: "call",
-    tag: "Markets",
-    summary: "Call",
-    errors: ["venue_unavailable"],
-    responses: { 200: { type: "object" } },
-    async handler() {
-      await systemClock.yieldToEventLoop();
-      if (uniform() < FAULT_SHARE) throw new AppError("venue_unavailable", "The venue does not answer.");
-      return {};
-    },
-  });
-  return app;
 }

@@ -15,9 +15,9 @@ const REQUESTS_QUICK = 2_000;
 const CONCURRENT_REQUESTS = 16;
 const REQUEST_MS_MAX = 60_000;
 const EXAMPLES_SHOWN = 5;
-/** The stream does not end, and a rotated key would reject all later requests. */
+/** The event stream does not end, and after a rotation all later requests would be rejected. */
 const SKIPPED_OPERATIONS = new Set(["stream_events", "rotate_key"]);
-/** Smallest share of requests that must be answered with 2xx, so that the requests reach the handlers. */
+/** Minimum share of 2xx responses. With fewer, most requests would not reach the handlers. */
 const ACCEPTED_SHARE_MIN = 0.1;
 
 interface FuzzCounts {

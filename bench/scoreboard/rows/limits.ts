@@ -9,7 +9,7 @@ import { runTests } from "../run-tests.ts";
 const LIMITS_FILE = "src/capabilities/metering/limits.ts";
 const WINDOW_MS = 60_000;
 const NODE_COUNT = 3;
-/** Limit of the key that is called too often. */
+/** Calls a minute of the key that exceeds its limit. */
 const PER_MINUTE = 120;
 const PRESSURE_FACTOR = 10;
 const BUSY_KEY = "busy";
@@ -125,7 +125,7 @@ async function waitForSharedLimits(nodes: LimitedNodes, redis: OwnRedis, prefix:
   }
 }
 
-/** Largest number of times in a window of 60 seconds. */
+/** Returns the largest number of timestamps in any window of 60 seconds. */
 function maxInWindow(times: readonly number[]): number {
   let first = 0;
   let count = 0;
@@ -172,7 +172,7 @@ async function measurePressure({ quick }: RowOptions): Promise<{ calls: number; 
   await using nodes = await openLimitedNodes({ redisUrl: redis.url, prefix, perMinute });
   await waitForSharedLimits(nodes, redis, prefix);
   const durationMs = quick ? 10_000 : 3 * WINDOW_MS;
-  // A short run makes all calls of a minute.
+  // A short run makes as many calls as a run of a minute.
   const total = Math.round((PER_MINUTE * PRESSURE_FACTOR * Math.max(durationMs, WINDOW_MS)) / WINDOW_MS);
   const acceptedAt: number[] = [];
   const startedAt = performance.now();

@@ -1,5 +1,3 @@
-import { openEmbeddedDatabase } from "../../../src/adapters/database/embedded-database.ts";
-import { migrateDatabase } from "../../../src/adapters/database/migrations.ts";
 import { createMemoryQuotaJournal } from "../../../src/adapters/metering/quota-journal-memory.ts";
 import { QuotaMeter } from "../../../src/capabilities/metering/quota-meter.ts";
 import { createQuotaStore } from "../../../src/capabilities/metering/quota-store.ts";
@@ -7,7 +5,7 @@ import type { Database } from "../../../src/ports/database.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { seededUniform } from "../../../test/support/research/sample-web.ts";
-import { temporaryFolder } from "../../../test/support/service-process.ts";
+import { openTemporaryStore } from "../../harness/temporary-store.ts";
 import type { ScoreboardRow } from "../row.ts";
 
 /** Time zones of the store's session. Their offsets are whole, half and quarter hours. */
@@ -30,7 +28,7 @@ const MONTH_ENDS = [
 const CALLS = 10_000;
 const CALLS_QUICK = 2_000;
 const HOUR_MS = 3_600_000;
-/** Calls are made at these distances from the end of a month; at 0, before and after it. */
+/** Calls are made around these offsets from the end of a month. At offset 0, they are made before and after the end. */
 const DISTANCES_MS = [-13 * HOUR_MS, -5 * HOUR_MS, 0, 5 * HOUR_MS, 13 * HOUR_MS] as const;
 const STEP_MS_MAX = 200;
 const LIMIT = 1_000_000;
@@ -55,11 +53,7 @@ export const monthEndsRow: ScoreboardRow = {
   ],
   async measure({ quick, seed }) {
     await using closers = new AsyncDisposableStack();
-    const folder = await temporaryFolder();
-    closers.defer(folder.release);
-    const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
-    closers.defer(() => database.close());
-    await migrateDatabase(database);
+    const database = await openTemporaryStore(closers);
     const uniform = seededUniform(seed);
     const places = ZONES.length * MONTH_ENDS.length * DISTANCES_MS.length;
     const calls = Math.ceil((quick ? CALLS_QUICK : CALLS) / places);
@@ -125,7 +119,7 @@ async function readCounts(database: Database, customerId: string): Promise<Map<s
   return new Map(rows.map(({ month, taken }) => [month, Number(taken)]));
 }
 
-/** In statements, `now()` returns the time of the clock. */
+/** Returns a database that replaces `now()` in statements with the time of the clock. */
 function atClock(database: Database, clock: FakeClock): Database {
   const withTime = (text: string) => text.replaceAll("now()", `timestamptz '${new Date(clock.now()).toISOString()}'`);
   return {

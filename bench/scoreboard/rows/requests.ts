@@ -112,7 +112,7 @@ export const slowClientsRow: ScoreboardRow = {
   },
 };
 
-/** Opens clients of which half send a header and half a body with one byte per second. */
+/** Opens clients that send one byte per second. Half of them send a header, the other half a body. */
 async function openSlowClients(service: BenchService) {
   const port = Number(new URL(service.url).port);
   const lifetimesMs: number[] = [];
@@ -145,7 +145,7 @@ async function openSlowClients(service: BenchService) {
     },
     close() {
       clearInterval(drip);
-      // Clients that the server has not closed have no lifetime.
+      // The lifetime of a client is recorded only if the server closes it.
       for (const socket of sockets) socket.removeAllListeners("close").destroy();
     },
   };

@@ -11,6 +11,7 @@ import { replaceKey } from "../../../src/capabilities/keys/queries.ts";
 import type { Bus } from "../../../src/ports/bus.ts";
 import { plainAppPorts } from "../../../test/support/app-ports.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
+import { UNREACHED_ALLOWANCE } from "../../../test/support/venues/lifted-limits.ts";
 import { ScriptedVenue } from "../../../test/support/venues/scripted-venue.ts";
 import { reserveSchema } from "../../harness/own-database.ts";
 import { startOwnRedis } from "../../harness/own-redis.ts";
@@ -21,7 +22,7 @@ const ROTATIONS = 20;
 const ROTATIONS_QUICK = 5;
 const REDIS_MS_MAX = 250;
 const POSTGRES_MS_MAX = 1_000;
-/** Time in which the key is used before its rotation, and watched after it. */
+/** The key is used for this time before its rotation, and for `WATCHED_MS` after it. */
 const USED_MS = 700;
 const WATCHED_MS = 2_000;
 const CALL_PAUSE_MS = 5;
@@ -31,10 +32,6 @@ const VENUE = {
   referenceOnly: false,
   playMoney: false,
   create: () => new ScriptedVenue("alpha", systemClock),
-};
-const UNREACHED = {
-  quotas: { LISTING: 1e9, INSIGHT: 1e9, STRATEGY: 1e9, DEEP: 1e9 },
-  rateLimits: { general: 1e6, strategy: 1e6 },
 };
 
 export const keyRotationRow: ScoreboardRow = {
@@ -105,7 +102,7 @@ async function measureRotations(busKind: "redis" | "postgres", rotations: number
   for (let rotation = 0; rotation < rotations; rotation++) {
     const created = createKey(systemRandom, "enterprise");
     const customerId = `cus-${rotation}`;
-    const customer = { customerId, plan: "enterprise", customLimits: UNREACHED } as const;
+    const customer = { customerId, plan: "enterprise", customLimits: UNREACHED_ALLOWANCE } as const;
     await replaceKey(first.database, customer, { ...created, keyId: `key-${rotation}`, name: "main" }, Date.now());
     let rotatedAt = Number.POSITIVE_INFINITY;
     let isStopped = false;

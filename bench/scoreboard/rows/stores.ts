@@ -4,7 +4,7 @@ import { postgresUnavailableScenario } from "../../scenarios/postgres-unavailabl
 import type { ScoreboardRow } from "../row.ts";
 
 const NOT_READY_MS_MAX = 2_000;
-/** The store is judged by a probe every second that waits 3 s for an answer. */
+/** A probe is sent every second and waits 3 s for a response. */
 const NOT_READY_BLACKHOLE_MS_MAX = 5_000;
 const READY_MS_MAX = 3_000;
 

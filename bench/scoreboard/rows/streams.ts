@@ -7,7 +7,7 @@ const LAG_P99_MS_MAX = 300;
 const MEMORY_MIB_MAX = 350;
 const STALLED_RATIO_MAX = 1.2;
 const STALLED_MEMORY_MIB_MAX = 64;
-/** Each client that does not read is sent more than this, which is more than its buffers in the kernel hold. */
+/** Bytes that must be sent to each client that does not read. The buffers of the kernel hold fewer. */
 const STALLED_SENT_BYTES_MIN = 5_000_000;
 const EVENT_BYTES_MIN = 15_000;
 

@@ -4,7 +4,7 @@ import { readTestDatabaseUrl } from "../../harness/own-database.ts";
 import type { ScoreboardRow } from "../row.ts";
 import { measureTests } from "../run-tests.ts";
 
-/** Rows whose guarantee is stated by tests. */
+/** Rows that are measured by tests. */
 
 const SPELLINGS_MIN = 5_000;
 const PYDANTIC_CASES_MIN = 500;

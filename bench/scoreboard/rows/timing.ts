@@ -1,21 +1,18 @@
 import { hash } from "node:crypto";
-import { openEmbeddedDatabase } from "../../../src/adapters/database/embedded-database.ts";
-import { migrateDatabase } from "../../../src/adapters/database/migrations.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { createKey, createKeyDirectory } from "../../../src/capabilities/keys/index.ts";
 import { replaceKey } from "../../../src/capabilities/keys/queries.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
 import { seededUniform } from "../../../test/support/research/sample-web.ts";
-import { temporaryFolder } from "../../../test/support/service-process.ts";
+import { openTemporaryStore } from "../../harness/temporary-store.ts";
 import type { ScoreboardRow } from "../row.ts";
 
 const SAMPLES = 1_000_000;
 const SAMPLES_QUICK = 100_000;
 const T_MAX = 4.5;
-/** Samples above this quantile are pauses of the process, which would hide a difference. */
+/** Samples above this quantile are dropped. They include pauses of the process, which would hide a difference. */
 const KEPT_SHARE = 0.9;
-/** Many, because the time of a key depends on its place in memory. */
+/** Many keys, because the time of a look-up depends on the address of the key in memory. */
 const KEYS_PER_KIND = 1_500;
 const KINDS = ["unknown", "revoked", "nearly right"] as const;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
@@ -56,12 +53,8 @@ export const keyTimingRow: ScoreboardRow = {
  */
 async function measureLookups(samples: number, uniform: () => number) {
   await using closers = new AsyncDisposableStack();
-  const folder = await temporaryFolder();
-  closers.defer(folder.release);
-  const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
-  closers.defer(() => database.close());
-  await migrateDatabase(database);
-  // The clock stands still, so that no entry expires during the measurement.
+  const database = await openTemporaryStore(closers);
+  // The fake clock does not advance, so that no entry expires during the measurement.
   const clock = new FakeClock();
   const directory = createKeyDirectory({ database, clock });
   const valid = createKey(systemRandom, "pro");
@@ -78,13 +71,13 @@ async function measureLookups(samples: number, uniform: () => number) {
     [keys.revoked.map((key) => hash("sha256", key, "hex"))],
   );
   if ((await directory.find(validKey, null)) === null) throw new Error("the valid key is not valid");
-  // In random order, so that the place in memory does not depend on the kind.
+  // In random order, so that the address in memory does not depend on the kind.
   const texts = KINDS.flatMap((kind) => keys[kind].map((key) => ({ kind, key, order: uniform() })))
     .sort((a, b) => a.order - b.order)
     .map(({ kind, key }) => ({ kind, bytes: Buffer.from(key), times: [] as number[] }));
-  // At the same time, so that they share few queries: the clock does not let many follow.
+  // Simultaneous look-ups share few queries. More queries would exceed their limit per second, as the clock stands still.
   const owners = await Promise.all(texts.map(({ bytes }) => directory.find(bytes.toString("latin1"), null)));
-  if (owners.some((owner) => owner !== null)) throw new Error("a key of a stranger is valid");
+  if (owners.some((owner) => owner !== null)) throw new Error("an unknown, revoked or similar key is valid");
   for (let sample = 0; sample < samples * KINDS.length; sample++) {
     const text = texts[Math.floor(uniform() * texts.length)];
     if (text === undefined) throw new Error("there is no key");
@@ -100,7 +93,7 @@ async function measureLookups(samples: number, uniform: () => number) {
 
 /**
  * Creates keys with a right checksum that equal a key but for the last three random characters. Keys of each kind are
- * similar, because the processor learns characters that repeat, whatever they are compared with.
+ * similar, because branch prediction adapts to repeated characters, whatever they are compared with.
  */
 function createSimilarKeys(base: string): string[] {
   const characters = base.slice(base.lastIndexOf("_") + 1);

@@ -1,40 +1,22 @@
 import assert from "node:assert/strict";
-import { afterEach } from "node:test";
 import { eachDatabase } from "../../../test/support/databases.ts";
-import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
-import { quietLog } from "../../../test/support/quiet-log.ts";
-import { ScriptedVenue } from "../../../test/support/venues/scripted-venue.ts";
-import { createInProcessBus } from "../../adapters/bus/in-process-bus.ts";
-import { MarketBoard } from "../../board/index.ts";
+import { openStoredIngest } from "../../../test/support/venues/stored-ingest.ts";
 import { VenueError } from "../../domain/errors.ts";
-import { createEventLog } from "../../event-log/index.ts";
 import { runForCaller } from "../../lib/current-caller.ts";
 import type { Database } from "../../ports/database.ts";
 import { createMarketStore } from "../../storage/index.ts";
-import { createIngest, type Ingest, VenueHealth } from "../index.ts";
 
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 /** Real time after which a test gives up. */
 const GIVE_UP_MS = 60_000;
-
-const openIngests: Ingest[] = [];
-afterEach(async () => {
-  for (const ingest of openIngests.splice(0)) await ingest.stop();
-});
 
 /** What clients read of a venue on demand. Each read takes another market, so that no earlier result serves. */
 const READS = ["book", "trades", "history", "look-up"] as const;
 type Read = (typeof READS)[number];
 
 function setUp(database: Database) {
-  const clock = new FakeClock(SAMPLE_AT);
-  const board = new MarketBoard(() => clock.now());
-  const venue = new ScriptedVenue("alpha", clock);
-  const venues = [{ adapter: venue, health: new VenueHealth(clock, venue.profile) }];
-  const eventLog = createEventLog({ database, bus: createInProcessBus(quietLog) });
-  const ingest = createIngest({ venues, board, database, clock, log: quietLog, eventLog, eventDays: 7 });
-  openIngests.push(ingest);
+  const { clock, board, venue, ingest } = openStoredIngest(database);
   let markets = 0;
   const store = createMarketStore(database);
   const newMarket = async () => {

@@ -3,23 +3,27 @@ import { migrateDatabase } from "../../../src/adapters/database/migrations.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { ensureDemoKeys } from "../../../src/capabilities/keys/index.ts";
+import type { Allowance } from "../../../src/domain/plan.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { quietLog } from "../quiet-log.ts";
 import { copyStoreTemplate } from "../store-template.ts";
 
-/** Monthly limit that no test reaches. Requests are still counted. */
 const CALLS_PER_MONTH = 1e12;
 const CALLS_PER_MINUTE = 1e8;
-
-/** Sets the limits of enterprise customers so high that no test reaches them. */
-export async function liftLimits(database: Database): Promise<void> {
-  const quotas = {
+/** Limits that no test reaches. Requests are still counted. */
+export const UNREACHED_ALLOWANCE: Allowance = {
+  quotas: {
     LISTING: CALLS_PER_MONTH,
     INSIGHT: CALLS_PER_MONTH,
     STRATEGY: CALLS_PER_MONTH,
     DEEP: CALLS_PER_MONTH,
-  };
-  const rateLimits = { general: CALLS_PER_MINUTE, strategy: CALLS_PER_MINUTE };
+  },
+  rateLimits: { general: CALLS_PER_MINUTE, strategy: CALLS_PER_MINUTE },
+};
+
+/** Sets the limits of enterprise customers to `UNREACHED_ALLOWANCE`. */
+export async function liftLimits(database: Database): Promise<void> {
+  const { quotas, rateLimits } = UNREACHED_ALLOWANCE;
   await database.query(
     "update customers set quotas = $1::text::jsonb, rate_limits = $2::text::jsonb where plan = 'enterprise'",
     [JSON.stringify(quotas), JSON.stringify(rateLimits)],
