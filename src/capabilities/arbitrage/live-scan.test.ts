@@ -106,14 +106,14 @@ test("a venue that does not answer is asked four times, and the books of the oth
 
 test("books that were not read because a venue's requests are used up are flagged, and the others are still asked for", async () => {
   const api = await openArbitrageApi();
-  setPairs(api, 6);
+  setPairs(api, 20);
   api.venues.beta.failing.set("getBook", new VenueError("rate_limited", "used up", { retryable: true }));
   const { opportunities } = (await api.get("/v1/arbitrage/live")).json();
   assert.deepEqual(
     opportunities.map((item: { beta: { refresh_failure: string } }) => item.beta.refresh_failure),
-    Array(6).fill("venue_busy"),
+    Array(20).fill("venue_busy"),
   );
-  assert.equal(api.venues.beta.callsOf("getBook").length, 6);
+  assert.equal(api.venues.beta.callsOf("getBook").length, 20);
 });
 
 test("a scan reads the books of at most 200 candidates; the others are flagged", async () => {
