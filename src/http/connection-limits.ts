@@ -19,7 +19,7 @@ const UNSENT_BYTES_MAX = 8 * 1024 * 1024;
  * 40 kB/s.
  */
 const STALLED_WRITE_MS_MAX = 60_000;
-/** Time without accepted bytes after which the acknowledged bytes of a connection are read. */
+/** If the kernel accepts no bytes of a connection for this time, the bytes that its client acknowledges are read, too. */
 const SUSPECTED_MS = 10_000;
 const SWEEP_INTERVAL_MS = 2_000;
 /** Refused connections that stay open until the client has read the response, at most two sweeps. */
@@ -158,8 +158,8 @@ export class ConnectionLimits {
   }
 
   /**
-   * Returns the monotonic time at which the client of a connection was last seen to acknowledge bytes while the kernel
-   * accepted none for it; -Infinity if there was no such time.
+   * Returns the monotonic time of the last sweep that found newly acknowledged bytes on a connection without other progress;
+   * -Infinity if there was none.
    */
   acknowledgedAt(socket: Socket): number {
     return this.#connections.get(socket)?.acknowledgedAt ?? Number.NEGATIVE_INFINITY;
@@ -263,7 +263,7 @@ export class ConnectionLimits {
     }
   }
 
-  /** Reads what the clients of suspected connections have acknowledged, in one reading, and closes those that are stalled. */
+  /** Reads which bytes the clients of suspected connections acknowledged, all at once, and closes stalled connections. */
   async #checkSuspected(): Promise<void> {
     const startedAt = this.#clock.monotonic();
     const suspected = new Map<Socket, number>();

@@ -87,8 +87,8 @@ export interface Ingest {
   readonly isSettled: boolean;
   health(): Record<VenueId, VenueStatusReport>;
   /**
-   * Requests one market from its venue and adds it to the board. Returns false if the venue does not have it, for ten minutes
-   * without a request.
+   * Requests one market from its venue and adds it to the board. Returns false if the venue does not have it. It sends no
+   * request for ten minutes after the venue said so.
    */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   /** Order books, read from the stream or the venue. */
@@ -244,7 +244,7 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 }
 
-/** Creates what reads the venues for clients. */
+/** Creates the readers of order books, trades and unknown markets, which send requests when a client asks. */
 function createOnDemandReads({
   venues,
   board,
@@ -277,8 +277,8 @@ function createOnDemandReads({
 }
 
 /**
- * Returns a venue whose history clients read under the limits of their requests. A client that goes away does not abort the
- * request, because others may share it. The service's own reads have no limit here.
+ * Limits the requests for histories that clients cause, as for order books and trades. A client that disconnects does not
+ * abort its request, because others may share it. Reads of the service itself are not limited here.
  */
 function limitHistory(adapter: VenueAdapter, requests: VenueRequestQueue): Pick<VenueAdapter, "id" | "getHistory"> {
   return {

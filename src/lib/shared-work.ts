@@ -1,6 +1,6 @@
 /**
- * Work that several callers wait for. A caller whose signal aborts stops waiting, and the work goes on for the others. It is
- * aborted when nobody waits any longer.
+ * Work that several callers wait for. A caller whose signal aborts stops waiting, and the work continues for the others. It
+ * is aborted when no caller waits.
  */
 export class SharedWork<Result> {
   readonly #abort = new AbortController();
@@ -9,7 +9,7 @@ export class SharedWork<Result> {
 
   constructor(work: (signal: AbortSignal) => Promise<Result>) {
     this.#result = work(this.#abort.signal);
-    // Nobody may wait for it any longer.
+    // Without a caller, a rejection has no other handler.
     this.#result.catch(() => {});
   }
 

@@ -4,7 +4,7 @@ import type { SharedLimitLog } from "../../ports/limit-log.ts";
 
 /** Timeout of a call. When a call rejects, the caller applies its local limit. */
 const RESPONSE_MS_MAX = 100;
-/** Parts of the timeout. Time in which the event loop is blocked counts as one part, however long it is. */
+/** The timeout consists of this many timers in a row. If the event loop is blocked, only one is used up. */
 const RESPONSE_PARTS = 4;
 /** Timeout of ioredis, for the commands that it sends itself when it connects. */
 const COMMAND_MS_MAX = 5_000;

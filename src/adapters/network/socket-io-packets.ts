@@ -3,7 +3,7 @@ import { Decoder, isPacketValid, type Packet, PacketType } from "socket.io-parse
 import { isNestedDeeper, JSON_DEPTH_MAX, JsonBoundError } from "../../lib/json-depth.ts";
 import { endLimited } from "./response-limits.ts";
 
-/** Limit of events that the peer may send before it has accepted the connection to the namespace. The library keeps them. */
+/** Limit of events before the peer accepts the connection to the namespace. The library keeps these events in memory. */
 export const EARLY_EVENTS_MAX = 100;
 
 /**

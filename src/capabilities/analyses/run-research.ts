@@ -12,7 +12,7 @@ import { saveResearchState } from "./run-queries.ts";
 const STATE_LENGTH_MAX = 512 * 1_024;
 const TRANSCRIPT_LENGTH_MAX = 1_024 * 1_024;
 const DAY_MS = 86_400_000;
-/** Share of the daily budget that one customer may use, so that research is left for the others. */
+/** One customer may use this share of the daily budget, so that other customers can use the rest. */
 const CUSTOMER_BUDGET_SHARE_MAX = 0.5;
 const DAILY_BUDGET_SPENT =
   "The operator's budget for research in 24 hours is spent, so there was no research. Try again later.";
@@ -42,8 +42,8 @@ async function reuseResearch(database: Database, run: StartedRun, now: number): 
 
 /**
  * Researches the question of a run if research was requested, a language model is configured, and neither the daily
- * budget nor the share of the customer who started the run is spent. Otherwise, or if the research fails, the run uses the research of an earlier analysis. A run without research
- * must not replace a result that a customer paid for with a worse one.
+ * budget nor the customer's share of it is spent. Otherwise, or if the research fails, the run uses the research of an
+ * earlier analysis: a run without research must not replace a result that a customer paid for with a worse one.
  */
 export async function research(
   { database, clock, researchRunner }: { database: Database; clock: Clock; researchRunner: ResearchRunner | null },

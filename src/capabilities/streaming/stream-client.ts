@@ -3,7 +3,7 @@ import type { StreamRequest } from "./model.ts";
 
 /** A client is disconnected above this number of unsent bytes. */
 const UNSENT_BYTES_MAX = 64 * 1024;
-/** A client is disconnected if its oldest unsent byte is older than this and it has not acknowledged any byte for this time. */
+/** A client is disconnected if its oldest unsent byte is older than this and it acknowledged nothing for this time. */
 const UNSENT_MS_MAX = 20_000;
 
 /** Maximum duration of a stream without an API key. Its caller pays once per connection, so it must end. */

@@ -40,9 +40,9 @@ interface LookUp {
 }
 
 /**
- * Requests markets that are not on the board from their venues. Concurrent look-ups of a market share one request, in this
- * process and among all processes, and what a venue does not have is remembered. A look-up is claimed in the store before it
- * waits for its turn at the venue, so that a slow store holds no turn and is no failure of the venue.
+ * Requests markets that are not on the board from their venues. Concurrent look-ups of a market, also of other processes,
+ * share one request. Markets that a venue does not have are remembered. A look-up is claimed in the store before it waits for
+ * its turn at the venue, so that a slow store does not use up turns and does not count as a failure of the venue.
  */
 export class LookUps {
   readonly #options: LookUpsOptions;
