@@ -58,3 +58,13 @@ test("reads a last price of 0.5 as unknown, because the venue sends it for a mar
   assert.ok(isBook(row));
   assert.equal(parseBook(row, RECEIVED_AT, countDrops().countDrop).lastPrice, null);
 });
+
+test("keeps the best 10,000 levels of a side, and counts the others", () => {
+  const row = readFixture("book/empty");
+  assert.ok(isBook(row));
+  const { drops, countDrop } = countDrops();
+  const bids = Array.from({ length: 10_003 }, (_, index) => ({ price: String((index + 1) / 100_000), size: "1" }));
+  const book = parseBook({ ...row, bids }, RECEIVED_AT, countDrop);
+  assert.deepEqual([book.bids.length, book.bids[0]?.price, book.bids.at(-1)?.price], [10_000, 0.10003, 0.00004]);
+  assert.deepEqual(drops, { book_too_deep: 3 });
+});

@@ -4,6 +4,9 @@ import type { DropCounter } from "../../ports/venue.ts";
 import { millisecondsOf, priceOf } from "./parse-values.ts";
 import { type Book, isLevel } from "./wire.ts";
 
+/** Maximum number of levels per side. A valid book has fewer, even at the smallest price increment. */
+const LEVELS_MAX = 10_000;
+
 /** Parses the levels of one side in the venue's order. Levels without a tradable price are counted and omitted. */
 export function parseLevels(rows: readonly unknown[] | null, countDrop: DropCounter): BookLevel[] {
   const levels: BookLevel[] = [];
@@ -17,12 +20,22 @@ export function parseLevels(rows: readonly unknown[] | null, countDrop: DropCoun
   return levels;
 }
 
+/** The best levels of a side, which are the last ones. */
+function bestOf(rows: readonly unknown[] | null, countDrop: DropCounter): readonly unknown[] | null {
+  if (rows === null || rows.length <= LEVELS_MAX) return rows;
+  countDrop("book_too_deep", rows.length - LEVELS_MAX);
+  return rows.slice(-LEVELS_MAX);
+}
+
 /** The last price that the venue sends for a market without trades. */
 const NO_TRADE_PRICE = 0.5;
 
-/** Parses the book of the YES token, which the venue sends with the best levels last. A crossed book becomes empty. */
+/** Parses the book of the YES token, which the venue sends with the best levels last. A crossed book becomes empty, and the best `LEVELS_MAX` levels of a side are kept. */
 export function parseBook(row: Book, receivedAt: number, countDrop: DropCounter): OrderBook {
-  const book = normaliseBook(parseLevels(row.bids, countDrop), parseLevels(row.asks, countDrop));
+  const book = normaliseBook(
+    parseLevels(bestOf(row.bids, countDrop), countDrop),
+    parseLevels(bestOf(row.asks, countDrop), countDrop),
+  );
   const isBookCrossed = isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null);
   if (isBookCrossed) countDrop("crossed_book");
   const lastPrice = priceOf(row.last_trade_price, countDrop);
