@@ -45,3 +45,24 @@ test("omits lines below the level, and logs circular objects, bigints and bytes 
   log.warn(circular, "written");
   assert.equal(lines.length, 1);
 });
+
+test("a line has at most 16 Ki characters, whatever its fields, their names and its message are", () => {
+  const { log, lines } = createCapturedLog();
+  const texts = ["x", "\u0000", '"', "\\", "\ud800"].map((character) => character.repeat(100_000));
+  for (const text of texts) {
+    log.child({ [text]: text, list: Array(100).fill(text) }).info({ [text]: text, list: Array(100).fill(text) }, text);
+    log.error({ err: new Error(text, { cause: { [text]: 1 } }) }, "failed");
+    log.warn(Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}${text}`, 1])), "");
+  }
+  assert.equal(lines.length, 15);
+  for (const line of lines) {
+    assert.ok(line.length <= 16 * 1024, `${line.length} characters`);
+    assert.equal(typeof JSON.parse(line), "object");
+  }
+});
+
+test("names of fields are cut to 100 characters", () => {
+  const { log, lines } = createCapturedLog();
+  log.info({ ["n".repeat(101)]: 1 }, "read");
+  assert.equal(JSON.parse(lines[0] ?? "")["n".repeat(100)], 1);
+});

@@ -4,6 +4,13 @@ import type { Log, LogFields } from "../../ports/log.ts";
 const DEPTH_MAX = 6;
 const ITEMS_MAX = 50;
 const TEXT_LENGTH_MAX = 8_000;
+const NAME_LENGTH_MAX = 100;
+/** Limit of the fields of a line as JSON. A line also has the fields of its `child`, with the same limit, and its message. */
+const FIELDS_LENGTH_MAX = 6_000;
+/** Characters that are kept of longer fields. Their number at most doubles when they are written as a JSON string. */
+const CUT_FIELDS_LENGTH = 3_000;
+/** Limit of a message as JSON. */
+const MESSAGE_LENGTH_MAX = 2_000;
 const HIDDEN_TEXT = "[hidden]";
 const SECRET_NAME_PATTERN =
   /(^|proxy)authorization$|cookie$|secret(key)?$|token$|password$|passphrase$|apikey$|privatekey$|^key$|bearer|credential|signature$/;
@@ -47,20 +54,37 @@ function cleanValue(value: unknown, depth: number): unknown {
 function cleanFields(fields: object, depth: number): Record<string, unknown> {
   const entries = Object.entries(fields).slice(0, ITEMS_MAX);
   return Object.fromEntries(
-    entries.map(([name, value]) => [name, isSecretName(name) ? HIDDEN_TEXT : cleanValue(value, depth)]),
+    entries.map(([name, value]) => [
+      name.slice(0, NAME_LENGTH_MAX),
+      isSecretName(name) ? HIDDEN_TEXT : cleanValue(value, depth),
+    ]),
   );
+}
+
+/** Replaces fields that are too long by `cut`, the beginning of their JSON. */
+function boundFields(fields: object): Record<string, unknown> {
+  const cleaned = cleanFields(fields, 0);
+  const json = JSON.stringify(cleaned);
+  return json.length <= FIELDS_LENGTH_MAX ? cleaned : { cut: json.slice(0, CUT_FIELDS_LENGTH) };
+}
+
+/** Cuts a message that is too long. Escape sequences count with their length. */
+function boundMessage(message: string): string {
+  const cleaned = cleanText(message);
+  const json = JSON.stringify(cleaned);
+  return json.length <= MESSAGE_LENGTH_MAX ? cleaned : `${json.slice(1, MESSAGE_LENGTH_MAX)}...`;
 }
 
 function wrapLogger(logger: Logger): Log {
   const createWriter = (level: "debug" | "info" | "warn" | "error") => (fields: LogFields, message: string) => {
-    if (logger.isLevelEnabled(level)) logger[level](cleanFields(fields, 0), cleanText(message));
+    if (logger.isLevelEnabled(level)) logger[level](boundFields(fields), boundMessage(message));
   };
   return {
     debug: createWriter("debug"),
     info: createWriter("info"),
     warn: createWriter("warn"),
     error: createWriter("error"),
-    child: (fields) => wrapLogger(logger.child(cleanFields(fields, 0))),
+    child: (fields) => wrapLogger(logger.child(boundFields(fields))),
   };
 }
 
