@@ -38,7 +38,7 @@ export async function loadSignUpSettings(
 
 function openEmailDelivery({ mail, publicUrl }: Config, closers: (() => unknown)[]): EmailDelivery | null {
   if (mail === null || publicUrl === null) return null;
-  const mailer = createSmtpMail({ url: mail.smtpUrl, from: mail.from });
+  const mailer = createSmtpMail(systemClock, { url: mail.smtpUrl, from: mail.from });
   closers.push(() => mailer.close());
   return { mail: mailer, publicUrl };
 }

@@ -34,7 +34,7 @@ const origin = `https://127.0.0.1:${port}/`;
 
 const http = createUndiciHttp(systemClock);
 const webhooks = createWebhookHttp(systemClock, { allowsLoopback: true, hostRate: 1_000 });
-const mail = createSmtpMail({ url: `smtps://127.0.0.1:${port}`, from: "a@parallax.example" });
+const mail = createSmtpMail(systemClock, { url: `smtps://127.0.0.1:${port}`, from: "a@parallax.example" });
 after(async () => {
   await Promise.all([http.close(), webhooks.close(), mail.close()]);
   server.close();

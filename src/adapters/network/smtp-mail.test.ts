@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { type Mailbox, openMailbox } from "../../../test/support/customers/mailbox.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MailError } from "../../domain/errors.ts";
 import type { MailOut } from "../../ports/mail-out.ts";
+import { systemClock } from "../system/system-clock.ts";
 import { createSmtpMail } from "./smtp-mail.ts";
 
 const FROM = "Parallax <hello@parallax.example>";
@@ -17,7 +19,7 @@ async function withMail(
   run: (mail: MailOut, mailbox: Mailbox) => Promise<void>,
 ): Promise<void> {
   const mailbox = await openMailbox(options);
-  const mail = createSmtpMail({ url: url(mailbox), from: FROM });
+  const mail = createSmtpMail(systemClock, { url: url(mailbox), from: FROM });
   try {
     await run(mail, mailbox);
   } finally {
@@ -110,7 +112,7 @@ test("a 5xx refusal is not retryable; a 4xx refusal and a wrong password are ret
 test("sending to an unreachable server fails with a retryable error", async () => {
   const mailbox = await openMailbox();
   await mailbox.close();
-  const mail = createSmtpMail({ url: plainUrl(mailbox), from: FROM });
+  const mail = createSmtpMail(systemClock, { url: plainUrl(mailbox), from: FROM });
   await assert.rejects(mail.send(EMAIL), (error) => error instanceof MailError && error.retryable);
   await mail.close();
 });
@@ -150,7 +152,10 @@ async function sendToServer(reply: string, repetitionsMax: number): Promise<unkn
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const mail = createSmtpMail({ url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, from: FROM });
+  const mail = createSmtpMail(systemClock, {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    from: FROM,
+  });
   const error = await mail.send(EMAIL).catch((thrown: unknown) => thrown);
   await mail.close();
   server.close();
@@ -165,4 +170,38 @@ test("a reply of a mail server over 64 KiB fails the e-mail, in lines or in one 
     const early = await sendToServer(reply, 1);
     assert.match(String(early), /EPROTOCOL/);
   }
+});
+
+test("an e-mail to a server that sends one byte at a time ends after a minute, and another one uses its connection", async () => {
+  const sockets: Socket[] = [];
+  const accepted = async (count: number) => {
+    while (sockets.length < count) await new Promise(setImmediate);
+  };
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on("error", () => {});
+    socket.write("220 mail.example\r\n250-");
+    const drip = setInterval(() => socket.write("x"), 10);
+    socket.resume().on("close", () => clearInterval(drip));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const clock = new FakeClock();
+  const { port } = server.address() as AddressInfo;
+  const mail = createSmtpMail(clock, { url: `smtp://127.0.0.1:${port}`, from: FROM });
+  const send = () => mail.send(EMAIL).catch((error: unknown) => error);
+  const first = Array.from({ length: 4 }, send);
+  await accepted(4);
+  const closed = sockets.map((socket) => once(socket, "close"));
+  await clock.advance(59_999);
+  assert.equal(await Promise.race([...first, "pending"]), "pending");
+  await clock.advance(1);
+  for (const error of await Promise.all(first)) assert.ok(error instanceof MailError && error.retryable, String(error));
+  await Promise.all(closed);
+  const fifth = send();
+  await accepted(5);
+  await clock.advance(60_000);
+  assert.ok((await fifth) instanceof MailError);
+  await mail.close();
+  server.close();
 });

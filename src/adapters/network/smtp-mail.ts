@@ -1,6 +1,7 @@
 import { createTransport } from "nodemailer";
 import { MailError } from "../../domain/errors.ts";
 import { isLoopbackHost } from "../../lib/loopback.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { MailOut } from "../../ports/mail-out.ts";
 
 const CONNECTIONS_MAX = 4;
@@ -8,6 +9,8 @@ const CONNECT_MS_MAX = 10_000;
 const GREETING_MS_MAX = 10_000;
 /** Longest time without data from the server while an e-mail is sent. */
 const SOCKET_IDLE_MS_MAX = 20_000;
+/** Longest time of an e-mail, however steadily the server sends. Then its connection is closed. */
+const SEND_MS_MAX = 60_000;
 const POOL_IDLE_MS_MAX = 30_000;
 /** A reply of a server has a few lines. */
 const REPLY_BYTES_MAX = 65_536;
@@ -20,7 +23,7 @@ const REPLY_BYTES_MAX = 65_536;
  * @param options.url   `smtp://` (STARTTLS) or `smtps://`, with user and password if the server requires them
  * @param options.from  the sender, `address` or `Name <address>`
  */
-export function createSmtpMail(options: { readonly url: string; readonly from: string }): MailOut {
+export function createSmtpMail(clock: Clock, options: { readonly url: string; readonly from: string }): MailOut {
   const url = new URL(options.url);
   const isEncryptionDisabled = url.searchParams.get("ignoreTLS") === "true";
   const transport = createTransport({
@@ -42,6 +45,8 @@ export function createSmtpMail(options: { readonly url: string; readonly from: s
   transport.on("error", () => {});
   return {
     async send({ to, subject, text, html }) {
+      const abort = new AbortController();
+      const cancelTimeout = clock.setTimeout(() => abort.abort(), SEND_MS_MAX);
       try {
         await transport.sendMail({
           from: options.from,
@@ -51,9 +56,12 @@ export function createSmtpMail(options: { readonly url: string; readonly from: s
           text,
           html,
           headers: { "Auto-Submitted": "auto-generated" },
+          signal: abort.signal,
         });
       } catch (error) {
         throw toMailError(error);
+      } finally {
+        cancelTimeout();
       }
     },
     async close() {

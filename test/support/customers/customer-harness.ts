@@ -92,7 +92,10 @@ export async function useSignUpServices() {
   const mailbox = await openMailbox();
   const http = createUndiciHttp(systemClock);
   const { log } = recordingLog();
-  const mail = createSmtpMail({ url: `smtp://127.0.0.1:${mailbox.port}`, from: "Parallax <hello@parallax.example>" });
+  const mail = createSmtpMail(systemClock, {
+    url: `smtp://127.0.0.1:${mailbox.port}`,
+    from: "Parallax <hello@parallax.example>",
+  });
   const dependencies = { http, clock: systemClock, random: systemRandom, log, hostname: "parallax.example" };
   const options = { secret: TURNSTILE_SECRET, url: turnstile.url, deadlineMs: 300 };
   const botCheck = createTurnstile({ ...dependencies, ...options });
