@@ -60,8 +60,21 @@ const storm = await openFaultStorm({ marketCount: Number(values.markets) });
 try {
   const result = values.frozen ? await compareFrozen(storm) : await measureStorm(storm);
   process.stdout.write(`${JSON.stringify(result)}\n`);
+} catch (error) {
+  if (isRunning(storm.service.pid)) throw error;
+  print(storm.service.output());
+  process.stdout.write(`${JSON.stringify({ hasExited: true })}\n`);
+  process.exitCode = 1;
 } finally {
   await storm.end();
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 async function measureStorm({ service }: FaultStorm) {

@@ -1,4 +1,5 @@
 import { runProgramForRows } from "../../harness/program.ts";
+import { GuaranteeError } from "../../harness/scenario.ts";
 import type { ScoreboardRow } from "../row.ts";
 
 const PROGRAM = "storm.ts";
@@ -30,8 +31,9 @@ export const venueFaultsRow: ScoreboardRow = {
   ],
   async measure({ quick }) {
     const args = ["--seconds", quick ? 30 : 1_800, "--rate", FAULT_RATE, "--markets", quick ? 60 : 200];
-    const [figures] = await runProgramForRows<StormFigures>(PROGRAM, args, 1);
+    const [figures] = await runProgramForRows<StormFigures | { readonly hasExited: true }>(PROGRAM, args, 1);
     if (figures === undefined) throw new Error("the program printed no figures");
+    if ("hasExited" in figures) throw new GuaranteeError("the service exited because of a fault");
     const { faults, uncounted, responses, violations, correctAfterMs } = figures;
     const injected = Object.values(faults.injected).flatMap((counts) => Object.values(counts));
     const faultCount = injected.reduce((sum, count) => sum + count, 0);

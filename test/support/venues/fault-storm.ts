@@ -154,6 +154,8 @@ export function watchResponses(service: ServiceProcess): { stop(): Promise<Watch
     }
   };
   const watchers = Promise.all([watch(), watchHistory()]);
+  // `stop` throws the error. Until then it must not end the process.
+  watchers.catch(() => {});
   return {
     async stop() {
       isStopped = true;
