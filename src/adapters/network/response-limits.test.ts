@@ -132,6 +132,21 @@ test("what follows the fifth interim response in the same read is not parsed", a
   assert.ok(undiciCount >= 5 && undiciCount <= 20, `${undiciCount} of 1,500 were parsed by undici`);
 });
 
+test("after a change of the protocol, pieces of more than 512 bytes are read", async () => {
+  const head = "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n";
+  const url = await flood(head, "a".repeat(1_024));
+  const outgoing = http.get(url, { agent: false, headers: { connection: "upgrade", upgrade: "x" } });
+  limitResponse(outgoing);
+  const [, socket] = await once(outgoing, "upgrade");
+  let lengthMax = 0;
+  for (let pieces = 0; pieces < 100 && lengthMax <= 512; pieces++) {
+    const [piece] = await once(socket, "data");
+    lengthMax = Math.max(lengthMax, piece.length);
+  }
+  socket.destroy();
+  assert.ok(lengthMax > 512, `${lengthMax} bytes`);
+});
+
 test("frames that arrive with the response of a WebSocket handshake are read whole", async () => {
   const frame = Buffer.concat([Buffer.from([0x81, 126, 0x03, 0xe8]), Buffer.alloc(1_000, "a")]);
   const server = createServer((socket: Socket) => {
