@@ -69,7 +69,10 @@ export function createAuthenticationHook(
     const { access } = request.routeConfig;
     if (access === "public") return;
     try {
-      const principal = (access === "session" ? authenticateForm : authenticateRequest)(request, authentication);
+      const principal =
+        access === "session"
+          ? runForCaller(addressBlock(request.ip), () => authenticateForm(request, authentication))
+          : authenticateRequest(request, authentication);
       if (!(principal instanceof Promise)) {
         request.principal = principal;
         return;
@@ -110,10 +113,7 @@ export function createValidationHook(
     paymentGate && ((request, reply) => (isPaid(request) ? paymentGate.admit(request, reply) : undefined));
   const run = runInOrder([assertForm, validate, ...guards.map((guard) => guard.afterValidation), admitPayment]);
   return (request, reply, done) =>
-    run(request, reply, (error) => {
-      if (error !== undefined) done(error);
-      else runForCaller(request.principal?.customerId ?? addressBlock(request.ip), done);
-    });
+    runForCaller(request.principal?.customerId ?? addressBlock(request.ip), () => run(request, reply, done));
 }
 
 /**

@@ -6,12 +6,13 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { eachDatabase, postgresDatabase } from "../../../test/support/databases.ts";
+import { eachDatabase, onEmbedded, onPostgres, postgresDatabase } from "../../../test/support/databases.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
 import { createTestFolder } from "../../../test/support/test-folder.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { Transaction } from "../../ports/database.ts";
+import { runForCaller } from "../../lib/current-caller.ts";
+import type { Database, Transaction } from "../../ports/database.ts";
 import { DataDirLockedError } from "../system/data-dir-lock.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
 import { migrateDatabase, splitStatements } from "./migrations.ts";
@@ -108,6 +109,57 @@ eachDatabase("statements outside a transaction see all of its changes or none", 
   );
   await transaction;
   for (const [row] of counts) assert.ok(row?.count === 0 || row?.count === 2);
+});
+
+onEmbedded("a caller with many statements delays another caller by one turn", async (database) => {
+  const ended: string[] = [];
+  const run = (caller: string) => runForCaller(caller, () => database.query("select 1").then(() => ended.push(caller)));
+  await Promise.all([...Array.from({ length: 100 }, () => run("ann")), run("bob")]);
+  assert.ok(ended.indexOf("bob") <= 2, `bob was number ${ended.indexOf("bob")}`);
+});
+
+/** Starts transactions that stay open until `end` is called. */
+function openTransactions(database: Database, caller: string | null, count: number) {
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  const started = Array.from({ length: count }, () => Promise.withResolvers<void>());
+  let startedCount = 0;
+  const open = () =>
+    database.transaction(async ({ query }) => {
+      await query("select 1");
+      started[startedCount++]?.resolve();
+      await end;
+    });
+  const ended = Promise.allSettled(started.map(() => (caller === null ? open() : runForCaller(caller, open))));
+  return {
+    ended,
+    /** Resolves when this many transactions have started; rejects if a transaction ends before. */
+    untilStarted: (wanted: number) =>
+      Promise.race([
+        Promise.all(started.slice(0, wanted).map(({ promise }) => promise)),
+        ended.then(() => Promise.reject(new Error(`${startedCount} of ${count} transactions have started`))),
+      ]),
+    end: async () => {
+      resolve();
+      await ended;
+    },
+  };
+}
+
+onPostgres("one caller uses at most eight of the ten connections", async (database) => {
+  const anns = openTransactions(database, "ann", 10);
+  await anns.untilStarted(8);
+  const bobs = openTransactions(database, "bob", 2);
+  await bobs.untilStarted(2);
+  await Promise.all([anns.end(), bobs.end()]);
+});
+
+onPostgres("at most 1,024 statements wait for a connection", async (database) => {
+  const open = openTransactions(database, null, 10);
+  await open.untilStarted(10);
+  const waiting = Promise.allSettled(Array.from({ length: 1_024 }, () => database.query("select 1")));
+  await assert.rejects(database.query("select 1"), /too many statements are queued/);
+  await open.end();
+  await waiting;
 });
 
 eachDatabase(

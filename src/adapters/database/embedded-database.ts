@@ -19,7 +19,7 @@ export const STORE_FOLDER = "store";
 /** Space for two segments of the write-ahead log (16 MiB each) and for a checkpoint of the same size. */
 const DISK_RESERVE_BYTES = 64 * 2 ** 20;
 
-/** Opens a session that acquires the queue's lock for each statement, or once for a whole transaction. */
+/** Opens a session that acquires the queue's slot for each statement, or once for a whole transaction. */
 function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpace: DiskSpaceGuard): SqlSession {
   let transaction: { readonly engine: PgliteEngine; readonly unlock: () => void } | null = null;
   const runStatement = async (engine: PgliteEngine, text: string, parameters: readonly unknown[]) => {
@@ -31,7 +31,7 @@ function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpac
     async run(text, parameters) {
       await assertDiskSpace(text);
       if (transaction !== null) return runStatement(transaction.engine, text, parameters);
-      const unlock = await queue.acquire();
+      const unlock = await queue.acquire(QUEUED_MS_MAX);
       try {
         return await runStatement(await client.requireEngine(), text, parameters);
       } finally {
@@ -39,7 +39,7 @@ function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpac
       }
     },
     async begin() {
-      const unlock = await queue.acquire();
+      const unlock = await queue.acquire(QUEUED_MS_MAX);
       try {
         const engine = await client.requireEngine();
         await engine.run("start transaction", []);
@@ -102,7 +102,7 @@ export async function openEmbeddedDatabase(options: {
     monotonic: () => performance.now(),
     log,
   });
-  const queue = createStatementQueue({ queuedMax: QUEUED_STATEMENTS_MAX, queuedMsMax: QUEUED_MS_MAX });
+  const queue = createStatementQueue({ running: 1, waiting: QUEUED_STATEMENTS_MAX });
   const autocommitSession = openSession(client, queue, assertDiskSpace);
   return {
     async query<Row extends Record<string, unknown>>(text: string, parameters: readonly unknown[] = []) {

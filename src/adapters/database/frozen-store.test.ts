@@ -39,6 +39,41 @@ test("a transaction of a request ends before one of the background if the server
   proxy.restore();
 });
 
+test(
+  "a request waits a shorter time than the background for a connection to a server that does not answer",
+  SKIP,
+  async () => {
+    const unused = await openPostgresDatabase({ url: proxy.url, log: quietLog });
+    proxy.refuse();
+    // Its only connection is lost, so that a statement must establish one.
+    await assert.rejects(unused.query("select 1"));
+    proxy.blackhole();
+    const run = (priority: "request" | "background") =>
+      unused.query("select 1", [], priority).then(String, (error: unknown) => `${priority} ${messageOf(error)}`);
+    const background = run("background");
+    assert.match(await Promise.race([background, run("request")]), /^request store_unavailable/);
+    assert.match(await background, /^background store_unavailable/);
+    proxy.refuse();
+    await unused.close();
+    proxy.restore();
+  },
+);
+
+test("the server limits the statements and locks of a request's transaction, and only of it", SKIP, async () => {
+  const TIMEOUTS = "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock";
+  const timeoutsIn = (priority: "request" | "background") =>
+    database.transaction((transaction) => transaction.query(TIMEOUTS), priority);
+  assert.deepEqual(await timeoutsIn("request"), [{ statement: "2500ms", lock: "2s" }]);
+  assert.deepEqual(await timeoutsIn("background"), [{ statement: "30s", lock: "10s" }]);
+  assert.deepEqual(await database.query(TIMEOUTS), [{ statement: "30s", lock: "10s" }]);
+});
+
+test("the server ends a statement whose connection is closed", SKIP, async () => {
+  assert.deepEqual(await database.query("show client_connection_check_interval"), [
+    { client_connection_check_interval: "1s" },
+  ]);
+});
+
 test("a statement that the server refuses as temporarily impossible keeps the connection", SKIP, async () => {
   const backendOf = async () => {
     const pids: number[] = [];

@@ -1,15 +1,22 @@
 import pg from "pg";
 import { AppError } from "../../domain/errors.ts";
+import type { Release } from "../../lib/fair-slots.ts";
 import type { Database, StatementPriority } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { encodeArrayParameters } from "./array-parameters.ts";
 import { isAnswer, storeUnavailable, toStoreError } from "./errors.ts";
 import { runTransaction, type SqlSession } from "./session.ts";
+import { createStatementQueue } from "./statement-queue.ts";
 
 const CONNECTIONS_MAX = 10;
-/** Limit of callers that wait for a connection. Further calls fail with `store_unavailable`. */
+/** Connections of one caller, so that others find a free one. */
+const CONNECTIONS_PER_CALLER_MAX = 8;
+/** Limit of statements and transactions that wait for a connection. Further ones fail with `store_unavailable`. */
 const WAITING_CALLERS_MAX = 1_024;
+/** Longest wait for a connection, including the time to establish it. */
 const CONNECT_MS_MAX = 5_000;
+/** As `CONNECT_MS_MAX`, for an API request. */
+const REQUEST_CONNECT_MS_MAX = 3_000;
 const STATEMENT_MS_MAX = 30_000;
 const LOCK_MS_MAX = 10_000;
 const IDLE_IN_TRANSACTION_MS_MAX = 60_000;
@@ -17,8 +24,16 @@ const IDLE_IN_TRANSACTION_MS_MAX = 60_000;
 const RESPONSE_MS_MAX = STATEMENT_MS_MAX + 5_000;
 /** Client-side timeout of a statement of an API request. The slowest one takes tens of milliseconds. */
 const REQUEST_RESPONSE_MS_MAX = 3_000;
-const responseMsOf = (priority: StatementPriority): number =>
-  priority === "request" ? REQUEST_RESPONSE_MS_MAX : RESPONSE_MS_MAX;
+/** Server-side timeouts in a transaction of an API request. The server answers before the client-side timeout. */
+const REQUEST_STATEMENT_MS_MAX = 2_500;
+const REQUEST_LOCK_MS_MAX = 2_000;
+const BEGIN = {
+  background: "start transaction",
+  // One message, so that the timeouts cost no round trip.
+  request: `start transaction; set local statement_timeout = ${REQUEST_STATEMENT_MS_MAX}; set local lock_timeout = ${REQUEST_LOCK_MS_MAX}`,
+} as const satisfies Record<StatementPriority, string>;
+/** The server ends a statement within this time after its connection is closed, for example by a client-side timeout. */
+const CONNECTION_CHECK_MS = 1_000;
 const SCHEMA_NAME_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
 
 const INT8_ARRAY_OID = 1016;
@@ -44,10 +59,11 @@ async function runStatement(
   client: pg.PoolClient | pg.Pool,
   text: string,
   parameters: readonly unknown[],
-  responseMsMax = RESPONSE_MS_MAX,
+  priority: StatementPriority = "background",
 ): Promise<Record<string, unknown>[]> {
   try {
     const values = encodeArrayParameters(parameters);
+    const responseMsMax = priority === "request" ? REQUEST_RESPONSE_MS_MAX : RESPONSE_MS_MAX;
     // The types of the driver do not declare the timeout of a single query.
     const query: pg.QueryConfig & { readonly query_timeout: number } = { text, values, query_timeout: responseMsMax };
     const { rows } = await client.query<Record<string, unknown>>(query);
@@ -57,12 +73,12 @@ async function runStatement(
   }
 }
 
-function wrapClient(client: pg.PoolClient, responseMsMax: number): SqlSession {
+function wrapClient(client: pg.PoolClient, priority: StatementPriority, releaseSlot: Release): SqlSession {
   let isInTransaction = false;
   let isBroken = false;
   const run: SqlSession["run"] = async (text, parameters) => {
     try {
-      return await runStatement(client, text, parameters, responseMsMax);
+      return await runStatement(client, text, parameters, priority);
     } catch (error) {
       // The server does not answer, or the connection is lost.
       if (error instanceof AppError && !isAnswer(error)) isBroken = true;
@@ -72,8 +88,8 @@ function wrapClient(client: pg.PoolClient, responseMsMax: number): SqlSession {
   return {
     run,
     async begin() {
-      await run("start transaction", []);
       isInTransaction = true;
+      await run(BEGIN[priority], []);
     },
     async end(statement) {
       // The server rolls back when the connection closes. A rollback would wait for the same timeout again.
@@ -89,13 +105,39 @@ function wrapClient(client: pg.PoolClient, responseMsMax: number): SqlSession {
     async release() {
       // Destroys the connection if it may still be in a transaction.
       client.release(isInTransaction || isBroken);
+      releaseSlot();
     },
   };
 }
 
 /**
+ * Waits for a connection of the pool, which has a free slot for it.
+ *
+ * @throws AppError `store_unavailable` after `waitMsMax`. A connection that is established later returns to the pool
+ */
+async function connectWithin(pool: pg.Pool, waitMsMax: number): Promise<pg.PoolClient> {
+  const isOneIdle = pool.idleCount > pool.waitingCount;
+  const connecting = pool.connect();
+  if (isOneIdle) return connecting;
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    timeout.reject(storeUnavailable("The store cannot be reached at the moment."));
+    connecting.then(
+      (client) => client.release(),
+      () => {},
+    );
+  }, waitMsMax);
+  try {
+    return await Promise.race([connecting, timeout.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
  * The store on a PostgreSQL server (15 or newer), through a bounded pool. Connecting, locks, statements and responses
- * have timeouts. When a connection is lost, its statements fail with `store_unavailable`.
+ * have timeouts. Callers that wait for a connection take turns. When a connection is lost, its statements fail with
+ * `store_unavailable`.
  *
  * @param options.schema  schema of all tables, created if missing; tests use it for isolation
  * @param options.isReadOnly  whether every statement that writes fails with `store_unavailable`; false by default
@@ -120,20 +162,32 @@ export async function openPostgresDatabase(options: {
     application_name: "parallax",
     options: `-c timezone=UTC -c default_transaction_read_only=${isReadOnly ? "on" : "off"}${schema === undefined ? "" : ` -c search_path=${schema}`}`,
     types: typeParsers,
+    verify: (client, done) => {
+      client.query(`set client_connection_check_interval = ${CONNECTION_CHECK_MS}`).then(
+        () => done(),
+        // A server on a system that cannot detect closed connections rejects the setting.
+        (error: Error) => done(error instanceof pg.DatabaseError ? undefined : error),
+      );
+    },
   });
   const logLostConnection = (error: Error) => log.warn({ err: error }, "a connection to the store was lost");
   // The pool reports only errors of idle connections. An unhandled error of a connection in use would end the process.
   pool.on("connect", (client) => client.on("error", logLostConnection));
   pool.on("error", () => {});
-  const assertQueueNotFull = () => {
-    if (pool.waitingCount >= WAITING_CALLERS_MAX)
-      throw storeUnavailable("The store is busy: too many statements are queued.");
-  };
+  const queue = createStatementQueue({
+    running: CONNECTIONS_MAX,
+    runningPerCaller: CONNECTIONS_PER_CALLER_MAX,
+    waiting: WAITING_CALLERS_MAX,
+  });
   const openSession = async (priority: StatementPriority): Promise<SqlSession> => {
-    assertQueueNotFull();
+    const startedAt = performance.now();
+    const waitMsMax = priority === "request" ? REQUEST_CONNECT_MS_MAX : CONNECT_MS_MAX;
+    const releaseSlot = await queue.acquire(waitMsMax);
     try {
-      return wrapClient(await pool.connect(), responseMsOf(priority));
+      const client = await connectWithin(pool, waitMsMax - (performance.now() - startedAt));
+      return wrapClient(client, priority, releaseSlot);
     } catch (error) {
+      releaseSlot();
       throw toStoreError(error);
     }
   };
@@ -153,8 +207,12 @@ export async function openPostgresDatabase(options: {
       parameters: readonly unknown[] = [],
       priority: StatementPriority = "background",
     ) {
-      assertQueueNotFull();
-      return (await runStatement(pool, text, parameters, responseMsOf(priority))) as Row[];
+      const session = await openSession(priority);
+      try {
+        return (await session.run(text, parameters)) as Row[];
+      } finally {
+        await session.release();
+      }
     },
     transaction: (work, priority = "background") => runTransaction(() => openSession(priority), work),
     close: () => pool.end(),

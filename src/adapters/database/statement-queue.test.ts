@@ -1,45 +1,81 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "../../domain/errors.ts";
-import { createStatementQueue } from "./statement-queue.ts";
+import { runForCaller } from "../../lib/current-caller.ts";
+import { createStatementQueue, type StatementQueue } from "./statement-queue.ts";
 
+const WAIT_MS_MAX = 1_000;
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
-test("grants the lock to one caller at a time, in the order of the requests", async () => {
-  const queue = createStatementQueue({ queuedMax: 10, queuedMsMax: 1_000 });
-  const order: number[] = [];
-  const release = await queue.acquire();
-  const queuedRequests = [1, 2, 3].map(async (number) => {
-    const releaseQueued = await queue.acquire();
-    order.push(number);
-    releaseQueued();
-    releaseQueued();
-  });
-  assert.deepEqual(order, []);
+/** Acquires a slot for each caller, in order. Returns the callers in the order in which they get a slot, which they release. */
+function acquireInOrder(queue: StatementQueue, callers: readonly (string | null)[]) {
+  const served: (string | null)[] = [];
+  const serve = async (caller: string | null) => {
+    const release = await queue.acquire(WAIT_MS_MAX);
+    served.push(caller);
+    release();
+  };
+  const ended = callers.map((caller) => (caller === null ? serve(null) : runForCaller(caller, () => serve(caller))));
+  return { served, ended: Promise.all(ended) };
+}
+
+test("callers whose statements wait take turns, and each statement of the service has a turn of its own", async () => {
+  const queue = createStatementQueue({ running: 1, waiting: 10 });
+  const release = await queue.acquire(WAIT_MS_MAX);
+  const { served, ended } = acquireInOrder(queue, ["ann", "ann", "ann", "bob", "bob", null, null]);
+  assert.deepEqual(served, []);
   release();
-  await Promise.all(queuedRequests);
-  assert.deepEqual(order, [1, 2, 3]);
+  await ended;
+  assert.deepEqual(served, ["ann", "bob", null, null, "ann", "bob", "ann"]);
 });
 
-test("a full queue rejects a request immediately and grants the lock to the queued requests", async () => {
-  const queue = createStatementQueue({ queuedMax: 2, queuedMsMax: 1_000 });
-  const release = await queue.acquire();
-  const first = queue.acquire();
-  const second = queue.acquire();
-  await assert.rejects(queue.acquire(), isUnavailable);
-  release();
-  (await first)();
-  (await second)();
-  assert.equal(queue.queued, 0);
+test("a caller uses a limited number of slots, and the service uses all of them", async () => {
+  const queue = createStatementQueue({ running: 3, runningPerCaller: 2, waiting: 10 });
+  const releases = await runForCaller("ann", () => Promise.all([1, 2].map(() => queue.acquire(WAIT_MS_MAX))));
+  const { served, ended } = acquireInOrder(queue, ["ann", "bob"]);
+  await new Promise(setImmediate);
+  assert.deepEqual(served, ["bob"]);
+  releases[0]?.();
+  await ended;
+  releases[1]?.();
+  const serviceReleases = await Promise.all([1, 2, 3].map(() => queue.acquire(WAIT_MS_MAX)));
+  assert.equal(serviceReleases.length, 3);
 });
 
-test("rejects a request that is queued for too long, and grants the lock to the next request", async (t) => {
+test("a full queue rejects a request immediately and serves the queued requests", async () => {
+  const queue = createStatementQueue({ running: 1, waiting: 2 });
+  const release = await queue.acquire(WAIT_MS_MAX);
+  const { served, ended } = acquireInOrder(queue, [null, null]);
+  await assert.rejects(queue.acquire(WAIT_MS_MAX), isUnavailable);
+  release();
+  await ended;
+  assert.deepEqual(served, [null, null]);
+});
+
+test("at most 256 statements of one caller wait, and those of others and of the service still do", async () => {
+  const queue = createStatementQueue({ running: 1, waiting: 1_000 });
+  const release = await queue.acquire(WAIT_MS_MAX);
+  const many = acquireInOrder(
+    queue,
+    Array.from({ length: 256 }, () => "ann"),
+  );
+  await assert.rejects(
+    runForCaller("ann", () => queue.acquire(WAIT_MS_MAX)),
+    isUnavailable,
+  );
+  const others = acquireInOrder(queue, ["bob", ...Array.from({ length: 300 }, () => null)]);
+  release();
+  await Promise.all([many.ended, others.ended]);
+  assert.deepEqual([many.served.length, others.served.length], [256, 301]);
+});
+
+test("rejects a request that is queued for too long, and serves the next request", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const queue = createStatementQueue({ queuedMax: 2, queuedMsMax: 1_000 });
-  const release = await queue.acquire();
-  const expiringRequest = queue.acquire();
-  t.mock.timers.tick(1_001);
+  const queue = createStatementQueue({ running: 1, waiting: 2 });
+  const release = await queue.acquire(WAIT_MS_MAX);
+  const expiringRequest = queue.acquire(WAIT_MS_MAX);
+  t.mock.timers.tick(WAIT_MS_MAX + 1);
   await assert.rejects(expiringRequest, isUnavailable);
   release();
-  (await queue.acquire())();
+  (await queue.acquire(WAIT_MS_MAX))();
 });

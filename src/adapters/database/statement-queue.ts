@@ -1,59 +1,63 @@
+import { currentCaller } from "../../lib/current-caller.ts";
+import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
 import { storeUnavailable } from "./errors.ts";
 
-/** A lock that is granted in the order of the requests. */
+/** Statements and transactions of one caller that wait. It leaves room in the queue for other callers. */
+const WAITING_PER_CALLER_MAX = 256;
+
+/** Slots for statements and transactions. Callers that wait take turns. Each call of the service itself has its own turn. */
 export interface StatementQueue {
-  /** Resolves with a function that releases the lock. Throws `store_unavailable` if the queue is full or the wait too long. */
-  acquire(): Promise<() => void>;
-  readonly queued: number;
+  /**
+   * Resolves with a function that releases the slot, which is called once.
+   *
+   * @param waitMsMax  longest wait, in milliseconds
+   * @throws AppError `store_unavailable` if too many calls wait, in total or of one caller, or if the wait is too long
+   */
+  acquire(waitMsMax: number): Promise<Release>;
 }
 
-/** Creates a queue for a store that runs one statement at a time. A full queue rejects statements. */
-export function createStatementQueue(bounds: {
-  readonly queuedMax: number;
-  readonly queuedMsMax: number;
+/**
+ * Creates a queue.
+ *
+ * @param limits.running  slots that are used at the same time
+ * @param limits.runningPerCaller  slots that one caller uses at the same time; all by default
+ * @param limits.waiting  calls that wait
+ */
+export function createStatementQueue(limits: {
+  readonly running: number;
+  readonly runningPerCaller?: number;
+  readonly waiting: number;
 }): StatementQueue {
-  const waitingGrants = new Set<() => void>();
-  let isHeld = false;
+  const { running, runningPerCaller, waiting } = limits;
+  const slots = new FairSlots({
+    slots: running,
+    perKey: runningPerCaller ?? running,
+    waiting,
+    waitingPerKey: WAITING_PER_CALLER_MAX,
+  });
+  let serviceCalls = 0;
 
-  const release = () => {
-    const [nextGrant] = waitingGrants;
-    if (nextGrant === undefined) isHeld = false;
-    else {
-      waitingGrants.delete(nextGrant);
-      nextGrant();
+  const waitForSlot = async (key: string, waitMsMax: number): Promise<Release> => {
+    const waitEnd = new AbortController();
+    const timer = setTimeout(
+      () => waitEnd.abort(storeUnavailable("The store is busy: a statement was queued for too long.")),
+      waitMsMax,
+    );
+    try {
+      return await slots.acquire(key, waitEnd.signal);
+    } catch (error) {
+      if (!(error instanceof QueueFullError)) throw error;
+      throw storeUnavailable("The store is busy: too many statements are queued.");
+    } finally {
+      clearTimeout(timer);
     }
-  };
-  const createRelease = () => {
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      release();
-    };
   };
 
   return {
-    get queued() {
-      return waitingGrants.size;
-    },
-    async acquire() {
-      if (!isHeld) {
-        isHeld = true;
-        return createRelease();
-      }
-      if (waitingGrants.size >= bounds.queuedMax)
-        throw storeUnavailable("The store is busy: too many statements are queued.");
-      return new Promise((resolve, reject) => {
-        const grantLock = () => {
-          clearTimeout(timer);
-          resolve(createRelease());
-        };
-        const timer = setTimeout(() => {
-          waitingGrants.delete(grantLock);
-          reject(storeUnavailable("The store is busy: a statement was queued for too long."));
-        }, bounds.queuedMsMax);
-        waitingGrants.add(grantLock);
-      });
+    async acquire(waitMsMax) {
+      serviceCalls += 1;
+      const key = currentCaller() ?? `service ${serviceCalls}`;
+      return slots.tryAcquire(key) ?? waitForSlot(key, waitMsMax);
     },
   };
 }
