@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { Server } from "socket.io";
+import { WebSocketServer } from "ws";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { systemClock } from "../system/system-clock.ts";
 import { createMessageQueue } from "./message-queue.ts";
+import { createSocketIoClient } from "./socket-io-client.ts";
+import { createWsSockets } from "./ws-socket.ts";
 
 /** Creates a clock whose yields resume one at a time. Each call of `work` advances it by half a millisecond. */
 function createSteppedClock() {
@@ -24,9 +30,13 @@ function createSteppedClock() {
   return { clock, resumeNext, work: () => (monotonicMs += 0.5), countPendingYields: () => pendingYields.length };
 }
 
+const throwError = (error: unknown) => {
+  throw error;
+};
+
 test("processes a burst in order, for 1 ms per iteration, and starts in the next iteration", async () => {
   const { clock, resumeNext, work } = createSteppedClock();
-  const enqueue = createMessageQueue(clock);
+  const enqueue = createMessageQueue(clock, throwError);
   const processed: number[] = [];
   for (let number = 0; number < 5; number++) {
     enqueue(() => {
@@ -46,7 +56,7 @@ test("processes a burst in order, for 1 ms per iteration, and starts in the next
 
 test("an empty queue does not yield to the event loop until a message is queued", async () => {
   const { clock, resumeNext, countPendingYields } = createSteppedClock();
-  const enqueue = createMessageQueue(clock);
+  const enqueue = createMessageQueue(clock, throwError);
   enqueue(() => {});
   await resumeNext();
   assert.equal(countPendingYields(), 0);
@@ -56,7 +66,7 @@ test("an empty queue does not yield to the event loop until a message is queued"
 
 test("processes all messages immediately and in order if 10,000 are queued", () => {
   const { clock } = createSteppedClock();
-  const enqueue = createMessageQueue(clock);
+  const enqueue = createMessageQueue(clock, throwError);
   const processed: number[] = [];
   for (let number = 0; number < 9_999; number++) enqueue(() => processed.push(number));
   assert.equal(processed.length, 0);
@@ -65,6 +75,20 @@ test("processes all messages immediately and in order if 10,000 are queued", () 
     processed,
     Array.from({ length: 10_000 }, (_, index) => index),
   );
+});
+
+test("if the processing of a message throws, the error is reported, and the other messages are processed", async () => {
+  const { clock, resumeNext } = createSteppedClock();
+  const errors: unknown[] = [];
+  const enqueue = createMessageQueue(clock, (error) => errors.push(error));
+  const processed: number[] = [];
+  const failure = new Error("wrong");
+  enqueue(() => {
+    throw failure;
+  });
+  enqueue(() => processed.push(1));
+  await resumeNext();
+  assert.deepEqual([errors, processed], [[failure], [1]]);
 });
 
 test("the system clock resumes one yielded task per event-loop iteration", async () => {
@@ -81,4 +105,47 @@ test("the system clock resumes one yielded task per event-loop iteration", async
     }),
   );
   assert.equal(new Set(iterations).size, 3);
+});
+
+test("a message whose processing throws closes its WebSocket, and the process goes on", async () => {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  await once(server, "listening");
+  server.on("connection", (peer) => peer.send("a message"));
+  const closed = Promise.withResolvers<string>();
+  createWsSockets(systemClock).connect(
+    `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    { headers: {}, maxFrameBytes: 1_000, connectTimeoutMs: 60_000 },
+    {
+      onOpen: () => {},
+      onMessage: (text) => {
+        throw new RangeError(`wrong: ${text}`);
+      },
+      onPing: () => {},
+      onClose: closed.resolve,
+    },
+  );
+  assert.equal(await closed.promise, "a message could not be processed: wrong: a message");
+  server.close();
+});
+
+test("an event whose processing throws closes its Socket.IO connection, and the process goes on", async () => {
+  const server = new Server();
+  server.listen(0);
+  const address = server.httpServer?.address() as AddressInfo;
+  server.on("connection", (peer) => peer.emit("price", 1));
+  const down = Promise.withResolvers<string>();
+  const connection = createSocketIoClient(systemClock).connect(
+    `http://127.0.0.1:${address.port}`,
+    { namespace: "/", headers: {}, maxFrameBytes: 10_000, connectTimeoutMs: 60_000 },
+    {
+      onUp: () => {},
+      onEvent: (event) => {
+        throw new RangeError(`wrong: ${event}`);
+      },
+      onDown: down.resolve,
+    },
+  );
+  assert.equal(await down.promise, "a message could not be processed: wrong: price");
+  connection.close();
+  await server.close();
 });

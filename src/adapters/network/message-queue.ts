@@ -8,26 +8,24 @@ const QUEUED_MESSAGES_MAX = 10_000;
 /**
  * Returns a function that queues the processing of a message. Messages are processed in order, in slices between which
  * the event loop runs: a burst of thousands of frames would otherwise delay every HTTP request.
+ *
+ * @param onError  called if the processing of a message throws. Nobody else catches the error, which would end the process
  */
-export function createMessageQueue(clock: Clock): (work: () => void) => void {
+export function createMessageQueue(clock: Clock, onError: (error: unknown) => void): (work: () => void) => void {
   let queued: (() => void)[] = [];
   let isDraining = false;
 
   const drainUntil = (isTimeUp: () => boolean) => {
     let processed = 0;
-    // The remaining messages stay in order, even if the work of a message throws or queues messages.
-    try {
-      for (
-        let work = queued[processed];
-        work !== undefined && !(processed > 0 && isTimeUp());
-        work = queued[processed]
-      ) {
-        processed += 1;
+    for (let work = queued[processed]; work !== undefined && !(processed > 0 && isTimeUp()); work = queued[processed]) {
+      processed += 1;
+      try {
         work();
+      } catch (error) {
+        onError(error);
       }
-    } finally {
-      queued = queued.slice(processed);
     }
+    queued = queued.slice(processed);
   };
 
   const drain = async () => {
@@ -48,3 +46,7 @@ export function createMessageQueue(clock: Clock): (work: () => void) => void {
     });
   };
 }
+
+/** Describes the error of a message as the reason why its connection is closed. */
+export const describeFailure = (error: unknown): string =>
+  `a message could not be processed: ${error instanceof Error ? error.message : String(error)}`;

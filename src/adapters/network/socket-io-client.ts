@@ -2,7 +2,7 @@ import { io, type Socket } from "socket.io-client";
 import { Encoder } from "socket.io-parser";
 import type { Clock } from "../../ports/clock.ts";
 import type { SocketIoEmit, SocketIoOut } from "../../ports/socket-io-out.ts";
-import { createMessageQueue } from "./message-queue.ts";
+import { createMessageQueue, describeFailure } from "./message-queue.ts";
 import { CheckedWebSocket, createDecoderClass } from "./socket-io-packets.ts";
 
 const RECONNECT_MS_MIN = 500;
@@ -32,7 +32,11 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
         randomizationFactor: 0.5,
         extraHeaders: { ...options.headers },
       });
-      const enqueue = createMessageQueue(clock);
+      let failure: string | null = null;
+      const enqueue = createMessageQueue(clock, (error) => {
+        failure = describeFailure(error);
+        socket.disconnect();
+      });
       let isClosed = false;
       let cancelRetry: () => void = () => {};
       const emit: SocketIoEmit = (event, payload) => {
@@ -40,7 +44,8 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
       };
       const onDown = (reason: string) => {
         if (isClosed) return;
-        handlers.onDown(reason);
+        handlers.onDown(failure ?? reason);
+        failure = null;
         if (socket.active) return;
         cancelRetry();
         cancelRetry = clock.setTimeout(() => socket.connect(), RECONNECT_AFTER_CLOSE_MS);

@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { Clock } from "../../ports/clock.ts";
 import type { SocketOut } from "../../ports/socket-out.ts";
-import { createMessageQueue } from "./message-queue.ts";
+import { createMessageQueue, describeFailure } from "./message-queue.ts";
 import { endLimited } from "./response-limits.ts";
 
 /** Creates outgoing WebSockets with `ws`. The library replies to pings; `onPing` reports them. */
@@ -16,7 +16,10 @@ export function createWsSockets(clock: Clock): SocketOut {
         followRedirects: false,
         finishRequest: endLimited,
       });
-      const enqueue = createMessageQueue(clock);
+      const enqueue = createMessageQueue(clock, (error) => {
+        reason = describeFailure(error);
+        socket.terminate();
+      });
       let isClosed = false;
       /** Wraps the processing of a message, so that messages queued before `close` are discarded. */
       const unlessClosed = (work: () => void) => () => {
