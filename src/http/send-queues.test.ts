@@ -54,4 +54,6 @@ test("a list that does not exist and a closed connection have no bytes", async (
   assert.equal((await readSendQueues([socket], ["/does/not/exist"])).size, 0);
   socket.destroy();
   assert.equal((await readSendQueues([socket])).size, 0);
+  const withoutFile = { _handle: { fd: 2 ** 30 } } as unknown as Socket;
+  assert.equal((await readSendQueues([withoutFile])).size, 0);
 });

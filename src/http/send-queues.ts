@@ -49,7 +49,11 @@ export async function readSendQueues(
 function inodeOf(socket: Socket): string | null {
   const fd = (socket as SocketInternals)._handle?.fd;
   if (process.platform !== "linux" || fd === undefined || fd < 0) return null;
-  return String(fstatSync(fd).ino);
+  try {
+    return String(fstatSync(fd).ino);
+  } catch {
+    return null;
+  }
 }
 
 /** Returns an empty text if the list does not exist or is too long. The kernel does not tell its length before. */

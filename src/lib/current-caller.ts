@@ -9,3 +9,8 @@ export function runForCaller<Result>(caller: string, work: () => Result): Result
 
 /** The caller for whom this code runs; null for the service itself. */
 export const currentCaller = (): string | null => callers.getStore() ?? null;
+
+const SERVICE = "service";
+
+/** The caller as a key of limits and turns. The service itself is one caller. */
+export const currentCallerKey = (): string => currentCaller() ?? SERVICE;

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../domain/errors.ts";
-import { currentCaller } from "../../lib/current-caller.ts";
+import { currentCallerKey } from "../../lib/current-caller.ts";
 import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { WorkerPool } from "../../ports/worker-pool.ts";
@@ -10,8 +10,6 @@ const THREADS = 1;
 const WAITING_TASKS_MAX = 8;
 /** Waiting tasks of one caller, so that others find a place. */
 const WAITING_PER_CALLER_MAX = 4;
-/** The key of tasks that no caller causes. */
-const SERVICE = "service";
 const TASK_MS_MAX = 30_000;
 /** A thread without a task for this time ends, because it holds tens of megabytes. */
 const IDLE_MS_MAX = 60_000;
@@ -76,7 +74,7 @@ export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "se
 
   /** @throws AppError `overloaded` if too many tasks wait; `draining` if the pool closes */
   const waitForTurn = (): Promise<Release> =>
-    slots.acquire(currentCaller() ?? SERVICE, closing.signal).catch((error: unknown) => {
+    slots.acquire(currentCallerKey(), closing.signal).catch((error: unknown) => {
       if (!(error instanceof QueueFullError)) throw createClosedError();
       throw new AppError("overloaded", "Too many large computations are waiting; try again later");
     });

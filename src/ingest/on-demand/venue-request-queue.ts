@@ -1,7 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
-import { currentCaller } from "../../lib/current-caller.ts";
+import { currentCallerKey } from "../../lib/current-caller.ts";
 import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -23,8 +23,6 @@ const FAILURES_MAX = 3;
 const PROBE_EVERY_MS = 1_000;
 /** A request may wait for its turn during this share of its time, so that the venue always has time to answer. */
 const WAIT_SHARE_MAX = 0.5;
-/** Caller of requests that the service makes for itself. */
-const SERVICE = "";
 
 /** The limits that the requests to one venue share. */
 interface Lane {
@@ -160,7 +158,7 @@ export class VenueRequestQueue {
   }
 
   async #waitForTurn(venue: VenueId, lane: Lane, isLookUp: boolean, endOfWait: AbortSignal): Promise<Release> {
-    const caller = currentCaller() ?? SERVICE;
+    const caller = currentCallerKey();
     const releases: Release[] = [];
     const releaseAll = () => {
       for (const release of releases) release();
