@@ -32,6 +32,7 @@ const NOT_FOUND = "verify_email";
 /** The samples of this endpoint run until they are stopped, so they have tests of their own. */
 const ENDLESS = "stream_events";
 const PROCESSES_MAX = 3;
+const WEBHOOK_ID = /wh-[a-z0-9]{26}/;
 const GUIDES = ["get-a-key", "first-call", "pagination", "events", "prices"];
 
 /** Each language uses another account, because two calls cannot create the same key. */
@@ -129,9 +130,7 @@ async function adapt(sample: string, language: Language, plan: Plan): Promise<st
     .replaceAll(WEBHOOK_URL, receiver.url)
     .replaceAll("ada@example.org", `ada.${language.name}.${samplesRun}@example.org`);
   samplesRun += 1;
-  const { webhook_id: storedWebhookId } = readStoredPath("delete_webhook");
-  if (storedWebhookId !== undefined && sample.includes(storedWebhookId))
-    return adapted.replaceAll(storedWebhookId, await registerWebhook(service, receiver.url, key));
+  if (WEBHOOK_ID.test(sample)) return adapted.replace(WEBHOOK_ID, await registerWebhook(service, receiver.url, key));
   const { key_id: storedKeyId } = readStoredPath("revoke_key");
   if (storedKeyId === undefined || !sample.includes(storedKeyId)) return adapted;
   const response = await fetch(`${service.url}/v1/customers/me/keys`, {
