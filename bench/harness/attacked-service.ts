@@ -31,8 +31,13 @@ export interface AttackedService extends ServiceProcess {
  *
  * @param project        folder of the checkout; its dependencies are installed
  * @param attackerCount  number of customers whose keys the attackers use
+ * @param env            settings, for example URLs of other venues
  */
-export async function startAttackedService(project: string, attackerCount: number): Promise<AttackedService> {
+export async function startAttackedService(
+  project: string,
+  attackerCount: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<AttackedService> {
   const folder = await temporaryFolder();
   try {
     const keys = await createCustomers(project, folder.path, attackerCount + 1);
@@ -40,7 +45,7 @@ export async function startAttackedService(project: string, attackerCount: numbe
       dataDir: folder.path,
       project,
       createsStore: true,
-      env: EVENT_SETTINGS,
+      env: { ...EVENT_SETTINGS, ...env },
     });
     const close = async () => {
       await service.end();

@@ -16,7 +16,10 @@ export function testSandbox(options: Partial<SandboxOptions> = {}): Promise<Runn
 }
 
 /** Returns settings with the URLs of a sandbox, for all venues or only for `venues`. */
-export function venueSettings(sandbox: RunningSandbox, venues?: readonly string[]): Record<string, string> {
+export function venueSettings(
+  sandbox: Pick<RunningSandbox, "urls">,
+  venues?: readonly string[],
+): Record<string, string> {
   const settings: Record<string, string> = {};
   for (const [venue, services] of Object.entries(sandbox.urls)) {
     if (venue === "control" || venues?.includes(venue) === false) continue;
