@@ -69,9 +69,22 @@ test("the server limits the statements and locks of a request's transaction, and
 });
 
 test("the server ends a statement whose connection is closed", SKIP, async () => {
-  assert.deepEqual(await database.query("show client_connection_check_interval"), [
-    { client_connection_check_interval: "1s" },
+  const server = await openPostgresDatabase({ url: DATABASE_URL, log: quietLog });
+  const waitUntilRunning = async (count: number) => {
+    const running = () =>
+      server.query("select from pg_stat_activity where query like '%frozen_store_sleep%' and pid <> pg_backend_pid()");
+    while ((await running()).length !== count) await server.query("select pg_sleep(0.05)");
+  };
+  const statement = database.query("select pg_sleep(60) as frozen_store_sleep");
+  await Promise.all([
+    assert.rejects(statement),
+    waitUntilRunning(1).then(() => {
+      proxy.refuse();
+      return waitUntilRunning(0);
+    }),
   ]);
+  proxy.restore();
+  await server.close();
 });
 
 test("a statement that the server refuses as temporarily impossible keeps the connection", SKIP, async () => {
