@@ -126,12 +126,17 @@ export async function startServiceProcess(options: {
   const args = [...START_ARGUMENTS, ...(options.args ?? [])];
   const program = run(process.execPath, args, env, "ignore", options.project);
   const exited = program.ended.then(() => true);
+  /** A service that does not become ready would keep running after the test. */
+  const endIfFailed = (error: unknown): never => {
+    program.child.kill("SIGKILL");
+    throw error;
+  };
   const url = await eventually(async () => {
     const match = /Parallax {2}(http:\/\/\S+)|health checks on ([^\s)]+)/.exec(program.output());
     if (match !== null) return match[1] ?? `http://${match[2]}`;
     if (await Promise.race([exited, false])) throw new Error(`the service exited:\n${program.output()}`);
     return null;
-  }, "the banner");
+  }, "the banner").catch(endIfFailed);
   const keys = await readFile(join(dataDir, "demo-keys.json"), "utf8").then(
     (text) => JSON.parse(text),
     () => ({ free: "", pro: "", enterprise: "" }),
@@ -151,7 +156,7 @@ export async function startServiceProcess(options: {
     return { status: response.status, headers: response.headers, text, json };
   };
   if (options.isReady !== false)
-    await eventually(async () => ((await get("/readyz")).status === 200 ? true : null), "readiness");
+    await eventually(async () => ((await get("/readyz")).status === 200 ? true : null), "readiness").catch(endIfFailed);
   return {
     url,
     sandboxUrl: /Venues {4}(http:\/\/\S+)/.exec(program.output())?.[1] ?? null,
