@@ -74,6 +74,11 @@ export class FairSlots {
     });
   }
 
+  /** Takes a slot for work that already runs, even if none is free. Nobody else gets a slot until enough are released. */
+  takeRegardless(key: string): Release {
+    return this.#take(key);
+  }
+
   /** Runs `work` in a slot. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const release = await this.acquire(key);

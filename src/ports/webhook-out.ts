@@ -17,6 +17,8 @@ export interface WebhookRequest {
   readonly customerId?: string;
   /** Whether the receiver answers slowly. Slow requests to a host have slots of their own. */
   readonly isSlow?: boolean;
+  /** Called when the wait for a turn is over and the request starts. */
+  readonly onStart?: () => void;
 }
 
 export type WebhookAnswer =

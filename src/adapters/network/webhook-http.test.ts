@@ -84,6 +84,25 @@ test("requests to slow receivers have slots of their own", async () => {
   }
 });
 
+test("a request that takes longer than 250 ms frees its slot, and a slow one keeps it until its end", async () => {
+  const receiver = await startServer(() => {});
+  for (const isSlow of [false, true]) {
+    const { out } = createSender({ limits: ONE_SLOT, slowLimits: ONE_SLOT });
+    const started: string[] = [];
+    const post = (name: string) =>
+      out.post({ ...request(local(receiver.port)), isSlow, onStart: () => void started.push(name) });
+    const answers = [post("first"), post("second")];
+    await receiver.untilRequests(isSlow ? 3 : 1);
+    await clock.advance(249);
+    assert.deepEqual(started, ["first"]);
+    await clock.advance(1);
+    assert.deepEqual(started, isSlow ? ["first"] : ["first", "second"]);
+    if (!isSlow) await receiver.untilRequests(2);
+    await clock.advance(DEADLINE_MS);
+    await Promise.all(answers);
+  }
+});
+
 test("does not follow redirects", async () => {
   const canary = await startServer((_request, response) => void response.end());
   for (const status of [301, 302, 303, 307, 308]) {
@@ -264,11 +283,11 @@ test("bounds the requests per host, and refuses requests beyond the queue withou
   for (const answer of await Promise.all(answers.slice(0, 5))) assert.equal(answer.kind, "answered");
 });
 
-test("a request waits at most ten seconds for a slot, and that does not count against the receiver", async () => {
+test("a request waits at most ten seconds for its turn, and that does not count against the receiver", async () => {
   const receiver = await startServer(() => {});
-  const { out } = createSender({ limits: ONE_SLOT });
-  const first = out.post(request(local(receiver.port)));
-  const second = out.post({ ...request(local(receiver.port)), deadlineMs: 500 });
+  const { out } = createSender({ slowLimits: ONE_SLOT });
+  const first = out.post({ ...request(local(receiver.port)), isSlow: true });
+  const second = out.post({ ...request(local(receiver.port)), isSlow: true, deadlineMs: 500 });
   await receiver.untilRequests(1);
   await clock.advance(9_999);
   assert.equal(await Promise.race([second, "pending"]), "pending");
@@ -282,9 +301,10 @@ test("a request waits at most ten seconds for a slot, and that does not count ag
 test("the deadline and the duration of a request begin when it has its slot", async () => {
   const held: ServerResponse[] = [];
   const receiver = await startServer((_request, response) => void held.push(response));
-  const { out } = createSender({ limits: ONE_SLOT });
+  const { out } = createSender({ slowLimits: ONE_SLOT });
   const startedAt = clock.now();
-  const [first, second, third] = Array.from({ length: 3 }, () => out.post(request(local(receiver.port))));
+  const slowRequest = { ...request(local(receiver.port)), isSlow: true };
+  const [first, second, third] = Array.from({ length: 3 }, () => out.post(slowRequest));
   await receiver.untilRequests(1);
   await clock.advance(4_000);
   held[0]?.end();
@@ -301,11 +321,15 @@ test("the deadline and the duration of a request begin when it has its slot", as
   assert.deepEqual(await third, { answer: failed("timeout"), timing });
 });
 
-test("a request above the rate of its host has no duration, and one to a forbidden URL a duration of zero", async () => {
+test("the wait for the rate of the host counts in no duration, and a forbidden URL has a duration of zero", async () => {
   const receiver = await startServer((_request, response) => void response.end());
   const { out } = createSender({ hostRate: 1 });
-  assert.equal((await out.post(request(local(receiver.port)))).answer.kind, "answered");
-  assert.deepEqual(await out.post(request(local(receiver.port))), { answer: failed("unavailable"), timing: null });
+  const posts = Array.from({ length: 5 }, () => out.post(request(local(receiver.port))));
+  assert.equal((await posts[0])?.answer.kind, "answered");
+  assert.deepEqual(await posts[4], { answer: failed("unavailable"), timing: null });
+  const startedAt = clock.now() + 1_000;
+  await clock.advance(1_000);
+  assert.deepEqual((await posts[1])?.timing, { startedAt, durationMs: 0 });
   const timing = { startedAt: clock.now(), durationMs: 0 };
   assert.deepEqual(await out.post(request("not a url")), { answer: failed("forbidden_address"), timing });
 });

@@ -30,8 +30,13 @@ const USER_AGENT = "parallax/1.0";
 const BODY_BYTES_MAX = 16 * 1_024;
 const BODY_HEAD_BYTES_MAX = 1_024;
 const HEADER_BYTES_MAX = 16 * 1_024;
-/** Longest wait for a slot. As long as an attempt, so that each slot of the host is freed at least once meanwhile. */
-const SLOT_WAIT_MS_MAX = 10_000;
+/** Longest wait for a turn. As long as an attempt, so that each slot of the host is freed at least once meanwhile. */
+const TURN_WAIT_MS_MAX = 10_000;
+/**
+ * A request frees its slot after this time, unless it has a slot for slow receivers. So requests that take long delay others
+ * to the same host little. The dispatcher limits how many run.
+ */
+const SLOT_MS_MAX = 250;
 /** Serves 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
 const LIMITS: SlotLimits = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 };
 /** Slots of requests to receivers that answer slowly. */
@@ -71,11 +76,16 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   const pending = new Map<AbortController, Promise<WebhookAttempt>>();
   let isClosed = false;
 
-  async function acquireSlot(request: WebhookRequest, url: URL, abort: AbortController): Promise<Release> {
-    const cancelWait = clock.setTimeout(() => abort.abort(), SLOT_WAIT_MS_MAX);
+  /** Waits for the rate of the host, then for a slot. @throws OverRateError, QueueFullError or the signal's reason */
+  async function waitForTurn(
+    { isSlow, customerId = "" }: WebhookRequest,
+    { hostname }: URL,
+    abort: AbortController,
+  ): Promise<Release> {
+    const cancelWait = clock.setTimeout(() => abort.abort(), TURN_WAIT_MS_MAX);
     try {
-      const lane = request.isSlow === true ? slowSlots : slots;
-      return await lane.acquire(url.hostname, request.customerId ?? "", abort.signal);
+      await rates.takeHost(hostname, customerId, abort.signal);
+      return await (isSlow === true ? slowSlots : slots).acquire(hostname, customerId, abort.signal);
     } finally {
       cancelWait();
     }
@@ -85,7 +95,6 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   async function sendNow(request: WebhookRequest, url: URL, abort: AbortController): Promise<WebhookAnswer> {
     const cancelDeadline = clock.setTimeout(() => abort.abort(), request.deadlineMs);
     try {
-      rates.takeHost(url.hostname);
       const agent = url.protocol === "https:" ? agents.https : agents.http;
       const { status, bodyHead, retryAfter } = await sendOnOpenConnection(url, request, {
         agent,
@@ -101,9 +110,17 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   }
 
   async function sendInSlot(request: WebhookRequest, url: URL, abort: AbortController): Promise<WebhookAttempt> {
-    let release: Release | undefined;
+    let release: Release = () => {};
+    let cancelRelease = () => {};
+    const releaseOnce = () => {
+      cancelRelease();
+      release();
+      release = () => {};
+    };
     try {
-      release = await acquireSlot(request, url, abort);
+      release = await waitForTurn(request, url, abort);
+      if (request.isSlow !== true) cancelRelease = clock.setTimeout(releaseOnce, SLOT_MS_MAX);
+      request.onStart?.();
       const measure = startMeasuring(clock);
       const answer = await sendNow(request, url, abort);
       return { answer, timing: measure() };
@@ -111,7 +128,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
       // Without a slot or above a rate, nothing was sent to the receiver.
       return UNAVAILABLE;
     } finally {
-      release?.();
+      releaseOnce();
     }
   }
 

@@ -34,19 +34,58 @@ function countResults(answers: readonly WebhookAnswer[]): Record<string, number>
   return Object.fromEntries([...Map.groupBy(results, (result) => result)].map(([result, all]) => [result, all.length]));
 }
 
-test("ten customers with the same host share its rate, and another host is not affected", async () => {
+/** Counts `count` requests to a host. Returns the function that lists the customers whose requests were counted so far. */
+function takeHostOften(rates: WebhookRates, customers: readonly string[], signal = new AbortController().signal) {
+  const counted: string[] = [];
+  const refused: string[] = [];
+  for (const customer of customers)
+    rates.takeHost("hooks.example", customer, signal).then(
+      () => counted.push(customer),
+      () => refused.push(customer),
+    );
+  return { counted, refused };
+}
+
+test("customers with the same host take turns at its rate, and another host is not affected", async () => {
   const { clock, receiver, sender } = await openSender(5);
-  const postAll = () =>
-    Promise.all(Array.from({ length: 40 }, (_, index) => post(sender, "hooks.example", `cus-${index % 10}`)));
-  assert.deepEqual(countResults(await postAll()), { answered: 5, unavailable: 35 });
+  const posts = [...Array<string>(8).fill("ann"), "bob"].map((customer) => post(sender, "hooks.example", customer));
+  await Promise.all(posts.slice(0, 5));
   assert.equal(receiver.requests.length, 5);
-  const other = await post(sender, `localhost:${receiver.port}`, "cus-0");
+  const other = await post(sender, `localhost:${receiver.port}`, "ann");
   assert.equal(other.kind, "answered");
-  await clock.advance(400);
-  assert.deepEqual(countResults(await postAll()), { answered: 2, unavailable: 38 });
-  await clock.advance(60_000);
-  assert.deepEqual(countResults(await postAll()), { answered: 5, unavailable: 35 });
-  assert.equal(receiver.requests.length, 13);
+  for (const index of [5, 6, 8]) {
+    await clock.advance(200);
+    assert.equal((await posts[index])?.kind, "answered", String(index));
+  }
+  assert.equal(await Promise.race([posts[7], "pending"]), "pending");
+  await clock.advance(200);
+  assert.equal((await posts[7])?.kind, "answered");
+});
+
+test("at most 64 requests wait for the rate of a host, two of one customer, and a wait that is aborted frees its place", async () => {
+  const clock = new FakeClock();
+  const rates = new WebhookRates({ clock, perSecond: 1 });
+  const first = takeHostOften(rates, ["ann"]);
+  await clock.settle();
+  assert.deepEqual(first.counted, ["ann"]);
+  const abort = new AbortController();
+  const ann = takeHostOften(rates, Array<string>(5).fill("ann"), abort.signal);
+  await clock.settle();
+  // One request waits for the clock and two for their turns.
+  assert.deepEqual([ann.counted.length, ann.refused.length], [0, 2]);
+  const others = takeHostOften(
+    rates,
+    Array.from({ length: 70 }, (_, index) => `cus-${index}`),
+  );
+  await clock.settle();
+  assert.equal(others.refused.length, 8);
+  abort.abort();
+  await clock.settle();
+  assert.equal(ann.refused.length, 5);
+  await clock.advance(1_000);
+  assert.deepEqual(others.counted, ["cus-0"]);
+  await clock.advance(62_000);
+  assert.equal(others.counted.length, 62);
 });
 
 test("host names with one address share four times the rate of a name, and nothing is dialled above it", async () => {
@@ -90,15 +129,17 @@ test("addresses of an IPv6 /64 share a rate", () => {
 test("remembers only the hosts of the last second, and refuses new ones if they are too many", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 1, bucketsMax: 1_000 });
+  const { signal } = new AbortController();
+  const take = (host: string) => rates.takeHost(host, "cus-1", signal);
   for (let index = 0; index < 10_000; index++) {
-    rates.takeHost(`h${index}.example`);
+    await take(`h${index}.example`);
     await clock.advance(10);
     assert.ok(rates.size <= 100);
   }
-  for (let index = 0; rates.size < 1_000; index++) rates.takeHost(`n${index}.example`);
-  assert.throws(() => rates.takeHost("another.example"), OverRateError);
+  for (let index = 0; rates.size < 1_000; index++) await take(`n${index}.example`);
+  await assert.rejects(take("another.example"), OverRateError);
   assert.equal(rates.size, 1_000);
   await clock.advance(1_000);
-  rates.takeHost("another.example");
+  await take("another.example");
   assert.equal(rates.size, 1);
 });

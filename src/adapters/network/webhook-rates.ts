@@ -1,4 +1,5 @@
 import { limitedBlocks } from "../../lib/address-block.ts";
+import { FairSlots, QueueFullError } from "../../lib/fair-slots.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 
@@ -8,6 +9,9 @@ const ADDRESS_FACTOR = 4;
 const FULL_AFTER_MS = 1_000;
 /** About 10 MB. More hosts and addresses than that in one second are refused. */
 const BUCKETS_MAX = 65_536;
+/** Requests that wait for the rate of a host name, in total and of one customer. Further ones are refused. */
+const WAITING_PER_HOST_MAX = 64;
+const WAITING_PER_CUSTOMER_MAX = 2;
 
 /** Thrown instead of sending a request that would exceed a limit. */
 export class OverRateError extends Error {
@@ -16,11 +20,13 @@ export class OverRateError extends Error {
 
 /** Limits the requests per second to each host name and to each address, whoever the customer is. */
 export class WebhookRates {
-  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #clock: Pick<Clock, "monotonic" | "sleep">;
   readonly #perSecond: number;
   readonly #bucketsMax: number;
   /** The bucket that was not used for the longest time is first. */
   readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly usedAt: number }>();
+  /** One slot per host name, for the request that waits for the rate. The others wait for the slot. */
+  readonly #turns = new Map<string, FairSlots>();
 
   /** @param options.perSecond  requests per second to one host name, of which all may be sent at once */
   constructor({
@@ -28,7 +34,7 @@ export class WebhookRates {
     perSecond,
     bucketsMax = BUCKETS_MAX,
   }: {
-    readonly clock: Pick<Clock, "monotonic">;
+    readonly clock: Pick<Clock, "monotonic" | "sleep">;
     readonly perSecond: number;
     readonly bucketsMax?: number;
   }) {
@@ -42,9 +48,30 @@ export class WebhookRates {
     return this.#buckets.size;
   }
 
-  /** Counts a request to a host name. @throws OverRateError if its limit is reached */
-  takeHost(hostname: string): void {
-    this.#take(`host ${hostname}`, this.#perSecond);
+  /**
+   * Counts a request to a host name. If the limit is reached, waits; customers take turns.
+   *
+   * @throws OverRateError if too many requests wait; the signal's reason if it aborts
+   */
+  async takeHost(hostname: string, customer: string, signal: AbortSignal): Promise<void> {
+    const take = () => this.#take(`host ${hostname}`, this.#perSecond);
+    if (!this.#turns.has(hostname) && take() === 0) return;
+    const waiting = { waiting: WAITING_PER_HOST_MAX, waitingPerKey: WAITING_PER_CUSTOMER_MAX };
+    const turns = this.#turns.get(hostname) ?? new FairSlots({ slots: 1, ...waiting });
+    this.#turns.set(hostname, turns);
+    try {
+      const release = await turns.acquire(customer, signal);
+      try {
+        for (let waitMs = take(); waitMs > 0; waitMs = take()) await this.#clock.sleep(waitMs, signal);
+      } finally {
+        release();
+      }
+    } catch (error) {
+      if (error instanceof QueueFullError) throw new OverRateError(`host ${hostname} is requested too often`);
+      throw error;
+    } finally {
+      if (turns.isIdle && this.#turns.get(hostname) === turns) this.#turns.delete(hostname);
+    }
   }
 
   /** Counts a request for which any of the addresses can be dialled. @throws OverRateError if the limit of one is reached */
@@ -55,10 +82,14 @@ export class WebhookRates {
     for (const { block } of blocks)
       if ((this.#buckets.get(`address ${block}`)?.bucket.waitMs(now) ?? 0) > 0)
         throw new OverRateError(`address ${block} is requested too often`);
-    for (const { block, factor } of blocks) this.#take(`address ${block}`, this.#perSecond * ADDRESS_FACTOR * factor);
+    for (const { block, factor } of blocks) {
+      const waitMs = this.#take(`address ${block}`, this.#perSecond * ADDRESS_FACTOR * factor);
+      if (waitMs > 0) throw new OverRateError(`address ${block} is requested too often`);
+    }
   }
 
-  #take(key: string, perSecond: number): void {
+  /** Takes a token and returns 0, or returns the milliseconds until one is available. */
+  #take(key: string, perSecond: number): number {
     const now = this.#clock.monotonic();
     this.#forgetFull(now);
     const known = this.#buckets.get(key);
@@ -67,7 +98,7 @@ export class WebhookRates {
     const bucket = known?.bucket ?? new TokenBucket({ perSecond, capacity: perSecond, now });
     this.#buckets.delete(key);
     this.#buckets.set(key, { bucket, usedAt: now });
-    if (bucket.take(now) > 0) throw new OverRateError(`${key} is requested too often`);
+    return bucket.take(now);
   }
 
   /** A bucket that is full does not differ from a new one. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { SecretSeal } from "../../ports/secret-seal.ts";
-import type { WebhookAnswer, WebhookAttempt, WebhookOut } from "../../ports/webhook-out.ts";
+import type { WebhookAnswer, WebhookAttempt, WebhookOut, WebhookRequest } from "../../ports/webhook-out.ts";
 import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
 import { isDelivered, judgeAttempt } from "./outcome.ts";
 import type { Permit, Permits } from "./permits.ts";
@@ -92,6 +92,8 @@ export class Endpoint {
   readonly #slots = new FairSlots({ slots: ATTEMPTS_MAX });
   /** Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt counts half, the one before a quarter, and so on. */
   #averageLatencyMs = 0;
+  /** Attempts that have run for more than a second. */
+  #lateAttempts = 0;
   #firstAttempts = 0;
   #isPreviousSent = false;
   /** Monotonic time at which the last first attempt was sent. */
@@ -293,37 +295,43 @@ export class Endpoint {
   }
 
   get #isSlow(): boolean {
-    return this.#averageLatencyMs > SLOW_MS;
+    return this.#averageLatencyMs > SLOW_MS || this.#lateAttempts > 0;
   }
 
-  /** Sends in a slot. A slow attempt of a healthy endpoint passes its slot on if a slow one is free after a second. */
+  /** Sends in a slot. An attempt of a healthy endpoint that runs for a second passes its slot on, and takes a slow one. */
   async #sendInSlot(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
     const { clock, slots } = this.#ports;
     const { customerId } = this.#target;
     const shared = this.#streak.count > 0 ? slots.failing : this.#isSlow ? slots.slow : slots.healthy;
     let release: Release = await shared.acquire(customerId);
     const moveToSlow = () => {
-      const slow = slots.slow.tryAcquire(customerId);
-      if (slow === null) return;
       release();
-      release = slow;
+      const releaseSlow = slots.slow.takeRegardless(customerId);
+      this.#lateAttempts += 1;
+      release = () => {
+        this.#lateAttempts -= 1;
+        releaseSlow();
+      };
     };
-    const cancelMove = shared === slots.healthy ? clock.setTimeout(moveToSlow, SLOW_MS) : () => {};
+    let cancelMove = () => {};
+    const onStart = () => {
+      setSent(true);
+      if (shared === slots.healthy) cancelMove = clock.setTimeout(moveToSlow, SLOW_MS);
+    };
     try {
-      return await this.#send(message, setSent, shared === slots.slow);
+      return await this.#send(message, onStart, shared === slots.slow);
     } finally {
       cancelMove();
       release();
     }
   }
 
-  async #send(message: Message, setSent: (isSent: boolean) => void, isSlow: boolean): Promise<AttemptResult> {
+  async #send(message: Message, onStart: () => void, isSlow: boolean): Promise<AttemptResult> {
     const { clock } = this.#ports;
     // A Retry-After may have arrived during the read or the wait for a slot. A retry is read again after the delay.
     if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_permitted" : "paused";
     if (!(await this.#isPermitted())) return "not_permitted";
-    setSent(true);
-    const { answer, timing } = await this.#post(message, clock.now(), isSlow);
+    const { answer, timing } = await this.#post(message, clock.now(), { isSlow, onStart });
     if (timing === null) return "unavailable";
     const { startedAt, durationMs } = timing;
     this.#averageLatencyMs = (this.#averageLatencyMs + durationMs) / 2;
@@ -348,10 +356,14 @@ export class Endpoint {
     return false;
   }
 
-  #post({ eventId, body }: Message, sentAt: number, isSlow: boolean): Promise<WebhookAttempt> {
+  #post(
+    { eventId, body }: Message,
+    sentAt: number,
+    options: Pick<WebhookRequest, "isSlow" | "onStart">,
+  ): Promise<WebhookAttempt> {
     const headers = signDelivery({ id: `evt_${eventId}`, sentAt, body }, this.#secrets);
     const { url, customerId } = this.#target;
-    return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId, isSlow });
+    return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId, ...options });
   }
 
   #record(message: Message, answer: WebhookAnswer, times: Parameters<typeof judgeAttempt>[2]): void {

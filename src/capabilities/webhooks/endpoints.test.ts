@@ -16,6 +16,7 @@ function createHangingOut(): WebhookOut & { readonly held: WebhookRequest[]; rea
     held,
     answered,
     async post(request) {
+      request.onStart?.();
       if (!request.url.includes("/dead")) {
         answered.push(request);
         return toAttempt(ok());

@@ -20,12 +20,13 @@ function createRefusingOut(isRefused: (request: Sent, refusals: number) => boole
   const sent: Sent[] = [];
   const state = { refusals: 0, sent };
   const out: WebhookOut = {
-    async post({ url, body }) {
+    async post({ url, body, onStart }) {
       const request = { url, eventId: JSON.parse(body).id };
       if (isRefused(request, state.refusals)) {
         state.refusals += 1;
         return toAttempt(UNAVAILABLE);
       }
+      onStart?.();
       sent.push(request);
       return toAttempt(ok());
     },

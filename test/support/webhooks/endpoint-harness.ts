@@ -38,6 +38,8 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
   const state = {
     /** Answers requests at once if set. */
     respond: null as ((request: WebhookRequest) => WebhookAnswer) | null,
+    /** Whether requests wait for a slot of their host. */
+    holdsStarts: false,
     permit: { revision: 0 } as { revision: number } | null,
     /** Statements of the kinds in it fail. */
     failing: new Set<"permit" | "events" | "retries" | "results">(),
@@ -80,6 +82,7 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     },
     out: {
       post(request) {
+        if (!state.holdsStarts) request.onStart?.();
         if (state.respond !== null) {
           sent.push({ id: String(request.headers["webhook-id"]), request, at: clock.monotonic(), answer() {} });
           return Promise.resolve(toAttempt(state.respond(request), { startedAt: clock.now(), durationMs: 0 }));

@@ -128,6 +128,7 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
         out: {
           async post(request) {
             if (node.state === "killed") return never();
+            request.onStart?.();
             const startedAt = clock.now();
             const startedMonotonic = clock.monotonic();
             const answered = await state.answer(request, node);
