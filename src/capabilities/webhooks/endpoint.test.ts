@@ -66,7 +66,7 @@ test("after a failure, events do not wait for each other, and at most two of the
   await clock.settle();
   assert.deepEqual(ids(), evt(1, 2, 3, 4, 5, 6));
   state.respond = null;
-  await clock.advance(100);
+  await clock.advance(200);
   assert.equal(sent.length, 8);
   harness.append(6);
   harness.endpoint.wake();
@@ -228,9 +228,9 @@ test("a message without a free connection is sent again after at least a quarter
 });
 
 test("a delivery that fails while results are written is sent again, though the read of retries does not find it", async () => {
-  const { clock, sent, ids, state } = await openWith(2, { retryDelaysMs: [100, 100] });
+  const { clock, sent, ids, state } = await openWith(2, { retryDelaysMs: [300, 300] });
   sent[0]?.answer(ok(500));
-  await clock.advance(100);
+  await clock.advance(300);
   assert.deepEqual(ids(), ["evt_1", "evt_2", "evt_1"]);
   state.beforeResults = async () => {
     state.beforeResults = async () => {};
@@ -238,8 +238,7 @@ test("a delivery that fails while results are written is sent again, though the 
     await clock.settle();
   };
   sent[2]?.answer();
-  await clock.advance(50);
-  await clock.advance(100);
+  await clock.advance(1_000);
   assert.deepEqual(ids(), ["evt_1", "evt_2", "evt_1", "evt_2"]);
 });
 
@@ -292,6 +291,23 @@ test("retries are read in pages of 50, until all that are due are sent", async (
   state.respond = () => ok();
   await clock.advance(5_000);
   assert.deepEqual([state.reads.retriesMax, new Set(ids().slice(130)).size, sent.length], [50, 130, 260]);
+});
+
+test("the retries that become due within 200 ms of a read are read together", async () => {
+  const { clock, sent, ids, state, endpoint, append } = await openWith(1, { retryDelaysMs: [300, 300] });
+  state.respond = () => ok(500);
+  sent[0]?.answer(ok(500));
+  for (let index = 0; index < 9; index++) {
+    append(1);
+    endpoint.wake();
+    await clock.advance(10);
+  }
+  await clock.advance(200);
+  const { retries } = state.reads;
+  state.respond = () => ok();
+  await clock.advance(500);
+  assert.equal(ids().length, 20);
+  assert.ok(state.reads.retries - retries <= 3, `${state.reads.retries - retries} reads`);
 });
 
 test("a retry that another node has planned is sent at its time, also if a later one is planned meanwhile", async () => {

@@ -26,6 +26,8 @@ const RETRIES_MAX = 2;
 /** Attempts are slow above this duration, and endpoints if their average is above it. */
 const SLOW_MS = 1_000;
 const RETRIES_PER_READ = 50;
+/** Time from one read of retries to the next, if the first returned all that were due. So one read returns many. */
+const RETRIES_PAUSE_MS = 200;
 const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
 /** Wait of a message that the connector did not send. The wait varies by half of it, so that no endpoint is always late. */
@@ -85,6 +87,7 @@ export class Endpoint {
   #permit: Permit | null = null;
   #pausedUntil = 0;
   #nextRetryAt: number | null = 0;
+  #retriesReadableAt = 0;
   #isEnding = false;
   /** Started events in the order of the log. The stored position is before the first one that is not done. */
   readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
@@ -244,7 +247,8 @@ export class Endpoint {
 
   async #sendRetries(): Promise<number | null> {
     const { clock, results, slots, readRetries } = this.#ports;
-    const waitMs = this.#nextRetryAt === null ? null : Math.max(this.#nextRetryAt, this.#pausedUntil) - clock.now();
+    const readAt = Math.max(this.#nextRetryAt ?? 0, this.#pausedUntil, this.#retriesReadableAt);
+    const waitMs = this.#nextRetryAt === null ? null : readAt - clock.now();
     if (waitMs === null || waitMs > 0) return waitMs;
     // A retry that is planned from here on may be missing in the page.
     this.#nextRetryAt = null;
@@ -262,6 +266,7 @@ export class Endpoint {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) await this.#attempt(next);
     };
     await Promise.all(Array.from({ length: RETRIES_MAX }, sendQueue));
+    if (page.due.length < RETRIES_PER_READ) this.#retriesReadableAt = clock.now() + RETRIES_PAUSE_MS;
     this.#planRetry(page.due.length > 0 ? clock.now() : page.nextAt);
     return 0;
   }

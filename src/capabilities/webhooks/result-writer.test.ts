@@ -40,7 +40,7 @@ function openWriter() {
   return { clock, store, written, writer };
 }
 
-test("results are written by one statement per 20 ms", async () => {
+test("results of 20 ms are written by one statement", async () => {
   const { clock, written, writer } = openWriter();
   for (let eventId = 1; eventId <= 50; eventId++) writer.add(delivery(eventId), state());
   writer.advance("b", 7, 3);
@@ -56,6 +56,21 @@ test("results are written by one statement per 20 ms", async () => {
   assert.equal(writer.size, 0);
   await clock.advance(60_000);
   assert.equal(written.length, 1, "nothing is written without results");
+});
+
+test("results that arrive during a write are written 100 ms after it", async () => {
+  const { clock, store, written, writer } = openWriter();
+  store.before = () => {
+    if (written.length < 2) writer.add(delivery(2 + written.length), state());
+  };
+  writer.add(delivery(1), state());
+  await clock.advance(20);
+  for (const expected of [2, 3]) {
+    await clock.advance(99);
+    assert.equal(written.length, expected - 1);
+    await clock.advance(1);
+    assert.equal(written.length, expected);
+  }
 });
 
 test("one state per webhook combines the position, the last streak, and whether any attempt disables", async () => {

@@ -5,6 +5,8 @@ import type { DeliveryState, WebhookState } from "./node-queries.ts";
 
 /** Results are collected for this time, so that one statement writes many. */
 const COLLECT_MS = 20;
+/** The same while results keep arriving, so that they use little time of the store. */
+const COLLECT_MORE_MS = 100;
 const RETRY_MS = 1_000;
 
 export type WriteResults = (states: readonly WebhookState[], deliveries: readonly DeliveryState[]) => Promise<void>;
@@ -77,7 +79,7 @@ export class ResultWriter {
       await this.#pause(waitMs);
       const batch = this.#batch;
       this.#batch = createBatch();
-      waitMs = (await this.#writeBatch(batch)) ? COLLECT_MS : RETRY_MS;
+      waitMs = (await this.#writeBatch(batch)) ? COLLECT_MORE_MS : RETRY_MS;
     } while (this.#batch.states.size > 0 || this.#batch.waiting.length > 0);
     this.#isWriting = false;
   }
