@@ -83,10 +83,10 @@ for (const [name, read] of Object.entries(CLIENTS)) {
     await assert.rejects(read(url), ResponseLimitError);
   });
 
-  test(`a body of 2,048 pieces of one byte is read, and one of 3,000 ends the request (${name})`, async () => {
+  test(`a body of 256 pieces of one byte is read, and one of 300 ends the request (${name})`, async () => {
     const piece = "1\r\nx\r\n";
-    assert.equal((await read(await flood(HEAD + piece.repeat(2_048) + END, ""))).length, 2_048);
-    await assert.rejects(read(await flood(HEAD + piece.repeat(3_000) + END, "")), ResponseLimitError);
+    assert.equal((await read(await flood(HEAD + piece.repeat(256) + END, ""))).length, 256);
+    await assert.rejects(read(await flood(HEAD + piece.repeat(300) + END, "")), ResponseLimitError);
   });
 
   test(`a body in pieces of 20 bytes is read (${name})`, async () => {

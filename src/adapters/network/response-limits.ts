@@ -6,7 +6,7 @@ import { Agent, buildConnector, type Dispatcher } from "undici";
 /** Interim responses (status 1xx) before a response. Servers send one or two; HTTP sets no limit. */
 const INTERIM_RESPONSES_MAX = 4;
 /** The first pieces of a body may have any size. After them, the pieces must have 16 bytes on average. */
-const SMALL_PIECES_MAX = 2_048;
+const SMALL_PIECES_MAX = 256;
 const PIECE_BYTES_MIN = 16;
 /**
  * Bytes that a connection may receive in a quarter of a second. This also limits bytes that no other limit counts, such as
