@@ -29,7 +29,7 @@ const NO_SERVER_URL = "ws://127.0.0.1:9";
 const PROBES_PER_SECOND = 50;
 const PROBE_CONNECTIONS = 4;
 const MEMORY_INTERVAL_MS = 100;
-/** Pause between two requests, of which a look-up may use a quarter of the venue's rate. */
+/** Pause between two requests. Look-ups may use a quarter of the venue's rate. */
 const REQUEST_PAUSE_MS = 100;
 /** Time between two kinds, in which timeouts of the kind before end. */
 const SETTLE_MS = 3_000;
@@ -49,9 +49,9 @@ for (const checkout of flags.checkouts.split(","))
 async function openSandbox() {
   const { child, ended } = run("npm", ["run", "--silent", "sandbox", "--", "--port", "0"]);
   const urls = JSON.parse(await firstLineOf(child));
-  const close = () => {
+  const close = async () => {
     child.kill("SIGINT");
-    return ended;
+    await ended;
   };
   return { settings: venueSettings({ urls }), close };
 }
@@ -73,38 +73,36 @@ async function openHeavyVenue(settings: Readonly<Record<string, string>>) {
       child.send(kind);
       return ((await answer) as [{ readonly responses: number }])[0].responses;
     },
-    close: () => child.disconnect(),
+    close: async () => child.disconnect(),
   };
 }
 
 async function measureCheckout(project: string, seconds: number): Promise<object> {
+  await using closers = new AsyncDisposableStack();
   const sandbox = await openSandbox();
+  closers.defer(sandbox.close);
   const venue = await openHeavyVenue(sandbox.settings);
+  closers.defer(venue.close);
   const service = await startAttackedService(project, 0, { ...sandbox.settings, ...venue.settings });
-  try {
-    const headers = { authorization: `Bearer ${service.otherKey}` };
-    // A book that was refused is not requested again at once.
-    const markets = await eventually(async () => {
-      const { status, json } = await service.get(`/v1/markets?limit=100&platform=${VENUE}`, headers);
-      return status === 200 && json.length > 0 ? (json as readonly { readonly market_id: string }[]) : null;
-    }, "markets");
-    const results: Record<string, object> = {};
-    for (const kind of KINDS) {
-      const pathOf = (index: number) =>
-        kind.endsWith("list")
-          ? `/v1/markets/${VENUE}/9${String(index).padStart(8, "0")}`
-          : `/v1/markets/${VENUE}/${markets[index % markets.length]?.market_id}/orderbook`;
-      await venue.choose(kind);
-      const measured = await measure(service, pathOf, seconds);
-      results[kind] = { ...measured, bodies: await venue.choose("none") };
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    }
-    return results;
-  } finally {
-    venue.close();
-    await service.close();
-    await sandbox.close();
+  closers.defer(service.close);
+  const headers = { authorization: `Bearer ${service.otherKey}` };
+  // A book that was refused is not requested again at once.
+  const markets = await eventually(async () => {
+    const { status, json } = await service.get(`/v1/markets?limit=100&platform=${VENUE}`, headers);
+    return status === 200 && json.length > 0 ? (json as readonly { readonly market_id: string }[]) : null;
+  }, "markets");
+  const results: Record<string, object> = {};
+  for (const kind of KINDS) {
+    const pathOf = (index: number) =>
+      kind.endsWith("list")
+        ? `/v1/markets/${VENUE}/9${String(index).padStart(8, "0")}`
+        : `/v1/markets/${VENUE}/${markets[index % markets.length]?.market_id}/orderbook`;
+    await venue.choose(kind);
+    const measured = await measure(service, pathOf, seconds);
+    results[kind] = { ...measured, bodies: await venue.choose("none") };
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   }
+  return results;
 }
 
 /** Requests paths one after the other while `/livez` is measured. */
@@ -114,7 +112,10 @@ async function measure(service: AttackedService, pathOf: (index: number) => stri
   let isRunning = true;
   const requests = async () => {
     for (let index = 0; isRunning; index++) {
-      const { status } = await service.get(pathOf(index), headers);
+      const status = await service.get(pathOf(index), headers).then(
+        (response) => response.status,
+        () => "failed",
+      );
       statuses[status] = (statuses[status] ?? 0) + 1;
       await new Promise((resolve) => setTimeout(resolve, REQUEST_PAUSE_MS));
     }
@@ -123,12 +124,16 @@ async function measure(service: AttackedService, pathOf: (index: number) => stri
   const sampling = setInterval(async () => {
     residentMibMax = Math.max(residentMibMax, (await residentMibOf(service.pid)) ?? 0);
   }, MEMORY_INTERVAL_MS);
-  const requesting = requests();
-  const load = { perSecond: PROBES_PER_SECOND, seconds, connections: PROBE_CONNECTIONS };
-  const { p50Ms, p99Ms, maxMs, failed } = await sendAtFixedRate({ url: `${service.url}/livez`, headers: {} }, load);
-  isRunning = false;
-  await requesting;
-  clearInterval(sampling);
+  const probe = async () => {
+    try {
+      const load = { perSecond: PROBES_PER_SECOND, seconds, connections: PROBE_CONNECTIONS };
+      return await sendAtFixedRate({ url: `${service.url}/livez`, headers: {} }, load);
+    } finally {
+      isRunning = false;
+      clearInterval(sampling);
+    }
+  };
+  const [{ p50Ms, p99Ms, maxMs, failed }] = await Promise.all([probe(), requests()]);
   const [p50, p99, max, residentMib] = [p50Ms, p99Ms, maxMs, residentMibMax].map(
     (value) => Math.round(value * 10) / 10,
   );

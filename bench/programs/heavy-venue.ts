@@ -1,13 +1,14 @@
 /**
  * Child process: Polymarket's CLOB and Gamma APIs of a sandbox, with heavy bodies. argv: the two URLs of the sandbox. The first
- * message to the parent has the URLs of this process. The message of a body's name, or "none", changes the responses:
- * order books for the bodies `nested` and `levels`, look-ups of ids that begin with 9 for the lists. It is answered with
- * the number of heavy responses since the last one.
+ * message to the parent has the URLs of this process. A message to this process is the name of a body or "none", and selects
+ * the responses: to order books for `nested` and `levels`, to look-ups of ids that begin with 9 for the lists. This process
+ * answers it with the number of heavy responses since the previous message.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
+const UPSTREAM_MS_MAX = 10_000;
 const NESTED_BYTES = 4_000_000;
 const LEVELS = 1_000_000;
 const LIST_BYTES = 15_000_000;
@@ -56,7 +57,7 @@ async function serve(target: string): Promise<string> {
       return;
     }
     try {
-      const upstream = await fetch(url);
+      const upstream = await fetch(url, { signal: AbortSignal.timeout(UPSTREAM_MS_MAX) });
       response.writeHead(upstream.status, { "content-type": upstream.headers.get("content-type") ?? "text/plain" });
       response.end(Buffer.from(await upstream.arrayBuffer()));
     } catch {

@@ -42,17 +42,6 @@ test("a key uses at most its share, and leaves the other slots to other keys", a
   assert.deepEqual(granted, ["a", "a", "a", "b", "a"]);
 });
 
-test("a slot that is taken though none is free delays the next grant until enough are released", async () => {
-  const slots = new FairSlots({ slots: 1 });
-  const releases = [slots.takeRegardless("a"), slots.takeRegardless("a")];
-  const waiting = slots.acquire("b").then(() => "granted");
-  for (const [index, release] of releases.entries()) {
-    assert.equal(await Promise.race([waiting, "waits"]), "waits", String(index));
-    release();
-  }
-  assert.equal(await waiting, "granted");
-});
-
 test("the numbers of waiting callers are bounded, in total and per key", async () => {
   const { slots, ask } = setUp({ slots: 1, waiting: 3, waitingPerKey: 2 });
   await ask("a");

@@ -74,14 +74,9 @@ export class FairSlots {
     });
   }
 
-  /** Takes a slot for work that already runs, even if none is free. Nobody else gets a slot until enough are released. */
-  takeRegardless(key: string): Release {
-    return this.#take(key);
-  }
-
-  /** Runs `work` in a slot. */
-  async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    const release = await this.acquire(key);
+  /** Runs `work` in a slot. @throws the errors of `acquire` and of `work` */
+  async run<Result>(key: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const release = await this.acquire(key, signal);
     try {
       return await work();
     } finally {

@@ -116,8 +116,10 @@ export const deadEndpointsRow: ScoreboardRow = {
       file: "src/capabilities/webhooks/dispatcher.ts",
       find: `healthy: new FairSlots(shareOf(HEALTHY_ATTEMPTS_MAX)),
         slow: new FairSlots(shareOf(SLOW_ATTEMPTS_MAX)),
+        late: new FairSlots(shareOf(LATE_ATTEMPTS_MAX)),
         failing: new FairSlots(shareOf(FAILING_ATTEMPTS_MAX)),`,
-      replace: "...((shared) => ({ healthy: shared, slow: shared, failing: shared }))(new FairSlots({ slots: 36 })),",
+      replace:
+        "...((shared) => ({ healthy: shared, slow: shared, late: shared, failing: shared }))(new FairSlots({ slots: 36 })),",
     },
   ],
   async measure({ quick }) {

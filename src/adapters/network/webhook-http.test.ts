@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { TEST_CERTIFICATE } from "../../../test/support/webhooks/certificate.ts";
 import { dialLoopback, type Receiver, startReceiver, startTcpServer } from "../../../test/support/webhooks/receiver.ts";
-import type { WebhookAnswer, WebhookRequest } from "../../ports/webhook-out.ts";
+import type { WebhookAnswer, WebhookAttempt, WebhookRequest } from "../../ports/webhook-out.ts";
 import { type Dial, dialTcp } from "./guarded-agent.ts";
 import { createWebhookHttp, type WebhookHttpOptions } from "./webhook-http.ts";
 
@@ -332,6 +332,49 @@ test("the wait for the rate of the host counts in no duration, and a forbidden U
   assert.deepEqual((await posts[1])?.timing, { startedAt, durationMs: 0 });
   const timing = { startedAt: clock.now(), durationMs: 0 };
   assert.deepEqual(await out.post(request("not a url")), { answer: failed("forbidden_address"), timing });
+});
+
+test("no more requests than the rate of a host arrive at it after it was slow", async () => {
+  const held: ServerResponse[] = [];
+  let isHolding = true;
+  const receiver = await startServer((_request, response) => void (isHolding ? held.push(response) : response.end()));
+  const { out } = createSender({ hostRate: 4, limits: { total: 2, perHost: 2, waiting: 99, waitingPerHost: 99 } });
+  const posts = Array.from({ length: 8 }, (_, index) => out.post(request(local(receiver.port), `cus-${index}`)));
+  await receiver.untilRequests(2);
+  await clock.advance(240);
+  isHolding = false;
+  for (const response of held) response.end();
+  await receiver.untilRequests(4);
+  await clock.settle();
+  assert.equal(receiver.requests.length, 4, "the burst");
+  await clock.advance(1_000);
+  await Promise.all(posts);
+  assert.equal(receiver.requests.length, 8);
+});
+
+test("at most 2,048 requests run, 128 of one customer", async () => {
+  const limits = { total: 9_999, perHost: 9_999, waiting: 0, waitingPerHost: 0 };
+  const dial: Dial = () => new net.Socket();
+  const { out } = createSender({ limits, dial, hostRate: 1e6 });
+  const results: WebhookAttempt[] = [];
+  const post = (customer: string) =>
+    void out.post(request("https://93.184.215.14/", customer)).then((result) => results.push(result));
+  for (let index = 0; index < 200; index++) post("ann");
+  await clock.settle();
+  assert.equal(results.length, 72);
+  for (let index = 0; index < 2_000; index++) post(`cus-${index}`);
+  await clock.settle();
+  assert.equal(results.length, 72 + 2_000 - (2_048 - 128));
+  await out.close();
+});
+
+test("close ends requests that wait for the rate of their host", async () => {
+  const receiver = await startServer((_request, response) => void response.end());
+  const { out } = createSender({ hostRate: 1 });
+  const posts = Array.from({ length: 3 }, () => out.post(request(local(receiver.port))));
+  await posts[0];
+  await out.close();
+  for (const post of posts.slice(1)) assert.deepEqual(await post, { answer: failed("unavailable"), timing: null });
 });
 
 test("close ends pending requests and refuses new ones", async () => {

@@ -1,6 +1,6 @@
 import http from "node:http";
 import https from "node:https";
-import type { Release } from "../../lib/fair-slots.ts";
+import { FairSlots, type Release } from "../../lib/fair-slots.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type {
   DeliveryFailure,
@@ -30,13 +30,16 @@ const USER_AGENT = "parallax/1.0";
 const BODY_BYTES_MAX = 16 * 1_024;
 const BODY_HEAD_BYTES_MAX = 1_024;
 const HEADER_BYTES_MAX = 16 * 1_024;
-/** Longest wait for a turn. As long as an attempt, so that each slot of the host is freed at least once meanwhile. */
+/** Longest wait for the rate of the host and for a slot, together. As long as an attempt. */
 const TURN_WAIT_MS_MAX = 10_000;
 /**
- * A request frees its slot after this time, unless it has a slot for slow receivers. So requests that take long delay others
- * to the same host little. The dispatcher limits how many run.
+ * A request to a receiver that is not known to be slow frees its slot after this time and continues. So a long request
+ * delays others to the same host for at most this time.
  */
 const SLOT_MS_MAX = 250;
+/** Requests that run, with and without a slot. A customer has at most 40 attempts at a time. */
+const RUNNING_MAX = 2_048;
+const RUNNING_PER_CUSTOMER_MAX = 128;
 /** Serves 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
 const LIMITS: SlotLimits = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 };
 /** Slots of requests to receivers that answer slowly. */
@@ -73,10 +76,11 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   const checkUrl = createCheckWebhookUrl(options);
   const slots = new HostSlots(limits);
   const slowSlots = new HostSlots(slowLimits);
+  const running = new FairSlots({ slots: RUNNING_MAX, perKey: RUNNING_PER_CUSTOMER_MAX });
   const pending = new Map<AbortController, Promise<WebhookAttempt>>();
   let isClosed = false;
 
-  /** Waits for the rate of the host, then for a slot. @throws OverRateError, QueueFullError or the signal's reason */
+  /** Waits for a slot and for the rate of the host. @throws OverRateError, QueueFullError or the signal's reason */
   async function waitForTurn(
     { isSlow, customerId = "" }: WebhookRequest,
     { hostname }: URL,
@@ -84,8 +88,12 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   ): Promise<Release> {
     const cancelWait = clock.setTimeout(() => abort.abort(), TURN_WAIT_MS_MAX);
     try {
-      await rates.takeHost(hostname, customerId, abort.signal);
-      return await (isSlow === true ? slowSlots : slots).acquire(hostname, customerId, abort.signal);
+      const lane = isSlow === true ? slowSlots : slots;
+      const acquireSlot = () => lane.acquire(hostname, customerId, abort.signal);
+      const release = await acquireSlot();
+      if (rates.tryTakeHost(hostname)) return release;
+      release();
+      return await rates.waitForHost(hostname, customerId, abort.signal, acquireSlot);
     } finally {
       cancelWait();
     }
@@ -139,7 +147,9 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
       if (checked.kind === "invalid")
         return { answer: { kind: "failed", failure: "forbidden_address" }, timing: startMeasuring(clock)() };
       const abort = new AbortController();
-      const answer = sendInSlot(request, new URL(checked.url), abort);
+      const end = running.tryAcquire(request.customerId ?? "");
+      if (end === null) return UNAVAILABLE;
+      const answer = sendInSlot(request, new URL(checked.url), abort).finally(end);
       pending.set(abort, answer);
       return answer.finally(() => pending.delete(abort));
     },

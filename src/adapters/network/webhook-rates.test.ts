@@ -34,12 +34,16 @@ function countResults(answers: readonly WebhookAnswer[]): Record<string, number>
   return Object.fromEntries([...Map.groupBy(results, (result) => result)].map(([result, all]) => [result, all.length]));
 }
 
-/** Counts `count` requests to a host. Returns the function that lists the customers whose requests were counted so far. */
+async function takeHost(rates: WebhookRates, host: string, customer: string, signal: AbortSignal): Promise<void> {
+  if (!rates.tryTakeHost(host)) await rates.waitForHost(host, customer, signal, async () => () => {});
+}
+
+/** Requests a turn for each customer. Returns the customers that got one and those that were refused; both lists grow. */
 function takeHostOften(rates: WebhookRates, customers: readonly string[], signal = new AbortController().signal) {
   const counted: string[] = [];
   const refused: string[] = [];
   for (const customer of customers)
-    rates.takeHost("hooks.example", customer, signal).then(
+    takeHost(rates, "hooks.example", customer, signal).then(
       () => counted.push(customer),
       () => refused.push(customer),
     );
@@ -84,8 +88,8 @@ test("at most 64 requests wait for the rate of a host, two of one customer, and 
   assert.equal(ann.refused.length, 5);
   await clock.advance(1_000);
   assert.deepEqual(others.counted, ["cus-0"]);
-  await clock.advance(62_000);
-  assert.equal(others.counted.length, 62);
+  await clock.advance(61_000);
+  assert.deepEqual([others.counted.length, rates.waitingHosts], [62, 0]);
 });
 
 test("host names with one address share four times the rate of a name, and nothing is dialled above it", async () => {
@@ -130,7 +134,7 @@ test("remembers only the hosts of the last second, and refuses new ones if they 
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 1, bucketsMax: 1_000 });
   const { signal } = new AbortController();
-  const take = (host: string) => rates.takeHost(host, "cus-1", signal);
+  const take = (host: string) => takeHost(rates, host, "cus-1", signal);
   for (let index = 0; index < 10_000; index++) {
     await take(`h${index}.example`);
     await clock.advance(10);

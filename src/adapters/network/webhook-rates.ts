@@ -1,5 +1,5 @@
 import { limitedBlocks } from "../../lib/address-block.ts";
-import { FairSlots, QueueFullError } from "../../lib/fair-slots.ts";
+import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 
@@ -25,7 +25,7 @@ export class WebhookRates {
   readonly #bucketsMax: number;
   /** The bucket that was not used for the longest time is first. */
   readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly usedAt: number }>();
-  /** One slot per host name, for the request that waits for the rate. The others wait for the slot. */
+  /** For each host name whose rate is reached, one slot. Its holder waits for the next token, the others for the slot. */
   readonly #turns = new Map<string, FairSlots>();
 
   /** @param options.perSecond  requests per second to one host name, of which all may be sent at once */
@@ -48,29 +48,51 @@ export class WebhookRates {
     return this.#buckets.size;
   }
 
+  /** Host names for which requests wait. */
+  get waitingHosts(): number {
+    return this.#turns.size;
+  }
+
+  /** Counts a request to a host name. Returns false if the limit is reached, or other requests wait for it. */
+  tryTakeHost(hostname: string): boolean {
+    return !this.#turns.has(hostname) && this.#take(`host ${hostname}`, this.#perSecond) === 0;
+  }
+
   /**
-   * Counts a request to a host name. If the limit is reached, waits; customers take turns.
+   * Waits until a request to a host name may be sent, and counts it. Customers take turns.
    *
-   * @throws OverRateError if too many requests wait; the signal's reason if it aborts
+   * @param acquireSlot  waits for what else the request needs, when it has the next turn
+   * @returns the slot
+   * @throws OverRateError if too many requests wait; the signal's reason if it aborts; the errors of `acquireSlot`
    */
-  async takeHost(hostname: string, customer: string, signal: AbortSignal): Promise<void> {
-    const take = () => this.#take(`host ${hostname}`, this.#perSecond);
-    if (!this.#turns.has(hostname) && take() === 0) return;
+  async waitForHost(
+    hostname: string,
+    customer: string,
+    signal: AbortSignal,
+    acquireSlot: () => Promise<Release>,
+  ): Promise<Release> {
     const waiting = { waiting: WAITING_PER_HOST_MAX, waitingPerKey: WAITING_PER_CUSTOMER_MAX };
     const turns = this.#turns.get(hostname) ?? new FairSlots({ slots: 1, ...waiting });
     this.#turns.set(hostname, turns);
     try {
-      const release = await turns.acquire(customer, signal);
-      try {
-        for (let waitMs = take(); waitMs > 0; waitMs = take()) await this.#clock.sleep(waitMs, signal);
-      } finally {
-        release();
-      }
+      return await turns.run(customer, () => this.#waitForToken(hostname, signal, acquireSlot), signal);
     } catch (error) {
       if (error instanceof QueueFullError) throw new OverRateError(`host ${hostname} is requested too often`);
       throw error;
     } finally {
       if (turns.isIdle && this.#turns.get(hostname) === turns) this.#turns.delete(hostname);
+    }
+  }
+
+  /** Takes the token when the slot is free, so that no requests with a token collect at a host that is slow. */
+  async #waitForToken(hostname: string, signal: AbortSignal, acquireSlot: () => Promise<Release>): Promise<Release> {
+    const key = `host ${hostname}`;
+    for (;;) {
+      const waitMs = this.#buckets.get(key)?.bucket.waitMs(this.#clock.monotonic()) ?? 0;
+      if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
+      const release = await acquireSlot();
+      if (this.#take(key, this.#perSecond) === 0) return release;
+      release();
     }
   }
 

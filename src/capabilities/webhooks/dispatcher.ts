@@ -27,11 +27,12 @@ const RENEW_MS = 2_000;
 const HOUR_MS = 3_600_000;
 const WAITING_COUNT_MS = 30_000;
 /**
- * Attempts of a node at the same time: to endpoints whose last attempt succeeded, to those that answer slowly, and to those
- * whose last attempt failed. One customer uses at most half of them.
+ * Attempts of a node at the same time: to endpoints whose last attempt succeeded, to those that answer slowly, those
+ * that began at a healthy endpoint more than a second ago, and to those whose last attempt failed. One customer uses at most half of them.
  */
 const HEALTHY_ATTEMPTS_MAX = 256;
 const SLOW_ATTEMPTS_MAX = 128;
+const LATE_ATTEMPTS_MAX = 512;
 const FAILING_ATTEMPTS_MAX = 256;
 const READS_MAX = 4;
 const shareOf = (slots: number) => ({ slots, perKey: Math.ceil(slots / 2) });
@@ -91,6 +92,7 @@ export class Dispatcher {
       slots: {
         healthy: new FairSlots(shareOf(HEALTHY_ATTEMPTS_MAX)),
         slow: new FairSlots(shareOf(SLOW_ATTEMPTS_MAX)),
+        late: new FairSlots(shareOf(LATE_ATTEMPTS_MAX)),
         failing: new FairSlots(shareOf(FAILING_ATTEMPTS_MAX)),
         reads: new FairSlots({ slots: READS_MAX }),
       },

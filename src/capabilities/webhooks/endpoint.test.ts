@@ -154,68 +154,6 @@ test("reads of the log and of retries share the slots for reads", async () => {
   assert.deepEqual(harness.ids(), evt(1));
 });
 
-test("attempts after a failure use the slots of failing endpoints", async () => {
-  const slots = { healthy: new FairSlots({ slots: 0 }), failing: new FairSlots({ slots: 0 }) };
-  const healthy = await openWith(1, { slots: { healthy: slots.healthy } });
-  assert.deepEqual(healthy.ids(), []);
-  const streak = { count: 1, since: 0, lastAt: 0 };
-  assert.deepEqual((await openWith(1, { slots: { healthy: slots.healthy }, target: { streak } })).ids(), evt(1));
-  assert.deepEqual((await openWith(1, { slots: { failing: slots.failing }, target: { streak } })).ids(), []);
-});
-
-test("attempts after a slow answer use the slots of slow endpoints, and a slow attempt passes its slot on", async () => {
-  const healthy = new FairSlots({ slots: 1 });
-  const slow = new FairSlots({ slots: 1 });
-  const { clock, sent, ids, append, endpoint } = await openWith(2, { slots: { healthy, slow } });
-  assert.deepEqual([ids(), healthy.isIdle], [evt(1), false]);
-  await clock.advance(1_000);
-  assert.deepEqual([ids(), healthy.isIdle, slow.isIdle], [evt(1, 2), false, false], "the second event has the slot");
-  sent[1]?.answer();
-  await clock.advance(8_000);
-  sent[0]?.answer();
-  append(1);
-  endpoint.wake();
-  await clock.settle();
-  assert.deepEqual([ids(), healthy.isIdle, slow.isIdle], [evt(1, 2, 3), true, false]);
-});
-
-test("while an attempt has run for more than a second, the next ones use slow slots, also if it used the last one", async () => {
-  const slow = new FairSlots({ slots: 1 });
-  const release = slow.tryAcquire("another customer") ?? assert.fail();
-  const { clock, ids, append, endpoint } = await openWith(1, { slots: { slow } });
-  await clock.advance(1_000);
-  append(1);
-  endpoint.wake();
-  await clock.settle();
-  assert.deepEqual(ids(), evt(1));
-  release();
-  await clock.settle();
-  assert.deepEqual(ids(), evt(1), "two slots were used, and one is still");
-});
-
-test("the wait for a slot of the host counts in neither the latency nor the choice of the slots", async () => {
-  const slow = new FairSlots({ slots: 1 });
-  const { clock, sent, ids, append, endpoint, stored, state } = await openWith(0, { slots: { slow } });
-  state.holdsStarts = true;
-  append(1);
-  endpoint.wake();
-  await clock.settle();
-  const startedAt = clock.now() + 8_500;
-  append(1);
-  endpoint.wake();
-  await clock.advance(8_500);
-  assert.deepEqual([ids(), slow.isIdle], [evt(1), true], "the second event waits until the first is sent");
-  sent[0]?.request.onStart?.();
-  await clock.advance(249);
-  assert.deepEqual(ids(), evt(1));
-  await clock.advance(251);
-  sent[0]?.answer(ok(), 500);
-  await clock.advance(100);
-  assert.deepEqual([ids(), slow.isIdle, sent[1]?.request.isSlow], [evt(1, 2), true, false]);
-  const { firstAttemptAt, latencyMs } = stored.deliveries.get(1) ?? {};
-  assert.deepEqual([firstAttemptAt, latencyMs], [startedAt, 500]);
-});
-
 test("a message without a free connection is sent again after at least a quarter of a second, and not counted as an attempt", async () => {
   const { clock, sent, ids, state, stored } = await openWith(1);
   sent[0]?.answer(UNAVAILABLE);

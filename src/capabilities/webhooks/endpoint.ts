@@ -26,7 +26,10 @@ const RETRIES_MAX = 2;
 /** Attempts are slow above this duration, and endpoints if their average is above it. */
 const SLOW_MS = 1_000;
 const RETRIES_PER_READ = 50;
-/** Time from one read of retries to the next, if the first returned all that were due. So one read returns many. */
+/**
+ * If a read returned all due retries, the next one begins at least this long after they were sent. The retries that become
+ * due meanwhile are read together.
+ */
 const RETRIES_PAUSE_MS = 200;
 const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
@@ -56,11 +59,12 @@ export interface EndpointPorts extends DeliveryPorts {
   readonly results: Pick<ResultWriter, "add" | "advance" | "flushed" | "size">;
   /**
    * Attempts of endpoints whose last attempt failed, or was answered slowly, have slots of their own, so that they do not
-   * delay the others. Customers take turns.
+   * delay the others. Attempts of healthy endpoints that run for a second get `late` slots. Customers take turns.
    */
   readonly slots: {
     readonly healthy: FairSlots;
     readonly slow: FairSlots;
+    readonly late: FairSlots;
     readonly failing: FairSlots;
     readonly reads: FairSlots;
   };
@@ -87,6 +91,7 @@ export class Endpoint {
   #permit: Permit | null = null;
   #pausedUntil = 0;
   #nextRetryAt: number | null = 0;
+  /** Monotonic time. */
   #retriesReadableAt = 0;
   #isEnding = false;
   /** Started events in the order of the log. The stored position is before the first one that is not done. */
@@ -95,7 +100,7 @@ export class Endpoint {
   readonly #slots = new FairSlots({ slots: ATTEMPTS_MAX });
   /** Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt counts half, the one before a quarter, and so on. */
   #averageLatencyMs = 0;
-  /** Attempts that have run for more than a second. */
+  /** Running attempts that began in a healthy slot and have run for more than a second. */
   #lateAttempts = 0;
   #firstAttempts = 0;
   #isPreviousSent = false;
@@ -247,8 +252,9 @@ export class Endpoint {
 
   async #sendRetries(): Promise<number | null> {
     const { clock, results, slots, readRetries } = this.#ports;
-    const readAt = Math.max(this.#nextRetryAt ?? 0, this.#pausedUntil, this.#retriesReadableAt);
-    const waitMs = this.#nextRetryAt === null ? null : readAt - clock.now();
+    const pauseMs = this.#retriesReadableAt - clock.monotonic();
+    const dueInMs = Math.max(this.#nextRetryAt ?? 0, this.#pausedUntil) - clock.now();
+    const waitMs = this.#nextRetryAt === null ? null : Math.max(pauseMs, dueInMs);
     if (waitMs === null || waitMs > 0) return waitMs;
     // A retry that is planned from here on may be missing in the page.
     this.#nextRetryAt = null;
@@ -266,7 +272,7 @@ export class Endpoint {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) await this.#attempt(next);
     };
     await Promise.all(Array.from({ length: RETRIES_MAX }, sendQueue));
-    if (page.due.length < RETRIES_PER_READ) this.#retriesReadableAt = clock.now() + RETRIES_PAUSE_MS;
+    if (page.due.length < RETRIES_PER_READ) this.#retriesReadableAt = clock.monotonic() + RETRIES_PAUSE_MS;
     this.#planRetry(page.due.length > 0 ? clock.now() : page.nextAt);
     return 0;
   }
@@ -303,30 +309,31 @@ export class Endpoint {
     return this.#averageLatencyMs > SLOW_MS || this.#lateAttempts > 0;
   }
 
-  /** Sends in a slot. An attempt of a healthy endpoint that runs for a second passes its slot on, and takes a slow one. */
+  /** Sends in a slot. An attempt of a healthy endpoint that runs for a second passes its slot on, if a late one is free. */
   async #sendInSlot(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
     const { clock, slots } = this.#ports;
     const { customerId } = this.#target;
     const shared = this.#streak.count > 0 ? slots.failing : this.#isSlow ? slots.slow : slots.healthy;
     let release: Release = await shared.acquire(customerId);
-    const moveToSlow = () => {
-      release();
-      const releaseSlow = slots.slow.takeRegardless(customerId);
+    let isLate = false;
+    const passOn = () => {
+      isLate = true;
       this.#lateAttempts += 1;
-      release = () => {
-        this.#lateAttempts -= 1;
-        releaseSlow();
-      };
+      const late = slots.late.tryAcquire(customerId);
+      if (late === null) return;
+      release();
+      release = late;
     };
-    let cancelMove = () => {};
+    let cancelPassOn = () => {};
     const onStart = () => {
       setSent(true);
-      if (shared === slots.healthy) cancelMove = clock.setTimeout(moveToSlow, SLOW_MS);
+      if (shared === slots.healthy) cancelPassOn = clock.setTimeout(passOn, SLOW_MS);
     };
     try {
       return await this.#send(message, onStart, shared === slots.slow);
     } finally {
-      cancelMove();
+      cancelPassOn();
+      if (isLate) this.#lateAttempts -= 1;
       release();
     }
   }

@@ -5,8 +5,8 @@ import type { DeliveryState, WebhookState } from "./node-queries.ts";
 
 /** Results are collected for this time, so that one statement writes many. */
 const COLLECT_MS = 20;
-/** The same while results keep arriving, so that they use little time of the store. */
-const COLLECT_MORE_MS = 100;
+/** Shortest time between two statements, so that results use little time of the store. */
+const WRITE_INTERVAL_MS = 100;
 const RETRY_MS = 1_000;
 
 export type WriteResults = (states: readonly WebhookState[], deliveries: readonly DeliveryState[]) => Promise<void>;
@@ -26,6 +26,8 @@ export class ResultWriter {
   readonly #write: WriteResults;
   #batch = createBatch();
   #isWriting = false;
+  /** Monotonic time. */
+  #writtenAt = Number.NEGATIVE_INFINITY;
   #isFailing = false;
 
   constructor({ clock, log, write }: { readonly clock: Clock; readonly log: Log; readonly write: WriteResults }) {
@@ -74,12 +76,13 @@ export class ResultWriter {
   }
 
   async #writeAll(): Promise<void> {
-    let waitMs = COLLECT_MS;
+    let waitMs = Math.max(COLLECT_MS, this.#writtenAt + WRITE_INTERVAL_MS - this.#clock.monotonic());
     do {
       await this.#pause(waitMs);
       const batch = this.#batch;
       this.#batch = createBatch();
-      waitMs = (await this.#writeBatch(batch)) ? COLLECT_MORE_MS : RETRY_MS;
+      waitMs = (await this.#writeBatch(batch)) ? WRITE_INTERVAL_MS : RETRY_MS;
+      this.#writtenAt = this.#clock.monotonic();
     } while (this.#batch.states.size > 0 || this.#batch.waiting.length > 0);
     this.#isWriting = false;
   }

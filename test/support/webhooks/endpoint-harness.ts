@@ -73,6 +73,7 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     slots: {
       healthy: new FairSlots({ slots: 256 }),
       slow: new FairSlots({ slots: 256 }),
+      late: new FairSlots({ slots: 256 }),
       failing: new FairSlots({ slots: 256 }),
       reads: new FairSlots({ slots: 4 }),
       ...options.slots,
