@@ -91,9 +91,9 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
       const lane = isSlow === true ? slowSlots : slots;
       const acquireSlot = () => lane.acquire(hostname, customerId, abort.signal);
       const release = await acquireSlot();
-      if (rates.tryTakeHost(hostname)) return release;
+      if (rates.tryTakeHost(hostname, isSlow)) return release;
       release();
-      return await rates.waitForHost(hostname, customerId, abort.signal, acquireSlot);
+      return await rates.waitForHost(hostname, customerId, abort.signal, acquireSlot, isSlow);
     } finally {
       cancelWait();
     }

@@ -92,6 +92,17 @@ test("at most 64 requests wait for the rate of a host, two of one customer, and 
   assert.deepEqual([others.counted.length, rates.waitingHosts], [62, 0]);
 });
 
+test("a request that waits for a slow slot of a host delays no turn of other requests to it", async () => {
+  const clock = new FakeClock();
+  const rates = new WebhookRates({ clock, perSecond: 1 });
+  const { signal } = new AbortController();
+  assert.equal(rates.tryTakeHost("hooks.example", true), true);
+  void rates.waitForHost("hooks.example", "ann", signal, () => new Promise(() => {}), true);
+  const { counted } = takeHostOften(rates, ["bob"]);
+  await clock.advance(1_000);
+  assert.deepEqual(counted, ["bob"]);
+});
+
 test("host names with one address share four times the rate of a name, and nothing is dialled above it", async () => {
   const { sender, dialled } = await openSender(5);
   // The certificate is not valid for these names, so a request that is dialled is a failed connection.

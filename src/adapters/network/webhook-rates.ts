@@ -18,6 +18,8 @@ export class OverRateError extends Error {
   override name = "OverRateError";
 }
 
+const turnsKeyOf = (hostname: string, isSlow: boolean): string => `${isSlow ? "slow" : "fast"} ${hostname}`;
+
 /** Limits the requests per second to each host name and to each address, whoever the customer is. */
 export class WebhookRates {
   readonly #clock: Pick<Clock, "monotonic" | "sleep">;
@@ -25,7 +27,7 @@ export class WebhookRates {
   readonly #bucketsMax: number;
   /** The bucket that was not used for the longest time is first. */
   readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly usedAt: number }>();
-  /** For each host name whose rate is reached, one slot. Its holder waits for the next token, the others for the slot. */
+  /** For each host name whose rate is reached, and each lane, one slot. Its holder waits for the next token, the others for the slot. */
   readonly #turns = new Map<string, FairSlots>();
 
   /** @param options.perSecond  requests per second to one host name, of which all may be sent at once */
@@ -54,14 +56,15 @@ export class WebhookRates {
   }
 
   /** Counts a request to a host name. Returns false if the limit is reached, or other requests wait for it. */
-  tryTakeHost(hostname: string): boolean {
-    return !this.#turns.has(hostname) && this.#take(`host ${hostname}`, this.#perSecond) === 0;
+  tryTakeHost(hostname: string, isSlow = false): boolean {
+    return !this.#turns.has(turnsKeyOf(hostname, isSlow)) && this.#take(`host ${hostname}`, this.#perSecond) === 0;
   }
 
   /**
    * Waits until a request to a host name may be sent, and counts it. Customers take turns.
    *
    * @param acquireSlot  waits for what else the request needs, when it has the next turn
+   * @param isSlow       whether the slot is one for slow receivers, which may take seconds and must delay no other turn
    * @returns the slot
    * @throws OverRateError if too many requests wait; the signal's reason if it aborts; the errors of `acquireSlot`
    */
@@ -70,17 +73,19 @@ export class WebhookRates {
     customer: string,
     signal: AbortSignal,
     acquireSlot: () => Promise<Release>,
+    isSlow = false,
   ): Promise<Release> {
+    const key = turnsKeyOf(hostname, isSlow);
     const waiting = { waiting: WAITING_PER_HOST_MAX, waitingPerKey: WAITING_PER_CUSTOMER_MAX };
-    const turns = this.#turns.get(hostname) ?? new FairSlots({ slots: 1, ...waiting });
-    this.#turns.set(hostname, turns);
+    const turns = this.#turns.get(key) ?? new FairSlots({ slots: 1, ...waiting });
+    this.#turns.set(key, turns);
     try {
       return await turns.run(customer, () => this.#waitForToken(hostname, signal, acquireSlot), signal);
     } catch (error) {
       if (error instanceof QueueFullError) throw new OverRateError(`host ${hostname} is requested too often`);
       throw error;
     } finally {
-      if (turns.isIdle && this.#turns.get(hostname) === turns) this.#turns.delete(hostname);
+      if (turns.isIdle && this.#turns.get(key) === turns) this.#turns.delete(key);
     }
   }
 
