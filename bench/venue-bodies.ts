@@ -6,7 +6,7 @@
  * - `nested`: order books of 4 MB of opening brackets.
  * - `levels`: order books with a million levels.
  * - `list`: a market whose response is a list of 15 MB, which is below the limit of a body.
- * - `long list`: the same with 52 MB.
+ * - `long list`: a market whose response is a list of 52 MB, which is above the limit.
  *
  * The service runs as `npm start` does, with a sandbox in its own process and a proxy that replaces bodies of
  * Polymarket. A client requests the order book or an unknown market, one after the other, while another client requests `/livez`
@@ -29,7 +29,7 @@ const NO_SERVER_URL = "ws://127.0.0.1:9";
 const PROBES_PER_SECOND = 50;
 const PROBE_CONNECTIONS = 4;
 const MEMORY_INTERVAL_MS = 100;
-/** Pause between two requests. Look-ups may use a quarter of the venue's rate. */
+/** Pause between two requests. Faster look-ups would be refused: they may use only a quarter of the venue's rate. */
 const REQUEST_PAUSE_MS = 100;
 /** Time between two kinds, in which timeouts of the kind before end. */
 const SETTLE_MS = 3_000;

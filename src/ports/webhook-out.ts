@@ -17,7 +17,7 @@ export interface WebhookRequest {
   readonly customerId?: string;
   /** Whether the receiver answers slowly. Slow requests to a host have slots of their own. */
   readonly isSlow?: boolean;
-  /** Called when the wait for a turn is over and the request starts. */
+  /** Called once, when the request has waited for its slot and starts. */
   readonly onStart?: () => void;
 }
 

@@ -352,7 +352,7 @@ test("no more requests than the rate of a host arrive at it after it was slow", 
   assert.equal(receiver.requests.length, 8);
 });
 
-test("at most 2,048 requests run, 128 of one customer", async () => {
+test("at most 2,048 requests wait or run, and at most 128 of them are of one customer", async () => {
   const limits = { total: 9_999, perHost: 9_999, waiting: 0, waitingPerHost: 0 };
   const dial: Dial = () => new net.Socket();
   const { out } = createSender({ limits, dial, hostRate: 1e6 });

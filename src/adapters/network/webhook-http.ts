@@ -37,7 +37,7 @@ const TURN_WAIT_MS_MAX = 10_000;
  * delays others to the same host for at most this time.
  */
 const SLOT_MS_MAX = 250;
-/** Requests that run, with and without a slot. A customer has at most 40 attempts at a time. */
+/** Requests that wait or run, in total and of one customer. The webhooks of a customer have at most 40 attempts at a time. */
 const RUNNING_MAX = 2_048;
 const RUNNING_PER_CUSTOMER_MAX = 128;
 /** Serves 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */

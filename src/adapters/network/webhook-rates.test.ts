@@ -89,7 +89,7 @@ test("at most 64 requests wait for the rate of a host, two of one customer, and 
   await clock.advance(1_000);
   assert.deepEqual(others.counted, ["cus-0"]);
   await clock.advance(61_000);
-  assert.deepEqual([others.counted.length, rates.waitingHosts], [62, 0]);
+  assert.deepEqual([others.counted.length, rates.waitingQueues], [62, 0]);
 });
 
 test("a request that waits for a slow slot of a host delays no turn of other requests to it", async () => {

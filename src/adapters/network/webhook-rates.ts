@@ -9,7 +9,7 @@ const ADDRESS_FACTOR = 4;
 const FULL_AFTER_MS = 1_000;
 /** About 10 MB. More hosts and addresses than that in one second are refused. */
 const BUCKETS_MAX = 65_536;
-/** Requests that wait for the rate of a host name, in total and of one customer. Further ones are refused. */
+/** Requests that wait for a token in one queue of a host name, in total and of one customer. Further ones are refused. */
 const WAITING_PER_HOST_MAX = 64;
 const WAITING_PER_CUSTOMER_MAX = 2;
 
@@ -27,7 +27,10 @@ export class WebhookRates {
   readonly #bucketsMax: number;
   /** The bucket that was not used for the longest time is first. */
   readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly usedAt: number }>();
-  /** For each host name whose rate is reached, and each lane, one slot. Its holder waits for the next token, the others for the slot. */
+  /**
+   * The queues of requests that wait for a token. Fast and slow requests to one host name have a queue each. The request
+   * that has the one slot of a queue takes the next token; the others wait for the slot.
+   */
   readonly #turns = new Map<string, FairSlots>();
 
   /** @param options.perSecond  requests per second to one host name, of which all may be sent at once */
@@ -50,21 +53,21 @@ export class WebhookRates {
     return this.#buckets.size;
   }
 
-  /** Host names for which requests wait. */
-  get waitingHosts(): number {
+  /** Number of queues in which requests wait for a token. */
+  get waitingQueues(): number {
     return this.#turns.size;
   }
 
-  /** Counts a request to a host name. Returns false if the limit is reached, or other requests wait for it. */
+  /** Takes a token of a host name. Returns false if none is available, or if other requests already wait for one. */
   tryTakeHost(hostname: string, isSlow = false): boolean {
     return !this.#turns.has(turnsKeyOf(hostname, isSlow)) && this.#take(`host ${hostname}`, this.#perSecond) === 0;
   }
 
   /**
-   * Waits until a request to a host name may be sent, and counts it. Customers take turns.
+   * Waits for a slot and a token of a host name. Customers take turns.
    *
-   * @param acquireSlot  waits for what else the request needs, when it has the next turn
-   * @param isSlow       whether the slot is one for slow receivers, which may take seconds and must delay no other turn
+   * @param acquireSlot  waits for the slot
+   * @param isSlow       whether it is a slot for slow receivers. The wait for one may take seconds, so it has its own queue
    * @returns the slot
    * @throws OverRateError if too many requests wait; the signal's reason if it aborts; the errors of `acquireSlot`
    */
@@ -89,7 +92,7 @@ export class WebhookRates {
     }
   }
 
-  /** Takes the token when the slot is free, so that no requests with a token collect at a host that is slow. */
+  /** Takes the token after the slot. Otherwise requests with tokens would wait for slots and then exceed the rate together. */
   async #waitForToken(hostname: string, signal: AbortSignal, acquireSlot: () => Promise<Release>): Promise<Release> {
     const key = `host ${hostname}`;
     for (;;) {

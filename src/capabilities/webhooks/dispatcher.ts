@@ -26,13 +26,14 @@ const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
 const HOUR_MS = 3_600_000;
 const WAITING_COUNT_MS = 30_000;
-/**
- * Attempts of a node at the same time: to endpoints whose last attempt succeeded, to those that answer slowly, those
- * that began at a healthy endpoint more than a second ago, and to those whose last attempt failed. One customer uses at most half of them.
- */
+// Limits of the attempts that a node runs at the same time. One customer uses at most half of each.
+/** Attempts to endpoints whose last attempt succeeded in time. */
 const HEALTHY_ATTEMPTS_MAX = 256;
+/** Attempts to endpoints whose average response time is above a second. */
 const SLOW_ATTEMPTS_MAX = 128;
+/** Attempts to healthy endpoints that have run for more than a second. */
 const LATE_ATTEMPTS_MAX = 512;
+/** Attempts to endpoints whose last attempt failed. */
 const FAILING_ATTEMPTS_MAX = 256;
 const READS_MAX = 4;
 const shareOf = (slots: number) => ({ slots, perKey: Math.ceil(slots / 2) });

@@ -1,19 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type EndpointHarnessOptions, openEndpoint } from "../../../test/support/webhooks/endpoint-harness.ts";
+import { openWith } from "../../../test/support/webhooks/endpoint-harness.ts";
 import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { FairSlots } from "../../lib/fair-slots.ts";
 
 const evt = (...ids: number[]) => ids.map((id) => `evt_${id}`);
-
-/** Opens an endpoint with `count` events in memory. */
-async function openWith(count: number, options: EndpointHarnessOptions = {}) {
-  const harness = openEndpoint(options);
-  harness.append(count);
-  const endpoint = harness.open();
-  await harness.clock.settle();
-  return { ...harness, endpoint };
-}
 
 test("attempts after a failure use the slots of failing endpoints", async () => {
   const slots = { healthy: new FairSlots({ slots: 0 }), failing: new FairSlots({ slots: 0 }) };

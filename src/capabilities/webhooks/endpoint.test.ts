@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type EndpointHarnessOptions, openEndpoint } from "../../../test/support/webhooks/endpoint-harness.ts";
+import { openEndpoint, openWith } from "../../../test/support/webhooks/endpoint-harness.ts";
 import { ok } from "../../../test/support/webhooks/fake-webhook-ports.ts";
 import { FairSlots } from "../../lib/fair-slots.ts";
 import type { WebhookAnswer } from "../../ports/webhook-out.ts";
@@ -10,15 +10,6 @@ import { signDelivery } from "./signature.ts";
 const UNAVAILABLE: WebhookAnswer = { kind: "failed", failure: "unavailable" };
 const evt = (...ids: number[]) => ids.map((id) => `evt_${id}`);
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
-
-/** Opens an endpoint with `count` events in memory. */
-async function openWith(count: number, options: EndpointHarnessOptions = {}) {
-  const harness = openEndpoint(options);
-  harness.append(count);
-  const endpoint = harness.open();
-  await harness.clock.settle();
-  return { ...harness, endpoint };
-}
 
 test("an event is sent when the one before was answered, or 250 ms after that was sent", async () => {
   const { clock, sent, ids } = await openWith(10);

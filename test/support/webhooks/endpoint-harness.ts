@@ -38,7 +38,7 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
   const state = {
     /** Answers requests at once if set. */
     respond: null as ((request: WebhookRequest) => WebhookAnswer) | null,
-    /** Whether requests wait for a slot of their host. */
+    /** Whether the connector keeps requests waiting, so that `onStart` is not called. */
     holdsStarts: false,
     permit: { revision: 0 } as { revision: number } | null,
     /** Statements of the kinds in it fail. */
@@ -152,4 +152,13 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
       else recent.add(events, logged.length);
     },
   };
+}
+
+/** Opens an endpoint with `count` events in memory. */
+export async function openWith(count: number, options: EndpointHarnessOptions = {}) {
+  const harness = openEndpoint(options);
+  harness.append(count);
+  const endpoint = harness.open();
+  await harness.clock.settle();
+  return { ...harness, endpoint };
 }
