@@ -1,13 +1,13 @@
 /**
  * Measures how much attackers slow down the requests and webhooks of another customer.
  *
- *   node bench/attacks.ts floods|slow|unknown|all [--rounds 2] [--seconds 10] [--checkouts DIR,...]
+ *   node bench/attacks.ts floods[=10] slow[=80] unknown[=16] [--rounds 2] [--seconds 10] [--checkouts DIR,...]
  *
- * - `floods`: ten webhook receivers that answer without end with interim responses, trailers, chunk extensions, chunks of
+ * Each argument adds an attack, with its size:
+ * - `floods`: webhook receivers that answer without end with interim responses, trailers, chunk extensions, chunks of
  *   one byte, or headers.
- * - `slow`: 80 webhook receivers of eight customers that answer 200 after 9.5 s.
- * - `unknown`: 16 loops of requests for unknown ids of all venues, with one key.
- * - `all`: all of them together.
+ * - `slow`: webhook receivers that answer 200 after 9.5 s, ten per customer.
+ * - `unknown`: loops of requests for unknown ids of all venues, with one key.
  *
  * The service runs as `npm start` does, with simulated venues. The other customer requests one market, a list of 30
  * markets, one order book of each venue and `/livez` at a fixed rate, and receives webhooks. Each round measures this load
@@ -25,7 +25,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { eventually } from "../test/support/service-process.ts";
 import { type AttackedService, startAttackedService } from "./harness/attacked-service.ts";
-import { ATTACK_NAMES, ATTACKERS, type AttackCounts, type AttackName, openAttackers } from "./harness/attackers.ts";
+import { type Attack, type AttackCounts, attackersOf, openAttackers } from "./harness/attackers.ts";
 import { startBareServer } from "./harness/bare-server.ts";
 import { type LoadTarget, sendAtFixedRate } from "./harness/load.ts";
 import { cpuSecondsOf } from "./harness/process-usage.ts";
@@ -56,11 +56,25 @@ const { values: flags, positionals } = parseArgs({
     checkouts: { type: "string", default: fileURLToPath(new URL("..", import.meta.url)) },
   },
 });
-const attack = ATTACK_NAMES.find((name) => name === positionals[0]);
-if (attack === undefined) throw new RangeError(`Choose ${ATTACK_NAMES.join(", ")}`);
+const attack = parseAttack(positionals);
 const seconds = Number(flags.seconds);
 for (const checkout of flags.checkouts.split(","))
   process.stdout.write(`${JSON.stringify({ checkout, attack, ...(await measureCheckout(checkout, attack)) })}\n`);
+
+/** Parses arguments such as `floods` and `slow=120`. */
+function parseAttack(args: readonly string[]): Attack {
+  const parsed = { floods: 0, slow: 0, unknown: 0 };
+  const defaults = { floods: 10, slow: 80, unknown: 16 };
+  for (const arg of args) {
+    const [, name, size] = /^(floods|slow|unknown)(?:=(\d+))?$/.exec(arg) ?? [];
+    if (name === undefined)
+      throw new RangeError(`"${arg}" is none of floods, slow and unknown, with or without =number`);
+    const key = name as keyof Attack;
+    parsed[key] = size === undefined ? defaults[key] : Number(size);
+  }
+  if (args.length === 0) throw new RangeError("Give at least one of floods, slow and unknown");
+  return parsed;
+}
 
 /**
  * Receives the other customer's events, by webhook and by event stream. `takeDelaysMs` returns how much later the first
@@ -151,8 +165,8 @@ async function measureLoad(load: Load): Promise<Record<string, Measured>> {
   return Object.fromEntries(results);
 }
 
-async function measureCheckout(checkout: string, name: AttackName): Promise<object> {
-  const service = await startAttackedService(checkout, ATTACKERS);
+async function measureCheckout(checkout: string, size: Attack): Promise<object> {
+  const service = await startAttackedService(checkout, attackersOf(size).count);
   const receiver = await openReceiver(service);
   const attackers = await openAttackers(service.url, service.attackerKeys);
   try {
@@ -166,7 +180,7 @@ async function measureCheckout(checkout: string, name: AttackName): Promise<obje
     const cpuShares: Record<"alone" | "attacked", number[]> = { alone: [], attacked: [] };
     let attackCounts: AttackCounts | null = null;
     const measure = async (kind: "alone" | "attacked") => {
-      if (kind === "attacked") await attackers.start(name);
+      if (kind === "attacked") await attackers.start(size);
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
       receiver.takeDelaysMs();
       const [cpuBefore, startedAt] = [await cpuSecondsOf(service.pid), performance.now()];

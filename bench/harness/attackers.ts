@@ -1,12 +1,36 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
-export const ATTACK_NAMES = ["floods", "slow", "unknown", "all"] as const;
-/** `bench/attacks.ts` describes the attacks. */
-export type AttackName = (typeof ATTACK_NAMES)[number];
+/** Size of each attack, 0 for none. `bench/attacks.ts` describes the attacks. */
+export interface Attack {
+  /** Receivers that answer without end. */
+  readonly floods: number;
+  /** Receivers that answer after 9.5 s. */
+  readonly slow: number;
+  /** Loops of requests for unknown ids. */
+  readonly unknown: number;
+}
 
-/** Number of keys that the attackers need: one for endless responses, eight for slow receivers, one for unknown ids. */
-export const ATTACKERS = 10;
+/** Limit of webhooks of a customer. */
+const RECEIVERS_PER_CUSTOMER = 10;
+
+/**
+ * Returns the customers of the attackers, as indexes of their keys: those of the floods, those of the slow receivers, and the
+ * last one for unknown ids.
+ */
+export function attackersOf(attack: Attack): {
+  readonly floods: number[];
+  readonly slow: number[];
+  readonly count: number;
+} {
+  const floods = Array.from({ length: attack.floods }, (_, index) => Math.floor(index / RECEIVERS_PER_CUSTOMER));
+  const firstSlow = (floods.at(-1) ?? -1) + 1;
+  const slow = Array.from(
+    { length: attack.slow },
+    (_, index) => firstSlow + Math.floor(index / RECEIVERS_PER_CUSTOMER),
+  );
+  return { floods, slow, count: (slow.at(-1) ?? firstSlow - 1) + 2 };
+}
 
 export interface AttackCounts {
   /** Deliveries that reached a receiver of an attacker. */
@@ -16,7 +40,7 @@ export interface AttackCounts {
 }
 
 export interface Attackers {
-  start(attack: AttackName): Promise<void>;
+  start(attack: Attack): Promise<void>;
   /** Removes the attackers' webhooks and stops their requests. */
   stop(): Promise<AttackCounts>;
   close(): Promise<void>;
@@ -42,7 +66,7 @@ export async function openAttackers(url: string, keys: readonly string[]): Promi
   };
   return {
     async start(attack) {
-      await send(`start ${attack}`);
+      await send(`start ${JSON.stringify(attack)}`);
     },
     stop: () => send("stop"),
     async close() {

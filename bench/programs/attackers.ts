@@ -1,19 +1,15 @@
 /**
  * Child process: the attackers of bench/attacks.ts. argv: the URL of the service and the attackers' API keys, separated by
- * commas. The message "start <attack>" registers the webhooks of the attack and starts its requests. The message "stop"
+ * commas. The message "start <attack as JSON>" registers the webhooks of the attack and starts its requests. The message "stop"
  * removes and stops them. Each message is answered with the counts since the last one.
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import type { AttackCounts, AttackName } from "../harness/attackers.ts";
+import { type Attack, type AttackCounts, attackersOf } from "../harness/attackers.ts";
 
 const [serviceUrl = "", keyList = ""] = process.argv.slice(2);
 const keys = keyList.split(",");
-const FLOOD_RECEIVERS = 10;
-const SLOW_RECEIVERS = 80;
-const RECEIVERS_PER_CUSTOMER = 10;
 const SLOW_MS = 9_500;
-const UNKNOWN_LOOPS = 16;
 const FAILED_PAUSE_MS = 50;
 
 const INTERIM = "HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n";
@@ -59,9 +55,10 @@ server.listen(0, "127.0.0.1");
 await once(server, "listening");
 const { port } = server.address() as AddressInfo;
 
-async function register(kind: "flood" | "slow", count: number, firstKey: number): Promise<void> {
-  for (let index = 0; index < count; index++) {
-    const key = keys[firstKey + Math.floor(index / RECEIVERS_PER_CUSTOMER)] ?? "";
+/** Registers one webhook per element of `owners`, which are indexes of keys. */
+async function register(kind: "flood" | "slow", owners: readonly number[]): Promise<void> {
+  for (const [index, owner] of owners.entries()) {
+    const key = keys[owner] ?? "";
     const response = await fetch(`${serviceUrl}/v1/webhooks`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -86,10 +83,10 @@ const UNKNOWN_IDS: readonly ((index: number) => string)[] = [
   (index) => `limitless/no-such-market-${index}`,
 ];
 
-async function requestUnknown(loop: number): Promise<void> {
+async function requestUnknown(loop: number, loopCount: number): Promise<void> {
   const headers = { authorization: `Bearer ${keys.at(-1)}` };
-  for (let index = loop; isRunning; index += UNKNOWN_LOOPS) {
-    const id = UNKNOWN_IDS[Math.floor(index / UNKNOWN_LOOPS) % UNKNOWN_IDS.length]?.(index);
+  for (let index = loop; isRunning; index += loopCount) {
+    const id = UNKNOWN_IDS[Math.floor(index / loopCount) % UNKNOWN_IDS.length]?.(index);
     try {
       const response = await fetch(`${serviceUrl}/v1/markets/${id}${index % 2 === 0 ? "/orderbook" : ""}`, { headers });
       await response.arrayBuffer();
@@ -101,12 +98,12 @@ async function requestUnknown(loop: number): Promise<void> {
   }
 }
 
-async function start(attack: AttackName): Promise<void> {
+async function start(attack: Attack): Promise<void> {
   isRunning = true;
-  if (attack === "floods" || attack === "all") await register("flood", FLOOD_RECEIVERS, 0);
-  if (attack === "slow" || attack === "all") await register("slow", SLOW_RECEIVERS, 1);
-  if (attack === "unknown" || attack === "all")
-    loops = Array.from({ length: UNKNOWN_LOOPS }, (_, loop) => requestUnknown(loop));
+  const attackers = attackersOf(attack);
+  await register("flood", attackers.floods);
+  await register("slow", attackers.slow);
+  loops = Array.from({ length: attack.unknown }, (_, loop) => requestUnknown(loop, attack.unknown));
 }
 
 async function stop(): Promise<void> {
@@ -118,7 +115,7 @@ async function stop(): Promise<void> {
 
 process.on("message", async (message: string) => {
   const [command, attack] = message.split(" ");
-  if (command === "start") await start(attack as AttackName);
+  if (command === "start" && attack !== undefined) await start(JSON.parse(attack) as Attack);
   else await stop();
   process.send?.(counts);
   counts.responses = 0;

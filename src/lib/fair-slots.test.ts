@@ -31,6 +31,29 @@ test("waiting keys take turns, and the callers of a key keep their order", async
   assert.deepEqual(granted, ["first", "a", "b", "c", "a", "b", "a"]);
 });
 
+test("with a credit, a key that asks for less than its share gets the next slots, up to its credit", async () => {
+  const { granted, ask, releaseNext } = setUp({ slots: 1, credit: 3 });
+  await ask("first");
+  for (let index = 0; index < 40; index++) void ask(index % 2 === 0 ? "a" : "b");
+  const grantMore = async (count: number) => {
+    const before = granted.length;
+    for (let index = 0; index < count; index++) {
+      await releaseNext();
+      await new Promise(setImmediate);
+    }
+    return granted.slice(before).join("");
+  };
+  assert.equal(await grantMore(10), "ababababab");
+  for (let index = 0; index < 6; index++) void ask("c");
+  assert.match(await grantMore(3), /^ccc$/, "its credit");
+  assert.equal(count(await grantMore(9), "c"), 3, "then it takes turns");
+  await grantMore(6);
+  void ask("c");
+  assert.equal(await grantMore(1), "c", "after some turns of others, it has a credit again");
+});
+
+const count = (text: string, letter: string): number => text.split(letter).length - 1;
+
 test("a key uses at most its share, and leaves the other slots to other keys", async () => {
   const { slots, granted, ask, releaseNext } = setUp({ slots: 4, perKey: 3 });
   const waits = ["a", "a", "a", "a"].map((key) => ask(key));

@@ -11,6 +11,11 @@ export interface FairSlotLimits {
   /** Callers that wait, in total and with one key; unlimited by default. */
   readonly waiting?: number;
   readonly waitingPerKey?: number;
+  /**
+   * Slots that a key may get in a row while others wait, if it got fewer than they did before; 0 by default. So a key that
+   * asks for less than its share does not wait for keys that ask for more. For few waiting keys: a release visits all.
+   */
+  readonly credit?: number;
 }
 
 /** Frees a slot. The caller calls it once. */
@@ -29,6 +34,10 @@ export class FairSlots {
   /** Waiting callers by key, oldest first. The first key that may use another slot has the next turn. */
   readonly #waiting = new Map<string, Set<Grant>>();
   #waitingCount = 0;
+  /** Slots that each key got. A key without an entry got `#turn - credit`. Empty without a credit. */
+  readonly #granted = new Map<string, number>();
+  /** Slots that the keys got that always wait. */
+  #turn = 0;
 
   constructor(limits: FairSlotLimits) {
     this.#limits = limits;
@@ -89,7 +98,34 @@ export class FairSlots {
     return this.#used < slots && (this.#usedByKey.get(key) ?? 0) < perKey;
   }
 
+  #nextKey(): string | undefined {
+    // The search passes only keys at their limit. There are at most `slots / perKey` of them, however many keys wait.
+    if (this.#limits.credit === undefined) return this.#waiting.keys().find((key) => this.#canTake(key));
+    let next: string | undefined;
+    for (const key of this.#waiting.keys())
+      if (this.#canTake(key) && (next === undefined || this.#grantedTo(key) < this.#grantedTo(next))) next = key;
+    return next;
+  }
+
+  #grantedTo(key: string): number {
+    return Math.max(this.#granted.get(key) ?? 0, this.#turn - (this.#limits.credit ?? 0));
+  }
+
+  #countGrant(key: string): void {
+    const { credit } = this.#limits;
+    if (credit === undefined) return;
+    const granted = this.#grantedTo(key);
+    this.#turn = Math.max(this.#turn, granted);
+    this.#granted.delete(key);
+    this.#granted.set(key, granted + 1);
+    for (const [other, count] of this.#granted) {
+      if (count > this.#turn - credit) break;
+      this.#granted.delete(other);
+    }
+  }
+
   #take(key: string): Release {
+    this.#countGrant(key);
     this.#used += 1;
     this.#usedByKey.set(key, (this.#usedByKey.get(key) ?? 0) + 1);
     return () => {
@@ -102,9 +138,8 @@ export class FairSlots {
   }
 
   #grantFreeSlots(): void {
-    // The search passes only keys at their limit. There are at most `slots / perKey` of them, however many keys wait.
     while (this.#used < this.#limits.slots) {
-      const key = this.#waiting.keys().find((candidate) => this.#canTake(candidate));
+      const key = this.#nextKey();
       const own = key === undefined ? undefined : this.#waiting.get(key);
       const [grant] = own ?? [];
       if (key === undefined || own === undefined || grant === undefined) return;

@@ -5,6 +5,12 @@
  */
 export type DeliveryFailure = "forbidden_address" | "timeout" | "connection_failed" | "bad_response" | "unavailable";
 
+/**
+ * How the receiver answered before. Requests to slow receivers have slots of their own. Slow receivers of a host get at most a
+ * quarter of its rate, and so do failing ones.
+ */
+export type ReceiverHealth = "healthy" | "slow" | "failing";
+
 /** A POST of JSON to a URL that a customer chose. */
 export interface WebhookRequest {
   readonly url: string;
@@ -15,8 +21,8 @@ export interface WebhookRequest {
   readonly deadlineMs: number;
   /** Connections are reused only for requests of the same customer. Without an id, each request has its own connection. */
   readonly customerId?: string;
-  /** Whether the receiver answers slowly. Slow requests to a host have slots of their own. */
-  readonly isSlow?: boolean;
+  /** `healthy` by default. */
+  readonly health?: ReceiverHealth;
   /** Called once, when the request has waited for its slot and starts. */
   readonly onStart?: () => void;
 }

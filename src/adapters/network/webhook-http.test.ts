@@ -70,15 +70,18 @@ test("sends the headers and the exact body, and returns the status and the start
 test("requests to slow receivers have slots of their own", async () => {
   // Without a place to wait, a request that finds no slot is refused at once.
   const limits = { total: 1, perHost: 1, waiting: 0, waitingPerHost: 0 };
-  for (const isSlow of [true, false]) {
+  for (const [health, otherHealth] of [
+    ["slow", "failing"],
+    ["failing", "slow"],
+  ] as const) {
     const narrow = createSender({ limits, slowLimits: limits });
     const held: ServerResponse[] = [];
     const holding = await startServer((_request, response) => void held.push(response));
     const other = await startServer((_request, response) => void response.end("ok"));
-    const pending = narrow.post({ ...request(local(holding.port)), isSlow });
+    const pending = narrow.post({ ...request(local(holding.port)), health });
     await holding.untilRequests(1);
-    assert.deepEqual(await narrow.post({ ...request(local(other.port)), isSlow }), failed("unavailable"));
-    assert.equal((await narrow.post({ ...request(local(other.port)), isSlow: !isSlow })).kind, "answered");
+    assert.deepEqual(await narrow.post({ ...request(local(other.port)), health }), failed("unavailable"));
+    assert.equal((await narrow.post({ ...request(local(other.port)), health: otherHealth })).kind, "answered");
     held[0]?.end("late");
     assert.equal((await pending).kind, "answered");
   }
@@ -86,18 +89,18 @@ test("requests to slow receivers have slots of their own", async () => {
 
 test("a request that takes longer than 250 ms frees its slot, and a slow one keeps it until its end", async () => {
   const receiver = await startServer(() => {});
-  for (const isSlow of [false, true]) {
+  for (const health of ["healthy", "slow"] as const) {
     const { out } = createSender({ limits: ONE_SLOT, slowLimits: ONE_SLOT });
     const started: string[] = [];
     const post = (name: string) =>
-      out.post({ ...request(local(receiver.port)), isSlow, onStart: () => void started.push(name) });
+      out.post({ ...request(local(receiver.port)), health, onStart: () => void started.push(name) });
     const answers = [post("first"), post("second")];
-    await receiver.untilRequests(isSlow ? 3 : 1);
+    await receiver.untilRequests(health === "slow" ? 3 : 1);
     await clock.advance(249);
     assert.deepEqual(started, ["first"]);
     await clock.advance(1);
-    assert.deepEqual(started, isSlow ? ["first"] : ["first", "second"]);
-    if (!isSlow) await receiver.untilRequests(2);
+    assert.deepEqual(started, health === "slow" ? ["first"] : ["first", "second"]);
+    if (health === "healthy") await receiver.untilRequests(2);
     await clock.advance(DEADLINE_MS);
     await Promise.all(answers);
   }
@@ -286,8 +289,8 @@ test("bounds the requests per host, and refuses requests beyond the queue withou
 test("a request waits at most ten seconds for its turn, and that does not count against the receiver", async () => {
   const receiver = await startServer(() => {});
   const { out } = createSender({ slowLimits: ONE_SLOT });
-  const first = out.post({ ...request(local(receiver.port)), isSlow: true });
-  const second = out.post({ ...request(local(receiver.port)), isSlow: true, deadlineMs: 500 });
+  const first = out.post({ ...request(local(receiver.port)), health: "slow" });
+  const second = out.post({ ...request(local(receiver.port)), health: "slow", deadlineMs: 500 });
   await receiver.untilRequests(1);
   await clock.advance(9_999);
   assert.equal(await Promise.race([second, "pending"]), "pending");
@@ -303,7 +306,7 @@ test("the deadline and the duration of a request begin when it has its slot", as
   const receiver = await startServer((_request, response) => void held.push(response));
   const { out } = createSender({ slowLimits: ONE_SLOT });
   const startedAt = clock.now();
-  const slowRequest = { ...request(local(receiver.port)), isSlow: true };
+  const slowRequest = { ...request(local(receiver.port)), health: "slow" as const };
   const [first, second, third] = Array.from({ length: 3 }, () => out.post(slowRequest));
   await receiver.untilRequests(1);
   await clock.advance(4_000);
@@ -324,9 +327,9 @@ test("the deadline and the duration of a request begin when it has its slot", as
 test("the wait for the rate of the host counts in no duration, and a forbidden URL has a duration of zero", async () => {
   const receiver = await startServer((_request, response) => void response.end());
   const { out } = createSender({ hostRate: 1 });
-  const posts = Array.from({ length: 5 }, () => out.post(request(local(receiver.port))));
+  const posts = Array.from({ length: 7 }, () => out.post(request(local(receiver.port))));
   assert.equal((await posts[0])?.answer.kind, "answered");
-  assert.deepEqual(await posts[4], { answer: failed("unavailable"), timing: null });
+  assert.deepEqual(await posts[6], { answer: failed("unavailable"), timing: null });
   const startedAt = clock.now() + 1_000;
   await clock.advance(1_000);
   assert.deepEqual((await posts[1])?.timing, { startedAt, durationMs: 0 });

@@ -82,18 +82,18 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
 
   /** Waits for a slot and for the rate of the host. @throws OverRateError, QueueFullError or the signal's reason */
   async function waitForTurn(
-    { isSlow, customerId = "" }: WebhookRequest,
+    { health = "healthy", customerId = "" }: WebhookRequest,
     { hostname }: URL,
     abort: AbortController,
   ): Promise<Release> {
     const cancelWait = clock.setTimeout(() => abort.abort(), TURN_WAIT_MS_MAX);
     try {
-      const lane = isSlow === true ? slowSlots : slots;
+      const lane = health === "slow" ? slowSlots : slots;
       const acquireSlot = () => lane.acquire(hostname, customerId, abort.signal);
       const release = await acquireSlot();
-      if (rates.tryTakeHost(hostname, isSlow)) return release;
+      if (rates.tryTakeHost(hostname, health)) return release;
       release();
-      return await rates.waitForHost(hostname, customerId, abort.signal, acquireSlot, isSlow);
+      return await rates.waitForHost(hostname, customerId, abort.signal, acquireSlot, health);
     } finally {
       cancelWait();
     }
@@ -127,7 +127,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
     };
     try {
       release = await waitForTurn(request, url, abort);
-      if (request.isSlow !== true) cancelRelease = clock.setTimeout(releaseOnce, SLOT_MS_MAX);
+      if (request.health !== "slow") cancelRelease = clock.setTimeout(releaseOnce, SLOT_MS_MAX);
       request.onStart?.();
       const measure = startMeasuring(clock);
       const answer = await sendNow(request, url, abort);

@@ -57,7 +57,7 @@ test("customers with the same host take turns at its rate, and another host is n
   assert.equal(receiver.requests.length, 5);
   const other = await post(sender, `localhost:${receiver.port}`, "ann");
   assert.equal(other.kind, "answered");
-  for (const index of [5, 6, 8]) {
+  for (const index of [5, 8, 6]) {
     await clock.advance(200);
     assert.equal((await posts[index])?.kind, "answered", String(index));
   }
@@ -66,41 +66,77 @@ test("customers with the same host take turns at its rate, and another host is n
   assert.equal((await posts[7])?.kind, "answered");
 });
 
-test("at most 64 requests wait for the rate of a host, two of one customer, and a wait that is aborted frees its place", async () => {
+test("at most 256 requests wait for the rate of a host, four of one customer, and a wait that is aborted frees its place", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 1 });
   const first = takeHostOften(rates, ["ann"]);
   await clock.settle();
   assert.deepEqual(first.counted, ["ann"]);
   const abort = new AbortController();
-  const ann = takeHostOften(rates, Array<string>(5).fill("ann"), abort.signal);
+  const ann = takeHostOften(rates, Array<string>(7).fill("ann"), abort.signal);
   await clock.settle();
-  // One request waits for the clock and two for their turns.
+  // One request waits for the clock and four for their turns.
   assert.deepEqual([ann.counted.length, ann.refused.length], [0, 2]);
   const others = takeHostOften(
     rates,
-    Array.from({ length: 70 }, (_, index) => `cus-${index}`),
+    Array.from({ length: 260 }, (_, index) => `cus-${index}`),
   );
   await clock.settle();
   assert.equal(others.refused.length, 8);
   abort.abort();
   await clock.settle();
-  assert.equal(ann.refused.length, 5);
+  assert.equal(ann.refused.length, 7);
   await clock.advance(1_000);
   assert.deepEqual(others.counted, ["cus-0"]);
-  await clock.advance(61_000);
-  assert.deepEqual([others.counted.length, rates.waitingQueues], [62, 0]);
+  await clock.advance(251_000);
+  assert.deepEqual([others.counted.length, rates.waitingQueues], [252, 0]);
+});
+
+test("a customer that sends less than its share gets the next token, however much another one sends", async () => {
+  const clock = new FakeClock();
+  const rates = new WebhookRates({ clock, perSecond: 10 });
+  takeHostOften(rates, Array<string>(10).fill("ann"));
+  await clock.settle();
+  for (let index = 0; index < 20; index++) {
+    takeHostOften(rates, Array<string>(4).fill("ann"));
+    await clock.advance(100);
+  }
+  const bob = takeHostOften(rates, ["bob", "bob", "bob"]);
+  await clock.advance(400);
+  assert.deepEqual(bob.counted, ["bob", "bob", "bob"]);
 });
 
 test("a request that waits for a slow slot of a host delays no turn of other requests to it", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 1 });
   const { signal } = new AbortController();
-  assert.equal(rates.tryTakeHost("hooks.example", true), true);
-  void rates.waitForHost("hooks.example", "ann", signal, () => new Promise(() => {}), true);
+  assert.equal(rates.tryTakeHost("hooks.example", "slow"), true);
+  void rates.waitForHost("hooks.example", "ann", signal, () => new Promise(() => {}), "slow");
   const { counted } = takeHostOften(rates, ["bob"]);
   await clock.advance(1_000);
   assert.deepEqual(counted, ["bob"]);
+});
+
+test("slow receivers of a host get at most a quarter of its rate, as do failing ones, and healthy ones get the rest", async () => {
+  const clock = new FakeClock();
+  const rates = new WebhookRates({ clock, perSecond: 20 });
+  const { signal } = new AbortController();
+  const counts = { slow: 0, failing: 0, healthy: 0 };
+  const requestOften = async (health: keyof typeof counts, customer: string) => {
+    while (clock.now() < startedAt + 10_000) {
+      if (!rates.tryTakeHost("hooks.example", health))
+        await rates.waitForHost("hooks.example", customer, signal, async () => () => {}, health);
+      counts[health] += 1;
+    }
+  };
+  const startedAt = clock.now();
+  for (const customer of ["ann", "bob", "cem", "dee"])
+    for (const health of ["slow", "failing", "healthy"] as const) void requestOften(health, customer);
+  for (let elapsedMs = 0; elapsedMs < 10_000; elapsedMs += 50) await clock.advance(50);
+  // In the first second, each kind may use its whole share, and all kinds the whole rate, at once.
+  assert.equal(counts.slow + counts.failing + counts.healthy, 220);
+  for (const health of ["slow", "failing"] as const)
+    assert.ok(counts[health] >= 45 && counts[health] <= 55, JSON.stringify(counts));
 });
 
 test("host names with one address share four times the rate of a name, and nothing is dialled above it", async () => {

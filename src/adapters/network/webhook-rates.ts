@@ -2,23 +2,34 @@ import { limitedBlocks } from "../../lib/address-block.ts";
 import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { ReceiverHealth } from "../../ports/webhook-out.ts";
 
 /** Several hosts can share an address, so it may receive this multiple of the limit of a host name. */
 const ADDRESS_FACTOR = 4;
+/** Shares of the rate of a host name that its slow and its failing receivers get. Healthy receivers get at least the rest. */
+const UNHEALTHY_SHARE = 0.25;
 /** A bucket contains the requests of this time, so a bucket that was not used for this time is full. */
 const FULL_AFTER_MS = 1_000;
 /** About 10 MB. More hosts and addresses than that in one second are refused. */
 const BUCKETS_MAX = 65_536;
 /** Requests that wait for a token in one queue of a host name, in total and of one customer. Further ones are refused. */
-const WAITING_PER_HOST_MAX = 64;
-const WAITING_PER_CUSTOMER_MAX = 2;
+const WAITING_PER_HOST_MAX = 256;
+const WAITING_PER_CUSTOMER_MAX = 4;
+/** Tokens that a customer may get in a row if it used less than its share before, for example for the events of one moment. */
+const CREDIT = 50;
 
 /** Thrown instead of sending a request that would exceed a limit. */
 export class OverRateError extends Error {
   override name = "OverRateError";
 }
 
-const turnsKeyOf = (hostname: string, isSlow: boolean): string => `${isSlow ? "slow" : "fast"} ${hostname}`;
+const turnsKeyOf = (hostname: string, health: ReceiverHealth): string => `${health} ${hostname}`;
+
+interface Rate {
+  /** Key of the bucket. */
+  readonly key: string;
+  readonly perSecond: number;
+}
 
 /** Limits the requests per second to each host name and to each address, whoever the customer is. */
 export class WebhookRates {
@@ -28,8 +39,8 @@ export class WebhookRates {
   /** The bucket that was not used for the longest time is first. */
   readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly usedAt: number }>();
   /**
-   * The queues of requests that wait for a token. Fast and slow requests to one host name have a queue each. The request
-   * that has the one slot of a queue takes the next token; the others wait for the slot.
+   * The queues of requests that wait for a token: one per host name and health of the receiver. The request that has the one
+   * slot of a queue takes the next token; the others wait for the slot.
    */
   readonly #turns = new Map<string, FairSlots>();
 
@@ -59,15 +70,15 @@ export class WebhookRates {
   }
 
   /** Takes a token of a host name. Returns false if none is available, or if other requests already wait for one. */
-  tryTakeHost(hostname: string, isSlow = false): boolean {
-    return !this.#turns.has(turnsKeyOf(hostname, isSlow)) && this.#take(`host ${hostname}`, this.#perSecond) === 0;
+  tryTakeHost(hostname: string, health: ReceiverHealth = "healthy"): boolean {
+    return !this.#turns.has(turnsKeyOf(hostname, health)) && this.#take(this.#ratesOf(hostname, health)) === 0;
   }
 
   /**
    * Waits for a slot and a token of a host name. Customers take turns.
    *
    * @param acquireSlot  waits for the slot
-   * @param isSlow       whether it is a slot for slow receivers. The wait for one may take seconds, so it has its own queue
+   * @param health       of the receiver
    * @returns the slot
    * @throws OverRateError if too many requests wait; the signal's reason if it aborts; the errors of `acquireSlot`
    */
@@ -76,14 +87,18 @@ export class WebhookRates {
     customer: string,
     signal: AbortSignal,
     acquireSlot: () => Promise<Release>,
-    isSlow = false,
+    health: ReceiverHealth = "healthy",
   ): Promise<Release> {
-    const key = turnsKeyOf(hostname, isSlow);
-    const waiting = { waiting: WAITING_PER_HOST_MAX, waitingPerKey: WAITING_PER_CUSTOMER_MAX };
-    const turns = this.#turns.get(key) ?? new FairSlots({ slots: 1, ...waiting });
+    const key = turnsKeyOf(hostname, health);
+    const limits = { slots: 1, waiting: WAITING_PER_HOST_MAX, waitingPerKey: WAITING_PER_CUSTOMER_MAX, credit: CREDIT };
+    const turns = this.#turns.get(key) ?? new FairSlots(limits);
     this.#turns.set(key, turns);
     try {
-      return await turns.run(customer, () => this.#waitForToken(hostname, signal, acquireSlot), signal);
+      return await turns.run(
+        customer,
+        () => this.#waitForToken(this.#ratesOf(hostname, health), signal, acquireSlot),
+        signal,
+      );
     } catch (error) {
       if (error instanceof QueueFullError) throw new OverRateError(`host ${hostname} is requested too often`);
       throw error;
@@ -92,43 +107,59 @@ export class WebhookRates {
     }
   }
 
+  #ratesOf(hostname: string, health: ReceiverHealth): readonly Rate[] {
+    const rate = { key: `host ${hostname}`, perSecond: this.#perSecond };
+    if (health === "healthy") return [rate];
+    return [rate, { key: `${health} ${hostname}`, perSecond: Math.max(1, this.#perSecond * UNHEALTHY_SHARE) }];
+  }
+
   /** Takes the token after the slot. Otherwise requests with tokens would wait for slots and then exceed the rate together. */
-  async #waitForToken(hostname: string, signal: AbortSignal, acquireSlot: () => Promise<Release>): Promise<Release> {
-    const key = `host ${hostname}`;
+  async #waitForToken(
+    rates: readonly Rate[],
+    signal: AbortSignal,
+    acquireSlot: () => Promise<Release>,
+  ): Promise<Release> {
     for (;;) {
-      const waitMs = this.#buckets.get(key)?.bucket.waitMs(this.#clock.monotonic()) ?? 0;
+      const waitMs = this.#waitMs(rates);
       if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
       const release = await acquireSlot();
-      if (this.#take(key, this.#perSecond) === 0) return release;
+      if (this.#take(rates) === 0) return release;
       release();
     }
   }
 
   /** Counts a request for which any of the addresses can be dialled. @throws OverRateError if the limit of one is reached */
   takeAddresses(addresses: readonly string[]): void {
-    const blocks = addresses.flatMap(limitedBlocks);
+    const rates = addresses.flatMap(limitedBlocks).map(({ block, factor }) => ({
+      key: `address ${block}`,
+      perSecond: this.#perSecond * ADDRESS_FACTOR * factor,
+    }));
     // If one address is at its limit, the others lose no token, so that nobody uses up the tokens of a host by its address.
-    const now = this.#clock.monotonic();
-    for (const { block } of blocks)
-      if ((this.#buckets.get(`address ${block}`)?.bucket.waitMs(now) ?? 0) > 0)
-        throw new OverRateError(`address ${block} is requested too often`);
-    for (const { block, factor } of blocks) {
-      const waitMs = this.#take(`address ${block}`, this.#perSecond * ADDRESS_FACTOR * factor);
-      if (waitMs > 0) throw new OverRateError(`address ${block} is requested too often`);
-    }
+    if (this.#take(rates) > 0) throw new OverRateError(`one of ${addresses.join(", ")} is requested too often`);
   }
 
-  /** Takes a token and returns 0, or returns the milliseconds until one is available. */
-  #take(key: string, perSecond: number): number {
+  /** Returns the milliseconds until all buckets have a token. */
+  #waitMs(rates: readonly Rate[]): number {
+    const now = this.#clock.monotonic();
+    return Math.max(0, ...rates.map(({ key }) => this.#buckets.get(key)?.bucket.waitMs(now) ?? 0));
+  }
+
+  /** Takes a token of each bucket and returns 0. If one has none, takes none and returns the milliseconds until all do. */
+  #take(rates: readonly Rate[]): number {
+    const waitMs = this.#waitMs(rates);
+    if (waitMs > 0) return waitMs;
     const now = this.#clock.monotonic();
     this.#forgetFull(now);
-    const known = this.#buckets.get(key);
-    if (known === undefined && this.#buckets.size >= this.#bucketsMax)
-      throw new OverRateError("too many hosts and addresses are requested");
-    const bucket = known?.bucket ?? new TokenBucket({ perSecond, capacity: perSecond, now });
-    this.#buckets.delete(key);
-    this.#buckets.set(key, { bucket, usedAt: now });
-    return bucket.take(now);
+    for (const { key, perSecond } of rates) {
+      const known = this.#buckets.get(key);
+      if (known === undefined && this.#buckets.size >= this.#bucketsMax)
+        throw new OverRateError("too many hosts and addresses are requested");
+      const bucket = known?.bucket ?? new TokenBucket({ perSecond, capacity: perSecond, now });
+      this.#buckets.delete(key);
+      this.#buckets.set(key, { bucket, usedAt: now });
+      bucket.take(now);
+    }
+    return 0;
   }
 
   /** A bucket that is full does not differ from a new one. */

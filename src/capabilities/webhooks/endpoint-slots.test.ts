@@ -22,7 +22,7 @@ test("attempts after a slow answer use the slots of slow endpoints, and a slow a
   const { clock, sent, ids, append, endpoint } = await openWith(2, { slots: { healthy, slow, late } });
   assert.deepEqual([ids(), healthy.isIdle], [evt(1), false]);
   await clock.advance(1_000);
-  assert.deepEqual([ids(), healthy.isIdle, late.isIdle], [evt(1, 2), false, false], "the second event has the slot");
+  assert.deepEqual([ids(), healthy.isIdle, slow.isIdle, late.isIdle], [evt(1, 2), true, false, false]);
   sent[1]?.answer();
   await clock.advance(8_000);
   sent[0]?.answer();
@@ -88,7 +88,7 @@ test("the wait for a slot of the host counts in neither the latency nor the choi
   await clock.advance(251);
   sent[0]?.answer(ok(), 500);
   await clock.advance(100);
-  assert.deepEqual([ids(), slow.isIdle, sent[1]?.request.isSlow], [evt(1, 2), true, false]);
+  assert.deepEqual([ids(), slow.isIdle, sent[1]?.request.health], [evt(1, 2), true, "healthy"]);
   const { firstAttemptAt, latencyMs } = stored.deliveries.get(1) ?? {};
   assert.deepEqual([firstAttemptAt, latencyMs], [startedAt, 500]);
 });

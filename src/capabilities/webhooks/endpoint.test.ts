@@ -23,6 +23,16 @@ test("an event is sent when the one before was answered, or 250 ms after that wa
   assert.deepEqual(ids(), evt(1, 2, 3));
 });
 
+test("before the first answer, the second event is sent after a second", async () => {
+  const { clock, ids } = await openWith(4);
+  await clock.advance(999);
+  assert.deepEqual(ids(), evt(1));
+  await clock.advance(1);
+  assert.deepEqual(ids(), evt(1, 2));
+  await clock.advance(250);
+  assert.deepEqual(ids(), evt(1, 2, 3), "the receiver is known to be slow, and uses other slots");
+});
+
 test("an event waits until the one before was sent, so that the order is kept while the store is slow", async () => {
   const harness = openEndpoint();
   let release: () => void = () => {};
@@ -67,7 +77,7 @@ test("after a failure, events do not wait for each other, and at most two of the
 
 test("the stored position is before the first event that is not done", async () => {
   const { clock, sent, stored } = await openWith(4);
-  await clock.advance(1_000);
+  await clock.advance(1_250);
   sent[1]?.answer();
   sent[2]?.answer();
   await clock.advance(100);
@@ -79,7 +89,7 @@ test("the stored position is before the first event that is not done", async () 
 
 test("no more than 1,000 events are sent while an earlier one is not done", async () => {
   const { clock, sent, ids, state } = await openWith(1_200);
-  await clock.advance(250);
+  await clock.advance(1_000);
   state.respond = () => ok();
   sent[1]?.answer();
   await clock.advance(300_000);
@@ -173,7 +183,7 @@ test("a delivery that fails while results are written is sent again, though the 
 
 test("Retry-After delays a first attempt that waits for a connection, and an endpoint that ends does not wait for it", async () => {
   const { clock, sent, ids, endpoint } = await openWith(2);
-  await clock.advance(250);
+  await clock.advance(1_000);
   assert.deepEqual(ids(), ["evt_1", "evt_2"]);
   sent[1]?.answer(UNAVAILABLE);
   const retryAt = clock.now() + 10_000;
@@ -287,7 +297,7 @@ test("a Retry-After that arrives while retries are read delays them", async () =
 test("Retry-After delays new events, also those that were read before, and a shorter one does not end the delay", async () => {
   const harness = await openWith(5);
   const { clock, sent, ids } = harness;
-  await clock.advance(250);
+  await clock.advance(1_000);
   const fail = (seconds: number): WebhookAnswer => ({
     ...{ kind: "answered", status: 503, retryAt: clock.now() + seconds * 1_000, bodyHead: "" },
   });

@@ -4,7 +4,13 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Random } from "../../ports/random.ts";
 import type { SecretSeal } from "../../ports/secret-seal.ts";
-import type { WebhookAnswer, WebhookAttempt, WebhookOut, WebhookRequest } from "../../ports/webhook-out.ts";
+import type {
+  ReceiverHealth,
+  WebhookAnswer,
+  WebhookAttempt,
+  WebhookOut,
+  WebhookRequest,
+} from "../../ports/webhook-out.ts";
 import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
 import { isDelivered, judgeAttempt } from "./outcome.ts";
 import type { Permit, Permits } from "./permits.ts";
@@ -98,8 +104,11 @@ export class Endpoint {
   readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #slots = new FairSlots({ slots: ATTEMPTS_MAX });
-  /** Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt counts half, the one before a quarter, and so on. */
-  #averageLatencyMs = 0;
+  /**
+   * Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt counts
+   * half, the one before a quarter, and so on. Null before the first attempt has ended.
+   */
+  #averageLatencyMs: number | null = null;
   /** Running attempts that began in a healthy slot and have run for more than a second. */
   #lateAttempts = 0;
   #firstAttempts = 0;
@@ -191,7 +200,10 @@ export class Endpoint {
       if (this.#firstAttempts < ATTEMPTS_MAX && this.#unsettled.length < UNSETTLED_MAX) {
         if (this.#firstAttempts === 0 || this.#streak.count > 0) return;
         // The previous event may still wait for a slot or its permit.
-        if (this.#isPreviousSent) waitMs = this.#sentAt + OVERLAP_AFTER_MS - clock.monotonic();
+        // Before the first answer, only the time that it takes tells whether the receiver is slow.
+        const isUnknown = this.#averageLatencyMs === null && this.#lateAttempts === 0;
+        const overlapAfterMs = isUnknown ? SLOW_MS : OVERLAP_AFTER_MS;
+        if (this.#isPreviousSent) waitMs = this.#sentAt + overlapAfterMs - clock.monotonic();
         if (waitMs !== null && waitMs <= 0) return;
       }
       await this.#turn.wait(clock, waitMs);
@@ -305,16 +317,17 @@ export class Endpoint {
     }
   }
 
-  get #isSlow(): boolean {
-    return this.#averageLatencyMs > SLOW_MS || this.#lateAttempts > 0;
+  get #health(): ReceiverHealth {
+    if (this.#streak.count > 0) return "failing";
+    return (this.#averageLatencyMs ?? 0) > SLOW_MS || this.#lateAttempts > 0 ? "slow" : "healthy";
   }
 
   /** Sends in a slot. An attempt of a healthy endpoint that runs for a second passes its slot on, if a late one is free. */
   async #sendInSlot(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
     const { clock, slots } = this.#ports;
     const { customerId } = this.#target;
-    const shared = this.#streak.count > 0 ? slots.failing : this.#isSlow ? slots.slow : slots.healthy;
-    let release: Release = await shared.acquire(customerId);
+    const health = this.#health;
+    let release: Release = await slots[health].acquire(customerId);
     let isLate = false;
     const passOn = () => {
       isLate = true;
@@ -327,10 +340,10 @@ export class Endpoint {
     let cancelPassOn = () => {};
     const onStart = () => {
       setSent(true);
-      if (shared === slots.healthy) cancelPassOn = clock.setTimeout(passOn, SLOW_MS);
+      if (health === "healthy") cancelPassOn = clock.setTimeout(passOn, SLOW_MS);
     };
     try {
-      return await this.#send(message, onStart, shared === slots.slow);
+      return await this.#send(message, { health, onStart });
     } finally {
       cancelPassOn();
       if (isLate) this.#lateAttempts -= 1;
@@ -338,15 +351,15 @@ export class Endpoint {
     }
   }
 
-  async #send(message: Message, onStart: () => void, isSlow: boolean): Promise<AttemptResult> {
+  async #send(message: Message, options: Pick<WebhookRequest, "health" | "onStart">): Promise<AttemptResult> {
     const { clock } = this.#ports;
     // A Retry-After may have arrived during the read or the wait for a slot. A retry is read again after the delay.
     if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_permitted" : "paused";
     if (!(await this.#isPermitted())) return "not_permitted";
-    const { answer, timing } = await this.#post(message, clock.now(), { isSlow, onStart });
+    const { answer, timing } = await this.#post(message, clock.now(), options);
     if (timing === null) return "unavailable";
     const { startedAt, durationMs } = timing;
-    this.#averageLatencyMs = (this.#averageLatencyMs + durationMs) / 2;
+    this.#averageLatencyMs = ((this.#averageLatencyMs ?? 0) + durationMs) / 2;
     this.#record(message, answer, { startedAt, endedAt: clock.now(), latencyMs: durationMs });
     return "attempted";
   }
@@ -371,7 +384,7 @@ export class Endpoint {
   #post(
     { eventId, body }: Message,
     sentAt: number,
-    options: Pick<WebhookRequest, "isSlow" | "onStart">,
+    options: Pick<WebhookRequest, "health" | "onStart">,
   ): Promise<WebhookAttempt> {
     const headers = signDelivery({ id: `evt_${eventId}`, sentAt, body }, this.#secrets);
     const { url, customerId } = this.#target;
