@@ -9,6 +9,8 @@ const only = (folder, ...allowed) =>
     { path: "^(src|sandbox)/", pathNot: inside(folder, ...allowed) },
   );
 const base = ["ports", "domain", "lib"];
+/** The areas of capabilities. Each may import those before it. */
+const areas = ["accounts", "markets", "events", "analysis", "strategy", "operations", "site"];
 
 export default {
   forbidden: [
@@ -34,6 +36,13 @@ export default {
       "trading",
       "quant",
       ...base,
+    ),
+    ...areas.map((area, index) =>
+      forbid(
+        `area-${area}-imports-no-later-area`,
+        { path: `^src/capabilities/${area}/` },
+        { path: `^src/capabilities/(${areas.slice(index + 1).join("|") || "app"})/` },
+      ),
     ),
     only("config", "capabilities", "venues", "domain", "lib"),
     forbid(
@@ -69,19 +78,26 @@ export default {
       { dependencyTypes: ["core", "npm"], pathNot: "^async_hooks$" },
     ),
     // Config reads single files: an index loads its whole capability, and every command reads the config.
-    forbid(
-      "import-through-the-index",
-      { path: "^src/(?!config/)((?:capabilities/)?[^/]+)/" },
-      {
-        path: "^src/(capabilities/[^/]+|board|storage|ingest|event-log|matching|engine|trading)/",
-        pathNot: ["^src/$1/", "/index\\.ts$"],
-      },
+    ...["^src/(capabilities/[^/]+/[^/]+)/", "^src/(?!config/|capabilities/)([^/]+)/"].map((path) =>
+      forbid(
+        "import-through-the-index",
+        { path },
+        {
+          path: "^src/(capabilities/[^/]+/[^/]+|board|storage|ingest|event-log|matching|engine|trading)/",
+          pathNot: ["^src/$1/", "/index\\.ts$"],
+        },
+      ),
     ),
     forbid(
       "only-http-files-of-a-capability-import-http",
       {
         path: inside("capabilities"),
-        pathNot: ["/([a-z-]*routes|[a-z-]*schema|guards|authenticator|payment-gate|payments|index)\\.ts$", test],
+        // The files of an area itself register routes.
+        pathNot: [
+          "^src/capabilities/[^/]+/[^/]+$",
+          "/([a-z-]*routes|[a-z-]*schema|guards|authenticator|payment-gate|payments|index)\\.ts$",
+          test,
+        ],
       },
       { path: ["^src/http/(?!html/)", "/routes\\.ts$", "node_modules/fastify"] },
     ),

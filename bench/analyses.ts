@@ -19,7 +19,7 @@ import { parseArgs } from "node:util";
 import fc from "fast-check";
 import { migrateDatabase } from "../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../src/adapters/database/postgres-database.ts";
-import { runTask } from "../src/capabilities/analyses/compute.ts";
+import { runTask } from "../src/capabilities/analysis/analyses/compute.ts";
 import { openHarness, VENUE } from "../test/support/analyses/analysis-harness.ts";
 import { slowResearch } from "../test/support/analyses/scripted-research.ts";
 import { embeddedDatabase } from "../test/support/databases.ts";

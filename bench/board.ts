@@ -28,9 +28,9 @@ import { ensureStoreIdentity } from "../src/adapters/database/store-identity.ts"
 import { createPinoLog } from "../src/adapters/system/pino-log.ts";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../src/adapters/system/system-random.ts";
-import { buildApp } from "../src/app.ts";
+import { buildApp } from "../src/app/index.ts";
 import { SORT_KEYS } from "../src/board/index.ts";
-import { ensureDemoKeys } from "../src/capabilities/keys/index.ts";
+import { ensureDemoKeys } from "../src/capabilities/accounts/keys/index.ts";
 import type { EventListing, MarketSnapshot } from "../src/domain/market.ts";
 import { encodeCursor } from "../src/http/pagination.ts";
 import type { ListingPage, StreamHandlers, VenueAdapter } from "../src/ports/venue.ts";

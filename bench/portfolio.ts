@@ -11,7 +11,7 @@ import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { openWorkerPool } from "../src/adapters/system/worker-pool.ts";
-import { PORTFOLIO_WORKER } from "../src/capabilities/portfolio-signals/index.ts";
+import { PORTFOLIO_WORKER } from "../src/capabilities/strategy/portfolio-signals/index.ts";
 import type { PortfolioSize, PortfolioTask } from "../src/trading/index.ts";
 import { seededRandom } from "./synthetic-markets.ts";
 

@@ -17,7 +17,7 @@ import { createPinoLog } from "../src/adapters/system/pino-log.ts";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../src/adapters/system/system-random.ts";
 import { MarketBoard } from "../src/board/index.ts";
-import { createScreeningService, screeningRoutes } from "../src/capabilities/screening/index.ts";
+import { createScreeningService, screeningRoutes } from "../src/capabilities/markets/screening/index.ts";
 import { PLAN_ALLOWANCES } from "../src/domain/plan.ts";
 import { createHttpServer } from "../src/http/server.ts";
 import { SYNTHETIC_VENUES, seededRandom, syntheticEvents } from "./synthetic-markets.ts";

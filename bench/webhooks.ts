@@ -25,7 +25,7 @@ import { migrateDatabase } from "../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../src/adapters/database/postgres-database.ts";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../src/adapters/system/system-random.ts";
-import { createWebhookService, Dispatcher } from "../src/capabilities/webhooks/index.ts";
+import { createWebhookService, Dispatcher } from "../src/capabilities/events/webhooks/index.ts";
 import { appendEvents, createEventLog } from "../src/event-log/index.ts";
 import { quietLog } from "../test/support/quiet-log.ts";
 import { temporaryFolder } from "../test/support/service-process.ts";

@@ -131,18 +131,28 @@ const FORBIDDEN_IMPORTS: readonly (readonly [folder: string, imported: string, r
   ["src/ports", "src/lib/once.ts", "ports-imports-only-domain"],
   ["src/adapters", "src/board/index.ts", "adapters-imports-only-ports-domain-lib"],
   ["src/venues", "src/ingest/index.ts", "venues-imports-only-ports-domain-lib"],
-  ["src/http", "src/capabilities/keys/index.ts", "http-imports-only-ports-domain-lib"],
+  ["src/http", "src/capabilities/accounts/keys/index.ts", "http-imports-only-ports-domain-lib"],
   ["src/recording", "src/venues/registry.ts", "recording-imports-only-ports-domain-lib"],
   ["src/board", "src/storage/index.ts", "board-imports-only-ports-domain-lib"],
   ["src/event-log", "src/board/index.ts", "event-log-imports-only-ports-domain-lib"],
   ["src/storage", "src/ingest/index.ts", "storage-imports-only-board-event-log-ports-domain-lib"],
-  ["src/ingest", "src/capabilities/markets/index.ts", "ingest-imports-only-board-storage-event-log-ports-domain-lib"],
+  [
+    "src/ingest",
+    "src/capabilities/markets/market-data/index.ts",
+    "ingest-imports-only-board-storage-event-log-ports-domain-lib",
+  ],
   ["src/ingest", "src/board/board.ts", "import-through-the-index"],
-  ["src/capabilities/markets", "src/app.ts", "capabilities-imports-only-"],
-  ["src/capabilities/markets", "src/adapters/system/system-clock.ts", "capabilities-imports-only-"],
-  ["src/capabilities/markets", "src/capabilities/keys/queries.ts", "import-through-the-index"],
-  ["src/capabilities/matching", "src/matching/model.ts", "import-through-the-index"],
-  ["src/capabilities/markets", "src/http/route.ts", "only-http-files-of-a-capability-import-http"],
+  ["src/capabilities/markets/market-data", "src/app/index.ts", "capabilities-imports-only-"],
+  ["src/capabilities/markets/market-data", "src/adapters/system/system-clock.ts", "capabilities-imports-only-"],
+  ["src/capabilities/markets/market-data", "src/capabilities/accounts/keys/queries.ts", "import-through-the-index"],
+  ["src/capabilities/markets/matching", "src/matching/model.ts", "import-through-the-index"],
+  ["src/capabilities/markets/market-data", "src/http/route.ts", "only-http-files-of-a-capability-import-http"],
+  [
+    "src/capabilities/accounts/keys",
+    "src/capabilities/markets/consensus/index.ts",
+    "area-accounts-imports-no-later-area",
+  ],
+  ["src/capabilities/events/webhooks", "src/capabilities/strategy/index.ts", "area-events-imports-no-later-area"],
   ["src/config", "src/ingest/index.ts", "config-imports-only-"],
   ["src/config", "src/adapters/system/system-clock.ts", "commands-load-on-demand"],
   ["src/board", "sandbox/main.ts", "only-commands-start-the-sandbox"],
@@ -177,7 +187,7 @@ test("each import rule reports a planted forbidden import", async () => {
     assert.match(output, new RegExp(`${rule}[a-z-]*: ${parent}/planted-${index}/`), `${rule} in ${parent}`);
 });
 
-test("files have at most 450 lines (app.ts 200), and folders at most 25 files without tests", async () => {
+test("files have at most 450 lines, and folders at most 25 files without tests", async () => {
   const files = [
     ...(await listProductSources()),
     ...(await Promise.all(["research", "test", "bench"].map(listSources))).flat(),
@@ -185,8 +195,7 @@ test("files have at most 450 lines (app.ts 200), and folders at most 25 files wi
   const filesInFolder = new Map<string, number>();
   for (const file of files) {
     const lines = (await readFile(join(PROJECT, file), "utf8")).split("\n").length - 1;
-    const linesMax = file === "src/app.ts" ? 200 : 450;
-    assert.ok(lines <= linesMax, `${file} has ${lines} lines, more than ${linesMax}`);
+    assert.ok(lines <= 450, `${file} has ${lines} lines, more than 450`);
     if (!isTest(file)) filesInFolder.set(dirname(file), (filesInFolder.get(dirname(file)) ?? 0) + 1);
   }
   for (const [folder, count] of filesInFolder) assert.ok(count <= 25, `${folder} has ${count} files, more than 25`);

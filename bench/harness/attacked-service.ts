@@ -4,8 +4,8 @@ import type * as EmbeddedDatabase from "../../src/adapters/database/embedded-dat
 import type * as Migrations from "../../src/adapters/database/migrations.ts";
 import type * as SystemClock from "../../src/adapters/system/system-clock.ts";
 import type * as SystemRandom from "../../src/adapters/system/system-random.ts";
-import type * as KeyFormat from "../../src/capabilities/keys/key-format.ts";
-import type * as KeyQueries from "../../src/capabilities/keys/queries.ts";
+import type * as KeyFormat from "../../src/capabilities/accounts/keys/key-format.ts";
+import type * as KeyQueries from "../../src/capabilities/accounts/keys/queries.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../../test/support/service-process.ts";
 import { UNREACHED_ALLOWANCE } from "../../test/support/venues/lifted-limits.ts";
@@ -65,8 +65,8 @@ async function createCustomers(project: string, dataDir: string, count: number):
   const { migrateDatabase }: typeof Migrations = await load("adapters/database/migrations.ts");
   const { systemClock }: typeof SystemClock = await load("adapters/system/system-clock.ts");
   const { systemRandom }: typeof SystemRandom = await load("adapters/system/system-random.ts");
-  const { createKey }: typeof KeyFormat = await load("capabilities/keys/key-format.ts");
-  const { replaceKey }: typeof KeyQueries = await load("capabilities/keys/queries.ts");
+  const { createKey }: typeof KeyFormat = await load("capabilities/accounts/keys/key-format.ts");
+  const { replaceKey }: typeof KeyQueries = await load("capabilities/accounts/keys/queries.ts");
   const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
   try {
     await migrateDatabase(database);

@@ -1,9 +1,9 @@
 import type { createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket, WorldTrade } from "../../sandbox/world/types.ts";
 import { type BoardMarket, MarketBoard } from "../../src/board/index.ts";
-import { DEFAULT_ALERT_LIMITS } from "../../src/capabilities/market-alerts/index.ts";
-import { judgeWhale } from "../../src/capabilities/market-alerts/whale-alerts.ts";
-import { WhaleWatch } from "../../src/capabilities/market-alerts/whale-watch.ts";
+import { DEFAULT_ALERT_LIMITS } from "../../src/capabilities/events/market-alerts/index.ts";
+import { judgeWhale } from "../../src/capabilities/events/market-alerts/whale-alerts.ts";
+import { WhaleWatch } from "../../src/capabilities/events/market-alerts/whale-watch.ts";
 import type { Trade } from "../../src/domain/trade.ts";
 import { isWhale, shareOfVolume } from "../../src/quant/alerts/whale.ts";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";

@@ -2,7 +2,7 @@ import { openPostgresBus } from "../../src/adapters/bus/postgres-bus.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
-import type { ResearchRunner } from "../../src/capabilities/analyses/index.ts";
+import type { ResearchRunner } from "../../src/capabilities/analysis/analyses/index.ts";
 import { openHarness } from "../../test/support/analyses/analysis-harness.ts";
 import { slowResearch } from "../../test/support/analyses/scripted-research.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";

@@ -11,10 +11,10 @@ import { openQuotaJournal } from "../../src/adapters/metering/quota-journal-file
 import { openRedisLimitLog } from "../../src/adapters/metering/redis-limit-log.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
-import { buildApp } from "../../src/app.ts";
-import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
-import { createMarketsService, marketRoutes } from "../../src/capabilities/markets/index.ts";
-import { LIMIT_WINDOW_MS } from "../../src/capabilities/metering/index.ts";
+import { buildApp } from "../../src/app/index.ts";
+import { ensureDemoKeys } from "../../src/capabilities/accounts/keys/index.ts";
+import { LIMIT_WINDOW_MS } from "../../src/capabilities/accounts/metering/index.ts";
+import { createMarketsService, marketRoutes } from "../../src/capabilities/markets/market-data/index.ts";
 import { METERING } from "../../src/domain/metering.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { plainAppPorts } from "../../test/support/app-ports.ts";

@@ -12,7 +12,7 @@ import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { openQuotaJournal } from "../../src/adapters/metering/quota-journal-file.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
-import { createMetering } from "../../src/capabilities/metering/index.ts";
+import { createMetering } from "../../src/capabilities/accounts/metering/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 
 const [kind = "", storeLocation = "", journalDir = ""] = process.argv.slice(2);

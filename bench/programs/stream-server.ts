@@ -12,7 +12,7 @@ import { openPostgresBus } from "../../src/adapters/bus/postgres-bus.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
-import { createStreaming, streamRoutes } from "../../src/capabilities/streaming/index.ts";
+import { createStreaming, streamRoutes } from "../../src/capabilities/events/streaming/index.ts";
 import { PLAN_ALLOWANCES } from "../../src/domain/plan.ts";
 import { createEventLog } from "../../src/event-log/index.ts";
 import { drain } from "../../src/http/lifecycle.ts";

@@ -7,7 +7,7 @@ import { openPostgresBus } from "../../src/adapters/bus/postgres-bus.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
-import { Dispatcher } from "../../src/capabilities/webhooks/index.ts";
+import { Dispatcher } from "../../src/capabilities/events/webhooks/index.ts";
 import { createEventLog } from "../../src/event-log/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { fakeSeal } from "../../test/support/webhooks/fake-webhook-ports.ts";

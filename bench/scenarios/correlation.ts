@@ -3,13 +3,13 @@ import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-datab
 import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { openWorkerPool } from "../../src/adapters/system/worker-pool.ts";
-import { computeReport } from "../../src/capabilities/correlation/compute.ts";
+import { computeReport } from "../../src/capabilities/markets/correlation/compute.ts";
 import {
   CORRELATION_WORKER,
   type CorrelationReport,
   type CorrelationTask,
-} from "../../src/capabilities/correlation/index.ts";
-import { encodeReport } from "../../src/capabilities/correlation/report.ts";
+} from "../../src/capabilities/markets/correlation/index.ts";
+import { encodeReport } from "../../src/capabilities/markets/correlation/report.ts";
 import { pairCorrelations } from "../../src/quant/correlation.ts";
 import type { LogOddsMoves } from "../../src/quant/price-grid.ts";
 import { readPriceSeries } from "../../src/storage/readers/price-series.ts";

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { MATCH_ALL_QUERY, SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
-import { createEventGroup, type EventGroup, eventStatus, listEvents } from "../capabilities/markets/events.ts";
+import {
+  createEventGroup,
+  type EventGroup,
+  eventStatus,
+  listEvents,
+} from "../capabilities/markets/market-data/events.ts";
 import { CATEGORIES, categoryOf } from "../domain/category.ts";
 import type { MarketStatus } from "../domain/market.ts";
 import { MarketBoard } from "./board.ts";

@@ -1,4 +1,4 @@
-import type { DemoKeys } from "../capabilities/keys/index.ts";
+import type { DemoKeys } from "../capabilities/accounts/keys/index.ts";
 
 /** Renders the text that a process without the API prints. It has no pages to link to. */
 export function renderRolesBanner(options: {

@@ -1,8 +1,8 @@
 import { createLanguageModel } from "../adapters/language-model/language-model.ts";
 import { createSearchEngines } from "../adapters/web/search/index.ts";
 import { createWebPages, EXTRACT_MODULE } from "../adapters/web/web-pages.ts";
-import type { ResearchRunner } from "../capabilities/analyses/index.ts";
-import { createResearch } from "../capabilities/research/index.ts";
+import type { ResearchRunner } from "../capabilities/analysis/analyses/index.ts";
+import { createResearch } from "../capabilities/analysis/research/index.ts";
 import type { ResearchSettings } from "../config/research-settings.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HttpOut } from "../ports/http-out.ts";

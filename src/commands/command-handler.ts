@@ -1,4 +1,4 @@
-import type { App } from "../app.ts";
+import type { App } from "../app/index.ts";
 import { parseCustomersCommand } from "./customers/commands.ts";
 import { parseMatchesCommand } from "./matches/commands.ts";
 import { type CommandRunner, createForwardedRunner, runInService } from "./operator/forwarded.ts";

@@ -3,7 +3,7 @@ import { disposableEmailBlocklist } from "disposable-email-domains-js";
 import { createSmtpMail } from "../adapters/network/smtp-mail.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
-import type { AccountSettings } from "../capabilities/account/index.ts";
+import type { AccountSettings } from "../capabilities/accounts/account-pages/index.ts";
 import {
   createTurnstile,
   dummyBotCheck,
@@ -11,7 +11,7 @@ import {
   parseDomain,
   type SignUpSettings,
   TURNSTILE_DUMMY_TOKEN,
-} from "../capabilities/customers/index.ts";
+} from "../capabilities/accounts/customers/index.ts";
 import type { Config } from "../config/config.ts";
 import type { HttpOut } from "../ports/http-out.ts";
 import type { Log } from "../ports/log.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULT_ALERT_LIMITS } from "../capabilities/market-alerts/index.ts";
+import { DEFAULT_ALERT_LIMITS } from "../capabilities/events/market-alerts/index.ts";
 import { parseAlertSettings } from "./alert-settings.ts";
 import { SettingsReader } from "./settings-reader.ts";
 

@@ -1,4 +1,4 @@
-import type { AlertLimits } from "../capabilities/market-alerts/model.ts";
+import type { AlertLimits } from "../capabilities/events/market-alerts/model.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 
 const USD_MAX = 1_000_000_000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertConfigError, configErrors, parseEnvironment } from "../../test/support/config.ts";
-import { DEFAULT_ALERT_LIMITS } from "../capabilities/market-alerts/index.ts";
+import { DEFAULT_ALERT_LIMITS } from "../capabilities/events/market-alerts/index.ts";
 import { ConfigError } from "./config-error.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Environment } from "./settings-reader.ts";

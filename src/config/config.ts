@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
-import { isTestSecret, TURNSTILE_URL } from "../capabilities/customers/turnstile.ts";
-import type { AlertLimits } from "../capabilities/market-alerts/model.ts";
-import type { QuotaRetryAfter } from "../capabilities/metering/guards.ts";
-import type { PaymentSettings } from "../capabilities/payments/model.ts";
+import { isTestSecret, TURNSTILE_URL } from "../capabilities/accounts/customers/turnstile.ts";
+import type { QuotaRetryAfter } from "../capabilities/accounts/metering/guards.ts";
+import type { PaymentSettings } from "../capabilities/accounts/payments/model.ts";
+import type { AlertLimits } from "../capabilities/events/market-alerts/model.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { parseVenues, VENUE_SERVICES, type VenueSetting } from "../venues/registry.ts";
 import { parseAlertSettings } from "./alert-settings.ts";

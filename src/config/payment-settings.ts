@@ -1,5 +1,5 @@
-import type { Hex, PaymentAsset, PaymentSettings } from "../capabilities/payments/model.ts";
-import { KNOWN_ASSETS } from "../capabilities/payments/requirements.ts";
+import type { Hex, PaymentAsset, PaymentSettings } from "../capabilities/accounts/payments/model.ts";
+import { KNOWN_ASSETS } from "../capabilities/accounts/payments/requirements.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 

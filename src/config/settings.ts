@@ -1,4 +1,4 @@
-import { TURNSTILE_URL } from "../capabilities/customers/turnstile.ts";
+import { TURNSTILE_URL } from "../capabilities/accounts/customers/turnstile.ts";
 import { DEFAULT_VENUES } from "../venues/registry.ts";
 
 /** Default and help text of every setting. `--help` prints this list; a test compares it with `.env.example`. */

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import type { RunningSandbox } from "../../sandbox/main.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
-import { ensureDemoKeys } from "../../src/capabilities/keys/index.ts";
+import { ensureDemoKeys } from "../../src/capabilities/accounts/keys/index.ts";
 import { embeddedDatabase } from "../support/databases.ts";
 import { ScriptedPairs } from "../support/markets/arbitrage-api.ts";
 import { eventually, temporaryFolder } from "../support/service-process.ts";

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import pg from "pg";
 import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
-import { KEYS_TOPIC } from "../../src/capabilities/keys/index.ts";
+import { KEYS_TOPIC } from "../../src/capabilities/accounts/keys/index.ts";
 import { openBus } from "../../src/commands/open-store.ts";
 import { readOperatorName } from "../../src/commands/operator/run.ts";
 import type { Database } from "../../src/ports/database.ts";

@@ -5,7 +5,7 @@ import { openStateThread } from "../../src/adapters/system/state-thread.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import { openWorkerPool } from "../../src/adapters/system/worker-pool.ts";
-import type { AppPorts } from "../../src/app.ts";
+import type { AppPorts } from "../../src/app/index.ts";
 import { fakeWebhookPorts } from "./webhooks/fake-webhook-ports.ts";
 
 /** Returns the ports of a single-process service with default settings. `parts` overrides ports. */

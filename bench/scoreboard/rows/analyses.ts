@@ -25,7 +25,7 @@ export const killedAnalysesRow: ScoreboardRow = {
   mutations: [
     {
       defence: "other workers take over the runs of a killed worker",
-      file: "src/capabilities/analyses/run-worker.ts",
+      file: "src/capabilities/analysis/analyses/run-worker.ts",
       find: '      this.#repeat("reclaim", RECLAIM_MS, () => queue.reclaim()),\n',
       replace: "",
     },

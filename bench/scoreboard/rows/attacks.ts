@@ -10,14 +10,14 @@ export const secretsRow: ScoreboardRow = {
   mutations: [
     {
       defence: "only the hash of a key is stored",
-      file: "src/capabilities/keys/key-format.ts",
+      file: "src/capabilities/accounts/keys/key-format.ts",
       find: "prefix: body.slice(0, body.length - RANDOM_LENGTH + PREFIX_RANDOM_LENGTH) };",
       replace: "prefix: body + computeChecksum(body) };",
     },
   ],
   measure: () =>
     measureTests(
-      ["test/e2e/customer-secrets.test.ts", "src/capabilities/research/secrets.test.ts"],
+      ["test/e2e/customer-secrets.test.ts", "src/capabilities/analysis/research/secrets.test.ts"],
       undefined,
       "0 secrets found in the log, responses, metrics and all tables",
     ),
@@ -30,14 +30,14 @@ export const injectionRow: ScoreboardRow = {
   mutations: [
     {
       defence: "the effect of one source is bounded",
-      file: "src/capabilities/research/pool.ts",
+      file: "src/capabilities/analysis/research/pool.ts",
       find: "  loneSourceEffect: 0.08,",
       replace: "  loneSourceEffect: 8,",
     },
   ],
   measure: () =>
     measureTests(
-      ["src/capabilities/research/injection.test.ts"],
+      ["src/capabilities/analysis/research/injection.test.ts"],
       [/moves the pool by at most/, /without the bound on a source/],
       "200 pairs: median <= 0.02, p95 <= 0.05, 0 unlisted requests; at least a fifth reached the model",
     ),
@@ -63,7 +63,7 @@ export const consensusRow: ScoreboardRow = {
   ],
   measure: () =>
     measureTests(
-      ["src/quant/robust-consensus.test.ts", "src/capabilities/consensus/model.test.ts"],
+      ["src/quant/robust-consensus.test.ts", "src/capabilities/markets/consensus/model.test.ts"],
       [/10% of the agents/],
       "<= 0.02 in all simulated reports",
     ),

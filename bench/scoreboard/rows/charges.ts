@@ -17,7 +17,7 @@ export const chargesRow: ScoreboardRow = {
   mutations: [
     {
       defence: "a call that fails with 5xx is not counted",
-      file: "src/capabilities/metering/guards.ts",
+      file: "src/capabilities/accounts/metering/guards.ts",
       find: "reply.statusCode >= 500 ||",
       replace: "",
     },

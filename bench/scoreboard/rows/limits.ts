@@ -6,7 +6,7 @@ import { type OwnRedis, startOwnRedis } from "../../harness/own-redis.ts";
 import type { RowOptions, ScoreboardRow } from "../row.ts";
 import { runTests } from "../run-tests.ts";
 
-const LIMITS_FILE = "src/capabilities/metering/limits.ts";
+const LIMITS_FILE = "src/capabilities/accounts/metering/limits.ts";
 const WINDOW_MS = 60_000;
 const NODE_COUNT = 3;
 /** Calls a minute of the key that exceeds its limit. */
@@ -158,7 +158,7 @@ export const rateLimitRow: ScoreboardRow = {
   async measure(options) {
     const { calls, accepted } = await measurePressure(options);
     const names = [/forwarding headers/];
-    const headers = await runTests(["src/capabilities/metering/address-limits.test.ts"], names);
+    const headers = await runTests(["src/capabilities/accounts/metering/address-limits.test.ts"], names);
     return {
       isMet: accepted <= PER_MINUTE && headers.failed.length === 0,
       value: `at most ${accepted} of ${PER_MINUTE} accepted in any 60 s, ${calls} calls; forged headers: ${headers.passed} tests passed, ${headers.failed.length} failed`,

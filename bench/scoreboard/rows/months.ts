@@ -1,6 +1,6 @@
 import { createMemoryQuotaJournal } from "../../../src/adapters/metering/quota-journal-memory.ts";
-import { QuotaMeter } from "../../../src/capabilities/metering/quota-meter.ts";
-import { createQuotaStore } from "../../../src/capabilities/metering/quota-store.ts";
+import { QuotaMeter } from "../../../src/capabilities/accounts/metering/quota-meter.ts";
+import { createQuotaStore } from "../../../src/capabilities/accounts/metering/quota-store.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
@@ -40,13 +40,13 @@ export const monthEndsRow: ScoreboardRow = {
   mutations: [
     {
       defence: "months are months in UTC",
-      file: "src/capabilities/metering/quota-store.ts",
+      file: "src/capabilities/accounts/metering/quota-store.ts",
       find: `  select $1, \${MONTH_SQL}::date, $2, unit.size, unit.size\n`,
       replace: "  select $1, date_trunc('month', now())::date, $2, unit.size, unit.size\n",
     },
     {
       defence: "a block is not used after the end of its month",
-      file: "src/capabilities/metering/quota-blocks.ts",
+      file: "src/capabilities/accounts/metering/quota-blocks.ts",
       find: "block.spent < block.size && now < block.monthEndsAt) return block;",
       replace: "block.spent < block.size) return block;",
     },

@@ -1,7 +1,7 @@
 import { measureQuotaAfterKills, measureQuotaOnNodes } from "../../scenarios/quota.ts";
 import type { RowOptions, ScoreboardRow } from "../row.ts";
 
-const QUOTA_STORE_FILE = "src/capabilities/metering/quota-store.ts";
+const QUOTA_STORE_FILE = "src/capabilities/accounts/metering/quota-store.ts";
 
 const toBenchOptions = ({ quick, print }: RowOptions, rounds: number) => ({
   quick,

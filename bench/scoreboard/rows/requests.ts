@@ -27,7 +27,7 @@ export const cachedReadRow: ScoreboardRow = {
   mutations: [
     {
       defence: "the owner of a key is cached",
-      file: "src/capabilities/keys/key-directory.ts",
+      file: "src/capabilities/accounts/keys/key-directory.ts",
       find: "const isUsable = ({ asOf, hasFailed }: Lookup) => !hasFailed && clock.monotonic() - asOf < ENTRY_MS_MAX;",
       replace:
         "const isUsable = ({ asOf, hasFailed, owner }: Lookup) => !hasFailed && owner instanceof Promise && clock.monotonic() - asOf < ENTRY_MS_MAX;",

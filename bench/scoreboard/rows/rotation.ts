@@ -5,9 +5,9 @@ import { migrateDatabase } from "../../../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../../../src/adapters/database/postgres-database.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
-import { buildApp } from "../../../src/app.ts";
-import { createKey } from "../../../src/capabilities/keys/index.ts";
-import { replaceKey } from "../../../src/capabilities/keys/queries.ts";
+import { buildApp } from "../../../src/app/index.ts";
+import { createKey } from "../../../src/capabilities/accounts/keys/index.ts";
+import { replaceKey } from "../../../src/capabilities/accounts/keys/queries.ts";
 import type { Bus } from "../../../src/ports/bus.ts";
 import { plainAppPorts } from "../../../test/support/app-ports.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
@@ -41,7 +41,7 @@ export const keyRotationRow: ScoreboardRow = {
   mutations: [
     {
       defence: "a rotation clears the caches of all nodes",
-      file: "src/app-customers.ts",
+      file: "src/capabilities/accounts/identity.ts",
       find: "bus.subscribe(KEYS_TOPIC, () => keys.clear())",
       replace: "bus.subscribe(KEYS_TOPIC, () => {})",
     },

@@ -15,7 +15,7 @@ export const postgresOutageRow: ScoreboardRow = {
   mutations: [
     {
       defence: "readiness includes the store",
-      file: "src/capabilities/health/routes.ts",
+      file: "src/capabilities/operations/health/routes.ts",
       find: 'if (!options.isStoreUp()) throw new AppError("store_unavailable", "The store does not accept writes");',
       replace: "",
     },

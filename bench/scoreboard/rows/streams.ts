@@ -70,7 +70,7 @@ export const streamResumeRow: ScoreboardRow = {
   mutations: [
     {
       defence: "a client that reconnects continues after its last event",
-      file: "src/capabilities/streaming/stream-client.ts",
+      file: "src/capabilities/events/streaming/stream-client.ts",
       find: "this.position = request.lastEventId;",
       replace: "this.position = null;",
     },
@@ -106,7 +106,7 @@ export const stalledStreamsRow: ScoreboardRow = {
   mutations: [
     {
       defence: "a stream with too many unsent bytes is closed",
-      file: "src/capabilities/streaming/stream-client.ts",
+      file: "src/capabilities/events/streaming/stream-client.ts",
       find: "return writableLength <= UNSENT_BYTES_MAX;",
       replace: "return true;",
     },

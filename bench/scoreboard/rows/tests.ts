@@ -38,20 +38,23 @@ export const paymentsRow: ScoreboardRow = {
   mutations: [
     {
       defence: "one attempt at a time has the lease on a payment",
-      file: "src/capabilities/payments/ledger.ts",
+      file: "src/capabilities/accounts/payments/ledger.ts",
       find: "(held.state in ('reserved', 'verified') and held.lease_until <= clock_timestamp())",
       replace: "held.state in ('reserved', 'verified')",
     },
     {
       defence: "a settlement with another amount releases no response",
-      file: "src/capabilities/payments/facilitator.ts",
+      file: "src/capabilities/accounts/payments/facilitator.ts",
       find: 'if (amount != null && amount !== requirements.amount) return unknown("success with another amount");',
       replace: "",
     },
   ],
   measure({ quick }) {
     readTestDatabaseUrl();
-    const files = ["src/capabilities/payments/service.test.ts", "src/capabilities/payments/facilitator.test.ts"];
+    const files = [
+      "src/capabilities/accounts/payments/service.test.ts",
+      "src/capabilities/accounts/payments/facilitator.test.ts",
+    ];
     if (!quick) files.push("test/e2e/payments-delivery.test.ts", "test/e2e/payments.test.ts");
     const names = [/1,000 concurrent/, /10,000 generated/, /withheld/, /no response is delivered/];
     return measureTests(files, names, "0 used twice, 0 released early");

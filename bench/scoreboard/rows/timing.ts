@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
-import { createKey, createKeyDirectory } from "../../../src/capabilities/keys/index.ts";
-import { replaceKey } from "../../../src/capabilities/keys/queries.ts";
+import { createKey, createKeyDirectory } from "../../../src/capabilities/accounts/keys/index.ts";
+import { replaceKey } from "../../../src/capabilities/accounts/keys/queries.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { seededUniform } from "../../../test/support/research/sample-web.ts";
 import { openTemporaryStore } from "../../harness/temporary-store.ts";
@@ -26,7 +26,7 @@ export const keyTimingRow: ScoreboardRow = {
   mutations: [
     {
       defence: "keys are compared by their hashes",
-      file: "src/capabilities/keys/key-directory.ts",
+      file: "src/capabilities/accounts/keys/key-directory.ts",
       find: "      const hash = hashOfKey(key);\n      if (hash === null) return null;\n      const entry = entries.get(hash);",
       replace:
         "      for (const known of entriesByText.keys()) {\n        let position = 0;\n        while (position < key.length && known[position] === key[position]) position += 1;\n        if (position === key.length) break;\n      }\n      const hash = hashOfKey(key);\n      if (hash === null) return null;\n      const entry = entries.get(hash);",

@@ -30,13 +30,13 @@ export const webhookKillsRow: ScoreboardRow = {
   mutations: [
     {
       defence: "a failed delivery is retried",
-      file: "src/capabilities/webhooks/outcome.ts",
+      file: "src/capabilities/events/webhooks/outcome.ts",
       find: "const isLast = disables || delayMs === undefined;",
       replace: "const isLast = true;",
     },
     {
       defence: "live nodes take over the webhooks of a killed node",
-      file: "src/capabilities/webhooks/node-queries.ts",
+      file: "src/capabilities/events/webhooks/node-queries.ts",
       find: "or not exists (select from webhook_nodes where node_id = holder and expires_at > clock_timestamp()))",
       replace: "or holder is null or not exists (select from webhook_nodes where node_id = holder))",
     },
@@ -113,7 +113,7 @@ export const deadEndpointsRow: ScoreboardRow = {
   mutations: [
     {
       defence: "failing endpoints have slots of their own, and there are more slots than attempts without an answer",
-      file: "src/capabilities/webhooks/dispatcher.ts",
+      file: "src/capabilities/events/webhooks/dispatcher.ts",
       find: `healthy: new FairSlots(shareOf(HEALTHY_ATTEMPTS_MAX)),
         slow: new FairSlots(shareOf(SLOW_ATTEMPTS_MAX)),
         late: new FairSlots(shareOf(LATE_ATTEMPTS_MAX)),

@@ -1,7 +1,114 @@
-/** Public API for markets, events, price history and sentiment, based on the market board and the store. */
-export { historySchema } from "./market-data-schema.ts";
-export { createMarketFinder } from "./market-finder.ts";
-export { presentMarket } from "./present.ts";
-export { presentHistory } from "./present-market-data.ts";
-export { marketRoutes } from "./routes.ts";
-export { createMarketsService, type MarketsService } from "./service.ts";
+/** Markets, their rules, screens, execution guidance, arbitrage, correlation, and consensus from reported trades. */
+import type { FastifyInstance } from "fastify";
+import type { BoardMarket } from "../../board/index.ts";
+import { readMarketWideTrend, readPriceSeries, readQuoteTicks, seriesBarMs } from "../../storage/index.ts";
+import { type AreaPorts, type Pipeline, venueIdsOf } from "../area-ports.ts";
+import { arbitrageRoutes, createArbitrageService, type MatchedPairs } from "./arbitrage/index.ts";
+import { consensusRoutes, createConsensusService } from "./consensus/index.ts";
+import {
+  CORRELATION_WORKER,
+  type CorrelationReport,
+  type CorrelationService,
+  type CorrelationTask,
+  correlationRoutes,
+  createCorrelationService,
+} from "./correlation/index.ts";
+import { createExecutionService, executionRoutes } from "./execution/index.ts";
+import { createMarketsService, type MarketsService, marketRoutes } from "./market-data/index.ts";
+import type { Matching } from "./matching/index.ts";
+import { createResolutionService, resolutionRoutes } from "./resolution/index.ts";
+import { createScreeningService, screeningRoutes } from "./screening/index.ts";
+
+export interface MarketsPorts extends AreaPorts {
+  /** Pairs of markets that ask the same question; by default those that matching finds. */
+  readonly matchedPairs?: MatchedPairs;
+}
+
+interface MarketsSources extends Pick<Pipeline, "board" | "ingest"> {
+  readonly matching: Matching;
+  /** Our estimate of a market at its current price; null if there is none. */
+  readonly estimateOf: Parameters<typeof createScreeningService>[0]["estimateOf"];
+  /** Presents the latest analysis of a market; null if there is none that has not expired. */
+  readonly presentAnalysisOf: (market: BoardMarket) => Promise<Record<string, unknown> | null>;
+}
+
+/** Registers the routes of markets. Returns the services that other areas use. */
+export function registerMarketRoutes(
+  http: FastifyInstance,
+  ports: MarketsPorts,
+  sources: MarketsSources,
+): { markets: MarketsService; correlation: CorrelationService } {
+  const { clock, database, publicUrl } = ports;
+  const { board, ingest, matching, estimateOf, presentAnalysisOf } = sources;
+  const venues = venueIdsOf(ports);
+  const markets = createMarketsService({
+    board,
+    clock,
+    venues: venues.trading,
+    fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
+    pastPrices: ingest.pastPrices,
+    readTrend: () => readMarketWideTrend(database, clock.now()),
+    books: ingest.books,
+    trades: ingest.trades,
+    factsOf: (listing) => ingest.factsOf(listing),
+    matches: matching,
+    estimateOf,
+  });
+  marketRoutes(http, {
+    service: markets,
+    board,
+    venues,
+    publicUrl,
+    now: () => clock.now(),
+    readAnalysis: presentAnalysisOf,
+  });
+  const resolution = createResolutionService({ board, clock, getMarket: markets.getListedMarket });
+  resolutionRoutes(http, { service: resolution, venues });
+  const findLastHour = (market: BoardMarket) => ingest.lastHours.find(market);
+  screeningRoutes(http, { service: createScreeningService({ board, clock, estimateOf, findLastHour }), venues });
+  const execution = createExecutionService({
+    clock,
+    getMarket: markets.getMarket,
+    readBook: (market) => ingest.books.read(market),
+    readQuoteTicks: (marketKey, period) => readQuoteTicks(database, marketKey, period),
+    nextKeyDate: resolution.nextKeyDate,
+  });
+  executionRoutes(http, { service: execution, venues });
+  const consensus = createConsensusService({ database, board, clock, getMarket: markets.getMarket, estimateOf });
+  consensusRoutes(http, { service: consensus, venues: venues.trading });
+  const arbitrage = createArbitrageService({
+    board,
+    clock,
+    pairs: ports.matchedPairs ?? matching,
+    venues: venues.trading,
+    readBook: (market) => ingest.books.read(market),
+    venueHealth: () => ingest.health(),
+  });
+  arbitrageRoutes(http, { service: arbitrage, venues });
+  return { markets, correlation: registerCorrelationRoutes(http, ports, { board, ingest, matching, markets }) };
+}
+
+function registerCorrelationRoutes(
+  http: FastifyInstance,
+  ports: AreaPorts,
+  sources: Pick<MarketsSources, "board" | "ingest" | "matching"> & { readonly markets: MarketsService },
+): CorrelationService {
+  const { clock, database } = ports;
+  const { board, ingest, matching, markets } = sources;
+  const venues = venueIdsOf(ports).trading;
+  const workers = ports.openWorkerPool<CorrelationTask, CorrelationReport>(CORRELATION_WORKER);
+  http.addHook("onClose", () => workers.close());
+  const service = createCorrelationService({
+    board,
+    clock,
+    venues,
+    markets,
+    workers,
+    pairsOf: matching.pairsOf,
+    fetchMissingHistory: (missing, { period, timeoutMs }) =>
+      ingest.pastPrices.fetchMissing(missing, { intervalMsMin: seriesBarMs(period), timeoutMs }),
+    readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),
+  });
+  correlationRoutes(http, { service, venues });
+  return service;
+}

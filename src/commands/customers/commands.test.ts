@@ -3,9 +3,10 @@ import { test } from "node:test";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
-import { createAccounts } from "../../capabilities/customers/index.ts";
-import { createMarketplace } from "../../capabilities/marketplace/index.ts";
-import { createUsageReader } from "../../capabilities/metering/index.ts";
+import { CUSTOMER_DATA } from "../../app/customer-data.ts";
+import { createAccounts } from "../../capabilities/accounts/customers/index.ts";
+import { createMarketplace } from "../../capabilities/accounts/marketplace/index.ts";
+import { createUsageReader } from "../../capabilities/accounts/metering/index.ts";
 import type { Database } from "../../ports/database.ts";
 import type { CommandResult } from "../operator/command.ts";
 import { type CustomersContext, parseCustomersCommand } from "./commands.ts";
@@ -36,7 +37,13 @@ const SECRET = "marketplace-secret-of-32-characters-1";
 
 function setUp(database: Database) {
   const clock = new FakeClock();
-  const accounts = createAccounts({ database, clock, random: systemRandom, onKeysChanged() {} });
+  const accounts = createAccounts({
+    database,
+    clock,
+    random: systemRandom,
+    onKeysChanged() {},
+    customerData: CUSTOMER_DATA,
+  });
   const marketplace = createMarketplace({ secrets: [SECRET], database, clock });
   return {
     runCustomers: (...args: readonly string[]) => runCommand(args, { ...accounts, usage: createUsageReader(database) }),

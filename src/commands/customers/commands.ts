@@ -13,8 +13,8 @@ import {
   presentSummary,
   type ReadUsage,
   toTierCounts,
-} from "../../capabilities/customers/index.ts";
-import { marketplaceCustomerId } from "../../capabilities/marketplace/index.ts";
+} from "../../capabilities/accounts/customers/index.ts";
+import { marketplaceCustomerId } from "../../capabilities/accounts/marketplace/index.ts";
 import { AppError } from "../../domain/errors.ts";
 import { PLANS, type Plan, type RateClass, TIERS } from "../../domain/plan.ts";
 import {

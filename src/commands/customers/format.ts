@@ -3,7 +3,7 @@ import type {
   presentAudit,
   presentIssuedKey,
   presentSummary,
-} from "../../capabilities/customers/index.ts";
+} from "../../capabilities/accounts/customers/index.ts";
 import { formatColumns, replaceControlCharacters } from "../operator/format.ts";
 
 export function formatCustomerTable(customers: readonly ReturnType<typeof presentSummary>[]): string {

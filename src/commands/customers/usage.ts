@@ -1,4 +1,9 @@
-import { CUSTOMER_STATUSES, LIST_LIMIT_MAX, QUOTA_MAX, RATE_LIMIT_MAX } from "../../capabilities/customers/index.ts";
+import {
+  CUSTOMER_STATUSES,
+  LIST_LIMIT_MAX,
+  QUOTA_MAX,
+  RATE_LIMIT_MAX,
+} from "../../capabilities/accounts/customers/index.ts";
 
 /** The output of `customers --help`. */
 export const CUSTOMERS_USAGE = `Manage customers, their API keys and their limits.

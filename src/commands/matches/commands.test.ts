@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
-import { createMatchDecisions } from "../../capabilities/matching/index.ts";
+import { createMatchDecisions } from "../../capabilities/markets/matching/index.ts";
 import type { MarketPair } from "../../matching/index.ts";
 import type { Database } from "../../ports/database.ts";
 import { createMarketStore } from "../../storage/index.ts";

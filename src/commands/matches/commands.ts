@@ -1,4 +1,9 @@
-import type { MatchDecision, MatchDecisions, Matching, MatchRequest } from "../../capabilities/matching/index.ts";
+import type {
+  MatchDecision,
+  MatchDecisions,
+  Matching,
+  MatchRequest,
+} from "../../capabilities/markets/matching/index.ts";
 import type { MarketPair } from "../../matching/index.ts";
 import {
   type Arguments,

@@ -1,4 +1,4 @@
-import { DECISIONS_MAX, type MatchDecision, type MatchRequest } from "../../capabilities/matching/index.ts";
+import { DECISIONS_MAX, type MatchDecision, type MatchRequest } from "../../capabilities/markets/matching/index.ts";
 
 /** Largest number of invalid lines that an error names. */
 const FAULTS_SHOWN_MAX = 20;

@@ -1,5 +1,5 @@
 import { systemClock } from "../../adapters/system/system-clock.ts";
-import { createMatchDecisions, MATCHES_TOPIC } from "../../capabilities/matching/index.ts";
+import { createMatchDecisions, MATCHES_TOPIC } from "../../capabilities/markets/matching/index.ts";
 import type { OperatorProgram } from "../operator/run.ts";
 import { type MatchesContext, parseMatchesCommand } from "./commands.ts";
 

@@ -1,4 +1,4 @@
-import { DECISIONS_MAX, NOTE_LENGTH_MAX } from "../../capabilities/matching/index.ts";
+import { DECISIONS_MAX, NOTE_LENGTH_MAX } from "../../capabilities/markets/matching/index.ts";
 
 /** Largest number of pairs that `list` shows. */
 export const LIST_PAIRS_MAX = 1_000;

@@ -1,4 +1,4 @@
-import type { Verification } from "../../capabilities/track-record/index.ts";
+import type { Verification } from "../../capabilities/strategy/track-record/index.ts";
 import { type CommandResult, type OperatorCommand, parseCommand, type Subcommand } from "../operator/command.ts";
 
 /** The output of `track-record --help`. */

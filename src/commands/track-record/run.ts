@@ -1,5 +1,5 @@
 import { systemClock } from "../../adapters/system/system-clock.ts";
-import { verifyShadowBook } from "../../capabilities/track-record/index.ts";
+import { verifyShadowBook } from "../../capabilities/strategy/track-record/index.ts";
 import type { OperatorProgram } from "../operator/run.ts";
 import { parseTrackRecordCommand, type TrackRecordContext } from "./commands.ts";
 

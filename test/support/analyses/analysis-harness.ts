@@ -1,5 +1,5 @@
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
-import type { AppPorts } from "../../../src/app.ts";
+import type { AppPorts } from "../../../src/app/index.ts";
 import type { Plan } from "../../../src/domain/plan.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { customerHarness } from "../customers/customer-harness.ts";

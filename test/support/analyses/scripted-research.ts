@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { ResearchRunner } from "../../../src/capabilities/analyses/index.ts";
+import type { ResearchRunner } from "../../../src/capabilities/analysis/analyses/index.ts";
 
 type ResearchQuestion = Parameters<ResearchRunner["run"]>[0];
 type RunOptions = Parameters<ResearchRunner["run"]>[1];

@@ -1,4 +1,4 @@
-import type { CurrentAnalysis, StoredAnalysis } from "../../../src/capabilities/analyses/index.ts";
+import type { CurrentAnalysis, StoredAnalysis } from "../../../src/capabilities/analysis/analyses/index.ts";
 
 /** A stored analysis as it is at the price of its own moment. */
 export const unmoved = (

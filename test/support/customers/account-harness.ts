@@ -1,5 +1,5 @@
-import type { AppPorts } from "../../../src/app.ts";
-import type { AccountSettings } from "../../../src/capabilities/account/index.ts";
+import type { AppPorts } from "../../../src/app/index.ts";
+import type { AccountSettings } from "../../../src/capabilities/accounts/account-pages/index.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { customerHarness, type TestResponse } from "./customer-harness.ts";
 

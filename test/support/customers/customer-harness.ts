@@ -3,8 +3,12 @@ import { createSmtpMail } from "../../../src/adapters/network/smtp-mail.ts";
 import { createUndiciHttp } from "../../../src/adapters/network/undici-http.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
-import { type AppPorts, buildApp } from "../../../src/app.ts";
-import { createTurnstile, dummyBotCheck, type SignUpSettings } from "../../../src/capabilities/customers/index.ts";
+import { type AppPorts, buildApp } from "../../../src/app/index.ts";
+import {
+  createTurnstile,
+  dummyBotCheck,
+  type SignUpSettings,
+} from "../../../src/capabilities/accounts/customers/index.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { plainAppPorts } from "../app-ports.ts";
 import { FakeClock } from "../fake-clock.ts";

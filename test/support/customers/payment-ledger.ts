@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
-import type { ChainFinding } from "../../../src/capabilities/payments/chain.ts";
-import type { Facilitator, SettleOutcome, Verdict } from "../../../src/capabilities/payments/facilitator.ts";
+import type { ChainFinding } from "../../../src/capabilities/accounts/payments/chain.ts";
+import type { Facilitator, SettleOutcome, Verdict } from "../../../src/capabilities/accounts/payments/facilitator.ts";
 import {
   type Payment,
   type PaymentAsset,
   PaymentRejectedError,
   type RoutePrice,
   type StoredResponse,
-} from "../../../src/capabilities/payments/model.ts";
-import { createPaymentReconciler } from "../../../src/capabilities/payments/reconciler.ts";
-import { requirementsFor } from "../../../src/capabilities/payments/requirements.ts";
-import { PaymentService } from "../../../src/capabilities/payments/service.ts";
+} from "../../../src/capabilities/accounts/payments/model.ts";
+import { createPaymentReconciler } from "../../../src/capabilities/accounts/payments/reconciler.ts";
+import { requirementsFor } from "../../../src/capabilities/accounts/payments/requirements.ts";
+import { PaymentService } from "../../../src/capabilities/accounts/payments/service.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import type { Log } from "../../../src/ports/log.ts";
 import { Cluster } from "../cluster.ts";

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { openQuotaJournal } from "../../../src/adapters/metering/quota-journal-file.ts";
-import { type QuotaCharge, QuotaMeter } from "../../../src/capabilities/metering/quota-meter.ts";
+import { type QuotaCharge, QuotaMeter } from "../../../src/capabilities/accounts/metering/quota-meter.ts";
 import {
   createQuotaStore,
   type QuotaAccount,
   type QuotaStore,
-} from "../../../src/capabilities/metering/quota-store.ts";
+} from "../../../src/capabilities/accounts/metering/quota-store.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import type { QuotaJournal } from "../../../src/ports/quota-journal.ts";
 import { ClusterNode } from "../cluster.ts";

@@ -5,7 +5,7 @@ import Type from "typebox";
 import type { Hex } from "viem";
 import { createUndiciHttp } from "../../../src/adapters/network/undici-http.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
-import { buildApp } from "../../../src/app.ts";
+import { buildApp } from "../../../src/app/index.ts";
 import { AppError } from "../../../src/domain/errors.ts";
 import { METERING } from "../../../src/domain/metering.ts";
 import { sendJsonPieces } from "../../../src/http/response/pieces.ts";

@@ -4,7 +4,7 @@ import {
   createArbitrageService,
   type MatchedPairs,
   type PairObserver,
-} from "../../../src/capabilities/arbitrage/index.ts";
+} from "../../../src/capabilities/markets/arbitrage/index.ts";
 import type { BookLevel, OrderBook } from "../../../src/domain/order-book.ts";
 import { BookReader } from "../../../src/ingest/book-reader.ts";
 import { VenueHealth, type VenueStatusReport } from "../../../src/ingest/index.ts";

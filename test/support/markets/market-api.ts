@@ -1,8 +1,8 @@
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { MarketBoard } from "../../../src/board/index.ts";
-import { marketRoutes } from "../../../src/capabilities/markets/routes.ts";
-import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/service.ts";
-import { createResolutionService, resolutionRoutes } from "../../../src/capabilities/resolution/index.ts";
+import { marketRoutes } from "../../../src/capabilities/markets/market-data/routes.ts";
+import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/market-data/service.ts";
+import { createResolutionService, resolutionRoutes } from "../../../src/capabilities/markets/resolution/index.ts";
 import type { HistoryReading } from "../../../src/storage/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { NO_MATCHES } from "../matching/no-matches.ts";

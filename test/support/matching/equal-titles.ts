@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { MatchRequest } from "../../../src/capabilities/matching/model.ts";
+import type { MatchRequest } from "../../../src/capabilities/markets/matching/model.ts";
 import type { EventPair, MarketPair, MatchableMarket, MatchUpdate } from "../../../src/matching/index.ts";
 
 interface Ends {

@@ -1,7 +1,11 @@
 import { createInProcessBus } from "../../../src/adapters/bus/in-process-bus.ts";
 import type { MarketBoard } from "../../../src/board/index.ts";
-import type { MatchRequest } from "../../../src/capabilities/matching/model.ts";
-import { createMatching, type Matching, type MatchingPorts } from "../../../src/capabilities/matching/service.ts";
+import type { MatchRequest } from "../../../src/capabilities/markets/matching/model.ts";
+import {
+  createMatching,
+  type Matching,
+  type MatchingPorts,
+} from "../../../src/capabilities/markets/matching/service.ts";
 import type { MatchUpdate } from "../../../src/matching/index.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { Database } from "../../../src/ports/database.ts";

@@ -1,6 +1,6 @@
 import { createAbsentDatabase } from "../../../src/adapters/database/absent-database.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
-import { type App, type AppPorts, buildApp } from "../../../src/app.ts";
+import { type App, type AppPorts, buildApp } from "../../../src/app/index.ts";
 import { plainAppPorts } from "../app-ports.ts";
 import { quietLog } from "../quiet-log.ts";
 import { ScriptedVenue } from "../venues/scripted-venue.ts";

@@ -1,10 +1,10 @@
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { MarketBoard } from "../../../src/board/index.ts";
-import type { HealthReport } from "../../../src/capabilities/health/index.ts";
-import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/service.ts";
-import type { WebsiteOptions } from "../../../src/capabilities/website/readers.ts";
-import { websiteRoutes } from "../../../src/capabilities/website/routes.ts";
+import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/market-data/service.ts";
+import type { HealthReport } from "../../../src/capabilities/operations/health/index.ts";
+import type { WebsiteOptions } from "../../../src/capabilities/site/website/readers.ts";
+import { websiteRoutes } from "../../../src/capabilities/site/website/routes.ts";
 import { AppError } from "../../../src/domain/errors.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { SAMPLE_AT } from "../markets/market-samples.ts";

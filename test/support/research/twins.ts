@@ -1,5 +1,5 @@
-import type { ResearchOutcome, ResearchPorts } from "../../../src/capabilities/research/index.ts";
-import { createResearch } from "../../../src/capabilities/research/index.ts";
+import type { ResearchOutcome, ResearchPorts } from "../../../src/capabilities/analysis/research/index.ts";
+import { createResearch } from "../../../src/capabilities/analysis/research/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
 import type { Injection } from "./injections.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeResolution } from "../../../src/capabilities/resolution/describe-resolution.ts";
-import type { Resolution, ResolutionMechanism } from "../../../src/capabilities/resolution/model.ts";
+import { describeResolution } from "../../../src/capabilities/markets/resolution/describe-resolution.ts";
+import type { Resolution, ResolutionMechanism } from "../../../src/capabilities/markets/resolution/model.ts";
 import type { MarketListing, MarketStatus } from "../../../src/domain/market.ts";
 import type { TimeUrgency } from "../../../src/quant/time-decay.ts";
 import { sampleMarket } from "../markets/market-samples.ts";

@@ -1,6 +1,6 @@
 import { createInProcessBus } from "../../../src/adapters/bus/in-process-bus.ts";
 import { MarketBoard } from "../../../src/board/index.ts";
-import { createShadowBook, createShadowPerformance } from "../../../src/capabilities/track-record/index.ts";
+import { createShadowBook, createShadowPerformance } from "../../../src/capabilities/strategy/track-record/index.ts";
 import type { MarketSnapshot, Outcome } from "../../../src/domain/market.ts";
 import { createEventLog } from "../../../src/event-log/index.ts";
 import type { Database } from "../../../src/ports/database.ts";

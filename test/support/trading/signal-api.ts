@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { type BoardMarket, MarketBoard } from "../../../src/board/index.ts";
-import type { StoredAnalysis } from "../../../src/capabilities/analyses/index.ts";
-import type { TiedMarket } from "../../../src/capabilities/dependence/index.ts";
-import { signalRoutes } from "../../../src/capabilities/signals/routes.ts";
-import { createSignalsService, type SignalPorts } from "../../../src/capabilities/signals/service.ts";
+import type { StoredAnalysis } from "../../../src/capabilities/analysis/analyses/index.ts";
+import type { TiedMarket } from "../../../src/capabilities/markets/relations/index.ts";
+import { signalRoutes } from "../../../src/capabilities/strategy/signals/routes.ts";
+import { createSignalsService, type SignalPorts } from "../../../src/capabilities/strategy/signals/service.ts";
 import { AppError } from "../../../src/domain/errors.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../../src/engine/index.ts";
 import type { ShadowEntry } from "../../../src/trading/index.ts";

@@ -2,7 +2,7 @@ import { openEmbeddedDatabase } from "../../../src/adapters/database/embedded-da
 import { migrateDatabase } from "../../../src/adapters/database/migrations.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
-import { ensureDemoKeys } from "../../../src/capabilities/keys/index.ts";
+import { ensureDemoKeys } from "../../../src/capabilities/accounts/keys/index.ts";
 import type { Allowance } from "../../../src/domain/plan.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { quietLog } from "../quiet-log.ts";

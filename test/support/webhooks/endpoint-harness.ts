@@ -1,9 +1,9 @@
-import { Endpoint, type EndpointPorts } from "../../../src/capabilities/webhooks/endpoint.ts";
-import type { Target } from "../../../src/capabilities/webhooks/model.ts";
-import type { DeliveryState, WebhookState } from "../../../src/capabilities/webhooks/node-queries.ts";
-import { PERMIT_MS } from "../../../src/capabilities/webhooks/permits.ts";
-import { RecentEvents } from "../../../src/capabilities/webhooks/recent-events.ts";
-import { ResultWriter } from "../../../src/capabilities/webhooks/result-writer.ts";
+import { Endpoint, type EndpointPorts } from "../../../src/capabilities/events/webhooks/endpoint.ts";
+import type { Target } from "../../../src/capabilities/events/webhooks/model.ts";
+import type { DeliveryState, WebhookState } from "../../../src/capabilities/events/webhooks/node-queries.ts";
+import { PERMIT_MS } from "../../../src/capabilities/events/webhooks/permits.ts";
+import { RecentEvents } from "../../../src/capabilities/events/webhooks/recent-events.ts";
+import { ResultWriter } from "../../../src/capabilities/events/webhooks/result-writer.ts";
 import type { EventType, LoggedEvent } from "../../../src/event-log/index.ts";
 import { FairSlots } from "../../../src/lib/fair-slots.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";

@@ -1,4 +1,4 @@
-import type { AppPorts } from "../../../src/app.ts";
+import type { AppPorts } from "../../../src/app/index.ts";
 import { SecretSealError } from "../../../src/ports/secret-seal.ts";
 import type { RequestTiming, WebhookAnswer, WebhookAttempt, WebhookRequest } from "../../../src/ports/webhook-out.ts";
 

@@ -1,7 +1,7 @@
 import { createInProcessBus } from "../../../src/adapters/bus/in-process-bus.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
-import { createWebhookService, Dispatcher } from "../../../src/capabilities/webhooks/index.ts";
+import { createWebhookService, Dispatcher } from "../../../src/capabilities/events/webhooks/index.ts";
 import { appendEvents, createEventLog, type EventType, type NewEvent } from "../../../src/event-log/index.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { Database } from "../../../src/ports/database.ts";

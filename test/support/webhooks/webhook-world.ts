@@ -1,5 +1,5 @@
 import { createInProcessBus } from "../../../src/adapters/bus/in-process-bus.ts";
-import { createWebhookService, Dispatcher } from "../../../src/capabilities/webhooks/index.ts";
+import { createWebhookService, Dispatcher } from "../../../src/capabilities/events/webhooks/index.ts";
 import { AppError } from "../../../src/domain/errors.ts";
 import { appendEvents, createEventLog, type EventType } from "../../../src/event-log/index.ts";
 import type { Database } from "../../../src/ports/database.ts";

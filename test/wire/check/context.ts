@@ -1,7 +1,7 @@
 /** What a check of one recording needs. */
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { MarketBoard } from "../../../src/board/index.ts";
-import { presentOrderBook } from "../../../src/capabilities/markets/present-market-data.ts";
+import { presentOrderBook } from "../../../src/capabilities/markets/market-data/present-market-data.ts";
 import type { MarketListing } from "../../../src/domain/market.ts";
 import type { OrderBook } from "../../../src/domain/order-book.ts";
 import { BookReader } from "../../../src/ingest/book-reader.ts";

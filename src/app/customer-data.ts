@@ -1,0 +1,13 @@
+import type { CustomerData } from "../capabilities/accounts/customers/index.ts";
+import { deleteParticipant } from "../capabilities/analysis/analyses/index.ts";
+import { deleteWebhooksOf } from "../capabilities/events/webhooks/index.ts";
+import { REPORT_DATA } from "../capabilities/markets/consensus/index.ts";
+import { PAPER_TRADE_DATA } from "../capabilities/strategy/portfolios/index.ts";
+
+/** What the areas store of customers, in the order in which the rows of a deleted customer are locked. */
+export const CUSTOMER_DATA: readonly CustomerData[] = [
+  REPORT_DATA,
+  PAPER_TRADE_DATA,
+  { deleteOf: deleteParticipant },
+  { deleteOf: deleteWebhooksOf },
+];

@@ -1,0 +1,140 @@
+/** The composition root: builds the areas and registers their routes. */
+import type { FastifyInstance } from "fastify";
+import { observeCustomerResponse } from "../capabilities/accounts/activity/index.ts";
+import { createAccountsArea } from "../capabilities/accounts/index.ts";
+import { presentAnalysis } from "../capabilities/analysis/analyses/index.ts";
+import { createAnalysisArea, readAnalysis, registerAnalysisRoutes } from "../capabilities/analysis/index.ts";
+import { createEventsArea } from "../capabilities/events/index.ts";
+import { registerMarketRoutes } from "../capabilities/markets/index.ts";
+import { createMatching } from "../capabilities/markets/matching/index.ts";
+import { createOperationsArea } from "../capabilities/operations/index.ts";
+import { registerSiteRoutes } from "../capabilities/site/index.ts";
+import { createTrading, registerStrategyRoutes } from "../capabilities/strategy/index.ts";
+import { createNotFoundPage } from "../http/html/index.ts";
+import { READ_ONLY_GUARDS } from "../http/read-only.ts";
+import { createHttpServer } from "../http/server.ts";
+import { CUSTOMER_DATA } from "./customer-data.ts";
+import { buildPipeline } from "./pipeline.ts";
+import type { App, AppPorts } from "./ports.ts";
+
+export type { App, AppPorts } from "./ports.ts";
+
+export async function buildApp(ports: AppPorts): Promise<App> {
+  const areas = await buildAreas(ports, () => http.connectionLimits.figures);
+  const { matching, operations } = areas;
+  const http = await buildHttpServer(ports, areas);
+  if (ports.node?.serves !== false && matching !== null) registerRoutes(http, ports, { ...areas, matching });
+  operations.registerHealthRoutes(http);
+  const metricsHttp = await operations.openMetricsServer(http);
+  const { accounts, analyses, board, events, ingest, trading } = areas;
+  return {
+    http,
+    metricsHttp,
+    ingest,
+    board,
+    metering: accounts.metering,
+    customers: accounts.customers,
+    matching,
+    analyses,
+    trading,
+    start() {
+      operations.start();
+      accounts.start();
+      // Before ingest, whose first observations may be alerts.
+      events.start();
+      if (ports.isReadOnly !== true) ingest.start();
+      matching?.start();
+      analyses.start();
+      trading.start();
+    },
+    async stop() {
+      operations.stop();
+      await Promise.all([analyses.stop(), trading.stop(), events.stop()]);
+      await ports.jobs.close();
+      await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
+      await events.stopAlerts();
+    },
+  };
+}
+
+type Areas = Awaited<ReturnType<typeof buildAreas>>;
+
+async function buildAreas(ports: AppPorts, connections: () => FastifyInstance["connectionLimits"]["figures"]) {
+  const { random, node } = ports;
+  const nodeId = node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
+  const pipeline = buildPipeline(ports);
+  const { ingest } = pipeline;
+  const accounts = await createAccountsArea(ports, { nodeId, customerData: CUSTOMER_DATA });
+  const events = createEventsArea(ports, { ...pipeline, nodeId });
+  // Analyses compare a market with the same question at other venues.
+  const needsMatching = node?.serves !== false || node?.maintains !== false;
+  const matching = needsMatching ? createMatching({ ...ports, ...pipeline }) : null;
+  const analyses = createAnalysisArea(ports, {
+    ...pipeline,
+    matching,
+    onRunEnded: (run) => operations.metrics?.observeRun(run),
+  });
+  const trading = createTrading(ports, {
+    ...pipeline,
+    analyses,
+    matching,
+    onSignal: (recommendation, origin) => operations.metrics?.observeSignal(recommendation, origin),
+  });
+  const operations = createOperationsArea(ports, {
+    ...pipeline,
+    analyses,
+    events,
+    matching,
+    payments: accounts.paymentFigures,
+    connections,
+    failingJobs: () => [ingest, analyses, trading, events].flatMap(({ failingJobs }) => failingJobs),
+  });
+  return { ...pipeline, accounts, events, matching, analyses, trading, operations };
+}
+
+function buildHttpServer(ports: AppPorts, { accounts, operations }: Areas): Promise<FastifyInstance> {
+  const { clock, log, random, data, publicUrl, trustProxy, corsOrigins, connections } = ports;
+  const isReadOnly = ports.isReadOnly === true;
+  return createHttpServer({
+    clock,
+    log,
+    random,
+    data,
+    guards: isReadOnly ? [READ_ONLY_GUARDS, accounts.guards] : [accounts.guards],
+    publicUrl,
+    trustProxy,
+    corsOrigins,
+    connections,
+    notFoundPage: ports.node?.serves === false ? undefined : createNotFoundPage,
+    onResponse(response) {
+      operations.metrics?.observeResponse(response);
+      if (!isReadOnly) observeCustomerResponse(accounts.activity, response);
+    },
+    authentication: accounts.authentication,
+    paymentGate: accounts.paymentGate,
+  });
+}
+
+function registerRoutes(
+  http: FastifyInstance,
+  ports: AppPorts,
+  areas: Areas & { readonly matching: NonNullable<Areas["matching"]> },
+): void {
+  const { analyses, accounts, events, operations } = areas;
+  const acceptsPayments = ports.payments !== undefined;
+  const services = registerMarketRoutes(http, ports, {
+    ...areas,
+    estimateOf: analyses.estimateOf,
+    async presentAnalysisOf(market) {
+      const analysis = await readAnalysis(analyses, market);
+      return analysis === null || analysis.freshness === "expired" ? null : presentAnalysis(analysis);
+    },
+  });
+  registerStrategyRoutes(http, ports, { ...areas, ...services });
+  const calibration = registerAnalysisRoutes(http, ports, { ...areas, ...services, acceptsPayments });
+  events.registerRoutes(http);
+  accounts.registerRoutes(http);
+  const { browserSessions } = accounts;
+  const { health } = operations;
+  registerSiteRoutes(http, ports, { ...areas, ...services, calibration, browserSessions, health, acceptsPayments });
+}

@@ -1,0 +1,207 @@
+import { AppError, InvalidRequestError, rateLimited } from "../../../domain/errors.ts";
+import { addressBlock } from "../../../lib/address-block.ts";
+import { isLoopbackAddress } from "../../../lib/loopback.ts";
+import { createOnce } from "../../../lib/once.ts";
+import type { OutgoingMail } from "../../../ports/mail-out.ts";
+import {
+  type Accounts,
+  type Actor,
+  type AttemptRule,
+  type CustomerPorts,
+  type Customers,
+  createMailQueue,
+  EMAIL_RULES,
+  type IssuedKey,
+  insertAudit,
+  invalidEmail,
+  isPlainName,
+  KEY_NAME_LENGTH_MAX,
+  linkEmail,
+  NETWORK_RULES,
+  parseEmail,
+  takeAttempt,
+  tooManyEmails,
+} from "../customers/index.ts";
+import type { KeyDirectory } from "../keys/index.ts";
+import { LINK_MS, type Session, type Sessions } from "../sessions/index.ts";
+import type { AccountSettings } from "./model.ts";
+import { LINK_MINUTES } from "./pages.ts";
+
+/**
+ * Applies when the daily limit is reached: allows one e-mail after the previous link has expired. The owner therefore
+ * always has an active link or can request one, even if a third party exhausts the daily limit.
+ */
+const AFTER_LINK_EXPIRY_RULES: readonly AttemptRule[] = [{ limit: 1, windowMs: LINK_MS }];
+/** Limits failed reauthentications by all sessions of one customer. */
+const PROOF_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: 3_600_000 }];
+
+export type AccountPage = ReturnType<typeof createAccountPage>;
+
+/** The operations of the account page. */
+export function createAccountPage(
+  dependencies: CustomerPorts & {
+    readonly data: "sandbox" | "live";
+    readonly settings: AccountSettings;
+    readonly sessions: Sessions;
+    readonly accounts: Accounts & Pick<Customers, "emailChanges">;
+    readonly keys: Pick<KeyDirectory, "find">;
+  },
+) {
+  const { database, clock, data, sessions, accounts } = dependencies;
+  const { emailDelivery, displaysLinks = false } = dependencies.settings;
+  // Separate from the sign-up queue, so that many sign-ups cannot block sign-ins.
+  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+  const once = createOnce<IssuedKey>(clock);
+
+  const sendLink = async (email: string): Promise<void> => {
+    const slot = mailQueue?.reserve() ?? null;
+    if (slot === null || emailDelivery === null) throw tooManyEmails();
+    try {
+      // Runs the same statements for addresses without an account, so that timing does not reveal which accounts exist.
+      const token = await database.transaction(async (transaction) => {
+        const takeEmailAttempt = async (rules: readonly AttemptRule[]) =>
+          (await takeAttempt(transaction, `signin-mail:${email}`, rules, clock.now())) === 0;
+        const isAllowed = (await takeEmailAttempt(EMAIL_RULES)) || (await takeEmailAttempt(AFTER_LINK_EXPIRY_RULES));
+        return isAllowed ? sessions.issueLink(transaction, email) : null;
+      }, "request");
+      if (token !== null)
+        slot.send(createSignInEmail(email, `${emailDelivery.publicUrl}/account/enter?token=${token}`));
+    } finally {
+      slot.release();
+    }
+  };
+
+  const recordFailedProof = async ({ customerId, sessionId }: Session): Promise<never> => {
+    const now = clock.now();
+    const waitMs = await database.transaction(async (transaction) => {
+      const wait = await takeAttempt(transaction, `proof:${customerId}`, PROOF_RULES, now);
+      const entry = { actor: { kind: "session" as const, id: sessionId }, action: "session.proof_failed", customerId };
+      if (wait === 0) await insertAudit(transaction, { ...entry, now });
+      return wait;
+    }, "request");
+    if (waitMs > 0) throw rateLimited("Too many invalid keys", waitMs);
+    throw new AppError("proof_required", "This is not an active key of your account");
+  };
+
+  const assertLinksAvailable = (subject: string) => {
+    if (emailDelivery === null && !displaysLinks)
+      throw new AppError("mail_unavailable", `${subject} not available because this server sends no e-mail`);
+  };
+
+  const requireReauthentication = (session: Session): Actor => {
+    if (!session.isProven) throw new AppError("proof_required", "Confirm that it is you, then try again");
+    return { kind: "session", id: session.sessionId };
+  };
+
+  return {
+    /**
+     * Sends a sign-in link if an account has this address. The result does not reveal whether an account exists or
+     * whether the e-mail was suppressed by the rate limit.
+     *
+     * @param address  the caller's IP address
+     * @returns the link's token if the page displays it: only if the settings say so, and only for an existing account
+     * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`
+     */
+    async requestLink(text: string, address: string): Promise<{ readonly displayedToken: string | null }> {
+      const email = parseEmail(text);
+      if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
+      assertLinksAvailable("Sign-in is");
+      // A sandbox does not limit requests from the same machine.
+      if (data === "live" || !isLoopbackAddress(address)) {
+        const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, NETWORK_RULES, clock.now());
+        if (waitMs > 0) throw rateLimited("Too many sign-in links requested from this address", waitMs);
+      }
+      if (emailDelivery === null) return { displayedToken: await sessions.issueLink(database, email.address) };
+      await sendLink(email.address);
+      return { displayedToken: null };
+    },
+    /** Reauthenticates the session with an API key of the account. @throws AppError `proof_required`, `rate_limited` */
+    async prove(session: Session, apiKey: string) {
+      // The caller has signed in, and failed attempts are limited.
+      const owner = await dependencies.keys.find(apiKey.trim(), null);
+      if (owner?.customerId !== session.customerId) return recordFailedProof(session);
+      await sessions.prove(session);
+    },
+    /**
+     * Creates a key. Repeated submissions of one form create one key and return it each time.
+     *
+     * @throws AppError `proof_required`, `key_name_taken`, `key_limit_reached`
+     */
+    async createKey(session: Session, text: string, formId: string) {
+      const actor = requireReauthentication(session);
+      const name = text.trim();
+      if (!isPlainName(name, KEY_NAME_LENGTH_MAX)) throw createInvalidKeyNameError();
+      return once.run(`${session.sessionId} ${formId} create ${name}`, () =>
+        accounts.createKey(session.customerId, name, actor),
+      );
+    },
+    /** Idempotent like `createKey`. @throws AppError `proof_required`, `key_not_found` */
+    async rotateKey(session: Session, keyId: string, formId: string) {
+      const actor = requireReauthentication(session);
+      return once.run(`${session.sessionId} ${formId} rotate ${keyId}`, () =>
+        accounts.rotateKey(session.customerId, keyId, actor),
+      );
+    },
+    /** Succeeds if the key is already revoked. @throws AppError `proof_required`, `key_not_found` */
+    async revokeKey(session: Session, keyId: string) {
+      const actor = requireReauthentication(session);
+      try {
+        await accounts.revokeKey(session.customerId, keyId, actor);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== "key_not_found") throw error;
+        const { keys } = await accounts.account(session.customerId);
+        if (!keys.some((key) => key.keyId === keyId)) throw error;
+      }
+    },
+    /**
+     * Sends a confirmation link to the new e-mail address.
+     *
+     * @returns the link's token if the page displays it
+     * @throws AppError `proof_required`, `mail_unavailable`, and as `EmailChanges.request`
+     */
+    async requestEmailChange(session: Session, email: string) {
+      requireReauthentication(session);
+      assertLinksAvailable("E-mail changes are");
+      return accounts.emailChanges.request(session.customerId, email);
+    },
+    /**
+     * Deletes the account of the session.
+     *
+     * @param confirmation  the account's e-mail address, or its id if it has none
+     * @throws InvalidRequestError if the confirmation is another text; AppError `proof_required`
+     */
+    async deleteAccount(session: Session, confirmation: string) {
+      const actor = requireReauthentication(session);
+      const { email, customerId } = await accounts.account(session.customerId);
+      const isConfirmed =
+        email === null ? confirmation.trim() === customerId : parseEmail(confirmation)?.address === email;
+      if (!isConfirmed) throw createInvalidConfirmationError(email ?? customerId);
+      await accounts.delete(customerId, actor);
+    },
+    /** Tries once more to send the queued e-mails. */
+    async stop() {
+      once.clear();
+      await mailQueue?.stop();
+    },
+  };
+}
+
+function createInvalidKeyNameError(): InvalidRequestError {
+  const msg = `must have 1 to ${KEY_NAME_LENGTH_MAX} characters, none of them control or invisible characters`;
+  return new InvalidRequestError([{ type: "value_error", loc: ["body", "name"], msg }]);
+}
+
+function createInvalidConfirmationError(expected: string): InvalidRequestError {
+  return new InvalidRequestError([
+    { type: "value_error", loc: ["body", "confirmation"], msg: `enter ${expected} to confirm` },
+  ]);
+}
+
+const createSignInEmail = (to: string, link: string): OutgoingMail =>
+  linkEmail({
+    to,
+    subject: "Sign in to Parallax",
+    before: ["Hello,", "Open this link and select “Sign in” to sign in to your Parallax account:"],
+    link,
+    after: `The link works once and expires after ${LINK_MINUTES} minutes. If this wasn’t you, ignore this e-mail.`,
+  });

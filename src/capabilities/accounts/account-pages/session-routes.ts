@@ -1,0 +1,146 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../../../domain/errors.ts";
+import { createFormId, createProblemPage, definePage, type ProblemPage, redirectTo } from "../../../http/html/index.ts";
+import { isFromSite, resolveSite } from "../../../http/html/site.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Random } from "../../../ports/random.ts";
+import type { Activity } from "../activity/index.ts";
+import type { Customers, ReadUsage } from "../customers/index.ts";
+import type { Sessions } from "../sessions/index.ts";
+import { type ActiveSession, type BrowserSessions, requireSession } from "./authenticator.ts";
+import { type FormSecrets, readSubmittedField, toFormError } from "./fields.ts";
+import type { AccountSettings } from "./model.ts";
+import { createProofPage, renderProofSection } from "./pages.ts";
+import * as schema from "./schema.ts";
+import type { AccountPage } from "./service.ts";
+import { createSessionCookie, readSessionCookie } from "./site.ts";
+
+export interface AccountRouteOptions {
+  readonly page: AccountPage;
+  readonly customers: Customers;
+  readonly sessions: Sessions;
+  readonly browserSessions: BrowserSessions;
+  readonly settings: AccountSettings;
+  readonly activity: Pick<Activity, "usage" | "requests">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly data: "sandbox" | "live";
+  /** Public base URL of the service; null if not configured. */
+  readonly publicUrl: string | null;
+  readonly usage: ReadUsage;
+}
+
+export type Routes = AccountRouteOptions & ReturnType<typeof createSessionReader>;
+
+export const isSignInAvailable = ({ settings }: Pick<Routes, "settings">): boolean =>
+  settings.emailDelivery !== null || settings.displaysLinks === true;
+
+/** Returns the secrets of a rejected form, so that the form can be submitted again. */
+export const readSubmittedSecrets = (body: unknown): FormSecrets => ({
+  token: readSubmittedField(body, "csrf"),
+  id: readSubmittedField(body, "form"),
+});
+
+/** Whether the user can fix the error in the form. Cross-site submissions and ended sessions get an error page instead. */
+export function isFormProblem(status: number, error: unknown): boolean {
+  const code = error instanceof AppError ? error.code : null;
+  return [409, 422, 429, 503].includes(status) || (status === 403 && code === "bot_check_failed");
+}
+
+export function createSessionReader({ browserSessions, publicUrl, random, settings, customers }: AccountRouteOptions) {
+  const readSite = ({ headers }: FastifyRequest) => resolveSite(publicUrl, headers.host);
+  const findSession = browserSessions.find;
+  const readProof = async ({ customerId }: ActiveSession, form: FormSecrets, next: string) => {
+    const { email } = await customers.account(customerId);
+    return { email, form, canSignIn: isSignInAvailable({ settings }), next };
+  };
+  return {
+    cookieOf: browserSessions.cookieOf,
+    findSession,
+    originOf: (request: FastifyRequest): string => readSite(request).origin,
+    /** Finds the session that submitted a form. @throws AppError `unauthorized`; `cross_site_refused` for a wrong CSRF token */
+    async sessionOf(request: FastifyRequest, form: { readonly csrf: string }): Promise<ActiveSession> {
+      const session = requireSession(await findSession(request));
+      browserSessions.assertFormToken(request, form.csrf);
+      return session;
+    },
+    setCookie(request: FastifyRequest, reply: FastifyReply, token: string): FastifyReply {
+      return reply.header("set-cookie", createSessionCookie(token, readSite(request)));
+    },
+    /** Removes the session cookie and the API key that `key.js` stored in the browser tab. */
+    clearCookie(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+      return reply
+        .header("set-cookie", createSessionCookie(null, readSite(request)))
+        .header("clear-site-data", '"storage"');
+    },
+    /** Creates the hidden fields for the forms of one page. */
+    secretsOf: (session: ActiveSession): FormSecrets => ({
+      token: browserSessions.formTokenOf(session),
+      id: createFormId(random),
+    }),
+    readProof,
+    /** Renders the reauthentication form; null if the customer signed in or reauthenticated recently. */
+    renderProof: async (session: ActiveSession, form: FormSecrets, next: string) =>
+      session.isProven ? null : renderProofSection(await readProof(session, form, next)),
+  };
+}
+
+/** Signs in a browser in which a customer has just signed up. */
+export interface BrowserSignIn {
+  /** Starts a session. Returns the `Set-Cookie` header, or null if the form was submitted from another site. */
+  start(request: FastifyRequest, customerId: string): Promise<string | null>;
+}
+
+export function createBrowserSignIn(options: {
+  readonly sessions: Pick<Sessions, "beginAfterSignUp">;
+  readonly publicUrl: string | null;
+}): BrowserSignIn {
+  const { sessions, publicUrl } = options;
+  return {
+    async start({ headers }, customerId) {
+      const site = resolveSite(publicUrl, headers.host);
+      // Another site could otherwise sign in the user to an account of the attacker.
+      if (!isFromSite(headers, site)) return null;
+      // The account exists and its key is shown only once, so the response must not fail.
+      const session = await sessions.beginAfterSignUp(customerId, readSessionCookie(headers, site)).catch(() => null);
+      return session === null ? null : createSessionCookie(session.token, site);
+    },
+  };
+}
+
+const createProofProblem: ProblemPage = (status, error, { body }) => {
+  const isWrongKey = error instanceof AppError && error.code === "proof_required";
+  if (!isWrongKey && !isFormProblem(status, error)) return createProblemPage(status, error);
+  const { message } = toFormError(status, error);
+  const rejected = { error: { field: isWrongKey ? "api_key" : null, message }, values: {} };
+  const next = readSubmittedField(body, "next");
+  return createProofPage({ email: null, form: readSubmittedSecrets(body), canSignIn: false, next, rejected });
+};
+
+/** Registers the form targets for sign-out and reauthentication. */
+export function defineSessionRoutes(scope: FastifyInstance, routes: Routes): void {
+  const { page, sessions } = routes;
+  const defineSignOutRoute = (url: string, signOut: (session: ActiveSession) => Promise<void>) =>
+    definePage(scope, {
+      method: "POST",
+      url,
+      body: schema.SessionForm,
+      async handler({ body, request, reply }) {
+        // Without a session the user is already signed out, for example after a double click.
+        if ((await routes.findSession(request)) !== null) await signOut(await routes.sessionOf(request, body));
+        return redirectTo(routes.clearCookie(request, reply), "/account");
+      },
+    });
+  defineSignOutRoute("/account/sign-out", ({ token }) => sessions.end(token));
+  defineSignOutRoute("/account/sign-out-everywhere", (session) => sessions.endAll(session));
+  definePage(scope, {
+    method: "POST",
+    url: "/account/prove",
+    body: schema.ProofForm,
+    problemPage: createProofProblem,
+    async handler({ body, request, reply }) {
+      await page.prove(await routes.sessionOf(request, body), body.api_key);
+      return redirectTo(reply, body.next);
+    },
+  });
+}

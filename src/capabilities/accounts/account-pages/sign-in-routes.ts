@@ -1,0 +1,145 @@
+import type { FastifyInstance } from "fastify";
+import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
+import {
+  createFormId,
+  createFormSubmissions,
+  createProblemPage,
+  definePage,
+  type Page,
+  type ProblemPage,
+  redirectTo,
+  sendPage,
+} from "../../../http/html/index.ts";
+import { valueError } from "../../../http/validation/index.ts";
+import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName } from "../customers/index.ts";
+import type { Sessions } from "../sessions/index.ts";
+import { readSubmittedField, toFormError } from "./fields.ts";
+import * as pages from "./pages.ts";
+import * as schema from "./schema.ts";
+import type { AccountPage } from "./service.ts";
+import { createBrowserSignIn, isFormProblem, isSignInAvailable, type Routes } from "./session-routes.ts";
+
+/** The signed-out page, with the error if a form was rejected. */
+export function createSignedOutPage(routes: Routes, rejected?: pages.RejectedSignIn): Page {
+  const { botCheck, emailDelivery } = routes.settings;
+  const options = { botCheck, canSignIn: isSignInAvailable(routes), showsLinks: emailDelivery === null, rejected };
+  return pages.createSignedOutPage({ ...options, formId: createFormId(routes.random) });
+}
+
+/** Displays the error at its field, with the submitted values. */
+const createFormProblemPage =
+  (routes: Routes, form: pages.RejectedSignIn["form"]): ProblemPage =>
+  (status, error, { body }) => {
+    if (!isFormProblem(status, error)) return createProblemPage(status, error);
+    const isBotCheck = error instanceof AppError && error.code === "bot_check_failed";
+    return createSignedOutPage(routes, {
+      form,
+      error: isBotCheck
+        ? { field: null, message: "Wait for the bot check below to finish, then submit the form again." }
+        : toFormError(status, error),
+      values: { email: readSubmittedField(body, "email"), name: readSubmittedField(body, "name") },
+    });
+  };
+
+/** Registers the form targets that sign up a user and send the verification e-mail again. */
+export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void {
+  const { customers, random, clock } = routes;
+  const signIn = createBrowserSignIn(routes);
+  const submitOnce = createFormSubmissions<Awaited<ReturnType<Customers["signUp"]>> & { cookie: string | null }>(
+    scope,
+    clock,
+  );
+  const resendOnce = createFormSubmissions<void>(scope, clock);
+  definePage(scope, {
+    method: "POST",
+    url: "/account/sign-up",
+    body: schema.SignUpForm,
+    problemPage: createFormProblemPage(routes, "sign-up"),
+    async handler({ body, request, reply }) {
+      const name = body.name.trim();
+      if (name !== "" && !isPlainName(name, CUSTOMER_NAME_LENGTH_MAX))
+        throw new InvalidRequestError([
+          valueError(["body", "name"], "must not contain control or invisible characters", name),
+        ]);
+      const result = await submitOnce(body.form, JSON.stringify(body), async () => {
+        const signUp = await customers.signUp({
+          email: body.email,
+          name: name === "" ? null : name,
+          turnstileToken: body["cf-turnstile-response"],
+          address: request.ip,
+        });
+        return {
+          ...signUp,
+          cookie: signUp.requiresVerification ? null : await signIn.start(request, signUp.customerId),
+        };
+      });
+      if (result.requiresVerification)
+        return sendPage(reply, 200, pages.createEmailSentPage(body.email.trim(), createFormId(random)));
+      const { apiKey, cookie } = result;
+      if (cookie !== null) reply.header("set-cookie", cookie);
+      const page = pages.createAccountCreatedPage({
+        apiKey,
+        origin: routes.originOf(request),
+        isSignedIn: cookie !== null,
+      });
+      return sendPage(reply, 200, page);
+    },
+  });
+  definePage(scope, {
+    method: "POST",
+    url: "/account/resend",
+    body: schema.SignInForm,
+    problemPage: createFormProblemPage(routes, "sign-up"),
+    async handler({ body, request, reply }) {
+      await resendOnce(body.form, body.email, () => customers.resend(body.email, request.ip));
+      return sendPage(reply, 200, pages.createEmailSentPage(body.email.trim(), createFormId(random)));
+    },
+  });
+}
+
+/** Registers the pages that send a sign-in link and sign in with it. */
+export function defineSignInRoutes(scope: FastifyInstance, routes: Routes): void {
+  const { page, sessions, settings, random, clock } = routes;
+  const requestLinkOnce = createFormSubmissions<Awaited<ReturnType<AccountPage["requestLink"]>>>(scope, clock);
+  const enterOnce = createFormSubmissions<Awaited<ReturnType<Sessions["begin"]>>>(scope, clock);
+  definePage(scope, {
+    method: "POST",
+    url: "/account/sign-in",
+    body: schema.SignInForm,
+    problemPage: createFormProblemPage(routes, "sign-in"),
+    async handler({ body, request, reply }) {
+      const requestLink = () => page.requestLink(body.email, request.ip);
+      const { displayedToken } = await requestLinkOnce(body.form, body.email, requestLink);
+      const isDisplayed = settings.emailDelivery === null;
+      return sendPage(
+        reply,
+        200,
+        isDisplayed
+          ? pages.createDisplayedLinkPage(displayedToken)
+          : pages.createLinkSentPage(body.email.trim(), createFormId(random)),
+      );
+    },
+  });
+  definePage(scope, {
+    method: "GET",
+    url: "/account/enter",
+    query: schema.LinkQuery,
+    async handler({ query, reply }) {
+      const email = await sessions.emailOfLink(query.token);
+      return email === null
+        ? sendPage(reply, 404, pages.createExpiredLinkPage())
+        : sendPage(reply, 200, pages.createConfirmSignInPage(query.token, createFormId(random), email));
+    },
+  });
+  definePage(scope, {
+    method: "POST",
+    url: "/account/enter",
+    body: schema.LinkForm,
+    async handler({ body, request, reply }) {
+      const beginSession = () => sessions.begin(body.token, routes.cookieOf(request));
+      const newSession = await enterOnce(body.form, body.token, beginSession);
+      if (newSession === null) return sendPage(reply, 404, pages.createExpiredLinkPage());
+      return redirectTo(routes.setCookie(request, reply, newSession.token), "/account");
+    },
+  });
+}

@@ -1,0 +1,52 @@
+import type { Tier } from "../../../domain/plan.ts";
+
+/** Retention of usage by day: thirteen months, so that a month can be compared with the same month of last year. */
+export const USAGE_RETENTION_DAYS = 396;
+/** Retention of recent requests. */
+export const REQUEST_RETENTION_DAYS = 7;
+/** Maximum number of recent successful requests per customer; as many failed ones are kept in addition. */
+export const REQUESTS_MAX = 100;
+
+/** Number of calls counted in the monthly quotas, by tier. */
+export type CountedCalls = Readonly<Record<Tier, number>>;
+
+/** The requests of one customer with one key on one day. */
+export interface DailyUsage {
+  /** UTC, for example "2026-11-22". */
+  readonly day: string;
+  readonly keyId: string;
+  /** All requests, including those that no quota counts. */
+  readonly requests: number;
+  /** Requests with a status of 400 or above. */
+  readonly failed: number;
+  readonly counted: CountedCalls;
+}
+
+/** A request as its customer sees it. Contains the pattern of the route instead of the path, and no query or body. */
+export interface RecentRequest {
+  readonly occurredAt: Date;
+  readonly requestId: string;
+  readonly method: string;
+  /** For example `/v1/markets/:platform/:market_id`. */
+  readonly route: string;
+  readonly status: number;
+  /** The error code of the response; null if it is successful. */
+  readonly code: string | null;
+  readonly durationMs: number;
+  readonly keyId: string;
+}
+
+/** A day's usage of one customer that is not stored yet. */
+export interface UnwrittenUsage extends DailyUsage {
+  readonly customerId: string;
+}
+
+export interface UnwrittenRequest extends RecentRequest {
+  readonly customerId: string;
+}
+
+/** Usage and requests that are written together. */
+export interface Batch {
+  readonly usage: readonly UnwrittenUsage[];
+  readonly requests: readonly UnwrittenRequest[];
+}

@@ -1,0 +1,147 @@
+import type { Tier } from "../../../domain/plan.ts";
+import { type Batch, REQUESTS_MAX, type UnwrittenUsage } from "./model.ts";
+
+const DAY_MS = 86_400_000;
+/** Maximum number of pairs of key and day in one batch. Requests with further keys in the interval are not recorded. */
+const USAGE_ROWS_MAX = 10_000;
+/** Maximum number of recent requests in one batch. Further requests of the interval are counted but not listed. */
+const REQUESTS_PER_BATCH_MAX = 2_000;
+
+/** A response to a customer's request. */
+export interface CustomerRequest {
+  readonly customerId: string;
+  readonly keyId: string;
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly durationMs: number;
+  /** The tier and the month whose quota counts this call, for example "2026-11-01"; null if no quota counts it. */
+  readonly counted: { readonly tier: Tier; readonly month: string } | null;
+}
+
+interface KeyUsage {
+  readonly customerId: string;
+  readonly keyId: string;
+  readonly day: string;
+  requests: number;
+  failed: number;
+  readonly counted: Record<Tier, number>;
+}
+
+/** The last requests of one key, at most `REQUESTS_MAX`: newer ones replace the oldest. */
+interface LastRequests {
+  readonly list: { request: CustomerRequest; occurredAt: number }[];
+  /** Position of the oldest request once the list is full. */
+  oldest: number;
+}
+
+interface KeyActivity {
+  /** By day; usually one. */
+  readonly usage: KeyUsage[];
+  readonly successful: LastRequests;
+  readonly failed: LastRequests;
+}
+
+/** Collects usage and requests in memory until they are taken as a batch. Bounded. */
+export class Recorder {
+  readonly #usageRowsMax: number;
+  readonly #requestsMax: number;
+  #keys = new Map<string, KeyActivity>();
+  #usageRows = 0;
+  #requestCount = 0;
+  #dropped = 0;
+  #dayStart = 0;
+  #day = "";
+
+  constructor(maxima: { readonly usageRows?: number; readonly requests?: number } = {}) {
+    this.#usageRowsMax = maxima.usageRows ?? USAGE_ROWS_MAX;
+    this.#requestsMax = maxima.requests ?? REQUESTS_PER_BATCH_MAX;
+  }
+
+  /** @param now  when the response was ready, Unix milliseconds */
+  add(request: CustomerRequest, now: number): void {
+    const { keyId, counted, status } = request;
+    const today = this.#dayOf(now);
+    const day = counted === null ? today : dayInMonth(today, counted.month);
+    let key = this.#keys.get(keyId);
+    let usage = key?.usage.find((row) => row.day === day);
+    if (key === undefined || usage === undefined) {
+      if (this.#usageRows >= this.#usageRowsMax) {
+        this.#dropped += 1;
+        return;
+      }
+      if (key === undefined) {
+        key = { usage: [], successful: { list: [], oldest: 0 }, failed: { list: [], oldest: 0 } };
+        this.#keys.set(keyId, key);
+      }
+      const counts = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
+      usage = { customerId: request.customerId, keyId, day, requests: 0, failed: 0, counted: counts };
+      key.usage.push(usage);
+      this.#usageRows += 1;
+    }
+    usage.requests += 1;
+    if (status >= 400) usage.failed += 1;
+    if (counted !== null) usage.counted[counted.tier] += 1;
+    this.#list(status < 400 ? key.successful : key.failed, request, now);
+  }
+
+  /** Removes and returns everything recorded, and the number of requests that exceeded a bound. */
+  take(): { readonly batch: Batch; readonly dropped: number } {
+    const keys = [...this.#keys.values()];
+    const usage: UnwrittenUsage[] = keys.flatMap((key) => key.usage);
+    const requests = keys
+      .flatMap(({ successful, failed }) => [...oldestFirst(successful), ...oldestFirst(failed)])
+      .sort((a, b) => a.occurredAt - b.occurredAt)
+      .map(({ request: { counted: _counted, ...request }, occurredAt }) => ({
+        ...request,
+        occurredAt: new Date(occurredAt),
+      }));
+    const dropped = this.#dropped;
+    this.#keys = new Map();
+    this.#usageRows = 0;
+    this.#requestCount = 0;
+    this.#dropped = 0;
+    return { batch: { usage, requests }, dropped };
+  }
+
+  get isEmpty(): boolean {
+    return this.#keys.size === 0;
+  }
+
+  #list(requests: LastRequests, request: CustomerRequest, occurredAt: number): void {
+    const { list, oldest } = requests;
+    if (list.length >= REQUESTS_MAX) {
+      list[oldest] = { request, occurredAt };
+      requests.oldest = (oldest + 1) % REQUESTS_MAX;
+    } else if (this.#requestCount < this.#requestsMax) {
+      list.push({ request, occurredAt });
+      this.#requestCount += 1;
+    }
+  }
+
+  /** Formats a date only once per day, because every request needs it. */
+  #dayOf(now: number): string {
+    if (now < this.#dayStart || now >= this.#dayStart + DAY_MS) {
+      this.#dayStart = Math.floor(now / DAY_MS) * DAY_MS;
+      this.#day = new Date(this.#dayStart).toISOString().slice(0, 10);
+    }
+    return this.#day;
+  }
+}
+
+const oldestFirst = ({ list, oldest }: LastRequests) => [...list.slice(oldest), ...list.slice(0, oldest)];
+
+/**
+ * Returns `day`, or the nearest day of `month` if `day` is in another month. The store's clock decides which month counts
+ * a call, and this node's clock may differ. With this function, the days of a month add up to the month's usage.
+ *
+ * @param month  first day of the month
+ */
+export function dayInMonth(day: string, month: string): string {
+  if (day.startsWith(month.slice(0, 7))) return day;
+  if (day < month) return month;
+  const firstDay = new Date(`${month}T00:00:00Z`);
+  return new Date(Date.UTC(firstDay.getUTCFullYear(), firstDay.getUTCMonth() + 1, 0)).toISOString().slice(0, 10);
+}

@@ -1,0 +1,96 @@
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { Log } from "../../../ports/log.ts";
+import { type Batch, type DailyUsage, REQUEST_RETENTION_DAYS, type RecentRequest } from "./model.ts";
+import { selectRequests, selectUsage, writeBatch } from "./queries.ts";
+import { type CustomerRequest, Recorder } from "./recorder.ts";
+
+const WRITE_INTERVAL_MS = 5_000;
+const DAY_MS = 86_400_000;
+
+export type Activity = ReturnType<typeof createActivity>;
+
+/**
+ * Records requests of customers without delaying them: counts in memory and writes every 5 s. Nodes add to the same rows.
+ * A process that is killed loses at most the last 5 s; while the store is unavailable, a bounded amount is kept.
+ *
+ * @param options.nodeId  unique among all processes that share the store, and never reused
+ */
+export function createActivity(options: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly nodeId: string;
+  readonly recorder?: Recorder;
+}) {
+  const { database, clock, log, nodeId, recorder = new Recorder() } = options;
+  let serial = 0;
+  /** The batch being written. If its response is lost, it is sent again with the same serial, which applies it once. */
+  let sentBatch: Batch | null = null;
+  let runningWrite: Promise<void> | null = null;
+  let cancelTimer = () => {};
+  let isStopping = false;
+
+  const takeBatch = (): Batch => {
+    const { batch, dropped } = recorder.take();
+    if (dropped > 0) log.warn({ requests: dropped }, "too many keys in use; requests are missing from usage by day");
+    serial += 1;
+    return batch;
+  };
+
+  const write = async (): Promise<void> => {
+    try {
+      while (sentBatch !== null || !recorder.isEmpty) {
+        const isRepeated = sentBatch !== null;
+        sentBatch ??= takeBatch();
+        const batch = sentBatch;
+        await database.transaction((transaction) => writeBatch(transaction, nodeId, serial, batch, clock.now()));
+        sentBatch = null;
+        if (!isRepeated) return;
+      }
+    } catch (error) {
+      log.warn({ err: error }, "could not store usage by day; retrying in 5 s");
+    }
+  };
+
+  /** Writes what was recorded before the call. Never rejects. */
+  const flush = async (): Promise<void> => {
+    await runningWrite;
+    runningWrite ??= write().finally(() => {
+      runningWrite = null;
+    });
+    await runningWrite;
+  };
+
+  const scheduleWrite = () => {
+    if (isStopping) return;
+    cancelTimer = clock.setTimeout(() => void flush().then(scheduleWrite), WRITE_INTERVAL_MS);
+  };
+
+  return {
+    record: (request: CustomerRequest) => recorder.add(request, clock.now()),
+    /**
+     * Reads a customer's usage from the day `since` on, oldest first. It includes all requests to this process; other
+     * processes store theirs within 5 s.
+     */
+    async usage(customerId: string, since: string): Promise<readonly DailyUsage[]> {
+      await flush();
+      return selectUsage(database, customerId, since);
+    },
+    /** Reads a customer's last requests, newest first, or only the failed ones. */
+    async requests(customerId: string, { onlyFailed = false } = {}): Promise<readonly RecentRequest[]> {
+      await flush();
+      return selectRequests(database, customerId, {
+        since: clock.now() - REQUEST_RETENTION_DAYS * DAY_MS,
+        onlyFailed,
+      });
+    },
+    start: scheduleWrite,
+    /** Writes everything recorded. */
+    async stop(): Promise<void> {
+      isStopping = true;
+      cancelTimer();
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { rateLimited } from "../../../domain/errors.ts";
+import type { Transaction } from "../../../ports/database.ts";
+import { createToken, hashToken, isToken } from "../keys/index.ts";
+import { endOtherSessions } from "../sessions/index.ts";
+import { type AttemptRule, takeAttempt } from "./attempts.ts";
+import { invalidEmail, parseEmail } from "./email-address.ts";
+import { createAddressTakenEmail, createEmailChangedEmail, createEmailChangeEmail } from "./emails.ts";
+import { createMailQueue, type MailQueue } from "./mail-queue.ts";
+import type { CustomerPorts, EmailChanges, EmailDelivery } from "./model.ts";
+import { EMAIL_CHANGE_MS } from "./model.ts";
+import {
+  deleteEmailChange,
+  hasAccount,
+  insertAudit,
+  lockCustomer,
+  takeEmailChange,
+  upsertEmailChange,
+} from "./queries.ts";
+import { createMailUnavailableError, EMAIL_RULES, rejectDisposable } from "./sign-ups.ts";
+
+/** Limits the changes that one customer requests. */
+const REQUEST_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: 3_600_000 }];
+const UNIQUE_VIOLATION = "23505";
+
+/** Changes of a customer's e-mail address. The new address is confirmed by a link, and the old one is notified. */
+export function createEmailChanges(
+  dependencies: CustomerPorts & {
+    readonly emailDelivery: EmailDelivery | null;
+    /** Disposable e-mail domains in canonical form. */
+    readonly disposableDomains: ReadonlySet<string>;
+  },
+): EmailChanges & Pick<MailQueue, "stop"> {
+  const { database, clock, random, emailDelivery, disposableDomains } = dependencies;
+  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+
+  const reserveSlot = () => {
+    const slot = mailQueue?.reserve() ?? null;
+    if (slot === null && mailQueue !== null) throw createMailUnavailableError();
+    return slot;
+  };
+
+  /** Stores the change. Returns the token, or null if the address has already received too many e-mails. */
+  const storeChange = async (transaction: Transaction, customerId: string, email: string) => {
+    const now = clock.now();
+    const waitMs = await takeAttempt(transaction, `email-change:${customerId}`, REQUEST_RULES, now);
+    if (waitMs > 0) throw rateLimited("Too many e-mail changes", waitMs);
+    const row = await lockCustomer(transaction, customerId);
+    if (row === null || row.email === email) throw invalidEmail("this is already your e-mail address", email);
+    const isSuppressed =
+      emailDelivery !== null && (await takeAttempt(transaction, `change-mail:${email}`, EMAIL_RULES, now)) > 0;
+    if (isSuppressed) return { token: null, isTaken: false };
+    const token = createToken(random);
+    const expiresAt = now + EMAIL_CHANGE_MS;
+    // Stored even if the address is taken, so that the account page does not reveal it.
+    await upsertEmailChange(transaction, { customerId, email, tokenHash: hashToken(token), expiresAt });
+    return { token, isTaken: await hasAccount(transaction, email) };
+  };
+
+  const applyChange = async (
+    transaction: Transaction,
+    session: Parameters<EmailChanges["confirm"]>[0],
+    token: string,
+  ) => {
+    const { customerId, sessionId } = session;
+    const now = clock.now();
+    const row = await lockCustomer(transaction, customerId);
+    const email = await takeEmailChange(transaction, { customerId, tokenHash: hashToken(token), now });
+    if (row === null || email === null || (await hasAccount(transaction, email))) return null;
+    const sessions = await endOtherSessions(transaction, session);
+    if (sessions === null) return null;
+    await transaction.query("update customers set email = $2 where customer_id = $1", [customerId, email]);
+    await transaction.query("delete from pending_signups where email = $1", [email]);
+    const actor = { kind: "session" as const, id: sessionId };
+    await insertAudit(transaction, { actor, action: "customer.email_set", customerId, details: { sessions }, now });
+    return { email, previousEmail: row.email };
+  };
+
+  return {
+    async request(customerId, text) {
+      const email = parseEmail(text);
+      if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
+      rejectDisposable(email, disposableDomains, text);
+      const slot = reserveSlot();
+      try {
+        const { token, isTaken } = await database.transaction(
+          (transaction) => storeChange(transaction, customerId, email.address),
+          "request",
+        );
+        if (emailDelivery === null || slot === null) return { displayedToken: isTaken ? null : token };
+        const { publicUrl } = emailDelivery;
+        if (token !== null)
+          slot.send(
+            isTaken
+              ? createAddressTakenEmail(email.address, `${publicUrl}/account`)
+              : createEmailChangeEmail(email.address, `${publicUrl}/account/email/confirm?token=${token}`),
+          );
+        return { displayedToken: null };
+      } finally {
+        slot?.release();
+      }
+    },
+    async find(customerId) {
+      const [row] = await database.query<{ email: string; expiresAt: Date }>(
+        `select email, expires_at as "expiresAt" from email_changes
+         where customer_id = $1 and expires_at > to_timestamp($2::float8 / 1000)`,
+        [customerId, clock.now()],
+        "request",
+      );
+      return row ?? null;
+    },
+    cancel: (customerId) => deleteEmailChange(database, customerId),
+    async confirm(session, token) {
+      if (!isToken(token)) return null;
+      const slot = reserveSlot();
+      try {
+        const change = await database.transaction((transaction) => applyChange(transaction, session, token), "request");
+        if (change === null) return null;
+        const { email, previousEmail } = change;
+        if (previousEmail !== null && emailDelivery !== null)
+          slot?.send(createEmailChangedEmail(previousEmail, email, new Date(clock.now()), emailDelivery.publicUrl));
+        return { email };
+      } catch (error) {
+        // Another account got the address at the same time.
+        if ((error as { readonly code?: unknown }).code === UNIQUE_VIOLATION) return null;
+        throw error;
+      } finally {
+        slot?.release();
+      }
+    },
+    stop: async () => mailQueue?.stop(),
+  };
+}

@@ -1,0 +1,39 @@
+/** Customers: sign-up, accounts, API keys, operator changes and the audit log. */
+export { createAccounts } from "./accounts.ts";
+export { type AttemptRule, takeAttempt } from "./attempts.ts";
+export type { CustomerData } from "./customer-data.ts";
+export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
+export { createLinkEmail as linkEmail, maskEmail } from "./emails.ts";
+export { createMailQueue } from "./mail-queue.ts";
+export {
+  ACTIVE_KEYS_MAX,
+  type Account,
+  type Accounts,
+  type Actor,
+  CUSTOMER_NAME_LENGTH_MAX,
+  CUSTOMER_STATUSES,
+  type CustomerPorts,
+  type Customers,
+  EMAIL_CHANGE_MS,
+  type EmailDelivery,
+  type IssuedKey,
+  KEY_NAME_LENGTH_MAX,
+  type KeyView,
+  LIST_LIMIT_MAX,
+  type MonthlyUsage,
+  QUOTA_MAX,
+  RATE_LIMIT_MAX,
+  type ReadUsage,
+} from "./model.ts";
+export { isPlainName } from "./plain-text.ts";
+export { presentAccount, presentAudit, presentIssuedKey, presentSummary, toTierCounts } from "./present.ts";
+export { insertAudit, lockCustomerRow } from "./queries.ts";
+export { customerRoutes } from "./routes.ts";
+export { createCustomers } from "./service.ts";
+export {
+  createMailUnavailableError as tooManyEmails,
+  EMAIL_RULES,
+  NETWORK_RULES,
+  type SignUpSettings,
+} from "./sign-ups.ts";
+export { createTurnstile, dummyBotCheck, TURNSTILE_ACTION, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";

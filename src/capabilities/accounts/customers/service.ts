@@ -1,0 +1,79 @@
+import { REQUEST_RETENTION_DAYS, USAGE_RETENTION_DAYS } from "../activity/index.ts";
+import { type AccountDependencies, createAccounts } from "./accounts.ts";
+import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
+import { createEmailChanges } from "./email-changes.ts";
+import { withKeyEmails } from "./key-emails.ts";
+import type { CustomerPorts, Customers, EmailDelivery } from "./model.ts";
+import { deleteOlder } from "./queries.ts";
+import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
+
+/** Short, so that the cleanup also runs if the service restarts often. */
+const FIRST_CLEANUP_DELAY_MS = 60_000;
+const CLEANUP_INTERVAL_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** A node never repeats a batch of usage after this time. */
+const BATCH_SERIAL_DAYS = 31;
+
+export function createCustomers(
+  options: CustomerPorts &
+    AccountDependencies & {
+      /** Null rejects every sign-up with `signup_not_configured`. */
+      readonly signUp: SignUpSettings | null;
+      /** For e-mails about key changes; null without a mail server. */
+      readonly emailDelivery: EmailDelivery | null;
+      /** Days after which audit log entries and revoked keys are deleted. */
+      readonly auditDays: number;
+    },
+): Customers {
+  const { database, clock, log, emailDelivery, auditDays, customerData } = options;
+  const { stop: stopSignUps, ...signUps } = createSignUps({ ...options, settings: options.signUp });
+  const disposableDomains = options.signUp?.disposableDomains ?? new Set<string>();
+  const { stop: stopEmailChanges, ...emailChanges } = createEmailChanges({ ...options, disposableDomains });
+  const accountsWithoutEmails = { ...createAccounts(options), stop: async () => {} };
+  const { stop: stopKeyEmails, ...accounts } =
+    emailDelivery === null
+      ? accountsWithoutEmails
+      : withKeyEmails(accountsWithoutEmails, { ...options, emailDelivery });
+  let cancelTimer = () => {};
+  let runningCleanup: Promise<void> = Promise.resolve();
+  let isStopping = false;
+
+  /** Safe to run on several nodes at the same time. */
+  const deleteExpired = async () => {
+    const now = clock.now();
+    const auditStart = now - auditDays * DAY_MS;
+    const deleteBefore = (table: Parameters<typeof deleteOlder>[1], before: number) =>
+      deleteOlder(database, table, before, () => isStopping);
+    try {
+      await deleteBefore("pending_signups", now);
+      await deleteBefore("email_changes", now);
+      await deleteBefore("attempts", now - ATTEMPT_WINDOW_MS_MAX);
+      await deleteBefore("audit_log", auditStart);
+      await deleteBefore("api_keys", auditStart);
+      await deleteBefore("usage_days", now - USAGE_RETENTION_DAYS * DAY_MS);
+      await deleteBefore("recent_requests", now - REQUEST_RETENTION_DAYS * DAY_MS);
+      await deleteBefore("activity_batches", now - BATCH_SERIAL_DAYS * DAY_MS);
+      for (const data of customerData) await data.deleteExpired?.(database, now, () => isStopping);
+    } catch (error) {
+      log.warn({ err: error }, "could not delete expired customer records; retrying in an hour");
+    }
+  };
+  const scheduleCleanup = (delayMs: number) => {
+    if (isStopping) return;
+    cancelTimer = clock.setTimeout(() => {
+      runningCleanup = deleteExpired().then(() => scheduleCleanup(CLEANUP_INTERVAL_MS));
+    }, delayMs);
+  };
+
+  return {
+    ...accounts,
+    ...signUps,
+    emailChanges,
+    start: () => scheduleCleanup(FIRST_CLEANUP_DELAY_MS),
+    async stop() {
+      isStopping = true;
+      cancelTimer();
+      await Promise.all([runningCleanup, stopSignUps(), stopEmailChanges(), stopKeyEmails()]);
+    },
+  };
+}

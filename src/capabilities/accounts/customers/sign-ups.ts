@@ -1,0 +1,177 @@
+import { AppError, rateLimited } from "../../../domain/errors.ts";
+import { addressBlock } from "../../../lib/address-block.ts";
+import type { Transaction } from "../../../ports/database.ts";
+import { createToken, hashToken, isToken } from "../keys/index.ts";
+import { SlidingLog } from "../metering/index.ts";
+import { createAccount, createEmailTakenError, newCustomerId } from "./accounts.ts";
+import { type AttemptRule, takeAttempt } from "./attempts.ts";
+import { type EmailAddress, invalidEmail, isDisposable, parseEmail } from "./email-address.ts";
+import { createVerificationEmail } from "./emails.ts";
+import { createMailQueue, type MailQueue } from "./mail-queue.ts";
+import type { CustomerPorts, EmailDelivery, SignUpRequest, SignUpResult, SignUps } from "./model.ts";
+import { hasAccount, hasPendingSignup, renewPendingSignup, takePendingSignup, upsertPendingSignup } from "./queries.ts";
+import type { BotCheck } from "./turnstile.ts";
+
+const HOUR_MS = 3_600_000;
+/** Limits sign-ups and sign-in link requests per IP address. */
+export const NETWORK_RULES: readonly AttemptRule[] = [{ limit: 5, windowMs: HOUR_MS }];
+/** Limit of bot checks per IP address and node, so that one caller cannot exhaust the Turnstile quota. */
+const BOT_CHECKS_PER_HOUR = 30;
+/** Limits e-mails of one kind to one e-mail address. */
+export const EMAIL_RULES: readonly AttemptRule[] = [
+  { limit: 1, windowMs: 60_000 },
+  { limit: 3, windowMs: 24 * HOUR_MS },
+];
+const VERIFICATION_LINK_MS = 24 * HOUR_MS;
+
+/** The operator's settings for sign-up. */
+export interface SignUpSettings {
+  readonly botCheck: BotCheck;
+  /** Disposable e-mail domains in canonical form. */
+  readonly disposableDomains: ReadonlySet<string>;
+  /** For e-mail verification; null returns the key immediately, without verification. */
+  readonly emailDelivery: EmailDelivery | null;
+}
+
+/** @param dependencies.settings  null rejects every sign-up with `signup_not_configured` */
+export function createSignUps(
+  dependencies: CustomerPorts & { readonly settings: SignUpSettings | null },
+): SignUps & Pick<MailQueue, "stop"> {
+  const { database, clock, random, settings } = dependencies;
+  const emailDelivery = settings?.emailDelivery ?? null;
+  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+  const botChecks = new SlidingLog({ windowMs: HOUR_MS });
+
+  const assertBotCheckAllowed = (network: string) => {
+    const { isAllowed, waitMs } = botChecks.take(network, BOT_CHECKS_PER_HOUR, clock.monotonic());
+    if (!isAllowed) throw createTooManySignUpsError(waitMs);
+  };
+
+  const createVerifiedAccount = async (email: EmailAddress, name: string | null): Promise<SignUpResult> => {
+    const customerId = newCustomerId(random);
+    const actor = { kind: "signup" as const, id: customerId };
+    const key = await database.transaction(
+      (transaction) =>
+        createAccount(transaction, dependencies, { customerId, email: email.address, name, plan: "free", actor }),
+      "request",
+    );
+    return { customerId, requiresVerification: false, apiKey: key.apiKey };
+  };
+
+  /** Stores the sign-up. Returns a new token if an e-mail may be sent; otherwise the previous link stays valid. */
+  const storePendingSignUp = async (transaction: Transaction, email: EmailAddress, name: string | null) => {
+    if (await hasAccount(transaction, email.address)) throw createEmailTakenError();
+    const now = clock.now();
+    const isEmailAllowed = (await takeAttempt(transaction, `mail:${email.address}`, EMAIL_RULES, now)) === 0;
+    const token = createToken(random);
+    const pendingSignUp = {
+      email: email.address,
+      name,
+      customerId: newCustomerId(random),
+      tokenHash: hashToken(token),
+    };
+    const customerId = await upsertPendingSignup(
+      transaction,
+      { ...pendingSignUp, expiresAt: now + VERIFICATION_LINK_MS },
+      isEmailAllowed,
+    );
+    return { customerId, token: isEmailAllowed ? token : null };
+  };
+
+  const signUpWithVerification = async (email: EmailAddress, name: string | null, publicUrl: string) => {
+    const slot = mailQueue?.reserve() ?? null;
+    if (slot === null) throw createMailUnavailableError();
+    try {
+      const { customerId, token } = await database.transaction(
+        (transaction) => storePendingSignUp(transaction, email, name),
+        "request",
+      );
+      if (token !== null)
+        slot.send(createVerificationEmail(email.address, `${publicUrl}/v1/customers/verify?token=${token}`));
+      return { customerId, requiresVerification: true as const };
+    } finally {
+      slot.release();
+    }
+  };
+
+  const resendVerification = async (email: string, publicUrl: string) => {
+    const slot = mailQueue?.reserve() ?? null;
+    if (slot === null) throw createMailUnavailableError();
+    try {
+      const token = createToken(random);
+      const isRenewed = await database.transaction(async (transaction) => {
+        const now = clock.now();
+        // Another subject, so that requests for any address do not use up the e-mails of its next sign-up.
+        const subject = (await hasPendingSignup(transaction, email, now)) ? `mail:${email}` : `resend-mail:${email}`;
+        const isAllowed = (await takeAttempt(transaction, subject, EMAIL_RULES, now)) === 0;
+        const renewedSignup = { email, tokenHash: hashToken(token), expiresAt: now + VERIFICATION_LINK_MS };
+        return isAllowed && renewPendingSignup(transaction, renewedSignup);
+      }, "request");
+      if (isRenewed) slot.send(createVerificationEmail(email, `${publicUrl}/v1/customers/verify?token=${token}`));
+    } finally {
+      slot.release();
+    }
+  };
+
+  return {
+    async signUp({ email: text, name, turnstileToken, address }: SignUpRequest): Promise<SignUpResult> {
+      if (settings === null) throw new AppError("signup_not_configured", "Sign-up is not configured on this server");
+      const email = parseAcceptedEmail(text, settings.disposableDomains);
+      // An empty token means that the widget had not finished; it needs no request to Turnstile.
+      if (turnstileToken === "") throw createBotCheckFailedError();
+      const network = addressBlock(address);
+      assertBotCheckAllowed(network);
+      if (!(await settings.botCheck.passes(turnstileToken, address))) throw createBotCheckFailedError();
+      const waitMs = await takeAttempt(database, `signup:${network}`, NETWORK_RULES, clock.now());
+      if (waitMs > 0) throw createTooManySignUpsError(waitMs);
+      return emailDelivery === null
+        ? createVerifiedAccount(email, name)
+        : signUpWithVerification(email, name, emailDelivery.publicUrl);
+    },
+    async verify(token) {
+      if (!isToken(token)) return null;
+      try {
+        return await database.transaction(async (transaction) => {
+          const pendingSignUp = await takePendingSignup(transaction, hashToken(token), clock.now());
+          if (pendingSignUp === null) return null;
+          const { customerId } = pendingSignUp;
+          const actor = { kind: "signup" as const, id: customerId };
+          const key = await createAccount(transaction, dependencies, { ...pendingSignUp, plan: "free", actor });
+          return { customerId, apiKey: key.apiKey };
+        }, "request");
+      } catch (error) {
+        // An account with this address was created after the sign-up.
+        if (error instanceof AppError && error.code === "email_taken") return null;
+        throw error;
+      }
+    },
+    async resend(text, address) {
+      const email = parseEmail(text);
+      if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
+      const waitMs = await takeAttempt(database, `resend:${addressBlock(address)}`, NETWORK_RULES, clock.now());
+      if (waitMs > 0) throw rateLimited("Too many e-mails requested from this address", waitMs);
+      if (emailDelivery !== null) await resendVerification(email.address, emailDelivery.publicUrl);
+    },
+    stop: async () => mailQueue?.stop(),
+  };
+}
+
+function parseAcceptedEmail(text: string, disposableDomains: ReadonlySet<string>): EmailAddress {
+  const email = parseEmail(text);
+  if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
+  rejectDisposable(email, disposableDomains, text);
+  return email;
+}
+
+/** @throws InvalidRequestError if the domain is disposable */
+export function rejectDisposable({ domain }: EmailAddress, disposableDomains: ReadonlySet<string>, text: string): void {
+  if (isDisposable(domain, disposableDomains)) throw invalidEmail("disposable e-mail addresses are not accepted", text);
+}
+
+/** The mail queue is full or stopping. */
+export const createMailUnavailableError = () =>
+  new AppError("mail_unavailable", "E-mail is temporarily unavailable; try again later");
+
+const createTooManySignUpsError = (waitMs: number) => rateLimited("Too many sign-ups from this address", waitMs);
+const createBotCheckFailedError = () =>
+  new AppError("bot_check_failed", "The bot check failed: get a new token and try again");

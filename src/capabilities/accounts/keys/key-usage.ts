@@ -1,0 +1,64 @@
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { Log } from "../../../ports/log.ts";
+
+const WRITE_INTERVAL_MS = 60_000;
+/** Maximum number of keys per write. Uses of further keys in the same interval are not stored. */
+const PENDING_KEYS_MAX = 10_000;
+
+/**
+ * Records when keys were last used, to the minute, without delaying requests: writes all uses of a minute in one
+ * statement. Failed writes are retried after a minute.
+ */
+export function createKeyUsage(options: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly keysMax?: number;
+}) {
+  const { database, clock, log, keysMax = PENDING_KEYS_MAX } = options;
+  let lastUseTimes = new Map<string, number>();
+  let cancelTimer = () => {};
+  let runningWrite: Promise<void> = Promise.resolve();
+
+  const recordUse = (keyId: string, at: number) => {
+    if (lastUseTimes.size < keysMax || lastUseTimes.has(keyId))
+      lastUseTimes.set(keyId, Math.max(at, lastUseTimes.get(keyId) ?? at));
+  };
+
+  const writePendingUses = async () => {
+    if (lastUseTimes.size === 0) return;
+    const batch = lastUseTimes;
+    lastUseTimes = new Map();
+    try {
+      await database.query(
+        `update api_keys set last_used_at = to_timestamp(used.at / 1000)
+         from unnest($1::text[], $2::float8[]) as used (key_id, at)
+         where api_keys.key_id = used.key_id
+           and (last_used_at is null or last_used_at < to_timestamp(used.at / 1000))`,
+        [[...batch.keys()], [...batch.values()]],
+      );
+    } catch (error) {
+      log.warn({ err: error, keys: batch.size }, "could not store when keys were last used; retrying in a minute");
+      for (const [keyId, at] of batch) recordUse(keyId, at);
+    }
+  };
+
+  const scheduleWrite = () => {
+    cancelTimer = clock.setTimeout(() => {
+      runningWrite = writePendingUses().then(scheduleWrite);
+    }, WRITE_INTERVAL_MS);
+  };
+
+  return {
+    recordUse: (keyId: string) => recordUse(keyId, clock.now()),
+    start: scheduleWrite,
+    /** Writes the pending uses. */
+    async stop() {
+      cancelTimer();
+      await runningWrite;
+      cancelTimer();
+      await writePendingUses();
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { AppError } from "../../../domain/errors.ts";
+import { TokenBucket } from "../../../lib/token-bucket.ts";
+import type { Clock } from "../../../ports/clock.ts";
+
+/** Look-ups per query. */
+export const BATCH_SIZE_MAX = 512;
+/** Sustained limit of queries: with full batches, more look-ups than one process can receive requests. */
+const QUERIES_PER_SECOND = 100;
+/** Queries without delay after a pause, so that look-ups under normal load do not wait for a batch. */
+export const QUERY_BURST = 20;
+const RUNNING_QUERIES_MAX = 4;
+/** Waiting look-ups of one lane. An IPv4 address or IPv6 /64 has at most 256 connections, each with one request. */
+const LANE_LENGTH_MAX = 1_024;
+const WAITING_MAX = 16_384;
+
+interface Waiting<Key, Value> {
+  readonly key: Key;
+  readonly resolve: (value: Value) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface LookUpQueue<Key, Value> {
+  /**
+   * Looks a key up, with other keys in one query. Rejects with `store_unavailable` if the query fails or the queue is
+   * full.
+   *
+   * @param lane  the IP address block of the caller. Lanes take turns, so that a flood of look-ups from one address does
+   *   not delay those of others. Null if the key was valid before or its caller is trusted: these look-ups go first.
+   */
+  find(key: Key, lane: string | null): Promise<Value>;
+}
+
+/**
+ * A bounded, fair queue of look-ups in the store. It sends at most `QUERIES_PER_SECOND`, however many clients send
+ * unknown credentials.
+ *
+ * @param options.readBatch  returns the results of 1 to `BATCH_SIZE_MAX` keys in the same order
+ */
+export function createLookUpQueue<Key, Value>(options: {
+  readonly clock: Clock;
+  readonly readBatch: (keys: readonly Key[]) => Promise<readonly Value[]>;
+}): LookUpQueue<Key, Value> {
+  const { clock, readBatch } = options;
+  const queryTokens = new TokenBucket({
+    perSecond: QUERIES_PER_SECOND,
+    capacity: QUERY_BURST,
+    now: clock.monotonic(),
+  });
+  const firstLane: Waiting<Key, Value>[] = [];
+  /** In the order of their turns. No lane is empty. */
+  const lanes = new Map<string, Waiting<Key, Value>[]>();
+  let waitingCount = 0;
+  let runningQueries = 0;
+  let isTimerSet = false;
+
+  const takeNext = (): Waiting<Key, Value> | undefined => {
+    const first = firstLane.shift();
+    if (first !== undefined) return first;
+    for (const [lane, items] of lanes) {
+      lanes.delete(lane);
+      const item = items.shift();
+      if (items.length > 0) lanes.set(lane, items);
+      return item;
+    }
+    return undefined;
+  };
+
+  const takeBatch = (sizeMax: number): Waiting<Key, Value>[] => {
+    const batch: Waiting<Key, Value>[] = [];
+    while (batch.length < sizeMax) {
+      const item = takeNext();
+      if (item === undefined) break;
+      batch.push(item);
+    }
+    waitingCount -= batch.length;
+    return batch;
+  };
+
+  const runQuery = async () => {
+    const batch = takeBatch(BATCH_SIZE_MAX);
+    runningQueries += 1;
+    try {
+      const values = await readBatch(batch.map(({ key }) => key));
+      for (const [index, { resolve }] of batch.entries()) resolve(values[index] as Value);
+    } catch (error) {
+      // The waiting look-ups would wait for the same timeout one batch after the other.
+      for (const { reject } of [...batch, ...takeBatch(WAITING_MAX)]) reject(error);
+    }
+    runningQueries -= 1;
+    startQueries();
+  };
+
+  const startQueries = () => {
+    while (waitingCount > 0 && runningQueries < RUNNING_QUERIES_MAX && !isTimerSet) {
+      const waitMs = queryTokens.take(clock.monotonic());
+      if (waitMs === 0) {
+        void runQuery();
+        continue;
+      }
+      isTimerSet = true;
+      clock.setTimeout(() => {
+        isTimerSet = false;
+        startQueries();
+      }, waitMs);
+    }
+  };
+
+  return {
+    find(key, lane) {
+      const items = lane === null ? firstLane : (lanes.get(lane) ?? []);
+      if (waitingCount >= WAITING_MAX || (lane !== null && items.length >= LANE_LENGTH_MAX))
+        return Promise.reject(new AppError("store_unavailable", "Too many credentials are waiting to be checked."));
+      if (lane !== null && items.length === 0) lanes.set(lane, items);
+      waitingCount += 1;
+      const value = new Promise<Value>((resolve, reject) => items.push({ key, resolve, reject }));
+      startQueries();
+      return value;
+    },
+  };
+}

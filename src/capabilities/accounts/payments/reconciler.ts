@@ -1,0 +1,117 @@
+import type { Clock } from "../../../ports/clock.ts";
+import type { Log } from "../../../ports/log.ts";
+import { newAttemptId } from "./ledger.ts";
+import { PaymentRejectedError } from "./model.ts";
+import {
+  countUnknownPayments,
+  deleteOldPayments,
+  leaseUnknownPayments,
+  sweepPayments,
+  UNKNOWN_BATCH_SIZE,
+} from "./queries.ts";
+import { requirementsOf } from "./requirements.ts";
+import type { PaymentService, PaymentServiceOptions } from "./service.ts";
+
+const RECONCILE_INTERVAL_MS = 5_000;
+const DELETE_INTERVAL_MS = 3_600_000;
+const RESOLVE_LEASE_MS = 90_000;
+/** Shorter than the lease, so that the process can still record an unknown outcome. */
+const RESOLVE_TIMEOUT_MS = 60_000;
+/** Number of tries (more than an hour) after which one error is logged for the operator. */
+const TRIES_BEFORE_ERROR = 12;
+
+/** Background maintenance of the payment ledger. Any number of nodes may run it concurrently. */
+export function createPaymentReconciler(
+  options: Pick<PaymentServiceOptions, "database" | "clock" | "random" | "log" | "asset"> & {
+    readonly service: PaymentService;
+  },
+) {
+  const { database, clock, random, log, asset, service } = options;
+  const stopping = new AbortController();
+  let unknownCount = 0;
+  let deletedAt = Number.NEGATIVE_INFINITY;
+
+  /** Resolves a batch concurrently, so that a timeout of one payment does not use up the lease of another payment. */
+  const resolveBatch = async (): Promise<number> => {
+    const attempt = newAttemptId(random);
+    const leasedPayments = await leaseUnknownPayments(database, attempt, RESOLVE_LEASE_MS);
+    const timeout = new AbortController();
+    const cancel = clock.setTimeout(() => timeout.abort(), RESOLVE_TIMEOUT_MS);
+    const signal = AbortSignal.any([stopping.signal, timeout.signal]);
+    const resolutions = leasedPayments.map(({ paymentId, tries, signed }) => {
+      if (tries === TRIES_BEFORE_ERROR) log.error({ paymentId }, "a settlement is still unknown; see docs/payments.md");
+      const requirements = requirementsOf(asset, signed.authorization.value);
+      return service.resolve({ paymentId, attempt }, signed, requirements, signal);
+    });
+    const outcomes = await Promise.allSettled(resolutions);
+    cancel();
+    for (const result of outcomes)
+      if (result.status === "rejected" && !(result.reason instanceof PaymentRejectedError)) throw result.reason;
+    return leasedPayments.length;
+  };
+
+  const resolve = async () => {
+    while ((await resolveBatch()) === UNKNOWN_BATCH_SIZE && !stopping.signal.aborted);
+  };
+
+  const sweep = async () => {
+    await sweepPayments(database);
+    unknownCount = await countUnknownPayments(database);
+    if (clock.monotonic() - deletedAt < DELETE_INTERVAL_MS) return;
+    deletedAt = clock.monotonic();
+    await deleteOldPayments(database);
+  };
+
+  // Separate timers, so that a facilitator timeout does not delay the sweep.
+  const timers: { stop(): Promise<void> }[] = [];
+  return {
+    /** Number of unknown settlements of all nodes, as of the last sweep. */
+    get unknownCount() {
+      return unknownCount;
+    },
+    start(): void {
+      timers.push(...[sweep, resolve].map((task) => repeat(clock, log, task)));
+    },
+    /** Aborts requests in progress; their payments stay unknown. */
+    async stop(): Promise<void> {
+      stopping.abort();
+      await Promise.all(timers.map((timer) => timer.stop()));
+    },
+    /** Recovers payments of dead nodes and retries unknown settlements. */
+    async runOnce(): Promise<void> {
+      await sweep();
+      await resolve();
+    },
+  };
+}
+
+/** Runs the task repeatedly, with a pause after each run. */
+function repeat(clock: Clock, log: Log, task: () => Promise<void>): { stop(): Promise<void> } {
+  let cancel = () => {};
+  let currentRun: Promise<void> = Promise.resolve();
+  let isStopped = false;
+  let isFailing = false;
+  const runTask = async () => {
+    try {
+      await task();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn({ err: error }, "payment reconciliation failed; retrying");
+      isFailing = true;
+    }
+    if (!isStopped) schedule();
+  };
+  const schedule = () => {
+    cancel = clock.setTimeout(() => {
+      currentRun = runTask();
+    }, RECONCILE_INTERVAL_MS);
+  };
+  schedule();
+  return {
+    async stop() {
+      isStopped = true;
+      cancel();
+      await currentRun;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import {
+  ENGINE_COEFFICIENTS,
+  executableEdges,
+  formatNumber,
+  formatPercent,
+  haveInputsMoved,
+  isBound,
+  type LogOddsChange,
+  type PricedEstimate,
+  peerGapOf,
+  priceEstimate,
+  priorFigures,
+  recommend,
+  reestimate,
+  toProbability,
+} from "../../../engine/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import { type Agreement, EventEstimates } from "./event-estimates.ts";
+import { freshnessOf } from "./freshness.ts";
+import type { LatestEstimates } from "./latest-estimates.ts";
+import { type MarketViews, viewActivity, viewQuote } from "./market-views.ts";
+import type { CurrentAnalysis, CurrentEstimate, Freshness, LatestEstimate, StoredAnalysis } from "./model.ts";
+
+export interface CurrentEstimatesPorts {
+  readonly board: Pick<MarketBoard, "find" | "findEvent" | "marketsOfEvent">;
+  readonly clock: Pick<Clock, "now">;
+  readonly latest: Pick<LatestEstimates, "find" | "observe">;
+  readonly views: Pick<MarketViews, "traitsOf" | "peersOf" | "currentViewOf">;
+}
+
+/** The part of an estimate that only depends on its own market. */
+interface OwnEstimate {
+  readonly latest: LatestEstimate;
+  readonly freshness: Freshness;
+  readonly priced: PricedEstimate;
+}
+
+/**
+ * Our estimates at the current prices: what the latest analysis adds to the price, made to agree with the estimates of the
+ * same event. In memory only, so that lists of a hundred markets can show them.
+ */
+export class CurrentEstimates {
+  readonly #ports: CurrentEstimatesPorts;
+  readonly #events: EventEstimates;
+
+  constructor(ports: CurrentEstimatesPorts) {
+    this.#ports = ports;
+    this.#events = new EventEstimates({
+      board: ports.board,
+      estimateOf: (market, siblingGap, now) => {
+        const latest = ports.latest.find(market.listing.venue, market.listing.marketId);
+        const own = latest === null ? null : this.#ownEstimate(market, latest, siblingGap, now);
+        if (own === null || own.freshness === "expired") return null;
+        const { logOdds, standardError } = own.priced;
+        return { logOdds, standardError, isBound: isBound(market.quote) };
+      },
+    });
+    ports.latest.observe(() => this.#events.onAnalysisChange());
+  }
+
+  /**
+   * Returns our estimate of a market at the price of `market`; null if there is none, if it has expired, and if the market has
+   * a result or no price.
+   */
+  find(market: BoardMarket): CurrentEstimate | null {
+    const latest = this.#ports.latest.find(market.listing.venue, market.listing.marketId);
+    if (latest === null) return null;
+    const now = this.#ports.clock.now();
+    const own = this.#ownEstimate(market, latest, this.#events.siblingGapOf(market), now);
+    if (own === null || own.freshness === "expired") return null;
+    const agreement = this.#events.agreementOf(market, now);
+    const changes = agreement === null ? latest : { ...latest, change: latest.change + agreement.shift };
+    const priced =
+      agreement === null ? own.priced : priceEstimate(priceView(market, now), changes, ENGINE_COEFFICIENTS);
+    if (priced === null) return null;
+    const { probability, marketPrice, standardError, confidence } = priced;
+    return {
+      probability,
+      yesPrice: marketPrice,
+      edge: probability - marketPrice,
+      standardError,
+      confidence,
+      recommendation: recommend(executableEdges(this.#offerOf(market, now), probability)),
+      freshness: own.freshness,
+      analysedAt: latest.analysedAt,
+      at: momentOf(market, latest.analysedAt, now),
+    };
+  }
+
+  /** Returns a stored analysis at the price of `market`, or of its own moment if the market has a result or no price. */
+  move(stored: StoredAnalysis, market: BoardMarket | null): CurrentAnalysis {
+    const now = this.#ports.clock.now();
+    const { analysis } = stored.result;
+    const latest = toLatest(stored);
+    const own = market === null ? null : this.#ownEstimate(market, latest, this.#events.siblingGapOf(market), now);
+    if (market === null || own === null) {
+      const freshness = freshnessOf(latest, market?.yesPrice ?? null, now);
+      return { ...stored, original: analysis, freshness, at: stored.analysedAt };
+    }
+    const agreement = own.freshness === "expired" ? null : this.#events.agreementOf(market, now);
+    const current = reestimate(
+      analysis,
+      this.#ports.views.currentViewOf(market, now),
+      agreement === null ? null : describeAgreement(agreement, own.priced),
+      ENGINE_COEFFICIENTS,
+    );
+    return {
+      ...stored,
+      result: { ...stored.result, analysis: current ?? analysis },
+      original: analysis,
+      freshness: own.freshness,
+      at: momentOf(market, stored.analysedAt, now),
+    };
+  }
+
+  /** Whether the latest analysis of a market cannot be used any more; false without one. */
+  isExpired(market: BoardMarket): boolean {
+    const latest = this.#ports.latest.find(market.listing.venue, market.listing.marketId);
+    if (latest === null) return false;
+    const now = this.#ports.clock.now();
+    return this.#ownEstimate(market, latest, this.#events.siblingGapOf(market), now)?.freshness === "expired";
+  }
+
+  #ownEstimate(market: BoardMarket, latest: LatestEstimate, siblings: number, now: number): OwnEstimate | null {
+    if (market.listing.outcome !== null || market.yesPrice === null) return null;
+    const view = priceView(market, now);
+    const priced = priceEstimate(view, latest, ENGINE_COEFFICIENTS);
+    if (priced === null) return null;
+    const byPrice = freshnessOf(latest, priced.marketPrice, now);
+    if (byPrice === "expired") return { latest, freshness: byPrice, priced };
+    const prior = priorFigures(view, priced.marketPrice, ENGINE_COEFFICIENTS);
+    const { adapter } = this.#ports.views.traitsOf(market.listing.venue);
+    const peerView = { asOf: now, adapter, peers: this.#ports.views.peersOf(market, now) };
+    const peers = peerGapOf(peerView, prior, ENGINE_COEFFICIENTS);
+    const freshness = haveInputsMoved(latest, { peers, siblings }) ? "expired" : byPrice;
+    return { latest, freshness, priced };
+  }
+
+  #offerOf(market: BoardMarket, now: number) {
+    const { listing } = market;
+    const kind = this.#ports.views.traitsOf(listing.venue).isPlayMoney ? ("play_money" as const) : ("money" as const);
+    return { asOf: now, quote: viewQuote(market, now), takerFee: listing.takerFee, kind };
+  }
+}
+
+const priceView = (market: BoardMarket, now: number) => ({
+  asOf: now,
+  quote: viewQuote(market, now),
+  activity: viewActivity(market, now),
+  prices: [],
+});
+
+const momentOf = ({ updatedAt }: BoardMarket, analysedAt: number, now: number): number =>
+  Math.min(now, Math.max(updatedAt, analysedAt));
+
+/** What is kept in memory of a stored analysis. */
+export const toLatest = ({
+  venue,
+  marketId,
+  analysedAt,
+  result: { analysis },
+}: StoredAnalysis): LatestEstimate & { readonly venue: VenueId; readonly marketId: string } => ({
+  venue,
+  marketId,
+  change: analysis.changes.reduce((sum, { change }) => sum + change, 0),
+  changeError: analysis.changeError,
+  dailyMove: analysis.dailyMove,
+  marketPrice: analysis.marketPrice,
+  interval: analysis.interval,
+  gaps: analysis.gaps,
+  analysedAt,
+});
+
+function describeAgreement({ logic, count, shift }: Agreement, { logOdds }: PricedEstimate): LogOddsChange {
+  const before = formatPercent(toProbability(logOdds));
+  const after = formatPercent(toProbability(logOdds + shift));
+  const isLadder = logic.kind === "ladder";
+  return {
+    name: "event_logic",
+    claim: isLadder
+      ? `The estimates of ${count} graded markets of this event contradict each other; the nearest consistent estimates give ${after}%.`
+      : `The estimates of ${count} outcomes of this event do not sum to a possible value; scaled, this one has ${after}%.`,
+    evidence: [
+      `The estimate of this market alone is ${before}%, which differs by ${formatNumber(Math.abs(shift))} in log-odds.`,
+      isLadder
+        ? "Each market of the ladder implies the one before, so its probability cannot be higher."
+        : logic.isExhaustive
+          ? "Exactly one of the outcomes happens."
+          : "At most one of the outcomes happens.",
+    ],
+    confidence: 1,
+    change: shift,
+  };
+}

@@ -1,0 +1,200 @@
+import { type BoardEvent, type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../../board/index.ts";
+import type { EventListing } from "../../../domain/market.ts";
+import {
+  agreeingLogOdds,
+  type EventLogic,
+  isBound,
+  type LegEstimate,
+  siblingGaps,
+  spreadOf,
+} from "../../../engine/index.ts";
+import { findMarketLadders } from "../../../matching/index.ts";
+import { LEGS_MAX } from "./market-views.ts";
+
+/** Events whose ladders and estimates are kept. Beyond it, the one that was computed longest ago is computed again. */
+const EVENTS_MAX = 5_000;
+/** Ages of analyses and prices of other venues change without a change of the event. */
+const KEPT_MS = 1_000;
+
+/** Markets of one event that depend on each other by logic. */
+interface Group {
+  readonly logic: EventLogic;
+  /** Of a ladder from the widest market to the narrowest. */
+  readonly markets: readonly BoardMarket[];
+}
+
+/** What the other estimates of an event add to the estimate of one market. */
+export interface Agreement {
+  readonly logic: EventLogic;
+  /** Number of markets whose estimates were made to agree, at least 2. */
+  readonly count: number;
+  /** Change of the log-odds. */
+  readonly shift: number;
+}
+
+interface EventState {
+  /** Null if the event is not on the board. */
+  readonly event: BoardEvent | null;
+  /** All markets of the event. */
+  readonly markets: readonly BoardMarket[];
+  readonly open: readonly BoardMarket[];
+  readonly groups: readonly Group[];
+  /** By board row. */
+  readonly gaps: ReadonlyMap<number, number>;
+}
+
+interface AgreedEvent {
+  readonly computedAt: number;
+  readonly version: number;
+  /** By board row. */
+  readonly agreements: ReadonlyMap<number, Agreement>;
+}
+
+export interface EventEstimatesPorts {
+  readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
+  /** The estimate of a market without the other markets of its event; null if it has none that can be used. */
+  readonly estimateOf: (market: BoardMarket, siblingGap: number, now: number) => LegEstimate | null;
+}
+
+/**
+ * What the markets of an event imply for each other's estimates. Results are kept until a market of the event or an analysis
+ * changes, for a second at most. Events of more than 200 markets are not compared.
+ */
+export class EventEstimates {
+  readonly #ports: EventEstimatesPorts;
+  readonly #states = new Map<string, EventState>();
+  readonly #agreed = new WeakMap<EventState, AgreedEvent>();
+  #version = 0;
+
+  constructor(ports: EventEstimatesPorts) {
+    this.#ports = ports;
+  }
+
+  /** Call it after each change of an analysis. */
+  onAnalysisChange(): void {
+    this.#version += 1;
+  }
+
+  /** How far the other markets' prices contradict the market's price, in log-odds (`siblingGaps`). */
+  siblingGapOf(market: BoardMarket): number {
+    return this.#stateOf(market)?.gaps.get(market.row) ?? 0;
+  }
+
+  /** Returns null if the other estimates of the event agree with the market's, or there are none. */
+  agreementOf(market: BoardMarket, now: number): Agreement | null {
+    const state = this.#stateOf(market);
+    if (state === null || state.groups.length === 0) return null;
+    const known = this.#agreed.get(state);
+    const isCurrent = known !== undefined && known.version === this.#version && now - known.computedAt < KEPT_MS;
+    return (isCurrent ? known : this.#agree(state, now)).agreements.get(market.row) ?? null;
+  }
+
+  /** The event as it is now, with `market` in place of the one on the board. */
+  #stateOf(market: BoardMarket): EventState | null {
+    const { venue, eventId } = market.listing;
+    if (eventId === null) return null;
+    const slug = eventSlug(venue, eventId);
+    const markets = this.#ports.board.marketsOfEvent(slug).map((each) => (each.row === market.row ? market : each));
+    if (markets.length < 2 || markets.length > LEGS_MAX) return null;
+    const event = this.#ports.board.findEvent(slug);
+    const known = this.#states.get(slug);
+    if (known !== undefined && known.event === event && isEqualList(known.markets, markets)) return known;
+    const open = markets.filter(({ listing, yesPrice }) => listing.status === "active" && yesPrice !== null);
+    const groups = this.#groupsOf(event?.listing, markets, open, known);
+    const state = { event, markets, open, groups, gaps: readGaps(groups) };
+    this.#states.delete(slug);
+    this.#states.set(slug, state);
+    const [oldest] = this.#states.size > EVENTS_MAX ? this.#states.keys() : [];
+    if (oldest !== undefined) this.#states.delete(oldest);
+    return state;
+  }
+
+  #groupsOf(
+    listing: EventListing | undefined,
+    markets: readonly BoardMarket[],
+    open: readonly BoardMarket[],
+    known: EventState | undefined,
+  ): Group[] {
+    if (listing === undefined) return [];
+    if (listing.mutuallyExclusive) {
+      const openRows = new Set(open.map(({ row }) => row));
+      const isExhaustive = findSetGap(listing, markets, ({ row }) => openRows.has(row)) === null;
+      return [{ logic: { kind: "exclusive", isExhaustive }, markets: open }];
+    }
+    // To compare the rules of all markets takes a hundred times as long as everything else, and they rarely change.
+    if (
+      known === undefined ||
+      known.event?.listing.mutuallyExclusive !== false ||
+      !isEqualList(known.open.map(listingOf), open.map(listingOf))
+    )
+      return findMarketLadders(open).map((rungs) => ({ logic: { kind: "ladder" }, markets: rungs }));
+    const byRow = new Map(open.map((market) => [market.row, market]));
+    return known.groups.map(({ logic, markets: rungs }) => ({
+      logic,
+      markets: rungs.flatMap(({ row }) => byRow.get(row) ?? []),
+    }));
+  }
+
+  #agree(state: EventState, now: number): AgreedEvent {
+    const agreements = new Map<number, Agreement>();
+    for (const { logic, markets } of state.groups) {
+      const known = markets.flatMap((market) => {
+        const estimate = this.#ports.estimateOf(market, state.gaps.get(market.row) ?? 0, now);
+        return estimate === null ? [] : [{ market, estimate }];
+      });
+      const own: EventLogic =
+        logic.kind === "ladder"
+          ? logic
+          : { kind: "exclusive", isExhaustive: logic.isExhaustive && known.length === markets.length };
+      const agreeing = agreeingLogOdds(
+        own,
+        known.map(({ estimate }) => estimate),
+      );
+      for (const [index, { market, estimate }] of known.entries()) {
+        const shift = (agreeing[index] ?? estimate.logOdds) - estimate.logOdds;
+        if (shift !== 0) agreements.set(market.row, { logic: own, count: known.length, shift });
+      }
+    }
+    const agreed = { computedAt: now, version: this.#version, agreements };
+    this.#agreed.set(state, agreed);
+    return agreed;
+  }
+}
+
+const listingOf = ({ listing }: BoardMarket) => listing;
+
+const isEqualList = <Item>(a: readonly Item[], b: readonly Item[]): boolean =>
+  a.length === b.length && a.every((item, index) => item === b[index]);
+
+/** Adds the gaps of the markets that are legs, by board row. */
+function readGroupGaps(
+  logic: EventLogic,
+  markets: readonly BoardMarket[],
+  isLeg: (market: BoardMarket) => boolean,
+  gaps: Map<number, number>,
+): void {
+  const legs = markets.filter(isLeg);
+  const isComplete = legs.length === markets.length;
+  const own: EventLogic =
+    logic.kind === "ladder" ? logic : { kind: "exclusive", isExhaustive: logic.isExhaustive && isComplete };
+  const prices = legs.map(({ yesPrice, quote }) => ({ yesPrice: yesPrice ?? 0, spread: spreadOf(quote) }));
+  for (const [index, gap] of siblingGaps(own, prices).entries()) {
+    const row = legs[index]?.row;
+    if (row !== undefined) gaps.set(row, gap);
+  }
+}
+
+function readGaps(groups: readonly Group[]): Map<number, number> {
+  const gaps = new Map<number, number>();
+  for (const { logic, markets } of groups) {
+    const bounds = new Set(markets.filter(({ quote }) => isBound(quote)));
+    // A bound says nothing about the other markets.
+    readGroupGaps(logic, markets, (market) => !bounds.has(market), gaps);
+    for (const own of bounds) {
+      const found = new Map<number, number>();
+      readGroupGaps(logic, markets, (market) => market === own || !bounds.has(market), found);
+      gaps.set(own.row, found.get(own.row) ?? 0);
+    }
+  }
+  return gaps;
+}

@@ -1,0 +1,132 @@
+import type { VenueId } from "../../../domain/market.ts";
+import { type EventLog, followEvents } from "../../../event-log/index.ts";
+import type { Bus } from "../../../ports/bus.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { Log } from "../../../ports/log.ts";
+import { type LatestRow, selectEstimates, selectLatestEstimates } from "./analysis-queries.ts";
+import { readCompletion } from "./completion-event.ts";
+import type { LatestEstimate } from "./model.ts";
+
+const PAGE_ROWS = 5_000;
+/** More markets than are ever on the board at once. Beyond it the market that was analysed longest ago is forgotten. */
+const MARKETS_MAX = 500_000;
+const RETRY_MS = 5_000;
+
+export interface LatestEstimatesPorts {
+  readonly database: Database;
+  readonly eventLog: EventLog;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The latest estimate of each market, in memory, so that lists need no database. It is loaded at the start and follows
+ * the event log, so it contains the analyses of all nodes, about a second late at most.
+ */
+export class LatestEstimates {
+  readonly #ports: LatestEstimatesPorts;
+  readonly #byMarket = new Map<string, LatestEstimate>();
+  readonly #observers: ((venue: VenueId, marketId: string) => void)[] = [];
+  readonly #stop = new AbortController();
+  readonly #loaded = Promise.withResolvers<void>();
+  #loop: Promise<void> = Promise.resolve();
+  #isFailing = false;
+
+  constructor(ports: LatestEstimatesPorts) {
+    this.#ports = ports;
+  }
+
+  /** Returns null if the market has no analysis, or at the start before all are loaded. */
+  find(venue: VenueId, marketId: string): LatestEstimate | null {
+    return this.#byMarket.get(`${venue}/${marketId}`) ?? null;
+  }
+
+  get size(): number {
+    return this.#byMarket.size;
+  }
+
+  /** Resolves when all estimates are loaded for the first time, or at the stop. */
+  get loaded(): Promise<void> {
+    return this.#loaded.promise;
+  }
+
+  /** True if the last attempt to load the estimates failed. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
+  /** Calls `onChange` after each new estimate of a market. It must not throw. */
+  observe(onChange: (venue: VenueId, marketId: string) => void): void {
+    this.#observers.push(onChange);
+  }
+
+  /** Adds an estimate, unless a newer one of the market is known. */
+  remember({ venue, marketId, ...latest }: LatestRow): void {
+    const id = `${venue}/${marketId}`;
+    const known = this.#byMarket.get(id);
+    if (known !== undefined && known.analysedAt >= latest.analysedAt) return;
+    // Deleted first, so that the map is in the order of the analyses.
+    this.#byMarket.delete(id);
+    this.#byMarket.set(id, latest);
+    const [oldest] = this.#byMarket.size > MARKETS_MAX ? this.#byMarket.keys() : [];
+    if (oldest !== undefined) this.#byMarket.delete(oldest);
+    for (const onChange of this.#observers) onChange(venue, marketId);
+  }
+
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#loaded.resolve();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#ports;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#loadAndFollow();
+      } catch (error) {
+        if (!this.#isFailing) log.warn({ err: error }, "the latest analyses could not be loaded and are loaded again");
+        this.#isFailing = true;
+      }
+      await clock.sleep(RETRY_MS, signal).catch(() => {});
+    }
+  }
+
+  /** Returns if events were missed, and at the stop. */
+  async #loadAndFollow(): Promise<void> {
+    const { eventLog, bus, clock } = this.#ports;
+    const after = await eventLog.latestId();
+    await this.#load();
+    this.#isFailing = false;
+    this.#loaded.resolve();
+    const filter = { types: ["analysis_complete"] } as const;
+    for await (const { events, hasGap } of followEvents({
+      ...{ log: eventLog, bus, clock, after, filter },
+      signal: this.#stop.signal,
+    })) {
+      if (hasGap) return;
+      const completed = events.flatMap(({ payload }) => readCompletion(payload) ?? []);
+      if (completed.length > 0)
+        for (const row of await selectEstimates(this.#ports.database, completed)) this.remember(row);
+    }
+  }
+
+  async #load(): Promise<void> {
+    let after = { venue: "", marketId: "" };
+    while (!this.#stop.signal.aborted) {
+      const rows = await selectLatestEstimates(this.#ports.database, after, PAGE_ROWS);
+      for (const row of rows) this.remember(row);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE_ROWS) return;
+      after = last;
+      await this.#ports.clock.yieldToEventLoop();
+    }
+  }
+}

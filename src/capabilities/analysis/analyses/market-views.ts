@@ -1,0 +1,183 @@
+import { type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../../board/index.ts";
+import { categoryOf } from "../../../domain/category.ts";
+import { openCloseTime } from "../../../domain/close-time.ts";
+import type { EventListing, VenueId } from "../../../domain/market.ts";
+import type { OrderBook } from "../../../domain/order-book.ts";
+import {
+  type ConsensusView,
+  type EventView,
+  isBound,
+  type LegView,
+  type MarketView,
+  type PeerView,
+  type PricePoint,
+  type QuotePoint,
+  spreadOf,
+  type TradePoint,
+} from "../../../engine/index.ts";
+import { findMarketLadders } from "../../../matching/index.ts";
+import type { EqualMarket } from "../../markets/matching/index.ts";
+import { findEventDeadline } from "../../markets/resolution/index.ts";
+
+/** Events with more markets are not compared: reading them would take longer than the analysis. */
+export const LEGS_MAX = 200;
+const PEERS_MAX = 10;
+
+/** A venue as the engine distinguishes it. */
+export interface VenueTraits {
+  /** Name of the adapter; null if unknown. */
+  readonly adapter: string | null;
+  readonly isPlayMoney: boolean;
+}
+
+export interface MarketViewPorts {
+  readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
+  readonly traitsOf: (venue: VenueId) => VenueTraits;
+  readonly equalMarketsOf: (market: BoardMarket) => readonly EqualMarket[];
+  /** The order book that a stream tracks; null if none does. */
+  readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
+  /** Stored prices until `asOf`, oldest first. */
+  readonly readPrices: (marketKey: number, asOf: number) => Promise<readonly PricePoint[]>;
+  /** Stored trades of the last day until `asOf`, oldest first. */
+  readonly readTrades: (marketKey: number, asOf: number) => Promise<readonly TradePoint[]>;
+  /** The robust consensus of reported trades until `asOf`; null if there is none. */
+  readonly readConsensus: (venue: VenueId, marketId: string, asOf: number) => Promise<ConsensusView | null>;
+}
+
+export type MarketViews = ReturnType<typeof createMarketViews>;
+
+/** Collects what the service knows of a market into the view that the engine reads. */
+export function createMarketViews(ports: MarketViewPorts) {
+  const { board, traitsOf } = ports;
+  const views = {
+    /** How fees and peers of a venue are read. */
+    traitsOf,
+
+    /** The same question at other venues, at their current prices. */
+    peersOf: (market: BoardMarket, asOf: number): PeerView[] => listPeers(market, asOf),
+
+    /**
+     * @param asOf  Unix milliseconds; at most the current time
+     * @throws AppError `store_unavailable`
+     */
+    async viewOf(market: BoardMarket, asOf: number): Promise<MarketView> {
+      const { venue, marketId } = market.listing;
+      const { storeKey } = market;
+      const [prices, trades, consensus] = await Promise.all([
+        storeKey === null ? [] : ports.readPrices(storeKey, asOf),
+        storeKey === null ? [] : ports.readTrades(storeKey, asOf),
+        ports.readConsensus(venue, marketId, asOf),
+      ]);
+      return { ...views.currentViewOf(market, asOf), prices, trades, consensus };
+    },
+
+    /** The view without prices of the past, trades and consensus, which are in the store. */
+    currentViewOf(market: BoardMarket, asOf: number): MarketView {
+      const { listing } = market;
+      const { venue, marketId, eventId } = listing;
+      const event = eventId === null ? null : board.findEvent(eventSlug(venue, eventId));
+      const { adapter, isPlayMoney } = traitsOf(venue);
+      return {
+        asOf,
+        venue,
+        adapter,
+        marketId,
+        title: listing.title,
+        category: categoryOf(listing.category),
+        kind: isPlayMoney ? "play_money" : "money",
+        openAt: listing.openAt,
+        closeAt: openCloseTime(listing, asOf),
+        deadlineAt: findEventDeadline(listing, event?.listing.title ?? null, asOf),
+        takerFee: listing.takerFee,
+        quote: viewQuote(market, asOf),
+        prices: [],
+        book: viewBook(ports.trackedBookOf(market), asOf),
+        trades: [],
+        activity: viewActivity(market, asOf),
+        peers: listPeers(market, asOf),
+        event: event === null ? null : viewEvent(event.slug, event.listing, marketId, asOf),
+        consensus: null,
+        research: null,
+      };
+    },
+  };
+  return views;
+
+  function listPeers(market: BoardMarket, asOf: number): PeerView[] {
+    return ports
+      .equalMarketsOf(market)
+      .slice(0, PEERS_MAX)
+      .flatMap(({ market: peer, isInverse, isPlayMoney, confidence }): PeerView[] => {
+        const { listing, quote, activity, yesPrice, updatedAt } = peer;
+        if (yesPrice === null || listing.status !== "active") return [];
+        return [
+          {
+            venue: listing.venue,
+            adapter: traitsOf(listing.venue).adapter,
+            marketId: listing.marketId,
+            ...{ isInverse, matchConfidence: confidence, kind: isPlayMoney ? "play_money" : "money" },
+            ...{ at: confirmedBy(asOf, updatedAt), yesPrice, spread: spreadOf(quote) },
+            liquidityUsd: activity.liquidityUsd,
+            volume24hUsd: activity.volume24hUsd,
+          },
+        ];
+      });
+  }
+
+  function viewEvent(slug: string, event: EventListing, marketId: string, asOf: number): EventView | null {
+    const markets = board.marketsOfEvent(slug);
+    if (markets.length < 2 || markets.length > LEGS_MAX) return null;
+    const isOpen = ({ listing, yesPrice }: BoardMarket) => listing.status === "active" && yesPrice !== null;
+    const open = markets.filter(isOpen);
+    // A bound says nothing about the other markets.
+    const isLeg = (market: BoardMarket) =>
+      isOpen(market) && (market.listing.marketId === marketId || !isBound(market.quote));
+    const ladder = event.mutuallyExclusive
+      ? undefined
+      : findMarketLadders(open).find((rungs) => rungs.some(({ listing }) => listing.marketId === marketId));
+    return {
+      isExclusive: event.mutuallyExclusive,
+      isExhaustive: findSetGap(event, markets, isLeg) === null,
+      legs: markets.filter(isLeg).map((market) => toLeg(market, asOf)),
+      ladder: ladder?.map(({ listing }) => listing.marketId) ?? null,
+    };
+  }
+}
+
+/** The current quote, as the engine reads it. */
+export const viewQuote = ({ quote, updatedAt }: BoardMarket, asOf: number): QuotePoint => ({
+  at: confirmedBy(asOf, updatedAt),
+  bid: quote.bid,
+  ask: quote.ask,
+  bidSize: quote.bidSize,
+  askSize: quote.askSize,
+  lastPrice: quote.lastPrice,
+  indicativePrice: quote.indicativePrice,
+});
+
+/** The current activity, as the engine reads it. */
+export const viewActivity = (
+  { activity, updatedAt }: BoardMarket,
+  asOf: number,
+): NonNullable<MarketView["activity"]> => ({
+  at: confirmedBy(asOf, updatedAt),
+  volume24hUsd: activity.volume24hUsd,
+  liquidityUsd: activity.liquidityUsd,
+});
+
+function viewBook(book: OrderBook | null, asOf: number): MarketView["book"] {
+  return book === null ? null : { at: confirmedBy(asOf, book.receivedAt), bids: book.bids, asks: book.asks };
+}
+
+function toLeg({ listing, quote, yesPrice, updatedAt }: BoardMarket, asOf: number): LegView {
+  return {
+    marketId: listing.marketId,
+    label: listing.outcomeLabel ?? listing.title,
+    at: confirmedBy(asOf, updatedAt),
+    yesPrice: yesPrice ?? 0,
+    spread: spreadOf(quote),
+  };
+}
+
+/** The board is current, but a venue's clock can be ahead of ours by seconds. */
+const confirmedBy = (asOf: number, updatedAt: number): number => Math.min(asOf, updatedAt);

@@ -1,0 +1,146 @@
+import type { VenueId } from "../../../domain/market.ts";
+import type { Analysis, EstimateChanges, PriceGaps, ResearchView } from "../../../engine/index.ts";
+import type { ResearchOptions, ResearchOutcome, ResearchQuestion } from "../research/index.ts";
+
+/** Whether an analysis can be used (`freshnessOf`). */
+export type Freshness = "fresh" | "stale" | "expired";
+export const FRESHNESS: readonly Freshness[] = ["fresh", "stale", "expired"];
+
+/** light: without research. full: with research. */
+export type AnalysisType = "light" | "full";
+export const ANALYSIS_TYPES: readonly AnalysisType[] = ["light", "full"];
+
+export type RunStatus = "running" | "complete" | "error";
+export const RUN_STATUSES: readonly RunStatus[] = ["running", "complete", "error"];
+
+/** One analysis of one market, from the request to its end. Times are Unix milliseconds. */
+export interface AnalysisRun {
+  readonly analysisId: string;
+  readonly venue: VenueId;
+  readonly marketId: string;
+  readonly status: RunStatus;
+  /** Why the run ended without a result; null unless the status is `error`. */
+  readonly errorMessage: string | null;
+  readonly type: AnalysisType;
+  readonly requestedAt: number;
+}
+
+/** A run that a worker has started. */
+export interface StartedRun extends Omit<AnalysisRun, "status" | "errorMessage"> {
+  /** Number of starts, including this one. */
+  readonly attempts: number;
+  /** The worker may change the run only while this is the run's latest fence. */
+  readonly fence: number;
+  /** When the run was first started. */
+  readonly startedAt: number;
+  /** What the research of an earlier attempt has stored; null if there is none. */
+  readonly researchState: string | null;
+}
+
+/** Facts about the research of an analysis. */
+export interface ResearchFacts {
+  /** Null without research. */
+  readonly view: ResearchView | null;
+  /** True if an earlier analysis of the market paid for the research. */
+  readonly isReused: boolean;
+  /** Sentence that says why the analysis contains no research; null if it does. */
+  readonly missingReason: string | null;
+  readonly risks: readonly string[];
+  readonly sourceCount: number;
+  readonly models: readonly string[];
+  /** Probabilities of the independent trials. */
+  readonly ensemble: readonly number[];
+  readonly costUsd: number;
+}
+
+/** A run that this node has ended, for metrics. */
+export interface EndedRun {
+  /** Null if the run ended without a result. */
+  readonly type: AnalysisType | null;
+  readonly outcome: "complete" | "error";
+  /** Seconds from its first start; null if the run ended without a result. */
+  readonly seconds: number | null;
+  /** Cost of the language models in USD. */
+  readonly costUsd: number;
+}
+
+/** Everything that is stored of an analysis. */
+export interface StoredAnalysis {
+  readonly analysisId: string;
+  readonly venue: VenueId;
+  readonly marketId: string;
+  readonly type: AnalysisType;
+  /** Unix milliseconds. */
+  readonly analysedAt: number;
+  readonly result: AnalysisResult;
+}
+
+/** The part that is stored as JSON. */
+export interface AnalysisResult {
+  readonly title: string;
+  readonly analysis: Analysis;
+  readonly research: ResearchFacts;
+  /** Time from the first start of the run to its end. */
+  readonly durationMs: number;
+}
+
+/** What is kept in memory of a market's latest analysis: what it adds to the price, and when it expires. */
+export interface LatestEstimate extends EstimateChanges {
+  /** Price at the time of the analysis, in [0, 1]. */
+  readonly marketPrice: number;
+  readonly interval: Analysis["interval"];
+  readonly gaps: PriceGaps;
+  /** Unix milliseconds. */
+  readonly analysedAt: number;
+}
+
+/** Our estimate of a market at its current price. All figures are of one moment. */
+export interface CurrentEstimate {
+  /** Probability of YES, in [0.0001, 0.9999]. */
+  readonly probability: number;
+  /** Displayed price of the market, in [0, 1]. */
+  readonly yesPrice: number;
+  /** `probability` minus `yesPrice`. */
+  readonly edge: number;
+  /** Standard error of the log-odds. */
+  readonly standardError: number;
+  /** In [0, 1]. */
+  readonly confidence: number;
+  readonly recommendation: Analysis["recommendation"];
+  readonly freshness: Exclude<Freshness, "expired">;
+  /** When the market was analysed, Unix milliseconds. */
+  readonly analysedAt: number;
+  /** When the price was last confirmed, or of the analysis if that is later; Unix milliseconds. */
+  readonly at: number;
+}
+
+/** A stored analysis at the current price: `result.analysis` is of now. */
+export interface CurrentAnalysis extends StoredAnalysis {
+  /** The analysis of its own moment. */
+  readonly original: Analysis;
+  readonly freshness: Freshness;
+  /** The moment of `result.analysis`, as in `CurrentEstimate`. */
+  readonly at: number;
+}
+
+/** The outcome of a run's research. The transcript is stored for audits as it is. */
+export interface RunResearchOutcome extends Omit<ResearchOutcome, "keyClaims" | "transcript"> {
+  readonly transcript: unknown;
+}
+
+/** Research, and what one run may cost. Its state is stored as it is. */
+export interface ResearchRunner {
+  /** Highest cost of one run. */
+  readonly budgetUsd: number;
+  /** No research is started if the analyses of the last 24 hours have cost this much. Running research may exceed it. */
+  readonly dailyBudgetUsd: number;
+  /** Longest research of one attempt, in milliseconds. */
+  readonly deadlineMs: number;
+  run(
+    question: ResearchQuestion,
+    options: Omit<ResearchOptions, "onState"> & { readonly onState: (state: unknown) => Promise<void> },
+  ): Promise<RunResearchOutcome>;
+}
+
+/** An analysis that is younger than this is `fresh`. */
+export const FRESH_MS_MAX = 24 * 3_600_000;

@@ -1,0 +1,161 @@
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { Job, JobQueue } from "../../../ports/job-queue.ts";
+import type { Log } from "../../../ports/log.ts";
+import { endWithError } from "./perform-run.ts";
+import { RunTakenOver } from "./run-errors.ts";
+import { selectOverdue } from "./run-queries.ts";
+import type { RunJob } from "./runs.ts";
+
+/** A wake-up can be lost, and jobs become available again without one. */
+const POLL_MS = 1_000;
+/** A third of the time after which other workers may take a job. */
+const RENEW_MS = 3_000;
+const RECLAIM_MS = 2_000;
+const OVERDUE_MS = 10_000;
+/** Time from the request after which a run ends with an error. */
+const RUN_MS_MAX = 3_600_000;
+const OVERDUE_BATCH = 100;
+/** Time for runs and statements to end at shutdown. What has not ended is taken over by another worker. */
+const STOP_MS_MAX = 2_000;
+
+export interface RunWorkerPorts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly queue: JobQueue;
+  readonly announceEvents: () => void;
+  readonly perform: (analysisId: string, job: Job, signal: AbortSignal) => Promise<void>;
+  /** Number of runs at the same time. */
+  readonly concurrency: number;
+}
+
+/** Runs analyses from the queue, several at a time, until it is stopped. */
+export class RunWorker {
+  readonly #ports: RunWorkerPorts;
+  readonly #stop = new AbortController();
+  readonly #active = new Map<Job, Promise<void>>();
+  #loops: Promise<unknown> = Promise.resolve();
+  #wake: () => void = () => {};
+  #hasWakeUp = false;
+  #unsubscribe: () => void = () => {};
+  /** Names of the tasks whose last attempt failed. */
+  readonly #failing = new Set<string>();
+
+  constructor(ports: RunWorkerPorts) {
+    this.#ports = ports;
+  }
+
+  /** True if the last attempt to fetch, renew, reclaim or end runs failed. */
+  get isFailing(): boolean {
+    return this.#failing.size > 0;
+  }
+
+  start(): void {
+    const { queue } = this.#ports;
+    this.#unsubscribe = queue.onAnnounced(() => this.#wakeUp());
+    this.#loops = Promise.all([
+      this.#fetchLoop(),
+      this.#repeat("renew", RENEW_MS, () => queue.renew([...this.#active.keys()])),
+      this.#repeat("reclaim", RECLAIM_MS, () => queue.reclaim()),
+      this.#repeat("end_overdue", OVERDUE_MS, () => this.#endOverdue()),
+    ]);
+  }
+
+  /** Aborts the active runs and gives them back. */
+  async stop(): Promise<void> {
+    const { clock } = this.#ports;
+    this.#unsubscribe();
+    this.#stop.abort(new Error("The service is shutting down"));
+    this.#wakeUp();
+    const deadline = new AbortController();
+    const hasEnded = this.#loops.then(() => Promise.all(this.#active.values()));
+    await Promise.race([
+      hasEnded.finally(() => deadline.abort()),
+      clock.sleep(STOP_MS_MAX, deadline.signal).catch(() => {}),
+    ]);
+  }
+
+  async #fetchLoop(): Promise<void> {
+    const { queue, concurrency } = this.#ports;
+    while (!this.#stop.signal.aborted) {
+      this.#hasWakeUp = false;
+      const freeCount = concurrency - this.#active.size;
+      const jobs = freeCount === 0 ? [] : await this.#attempt("fetch", () => queue.fetch(freeCount), []);
+      for (const job of jobs) this.#run(job);
+      await this.#waitForWakeUp();
+    }
+  }
+
+  #run(job: Job): void {
+    const running = this.#perform(job).finally(() => {
+      this.#active.delete(job);
+      this.#wakeUp();
+    });
+    this.#active.set(job, running);
+  }
+
+  async #perform(job: Job): Promise<void> {
+    const { queue, perform, log } = this.#ports;
+    // The queue contains only jobs that `enqueueRun` added.
+    const { analysisId } = job.data as RunJob;
+    try {
+      await perform(analysisId, job, this.#stop.signal);
+    } catch (error) {
+      if (!(error instanceof RunTakenOver) && !this.#stop.signal.aborted)
+        log.warn({ analysis_id: analysisId, err: error }, "an analysis failed and will be tried again");
+      // If this fails, too, another worker takes the job when it has not been renewed for some seconds.
+      await queue.giveBack(job).catch(() => {});
+    }
+  }
+
+  async #endOverdue(): Promise<void> {
+    const { database, clock, queue, announceEvents } = this.#ports;
+    const now = clock.now();
+    const message = "The analysis did not end within an hour of its request. Please request it again later.";
+    for (const run of await selectOverdue(database, now - RUN_MS_MAX, OVERDUE_BATCH)) {
+      await queue.prepare();
+      await database.transaction((transaction) => endWithError(transaction, queue, run, { message, fence: null, now }));
+      announceEvents();
+    }
+  }
+
+  async #repeat(name: string, pauseMs: number, task: () => Promise<unknown>): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#attempt(name, task, null);
+      await this.#ports.clock.sleep(pauseMs, signal).catch(() => {});
+    }
+  }
+
+  /** Logs only the first of consecutive failures of a task. */
+  async #attempt<Value>(name: string, task: () => Promise<Value>, otherwise: Value): Promise<Value> {
+    try {
+      const value = await task();
+      this.#failing.delete(name);
+      return value;
+    } catch (error) {
+      if (!this.#failing.has(name) && !this.#stop.signal.aborted)
+        this.#ports.log.warn({ task: name, err: error }, "the queue of analyses could not be used and is tried again");
+      this.#failing.add(name);
+      return otherwise;
+    }
+  }
+
+  #wakeUp(): void {
+    this.#hasWakeUp = true;
+    this.#wake();
+  }
+
+  #waitForWakeUp(): Promise<void> {
+    if (this.#hasWakeUp) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#ports.clock.setTimeout(() => this.#wake(), POLL_MS);
+      this.#wake = () => {
+        cancel();
+        this.#wake = () => {};
+        resolve();
+      };
+    });
+  }
+}

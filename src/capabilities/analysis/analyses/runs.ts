@@ -1,0 +1,173 @@
+import type { BoardMarket } from "../../../board/index.ts";
+import { AppError, rateLimited } from "../../../domain/errors.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import { randomBase32 } from "../../../lib/random-text.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database, Transaction } from "../../../ports/database.ts";
+import type { JobQueue } from "../../../ports/job-queue.ts";
+import type { Random } from "../../../ports/random.ts";
+import { createDurationEstimate } from "./duration-estimate.ts";
+import type { AnalysisRun, AnalysisType } from "./model.ts";
+import {
+  countWaiting,
+  insertParticipant,
+  insertRun,
+  lockRunning,
+  type NewRun,
+  type QueueLimits,
+  selectRun,
+  selectRunning,
+  upgradeRun,
+} from "./run-queries.ts";
+import { createRunReader } from "./run-reader.ts";
+
+/** Number of base32 characters in the random part of an id: 130 bits. Whoever knows an id may read the analysis. */
+const ID_LENGTH = 26;
+const ID_PATTERN = /^plx-[a-z2-7]{26}$/;
+const QUEUE_LIMITS: QueueLimits = { waitingMax: 5_000, waitingPerCustomerMax: 1_000 };
+/** Two requests can exclude each other's run twice at most: a run may end between the two statements of a request. */
+const REQUEST_ATTEMPTS = 3;
+
+/** Data of a job in the queue. */
+export interface RunJob {
+  readonly analysisId: string;
+}
+
+/** Adds the job of a run. Runs with a smaller turn are fetched first. */
+export const enqueueRun = (queue: JobQueue, transaction: Transaction, run: { analysisId: string; turn: number }) =>
+  queue.enqueue(transaction, { data: { analysisId: run.analysisId } satisfies RunJob, priority: -run.turn });
+
+export interface RunPorts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly queue: JobQueue;
+  /** Type of requested analyses: full if a language model is configured. */
+  readonly requestedType: AnalysisType;
+  readonly limits?: QueueLimits;
+}
+
+export interface RunStatusReport {
+  readonly run: AnalysisRun;
+  /** Estimated time until the run ends; 0 if it has ended. */
+  readonly estimatedSeconds: number;
+}
+
+export type Runs = ReturnType<typeof createRuns>;
+
+/** Requests analyses, and reports on their runs. */
+export function createRuns({ database, clock, random, queue, requestedType, limits = QUEUE_LIMITS }: RunPorts) {
+  const estimateSeconds = createDurationEstimate(database, clock);
+  const readRun = createRunReader((id) => selectRun(database, id), clock);
+
+  /** Inserts a run and its job. Returns null if the market has a run already. */
+  const insert = async (transaction: Transaction, parts: Omit<NewRun, "analysisId">) => {
+    const run = { ...parts, analysisId: `plx-${randomBase32(random, ID_LENGTH)}` };
+    const turn = await insertRun(transaction, run, limits);
+    if (turn === null) return null;
+    if (run.follows === null) await enqueueRun(queue, transaction, { analysisId: run.analysisId, turn });
+    return run.analysisId;
+  };
+
+  const assertNotFull = async (transaction: Transaction, customerId: string | null): Promise<void> => {
+    const { total, own } = await countWaiting(transaction, customerId);
+    if (total >= limits.waitingMax)
+      throw new AppError("overloaded", "Too many analyses are waiting; try again in some minutes");
+    if (own >= limits.waitingPerCustomerMax)
+      throw rateLimited(`You have ${own} waiting analyses, the maximum per customer`, 60_000);
+  };
+
+  /** Returns the id of a running run that the caller joins, or of a new one; null if it must be tried again. */
+  const joinOrInsert = async (
+    transaction: Transaction,
+    parts: Omit<NewRun, "analysisId" | "follows">,
+    isForced: boolean,
+  ): Promise<string | null> => {
+    const inserted = await insert(transaction, { ...parts, follows: null });
+    if (inserted !== null) return inserted;
+    const running = await lockRunning(transaction, parts.venue, parts.marketId);
+    const current = running.find(({ follows }) => follows === null);
+    if (current === undefined) {
+      await assertNotFull(transaction, parts.customerId);
+      return null;
+    }
+    const joined = isForced && current.isStarted ? running.find(({ follows }) => follows !== null) : current;
+    if (joined === undefined) {
+      const follower = await insert(transaction, { ...parts, follows: current.analysisId });
+      if (follower === null) await assertNotFull(transaction, parts.customerId);
+      return follower;
+    }
+    if (parts.type === "full" && joined.type === "light")
+      await upgradeRun(transaction, joined.analysisId, parts.customerId);
+    return joined.analysisId;
+  };
+
+  /**
+   * Starts a run of a market, or joins the one that is running.
+   *
+   * @param options.isForced  joins only a run that has not started: it will use data that is not older than the request.
+   *   If the market's run has started, another one is queued behind it, at most one
+   * @returns  the id of the run
+   * @throws AppError `overloaded`, `rate_limited`, `store_unavailable`
+   */
+  const request = async (
+    market: BoardMarket,
+    {
+      customerId,
+      isForced,
+      type,
+    }: { readonly customerId: string | null; readonly isForced: boolean; readonly type: AnalysisType },
+  ): Promise<string> => {
+    const { venue, marketId } = market.listing;
+    await queue.prepare();
+    const now = clock.now();
+    for (let attempt = 0; attempt < REQUEST_ATTEMPTS; attempt++) {
+      const analysisId = await database.transaction(async (transaction) => {
+        const id = await joinOrInsert(transaction, { venue, marketId, type, customerId, now }, isForced);
+        if (id !== null && customerId !== null) await insertParticipant(transaction, customerId, id, now);
+        return id;
+      }, "request");
+      if (analysisId === null) continue;
+      queue.announce();
+      return analysisId;
+    }
+    throw new AppError("overloaded", "Too many requests for this market; try again later");
+  };
+
+  return {
+    request: (market: BoardMarket, options: { readonly customerId: string; readonly isForced: boolean }) =>
+      request(market, { ...options, type: requestedType }),
+
+    /** Starts or joins a run without research. */
+    requestLight: (market: BoardMarket, customerId: string) =>
+      request(market, { customerId, isForced: false, type: "light" }),
+
+    /** Queues a light analysis of the service's own, unless the market has a running run. */
+    requestForHouse: (market: BoardMarket) => request(market, { customerId: null, isForced: false, type: "light" }),
+
+    /**
+     * @param market  the market that the caller names; null if it names none
+     * @throws AppError `analysis_not_found`
+     */
+    async getStatus(
+      analysisId: string,
+      market: { readonly venue: VenueId; readonly marketId: string } | null,
+    ): Promise<RunStatusReport> {
+      const run = ID_PATTERN.test(analysisId) ? await readRun(analysisId) : null;
+      const isOfMarket =
+        run !== null && (market === null || (run.venue === market.venue && run.marketId === market.marketId));
+      if (!isOfMarket) throw new AppError("analysis_not_found", "There is no such analysis");
+      if (run.status !== "running") return { run, estimatedSeconds: 0 };
+      const elapsedSeconds = (clock.now() - run.requestedAt) / 1_000;
+      return { run, estimatedSeconds: Math.max(1, Math.ceil((await estimateSeconds(run.type)) - elapsedSeconds)) };
+    },
+
+    /** Finds the run of a market that is running, or waits for its turn. */
+    findRunning: (market: { readonly venue: VenueId; readonly marketId: string }): Promise<AnalysisRun | null> =>
+      selectRunning(database, market),
+
+    /** Estimated seconds of a run that is requested now. */
+    estimateSeconds: async (type: AnalysisType = requestedType): Promise<number> =>
+      Math.max(1, Math.ceil(await estimateSeconds(type))),
+  };
+}

@@ -1,0 +1,106 @@
+import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import type { Database } from "../../../ports/database.ts";
+import { selectLatest, selectOfCustomer } from "./analysis-queries.ts";
+import { type CurrentEstimates, toLatest } from "./current-estimates.ts";
+import type { LatestEstimates } from "./latest-estimates.ts";
+import type { CurrentAnalysis, StoredAnalysis } from "./model.ts";
+import type { Runs } from "./runs.ts";
+
+export interface AnalysesPorts {
+  readonly database: Database;
+  readonly board: MarketBoard;
+  readonly runs: Runs;
+  readonly latest: Pick<LatestEstimates, "remember">;
+  readonly estimates: Pick<CurrentEstimates, "move">;
+  /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
+  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+}
+
+const createNotOpenError = (marketId: string) =>
+  new InvalidRequestError([
+    {
+      type: "value_error",
+      loc: ["path", "market_id"],
+      msg: "Value error, the market is not open for trading, so it cannot be analysed",
+      input: marketId,
+      ctx: { error: {} },
+    },
+  ]);
+
+export type AnalysesService = ReturnType<typeof createAnalysesService>;
+
+/** Requests analyses and reads their results. */
+export function createAnalysesService({ database, board, runs, latest, estimates, getMarket }: AnalysesPorts) {
+  const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>
+    board.find(venue, marketId) ?? (await getMarket(venue, marketId));
+
+  const read = async (venue: VenueId, marketId: string): Promise<StoredAnalysis | null> => {
+    const stored = await selectLatest(database, venue, marketId);
+    // The event log announces it about a second later, and all that this node answers must be of the same analysis.
+    if (stored !== null) latest.remember(toLatest(stored));
+    return stored;
+  };
+  const moveToBoard = (stored: StoredAnalysis): CurrentAnalysis =>
+    estimates.move(stored, board.find(stored.venue, stored.marketId));
+
+  return {
+    getStatus: runs.getStatus,
+    findRunning: runs.findRunning,
+
+    /**
+     * Starts an analysis, or joins the one that is running.
+     *
+     * @throws AppError `market_not_found`, `venue_unavailable`, `overloaded`, `rate_limited`; InvalidRequestError if the
+     *   market is not open; VenueError
+     */
+    async analyse(
+      venue: VenueId,
+      marketId: string,
+      options: { readonly customerId: string; readonly isForced: boolean },
+    ): Promise<{ readonly analysisId: string; readonly estimatedSeconds: number }> {
+      const market = await findMarket(venue, marketId);
+      // Rejected here, because an accepted run uses a unit of the quota. There is nothing to estimate after the end of
+      // trading, and an estimate starts from the price.
+      if (market.listing.status !== "active") throw createNotOpenError(marketId);
+      if (market.yesPrice === null)
+        throw new AppError("venue_unavailable", "The venue currently has no price for this market");
+      // Read before the run is queued: if this read fails, the call fails and no run exists.
+      const estimatedSeconds = await runs.estimateSeconds();
+      return { analysisId: await runs.request(market, options), estimatedSeconds };
+    },
+
+    /**
+     * Starts an analysis without research, or joins the one that is running.
+     *
+     * @throws AppError `overloaded`, `rate_limited`, `store_unavailable`
+     */
+    async analyseLightly(
+      market: BoardMarket,
+      customerId: string,
+    ): Promise<{ readonly analysisId: string; readonly estimatedSeconds: number }> {
+      const estimatedSeconds = await runs.estimateSeconds("light");
+      return { analysisId: await runs.requestLight(market, customerId), estimatedSeconds };
+    },
+
+    /** Returns the latest analysis of a market as it was stored, or null. */
+    latest: read,
+
+    /** Returns an analysis at the price of `market`, which can be newer than the one on the board. */
+    move: (stored: StoredAnalysis, market: BoardMarket): CurrentAnalysis => estimates.move(stored, market),
+
+    /** @throws AppError `market_not_found`, `analysis_not_found`; VenueError */
+    async getCurrent(venue: VenueId, marketId: string): Promise<CurrentAnalysis> {
+      const stored = await read(venue, marketId);
+      if (stored !== null) return moveToBoard(stored);
+      await findMarket(venue, marketId);
+      throw new AppError("analysis_not_found", "This market has not been analysed yet");
+    },
+
+    /** The completed analyses that a caller started or joined, newest first, at the current prices. */
+    async listOf(customerId: string, limit: number): Promise<CurrentAnalysis[]> {
+      return (await selectOfCustomer(database, customerId, limit)).map(moveToBoard);
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { CATEGORIES, type Category } from "../../../domain/category.ts";
+import type { WorkerModule } from "../../../ports/worker-pool.ts";
+import {
+  brierScore,
+  brierSkillScore,
+  expectedCalibrationError,
+  type GroupedForecast,
+  meanLogLoss,
+  QUESTIONS_REQUIRED,
+  type ReliabilityBin,
+  reliabilityBins,
+  type ScoredForecast,
+  squaredError,
+} from "../../../quant/calibration.ts";
+import { clusteredNormalRatio, clusteredRatio } from "../../../quant/clustered-ratio.ts";
+import {
+  type BrierDifference,
+  type CalibrationReport,
+  HORIZONS,
+  NO_CATEGORY,
+  type Sample,
+  type Scores,
+} from "./model.ts";
+
+/** Smallest distance of the engine's probabilities from 0 and 1. Prices that are closer are moved to this distance. */
+const DISTANCE_MIN = 1e-4;
+
+/** With more questions, resampling takes seconds and the normal interval is as good. */
+const RESAMPLED_QUESTIONS_MAX = 5_000;
+
+/** A forecast of a sample. Its group is the question that its market asks. */
+interface Row extends GroupedForecast {
+  readonly market: number;
+  readonly horizon: number;
+  readonly category: number;
+  /** Null if it is unknown. */
+  readonly marketPrice: number | null;
+}
+
+/**
+ * Computes the scores of a sample, in total and by category and horizon.
+ *
+ * @param questionsRequired  a part of the sample with fewer independent questions has counts, but no scores
+ */
+export function computeReport(sample: Sample, questionsRequired: number = QUESTIONS_REQUIRED): CalibrationReport {
+  const rows = toRows(sample);
+  const scoresOf = (part: readonly Row[]) => computeScores(part, questionsRequired);
+  const byCategory = Map.groupBy(rows, ({ category }) => category);
+  const byHorizon = Map.groupBy(rows, ({ horizon }) => horizon);
+  const categories: [Category | null, number][] = [...CATEGORIES.entries()].map(([index, name]) => [name, index]);
+  const total = scoresOf(rows);
+  return {
+    total,
+    brierDifference: total.questions < questionsRequired ? null : brierDifferenceOf(rows, total.questions),
+    bins: total.questions < questionsRequired ? reliabilityBins(rows).map(omitFigures) : reliabilityBins(rows),
+    byCategory: [...categories, [null, NO_CATEGORY] as const].flatMap(([category, index]) => {
+      const part = byCategory.get(index);
+      return part === undefined ? [] : [{ category, ...scoresOf(part) }];
+    }),
+    byHorizon: HORIZONS.map(({ name }, index) => ({ horizon: name, ...scoresOf(byHorizon.get(index) ?? []) })),
+  };
+}
+
+function toRows(sample: Sample): Row[] {
+  const { market, question, horizon, category, marketPrice, outcome } = sample;
+  const read = (column: Sample[keyof Sample], index: number) => column[index] ?? Number.NaN;
+  return Array.from(sample.probability, (probability, index) => {
+    const price = read(marketPrice, index);
+    return {
+      probability,
+      outcome: read(outcome, index),
+      market: read(market, index),
+      group: read(question, index),
+      horizon: read(horizon, index),
+      category: read(category, index),
+      marketPrice: Number.isNaN(price) ? null : price,
+    };
+  });
+}
+
+/** Returns the prices as forecasts; null if one is unknown, because their scores would be for a different sample. */
+function pricesOf(rows: readonly Row[]): readonly ScoredForecast[] | null {
+  const prices = rows.flatMap(({ marketPrice, outcome }) =>
+    marketPrice === null ? [] : [{ probability: marketPrice, outcome }],
+  );
+  return prices.length < rows.length ? null : prices;
+}
+
+const omitFigures = (bin: ReliabilityBin): ReliabilityBin => ({
+  lower: bin.lower,
+  upper: bin.upper,
+  count: bin.count,
+  meanPredicted: null,
+  observedFrequency: null,
+  low: null,
+  high: null,
+});
+
+function computeScores(rows: readonly Row[], questionsRequired: number): Scores {
+  const markets = new Set(rows.map(({ market }) => market)).size;
+  const questions = new Set(rows.map(({ group }) => group)).size;
+  if (questions < questionsRequired)
+    return {
+      sampleSize: rows.length,
+      markets,
+      questions,
+      brierScore: null,
+      marketBrierScore: null,
+      brierSkillScore: null,
+      logLoss: null,
+      marketLogLoss: null,
+      expectedCalibrationError: null,
+    };
+  const prices = pricesOf(rows) ?? [];
+  const brier = brierScore(rows);
+  const marketBrier = brierScore(prices);
+  return {
+    sampleSize: rows.length,
+    markets,
+    questions,
+    brierScore: brier,
+    marketBrierScore: marketBrier,
+    brierSkillScore: brierSkillScore(brier, marketBrier),
+    logLoss: meanLogLoss(rows, DISTANCE_MIN),
+    marketLogLoss: meanLogLoss(prices, DISTANCE_MIN),
+    expectedCalibrationError: expectedCalibrationError(reliabilityBins(rows)),
+  };
+}
+
+/** Resamples whole questions over all venues, because the forecasts of a question share its outcome. */
+function brierDifferenceOf(rows: readonly Row[], questions: number): BrierDifference | null {
+  if (pricesOf(rows) === null) return null;
+  const ratioOf = questions > RESAMPLED_QUESTIONS_MAX ? clusteredNormalRatio : clusteredRatio;
+  const difference = ratioOf(
+    rows.map(({ group, probability, marketPrice, outcome }) => ({
+      group: String(group),
+      numerator: squaredError(probability, outcome) - squaredError(marketPrice ?? Number.NaN, outcome),
+      denominator: 1,
+    })),
+  );
+  const orNull = (bound: number) => (Number.isFinite(bound) ? bound : null);
+  return difference === null
+    ? null
+    : { value: difference.value, low: orNull(difference.low), high: orNull(difference.high) };
+}
+
+/** Entry point of the worker threads (`ports/worker-pool.ts`). */
+export const runTask: WorkerModule<Sample, CalibrationReport>["runTask"] = (sample) => ({
+  result: computeReport(sample),
+  transfer: [],
+});

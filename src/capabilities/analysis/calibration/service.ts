@@ -1,0 +1,75 @@
+import { CATEGORIES } from "../../../domain/category.ts";
+import { createSharedReads } from "../../../lib/shared-reads.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { WorkerPool } from "../../../ports/worker-pool.ts";
+import { computeReport } from "./compute.ts";
+import {
+  CALIBRATION_MODES,
+  CALIBRATION_PERIODS,
+  type Calibration,
+  type CalibrationFilter,
+  type CalibrationMode,
+  type CalibrationReport,
+  type Sample,
+} from "./model.ts";
+import { readSample, selectRows } from "./sample.ts";
+
+/** The store is read at most once per mode in this time, for any number of requests. */
+const CACHE_MS = 60_000;
+/** The result of a slow read is reused for longer, so that reads take at most 1/20 of the time. */
+const CACHE_TO_READ_RATIO = 20;
+/** All combinations of period and category. */
+const REPORTS_MAX = CALIBRATION_PERIODS.length * (CATEGORIES.length + 1);
+/** For this number of forecasts, the scores and 2,000 resamples take at most a few milliseconds. */
+const INLINE_FORECASTS_MAX = 250;
+
+export interface CalibrationPorts {
+  readonly database: Pick<Database, "query">;
+  readonly clock: Clock;
+  readonly workers: Pick<WorkerPool<Sample, CalibrationReport>, "run">;
+}
+
+export type CalibrationService = ReturnType<typeof createCalibrationService>;
+
+/** Compares stored probabilities with the results of their markets. */
+export function createCalibrationService({ database, clock, workers }: CalibrationPorts) {
+  const now = () => clock.monotonic();
+  const compute = async (sample: Sample): Promise<CalibrationReport> => {
+    if (sample.probability.length <= INLINE_FORECASTS_MAX) return computeReport(sample);
+    return workers.run(
+      sample,
+      Object.values(sample).map(({ buffer }) => buffer),
+    );
+  };
+  /** The sample of a mode, with the reports that were computed from it. */
+  const open = async (mode: CalibrationMode) => {
+    const [readAt, startedAt] = [clock.now(), now()];
+    const sample = await readSample(database, mode);
+    return {
+      readAt,
+      readMs: now() - startedAt,
+      sample,
+      shareReport: createSharedReads<CalibrationReport>({ maxAgeMsOf: () => Infinity, entriesMax: REPORTS_MAX, now }),
+    };
+  };
+  const shareSample = createSharedReads<Awaited<ReturnType<typeof open>>>({
+    ...{ maxAgeMsOf: ({ readMs }) => Math.max(CACHE_MS, CACHE_TO_READ_RATIO * readMs) },
+    ...{ entriesMax: CALIBRATION_MODES.length, now },
+  });
+
+  return {
+    /**
+     * Returns scores that are at most a minute old, or older if reading them takes seconds. Concurrent calls share the work.
+     *
+     * @throws AppError `store_unavailable`, `overloaded`
+     */
+    async getCalibration({ mode, period, category }: CalibrationFilter): Promise<Calibration> {
+      const { readAt, sample, shareReport } = await shareSample(mode, () => open(mode));
+      const report = await shareReport(`${period}/${category ?? ""}`, () =>
+        compute(selectRows(sample, { period, category }, readAt)),
+      );
+      return { mode, period, category, ...report, generatedAt: readAt };
+    },
+  };
+}

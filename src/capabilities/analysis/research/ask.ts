@@ -1,0 +1,174 @@
+import type { Clock } from "../../../ports/clock.ts";
+import type { LanguageModel, LanguageModelAnswer, TokenPrice } from "../../../ports/language-model.ts";
+import { LanguageModelError } from "../../../ports/language-model.ts";
+import type { Random } from "../../../ports/random.ts";
+import { cleanText } from "./clean-text.ts";
+import type { CallRecord, ResearchLimits } from "./model.ts";
+import type { Prompt } from "./prompts.ts";
+
+/** UTF-8 bytes per token, low enough that the estimate of a prompt is rarely below its true size. */
+const BYTES_PER_TOKEN = 3;
+/** Tokens that a provider adds to each message. */
+const MESSAGE_TOKENS = 50;
+const RETRY_MS = 500;
+const ATTEMPTS = 2;
+const REMINDER = "\n\nYour previous answer was not a JSON object of the schema. Answer with that object only.";
+
+/** deadline: the model did not answer in time, of the call or of the run. */
+export type AskFailure = "budget" | "deadline" | "failed" | "invalid";
+export type Asked<Value> = { readonly value: Value } | { readonly failure: AskFailure };
+
+/** Which call this is, for the record. */
+export type CallLabel = Pick<CallRecord, "step" | "trial" | "sourceId">;
+
+/** What a run has spent, and what its open calls may still cost. */
+export class Spending {
+  readonly #budgetUsd: number;
+  #spentUsd: number;
+  #reservedUsd = 0;
+  #openCalls = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(budgetUsd: number, spentUsd: number) {
+    this.#budgetUsd = budgetUsd;
+    this.#spentUsd = spentUsd;
+  }
+
+  get spentUsd(): number {
+    return this.#spentUsd;
+  }
+
+  /**
+   * Reserves the largest possible cost of a call. Waits while open calls, which usually cost less than they reserve, may leave
+   * enough; false if the budget does not allow the call. Each reservation must be settled.
+   */
+  async reserve(usd: number): Promise<boolean> {
+    while (this.#spentUsd + this.#reservedUsd + usd > this.#budgetUsd) {
+      if (this.#openCalls === 0 || this.#spentUsd + usd > this.#budgetUsd) return false;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#openCalls += 1;
+    this.#reservedUsd += usd;
+    return true;
+  }
+
+  settle(reservedUsd: number, usd: number): void {
+    this.#openCalls -= 1;
+    // Without open calls, what is left of the sum is a rounding error.
+    this.#reservedUsd = this.#openCalls === 0 ? 0 : this.#reservedUsd - reservedUsd;
+    this.#spentUsd += usd;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resume of waiting) resume();
+  }
+}
+
+export interface AskPorts {
+  readonly model: LanguageModel;
+  readonly clock: Clock;
+  readonly random: Pick<Random, "uniform">;
+  readonly limits: ResearchLimits;
+  readonly spending: Spending;
+  /** Aborts at the deadline of the run. */
+  readonly signal: AbortSignal;
+  record(call: CallRecord): void;
+}
+
+const costOf = (price: TokenPrice, inputTokens: number, outputTokens: number): number =>
+  (price.input * inputTokens + price.output * outputTokens) / 1e6;
+
+function estimateInputTokens({ system, prompt }: Prompt): number {
+  return Math.ceil(Buffer.byteLength(system + prompt) / BYTES_PER_TOKEN) + MESSAGE_TOKENS;
+}
+
+/**
+ * Asks the model and reads its answer. An answer outside the schema, and a failure that may pass, are retried once. The
+ * largest possible cost of each call is reserved before it starts.
+ */
+export async function ask<Value>(
+  ports: AskPorts,
+  label: CallLabel,
+  prompt: Prompt,
+  read: (answer: string) => Value | null,
+): Promise<Asked<Value>> {
+  let failure: AskFailure = "failed";
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const wasInvalid: boolean = failure === "invalid";
+    const result: Awaited<ReturnType<typeof askOnce<Value>>> = await askOnce(
+      ports,
+      label,
+      wasInvalid ? { ...prompt, prompt: prompt.prompt + REMINDER } : prompt,
+      read,
+    );
+    if ("value" in result) return result;
+    failure = result.failure;
+    if (!result.mayRetry) break;
+    if (failure === "failed" && attempt + 1 < ATTEMPTS)
+      await ports.clock.sleep(RETRY_MS * (1 + ports.random.uniform()), ports.signal).catch(() => undefined);
+  }
+  return { failure };
+}
+
+async function askOnce<Value>(
+  ports: AskPorts,
+  label: CallLabel,
+  prompt: Prompt,
+  read: (answer: string) => Value | null,
+): Promise<{ readonly value: Value } | { readonly failure: AskFailure; readonly mayRetry: boolean }> {
+  const { model, clock, limits, spending, signal } = ports;
+  if (signal.aborted) return { failure: "deadline", mayRetry: false };
+  const expectedInputTokens = estimateInputTokens(prompt);
+  const reservedUsd = costOf(model.price, expectedInputTokens, limits.outputTokens);
+  if (!(await spending.reserve(reservedUsd))) return { failure: "budget", mayRetry: false };
+  if (signal.aborted) {
+    spending.settle(reservedUsd, 0);
+    return { failure: "deadline", mayRetry: false };
+  }
+  const startedAt = clock.monotonic();
+  /** Records the call and returns its cost to the budget. */
+  const settle = (outcome: CallRecord["outcome"], inputTokens: number, outputTokens: number, answer: string) => {
+    const costUsd = costOf(model.price, inputTokens, outputTokens);
+    spending.settle(reservedUsd, costUsd);
+    const durationMs = clock.monotonic() - startedAt;
+    const answerStart = cleanText(answer, limits.answerCharacters);
+    ports.record({ ...label, outcome, inputTokens, outputTokens, costUsd, durationMs, answer: answerStart });
+  };
+  try {
+    const answer = await completeInTime(ports, prompt);
+    const inputTokens = answer.inputTokens ?? expectedInputTokens;
+    const outputTokens = answer.outputTokens ?? Math.ceil(Buffer.byteLength(answer.text) / BYTES_PER_TOKEN);
+    const value = answer.finish === "refused" ? null : read(answer.text);
+    settle(
+      value === null ? (answer.finish === "refused" ? "refused" : "invalid") : "valid",
+      inputTokens,
+      outputTokens,
+      answer.text,
+    );
+    return value === null ? { failure: "invalid", mayRetry: true } : { value };
+  } catch (error) {
+    const wasGivenUp = error instanceof LanguageModelError && error.failure === "aborted";
+    // The provider may charge for a call that was given up.
+    settle("failed", wasGivenUp ? expectedInputTokens : 0, wasGivenUp ? limits.outputTokens : 0, "");
+    if (wasGivenUp) return { failure: "deadline", mayRetry: false };
+    return { failure: "failed", mayRetry: error instanceof LanguageModelError && error.isRetryable };
+  }
+}
+
+/** Calls the model and gives up after `limits.callMs`, or when the run ends, even if the model ignores its signal. */
+async function completeInTime(ports: AskPorts, prompt: Prompt): Promise<LanguageModelAnswer> {
+  const { model, clock, limits } = ports;
+  const controller = new AbortController();
+  const signal = AbortSignal.any([ports.signal, controller.signal]);
+  const cancelTimer = clock.setTimeout(() => controller.abort(), limits.callMs);
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new LanguageModelError("aborted", "The language model did not answer in time."));
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([model.complete({ ...prompt, outputTokensMax: limits.outputTokens, signal }), aborted]);
+  } finally {
+    cancelTimer();
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,52 @@
+import { toLogOdds } from "../../../engine/index.ts";
+import { isSameClaim } from "./duplicates.ts";
+import type { BeliefState, Claim, Reliability, Strength } from "./model.ts";
+
+/** Likelihood ratio of each class of evidence. */
+export const LIKELIHOOD_RATIOS: Readonly<Record<Strength, number>> = {
+  weak: 1.25,
+  moderate: 2,
+  strong: 4,
+  decisive: 10,
+};
+/** Share of the log likelihood ratio that remains, by reliability of the source. */
+const RELIABILITY_SHARES: Readonly<Record<Reliability, number>> = { low: 0.3, medium: 0.7, high: 1 };
+/** Bounds of the effect of one document and of one source on the log-odds of one trial: decisive evidence. */
+const DOCUMENT_EFFECT_MAX = Math.log(10);
+const SOURCE_EFFECT_MAX = Math.log(10);
+
+const clamp = (value: number, bound: number): number => Math.max(-bound, Math.min(bound, value));
+
+/** Log likelihood ratio of a claim: ± ln(ratio of its class) times the share of its reliability. Positive supports YES. */
+export function claimEffect({ direction, strength, reliability }: Claim): number {
+  const size = Math.log(LIKELIHOOD_RATIOS[strength]) * RELIABILITY_SHARES[reliability];
+  return direction === "yes" ? size : -size;
+}
+
+/** Merges claims that say the same in the same direction; the strongest of them remains. */
+export function mergeClaims(claims: readonly Claim[]): Claim[] {
+  const merged: Claim[] = [];
+  const strongestFirst = [...claims].sort((a, b) => Math.abs(claimEffect(b)) - Math.abs(claimEffect(a)));
+  for (const claim of strongestFirst)
+    if (!merged.some((other) => other.direction === claim.direction && isSameClaim(other.text, claim.text)))
+      merged.push(claim);
+  return merged;
+}
+
+/**
+ * What one source adds to the log-odds of one trial. The claims are added by document and bounded by document and by
+ * source. The model must agree: the result has the direction of its own move and is no larger than that move.
+ *
+ * @param shown  probability that the model was shown before it read the source
+ */
+export function sourceEffect(belief: BeliefState, shown: number): number {
+  const byDocument = new Map<string, number>();
+  for (const claim of mergeClaims(belief.evidence))
+    byDocument.set(claim.documentId, (byDocument.get(claim.documentId) ?? 0) + claimEffect(claim));
+  let sum = 0;
+  for (const effect of byDocument.values()) sum += clamp(effect, DOCUMENT_EFFECT_MAX);
+  const claimed = clamp(sum, SOURCE_EFFECT_MAX);
+  const stated = toLogOdds(belief.probability) - toLogOdds(shown);
+  if (claimed * stated <= 0) return 0;
+  return Math.sign(claimed) * Math.min(Math.abs(claimed), Math.abs(stated));
+}

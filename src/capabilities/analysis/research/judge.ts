@@ -1,0 +1,127 @@
+import { toLogOdds, toProbability } from "../../../engine/index.ts";
+import type { Random } from "../../../ports/random.ts";
+import { readBelief } from "./answers.ts";
+import { type Asked, type AskFailure, type AskPorts, ask } from "./ask.ts";
+import { sourceEffect } from "./evidence.ts";
+import type {
+  Framing,
+  Reading,
+  ResearchDocument,
+  ResearchLimits,
+  ResearchPlan,
+  ResearchQuestion,
+  Trial,
+} from "./model.ts";
+import { blindPrompt, readingPrompt, summariseReading } from "./prompts.ts";
+
+const FRAMINGS: readonly Framing[] = ["base_rate", "inside_view", "opposite"];
+
+/** The documents of one publisher. They are read together and count once. */
+export interface Source {
+  readonly id: string;
+  readonly documents: readonly ResearchDocument[];
+}
+
+/** Groups the documents that count by source, in the order of the search; at most `limits.sources`. */
+export function listSources(documents: readonly ResearchDocument[], limits: ResearchLimits): Source[] {
+  const sources = Map.groupBy(
+    documents.filter(({ excluded }) => excluded === null),
+    ({ sourceId }) => sourceId,
+  );
+  return [...sources]
+    .slice(0, limits.sources)
+    .map(([id, group]) => ({ id, documents: group.slice(0, limits.pagesPerPublisher) }));
+}
+
+export const newTrials = (limits: ResearchLimits): Trial[] =>
+  Array.from({ length: limits.trials }, (_, index) => ({
+    framing: FRAMINGS[index % FRAMINGS.length] ?? "base_rate",
+    blind: null,
+    readings: [],
+    failedSources: [],
+  }));
+
+/** The probability of a trial after its readings, recomputed from its claims. */
+function trialProbability({ blind, readings }: Trial): number {
+  const effects = readings.map(({ belief, shown }) => sourceEffect(belief, shown));
+  return toProbability(effects.reduce((sum, effect) => sum + effect, toLogOdds(blind?.probability ?? 0.5)));
+}
+
+/**
+ * Source that a trial reads in a round. Each trial begins with another one, so that all sources are read by some trial if
+ * the budget ends early.
+ */
+const sourceOfRound = (sources: readonly Source[], trialIndex: number, round: number): Source | undefined =>
+  sources[(round + trialIndex) % sources.length];
+
+export interface JudgePorts extends AskPorts {
+  readonly random: Random;
+}
+
+export interface Round {
+  readonly trials: readonly Trial[];
+  readonly failures: readonly AskFailure[];
+}
+
+/** Asks all trials for their belief before any document. Trials that have one are not asked again. */
+export async function judgeBlind(
+  ports: JudgePorts,
+  question: ResearchQuestion,
+  plan: ResearchPlan,
+  trials: readonly Trial[],
+): Promise<Round> {
+  return runRound(trials, async (trial, index) => {
+    if (trial.blind !== null) return null;
+    const prompt = blindPrompt(question, plan, trial.framing, ports.random);
+    const label = { step: "blind", trial: index, sourceId: null } as const;
+    const asked = await ask(ports, label, prompt, (answer) => readBelief(answer, new Map()));
+    return mapAsked(asked, ({ belief }) => ({ ...trial, blind: belief }));
+  });
+}
+
+/** Lets each trial read its source of the round. A trial that has read it is not asked again. */
+export async function judgeSources(
+  ports: JudgePorts,
+  question: ResearchQuestion,
+  sources: readonly Source[],
+  trials: readonly Trial[],
+  round: number,
+): Promise<Round> {
+  return runRound(trials, async (trial, index) => {
+    const source = sourceOfRound(sources, index, round);
+    if (source === undefined || trial.blind === null || hasTried(trial, source.id)) return null;
+    const shown = trialProbability(trial);
+    const read = trial.readings.map(summariseReading);
+    const prompt = readingPrompt(question, trial.framing, { probability: shown, read }, source.documents, ports.random);
+    const texts = new Map(source.documents.map(({ id, title, text }) => [id, `${title}\n${text}`]));
+    const label = { step: "read", trial: index, sourceId: source.id } as const;
+    const asked = await ask(ports, label, prompt, (answer) => readBelief(answer, texts));
+    if ("failure" in asked && asked.failure === "invalid")
+      return { value: { ...trial, failedSources: [...trial.failedSources, source.id] } };
+    return mapAsked(asked, ({ belief, droppedClaims }) => {
+      const reading: Reading = { sourceId: source.id, shown, belief, droppedClaims };
+      return { ...trial, readings: [...trial.readings, reading] };
+    });
+  });
+}
+
+const hasTried = (trial: Trial, sourceId: string): boolean =>
+  trial.failedSources.includes(sourceId) || trial.readings.some((reading) => reading.sourceId === sourceId);
+
+const mapAsked = <From, To>(asked: Asked<From>, change: (value: From) => To): Asked<To> =>
+  "value" in asked ? { value: change(asked.value) } : asked;
+
+/** Runs one step of all trials side by side. A trial whose step failed stays as it was. */
+async function runRound(
+  trials: readonly Trial[],
+  step: (trial: Trial, index: number) => Promise<Asked<Trial> | null>,
+): Promise<Round> {
+  const results = await Promise.all(trials.map(step));
+  return {
+    trials: trials.map((trial, index) => {
+      const result = results[index] ?? null;
+      return result !== null && "value" in result ? result.value : trial;
+    }),
+    failures: results.flatMap((result) => (result !== null && "failure" in result ? [result.failure] : [])),
+  };
+}

@@ -1,0 +1,201 @@
+import type { ResearchView } from "../../../engine/index.ts";
+
+/** What is to be researched. It never contains the price, so that the trials are blind. */
+export interface ResearchQuestion {
+  readonly venue: string;
+  readonly marketId: string;
+  readonly title: string;
+  /** Plain text; null if unknown. */
+  readonly rules: string | null;
+  /** The outcome that YES stands for, if the title does not say it. */
+  readonly outcomeLabel?: string | null;
+  /** Unix milliseconds; null if unknown. */
+  readonly closeAt: number | null;
+  /** Nothing that was published later is read. A continued run keeps its first one. Unix milliseconds. */
+  readonly asOf: number;
+}
+
+export type Direction = "yes" | "no";
+/** Classes of likelihood ratios (`LIKELIHOOD_RATIOS`). */
+export type Strength = "weak" | "moderate" | "strong" | "decisive";
+export type Reliability = "low" | "medium" | "high";
+
+/** A statement of a document about the question, as a trial reads it. */
+export interface Claim {
+  readonly documentId: string;
+  readonly direction: Direction;
+  readonly strength: Strength;
+  readonly reliability: Reliability;
+  /** One sentence. */
+  readonly text: string;
+}
+
+/** What a trial believes after a step. The schema is fixed; the model fills it. */
+export interface BeliefState {
+  /** Stated by the model, in [0.01, 0.99]. */
+  readonly probability: number;
+  /** In [0, 1]. */
+  readonly confidence: number;
+  readonly evidence: readonly Claim[];
+  readonly openQuestions: readonly string[];
+}
+
+/** How a trial approaches the question. */
+export type Framing = "base_rate" | "inside_view" | "opposite";
+
+export interface Reading {
+  /** The independent source that was read in this step. */
+  readonly sourceId: string;
+  /** Probability that the model was shown before, recomputed by code. */
+  readonly shown: number;
+  readonly belief: BeliefState;
+  /** Claims without a valid document, dropped. */
+  readonly droppedClaims: number;
+}
+
+export interface Trial {
+  readonly framing: Framing;
+  /** Belief before any document; null until the model has answered. */
+  readonly blind: BeliefState | null;
+  readonly readings: readonly Reading[];
+  /** Sources whose reading gave no valid answer. */
+  readonly failedSources: readonly string[];
+}
+
+export interface ResearchPlan {
+  readonly subQuestions: readonly string[];
+  readonly referenceClasses: readonly string[];
+  readonly queries: readonly string[];
+}
+
+export interface FoundPage {
+  readonly url: string;
+  readonly title: string;
+  readonly publishedAt: number | null;
+}
+
+export interface ResearchDocument {
+  readonly id: string;
+  readonly url: string;
+  /** Host without a leading `www.`. */
+  readonly host: string;
+  readonly title: string;
+  /** Cleaned, without passages that an earlier document has. */
+  readonly text: string;
+  readonly publishedAt: number | null;
+  /** Documents with the same id share a publisher or most of their text, and count as one source. */
+  readonly sourceId: string;
+  /** Why the document has no weight; null if it counts. */
+  readonly excluded: "instructs" | "copy" | null;
+}
+
+export interface CallRecord {
+  readonly step: "plan" | "blind" | "read";
+  readonly trial: number | null;
+  readonly sourceId: string | null;
+  readonly outcome: "valid" | "invalid" | "refused" | "failed";
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+  readonly durationMs: number;
+  /** Start of the answer. */
+  readonly answer: string;
+}
+
+/** All that a run has found and paid for. Plain JSON: a run continues from it after a restart. */
+export interface ResearchState {
+  readonly version: 1;
+  /** Identifies the question. A state of another question is not used. */
+  readonly key: string;
+  /** That of the first start. */
+  readonly asOf: number;
+  readonly elapsedMs: number;
+  readonly costUsd: number;
+  readonly risks: readonly string[];
+  readonly plan: ResearchPlan | null;
+  readonly found: readonly FoundPage[] | null;
+  readonly documents: readonly ResearchDocument[] | null;
+  readonly trials: readonly Trial[];
+  readonly calls: readonly CallRecord[];
+}
+
+export type ResearchFailure = "no_model" | "budget" | "deadline" | "model_failed" | "invalid_answers";
+
+/** A claim that several trials made, and its sources. */
+export interface KeyClaim {
+  readonly text: string;
+  readonly direction: Direction;
+  readonly strength: Strength;
+  readonly sources: readonly { readonly title: string; readonly url: string; readonly host: string }[];
+  /** What its source adds to the log-odds of the pool; positive supports YES. */
+  readonly effect: number;
+}
+
+export interface ResearchOutcome {
+  /** Null if the run has no estimate; `reason` then says why. */
+  readonly research: ResearchView | null;
+  readonly risks: readonly string[];
+  readonly keyClaims: readonly KeyClaim[];
+  /** Independent sources that at least one trial read. */
+  readonly sourceCount: number;
+  readonly costUsd: number;
+  readonly durationMs: number;
+  readonly models: readonly string[];
+  /** Each trial's probability. */
+  readonly ensemble: readonly number[];
+  readonly reason: ResearchFailure | null;
+  /** The reason as a sentence for clients; absent without a reason. */
+  readonly reasonText?: string;
+  /** For audit. Bounded: see `RESEARCH_LIMITS`. */
+  readonly transcript: ResearchTranscript;
+}
+
+export interface ResearchTranscript {
+  readonly plan: ResearchPlan | null;
+  readonly documents: readonly (Omit<ResearchDocument, "text"> & {
+    readonly excerpt: string;
+    readonly characters: number;
+  })[];
+  readonly trials: readonly Trial[];
+  readonly calls: readonly CallRecord[];
+}
+
+export interface ResearchLimits {
+  readonly trials: number;
+  /** Trials that must have answered for an estimate. */
+  readonly trialsMin: number;
+  readonly queries: number;
+  readonly hitsPerQuery: number;
+  /** Pages that are fetched, at most this many of one publisher. */
+  readonly pages: number;
+  readonly pagesPerPublisher: number;
+  /** Independent sources that each trial reads. */
+  readonly sources: number;
+  readonly documentCharacters: number;
+  readonly rulesCharacters: number;
+  readonly outputTokens: number;
+  readonly answerCharacters: number;
+  readonly callMs: number;
+  /** Share of the time of a run after which no page is fetched any more. */
+  readonly gatherShare: number;
+  readonly budgetUsd: number;
+  readonly deadlineMs: number;
+}
+
+export const RESEARCH_LIMITS: ResearchLimits = {
+  trials: 5,
+  trialsMin: 3,
+  queries: 4,
+  hitsPerQuery: 8,
+  pages: 12,
+  pagesPerPublisher: 2,
+  sources: 8,
+  documentCharacters: 4_000,
+  rulesCharacters: 4_000,
+  outputTokens: 800,
+  answerCharacters: 1_000,
+  callMs: 30_000,
+  gatherShare: 0.35,
+  budgetUsd: 0.15,
+  deadlineMs: 90_000,
+};

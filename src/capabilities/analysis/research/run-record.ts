@@ -1,0 +1,135 @@
+import type { Clock } from "../../../ports/clock.ts";
+import type { Conclusion } from "./conclude.ts";
+import type {
+  CallRecord,
+  ResearchFailure,
+  ResearchLimits,
+  ResearchOutcome,
+  ResearchQuestion,
+  ResearchState,
+  ResearchTranscript,
+} from "./model.ts";
+
+const EXCERPT_CHARACTERS = 500;
+const CALLS_MAX = 200;
+
+/** The state of one run: continued from a saved one, stored after each step, and made into the outcome. */
+export class RunRecord {
+  #state: ResearchState;
+  readonly #options: { readonly deadlineAt: number; readonly onState: (state: ResearchState) => Promise<void> | void };
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  readonly #earlierMs: number;
+  readonly #model: string | null;
+
+  constructor(
+    question: ResearchQuestion,
+    options: {
+      readonly deadlineAt: number;
+      readonly savedState: unknown;
+      readonly onState: (state: ResearchState) => Promise<void> | void;
+    },
+    clock: Clock,
+    limits: ResearchLimits,
+    model: string | null,
+  ) {
+    const key = `${question.venue}/${question.marketId}/${limits.trials}`;
+    this.#state = readSavedState(options.savedState, key) ?? {
+      version: 1,
+      key,
+      asOf: question.asOf,
+      elapsedMs: 0,
+      costUsd: 0,
+      risks: [],
+      plan: null,
+      found: null,
+      documents: null,
+      trials: [],
+      calls: [],
+    };
+    this.#options = options;
+    this.#clock = clock;
+    this.#startedAt = clock.monotonic();
+    this.#earlierMs = this.#state.elapsedMs;
+    this.#model = model;
+  }
+
+  get state(): ResearchState {
+    return this.#state;
+  }
+
+  /** Milliseconds until the deadline, at least 0. */
+  get remainingMs(): number {
+    return Math.max(0, this.#options.deadlineAt - this.#clock.now());
+  }
+
+  addCall(call: CallRecord): void {
+    const calls = [...this.#state.calls, call].slice(-CALLS_MAX);
+    this.#state = { ...this.#state, calls, costUsd: this.#state.costUsd + call.costUsd };
+  }
+
+  addRisk(risk: string): void {
+    if (!this.#state.risks.includes(risk)) this.#state = { ...this.#state, risks: [...this.#state.risks, risk] };
+  }
+
+  /** Stores a change of the state. */
+  async update(change: Partial<ResearchState>): Promise<void> {
+    this.#state = { ...this.#state, ...change, elapsedMs: this.#elapsedMs() };
+    await this.#options.onState(this.#state);
+  }
+
+  fail(reason: ResearchFailure, reasonText: string): ResearchOutcome {
+    return {
+      ...this.#summary(),
+      research: null,
+      keyClaims: [],
+      sourceCount: 0,
+      ensemble: [],
+      reason,
+      reasonText,
+    };
+  }
+
+  complete({ research, keyClaims, risks, sourceCount, ensemble }: Conclusion): ResearchOutcome {
+    const summary = this.#summary();
+    return {
+      ...summary,
+      research,
+      keyClaims,
+      sourceCount,
+      ensemble,
+      risks: [...new Set([...risks, ...summary.risks])],
+      reason: null,
+    };
+  }
+
+  #elapsedMs(): number {
+    return this.#earlierMs + this.#clock.monotonic() - this.#startedAt;
+  }
+
+  #summary(): Pick<ResearchOutcome, "risks" | "costUsd" | "durationMs" | "models" | "transcript"> {
+    const { risks, costUsd, calls } = this.#state;
+    const models = this.#model === null || calls.length === 0 ? [] : [this.#model];
+    return { risks, costUsd, durationMs: this.#elapsedMs(), models, transcript: transcriptOf(this.#state) };
+  }
+}
+
+/** Returns the state if this program stored it for the same question. The run's own job stores it, so its type is trusted. */
+function readSavedState(saved: unknown, key: string): ResearchState | null {
+  if (typeof saved !== "object" || saved === null) return null;
+  const { version, key: savedKey } = saved as Partial<ResearchState>;
+  return version === 1 && savedKey === key ? (saved as ResearchState) : null;
+}
+
+function transcriptOf({ plan, documents, trials, calls }: ResearchState): ResearchTranscript {
+  return {
+    plan,
+    trials,
+    calls,
+    documents: (documents ?? []).map(({ text, ...document }) => ({
+      ...document,
+      excerpt: text.slice(0, EXCERPT_CHARACTERS).toWellFormed(),
+      characters: text.length,
+    })),
+  };
+}

@@ -1,0 +1,31 @@
+import { toLogOdds } from "../../../engine/index.ts";
+
+/** What one trial stated after it read a source. */
+export interface StatedMove {
+  /** Probability before and after, in (0, 1). */
+  readonly shown: number;
+  readonly stated: number;
+}
+
+const READINGS_MIN = 3;
+/** Decisive evidence moves the log-odds by this much. */
+const MOVE_MIN = Math.log(10);
+/** Trials that start apart and judge for themselves do not end this close together. */
+const STATED_RANGE_MAX = 0.03;
+
+/**
+ * Whether the effect of a source looks like obedience: every trial moves further than decisive evidence warrants, all state
+ * nearly the same probability, and the other sources together do not point in that direction. A lone report of great news
+ * looks the same; it loses little, because a lone source counts little anyway.
+ *
+ * @param otherEffects  mean effects of the other sources on the log-odds
+ */
+export function looksObeyed(moves: readonly StatedMove[], otherEffects: readonly number[]): boolean {
+  if (moves.length < READINGS_MIN) return false;
+  const changes = moves.map(({ shown, stated }) => toLogOdds(stated) - toLogOdds(shown));
+  const direction = Math.sign(changes[0] ?? 0);
+  if (!changes.every((change) => change * direction >= MOVE_MIN)) return false;
+  const stated = moves.map((move) => move.stated);
+  if (Math.max(...stated) - Math.min(...stated) > STATED_RANGE_MAX) return false;
+  return otherEffects.reduce((sum, effect) => sum + effect, 0) * direction <= 0;
+}

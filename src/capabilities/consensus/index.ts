@@ -1,5 +1,0 @@
-/** Trades that agents report, and the probability of a market that they imply. */
-export { REPORT_RETENTION_MS, SIZE_USD_MAX, SIZE_USD_MIN } from "./model.ts";
-export { anonymiseReports, deleteOldReports, lockReporter, selectReportsOf } from "./queries.ts";
-export { consensusRoutes } from "./routes.ts";
-export { createConsensusService, readConsensus } from "./service.ts";

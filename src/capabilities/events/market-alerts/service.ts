@@ -1,0 +1,130 @@
+import type { BoardMarket } from "../../../board/index.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import type { EventLog } from "../../../event-log/index.ts";
+import type { LiveObserver } from "../../../ingest/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { Log } from "../../../ports/log.ts";
+import { EVENT_MARKET_ID_LENGTH_MAX } from "../../../storage/index.ts";
+import type { AlertLimits } from "./model.ts";
+import { PriceWatch } from "./price-watch.ts";
+import { logPriceShifts } from "./shift-alerts.ts";
+import { logWhales } from "./whale-alerts.ts";
+import { WhaleWatch } from "./whale-watch.ts";
+
+/** Time in which candidates are collected into one batch. */
+const COLLECT_MS = 50;
+const RETRY_MS = 1_000;
+const PRUNE_EVERY_MS = 5 * 60_000;
+
+export interface MarketAlertsOptions {
+  readonly database: Database;
+  readonly eventLog: Pick<EventLog, "announce">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Venues whose markets have alerts. */
+  readonly venues: readonly VenueId[];
+  readonly limits: AlertLimits;
+}
+
+/** Counts since the start: logged events, and observations that were dropped because of a limit. */
+export interface AlertFigures {
+  readonly logged: number;
+  readonly dropped: number;
+  readonly watchedMarkets: number;
+}
+
+export interface MarketAlerts {
+  /** Receives live prices and trades. */
+  readonly observer: LiveObserver;
+  readonly figures: AlertFigures;
+  start(): void;
+  /** Logs the queued alerts with one attempt, and ends. */
+  stop(): Promise<void>;
+}
+
+/** Detects price shifts and exceptionally large trades in live data, and writes them to the event log. */
+export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
+  const { database, eventLog, clock, log, limits } = options;
+  const venues = new Set(options.venues);
+  const prices = new PriceWatch(limits.priceShift);
+  const whales = new WhaleWatch(limits.whale);
+  let logged = 0;
+  let isRunning = false;
+  let isStopped = true;
+  let cancelRun: () => void = () => {};
+  let cancelPrune: () => void = () => {};
+  let judging: Promise<void> = Promise.resolve();
+
+  const hasCandidates = () => prices.candidateCount + whales.candidateCount > 0;
+  const judge = async () => {
+    const added =
+      (await logPriceShifts(prices, database, limits.priceShift)) +
+      (await logWhales(whales, { database, clock }, limits.whale));
+    logged += added;
+    if (added > 0) eventLog.announce();
+  };
+  const schedule = (delayMs: number) => {
+    if (isRunning || isStopped || !hasCandidates()) return;
+    isRunning = true;
+    cancelRun = clock.setTimeout(() => {
+      judging = judge()
+        .then(() => COLLECT_MS)
+        .catch((err: unknown) => {
+          log.warn({ err }, "alerts could not be written and will be retried");
+          return RETRY_MS;
+        })
+        .then((nextMs) => {
+          isRunning = false;
+          schedule(nextMs);
+        });
+    }, delayMs);
+  };
+  const prune = () => {
+    cancelPrune = clock.setTimeout(() => {
+      prices.prune(clock.now());
+      prune();
+    }, PRUNE_EVERY_MS);
+  };
+  const isWatched = ({ listing: { venue, marketId, status } }: BoardMarket) =>
+    venues.has(venue) && status === "active" && marketId.length <= EVENT_MARKET_ID_LENGTH_MAX;
+
+  return {
+    observer: {
+      onStart(venue) {
+        prices.forget(venue);
+        whales.forget(venue);
+      },
+      onPrice(market, previous, at) {
+        if (!isWatched(market)) return false;
+        const mustConfirm = prices.add(market, previous, at);
+        schedule(COLLECT_MS);
+        return mustConfirm;
+      },
+      onTrade(market, trade, isRepeated) {
+        if (!isWatched(market)) return false;
+        const needsTakers = whales.add(market, trade, isRepeated, clock.now());
+        schedule(COLLECT_MS);
+        return needsTakers;
+      },
+    },
+    get figures() {
+      return { logged, dropped: prices.dropped + whales.dropped, watchedMarkets: prices.size };
+    },
+    start() {
+      isStopped = false;
+      prune();
+      schedule(COLLECT_MS);
+    },
+    async stop() {
+      isStopped = true;
+      cancelRun();
+      cancelPrune();
+      await judging;
+      if (!hasCandidates()) return;
+      await judge().catch((err: unknown) =>
+        log.warn({ err }, "alerts could not be written before the service stopped"),
+      );
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import type { LoggedEvent } from "../../../event-log/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import { encodeFrame, encodeReset, type Frame, matches } from "./frame.ts";
+import { FrameRing } from "./frame-ring.ts";
+import { LiveIndex } from "./live-index.ts";
+import type { StreamFilter } from "./model.ts";
+import type { StreamClient } from "./stream-client.ts";
+
+const RING_BYTES_MAX = 8 * 1024 * 1024;
+/** Size of a write of older events. The next one waits until the kernel has accepted it. */
+const CHUNK_BYTES_MAX = 32 * 1024;
+/** Number of clients that are written to between two yields to the event loop. */
+const CLIENTS_PER_SLICE = 256;
+
+/** Sends each event to the clients that selected it, and older events from memory. */
+export class FanOut {
+  readonly #clock: Clock;
+  readonly #cut: (client: StreamClient) => void;
+  readonly #live = new LiveIndex();
+  readonly #ring: FrameRing;
+
+  /**
+   * @param options.eventsMax  newest events in memory
+   * @param options.cut  disconnects a client that does not keep up
+   */
+  constructor(options: {
+    readonly clock: Clock;
+    readonly eventsMax: number;
+    readonly cut: (client: StreamClient) => void;
+  }) {
+    this.#clock = options.clock;
+    this.#cut = options.cut;
+    this.#ring = new FrameRing({ countMax: options.eventsMax, bytesMax: RING_BYTES_MAX, position: 0 });
+  }
+
+  /** Id of the last event that was read from the log. */
+  get through(): number {
+    return this.#ring.through;
+  }
+
+  /** Events after this id are in memory. */
+  get floor(): number {
+    return this.#ring.floor;
+  }
+
+  /** Sets the position after which events are read. Must be called before the first batch. */
+  begin(position: number): void {
+    this.#ring.reset(position);
+  }
+
+  /** Stores a batch for clients that resume, without sending it. */
+  store(events: readonly LoggedEvent[], through: number): readonly Frame[] {
+    const frames = events.map(encodeFrame);
+    this.#ring.add(frames, through);
+    return frames;
+  }
+
+  /** Stores a batch and sends it to the live clients. Calls must not overlap, because the order of events would change. */
+  async send(events: readonly LoggedEvent[], through: number): Promise<void> {
+    const batch = this.store(events, through);
+    const pause = this.#createPause();
+    for (const [clients, frames] of this.#live.groups(batch)) {
+      const bytes = joinFrames(frames);
+      const { id: firstId } = frames[0] as Frame;
+      const { id: lastId } = frames.at(-1) as Frame;
+      for (const client of clients) {
+        if ((client.position ?? 0) < firstId) this.write(client, bytes, lastId);
+        else for (const frame of frames) this.#sendFrame(client, frame);
+        if (pause.isDue()) await pause.take();
+      }
+    }
+    for (const frame of batch)
+      for (const client of this.#live.followersOf(frame)) {
+        this.#sendFrame(client, frame);
+        if (pause.isDue()) await pause.take();
+      }
+  }
+
+  /** Reports a gap that ends at `position` to the live clients. Other clients detect the gap when they read the log. */
+  async sendReset(position: number): Promise<void> {
+    this.#ring.reset(position);
+    const bytes = encodeReset(position);
+    const pause = this.#createPause();
+    for (const client of this.#live.clients()) {
+      if ((client.position ?? 0) < position) this.write(client, bytes, position);
+      if (pause.isDue()) await pause.take();
+    }
+  }
+
+  /**
+   * Sends stored events after the client's position, at most `CHUNK_BYTES_MAX`, and adds the client to the live ones if no
+   * more are stored. The position must be at least `floor`. The function is synchronous, so no event can arrive meanwhile.
+   *
+   * @param onSent  called when the kernel has accepted the events, unless the client is live
+   */
+  resume(client: StreamClient, onSent: () => void): void {
+    const { through } = this.#ring;
+    client.position ??= through;
+    if (client.position < through) {
+      const chunk = collectChunk(client.request.filter, this.#ring.after(client.position));
+      if (!chunk.isComplete) {
+        this.write(client, chunk.bytes, chunk.through, onSent);
+        return;
+      }
+      this.write(client, chunk.bytes, through);
+    }
+    this.#live.add(client);
+  }
+
+  /** Writes bytes, after which the client is at `position`. Cuts the client if too many bytes are unsent. */
+  write(client: StreamClient, bytes: Buffer, position: number, onSent?: () => void): void {
+    client.position = position;
+    if (bytes.length > 0 && !client.write(bytes, this.#clock.monotonic(), onSent)) this.#cut(client);
+  }
+
+  remove(client: StreamClient): void {
+    this.#live.remove(client);
+  }
+
+  /** A live client may be ahead of this process, because another process has already sent it the event. */
+  #sendFrame(client: StreamClient, frame: Frame): void {
+    if ((client.position ?? 0) < frame.id) this.write(client, frame.bytes, frame.id);
+  }
+
+  #createPause() {
+    let count = 0;
+    return {
+      isDue: () => ++count % CLIENTS_PER_SLICE === 0,
+      take: () => this.#clock.yieldToEventLoop(),
+    };
+  }
+}
+
+const joinFrames = (frames: readonly Frame[]): Buffer =>
+  frames.length === 1 ? (frames[0] as Frame).bytes : Buffer.concat(frames.map(({ bytes }) => bytes));
+
+/** The first frames that match a filter, as one write. */
+interface Chunk {
+  readonly bytes: Buffer;
+  /** Id of the last frame that is in the chunk or does not match. */
+  readonly through: number;
+  /** Whether the chunk contains all frames that match. */
+  readonly isComplete: boolean;
+}
+
+/** Collects matching frames of at most `CHUNK_BYTES_MAX` in total. The first frame may be larger. */
+export function collectChunk(filter: StreamFilter, frames: Iterable<Frame>): Chunk {
+  const chunk: Buffer[] = [];
+  let size = 0;
+  let through = 0;
+  for (const frame of frames) {
+    if (matches(filter, frame)) {
+      if (size > 0 && size + frame.bytes.length > CHUNK_BYTES_MAX)
+        return { bytes: Buffer.concat(chunk), through, isComplete: false };
+      chunk.push(frame.bytes);
+      size += frame.bytes.length;
+    }
+    through = frame.id;
+  }
+  return { bytes: Buffer.concat(chunk), through, isComplete: true };
+}

@@ -1,0 +1,233 @@
+import type { Socket } from "node:net";
+import { AppError } from "../../../domain/errors.ts";
+import { type EventLog, followEvents } from "../../../event-log/index.ts";
+import type { Bus } from "../../../ports/bus.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Log } from "../../../ports/log.ts";
+import type { Random } from "../../../ports/random.ts";
+import { CatchUp, startOf } from "./catch-up.ts";
+import { FanOut } from "./fan-out.ts";
+import { DURATION_REACHED, encodeRetry, HEARTBEAT, KEY_CHANGED, PREAMBLE } from "./frame.ts";
+import { checkKeys, type ReadPlans } from "./key-check.ts";
+import { STREAM_LIMITS, type StreamLimits, type StreamRequest } from "./model.ts";
+import { OpenClients } from "./open-clients.ts";
+import { StreamClient } from "./stream-client.ts";
+import { StreamSlots } from "./stream-slots.ts";
+
+/** Newest events in memory, from which most clients resume. */
+const EVENTS_IN_MEMORY_MAX = 10_000;
+const TICK_MS = 1_000;
+/** Number of ticks between two heartbeats to a client. Each tick sends a heartbeat to one group of clients. */
+const HEARTBEAT_TICKS = 15;
+const KEY_CHECK_TICKS = 30;
+const EVENTS_PER_BATCH = 100;
+const EVENTS_PER_FIRST_READ = 1_000;
+const RETRY_DELAY_MS = 1_000;
+/** A stopping server closes connections that have not accepted their last bytes after this time. */
+const END_MS_MAX = 2_000;
+/** A stopping server requests a random reconnection time in this range, so that clients do not reconnect all at once. */
+const RETRY_MS_MIN = 1_000;
+const RETRY_MS_RANGE = 4_000;
+
+export interface StreamingOptions {
+  readonly log: Pick<EventLog, "readAfter" | "latestId" | "startOfNewest">;
+  readonly bus: Pick<Bus, "subscribe">;
+  /** Bus topic of key changes. */
+  readonly keysTopic: string;
+  readonly readPlans: ReadPlans;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Log;
+  readonly limits?: Partial<StreamLimits>;
+  /** Newest events in memory, from which clients resume without a read of the log. */
+  readonly eventsInMemoryMax?: number;
+}
+
+export interface StreamFigures {
+  readonly open: number;
+  /** Number of clients that were disconnected because they did not keep up, by reason. */
+  readonly cut: { readonly unsent_bytes: number; readonly stalled: number };
+  /** Milliseconds from the last read of events until they were written to all clients; null before the first event. */
+  readonly fanOutMs: number | null;
+}
+
+export type Streaming = ReturnType<typeof createStreaming>;
+
+/** Streams the event log to clients. One reader of the log serves all of them. */
+export function createStreaming(options: StreamingOptions) {
+  const { log, bus, clock, random, logger, eventsInMemoryMax = EVENTS_IN_MEMORY_MAX } = options;
+  const slots = new StreamSlots({ ...STREAM_LIMITS, ...options.limits });
+  const clients = new OpenClients(HEARTBEAT_TICKS);
+  /** Whether the first read of the log has ended. Clients that connect before wait for it. */
+  let isReady = false;
+  /** Newest event id when the first read began; null before. A client that connects during the read starts there. */
+  let firstId: number | null = null;
+  let isEnding = false;
+  let abort = new AbortController();
+  let following = Promise.resolve();
+  let cancelTick = () => {};
+  let unsubscribe = () => {};
+  const cutCounts = { unsent_bytes: 0, stalled: 0 };
+  let fanOutMs: number | null = null;
+
+  const cut = (client: StreamClient, reason: keyof typeof cutCounts): void => {
+    cutCounts[reason] += 1;
+    client.destroy();
+  };
+  const fanOut = new FanOut({ clock, eventsMax: eventsInMemoryMax, cut: (client) => cut(client, "unsent_bytes") });
+  const onError = (err: unknown) => logger.error({ err }, "a stream could not be resumed");
+  const catchUp = new CatchUp({ log, clock, fanOut, onError });
+
+  const endClient = (client: StreamClient, bytes: Buffer): void => {
+    client.write(bytes, clock.monotonic());
+    client.end();
+  };
+
+  const keyChecks = createSingleRun(async () => {
+    try {
+      await checkKeys(clients.all(), options.readPlans, (client) => endClient(client, KEY_CHANGED));
+    } catch (err) {
+      logger.warn({ err }, "the keys of streams could not be checked");
+    }
+  });
+
+  const scheduleTick = (tick: number): void => {
+    cancelTick = clock.setTimeout(() => {
+      scheduleTick(tick + 1);
+      const now = clock.monotonic();
+      for (const client of clients.all())
+        if (client.isStalled(now)) cut(client, "stalled");
+        else if (client.isOverdue(now)) endClient(client, DURATION_REACHED);
+      for (const client of clients.dueAt(tick)) client.write(HEARTBEAT, now);
+      if (tick % KEY_CHECK_TICKS === 0) keyChecks.run();
+    }, TICK_MS);
+  };
+
+  /** Reads the newest events into memory, from which clients resume after a restart. */
+  const readNewest = async (signal: AbortSignal): Promise<void> => {
+    const latestId = await log.latestId();
+    firstId = latestId;
+    for (const client of clients.all()) client.position ??= latestId;
+    fanOut.begin(await log.startOfNewest(eventsInMemoryMax));
+    for (let isComplete = false; !isComplete && !signal.aborted; ) {
+      const page = await log.readAfter(fanOut.through, { limit: EVENTS_PER_FIRST_READ });
+      if (page.hasGap) fanOut.begin(startOf(page));
+      fanOut.store(page.events, page.through);
+      isComplete = page.through >= page.latestId;
+      await clock.yieldToEventLoop();
+    }
+    if (signal.aborted) return;
+    isReady = true;
+    for (const client of clients.all()) catchUp.resume(client);
+  };
+
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    const batches = followEvents({ log, bus, clock, after: fanOut.through, batchMax: EVENTS_PER_BATCH, signal });
+    for await (const batch of batches) {
+      const startedAt = clock.monotonic();
+      if (batch.hasGap) await fanOut.sendReset(startOf(batch));
+      await fanOut.send(batch.events, batch.through);
+      fanOutMs = clock.monotonic() - startedAt;
+    }
+  };
+
+  const run = (signal: AbortSignal): Promise<void> =>
+    retryUntilAborted(signal, { clock, logger }, async () => {
+      if (!isReady) await readNewest(signal);
+      await follow(signal);
+    });
+
+  return {
+    get figures(): StreamFigures {
+      return { open: slots.total, cut: { ...cutCounts }, fanOutMs };
+    },
+
+    /**
+     * Counts a stream, and returns its body. `close` must be called when the connection closes, even if `start` was not.
+     *
+     * @throws AppError `rate_limited` or `overloaded` above a limit of open streams, `draining` while the server stops
+     */
+    open(request: StreamRequest): { start(socket: Socket, acknowledgedAt: () => number): void; close(): void } {
+      if (isEnding) throw new AppError("draining", "The service is stopping");
+      const release = slots.take(request.caller, request.address);
+      let client: StreamClient | null = null;
+      let remove = () => {};
+      return {
+        start(socket, acknowledgedAt) {
+          client = new StreamClient(socket, request, clock.monotonic(), acknowledgedAt);
+          remove = clients.add(client);
+          client.write(PREAMBLE, clock.monotonic());
+          if (isEnding) endClient(client, Buffer.alloc(0));
+          else if (isReady) catchUp.resume(client);
+          else client.position ??= firstId;
+        },
+        close() {
+          release();
+          if (client === null) return;
+          remove();
+          fanOut.remove(client);
+        },
+      };
+    },
+
+    start(): void {
+      abort = new AbortController();
+      following = run(abort.signal);
+      unsubscribe = bus.subscribe(options.keysTopic, keyChecks.run);
+      scheduleTick(1);
+    },
+
+    /** Ends all streams and rejects new ones. Connections that do not accept the last bytes are closed after 2 s. */
+    endStreams(): void {
+      isEnding = true;
+      for (const client of clients.all())
+        endClient(client, encodeRetry(RETRY_MS_MIN + RETRY_MS_RANGE * random.uniform()));
+      clock.setTimeout(() => {
+        for (const client of clients.all()) client.destroy();
+      }, END_MS_MAX);
+    },
+
+    async stop(): Promise<void> {
+      cancelTick();
+      unsubscribe();
+      abort.abort();
+      await Promise.all([following, keyChecks.ended()]);
+    },
+  };
+}
+
+/** Runs work again whenever it ends or fails. */
+async function retryUntilAborted(
+  signal: AbortSignal,
+  { clock, logger }: Pick<StreamingOptions, "clock" | "logger">,
+  work: () => Promise<void>,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work();
+    } catch (err) {
+      logger.error({ err }, "the events of streams could not be read");
+      await clock.sleep(RETRY_DELAY_MS, signal).catch(() => {});
+    }
+  }
+}
+
+/** Runs work one at a time. A run that is requested during another run starts after it. */
+function createSingleRun(work: () => Promise<void>) {
+  let isRequested = false;
+  let current: Promise<void> | null = null;
+  const repeat = async (): Promise<void> => {
+    while (isRequested) {
+      isRequested = false;
+      await work();
+    }
+    current = null;
+  };
+  return {
+    run(): void {
+      isRequested = true;
+      current ??= repeat();
+    },
+    ended: () => current ?? Promise.resolve(),
+  };
+}

@@ -1,0 +1,265 @@
+import { type EventLog, followEvents } from "../../../event-log/index.ts";
+import { FairSlots } from "../../../lib/fair-slots.ts";
+import type { Bus } from "../../../ports/bus.ts";
+import type { Database } from "../../../ports/database.ts";
+import { type DeliveryPorts, Endpoint, type EndpointPorts } from "./endpoint.ts";
+import { DELIVERY_DAYS, RETRY_DELAYS_MS, type Target, WEBHOOKS_TOPIC } from "./model.ts";
+import {
+  claimWebhooks,
+  countWaiting,
+  deleteNode,
+  deleteOldDeliveries,
+  releaseWebhooks,
+  renewNode,
+  selectDeliverable,
+  selectRetries,
+  selectShare,
+  writeResults,
+} from "./node-queries.ts";
+import { Permits } from "./permits.ts";
+import { RecentEvents } from "./recent-events.ts";
+import { ResultWriter } from "./result-writer.ts";
+import { WakeUp } from "./wake-up.ts";
+
+/** Time after which the webhooks of a killed node are taken over. */
+const LEASE_MS = 6_000;
+const RENEW_MS = 2_000;
+const HOUR_MS = 3_600_000;
+const WAITING_COUNT_MS = 30_000;
+// Limits of the attempts that a node runs at the same time. One customer uses at most half of each.
+/** Attempts to endpoints whose last attempt succeeded in time. */
+const HEALTHY_ATTEMPTS_MAX = 256;
+/** Attempts to endpoints whose average response time is above a second. */
+const SLOW_ATTEMPTS_MAX = 128;
+/** Attempts to healthy endpoints that have run for more than a second. */
+const LATE_ATTEMPTS_MAX = 512;
+/** Attempts to endpoints whose last attempt failed. */
+const FAILING_ATTEMPTS_MAX = 256;
+const READS_MAX = 4;
+const shareOf = (slots: number) => ({ slots, perKey: Math.ceil(slots / 2) });
+const FOLLOW_BATCH = 200;
+/** Time after which a task that failed runs again. */
+const TASK_RETRY_MS = 1_000;
+/** Time for attempts to end at shutdown. Another node repeats those that have not ended. */
+const STOP_MS_MAX = 2_000;
+
+export interface DispatcherOptions extends DeliveryPorts {
+  readonly database: Database;
+  readonly eventLog: Pick<EventLog, "readAfter" | "latestId">;
+  readonly bus: Pick<Bus, "publish" | "subscribe">;
+  /** Unique for each start of each process. */
+  readonly nodeId: string;
+  /** Delays before the retries; those of the API by default. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+export interface WebhookFigures {
+  /** Attempts of this process by result. Those that the connector did not send are `postponed`. */
+  readonly attempts: { readonly delivered: number; readonly failed: number; readonly postponed: number };
+  /** Webhooks that this process delivers. */
+  readonly webhooks: number;
+  /** Deliveries of these webhooks that wait for a retry, counted within the last minute; null before the first count. */
+  readonly waiting: number | null;
+}
+
+/** Delivers the events of the log to the webhooks that this node holds. Every live node holds an equal share. */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #recent = new RecentEvents();
+  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #attempts = { delivered: 0, failed: 0, postponed: 0 };
+  readonly #results: ResultWriter;
+  readonly #endpointPorts: EndpointPorts;
+  readonly #renewal = new WakeUp();
+  readonly #stop = new AbortController();
+  readonly #failing = new Set<string>();
+  /** Webhooks whose secret cannot be opened. Every renewal claims them again, and only the first failure is logged. */
+  readonly #unreadable = new Set<string>();
+  #waiting: number | null = null;
+  #loops: Promise<unknown> = Promise.resolve();
+  #unsubscribe: () => void = () => {};
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    const { database, clock, random, log, nodeId, out, eventLog, seal } = options;
+    this.#results = new ResultWriter({
+      clock,
+      log,
+      write: (states, deliveries) => writeResults(database, nodeId, states, deliveries),
+    });
+    this.#endpointPorts = {
+      ...{ clock, random, log, out, seal, eventLog, recent: this.#recent, results: this.#results },
+      permits: new Permits({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
+      slots: {
+        healthy: new FairSlots(shareOf(HEALTHY_ATTEMPTS_MAX)),
+        slow: new FairSlots(shareOf(SLOW_ATTEMPTS_MAX)),
+        late: new FairSlots(shareOf(LATE_ATTEMPTS_MAX)),
+        failing: new FairSlots(shareOf(FAILING_ATTEMPTS_MAX)),
+        reads: new FairSlots({ slots: READS_MAX }),
+      },
+      retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
+      readRetries: (webhookId, page) => selectRetries(database, webhookId, page),
+      count: (result) => {
+        this.#attempts[result] += 1;
+      },
+    };
+  }
+
+  get figures(): WebhookFigures {
+    return { attempts: { ...this.#attempts }, webhooks: this.#endpoints.size, waiting: this.#waiting };
+  }
+
+  /** Names of the tasks whose last run failed. */
+  get failingJobs(): readonly string[] {
+    return this.#failing.size === 0 && !this.#results.isFailing ? [] : ["webhooks"];
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#options.bus.subscribe(WEBHOOKS_TOPIC, () => this.#renewal.wake());
+    this.#loops = this.#run();
+  }
+
+  /** Waits for the running attempts, writes their results, and releases the webhooks to the other nodes. */
+  async stop(): Promise<void> {
+    const { clock } = this.#options;
+    this.#unsubscribe();
+    this.#stop.abort();
+    this.#renewal.wake();
+    const deadline = new AbortController();
+    const release = this.#loops.then(() => this.#releaseAll()).catch(() => {});
+    await Promise.race([
+      release.finally(() => deadline.abort()),
+      clock.sleep(STOP_MS_MAX, deadline.signal).catch(() => {}),
+    ]);
+  }
+
+  async #releaseAll(): Promise<void> {
+    const { database, bus, nodeId } = this.#options;
+    const endpoints = [...this.#endpoints.values()];
+    for (const endpoint of endpoints) endpoint.end();
+    await Promise.all(endpoints.map(({ ended }) => ended));
+    await this.#results.flushed();
+    await deleteNode(database, nodeId);
+    bus.publish(WEBHOOKS_TOPIC);
+  }
+
+  async #run(): Promise<void> {
+    await Promise.all([
+      this.#repeat("follow", TASK_RETRY_MS, () => this.#follow()),
+      this.#repeat("renew", RENEW_MS, () => this.#renew(), this.#renewal),
+      this.#repeat("clean", HOUR_MS, () => this.#clean()),
+      this.#repeat("count", WAITING_COUNT_MS, () => this.#countWaiting()),
+    ]);
+  }
+
+  async #follow(): Promise<void> {
+    const { bus, clock, eventLog } = this.#options;
+    const after = await eventLog.latestId();
+    this.#resetRecent(after);
+    // This task does not return while it succeeds.
+    this.#failing.delete("follow");
+    const options = { log: eventLog, bus, clock, after, batchMax: FOLLOW_BATCH, signal: this.#stop.signal };
+    for await (const { events, through, hasGap } of followEvents(options)) {
+      if (hasGap) this.#resetRecent(through);
+      else this.#recent.add(events, through);
+      this.#wakeEndpoints();
+    }
+  }
+
+  /** Keeps only events after `position` in memory. The endpoints read earlier ones from the log. */
+  #resetRecent(position: number): void {
+    this.#recent.reset(position);
+  }
+
+  #wakeEndpoints(): void {
+    for (const endpoint of this.#endpoints.values()) endpoint.wake();
+  }
+
+  async #renew(): Promise<void> {
+    const { database, nodeId } = this.#options;
+    await renewNode(database, nodeId, LEASE_MS);
+    await this.#endOutdated();
+    const held = [...this.#endpoints.keys()];
+    const claimed = await claimWebhooks(database, nodeId, held, this.#activeEndpoints().length);
+    for (const target of claimed) this.#open(target);
+    const active = this.#activeEndpoints();
+    const surplus = active.length - (await selectShare(database));
+    for (const endpoint of active.slice(0, Math.max(0, surplus))) endpoint.end();
+  }
+
+  /** An endpoint that is ending may wait for an answer for seconds. It does not count towards the share of the node. */
+  #activeEndpoints = (): Endpoint[] => [...this.#endpoints.values()].filter(({ isEnding }) => !isEnding);
+
+  /** Without events of its types, an endpoint does not notice that its webhook was changed, deleted or disabled. */
+  async #endOutdated(): Promise<void> {
+    const { database, nodeId } = this.#options;
+    const revisions = await selectDeliverable(database, nodeId, [...this.#endpoints.keys()]);
+    for (const [webhookId, endpoint] of this.#endpoints)
+      if (revisions.get(webhookId) !== endpoint.revision) endpoint.end();
+  }
+
+  #open(target: Target): void {
+    const { log } = this.#options;
+    const { webhookId } = target;
+    try {
+      const endpoint = new Endpoint(this.#endpointPorts, target);
+      this.#endpoints.set(webhookId, endpoint);
+      void endpoint.ended.then(() => this.#release(webhookId));
+    } catch (err) {
+      if (!this.#unreadable.has(webhookId))
+        log.error(
+          { err, webhook_id: webhookId },
+          "the secret of a webhook cannot be opened; nothing is delivered to it",
+        );
+      this.#unreadable.add(webhookId);
+    }
+  }
+
+  /** Releases a webhook, so that any node can claim it. If this fails, this node claims it again. */
+  async #release(webhookId: string): Promise<void> {
+    const { database, nodeId, bus, log } = this.#options;
+    try {
+      await this.#results.flushed();
+      await releaseWebhooks(database, nodeId, [webhookId]);
+    } catch (err) {
+      log.warn({ err, webhook_id: webhookId }, "a webhook could not be released");
+    }
+    this.#endpoints.delete(webhookId);
+    bus.publish(WEBHOOKS_TOPIC);
+  }
+
+  async #clean(): Promise<void> {
+    const { database, clock } = this.#options;
+    await deleteOldDeliveries(database, clock.now() - DELIVERY_DAYS * 24 * HOUR_MS);
+  }
+
+  async #countWaiting(): Promise<void> {
+    this.#waiting = await countWaiting(this.#options.database, this.#options.nodeId);
+  }
+
+  /** Runs a task repeatedly until the dispatcher stops. Logs the first of consecutive failures. */
+  async #repeat(
+    name: string,
+    pauseMs: number,
+    task: () => Promise<void>,
+    wakeUp: WakeUp = new WakeUp(),
+  ): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stop;
+    const onAbort = () => wakeUp.wake();
+    signal.addEventListener("abort", onAbort);
+    while (!signal.aborted) {
+      let waitMs = pauseMs;
+      try {
+        await task();
+        this.#failing.delete(name);
+      } catch (err) {
+        waitMs = TASK_RETRY_MS;
+        if (!this.#failing.has(name)) log.warn({ err, task: name }, "webhooks could not be processed");
+        this.#failing.add(name);
+      }
+      if (!signal.aborted) await wakeUp.wait(clock, waitMs);
+    }
+    signal.removeEventListener("abort", onAbort);
+  }
+}

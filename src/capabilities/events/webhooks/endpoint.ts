@@ -1,0 +1,417 @@
+import type { EventLog } from "../../../event-log/index.ts";
+import { FairSlots, type Release } from "../../../lib/fair-slots.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Log } from "../../../ports/log.ts";
+import type { Random } from "../../../ports/random.ts";
+import type { SecretSeal } from "../../../ports/secret-seal.ts";
+import type {
+  ReceiverHealth,
+  WebhookAnswer,
+  WebhookAttempt,
+  WebhookOut,
+  WebhookRequest,
+} from "../../../ports/webhook-out.ts";
+import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
+import { isDelivered, judgeAttempt } from "./outcome.ts";
+import type { Permit, Permits } from "./permits.ts";
+import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
+import type { ResultWriter } from "./result-writer.ts";
+import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
+import { WakeUp } from "./wake-up.ts";
+
+/** Attempts at the same time, and those of them that may be retries. */
+const ATTEMPTS_MAX = 4;
+/**
+ * The next event is sent when all earlier ones were answered, or this time after the previous one was sent. So a slow
+ * answer delays later events little, and they still arrive in order.
+ */
+const OVERLAP_AFTER_MS = 250;
+/** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
+const UNSETTLED_MAX = 1_000;
+const RETRIES_MAX = 2;
+/** Attempts are slow above this duration, and endpoints if their average is above it. */
+const SLOW_MS = 1_000;
+const RETRIES_PER_READ = 50;
+/**
+ * If a read returned all due retries, the next one begins at least this long after they were sent. The retries that become
+ * due meanwhile are read together.
+ */
+const RETRIES_PAUSE_MS = 200;
+const EVENTS_PER_READ = 64;
+const STORE_RETRY_MS = 1_000;
+/** Wait of a message that the connector did not send. The wait varies by half of it, so that no endpoint is always late. */
+const UNAVAILABLE_RETRY_MS = 500;
+/** First attempts wait while this many results are not written. */
+const UNWRITTEN_MAX = 2_000;
+/** The position is stored at the latest after this many ids of other types, which a restart reads again. */
+const UNSAVED_IDS_MAX = 1_000;
+
+/** What became of a message. Only `attempted` messages were sent. */
+type AttemptResult = "attempted" | "not_permitted" | "paused" | "unavailable";
+
+/** What the dispatcher passes on to its endpoints. */
+export interface DeliveryPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly out: Pick<WebhookOut, "post">;
+  readonly seal: Pick<SecretSeal, "open">;
+  readonly eventLog: Pick<EventLog, "readAfter">;
+}
+
+export interface EndpointPorts extends DeliveryPorts {
+  readonly recent: RecentEvents;
+  readonly permits: Pick<Permits, "request">;
+  readonly results: Pick<ResultWriter, "add" | "advance" | "flushed" | "size">;
+  /**
+   * Attempts of endpoints whose last attempt failed, or was answered slowly, have slots of their own, so that they do not
+   * delay the others. Attempts of healthy endpoints that run for a second get `late` slots. Customers take turns.
+   */
+  readonly slots: {
+    readonly healthy: FairSlots;
+    readonly slow: FairSlots;
+    readonly late: FairSlots;
+    readonly failing: FairSlots;
+    readonly reads: FairSlots;
+  };
+  readonly retryDelaysMs: readonly number[];
+  readonly readRetries: (
+    webhookId: string,
+    page: { readonly now: number; readonly limit: number },
+  ) => Promise<{ readonly due: readonly Message[]; readonly nextAt: number | null }>;
+  readonly count: (result: "delivered" | "failed" | "postponed") => void;
+}
+
+/**
+ * Delivers to one webhook. Each event is attempted once in the order of the log; failed ones are stored and retried beside
+ * that. The endpoint ends when it is stopped, or when the webhook was changed, deleted or disabled, or belongs to another
+ * node. After a change, the dispatcher opens a new endpoint.
+ */
+export class Endpoint {
+  readonly #ports: EndpointPorts;
+  readonly #target: Target;
+  readonly #secrets: Secrets;
+  #position: number;
+  #savedPosition: number;
+  #streak: FailureStreak;
+  #permit: Permit | null = null;
+  #pausedUntil = 0;
+  #nextRetryAt: number | null = 0;
+  /** Monotonic time. */
+  #retriesReadableAt = 0;
+  #isEnding = false;
+  /** Started events in the order of the log. The stored position is before the first one that is not done. */
+  readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #slots = new FairSlots({ slots: ATTEMPTS_MAX });
+  /**
+   * Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt counts
+   * half, the one before a quarter, and so on. Null before the first attempt has ended.
+   */
+  #averageLatencyMs: number | null = null;
+  /** Running attempts that began in a healthy slot and have run for more than a second. */
+  #lateAttempts = 0;
+  #firstAttempts = 0;
+  #isPreviousSent = false;
+  /** Monotonic time at which the last first attempt was sent. */
+  #sentAt = 0;
+  readonly #turn = new WakeUp();
+  readonly #events = new WakeUp();
+  readonly #retries = new WakeUp();
+  /** Resolves when no attempt is running and none will begin. */
+  readonly ended: Promise<void>;
+
+  constructor(ports: EndpointPorts, target: Target) {
+    this.#ports = ports;
+    this.#target = target;
+    this.#secrets = openSecrets(this.#ports.seal, target.webhookId, target);
+    this.#position = target.position;
+    this.#savedPosition = target.position;
+    this.#streak = target.streak;
+    this.ended = Promise.all([
+      this.#repeat(this.#events, () => this.#sendNext()),
+      this.#repeat(this.#retries, () => this.#sendRetries()),
+    ]).then(async () => {
+      await Promise.all(this.#running);
+    });
+  }
+
+  /** Number of the last change by the customer that this endpoint knows. */
+  get revision(): number {
+    return this.#target.revision;
+  }
+
+  /** Whether no further attempt will begin. */
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  /** Call it when new events are in memory. */
+  wake(): void {
+    this.#events.wake();
+  }
+
+  /** Ends without beginning another attempt. */
+  end(): void {
+    this.#isEnding = true;
+    this.#turn.wake();
+    this.#events.wake();
+    this.#retries.wake();
+  }
+
+  /** Runs steps until the end. A step returns the milliseconds to wait, or null to wait for a wake-up. */
+  async #repeat(wakeUp: WakeUp, step: () => Promise<number | null>): Promise<void> {
+    const { clock, log } = this.#ports;
+    while (!this.#isEnding) {
+      let waitMs: number | null = STORE_RETRY_MS;
+      try {
+        waitMs = await step();
+      } catch (err) {
+        log.warn({ err, webhook_id: this.#target.webhookId }, "events could not be read for a webhook");
+      }
+      if (this.#isEnding) break;
+      if (waitMs !== 0) await wakeUp.wait(clock, waitMs);
+    }
+  }
+
+  async #sendNext(): Promise<number | null> {
+    const { clock, results } = this.#ports;
+    const pauseMs = this.#pausedUntil - clock.now();
+    if (pauseMs > 0) return pauseMs;
+    if (results.size > UNWRITTEN_MAX) await results.flushed();
+    const { events, through, isComplete } = await this.#readEvents();
+    for (const event of events) {
+      await this.#waitForTurn();
+      if (this.#isEnding || this.#pausedUntil > clock.now()) return 0;
+      this.#start(event);
+    }
+    // The events after the last one are of other types, unless the customer has changed the types.
+    if (through > this.#position && !(await this.#isPermitted())) return 0;
+    this.#position = Math.max(this.#position, through);
+    this.#settle();
+    return isComplete ? null : 0;
+  }
+
+  /** Waits until the next event may be sent. After a failure, there is no order to keep. */
+  async #waitForTurn(): Promise<void> {
+    const { clock } = this.#ports;
+    while (!this.#isEnding) {
+      let waitMs: number | null = null;
+      if (this.#firstAttempts < ATTEMPTS_MAX && this.#unsettled.length < UNSETTLED_MAX) {
+        if (this.#firstAttempts === 0 || this.#streak.count > 0) return;
+        // The previous event may still wait for a slot or its permit.
+        // Before the first answer, only the time that it takes tells whether the receiver is slow.
+        const isUnknown = this.#averageLatencyMs === null && this.#lateAttempts === 0;
+        const overlapAfterMs = isUnknown ? SLOW_MS : OVERLAP_AFTER_MS;
+        if (this.#isPreviousSent) waitMs = this.#sentAt + overlapAfterMs - clock.monotonic();
+        if (waitMs !== null && waitMs <= 0) return;
+      }
+      await this.#turn.wait(clock, waitMs);
+    }
+  }
+
+  #start(event: RecentEvent): void {
+    const entry = { id: event.id, isDone: false };
+    this.#unsettled.push(entry);
+    this.#position = event.id;
+    this.#firstAttempts += 1;
+    this.#isPreviousSent = false;
+    const setSent = (isSent: boolean) => {
+      // A later event was started, and its state counts.
+      if (this.#unsettled.at(-1) !== entry) return;
+      this.#isPreviousSent = isSent;
+      this.#sentAt = this.#ports.clock.monotonic();
+      this.#turn.wake();
+    };
+    const running = this.#attempt(toMessage(event), setSent).then((isDone) => {
+      entry.isDone = isDone;
+      this.#running.delete(running);
+      this.#firstAttempts -= 1;
+      this.#settle();
+      this.#turn.wake();
+    });
+    this.#running.add(running);
+  }
+
+  /** Stores the position before the first event that is not done. */
+  #settle(): void {
+    let through = this.#savedPosition;
+    while (this.#unsettled[0]?.isDone === true) through = this.#unsettled.shift()?.id ?? through;
+    const mustSave = through > this.#savedPosition;
+    if (this.#unsettled.length === 0) through = this.#position;
+    if (!mustSave && through - this.#savedPosition < UNSAVED_IDS_MAX) return;
+    this.#savedPosition = through;
+    this.#ports.results.advance(this.#target.webhookId, through, this.#target.revision);
+  }
+
+  /** Reads the next events from memory, or from the log if the webhook is behind. */
+  async #readEvents(): Promise<{
+    readonly events: readonly RecentEvent[];
+    readonly through: number;
+    readonly isComplete: boolean;
+  }> {
+    const { recent, eventLog, slots } = this.#ports;
+    const { events: types } = this.#target;
+    if (this.#position >= recent.floor) {
+      const found = recent.find(this.#position, types, EVENTS_PER_READ);
+      return { ...found, isComplete: found.through >= recent.through };
+    }
+    const page = await slots.reads.run(this.#target.customerId, () =>
+      eventLog.readAfter(this.#position, { limit: EVENTS_PER_READ, filter: { types } }),
+    );
+    return { events: page.events.map(toRecentEvent), through: page.through, isComplete: false };
+  }
+
+  async #sendRetries(): Promise<number | null> {
+    const { clock, results, slots, readRetries } = this.#ports;
+    const pauseMs = this.#retriesReadableAt - clock.monotonic();
+    const dueInMs = Math.max(this.#nextRetryAt ?? 0, this.#pausedUntil) - clock.now();
+    const waitMs = this.#nextRetryAt === null ? null : Math.max(pauseMs, dueInMs);
+    if (waitMs === null || waitMs > 0) return waitMs;
+    // A retry that is planned from here on may be missing in the page.
+    this.#nextRetryAt = null;
+    // Otherwise a retry whose result is not written would be read again.
+    await results.flushed();
+    const { webhookId } = this.#target;
+    const page = await slots.reads
+      .run(this.#target.customerId, () => readRetries(webhookId, { now: clock.now(), limit: RETRIES_PER_READ }))
+      .catch((error: unknown) => {
+        this.#nextRetryAt = clock.now();
+        throw error;
+      });
+    const queue = [...page.due];
+    const sendQueue = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) await this.#attempt(next);
+    };
+    await Promise.all(Array.from({ length: RETRIES_MAX }, sendQueue));
+    if (page.due.length < RETRIES_PER_READ) this.#retriesReadableAt = clock.monotonic() + RETRIES_PAUSE_MS;
+    this.#planRetry(page.due.length > 0 ? clock.now() : page.nextAt);
+    return 0;
+  }
+
+  #planRetry(at: number | null): void {
+    if (at === null || (this.#nextRetryAt !== null && this.#nextRetryAt <= at)) return;
+    this.#nextRetryAt = at;
+    this.#retries.wake();
+  }
+
+  /** Returns false if the message was not sent, because this endpoint ends or the receiver asked for a delay. */
+  #attempt(message: Message, setSent: (isSent: boolean) => void = () => {}): Promise<boolean> {
+    return this.#slots.run("", () => this.#sendWhenAvailable(message, setSent));
+  }
+
+  async #sendWhenAvailable(message: Message, setSent: (isSent: boolean) => void): Promise<boolean> {
+    const { clock, random, count } = this.#ports;
+    for (;;) {
+      const result = await this.#sendInSlot(message, setSent);
+      if (result === "paused") {
+        // In steps, so that an endpoint that ends does not wait for the whole delay.
+        await clock.sleep(Math.min(UNAVAILABLE_RETRY_MS, Math.max(0, this.#pausedUntil - clock.now())));
+        continue;
+      }
+      if (result !== "unavailable") return result === "attempted";
+      // The receiver is not at fault, so this does not count as an attempt. Other endpoints use the slot meanwhile.
+      setSent(false);
+      count("postponed");
+      await clock.sleep(UNAVAILABLE_RETRY_MS * (0.5 + random.uniform()));
+    }
+  }
+
+  get #health(): ReceiverHealth {
+    if (this.#streak.count > 0) return "failing";
+    return (this.#averageLatencyMs ?? 0) > SLOW_MS || this.#lateAttempts > 0 ? "slow" : "healthy";
+  }
+
+  /** Sends in a slot. An attempt of a healthy endpoint that runs for a second passes its slot on, if a late one is free. */
+  async #sendInSlot(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
+    const { clock, slots } = this.#ports;
+    const { customerId } = this.#target;
+    const health = this.#health;
+    let release: Release = await slots[health].acquire(customerId);
+    let isLate = false;
+    const passOn = () => {
+      isLate = true;
+      this.#lateAttempts += 1;
+      const late = slots.late.tryAcquire(customerId);
+      if (late === null) return;
+      release();
+      release = late;
+    };
+    let cancelPassOn = () => {};
+    const onStart = () => {
+      setSent(true);
+      if (health === "healthy") cancelPassOn = clock.setTimeout(passOn, SLOW_MS);
+    };
+    try {
+      return await this.#send(message, { health, onStart });
+    } finally {
+      cancelPassOn();
+      if (isLate) this.#lateAttempts -= 1;
+      release();
+    }
+  }
+
+  async #send(message: Message, options: Pick<WebhookRequest, "health" | "onStart">): Promise<AttemptResult> {
+    const { clock } = this.#ports;
+    // A Retry-After may have arrived during the read or the wait for a slot. A retry is read again after the delay.
+    if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_permitted" : "paused";
+    if (!(await this.#isPermitted())) return "not_permitted";
+    const { answer, timing } = await this.#post(message, clock.now(), options);
+    if (timing === null) return "unavailable";
+    const { startedAt, durationMs } = timing;
+    this.#averageLatencyMs = ((this.#averageLatencyMs ?? 0) + durationMs) / 2;
+    this.#record(message, answer, { startedAt, endedAt: clock.now(), latencyMs: durationMs });
+    return "attempted";
+  }
+
+  /** Whether the webhook is unchanged, so that an attempt may begin now. Otherwise the endpoint ends. */
+  async #isPermitted(): Promise<boolean> {
+    const { clock, permits } = this.#ports;
+    const { webhookId, revision } = this.#target;
+    while (!this.#isEnding) {
+      if (this.#permit !== null && clock.monotonic() < this.#permit.until) return true;
+      try {
+        this.#permit = await permits.request(webhookId);
+        if (this.#permit?.revision !== revision) this.end();
+      } catch (err) {
+        this.#ports.log.warn({ err, webhook_id: webhookId }, "a webhook could not be read");
+        await clock.sleep(STORE_RETRY_MS);
+      }
+    }
+    return false;
+  }
+
+  #post(
+    { eventId, body }: Message,
+    sentAt: number,
+    options: Pick<WebhookRequest, "health" | "onStart">,
+  ): Promise<WebhookAttempt> {
+    const headers = signDelivery({ id: `evt_${eventId}`, sentAt, body }, this.#secrets);
+    const { url, customerId } = this.#target;
+    return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId, ...options });
+  }
+
+  #record(message: Message, answer: WebhookAnswer, times: Parameters<typeof judgeAttempt>[2]): void {
+    const { log, results, count } = this.#ports;
+    const { webhookId, revision } = this.#target;
+    const { delivery, streak, disables, pausedUntil } = judgeAttempt(message, answer, times, this.#streak, this.#ports);
+    this.#streak = streak;
+    results.add({ ...delivery, webhookId, body: message.body }, { revision, streak, disables });
+    count(isDelivered(answer) ? "delivered" : "failed");
+    if (answer.kind === "failed") log.debug({ webhook_id: webhookId, failure: answer.failure }, "a delivery failed");
+    if (pausedUntil !== null) this.#pausedUntil = Math.max(this.#pausedUntil, pausedUntil);
+    this.#planRetry(delivery.nextAttemptAt);
+    if (disables) {
+      log.info({ webhook_id: webhookId }, "a webhook was disabled after failures");
+      this.end();
+    }
+  }
+}
+
+const toMessage = ({ id, type, body }: RecentEvent): Message => ({
+  eventId: id,
+  eventType: type,
+  body,
+  attempts: 0,
+  firstAttemptAt: null,
+});

@@ -1,0 +1,83 @@
+import type { Random } from "../../../ports/random.ts";
+import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
+import type { Delivery, FailureStreak, Message } from "./model.ts";
+
+const HOUR_MS = 3_600_000;
+const DISABLE_AFTER_MS = 5 * 24 * HOUR_MS;
+/** Failures further apart belong to different streaks. Longer than the longest delay between two attempts. */
+const STREAK_GAP_MS = 30 * HOUR_MS;
+const RETRY_AFTER_MS_MAX = 24 * HOUR_MS;
+/** A `Retry-After` delays all deliveries of the webhook for at most this time. */
+const PAUSE_MS_MAX = HOUR_MS;
+/** A delay is lengthened by up to this share, so that deliveries that failed together are not repeated together. */
+const JITTER = 0.1;
+const GONE = 410;
+
+/** The result of an attempt. */
+export interface Outcome {
+  readonly delivery: Delivery;
+  readonly streak: FailureStreak;
+  readonly disables: boolean;
+  /** Unix milliseconds until which the receiver asks for no requests, at most an hour ahead; null if it does not ask. */
+  readonly pausedUntil: number | null;
+}
+
+export const isDelivered = (answer: WebhookAnswer): boolean =>
+  answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
+
+/** Decides what follows from an attempt. `startedAt` and `endedAt` are Unix milliseconds. */
+export function judgeAttempt(
+  message: Message,
+  answer: WebhookAnswer,
+  {
+    startedAt,
+    endedAt,
+    latencyMs,
+  }: { readonly startedAt: number; readonly endedAt: number; readonly latencyMs: number },
+  streak: FailureStreak,
+  { retryDelaysMs, random }: { readonly retryDelaysMs: readonly number[]; readonly random: Random },
+): Outcome {
+  const attempts = message.attempts + 1;
+  const delivery = {
+    eventId: message.eventId,
+    eventType: message.eventType,
+    attempts,
+    firstAttemptAt: message.firstAttemptAt ?? startedAt,
+    lastAttemptAt: startedAt,
+    latencyMs: Math.round(latencyMs),
+    responseStatus: answer.kind === "answered" ? answer.status : null,
+    responseHead: answer.kind === "answered" ? answer.bodyHead : null,
+    failure: answer.kind === "failed" ? answer.failure : null,
+  };
+  if (isDelivered(answer))
+    return {
+      delivery: { ...delivery, status: "delivered", nextAttemptAt: null },
+      streak: { count: 0, since: null, lastAt: null },
+      disables: false,
+      pausedUntil: null,
+    };
+  const next = addFailure(streak, endedAt);
+  const isGone = answer.kind === "answered" && answer.status === GONE;
+  const disables = isGone || endedAt - (next.since ?? endedAt) >= DISABLE_AFTER_MS;
+  const delayMs = retryDelaysMs[attempts - 1];
+  const isLast = disables || delayMs === undefined;
+  const retryAt = answer.kind === "answered" ? answer.retryAt : null;
+  const dueAt = endedAt + (delayMs ?? 0) * (1 + JITTER * random.uniform());
+  return {
+    delivery: isLast
+      ? { ...delivery, status: "failed", nextAttemptAt: null }
+      : {
+          ...delivery,
+          status: "retrying",
+          nextAttemptAt: Math.max(dueAt, Math.min(retryAt ?? 0, endedAt + RETRY_AFTER_MS_MAX)),
+        },
+    streak: next,
+    disables,
+    pausedUntil: retryAt === null ? null : Math.min(retryAt, endedAt + PAUSE_MS_MAX),
+  };
+}
+
+function addFailure({ count, since, lastAt }: FailureStreak, at: number): FailureStreak {
+  const isContinued = since !== null && lastAt !== null && at - lastAt <= STREAK_GAP_MS;
+  return { count: count + 1, since: isContinued ? since : at, lastAt: at };
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeClock } from "../../../../test/support/fake-clock.ts";
+import { Permits } from "./permits.ts";
+
+/** Permits whose reads the test ends. */
+function openPermits() {
+  const clock = new FakeClock();
+  const reads: { readonly ids: readonly string[]; end(error?: Error): void }[] = [];
+  const permits = new Permits({
+    clock,
+    read: (ids) =>
+      new Promise((resolve, reject) => {
+        const end = (error?: Error) =>
+          error === undefined
+            ? resolve(new Map(ids.filter((id) => id !== "gone").map((id) => [id, 7])))
+            : reject(error);
+        reads.push({ ids, end });
+      }),
+  });
+  return { clock, reads, permits };
+}
+
+test("a permit is valid for 50 ms from before its read, and a webhook that is not deliverable has none", async () => {
+  const { clock, reads, permits } = openPermits();
+  const [permit, none] = [permits.request("a"), permits.request("gone")];
+  await clock.advance(30);
+  reads[0]?.end();
+  assert.deepEqual([await permit, await none], [{ revision: 7, until: 50 }, null]);
+});
+
+test("requests during a read share the next one, which begins when the read ends", async () => {
+  const { clock, reads, permits } = openPermits();
+  void permits.request("a");
+  await clock.settle();
+  const later = ["b", "c", "b"].map((id) => permits.request(id));
+  await clock.advance(20);
+  assert.equal(reads.length, 1);
+  reads[0]?.end();
+  await clock.settle();
+  reads[1]?.end();
+  assert.deepEqual(
+    (await Promise.all(later)).map((permit) => permit?.until),
+    [70, 70, 70],
+  );
+  assert.deepEqual(
+    reads.map(({ ids }) => ids),
+    [["a"], ["b", "c"]],
+  );
+});
+
+test("a failed read fails its requests only", async () => {
+  const { clock, reads, permits } = openPermits();
+  const failing = permits.request("a");
+  await clock.settle();
+  const next = permits.request("b");
+  reads[0]?.end(new Error("down"));
+  await assert.rejects(failing, /down/);
+  await clock.settle();
+  reads[1]?.end();
+  assert.equal((await next)?.revision, 7);
+});

@@ -1,0 +1,62 @@
+import type { DeliveryFailure } from "../../../ports/webhook-out.ts";
+import type { Delivery, Webhook } from "./model.ts";
+import { isDelivered } from "./outcome.ts";
+import type { ChangedWebhook, TestResult } from "./service.ts";
+
+/**
+ * What happened in an attempt without a response. A name that does not resolve, an address that is not public and a refused
+ * connection have the same text, because the difference would reveal what is behind an address.
+ */
+const PROBLEMS: Readonly<Record<DeliveryFailure, string>> = {
+  forbidden_address: "No connection: the name, its public address, the port or the certificate does not work",
+  connection_failed: "No connection: the name, its public address, the port or the certificate does not work",
+  timeout: "No response arrived within 10 seconds",
+  bad_response: "The response is not valid HTTP",
+  unavailable: "Nothing was sent: the service has too many requests to this host at present. Test again later",
+};
+
+/** Creates the Webhook object of the API. */
+export function presentWebhook(webhook: Webhook) {
+  return {
+    webhook_id: webhook.webhookId,
+    url: webhook.url,
+    events: webhook.events,
+    enabled: webhook.enabled,
+    failure_count: webhook.failureCount,
+    created_at: toIso(webhook.createdAt),
+  };
+}
+
+/** Creates the ChangedWebhook object of the API: with the secret only if the service has just made one. */
+export const presentChangedWebhook = ({ newSecret, ...webhook }: ChangedWebhook) => ({
+  ...presentWebhook(webhook),
+  ...(newSecret === null ? {} : { secret: newSecret }),
+});
+
+/** Creates the WebhookDelivery object of the API. */
+export function presentDelivery(delivery: Delivery) {
+  return {
+    event_id: String(delivery.eventId),
+    event_type: delivery.eventType,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    first_attempt_at: toIso(delivery.firstAttemptAt),
+    last_attempt_at: toIso(delivery.lastAttemptAt),
+    response_status: delivery.responseStatus,
+    response_head: delivery.responseHead,
+    problem: delivery.failure === null ? null : PROBLEMS[delivery.failure],
+    latency_ms: delivery.latencyMs,
+    next_attempt_at: delivery.nextAttemptAt === null ? null : toIso(delivery.nextAttemptAt),
+  };
+}
+
+/** Creates the WebhookTest object of the API. */
+export const presentTest = ({ answer, latencyMs }: TestResult) => ({
+  delivered: isDelivered(answer),
+  response_status: answer.kind === "answered" ? answer.status : null,
+  response_head: answer.kind === "answered" ? answer.bodyHead : null,
+  problem: answer.kind === "answered" ? null : PROBLEMS[answer.failure],
+  latency_ms: latencyMs,
+});
+
+const toIso = (at: number): string => new Date(at).toISOString();

@@ -1,0 +1,178 @@
+import { AppError, InvalidRequestError, rateLimited } from "../../../domain/errors.ts";
+import type { EventType } from "../../../event-log/index.ts";
+import { randomBase32 } from "../../../lib/random-text.ts";
+import type { Bus } from "../../../ports/bus.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { Random } from "../../../ports/random.ts";
+import type { SecretSeal } from "../../../ports/secret-seal.ts";
+import type { CheckWebhookUrl, WebhookAnswer, WebhookOut } from "../../../ports/webhook-out.ts";
+import { lockCustomerRow } from "../../accounts/customers/index.ts";
+import {
+  ATTEMPT_MS_MAX,
+  type Delivery,
+  SECRET_OVERLAP_MS,
+  TEST_INTERVAL_MS,
+  WEBHOOKS_PER_CUSTOMER_MAX,
+  WEBHOOKS_TOPIC,
+  type Webhook,
+} from "./model.ts";
+import { PERMIT_MS } from "./permits.ts";
+import {
+  countWebhooks,
+  deleteWebhook,
+  insertWebhook,
+  reserveTest,
+  selectDeliveries,
+  selectWebhooks,
+  updateWebhook,
+} from "./queries.ts";
+import { formatSecret, openSecrets, signDelivery } from "./signature.ts";
+
+const ID_LENGTH = 26;
+const SECRET_BYTES = 32;
+
+export interface WebhooksPorts {
+  readonly database: Database;
+  readonly bus: Pick<Bus, "publish">;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly out: Pick<WebhookOut, "post">;
+  readonly seal: SecretSeal;
+  readonly checkUrl: CheckWebhookUrl;
+}
+
+export interface Registration {
+  readonly url: string;
+  readonly events: readonly EventType[];
+  /** Null makes a secret, which is returned once. */
+  readonly secret: string | null;
+}
+
+export interface Change {
+  /** Undefined leaves a field as it is. */
+  readonly enabled?: boolean;
+  readonly events?: readonly EventType[];
+  readonly secret?: string;
+  /** Makes a new secret, which is returned once. */
+  readonly rollSecret?: boolean;
+}
+
+/** A webhook, with its secret if the service has just made one. */
+export type ChangedWebhook = Webhook & { readonly newSecret: string | null };
+
+export interface TestResult {
+  readonly answer: WebhookAnswer;
+  /** Duration of the request; null if it did not start. */
+  readonly latencyMs: number | null;
+}
+
+export type WebhookService = ReturnType<typeof createWebhookService>;
+
+/** Registers and changes the webhooks of customers. Unknown webhooks and those of others throw `webhook_not_found`. */
+export function createWebhookService({ database, bus, clock, random, out, seal, checkUrl }: WebhooksPorts) {
+  const makeSecret = () => formatSecret(random.bytes(SECRET_BYTES));
+  /** Waits until all nodes act by the change. */
+  const takeEffect = async (): Promise<void> => {
+    bus.publish(WEBHOOKS_TOPIC);
+    await clock.sleep(PERMIT_MS);
+  };
+
+  return {
+    /** @throws AppError `webhook_limit_reached`; InvalidRequestError if the URL cannot be registered */
+    async register(customerId: string, { url: requestedUrl, events, secret }: Registration): Promise<ChangedWebhook> {
+      const checked = checkUrl(requestedUrl);
+      if (checked.kind === "invalid") throw invalid("url", checked.problem, requestedUrl);
+      const newSecret = secret === null ? makeSecret() : null;
+      const webhookId = `wh-${randomBase32(random, ID_LENGTH)}`;
+      const sealedSecret = seal.seal(secret ?? newSecret ?? "", webhookId);
+      const webhook = { webhookId, url: checked.url, events: [...new Set(events)], createdAt: clock.now() };
+      await database.transaction(async (transaction) => {
+        // Registrations of a customer are stored one after the other, and a deletion of the customer waits for them.
+        if (!(await lockCustomerRow(transaction, customerId)))
+          throw new AppError("unauthorized", "Invalid or expired API key");
+        if ((await countWebhooks(transaction, customerId)) >= WEBHOOKS_PER_CUSTOMER_MAX)
+          throw new AppError(
+            "webhook_limit_reached",
+            `An account has at most ${WEBHOOKS_PER_CUSTOMER_MAX} webhooks: delete one first`,
+          );
+        await insertWebhook(transaction, customerId, { ...webhook, sealedSecret });
+      }, "request");
+      bus.publish(WEBHOOKS_TOPIC);
+      return { ...webhook, enabled: true, failureCount: 0, newSecret };
+    },
+
+    list: (customerId: string): Promise<Webhook[]> => selectWebhooks(database, customerId),
+
+    /** No attempt begins after this resolves. */
+    async remove(customerId: string, webhookId: string): Promise<void> {
+      if (!(await database.transaction((transaction) => deleteWebhook(transaction, customerId, webhookId), "request")))
+        throw notFound();
+      await takeEffect();
+    },
+
+    /**
+     * A replaced secret still signs for 24 hours. If the change disables the webhook, no attempt begins after this resolves.
+     *
+     * @throws InvalidRequestError if the change has a secret and `rollSecret`
+     */
+    async change(
+      customerId: string,
+      webhookId: string,
+      { enabled, events, secret, rollSecret = false }: Change,
+    ): Promise<ChangedWebhook> {
+      if (rollSecret && secret !== undefined)
+        throw invalid("roll_secret", "roll_secret makes a secret, so send no secret with it", rollSecret);
+      const newSecret = rollSecret ? makeSecret() : null;
+      const nextSecret = newSecret ?? secret;
+      const change = {
+        enabled: enabled ?? null,
+        events: events === undefined ? null : [...new Set(events)],
+        sealedSecret: nextSecret === undefined ? null : seal.seal(nextSecret, webhookId),
+        previousSecretUntil: clock.now() + SECRET_OVERLAP_MS,
+      };
+      const webhook = await database.transaction(
+        (transaction) => updateWebhook(transaction, customerId, webhookId, change),
+        "request",
+      );
+      if (webhook === null) throw notFound();
+      await takeEffect();
+      return { ...webhook, newSecret };
+    },
+
+    /** Sends a signed test event now, also to a disabled webhook. @throws AppError `rate_limited` */
+    async test(customerId: string, webhookId: string): Promise<TestResult> {
+      const now = clock.now();
+      const target = await reserveTest(database, customerId, webhookId, { now, intervalMs: TEST_INTERVAL_MS });
+      if (target === null) throw notFound();
+      if ("waitMs" in target) throw rateLimited("A webhook can be tested every 10 seconds", target.waitMs);
+      const id = `test_${randomBase32(random, ID_LENGTH)}`;
+      const body = JSON.stringify({
+        ...{ id, type: "test", timestamp: new Date(now).toISOString(), webhook_id: webhookId },
+      });
+      const headers = signDelivery({ id: `evt_${id}`, sentAt: now, body }, openSecrets(seal, webhookId, target));
+      const request = { url: target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId };
+      const { answer, timing } = await out.post(request);
+      return { answer, latencyMs: timing === null ? null : Math.round(timing.durationMs) };
+    },
+
+    /** Attempted deliveries, newest event first. @param page.before  events with lower ids */
+    async deliveries(
+      customerId: string,
+      webhookId: string,
+      page: { readonly before: number; readonly limit: number },
+    ): Promise<Delivery[]> {
+      const deliveries = await selectDeliveries(database, customerId, webhookId, page);
+      if (deliveries === null) throw notFound();
+      return deliveries;
+    },
+  };
+}
+
+const notFound = () => new AppError("webhook_not_found", "Your account has no webhook with this id");
+
+function invalid(field: string, problem: string, input: unknown): InvalidRequestError {
+  return new InvalidRequestError([
+    { type: "value_error", loc: ["body", field], msg: `Value error, ${problem}`, input, ctx: { error: {} } },
+  ]);
+}

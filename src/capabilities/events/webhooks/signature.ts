@@ -1,0 +1,74 @@
+import { createHmac } from "node:crypto";
+import { type SecretSeal, SecretSealError } from "../../../ports/secret-seal.ts";
+import type { SealedSecrets } from "./model.ts";
+
+const PREFIX = "whsec_";
+const KEY_BYTES_MIN = 24;
+const KEY_BYTES_MAX = 64;
+
+/**
+ * Returns the key of a secret: the decoded bytes of `whsec_` and base64 of 24 to 64 bytes, as Standard Webhooks says, or
+ * the UTF-8 bytes of any other text.
+ */
+export function keyOf(secret: string): Buffer {
+  const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : null;
+  const bytes = Buffer.from(encoded ?? "", "base64");
+  const isEncoded = encoded !== null && bytes.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "");
+  return isEncoded && bytes.length >= KEY_BYTES_MIN && bytes.length <= KEY_BYTES_MAX ? bytes : Buffer.from(secret);
+}
+
+export const formatSecret = (bytes: Uint8Array): string => `${PREFIX}${Buffer.from(bytes).toString("base64")}`;
+
+/** The secrets that sign the deliveries of a webhook. */
+export interface Secrets {
+  readonly current: string;
+  /** The replaced secret, which also signs until `until` in Unix milliseconds. */
+  readonly previous: { readonly secret: string; readonly until: number } | null;
+}
+
+/**
+ * Opens the secrets of a webhook. A replaced secret that cannot be opened does not sign, so that a new secret repairs a webhook
+ * whose key was lost.
+ *
+ * @throws SecretSealError if the current secret was sealed with another key or for another webhook
+ */
+export function openSecrets(
+  seal: Pick<SecretSeal, "open">,
+  webhookId: string,
+  { sealedSecret, sealedPreviousSecret, previousSecretUntil }: SealedSecrets,
+): Secrets {
+  const current = seal.open(sealedSecret, webhookId);
+  if (sealedPreviousSecret === null) return { current, previous: null };
+  try {
+    return {
+      current,
+      previous: { secret: seal.open(sealedPreviousSecret, webhookId), until: previousSecretUntil ?? 0 },
+    };
+  } catch (error) {
+    if (!(error instanceof SecretSealError)) throw error;
+    return { current, previous: null };
+  }
+}
+
+/**
+ * Returns the headers that sign a delivery by Standard Webhooks 1.0.0, and `x-webhook-signature`, the HMAC of the body
+ * alone in hex.
+ *
+ * @param id  without dots; the same in every attempt
+ * @param sentAt  Unix milliseconds of the attempt
+ */
+export function signDelivery(
+  { id, sentAt, body }: { readonly id: string; readonly sentAt: number; readonly body: string },
+  { current, previous }: Secrets,
+): Record<string, string> {
+  const timestamp = String(Math.floor(sentAt / 1_000));
+  const secrets = previous !== null && sentAt < previous.until ? [current, previous.secret] : [current];
+  const content = `${id}.${timestamp}.${body}`;
+  const sign = (secret: string) => `v1,${createHmac("sha256", keyOf(secret)).update(content).digest("base64")}`;
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": secrets.map(sign).join(" "),
+    "x-webhook-signature": createHmac("sha256", keyOf(current)).update(body).digest("hex"),
+  };
+}

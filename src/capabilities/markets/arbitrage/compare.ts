@@ -1,0 +1,233 @@
+import type { BoardMarket } from "../../../board/index.ts";
+import { openResolutionTime } from "../../../domain/close-time.ts";
+import { type TakerFee, yesPrice } from "../../../domain/market.ts";
+import { isCrossed, type OrderBook } from "../../../domain/order-book.ts";
+import { complement, fromMicros, toMicros } from "../../../domain/price.ts";
+import type { MarketPair, MatchRelation } from "../../../matching/index.ts";
+import {
+  type ArbitrageWalk,
+  annualizedReturn,
+  netSpread,
+  type Offer,
+  scoreArbitrage,
+  walkArbitrage,
+} from "../../../quant/arbitrage.ts";
+import {
+  type CrossVenueOpportunity,
+  type MarketQuotes,
+  type OpportunityFigures,
+  type OpportunityLeg,
+  QUOTE_AGE_MS_MAX,
+  type QuotedLevel,
+  type RefreshFailure,
+  type Side,
+} from "./model.ts";
+
+const DAY_MS = 86_400_000;
+/** Maximum number of price levels read from each side of an order book. */
+const LEVELS_MAX = 200;
+
+/** Best prices of one market that can be traded. */
+export interface TopOfBook {
+  readonly bid: number | null;
+  readonly ask: number | null;
+  readonly yesPrice: number | null;
+  readonly fee: TakerFee;
+}
+
+/** How the prices of a pair differ. */
+export interface PairSpread {
+  /** YES prices of `a` and `b`; for the relation `inverse` 1 minus that of `b`. */
+  readonly yesPrices: readonly [number, number];
+  readonly spread: number;
+  /** The contracts to buy of `a` and of `b`: the more profitable of the two combinations. */
+  readonly sides: readonly [Side, Side];
+  readonly netSpread: number;
+}
+
+const COMBINATIONS: Readonly<Record<"identical" | "inverse", readonly (readonly [Side, Side])[]>> = {
+  identical: [
+    ["yes", "no"],
+    ["no", "yes"],
+  ],
+  inverse: [
+    ["yes", "yes"],
+    ["no", "no"],
+  ],
+};
+
+/** Whether orders in the market are possible and their fee is known. */
+export function canTrade({ listing }: BoardMarket): boolean {
+  return listing.status === "active" && !listing.paused && listing.takerFee !== null;
+}
+
+/** Returns the best prices of a market that can be traded, or null. */
+export function topOf(market: BoardMarket): TopOfBook | null {
+  const { takerFee } = market.listing;
+  if (takerFee === null || !canTrade(market)) return null;
+  return { bid: market.quote.bid, ask: market.quote.ask, yesPrice: market.yesPrice, fee: takerFee };
+}
+
+/** Price of one contract of a side, or null if nobody offers it. */
+function priceOf({ bid, ask }: TopOfBook, side: Side): number | null {
+  if (side === "yes") return ask;
+  return bid === null ? null : complement(bid);
+}
+
+/**
+ * Compares the best prices of two markets. Returns null if the relation is not a match, if a price is unknown, if a book is
+ * crossed, or if no combination of contracts is offered.
+ */
+export function comparePrices(relation: MatchRelation, a: TopOfBook, b: TopOfBook): PairSpread | null {
+  if (relation !== "identical" && relation !== "inverse") return null;
+  if (a.yesPrice === null || b.yesPrice === null || isCrossed(a.bid, a.ask) || isCrossed(b.bid, b.ask)) return null;
+  let best: Pick<PairSpread, "sides" | "netSpread"> | null = null;
+  for (const sides of COMBINATIONS[relation]) {
+    const prices = [priceOf(a, sides[0]), priceOf(b, sides[1])] as const;
+    if (prices[0] === null || prices[1] === null) continue;
+    const net = netSpread(
+      [
+        { price: prices[0], fee: a.fee },
+        { price: prices[1], fee: b.fee },
+      ],
+      1,
+    );
+    if (best === null || net > best.netSpread) best = { sides, netSpread: net };
+  }
+  if (best === null) return null;
+  const yesPrices = [a.yesPrice, relation === "inverse" ? complement(b.yesPrice) : b.yesPrice] as const;
+  return { yesPrices, spread: fromMicros(Math.abs(toMicros(yesPrices[0]) - toMicros(yesPrices[1]))), ...best };
+}
+
+const levelsOf = (price: number | null, size: number | null): QuotedLevel[] =>
+  price === null ? [] : [{ price, size: size !== null && size > 0 && size < Infinity ? size : null }];
+
+/** Returns the best bid and ask of a market on the board. */
+export function quotesOf(market: BoardMarket, refreshFailure: RefreshFailure | null = null): MarketQuotes {
+  const { quote, yesPrice: price, updatedAt } = market;
+  return {
+    market,
+    bids: levelsOf(quote.bid, quote.bidSize),
+    asks: levelsOf(quote.ask, quote.askSize),
+    yesPrice: price,
+    depth: "top_of_book",
+    at: updatedAt,
+    refreshFailure,
+  };
+}
+
+/** Returns the quotes of an order book. Its last price, if it has one, replaces that of the board. */
+export function quotesOfBook(market: BoardMarket, book: OrderBook): MarketQuotes {
+  const bids = book.bids.slice(0, LEVELS_MAX);
+  const asks = book.asks.slice(0, LEVELS_MAX);
+  const price = yesPrice({
+    bid: bids[0]?.price ?? null,
+    ask: asks[0]?.price ?? null,
+    lastPrice: book.lastPrice ?? market.quote.lastPrice,
+    indicativePrice: null,
+  });
+  return { market, bids, asks, yesPrice: price, depth: "order_book", at: book.receivedAt, refreshFailure: null };
+}
+
+/**
+ * Computes the opportunity of a pair from the quotes of its markets. Returns null if a market cannot be traded, if a book
+ * is stale or crossed, or if no combination of contracts is offered.
+ *
+ * @param now  Unix milliseconds
+ */
+export function describePair(
+  pair: MarketPair,
+  a: MarketQuotes,
+  b: MarketQuotes,
+  now: number,
+): CrossVenueOpportunity | null {
+  const topA = topOfQuotes(a);
+  const topB = topOfQuotes(b);
+  if (topA === null || topB === null || isStale(a, now) || isStale(b, now)) return null;
+  const prices = comparePrices(pair.relation, topA, topB);
+  if (prices === null) return null;
+  const { yesPrices, spread, sides } = prices;
+  const legs = [createLeg(a, topA.fee, sides[0]), createLeg(b, topB.fee, sides[1])];
+  return {
+    pair,
+    markets: [
+      { quotes: a, yesPrice: yesPrices[0] },
+      { quotes: b, yesPrice: yesPrices[1] },
+    ],
+    cheaperOn: (yesPrices[0] <= yesPrices[1] ? a : b).market.listing.venue,
+    ...describeLegs(legs, { payout: 1, spread, matchConfidence: pair.confidence }, now),
+  };
+}
+
+/** Whether the quotes were last confirmed too long ago. */
+export const isStale = ({ at }: Pick<MarketQuotes, "at">, now: number): boolean => now - at > QUOTE_AGE_MS_MAX;
+
+export function createLeg(quotes: MarketQuotes, fee: TakerFee, side: Side): OpportunityLeg {
+  const offers =
+    side === "yes" ? quotes.asks : quotes.bids.map(({ price, size }) => ({ price: complement(price), size }));
+  return { quotes, fee, side, offers };
+}
+
+/**
+ * Computes the figures of buying one contract of each leg.
+ *
+ * @param payout  smallest payout in USD of one contract of each leg
+ */
+export function describeLegs(
+  legs: readonly OpportunityLeg[],
+  { payout, spread, matchConfidence }: { payout: number; spread: number; matchConfidence: number },
+  now: number,
+): OpportunityFigures {
+  const best = legs.map(({ offers, fee }) => ({ price: offers[0]?.price ?? 1, fee }));
+  const net = netSpread(best, payout);
+  const walk = walkLegs(legs, payout);
+  const daysToResolution = daysUntilSettlement(legs, now);
+  const oldestAt = Math.min(...legs.map(({ quotes }) => quotes.at));
+  return {
+    legs,
+    spread,
+    netSpread: net,
+    walk,
+    daysToResolution,
+    annualizedReturn:
+      walk === null || walk.contracts === 0 || daysToResolution === null
+        ? null
+        : annualizedReturn(walk.profitUsd, walk.capitalUsd, daysToResolution),
+    score: scoreArbitrage({
+      netSpread: net,
+      executableUsd: walk?.capitalUsd ?? null,
+      matchConfidence,
+      bidAskSpread: widestSpread(legs),
+      ageShare: Math.max(0, now - oldestAt) / QUOTE_AGE_MS_MAX,
+    }),
+  };
+}
+
+/** Walks through the offers of the legs. Returns null if a size is unknown. */
+function walkLegs(legs: readonly OpportunityLeg[], payout: number): ArbitrageWalk | null {
+  const hasSize = (level: QuotedLevel): level is Offer => level.size !== null;
+  const known = legs.flatMap(({ offers, fee }) =>
+    offers.every(hasSize) ? { offers: offers.filter(hasSize), fee } : [],
+  );
+  return known.length < legs.length ? null : walkArbitrage(known, payout);
+}
+
+function topOfQuotes({ market, bids, asks, yesPrice: price }: MarketQuotes): TopOfBook | null {
+  const { takerFee } = market.listing;
+  if (takerFee === null || !canTrade(market)) return null;
+  return { bid: bids[0]?.price ?? null, ask: asks[0]?.price ?? null, yesPrice: price, fee: takerFee };
+}
+
+function widestSpread(legs: readonly OpportunityLeg[]): number | null {
+  const spreads = legs.flatMap(({ quotes: { bids, asks } }) => {
+    const [bid, ask] = [bids[0], asks[0]];
+    return bid === undefined || ask === undefined ? [] : fromMicros(toMicros(ask.price) - toMicros(bid.price));
+  });
+  return spreads.length < legs.length ? null : Math.max(...spreads);
+}
+
+/** Days until the latest settlement: the expected resolution, or the close of trading; null if one is unknown. */
+function daysUntilSettlement(legs: readonly OpportunityLeg[], now: number): number | null {
+  const times = legs.flatMap(({ quotes: { market } }) => openResolutionTime(market.listing, now) ?? []);
+  return times.length < legs.length ? null : Math.max(0, (Math.max(...times) - now) / DAY_MS);
+}

@@ -1,0 +1,73 @@
+import { type BoardEvent, type BoardMarket, findSetGap } from "../../../board/index.ts";
+import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { findMarketLadders } from "../../../matching/index.ts";
+import { buyAllNo, buyAllYes, findLadderViolations } from "../../../quant/set-arbitrage.ts";
+import { type TopOfBook, topOf } from "./compare.ts";
+import type { SetOpportunity, Side } from "./model.ts";
+
+/** Trades in the markets of one event that pay at least `payout` per set, at a price below it before fees. */
+export interface SetCandidate extends Pick<SetOpportunity, "kind" | "strategy" | "event" | "payout"> {
+  readonly legs: readonly { readonly market: BoardMarket; readonly side: Side }[];
+}
+
+type Tradable = { readonly market: BoardMarket; readonly top: TopOfBook };
+
+/**
+ * Finds trades within one event whose best prices leave a difference. The markets of an exclusive event form a set, those of
+ * another event perhaps ladders.
+ *
+ * @param markets  all markets of the event, also those that cannot be traded
+ */
+export function findSetCandidates(event: BoardEvent, markets: readonly BoardMarket[]): SetCandidate[] {
+  const tradable = markets.flatMap((market): Tradable[] => {
+    const top = topOf(market);
+    return top === null ? [] : [{ market, top }];
+  });
+  if (tradable.length < 2 || hasUnlistedMarket(event, markets)) return [];
+  if (!event.listing.mutuallyExclusive) return findLadderCandidates(event, tradable);
+  // After a partial payout or a refund the other outcomes may be settled in the same way, and then a NO contract pays less.
+  if (markets.some(({ listing }) => listing.outcome?.kind === "partial" || listing.outcome?.kind === "void")) return [];
+  const canTradeYes = (market: BoardMarket) => tradable.some((candidate) => candidate.market === market);
+  const isComplete = findSetGap(event.listing, markets, canTradeYes) === null;
+  return [...(isComplete ? buyYes(event, tradable) : []), ...buyNo(event, tradable)];
+}
+
+/** Whether the event has fewer markets than are open on the board. One of them has closed, so its last quote is no offer. */
+const hasUnlistedMarket = ({ listing: { children } }: BoardEvent, markets: readonly BoardMarket[]): boolean =>
+  children !== null &&
+  markets.filter(({ listing: { status } }) => status === "active" || status === "pending").length > children.read;
+
+function buyYes(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {
+  const trade = buyAllYes(tradable.map(({ top }) => top.ask));
+  if (trade === null) return [];
+  const cost = tradable.reduce((sum, { top }) => sum + toMicros(top.ask ?? 1), 0);
+  if (cost >= toMicros(1)) return [];
+  const legs = tradable.map(({ market }) => ({ market, side: "yes" as const }));
+  return [{ kind: "exclusive_set", strategy: "buy_all_yes", event, legs, payout: trade.payout }];
+}
+
+function buyNo(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {
+  const trade = buyAllNo(tradable.map(({ top }) => ({ bid: top.bid, fee: top.fee })));
+  if (trade === null) return [];
+  const chosen = trade.markets.flatMap((index) => tradable[index] ?? []);
+  const spread = fromMicros(chosen.reduce((sum, { top }) => sum + toMicros(top.bid ?? 0), -toMicros(1)));
+  if (spread <= 0) return [];
+  const legs = chosen.map(({ market }) => ({ market, side: "no" as const }));
+  return [{ kind: "exclusive_set", strategy: "buy_all_no", event, legs, payout: trade.payout }];
+}
+
+function findLadderCandidates(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {
+  const topsByRow = new Map(tradable.map(({ market, top }) => [market.row, top]));
+  return findMarketLadders(tradable.map(({ market }) => market)).flatMap((rungs) => {
+    const tops = rungs.map(({ row }) => topsByRow.get(row) ?? { bid: null, ask: null });
+    return findLadderViolations(tops).flatMap((violation): SetCandidate[] => {
+      const [wide, narrow] = [rungs[violation.wide], rungs[violation.narrow]];
+      if (wide === undefined || narrow === undefined) return [];
+      const legs = [
+        { market: wide, side: "yes" as const },
+        { market: narrow, side: "no" as const },
+      ];
+      return [{ kind: "ladder", strategy: "buy_wide_yes_narrow_no", event, legs, payout: 1 }];
+    });
+  });
+}

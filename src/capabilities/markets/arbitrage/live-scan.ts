@@ -1,0 +1,156 @@
+import type { BoardMarket } from "../../../board/index.ts";
+import { VenueError } from "../../../domain/errors.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import type { OrderBook } from "../../../domain/order-book.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { RefreshFailure } from "./model.ts";
+import type { ComparedPair } from "./pair-list.ts";
+
+/** Time after which a scan ends with the books that it has read. A caller that waits for the running scan waits twice as long. */
+export const SCAN_MS_MAX = 9_500;
+/** Pairs whose books a scan reads. */
+const CANDIDATES_MAX = 200;
+/** Books of one venue that a scan reads at the same time. */
+const READS_PER_VENUE_MAX = 3;
+/** A scan asks a venue for no more books after this many failures in a row. */
+const CONSECUTIVE_FAILURES_MAX = 4;
+
+/** The result of reading one book: the book, null if the market has none, or why it was not read. */
+export type BookReading = { readonly book: OrderBook | null } | { readonly failure: RefreshFailure };
+
+export interface ScanSelection {
+  readonly minSpread: number;
+  /** Selects pairs with a leg on this venue; null for all pairs. */
+  readonly venue: VenueId | null;
+}
+
+export interface LiveScanPorts {
+  readonly clock: Clock;
+  /**
+   * Returns the current order book, or null if the market has none. Reads of a market within 2 seconds share one request.
+   *
+   * @throws VenueError if the venue must be asked and does not answer
+   */
+  readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
+  /** Returns the pairs to scan, best first. */
+  readonly findCandidates: (selection: ScanSelection) => readonly ComparedPair[];
+}
+
+/** The books that a scan has read, by `venue/marketId`. */
+export type ScannedBooks = ReadonlyMap<string, BookReading>;
+
+interface Scan {
+  readonly selection: ScanSelection;
+  readonly books: Promise<ScannedBooks>;
+}
+
+/**
+ * Reads the books of the best candidates, one scan at a time. A caller shares the running scan if it covers what the caller
+ * selects. Otherwise the caller shares the next scan, which covers the selections of all callers that wait for it.
+ */
+export class LiveScan {
+  readonly #ports: LiveScanPorts;
+  #running: Scan | null = null;
+  #next: { selection: ScanSelection; readonly books: Promise<ScannedBooks> } | null = null;
+
+  constructor(ports: LiveScanPorts) {
+    this.#ports = ports;
+  }
+
+  scan(selection: ScanSelection): Promise<ScannedBooks> {
+    if (this.#running === null) return this.#start(selection);
+    if (covers(this.#running.selection, selection)) return this.#running.books;
+    if (this.#next !== null) this.#next.selection = join(this.#next.selection, selection);
+    else {
+      const startNext = () => {
+        const next = this.#next;
+        this.#next = null;
+        return this.#start(next?.selection ?? selection);
+      };
+      this.#next = { selection, books: this.#running.books.then(startNext, startNext) };
+    }
+    return this.#next.books;
+  }
+
+  #start(selection: ScanSelection): Promise<ScannedBooks> {
+    const scan: Scan = { selection, books: this.#readBooks(selection) };
+    this.#running = scan;
+    const end = () => {
+      if (this.#running === scan) this.#running = null;
+    };
+    scan.books.then(end, end);
+    return scan.books;
+  }
+
+  async #readBooks(selection: ScanSelection): Promise<ScannedBooks> {
+    const { clock, findCandidates } = this.#ports;
+    const books = new Map<string, BookReading>();
+    /** Markets to read by venue, best candidates first. */
+    const queues = new Map<VenueId, BoardMarket[]>();
+    for (const { a, b } of findCandidates(selection).slice(0, CANDIDATES_MAX)) {
+      for (const market of [a, b]) {
+        const id = bookId(market);
+        if (books.has(id)) continue;
+        books.set(id, { failure: "deadline" });
+        const queue = queues.get(market.listing.venue);
+        if (queue === undefined) queues.set(market.listing.venue, [market]);
+        else queue.push(market);
+      }
+    }
+    const deadline = new AbortController();
+    const cancelDeadline = clock.setTimeout(() => deadline.abort(), SCAN_MS_MAX);
+    const isOver = new Promise<void>((resolve) => {
+      deadline.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    const reads = Promise.all([...queues.values()].map((queue) => this.#readVenue(queue, books, deadline.signal)));
+    try {
+      await Promise.race([reads, isOver]);
+    } finally {
+      // Reads that are still running must not change the result, and the next candidates are not read.
+      deadline.abort();
+      cancelDeadline();
+    }
+    return books;
+  }
+
+  /** Reads the books of one venue, three at a time, until the signal aborts. */
+  async #readVenue(queue: readonly BoardMarket[], books: Map<string, BookReading>, signal: AbortSignal): Promise<void> {
+    let index = 0;
+    let failuresInARow = 0;
+    const readNext = async (): Promise<void> => {
+      for (;;) {
+        const market = queue[index++];
+        if (market === undefined || signal.aborted) return;
+        const isVenueDown = failuresInARow >= CONSECUTIVE_FAILURES_MAX;
+        const reading = isVenueDown ? UNAVAILABLE : await this.#read(market);
+        if (signal.aborted) return;
+        // A venue whose requests are used up may answer the next one.
+        if (reading !== BUSY) failuresInARow = "failure" in reading ? failuresInARow + 1 : 0;
+        books.set(bookId(market), reading);
+      }
+    };
+    await Promise.all(Array.from({ length: READS_PER_VENUE_MAX }, readNext));
+  }
+
+  async #read(market: BoardMarket): Promise<BookReading> {
+    try {
+      return { book: await this.#ports.readBook(market) };
+    } catch (error) {
+      if (!(error instanceof VenueError)) throw error;
+      return error.failure === "rate_limited" ? BUSY : UNAVAILABLE;
+    }
+  }
+}
+
+const UNAVAILABLE: BookReading = { failure: "venue_unavailable" };
+const BUSY: BookReading = { failure: "venue_busy" };
+
+export const bookId = ({ listing }: BoardMarket): string => `${listing.venue}/${listing.marketId}`;
+
+const covers = (wide: ScanSelection, narrow: ScanSelection): boolean =>
+  wide.minSpread <= narrow.minSpread && (wide.venue === null || wide.venue === narrow.venue);
+
+const join = (one: ScanSelection, other: ScanSelection): ScanSelection => ({
+  minSpread: Math.min(one.minSpread, other.minSpread),
+  venue: one.venue === other.venue ? one.venue : null,
+});

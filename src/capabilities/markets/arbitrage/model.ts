@@ -1,0 +1,131 @@
+import type { BoardEvent, BoardMarket } from "../../../board/index.ts";
+import type { TakerFee, VenueId } from "../../../domain/market.ts";
+import type { VenueStatusReport } from "../../../ingest/index.ts";
+import type { MarketPair } from "../../../matching/index.ts";
+import type { ArbitrageScore, ArbitrageWalk } from "../../../quant/arbitrage.ts";
+
+/** A pair with a smaller confidence is never an opportunity. */
+export const MATCH_CONFIDENCE_MIN = 0.5;
+/** A quote that was last confirmed longer ago than this is stale. Sweeps of the largest venue take some minutes. */
+export const QUOTE_AGE_MS_MAX = 10 * 60_000;
+
+/** The pairs of markets of different venues that ask the same question. Ids of markets are `venue/marketId`. */
+export interface MatchedPairs {
+  /** All current pairs. */
+  pairs(): Iterable<MarketPair>;
+  pairsOf(venue: VenueId, marketId: string): readonly MarketPair[];
+  /** Reports each change from now on. */
+  observe(observer: PairObserver): void;
+}
+
+export interface PairChanges {
+  readonly added: readonly MarketPair[];
+  readonly removed: readonly { readonly a: string; readonly b: string }[];
+}
+
+export interface PairObserver {
+  /** A changed pair is in both lists. It must be removed before it is added. */
+  onPairs(changes: PairChanges): void;
+}
+
+export const KINDS = ["cross_venue", "exclusive_set", "ladder"] as const;
+export const STRATEGIES = ["buy_all_yes", "buy_all_no", "buy_wide_yes_narrow_no"] as const;
+
+/** The contract of a market that an arbitrage buys. */
+export type Side = "yes" | "no";
+
+/** Contracts at one price of the YES contract. The size is null if the venue does not publish it. */
+export interface QuotedLevel {
+  readonly price: number;
+  readonly size: number | null;
+}
+
+/**
+ * Why a book was not read. venue_busy: the service had sent as many requests as the venue permits. deadline: the scan ended
+ * before. candidate_limit: the scan had too many candidates.
+ */
+export const REFRESH_FAILURES = ["venue_unavailable", "venue_busy", "deadline", "candidate_limit"] as const;
+export type RefreshFailure = (typeof REFRESH_FAILURES)[number];
+
+/** The quotes of one market that an opportunity is computed from. */
+export interface MarketQuotes {
+  readonly market: BoardMarket;
+  /** Best price first. */
+  readonly bids: readonly QuotedLevel[];
+  readonly asks: readonly QuotedLevel[];
+  readonly yesPrice: number | null;
+  /** order_book: all levels. top_of_book: only the best bid and the best ask. */
+  readonly depth: "order_book" | "top_of_book";
+  /** When the venue last confirmed the quotes, Unix milliseconds. */
+  readonly at: number;
+  /** Set in a live scan if the book could not be read, so that the quotes are those of the list. */
+  readonly refreshFailure: RefreshFailure | null;
+}
+
+/** One contract that an opportunity buys. */
+export interface OpportunityLeg {
+  readonly quotes: MarketQuotes;
+  readonly fee: TakerFee;
+  readonly side: Side;
+  /** What the book offers of this side, best price first: the asks, or for NO 1 minus the bids. */
+  readonly offers: readonly QuotedLevel[];
+}
+
+/** Figures that all kinds of opportunities have. */
+export interface OpportunityFigures {
+  readonly legs: readonly OpportunityLeg[];
+  /** Price difference before fees. */
+  readonly spread: number;
+  /** Profit per contract at the best prices after fees; 0 or less without an arbitrage. */
+  readonly netSpread: number;
+  /** Null if a size is unknown. */
+  readonly walk: ArbitrageWalk | null;
+  /** Days until the later settlement, at least 0; null if one is unknown. */
+  readonly daysToResolution: number | null;
+  /** A fraction; null if it is unknown or nothing can be bought. */
+  readonly annualizedReturn: number | null;
+  readonly score: ArbitrageScore;
+}
+
+/** The same question at different prices on two venues. */
+export interface CrossVenueOpportunity extends OpportunityFigures {
+  readonly pair: MarketPair;
+  /** The markets in the order of the pair. For the relation `inverse` the price of `b` is 1 minus its YES price. */
+  readonly markets: readonly [
+    { readonly quotes: MarketQuotes; readonly yesPrice: number },
+    { readonly quotes: MarketQuotes; readonly yesPrice: number },
+  ];
+  readonly cheaperOn: VenueId;
+}
+
+/** Contracts of one event that together pay more than they cost. */
+export interface SetOpportunity extends OpportunityFigures {
+  readonly kind: "exclusive_set" | "ladder";
+  readonly strategy: (typeof STRATEGIES)[number];
+  readonly event: BoardEvent;
+  /** Smallest payout in USD of one contract of each leg. */
+  readonly payout: number;
+}
+
+export interface OpportunityFilter {
+  readonly minSpread: number;
+  readonly minNetSpread: number | null;
+  /** Selects opportunities with a leg on this venue. */
+  readonly venue: VenueId | null;
+  readonly limit: number;
+}
+
+/** The state of a venue's data, and in a live scan the number of its books that were read and that were not. */
+export interface VenueState {
+  readonly status: VenueStatusReport["status"];
+  readonly lastSuccessAt: number | null;
+  readonly booksRefreshed?: number;
+  readonly booksFailed?: number;
+}
+
+export interface OpportunityList<Opportunity> {
+  readonly opportunities: readonly Opportunity[];
+  readonly venues: Readonly<Record<VenueId, VenueState>>;
+  /** Unix milliseconds. */
+  readonly scannedAt: number;
+}

@@ -1,0 +1,175 @@
+import type { BoardMarket } from "../../../board/index.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import { toMicros } from "../../../domain/price.ts";
+import { toCents } from "../../../domain/usd.ts";
+import { type AgentView, robustConsensus } from "../../../quant/robust-consensus.ts";
+
+export const CONSENSUS_PERIODS = ["24h", "7d", "30d"] as const;
+export type ConsensusPeriod = (typeof CONSENSUS_PERIODS)[number];
+
+const HOUR_MS = 3_600_000;
+export const CONSENSUS_PERIOD_MS: Readonly<Record<ConsensusPeriod, number>> = {
+  "24h": 24 * HOUR_MS,
+  "7d": 168 * HOUR_MS,
+  "30d": 720 * HOUR_MS,
+};
+
+/** Two years: a customer's own reports are its record of trades, which is longer than any consensus. */
+export const REPORT_RETENTION_MS = 731 * 24 * HOUR_MS;
+
+export const SIZE_USD_MIN = 0.01;
+export const SIZE_USD_MAX = 1_000_000;
+
+/** A trade as its agent reports it. */
+export interface TradeReport {
+  readonly venue: VenueId;
+  readonly marketId: string;
+  readonly side: "yes" | "no";
+  /** Price of the bought side, in [0, 1]. */
+  readonly price: number;
+  readonly sizeUsd: number;
+  /** The agent's name for the trade; empty if it has none. */
+  readonly clientRef: string;
+}
+
+/** The plausible trades of one agent on one side of a market. */
+export interface SideTotal {
+  readonly usd: number;
+  /** Sum of USD / price. */
+  readonly contracts: number;
+  /** Sum of USD × price; the price is that of this side. */
+  readonly usdTimesPrice: number;
+  /** Sum of USD × age in milliseconds. */
+  readonly usdTimesAgeMs: number;
+}
+
+/** All reports of one agent in one market and period. */
+export interface AgentReports {
+  readonly yesTrades: number;
+  readonly noTrades: number;
+  readonly yesUsd: number;
+  readonly noUsd: number;
+  /** Sum of USD × the probability that the trade implies. */
+  readonly usdTimesProbability: number;
+  readonly plausibleYes: SideTotal;
+  readonly plausibleNo: SideTotal;
+}
+
+export type DivergenceSignal =
+  | "crowd_agrees"
+  | "neutral"
+  | "crowd_disagrees"
+  | "strong_divergence"
+  | "insufficient_data";
+
+export interface Consensus {
+  /** Mean of the implied probabilities of all reports, weighted by USD; null without reports. */
+  readonly probability: number | null;
+  /** Null with fewer than 5 agents whose plausible trades leave a view (`robustConsensus`). */
+  readonly robustProbability: number | null;
+  readonly trades: number;
+  readonly agents: number;
+  readonly yesTrades: number;
+  readonly noTrades: number;
+  readonly yesVolumeUsd: number;
+  readonly noVolumeUsd: number;
+}
+
+/** Tolerance around the observed prices: they move between the trade and its report. */
+const PRICE_TOLERANCE = 0.05;
+/** Bids and asks farther from the price are no evidence of trades there. */
+const BOOK_REACH_MAX = 0.1;
+/** Below one micro no venue trades, and the number of contracts would overflow. */
+export const TRADED_PRICE_MIN = 1e-6;
+
+/** Probability of YES that a trade implies: its price for YES, 1 - price for NO. */
+export const impliedProbability = ({ side, price }: Pick<TradeReport, "side" | "price">): number =>
+  side === "yes" ? price : 1 - price;
+
+/**
+ * Whether a trade at this price is credible, given the current quote of the market. The implied probability must lie
+ * between bid and ask, as far as these are within 0.10 of the YES price, or at most 0.05 outside. False if no price of
+ * the market is known.
+ */
+export function isPlausible(
+  report: Pick<TradeReport, "side" | "price">,
+  { yesPrice, quote }: Pick<BoardMarket, "yesPrice" | "quote">,
+): boolean {
+  if (yesPrice === null || report.price < TRADED_PRICE_MIN) return false;
+  const low = Math.max(Math.min(quote.bid ?? yesPrice, yesPrice), yesPrice - BOOK_REACH_MAX) - PRICE_TOLERANCE;
+  const high = Math.min(Math.max(quote.ask ?? yesPrice, yesPrice), yesPrice + BOOK_REACH_MAX) + PRICE_TOLERANCE;
+  // In micros, because 0.4 - 0.05 is above 0.35 in binary fractions.
+  const probability = toMicros(impliedProbability(report));
+  return probability >= toMicros(low) && probability <= toMicros(high);
+}
+
+/** A remainder below this share of the larger side is a rounding error. */
+const NET_SHARE_MIN = 1e-9;
+
+/**
+ * Nets the plausible trades of an agent: a YES and a NO contract together pay 1 in any case, so they express no opinion.
+ * The view is that of the side with more contracts; its USD are those of the remaining contracts, halved for each
+ * half-life of the trades' mean age.
+ *
+ * @returns  null if nothing remains
+ */
+export function netView(
+  { plausibleYes, plausibleNo }: Pick<AgentReports, "plausibleYes" | "plausibleNo">,
+  halfLifeMs: number,
+): AgentView | null {
+  const isYes = plausibleYes.contracts > plausibleNo.contracts;
+  const [larger, smaller] = isYes ? [plausibleYes, plausibleNo] : [plausibleNo, plausibleYes];
+  if (!(larger.contracts > 0)) return null;
+  const netShare = 1 - smaller.contracts / larger.contracts;
+  if (netShare < NET_SHARE_MIN) return null;
+  const price = larger.usdTimesPrice / larger.usd;
+  const ageMs = larger.usdTimesAgeMs / larger.usd;
+  return {
+    probability: clampToUnit(isYes ? price : 1 - price),
+    usd: larger.usd * netShare * 2 ** (-ageMs / halfLifeMs),
+  };
+}
+
+/** Computes the consensus of a market from the reports of each of its agents. The weight of a view halves in half a period. */
+export function computeConsensus(agents: readonly AgentReports[], periodMs: number): Consensus {
+  const sum = (read: (agent: AgentReports) => number) => agents.reduce((total, agent) => total + read(agent), 0);
+  const yesUsd = sum((agent) => agent.yesUsd);
+  const noUsd = sum((agent) => agent.noUsd);
+  const yesTrades = sum((agent) => agent.yesTrades);
+  const noTrades = sum((agent) => agent.noTrades);
+  const views = agents.flatMap((agent) => netView(agent, periodMs / 2) ?? []);
+  return {
+    probability: agents.length === 0 ? null : clampToUnit(sum((agent) => agent.usdTimesProbability) / (yesUsd + noUsd)),
+    robustProbability: robustConsensus(views)?.probability ?? null,
+    trades: yesTrades + noTrades,
+    agents: agents.length,
+    yesTrades,
+    noTrades,
+    yesVolumeUsd: toCents(yesUsd),
+    noVolumeUsd: toCents(noUsd),
+  };
+}
+
+/** Sums of rounded products can exceed 1 by a rounding error. */
+const clampToUnit = (probability: number): number => Math.min(1, Math.max(0, probability));
+
+const TRADES_MIN = 5;
+const AGENTS_MIN = 3;
+
+/**
+ * Classifies the difference of the consensus and the model probability: below 0.03 `crowd_agrees`, below 0.08 `neutral`,
+ * below 0.20 `crowd_disagrees`, else `strong_divergence`. `insufficient_data` if there are fewer than 5 trades, fewer
+ * than 3 agents, or no difference because one of the probabilities is unknown.
+ *
+ * @param divergence  in [-1, 1]; null if unknown
+ */
+export function divergenceSignal(
+  divergence: number | null,
+  { trades, agents }: Pick<Consensus, "trades" | "agents">,
+): DivergenceSignal {
+  if (divergence === null || trades < TRADES_MIN || agents < AGENTS_MIN) return "insufficient_data";
+  const distance = Math.abs(divergence);
+  if (distance < 0.03) return "crowd_agrees";
+  if (distance < 0.08) return "neutral";
+  return distance < 0.2 ? "crowd_disagrees" : "strong_divergence";
+}

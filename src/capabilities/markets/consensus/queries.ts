@@ -1,0 +1,208 @@
+import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
+import type { Database, Transaction } from "../../../ports/database.ts";
+import type { CustomerData } from "../../accounts/customers/index.ts";
+import {
+  type AgentReports,
+  CONSENSUS_PERIOD_MS,
+  REPORT_RETENTION_MS,
+  TRADED_PRICE_MIN,
+  type TradeReport,
+} from "./model.ts";
+
+/** Selects the report that was stored with this idempotency key. */
+export async function selectReportByKey(
+  transaction: Transaction,
+  customerId: string,
+  idempotencyKey: string,
+): Promise<TradeReport | null> {
+  const [report] = await transaction.query<Pick<TradeReport, keyof TradeReport>>(
+    `select venue, market_id as "marketId", side, price, size_usd as "sizeUsd", client_ref as "clientRef"
+     from trade_reports where agent_id = $1 and idempotency_key = $2`,
+    [customerId, idempotencyKey],
+  );
+  return report ?? null;
+}
+
+/** Inserts a report, unless the customer has an equal one. Returns whether it was inserted. */
+export async function insertReport(
+  transaction: Transaction,
+  customerId: string,
+  report: TradeReport,
+  options: { readonly idempotencyKey: string | null; readonly isPlausible: boolean; readonly now: number },
+): Promise<boolean> {
+  const rows = await transaction.query(
+    `insert into trade_reports
+       (agent_id, venue, market_id, side, price, size_usd, client_ref, idempotency_key, is_plausible, reported_at)
+     values ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::text, $9::boolean, to_timestamp($10::float8 / 1000))
+     on conflict (agent_id, venue, market_id, side, price, size_usd, client_ref) do nothing
+     returning report_id`,
+    [
+      customerId,
+      report.venue,
+      report.marketId,
+      report.side,
+      report.price,
+      report.sizeUsd,
+      report.clientRef,
+      options.idempotencyKey,
+      options.isPlausible,
+      options.now,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Adds one to the number of reports of a market and returns it. */
+export async function countReport(
+  transaction: Transaction,
+  { venue, marketId }: Pick<TradeReport, "venue" | "marketId">,
+): Promise<number> {
+  const [row] = await transaction.query<{ reports: number }>(
+    `insert into trade_report_counts as stored (venue, market_id, reports) values ($1, $2, 1)
+     on conflict (venue, market_id) do update set reports = stored.reports + 1
+     returning reports`,
+    [venue, marketId],
+  );
+  if (row === undefined) throw new Error("The count of a market's reports returned no row");
+  return row.reports;
+}
+
+/** Returns the number of reports of a market by all customers. */
+export async function selectReportCount(
+  transaction: Transaction,
+  { venue, marketId }: Pick<TradeReport, "venue" | "marketId">,
+): Promise<number> {
+  const [row] = await transaction.query<{ reports: number }>(
+    "select reports from trade_report_counts where venue = $1 and market_id = $2",
+    [venue, marketId],
+  );
+  return row?.reports ?? 0;
+}
+
+const plausibleSums = (side: "yes" | "no", name: string) => {
+  const sumSql = (expression: string) =>
+    `coalesce(sum(${expression}) filter (where is_plausible and side = '${side}'), 0)`;
+  return `${sumSql("size_usd")} as ${name}_usd, ${sumSql("size_usd / nullif(price, 0)")} as ${name}_contracts,
+    ${sumSql("size_usd * price")} as ${name}_usd_price, ${sumSql("size_usd * age_ms")} as ${name}_usd_age`;
+};
+
+const SELECT_AGENT_REPORTS = `
+select
+  count(*) filter (where side = 'yes') as yes_trades, count(*) filter (where side = 'no') as no_trades,
+  coalesce(sum(size_usd) filter (where side = 'yes'), 0) as yes_usd,
+  coalesce(sum(size_usd) filter (where side = 'no'), 0) as no_usd,
+  sum(size_usd * case side when 'yes' then price else 1 - price end) as usd_probability,
+  ${plausibleSums("yes", "plausible_yes")}, ${plausibleSums("no", "plausible_no")}
+from (
+  select agent_id, side, price, size_usd, is_plausible,
+    extract(epoch from to_timestamp($4::float8 / 1000) - reported_at)::float8 * 1000 as age_ms
+  from trade_reports
+  where venue = $1 and market_id = $2
+    and reported_at > to_timestamp($3::float8 / 1000) and reported_at <= to_timestamp($4::float8 / 1000)
+) as report
+group by agent_id order by agent_id`;
+
+/** Selects the totals of each agent that reported trades of a market in (fromMs, toMs]. */
+export async function selectAgentReports(
+  database: Pick<Database, "query">,
+  { venue, marketId }: Pick<TradeReport, "venue" | "marketId">,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<AgentReports[]> {
+  const rows = await database.query<Record<string, number>>(
+    SELECT_AGENT_REPORTS,
+    [venue, marketId, fromMs, toMs],
+    "request",
+  );
+  return rows.map((row) => {
+    const sideTotal = (name: string) => ({
+      usd: read(row, `${name}_usd`),
+      contracts: read(row, `${name}_contracts`),
+      usdTimesPrice: read(row, `${name}_usd_price`),
+      usdTimesAgeMs: read(row, `${name}_usd_age`),
+    });
+    return {
+      yesTrades: read(row, "yes_trades"),
+      noTrades: read(row, "no_trades"),
+      yesUsd: read(row, "yes_usd"),
+      noUsd: read(row, "no_usd"),
+      usdTimesProbability: read(row, "usd_probability"),
+      plausibleYes: sideTotal("plausible_yes"),
+      plausibleNo: sideTotal("plausible_no"),
+    };
+  });
+}
+
+function read(row: Readonly<Record<string, number>>, name: string): number {
+  const value = row[name];
+  if (value === undefined) throw new Error(`The totals of an agent have no column ${name}`);
+  return value;
+}
+
+/**
+ * Selects the newest reports of a customer, newest first. Reports at prices below the smallest price of any venue are left
+ * out, because their number of contracts would overflow.
+ */
+export function selectReportsOf(
+  database: Pick<Database, "query">,
+  customerId: string,
+  limit: number,
+): Promise<(Omit<TradeReport, "clientRef"> & { readonly reportId: number; readonly reportedAt: Date })[]> {
+  return database.query(
+    `select report_id as "reportId", venue, market_id as "marketId", side, price, size_usd as "sizeUsd",
+       reported_at as "reportedAt"
+     from trade_reports where agent_id = $1 and price >= ${TRADED_PRICE_MIN}
+     order by reported_at desc, report_id desc limit $2::int4`,
+    [customerId, limit],
+    "request",
+  );
+}
+
+/** Ids of customers do not start like this. The index `trade_reports_of_deleted` contains this prefix. */
+const DELETED_AGENT_PREFIX = "deleted-";
+
+/**
+ * Replaces the agent of a customer's reports by an id that belongs to nobody, and deletes the texts that the customer
+ * chose. The reports still count as those of one agent.
+ */
+async function anonymiseReports(transaction: Transaction, customerId: string): Promise<void> {
+  await transaction.query(
+    `update trade_reports set idempotency_key = null, client_ref = report_id::text,
+       agent_id = (select '${DELETED_AGENT_PREFIX}' || min(report_id) from trade_reports where agent_id = $1)
+     where agent_id = $1`,
+    [customerId],
+  );
+}
+
+const DELETE_ROWS_MAX = 5_000;
+/** Per run. The next run deletes the remaining reports. */
+const DELETE_BATCHES_MAX = 100;
+
+/**
+ * Deletes reports that are too old for the record of their customer, and those of deleted customers that are too old for
+ * any consensus. The number of accepted reports of a market includes them. Idempotent.
+ *
+ * @param now  Unix milliseconds
+ * @param shouldStop  ends the run after the current batch
+ */
+async function deleteOldReports(
+  database: Pick<Database, "query">,
+  now: number,
+  shouldStop: () => boolean,
+): Promise<void> {
+  const deleteBefore = (beforeMs: number, condition: string) =>
+    deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
+      if (shouldStop()) return 0;
+      const rows = await database.query(
+        `delete from trade_reports where ctid = any(array(
+           select ctid from trade_reports where reported_at < to_timestamp($1::float8 / 1000) ${condition}
+           limit ${DELETE_ROWS_MAX}))
+         returning 1`,
+        [beforeMs],
+      );
+      return rows.length;
+    });
+  await deleteBefore(now - REPORT_RETENTION_MS, "");
+  await deleteBefore(now - CONSENSUS_PERIOD_MS["30d"], `and agent_id like '${DELETED_AGENT_PREFIX}%'`);
+}
+
+export const REPORT_DATA: CustomerData = { deleteOf: anonymiseReports, deleteExpired: deleteOldReports };

@@ -1,0 +1,230 @@
+import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import { AppError, InvalidRequestError, type ValidationItem } from "../../../domain/errors.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import { parseMarketName } from "../../../domain/market-name.ts";
+import { chunksOf } from "../../../lib/chunks.ts";
+import type { MarketPair } from "../../../matching/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { WorkerPool } from "../../../ports/worker-pool.ts";
+import type { PairCorrelation } from "../../../quant/correlation.ts";
+import { logOddsMoves } from "../../../quant/price-grid.ts";
+import { stableCorrelations } from "../../../quant/stable-correlation.ts";
+import type { PriceSeries } from "../../../storage/index.ts";
+import type { MarketsService } from "../market-data/index.ts";
+import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
+import { computeReport } from "./compute.ts";
+import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX, type MatchedPair } from "./model.ts";
+import { type CorrelationReport, encodeReport } from "./report.ts";
+
+/** Maximum number of concurrent requests to venues for markets that are not on the board. Ingest allows four. */
+const LOOK_UPS_MAX = 2;
+/** How long a request waits for history that is fetched from the venues. */
+const FETCH_TIMEOUT_MS = 5_000;
+/** The limit for a request that can be answered without coefficients. */
+const SHORT_FETCH_TIMEOUT_MS = 500;
+/** Multiplications above which a computation would delay other requests by more than a few milliseconds. */
+const INLINE_PRODUCTS_MAX = 1_000_000;
+
+/** The choice of callers inside the service: all pairs over 30 days. */
+const MONTH = { period: "30d", minCorrelation: null, limit: null } as const;
+
+export interface CorrelationPorts {
+  readonly board: MarketBoard;
+  readonly clock: Clock;
+  /** Ids of the venues that clients can query. */
+  readonly venues: readonly VenueId[];
+  readonly markets: Pick<MarketsService, "getMarket" | "getEvent">;
+  /** Fetches history of this period that the store lacks, as far as the venues answer in time. Never rejects. */
+  readonly fetchMissingHistory: (
+    markets: readonly BoardMarket[],
+    options: { readonly period: CorrelationPeriod; readonly timeoutMs: number },
+  ) => Promise<void>;
+  readonly readPriceSeries: (
+    marketKeys: readonly (number | null)[],
+    options: { readonly period: CorrelationPeriod; readonly now: number },
+  ) => Promise<PriceSeries>;
+  /** Matched markets of other venues. */
+  readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
+  readonly workers: WorkerPool<CorrelationTask, CorrelationReport>;
+}
+
+/** What to return of the pairs (`CorrelationTask`). */
+export type PairChoice = Pick<CorrelationTask, "period" | "minCorrelation" | "limit">;
+
+interface MarketName {
+  /** As the caller named the market. */
+  readonly name: string;
+  readonly venue: VenueId;
+  readonly marketId: string;
+}
+
+export type CorrelationService = ReturnType<typeof createCorrelationService>;
+
+/** Computes correlations from stored prices: small requests here, large ones on a worker thread. */
+export function createCorrelationService(ports: CorrelationPorts) {
+  const { board, clock } = ports;
+
+  /** @throws AppError `market_not_found` that names the market; VenueError */
+  const getMarket = async ({ name, venue, marketId }: MarketName): Promise<BoardMarket> => {
+    try {
+      return board.find(venue, marketId) ?? (await ports.markets.getMarket(venue, marketId));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "market_not_found") throw error;
+      throw new AppError("market_not_found", `There is no such market on this venue: ${name}`, { cause: error });
+    }
+  };
+
+  /** Reads the prices of the markets, after missing history was fetched. */
+  const readTask = async (
+    markets: readonly BoardMarket[],
+    names: readonly string[],
+    choice: PairChoice,
+    timeoutMs = FETCH_TIMEOUT_MS,
+  ): Promise<CorrelationTask> => {
+    const { period } = choice;
+    await ports.fetchMissingHistory(markets, { period, timeoutMs });
+    const generatedAt = clock.now();
+    // The fetch may have stored a market for the first time.
+    const keys = markets.map(({ listing, storeKey }) => storeKey ?? findStoreKey(listing));
+    const { grid, series } = await ports.readPriceSeries(keys, { period, now: generatedAt });
+    const venues = new Set(markets.map(({ listing }) => listing.venue));
+    const platform = venues.size === 1 ? (markets[0]?.listing.venue ?? null) : null;
+    return {
+      ...choice,
+      marketIds: names,
+      platform,
+      matches: findMatches(markets, ports.pairsOf),
+      grid,
+      series,
+      generatedAt,
+    };
+  };
+
+  const correlate = async (
+    markets: readonly BoardMarket[],
+    names: readonly string[],
+    choice: PairChoice,
+  ): Promise<AsyncIterable<string>> => {
+    const task = await readTask(markets, names, choice);
+    const { grid, series } = task;
+    const products = (markets.length * (markets.length - 1) * grid.count) / 2;
+    const buffers = series.flatMap(({ times, prices }) => [times.buffer, prices.buffer]);
+    const report = products <= INLINE_PRODUCTS_MAX ? computeReport(task) : await ports.workers.run(task, buffers);
+    return encodeInTurns(report, clock);
+  };
+  const findStoreKey = ({ venue, marketId }: BoardMarket["listing"]): number | null =>
+    board.find(venue, marketId)?.storeKey ?? null;
+
+  return {
+    /**
+     * Returns the correlations of these markets as JSON, in pieces of about 32 KiB that are encoded when they are read.
+     *
+     * @param marketIds  ids at the venue `platform`, or `platform/market_id`
+     * @throws InvalidRequestError for an id without venue and for a repeated market; AppError `market_not_found`,
+     *   `overloaded`, `store_unavailable`; VenueError
+     */
+    async correlateMarkets(
+      marketIds: readonly string[],
+      platform: VenueId | null,
+      choice: PairChoice,
+    ): Promise<AsyncIterable<string>> {
+      const names = parseNames(marketIds, platform, ports.venues);
+      const markets: BoardMarket[] = [];
+      for (const chunk of chunksOf(names, LOOK_UPS_MAX)) markets.push(...(await Promise.all(chunk.map(getMarket))));
+      return correlate(markets, marketIds, choice);
+    },
+
+    /**
+     * Correlation of the changes of two markets' log-odds over 30 days, at the horizon at which it is stable.
+     *
+     * @throws AppError `store_unavailable`
+     */
+    async correlatePair(a: BoardMarket, b: BoardMarket): Promise<Pick<PairCorrelation, "correlation" | "dataPoints">> {
+      const { series, grid } = await readTask([a, b], [], MONTH);
+      const [pair] = stableCorrelations(series.map((prices) => logOddsMoves(prices, grid)));
+      return pair ?? { correlation: null, dataPoints: 0 };
+    },
+
+    /**
+     * Correlations of the changes of the log-odds of up to 50 markets over 30 days, as in `correlatePair`; `dataPoints` is the
+     * number of independent moves. History that the store lacks and
+     * the venues do not send within half a second is left out.
+     *
+     * @returns  all pairs of indexes of `markets`
+     * @throws AppError `store_unavailable`
+     */
+    async correlatePairs(markets: readonly BoardMarket[]): Promise<PairCorrelation[]> {
+      if (markets.length < 2) return [];
+      const { series, grid } = await readTask(markets, [], MONTH, SHORT_FETCH_TIMEOUT_MS);
+      return stableCorrelations(series.map((prices) => logOddsMoves(prices, grid))).map((pair) => ({
+        a: pair.a,
+        b: pair.b,
+        correlation: pair.correlation,
+        dataPoints: Math.round(pair.effectivePoints ?? pair.dataPoints),
+      }));
+    },
+
+    /**
+     * Returns the correlations of an event's markets as `correlateMarkets` does. Of more than 500 markets, those with the
+     * largest volume are compared.
+     *
+     * @throws AppError `event_not_found`, `overloaded`, `store_unavailable`
+     */
+    async correlateEvent(slug: string, choice: PairChoice): Promise<AsyncIterable<string>> {
+      const { markets } = ports.markets.getEvent(slug);
+      const volumeOf = ({ activity }: BoardMarket) => activity.volume24hUsd ?? 0;
+      const compared = markets.toSorted((a, b) => volumeOf(b) - volumeOf(a)).slice(0, MARKETS_MAX);
+      return correlate(
+        compared,
+        compared.map(({ listing }) => listing.marketId),
+        choice,
+      );
+    },
+  };
+}
+
+/** Yields to other requests after each piece: a client may read faster than pieces are encoded. */
+async function* encodeInTurns(report: CorrelationReport, clock: Clock): AsyncGenerator<string> {
+  for (const piece of encodeReport(report)) {
+    yield piece;
+    await clock.yieldToEventLoop();
+  }
+}
+
+/** Returns the pairs of markets that ask the same or opposite questions, with the confidence at which matches are shown. */
+function findMatches(markets: readonly BoardMarket[], pairsOf: CorrelationPorts["pairsOf"]): MatchedPair[] {
+  const indexes = new Map(markets.map(({ listing }, index) => [`${listing.venue}/${listing.marketId}`, index]));
+  return markets.flatMap(({ listing: { venue, marketId } }, own) =>
+    pairsOf(venue, marketId).flatMap((pair): MatchedPair[] => {
+      const other = indexes.get(pair.a === `${venue}/${marketId}` ? pair.b : pair.a);
+      if (other === undefined || other <= own || pair.confidence < ALSO_ON_CONFIDENCE_MIN) return [];
+      if (pair.relation === "identical") return [{ a: own, b: other, correlation: pair.confidence }];
+      return pair.relation === "inverse" ? [{ a: own, b: other, correlation: -pair.confidence }] : [];
+    }),
+  );
+}
+
+/** @throws InvalidRequestError that lists every name without a venue and every repeated market */
+function parseNames(
+  marketIds: readonly string[],
+  platform: VenueId | null,
+  venues: readonly VenueId[],
+): readonly MarketName[] {
+  const errors: ValidationItem[] = [];
+  const indexes = new Map<string, number>();
+  const names = marketIds.flatMap((name, index): MarketName[] => {
+    const fail = (reason: string) => {
+      const loc = ["body", "market_ids", index];
+      errors.push({ type: "value_error", loc, msg: `Value error, ${reason}`, input: name, ctx: { error: {} } });
+      return [];
+    };
+    const market = parseMarketName(name, venues, platform);
+    if (market === null) return fail("the venue is missing; send platform, or ids of the form platform/market_id");
+    const id = `${market.venue}/${market.marketId}`;
+    if (indexes.has(id)) return fail(`this is the same market as at position ${indexes.get(id)}`);
+    indexes.set(id, index);
+    return [{ name, ...market }];
+  });
+  if (errors.length > 0) throw new InvalidRequestError(errors);
+  return names;
+}

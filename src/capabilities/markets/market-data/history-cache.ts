@@ -1,0 +1,15 @@
+import { createSharedReads } from "../../../lib/shared-reads.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { HistoryReading } from "../../../storage/index.ts";
+
+/** A history is read from the store at most once in this time, however many clients request it. */
+const CACHE_MS = 1_000;
+const ENTRIES_MAX = 500;
+
+/** Returns a function that shares the reads of a history for one second. Failed reads are not cached. */
+export const createHistoryCache = (clock: Clock) =>
+  createSharedReads<HistoryReading>({
+    maxAgeMsOf: () => CACHE_MS,
+    entriesMax: ENTRIES_MAX,
+    now: () => clock.monotonic(),
+  });

@@ -1,0 +1,163 @@
+import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "../../../board/index.ts";
+import { categoryOf } from "../../../domain/category.ts";
+import { type MarketListing, settlementValueOf } from "../../../domain/market.ts";
+import { stepAt } from "../../../domain/order-rules.ts";
+import { encodeJson } from "../../../lib/round-numbers.ts";
+import type { AlsoOn } from "../matching/index.ts";
+
+/** Formats Unix milliseconds as ISO 8601 in UTC. */
+export function formatIsoTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Returns the fields without null and undefined values, because the API omits unknown values. */
+function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
+  ) as Partial<T>;
+}
+
+/** A probability of YES in [0, 1], and its time in Unix milliseconds. */
+export interface ShownEstimate {
+  readonly probability: number;
+  readonly at: number;
+}
+
+/** What the Market object shows beside the data of the board. */
+export interface MarketLookups {
+  /** Returns the ids that an order at the venue needs, by public name. */
+  readonly venueIdsOf: (listing: MarketListing) => Readonly<Record<string, string>>;
+  /** Returns the URLs of the same market at other venues: the same object until they change. Null if there are none. */
+  readonly alsoOnOf: (market: BoardMarket) => AlsoOn | null;
+  /** Returns our estimate of the probability of YES at the market's price; null if there is none. */
+  readonly estimateOf: (market: BoardMarket) => ShownEstimate | null;
+}
+
+/** Creates the Market object of the API. Unknown fields are omitted. */
+export function presentMarket(
+  market: BoardMarket,
+  event: BoardEvent | null,
+  { venueIdsOf, alsoOnOf, estimateOf }: MarketLookups,
+): Record<string, unknown> {
+  const { listing, quote, activity } = market;
+  const venueCategory = listing.category ?? event?.listing.category ?? null;
+  const venueIds = venueIdsOf(listing);
+  const estimate = estimateOf(market);
+  return {
+    platform: listing.venue,
+    market_id: listing.marketId,
+    title: listing.title,
+    yes_price: market.yesPrice,
+    updated_at: formatIsoTime(market.updatedAt),
+    ...omitUnknown({
+      url: listing.url,
+      category: categoryOf(venueCategory),
+      venue_category: venueCategory,
+      also_on: alsoOnOf(market),
+      status: listing.status === "pending" ? null : listing.status,
+      bid: quote.bid,
+      ask: quote.ask,
+      last_price: quote.lastPrice,
+      price_change_24h: priceChange24h(market),
+      model_probability: estimate?.probability,
+      model_probability_at: estimate === null ? null : formatIsoTime(estimate.at),
+      volume_24h: activity.volume24hUsd,
+      liquidity: activity.liquidityUsd,
+      open_interest: activity.openInterestUsd,
+      resolution_date: listing.expectedResolutionAt === null ? null : formatIsoTime(listing.expectedResolutionAt),
+      close_time: listing.closeAt === null ? null : formatIsoTime(listing.closeAt),
+      tick_size: stepAt(listing.priceRanges, market.yesPrice),
+      price_ranges: listing.priceRanges,
+      min_order_contracts: listing.minOrderContracts,
+      contract_step: listing.contractStep,
+      taker_delay_ms: listing.takerDelayMs,
+      protocol_version: listing.protocolVersion,
+      event_slug: listing.eventId === null ? null : eventSlug(listing.venue, listing.eventId),
+      event_title: event?.listing.title,
+    }),
+    paused: listing.paused,
+    ...(Object.keys(venueIds).length === 0 ? null : { venue_ids: venueIds }),
+    ...(listing.status === "finalized" ? presentSettlement(listing) : null),
+  };
+}
+
+/** Creates the fields of a settled market. They are null if the venue does not report them. */
+function presentSettlement({ outcome, resolvedAt }: MarketListing) {
+  return {
+    outcome: outcome?.kind ?? null,
+    settlement_value: outcome === null ? null : settlementValueOf(outcome),
+    resolved_at: resolvedAt === null ? null : formatIsoTime(resolvedAt),
+  };
+}
+
+interface EncodedMarket {
+  readonly event: BoardEvent | null;
+  readonly alsoOn: AlsoOn | null;
+  readonly estimate: ShownEstimate | null;
+  readonly bytes: Buffer;
+}
+
+const isSameEstimate = (a: ShownEstimate | null, b: ShownEstimate | null): boolean =>
+  a === null || b === null ? a === b : a.probability === b.probability && a.at === b.at;
+
+type JsonCache = WeakMap<BoardMarket, EncodedMarket>;
+
+/** Maximum entries per cache generation. If the newer generation is full, the older one is discarded. */
+const GENERATION_ENTRIES_MAX = 25_000;
+let newerCache: JsonCache = new WeakMap();
+let olderCache: JsonCache = new WeakMap();
+let newerCount = 0;
+
+/**
+ * Encodes the Market object as JSON, cached until the market, its event, its links or its estimate change (these objects are
+ * immutable). The cache is bounded: otherwise a client that pages through 300,000 markets would fill 250 MB.
+ */
+export function encodeMarket(market: BoardMarket, event: BoardEvent | null, lookups: MarketLookups): Buffer {
+  const alsoOn = lookups.alsoOnOf(market);
+  const estimate = lookups.estimateOf(market);
+  const isCurrent = (cached: EncodedMarket | undefined): cached is EncodedMarket =>
+    cached?.event === event && cached.alsoOn === alsoOn && isSameEstimate(cached.estimate, estimate);
+  const cached = newerCache.get(market);
+  if (isCurrent(cached)) return cached.bytes;
+  const previous = olderCache.get(market);
+  const bytes = isCurrent(previous) ? previous.bytes : Buffer.from(encodeJson(presentMarket(market, event, lookups)));
+  newerCache.set(market, { event, alsoOn, estimate, bytes });
+  newerCount += 1;
+  if (newerCount >= GENERATION_ENTRIES_MAX) {
+    olderCache = newerCache;
+    newerCache = new WeakMap();
+    newerCount = 0;
+  }
+  return bytes;
+}
+
+const ARRAY_START = Buffer.from("[");
+const COMMA = Buffer.from(",");
+const ARRAY_END = Buffer.from("]");
+const EMPTY_ARRAY = Buffer.from("[]");
+
+/** Maximum number of cached pages. */
+const PAGES_MAX = 64;
+/** Joined arrays by their first item, oldest first. */
+const pages = new Map<Buffer, { readonly items: readonly Buffer[]; readonly json: Buffer }>();
+
+/**
+ * Joins JSON items into a JSON array. Returns the same buffer for the same items, so that a list whose markets have not
+ * changed is neither joined nor hashed again.
+ */
+export function joinJsonArray(items: readonly Buffer[]): Buffer {
+  const [first] = items;
+  if (first === undefined) return EMPTY_ARRAY;
+  const cached = pages.get(first);
+  if (cached?.items.length === items.length && items.every((item, index) => item === cached.items[index]))
+    return cached.json;
+  const json = Buffer.concat([
+    ARRAY_START,
+    ...items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item])),
+    ARRAY_END,
+  ]);
+  pages.delete(first);
+  pages.set(first, { items, json });
+  if (pages.size > PAGES_MAX) pages.delete(pages.keys().next().value ?? first);
+  return json;
+}

@@ -1,0 +1,15 @@
+import { MatchIndex, type MatchUpdate } from "../../../matching/index.ts";
+import type { StateThreadModule } from "../../../ports/state-thread.ts";
+import type { MatchRequest } from "./model.ts";
+
+/** Runs on a thread of its own: keeps the index of all markets, applies changes to it and returns the changes of its pairs. */
+export const createHandler: StateThreadModule<MatchRequest, MatchUpdate>["createHandler"] = () => {
+  const index = new MatchIndex();
+  return ({ removed, markets, rules, overrides, limit }) => {
+    for (const id of removed) index.remove(id);
+    for (const market of markets) index.set(market);
+    for (const { id, rules: text } of rules) index.setRules(id, text);
+    if (overrides !== null) index.setOverrides(overrides);
+    return index.update(limit);
+  };
+};

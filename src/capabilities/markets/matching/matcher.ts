@@ -1,0 +1,203 @@
+import type { MarketBoard } from "../../../board/index.ts";
+import type { MatchOverride, MatchUpdate } from "../../../matching/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Log } from "../../../ports/log.ts";
+import type { StateThread } from "../../../ports/state-thread.ts";
+import { type BoardBatch, BoardChanges } from "./board-changes.ts";
+import { type MatchingReport, type MatchRequest, parseMarketId } from "./model.ts";
+import { type PairChanges, PairTable } from "./pair-table.ts";
+
+/** Changed markets that the thread matches per request. It keeps a response below about 50 ms. */
+const MATCHES_PER_REQUEST = 100;
+/** Largest number of rules per request. */
+const RULES_PER_REQUEST = 50;
+/** Rules are cut to this number of characters. */
+const RULES_LENGTH_MAX = 8_000;
+const RESTART_PAUSE_MS_MIN = 1_000;
+const RESTART_DOUBLINGS_MAX = 6;
+
+export interface MatcherOptions {
+  readonly board: MarketBoard;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly openThread: () => StateThread<MatchRequest, MatchUpdate>;
+  /** Called with the changes of the pairs and with the markets whose URL is new. It must not throw. */
+  readonly onChange: (changes: PairChanges, newUrls: readonly string[]) => void;
+}
+
+/**
+ * Keeps the pairs up to date: sends the changes of the board to the thread that matches, one request at a time, and stores
+ * the pairs that it returns. A thread that fails is replaced, and the new one gets the whole board again.
+ */
+export class Matcher {
+  readonly pairs = new PairTable();
+  readonly #options: MatcherOptions;
+  readonly #changes: BoardChanges;
+  readonly #stop = new AbortController();
+  #thread: StateThread<MatchRequest, MatchUpdate> | null = null;
+  #loop: Promise<void> = Promise.resolve();
+  #wake: () => void = () => {};
+  /** Markets whose rules the thread has asked for. */
+  readonly #wantedRules = new Set<string>();
+  /** Markets whose rules the thread has. */
+  readonly #sentRules = new Set<string>();
+  #overrides: readonly MatchOverride[] = [];
+  #areOverridesSent = false;
+  /** Changed markets that the thread has not matched, as of its last response. */
+  #threadPendingCount = 0;
+  /** Whether the current thread has matched the whole board. */
+  #isThreadComplete = false;
+  #isComplete = false;
+  #restarts = 0;
+  /** Failures since a thread last matched the whole board. */
+  #failures = 0;
+
+  constructor(options: MatcherOptions) {
+    this.#options = options;
+    this.#changes = new BoardChanges(options.board, () => this.#wake());
+    options.board.observe(this.#changes);
+  }
+
+  /** True when all markets that were on the board have been matched once. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  get pendingCount(): number {
+    return this.#changes.pendingCount + this.#threadPendingCount;
+  }
+
+  get report(): MatchingReport {
+    return {
+      pairs: this.pairs.size,
+      pendingCount: this.pendingCount,
+      restarts: this.#restarts,
+      isFailing: this.#failures > 0,
+    };
+  }
+
+  /** Replaces all decisions of the operator. Call it before `start`, so that no forbidden pair is served. */
+  setOverrides(overrides: readonly MatchOverride[]): void {
+    this.#overrides = overrides;
+    this.#areOverridesSent = false;
+    this.#wake();
+  }
+
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#wake();
+    await this.#thread?.close();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const thread = this.#options.openThread();
+      this.#thread = thread;
+      try {
+        await this.#feed(thread);
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#restarts += 1;
+        this.#failures += 1;
+        log.error({ err: error, failures: this.#failures }, "the matching thread failed and is replaced");
+      } finally {
+        await thread.close();
+      }
+      const doublings = Math.min(this.#failures - 1, RESTART_DOUBLINGS_MAX);
+      await clock.sleep(RESTART_PAUSE_MS_MIN * 2 ** doublings, signal).catch(() => {});
+    }
+  }
+
+  /** Sends changes until the matcher stops. @throws Error if the thread fails */
+  async #feed(thread: StateThread<MatchRequest, MatchUpdate>): Promise<void> {
+    const { clock, onChange } = this.#options;
+    this.#changes.reset();
+    this.#wantedRules.clear();
+    this.#sentRules.clear();
+    this.#areOverridesSent = false;
+    this.#threadPendingCount = 0;
+    this.#isThreadComplete = false;
+    this.pairs.startGeneration();
+    while (!this.#stop.signal.aborted) {
+      // Changes of the same burst are sent together, and a request to the API waits for at most one batch.
+      await clock.yieldToEventLoop();
+      if (!this.#hasWork()) {
+        if (!this.#isThreadComplete) await this.#complete();
+        else await this.#waitForWork();
+        continue;
+      }
+      const batch = this.#changes.take();
+      if (batch.newUrls.length > 0) onChange({ added: [], removed: [] }, batch.newUrls);
+      const request = this.#createRequest(batch);
+      if (isEmpty(request) && this.#threadPendingCount === 0) continue;
+      const update = await thread.request(request);
+      this.#threadPendingCount = update.pendingCount;
+      for (const id of update.rulesWanted) this.#wantedRules.add(id);
+      onChange(this.pairs.apply(update), []);
+    }
+  }
+
+  #hasWork(): boolean {
+    return (
+      !this.#areOverridesSent ||
+      this.#wantedRules.size > 0 ||
+      this.#threadPendingCount > 0 ||
+      this.#changes.pendingCount > 0
+    );
+  }
+
+  #createRequest({ removed, markets, newRules }: BoardBatch): MatchRequest {
+    for (const id of removed) this.#sentRules.delete(id);
+    for (const id of newRules) if (this.#sentRules.has(id)) this.#wantedRules.add(id);
+    const overrides = this.#areOverridesSent ? null : this.#overrides;
+    this.#areOverridesSent = true;
+    // While markets are waiting to be sent, matching would compare with a part of the board and be repeated.
+    const limit = this.#changes.pendingCount > 0 && !this.#isThreadComplete ? 0 : MATCHES_PER_REQUEST;
+    return { removed, markets, rules: this.#takeRules(), overrides, limit };
+  }
+
+  #takeRules(): MatchRequest["rules"] {
+    const rules: { id: string; rules: string | null }[] = [];
+    for (const id of this.#wantedRules) {
+      if (rules.length >= RULES_PER_REQUEST) break;
+      this.#wantedRules.delete(id);
+      const { venue, marketId } = parseMarketId(id);
+      const market = this.#options.board.find(venue, marketId);
+      if (market?.listing.status !== "active") continue;
+      this.#sentRules.add(id);
+      rules.push({ id, rules: market.listing.rules?.slice(0, RULES_LENGTH_MAX) ?? null });
+    }
+    return rules;
+  }
+
+  /** The thread has matched the whole board: removes the pairs of earlier threads that it has not found. */
+  async #complete(): Promise<void> {
+    const { clock, onChange, log } = this.#options;
+    await this.pairs.removeOutdated(
+      () => clock.yieldToEventLoop(),
+      (removed) => onChange({ added: [], removed }, []),
+    );
+    this.#isThreadComplete = true;
+    this.#isComplete = true;
+    this.#failures = 0;
+    log.info({ pairs: this.pairs.size }, "all markets matched");
+  }
+
+  #waitForWork(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      if (this.#hasWork() || this.#stop.signal.aborted) resolve();
+    });
+  }
+}
+
+function isEmpty({ removed, markets, rules, overrides }: MatchRequest): boolean {
+  return removed.length === 0 && markets.length === 0 && rules.length === 0 && overrides === null;
+}

@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from "node:util";
+import type { EventPair, MarketPair, MatchUpdate } from "../../../matching/index.ts";
+
+/** Number of pairs that a removal of outdated pairs checks before it yields to the event loop. */
+const YIELD_EVERY_PAIRS = 1_000;
+
+/** Two markets or two events. */
+interface Ends {
+  readonly a: string;
+  readonly b: string;
+}
+
+/** Changes of the pairs. A changed pair is in `removed` with its old values, and in `added` with its new ones. */
+export interface PairChanges {
+  readonly added: readonly MarketPair[];
+  readonly removed: readonly MarketPair[];
+}
+
+/** The current pairs, by market and by event. */
+export class PairTable {
+  readonly #markets = new PairMap<MarketPair>();
+  readonly #events = new PairMap<EventPair>();
+
+  get size(): number {
+    return this.#markets.size;
+  }
+
+  pairs(): IterableIterator<MarketPair> {
+    return this.#markets.values();
+  }
+
+  /** @param id  `venue/marketId` */
+  pairsOf(id: string): readonly MarketPair[] {
+    return this.#markets.of(id);
+  }
+
+  eventPairsOf(slug: string): readonly EventPair[] {
+    return this.#events.of(slug);
+  }
+
+  /** Marks all current pairs as outdated. They stay until `removeOutdated`, unless an update confirms them. */
+  startGeneration(): void {
+    this.#markets.startGeneration();
+    this.#events.startGeneration();
+  }
+
+  /** Applies the changes that the index reports. Returns those that change a pair of markets. */
+  apply(update: Pick<MatchUpdate, "added" | "removed" | "addedEvents" | "removedEvents">): PairChanges {
+    this.#events.apply(update.addedEvents, update.removedEvents);
+    return this.#markets.apply(update.added, update.removed);
+  }
+
+  /** Removes the outdated pairs, in slices. Calls `onRemoved` with the removed pairs of each slice. */
+  async removeOutdated(yieldToEventLoop: () => Promise<void>, onRemoved: (pairs: MarketPair[]) => void): Promise<void> {
+    await this.#markets.removeOutdated(yieldToEventLoop, onRemoved);
+    await this.#events.removeOutdated(yieldToEventLoop, () => {});
+  }
+}
+
+class PairMap<Pair extends Ends> {
+  readonly #entries = new Map<string, { readonly pair: Pair; readonly generation: number }>();
+  readonly #byEnd = new Map<string, Pair[]>();
+  #generation = 0;
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  *values(): Generator<Pair> {
+    for (const { pair } of this.#entries.values()) yield pair;
+  }
+
+  of(end: string): readonly Pair[] {
+    return this.#byEnd.get(end) ?? [];
+  }
+
+  startGeneration(): void {
+    this.#generation += 1;
+  }
+
+  apply(added: readonly Pair[], removed: readonly Ends[]): { added: Pair[]; removed: Pair[] } {
+    const addedKeys = new Set(added.map(keyOf));
+    // A changed pair is in both lists and replaced in place.
+    const removedPairs = removed.flatMap((ends) => (addedKeys.has(keyOf(ends)) ? [] : this.#remove(keyOf(ends))));
+    const addedPairs: Pair[] = [];
+    for (const pair of added) {
+      const key = keyOf(pair);
+      const current = this.#entries.get(key)?.pair;
+      if (current !== undefined && isDeepStrictEqual(current, pair)) {
+        this.#entries.set(key, { pair: current, generation: this.#generation });
+        continue;
+      }
+      removedPairs.push(...this.#remove(key));
+      this.#entries.set(key, { pair, generation: this.#generation });
+      for (const end of [pair.a, pair.b]) this.#byEnd.set(end, [...this.of(end), pair]);
+      addedPairs.push(pair);
+    }
+    return { added: addedPairs, removed: removedPairs };
+  }
+
+  async removeOutdated(yieldToEventLoop: () => Promise<void>, onRemoved: (pairs: Pair[]) => void): Promise<void> {
+    let slice: Pair[] = [];
+    let count = 0;
+    for (const [key, { generation }] of this.#entries) {
+      if (generation < this.#generation) slice.push(...this.#remove(key));
+      count += 1;
+      if (count % YIELD_EVERY_PAIRS > 0) continue;
+      onRemoved(slice);
+      slice = [];
+      await yieldToEventLoop();
+    }
+    onRemoved(slice);
+  }
+
+  #remove(key: string): Pair[] {
+    const pair = this.#entries.get(key)?.pair;
+    if (pair === undefined) return [];
+    this.#entries.delete(key);
+    for (const end of [pair.a, pair.b]) {
+      const others = this.of(end).filter((other) => other !== pair);
+      if (others.length === 0) this.#byEnd.delete(end);
+      else this.#byEnd.set(end, others);
+    }
+    return [pair];
+  }
+}
+
+const keyOf = ({ a, b }: Ends): string => `${a}\n${b}`;

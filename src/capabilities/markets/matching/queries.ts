@@ -1,0 +1,82 @@
+import type { Database } from "../../../ports/database.ts";
+import type { MatchDecision } from "./model.ts";
+
+interface DecisionRow extends Record<string, unknown> {
+  readonly market_a: string;
+  readonly market_b: string;
+  readonly decision: MatchDecision["decision"];
+  readonly note: string | null;
+  readonly decided_by: string;
+  readonly decided_at: Date;
+}
+
+export async function selectDecisions(database: Database, limit: number): Promise<MatchDecision[]> {
+  const rows = await database.query<DecisionRow>(
+    `select market_a, market_b, decision, note, decided_by, decided_at
+     from match_overrides order by market_a, market_b limit $1`,
+    [limit],
+  );
+  return rows.map((row) => ({
+    a: row.market_a,
+    b: row.market_b,
+    decision: row.decision,
+    note: row.note,
+    decidedBy: row.decided_by,
+    decidedAt: row.decided_at.getTime(),
+  }));
+}
+
+/** Stores all decisions, or none if the table would hold more than `decisionsMax`. Returns whether they were stored. */
+export async function upsertDecisions(
+  database: Database,
+  decisions: readonly MatchDecision[],
+  decisionsMax: number,
+): Promise<boolean> {
+  const rows = await database.query(
+    `with input as (
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+         as decisions (market_a, market_b, decision, note, decided_by, decided_at)
+     )
+     insert into match_overrides (market_a, market_b, decision, note, decided_by, decided_at)
+     select market_a, market_b, decision, note, decided_by, decided_at from input
+     where (select count(*) from match_overrides)
+       + (select count(*) from input left join match_overrides stored using (market_a, market_b)
+          where stored.market_a is null) <= $7
+     on conflict (market_a, market_b) do update
+     set decision = excluded.decision, note = excluded.note, decided_by = excluded.decided_by,
+         decided_at = excluded.decided_at
+     returning market_a`,
+    [
+      decisions.map(({ a }) => a),
+      decisions.map(({ b }) => b),
+      decisions.map(({ decision }) => decision),
+      decisions.map(({ note }) => note),
+      decisions.map(({ decidedBy }) => decidedBy),
+      decisions.map(({ decidedAt }) => new Date(decidedAt).toISOString()),
+      decisionsMax,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Returns whether there was a decision. */
+export async function deleteDecision(database: Database, a: string, b: string): Promise<boolean> {
+  const rows = await database.query(
+    "delete from match_overrides where market_a = $1 and market_b = $2 returning market_a",
+    [a, b],
+  );
+  return rows.length > 0;
+}
+
+/** Returns those of the markets that are stored. */
+export async function selectStoredMarkets(
+  database: Database,
+  markets: readonly { readonly venue: string; readonly marketId: string }[],
+): Promise<{ readonly venue: string; readonly marketId: string }[]> {
+  const rows = await database.query<{ venue: string; market_id: string }>(
+    `select venue, market_id from markets
+     where (venue, market_id) in (select * from unnest($1::text[], $2::text[]))`,
+    [markets.map(({ venue }) => venue), markets.map(({ marketId }) => marketId)],
+  );
+  return rows.map((row) => ({ venue: row.venue, marketId: row.market_id }));
+}

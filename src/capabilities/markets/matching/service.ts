@@ -1,0 +1,197 @@
+import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import type { MarketPair, MatchUpdate } from "../../../matching/index.ts";
+import type { Bus } from "../../../ports/bus.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { Log } from "../../../ports/log.ts";
+import type { OpenStateThread } from "../../../ports/state-thread.ts";
+import { referencePool } from "../../../quant/reference-pool.ts";
+import { createMatchDecisions, MATCHES_TOPIC } from "./decisions.ts";
+import { Links } from "./links.ts";
+import { Matcher } from "./matcher.ts";
+import { isSameQuestion, type MatchRequest, marketIdOf, parseMarketId, partnerOf } from "./model.ts";
+import type { PairChanges } from "./pair-table.ts";
+
+const MATCH_THREAD = new URL("./match-thread.ts", import.meta.url);
+/** Limit of the thread's heap, for an index of 300,000 markets. */
+const THREAD_MEMORY_MIB_MAX = 1_024;
+/** Decisions are read again after this time, because a message of the bus can be lost. */
+const DECISIONS_POLL_MS = 5_000;
+
+export interface MatchingPorts {
+  readonly board: MarketBoard;
+  readonly database: Database;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly openStateThread: OpenStateThread;
+  readonly venues: readonly { readonly id: VenueId; readonly playMoney: boolean }[];
+}
+
+/** Follows the changes of the pairs. Called synchronously; it must not throw. */
+export interface PairObserver {
+  onPairs(changes: PairChanges): void;
+}
+
+/** A market of another venue that asks the same question. */
+export interface EqualMarket {
+  readonly market: BoardMarket;
+  /** True if its YES is NO of the market at hand. */
+  readonly isInverse: boolean;
+  readonly isPlayMoney: boolean;
+  /** Calibrated probability that both ask the same question, in [0, 1]. */
+  readonly confidence: number;
+}
+
+export type Matching = ReturnType<typeof createMatching>;
+
+/**
+ * Finds the markets of the board that ask the same question at different venues. Create it before the board is filled: it
+ * follows every change of the board.
+ */
+export function createMatching(ports: MatchingPorts) {
+  const { board, database, bus, clock, log } = ports;
+  const observers: PairObserver[] = [];
+  const playMoneyVenues = new Set(ports.venues.filter(({ playMoney }) => playMoney).map(({ id }) => id));
+
+  const matcher = new Matcher({
+    ...{ board, clock, log },
+    openThread: () =>
+      ports.openStateThread<MatchRequest, MatchUpdate>(MATCH_THREAD, { memoryMibMax: THREAD_MEMORY_MIB_MAX }),
+    onChange(changes, newUrls) {
+      for (const id of listMarkets(changes)) links.update(id);
+      for (const id of newUrls) {
+        // A market that has left and returned may have the same pairs, which is no change of a pair.
+        links.update(id);
+        links.updatePartners(id);
+      }
+      if (changes.added.length > 0 || changes.removed.length > 0)
+        for (const observer of observers) observer.onPairs(changes);
+    },
+  });
+  const { pairs } = matcher;
+  const links = new Links(board, (id) => pairs.pairsOf(id));
+  board.observe({ onSet: () => {}, onRemove: (row) => links.onRemove(row) });
+  const decisions = createMatchDecisions({
+    ...{ database, clock },
+    venues: ports.venues.map(({ id }) => id),
+    onChanged() {
+      bus.publish(MATCHES_TOPIC);
+      wakeReader();
+    },
+  });
+
+  const stop = new AbortController();
+  let wakeReader = () => {};
+  let hasDecisions = false;
+  let lastDecisions = "";
+
+  /** Reads the decisions again. Matching starts after the first success, so that no forbidden pair is served. */
+  const readDecisions = async () => {
+    const latest = (await decisions.list()).map(({ a, b, decision }) => ({ a, b, decision }));
+    const text = JSON.stringify(latest);
+    if (!hasDecisions || text !== lastDecisions) matcher.setOverrides(latest);
+    lastDecisions = text;
+    if (!hasDecisions && !stop.signal.aborted) matcher.start();
+    hasDecisions = true;
+  };
+  const followDecisions = async () => {
+    let failures = 0;
+    while (!stop.signal.aborted) {
+      const wake = new AbortController();
+      wakeReader = () => wake.abort();
+      try {
+        await readDecisions();
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        if (failures === 1) log.warn({ err: error }, "reading the decisions about matches failed; retrying");
+      }
+      await clock.sleep(DECISIONS_POLL_MS, AbortSignal.any([stop.signal, wake.signal])).catch(() => {});
+    }
+  };
+  let following: Promise<void> = Promise.resolve();
+  let unsubscribe = () => {};
+
+  /** Pairs whose markets ask the same question, most likely first. */
+  const listEqualPairs = (venue: VenueId, marketId: string): MarketPair[] =>
+    pairs
+      .pairsOf(marketIdOf({ venue, marketId }))
+      .filter(isSameQuestion)
+      .sort((a, b) => b.confidence - a.confidence);
+
+  const listEqualMarkets = ({ listing }: BoardMarket): EqualMarket[] =>
+    listEqualPairs(listing.venue, listing.marketId).flatMap((pair) => {
+      const partner = parseMarketId(partnerOf(pair, marketIdOf(listing)));
+      const market = board.find(partner.venue, partner.marketId);
+      if (market === null) return [];
+      const isPlayMoney = playMoneyVenues.has(partner.venue);
+      return [{ market, isInverse: pair.relation === "inverse", isPlayMoney, confidence: pair.confidence }];
+    });
+
+  return {
+    decisions,
+    /** All pairs, of every relation and confidence. */
+    pairs: (): IterableIterator<MarketPair> => pairs.pairs(),
+    pairsOf: (venue: VenueId, marketId: string) => pairs.pairsOf(marketIdOf({ venue, marketId })),
+    eventPairsOf: (slug: string) => pairs.eventPairsOf(slug),
+    /** URLs of the same market at other venues; the same object until they change. Null if there are none. */
+    alsoOnOf: (market: BoardMarket) => links.find(market),
+
+    /**
+     * Pools the prices of the same market at other venues, which are inverted for an inverse pair. Null if no matched market
+     * has a price.
+     */
+    referencePriceOf(market: BoardMarket) {
+      const quotes = listEqualMarkets(market).flatMap(({ market: other, isInverse, isPlayMoney }) => {
+        if (other.yesPrice === null) return [];
+        const liquidityUsd = toAmount(other.activity.liquidityUsd);
+        return [
+          {
+            ...{ yesPrice: other.yesPrice, isInverse, isPlayMoney, liquidityUsd },
+            volume24hUsd: toAmount(other.activity.volume24hUsd),
+          },
+        ];
+      });
+      return referencePool(quotes);
+    },
+    /** The markets of other venues that ask the same question, most likely first. */
+    equalMarketsOf: (market: BoardMarket) => listEqualMarkets(market),
+
+    /** Calls the observer after each change of the pairs, from now on. */
+    observe(observer: PairObserver): void {
+      observers.push(observer);
+    },
+    get report() {
+      return matcher.report;
+    },
+    get pendingCount() {
+      return matcher.pendingCount;
+    },
+    /** True when all markets that were on the board have been matched once. */
+    get isComplete() {
+      return matcher.isComplete;
+    },
+
+    start(): void {
+      unsubscribe = bus.subscribe(MATCHES_TOPIC, () => wakeReader());
+      following = followDecisions();
+    },
+    async stop(): Promise<void> {
+      unsubscribe();
+      stop.abort();
+      await following;
+      await matcher.stop();
+    },
+  };
+}
+
+function listMarkets({ added, removed }: PairChanges): Set<string> {
+  return new Set([...added, ...removed].flatMap(({ a, b }) => [a, b]));
+}
+
+/** Returns the amount, or null if it is unknown or impossible. */
+function toAmount(usd: number | null): number | null {
+  return usd !== null && usd >= 0 && usd < Infinity ? usd : null;
+}

@@ -1,0 +1,78 @@
+import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
+import { BackgroundJobs } from "../../../ingest/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { Log } from "../../../ports/log.ts";
+import type { Matching } from "../matching/index.ts";
+import { eventNode, eventNodeOf, type MarketId, marketNode, type QuestionLink } from "./model.ts";
+import { insertLinks, selectObservedMarkets } from "./queries.ts";
+
+const PAUSE_MS = 60_000;
+const MARKETS_PER_PAGE = 500;
+
+export interface QuestionLinkerPorts {
+  readonly database: Database;
+  readonly board: Pick<MarketBoard, "find">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly matching: Pick<Matching, "equalMarketsOf" | "eventPairsOf">;
+}
+
+/**
+ * Stores once a minute which analysed markets belong to the same question: those of one event, and those that are matched
+ * at different venues. A link stays when its markets are settled, so a question is never counted twice afterwards.
+ */
+export function createQuestionLinker({ database, board, clock, log, matching }: QuestionLinkerPorts) {
+  const jobs = new BackgroundJobs(clock, log);
+  let isStopping = false;
+
+  const linksOf = (market: BoardMarket): QuestionLink[] => {
+    const node = marketNode(market.listing);
+    const equal = matching.equalMarketsOf(market).map(({ market: other }) => other);
+    return [
+      ...equal.map(({ listing }) => ({ node, linkedNode: marketNode(listing) })),
+      // Two markets of different venues may be tied by a third one that nobody analysed.
+      ...[market, ...equal].flatMap((member) => eventLinksOf(member)),
+    ];
+  };
+  const eventLinksOf = ({ listing }: BoardMarket): QuestionLink[] => {
+    const event = eventNodeOf(listing);
+    if (event === null || listing.eventId === null) return [];
+    const slug = eventSlug(listing.venue, listing.eventId);
+    return [
+      { node: marketNode(listing), linkedNode: event },
+      ...matching.eventPairsOf(slug).map(({ a, b }) => ({ node: event, linkedNode: eventNode(a === slug ? b : a) })),
+    ];
+  };
+  /** Stores the links of all observed markets that are on the board. */
+  const run = async (): Promise<void> => {
+    let after: MarketId = { venue: "", marketId: "" };
+    while (!isStopping) {
+      const markets = await selectObservedMarkets(database, after, MARKETS_PER_PAGE);
+      const links = markets.flatMap(({ venue, marketId }) => {
+        const market = board.find(venue, marketId);
+        return market === null ? [] : linksOf(market);
+      });
+      await insertLinks(database, links);
+      const last = markets.at(-1);
+      if (last === undefined || markets.length < MARKETS_PER_PAGE) return;
+      after = last;
+      await clock.yieldToEventLoop();
+    }
+  };
+
+  return {
+    run,
+    get failingJobs(): readonly string[] {
+      return jobs.failing;
+    },
+    /** Several nodes may run the job at the same time. */
+    start(): void {
+      jobs.start("question_links", PAUSE_MS, run);
+    },
+    stop(): Promise<void> {
+      isStopping = true;
+      return jobs.stop();
+    },
+  };
+}

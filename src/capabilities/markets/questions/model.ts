@@ -1,0 +1,57 @@
+import { eventSlug } from "../../../board/index.ts";
+import type { VenueId } from "../../../domain/market.ts";
+
+export interface MarketId {
+  readonly venue: VenueId;
+  readonly marketId: string;
+}
+
+/** Two nodes of the same question. */
+export interface QuestionLink {
+  /** From `marketNode` or `eventNode`. */
+  readonly node: string;
+  readonly linkedNode: string;
+}
+
+export const marketNode = ({ venue, marketId }: MarketId): string => `market:${venue}/${marketId}`;
+
+/** @param slug  as `eventSlug` returns it */
+export const eventNode = (slug: string): string => `event:${slug}`;
+
+/** Returns the node of the event that contains a market; null if its venue has no event for it. */
+export const eventNodeOf = ({ venue, eventId }: { readonly venue: VenueId; readonly eventId: string | null }) =>
+  eventId === null ? null : eventNode(eventSlug(venue, eventId));
+
+/** Assigns nodes to questions: the connected components of the links (union-find). The order of the links does not matter. */
+export class QuestionIndex {
+  readonly #parents = new Map<string, string>();
+
+  add({ node, linkedNode }: QuestionLink): void {
+    const [a, b] = [this.#rootOf(node), this.#rootOf(linkedNode)];
+    if (a === b) return;
+    const [root, child] = a < b ? [a, b] : [b, a];
+    this.#parents.set(child, root);
+  }
+
+  /** Returns the same text for two markets if and only if they belong to the same question. */
+  questionOf(market: MarketId): string {
+    return this.#rootOf(marketNode(market));
+  }
+
+  /** Returns the number of different questions of markets. */
+  count(markets: readonly MarketId[]): number {
+    return new Set(markets.map((market) => this.questionOf(market))).size;
+  }
+
+  #rootOf(node: string): string {
+    let root = node;
+    for (let parent = this.#parents.get(root); parent !== undefined; parent = this.#parents.get(root)) root = parent;
+    // Shortens the path, so that later calls need few steps.
+    for (let child = node; child !== root; ) {
+      const parent = this.#parents.get(child) ?? root;
+      this.#parents.set(child, root);
+      child = parent;
+    }
+    return root;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Database, Transaction } from "../../../ports/database.ts";
+import { eventNodeOf, type MarketId, marketNode, QuestionIndex, type QuestionLink } from "./model.ts";
+
+const LINKS_PER_PAGE = 5_000;
+
+/** Reads all links, page by page, and returns the questions that they form. @throws AppError `store_unavailable` */
+export async function readQuestions(database: Pick<Database, "query">): Promise<QuestionIndex> {
+  const questions = new QuestionIndex();
+  let after: QuestionLink = { node: "", linkedNode: "" };
+  for (;;) {
+    const links = await database.query<QuestionLink & Record<string, unknown>>(
+      `select node, linked_node as "linkedNode" from question_links
+       where (node, linked_node) > ($1::text, $2::text) order by node, linked_node limit $3::int8`,
+      [after.node, after.linkedNode, LINKS_PER_PAGE],
+    );
+    for (const link of links) questions.add(link);
+    const last = links.at(-1);
+    if (last === undefined || links.length < LINKS_PER_PAGE) return questions;
+    after = last;
+  }
+}
+
+/** Stores links. Links that are stored already stay as they are. */
+export async function insertLinks(
+  database: Pick<Database, "query"> | Transaction,
+  links: readonly QuestionLink[],
+): Promise<void> {
+  if (links.length === 0) return;
+  await database.query(
+    `insert into question_links (node, linked_node) select distinct node, linked_node
+     from unnest($1::text[], $2::text[]) as link (node, linked_node) order by node, linked_node on conflict do nothing`,
+    [links.map(({ node }) => node), links.map(({ linkedNode }) => linkedNode)],
+  );
+}
+
+/** Stores the link of a market with its event, as the store lists it. Call it in the transaction that settles the market. */
+export async function insertEventLink(transaction: Transaction, { venue, marketId }: MarketId): Promise<void> {
+  const [row] = await transaction.query<{ eventId: string | null }>(
+    `select event_id as "eventId" from markets where venue = $1 and market_id = $2`,
+    [venue, marketId],
+  );
+  const linkedNode = eventNodeOf({ venue, eventId: row?.eventId ?? null });
+  if (linkedNode !== null) await insertLinks(transaction, [{ node: marketNode({ venue, marketId }), linkedNode }]);
+}
+
+/** Each part is limited, so that a page reads little more than it returns. */
+const selectPage = (table: string) => `(select venue, market_id as "marketId" from ${table}
+  where (venue, market_id) > ($1::text, $2::text) group by venue, market_id order by venue, market_id limit $3::int8)`;
+
+/** Selects one page of the markets that were analysed, or traded by customers, after a market. */
+export function selectObservedMarkets(database: Database, after: MarketId, limit: number): Promise<MarketId[]> {
+  return database.query<MarketId & Record<string, unknown>>(
+    `${["latest_analyses", "trade_report_counts"].map(selectPage).join(" union ")}
+     order by venue, "marketId" limit $3::int8`,
+    [after.venue, after.marketId, limit],
+  );
+}

@@ -1,0 +1,144 @@
+import { type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../../board/index.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import { findMarketLadders, type MarketPair } from "../../../matching/index.ts";
+import type { Tie } from "../../../trading/index.ts";
+import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
+
+/**
+ * What the answer of one market, the hypothesis, says about the answer of another one, the question.
+ *
+ * - same: both have the same answer.
+ * - opposite: one is YES and the other is NO.
+ * - exclusive: at most one is YES.
+ * - implies: if the hypothesis is YES, the question is YES.
+ * - implied: if the question is YES, the hypothesis is YES.
+ */
+export const LOGICAL_DEPENDENCES = ["same", "opposite", "exclusive", "implies", "implied"] as const;
+export type LogicalDependence = (typeof LOGICAL_DEPENDENCES)[number];
+
+export interface LogicPorts {
+  readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
+  readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
+}
+
+/** Ladders by event slug. The ladder of an event is computed once for all pairs of markets. */
+type Ladders = Map<string, BoardMarket[][]>;
+
+/** Returns the dependence that follows from the questions and their event, not from prices; null if none is known. */
+export function findLogicalDependence(
+  question: BoardMarket,
+  hypothesis: BoardMarket,
+  ports: LogicPorts,
+  ladders: Ladders = new Map(),
+): LogicalDependence | null {
+  return (
+    findPairDependence(question, hypothesis, ports.pairsOf) ??
+    findEventDependence(question, hypothesis, ports.board, ladders) ??
+    findTwinDependence(question, hypothesis, ports) ??
+    findTwinDependence(hypothesis, question, ports)
+  );
+}
+
+/**
+ * Returns all logical ties between markets, which are identified by their index. If exactly one market of an event must
+ * resolve YES and the list contains all of them that are not settled NO, the result has an `exhaustive` tie of these markets.
+ */
+export function findTies(markets: readonly BoardMarket[], ports: LogicPorts): Tie[] {
+  const ladders: Ladders = new Map();
+  const ties = markets.flatMap((hypothesis, b) =>
+    markets.slice(0, b).flatMap((question, a): Tie[] => {
+      const dependence = findLogicalDependence(question, hypothesis, ports, ladders);
+      if (dependence === null) return [];
+      if (dependence === "implies") return [{ kind: "implies", a: b, b: a }];
+      return [{ kind: dependence === "implied" ? "implies" : dependence, a, b }];
+    }),
+  );
+  const slugs = new Set(markets.flatMap(({ listing }) => slugOf(listing) ?? []));
+  const indexes = new Map(markets.map(({ row }, index) => [row, index]));
+  for (const slug of slugs) {
+    const event = ports.board.findEvent(slug);
+    const members = ports.board.marketsOfEvent(slug);
+    if (event === null || findSetGap(event.listing, members, ({ row }) => indexes.has(row)) !== null) continue;
+    ties.push({ kind: "exhaustive", markets: members.flatMap(({ row }) => indexes.get(row) ?? []) });
+  }
+  return ties;
+}
+
+const idOf = ({ listing: { venue, marketId } }: BoardMarket): string => `${venue}/${marketId}`;
+
+function slugOf({ venue, eventId }: BoardMarket["listing"]): string | null {
+  return eventId === null ? null : eventSlug(venue, eventId);
+}
+
+/** Returns the dependence of two matched markets; null below the confidence at which matches are shown to customers. */
+function findPairDependence(
+  question: BoardMarket,
+  hypothesis: BoardMarket,
+  pairsOf: LogicPorts["pairsOf"],
+): LogicalDependence | null {
+  const { venue, marketId } = question.listing;
+  const pair = pairsOf(venue, marketId).find(({ a, b }) => [a, b].includes(idOf(hypothesis)));
+  if (pair === undefined || pair.confidence < ALSO_ON_CONFIDENCE_MIN) return null;
+  const isForward = pair.a === idOf(question);
+  switch (pair.relation) {
+    case "identical":
+      return "same";
+    case "inverse":
+      return "opposite";
+    case "subset":
+      return isForward ? "implied" : "implies";
+    case "superset":
+      return isForward ? "implies" : "implied";
+    default:
+      return null;
+  }
+}
+
+/** Returns the dependence of two markets of the same event, or of a ladder across events; null if none is known. */
+function findEventDependence(
+  question: BoardMarket,
+  hypothesis: BoardMarket,
+  board: LogicPorts["board"],
+  ladders: Ladders,
+): LogicalDependence | null {
+  const slug = slugOf(question.listing);
+  if (slug === null || slug !== slugOf(hypothesis.listing))
+    return rankInLadder(findMarketLadders([question, hypothesis]), question, hypothesis);
+  if (board.findEvent(slug)?.listing.mutuallyExclusive === true) return "exclusive";
+  const found = ladders.get(slug) ?? findMarketLadders(board.marketsOfEvent(slug));
+  ladders.set(slug, found);
+  return rankInLadder(found, question, hypothesis);
+}
+
+function rankInLadder(
+  ladders: readonly (readonly BoardMarket[])[],
+  question: BoardMarket,
+  hypothesis: BoardMarket,
+): "implies" | "implied" | null {
+  const rankIn = (ladder: readonly BoardMarket[], market: BoardMarket) =>
+    ladder.findIndex(({ row }) => row === market.row);
+  for (const ladder of ladders) {
+    const [own, other] = [rankIn(ladder, question), rankIn(ladder, hypothesis)];
+    // A ladder goes from the widest market to the narrowest, and each market implies the one before.
+    if (own !== -1 && other !== -1) return own < other ? "implies" : "implied";
+  }
+  return null;
+}
+
+/** Returns `exclusive` if a market identical to the hypothesis is another outcome of the question's exclusive event. */
+function findTwinDependence(
+  question: BoardMarket,
+  { listing: { venue, marketId } }: BoardMarket,
+  { board, pairsOf }: LogicPorts,
+): LogicalDependence | null {
+  const slug = slugOf(question.listing);
+  if (slug === null || board.findEvent(slug)?.listing.mutuallyExclusive !== true) return null;
+  const own = idOf(question);
+  const twins = new Set(
+    pairsOf(venue, marketId)
+      .filter(({ relation, confidence }) => relation === "identical" && confidence >= ALSO_ON_CONFIDENCE_MIN)
+      .flatMap(({ a, b }) => [a, b]),
+  );
+  const isOutcome = board.marketsOfEvent(slug).some((market) => idOf(market) !== own && twins.has(idOf(market)));
+  return isOutcome ? "exclusive" : null;
+}

@@ -1,0 +1,85 @@
+import { openCloseTime, openExpectedTime } from "../../../domain/close-time.ts";
+import type { MarketListing } from "../../../domain/market.ts";
+import { deadlineTheta, timeUrgency } from "../../../quant/time-decay.ts";
+import { listKeyDates } from "./key-dates.ts";
+import type { Resolution } from "./model.ts";
+import { type RulesReading, readRules } from "./read-rules.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The part of a market that its resolution depends on. */
+export interface ResolvableMarket {
+  readonly listing: MarketListing;
+  /** Price of a YES contract in [0, 1]; null if unknown. */
+  readonly yesPrice: number | null;
+}
+
+/**
+ * Describes how and when a market resolves, as of `now` (Unix milliseconds).
+ *
+ * @param eventTitle  title of the market's event; null if it has none
+ */
+export function describeResolution(market: ResolvableMarket, eventTitle: string | null, now: number): Resolution {
+  const { listing } = market;
+  const reading = readRules(listing, eventTitle, now);
+  const isResolved = listing.status === "finalized" || listing.status === "determined";
+  const { expirationAt, resolvesAt } = computeTimes(listing, reading, now);
+  const hoursUntil = (at: number) => Math.max(0, (at - now) / HOUR_MS);
+  return {
+    status: listing.status === "pending" ? null : listing.status,
+    expirationAt,
+    closeAt: openCloseTime(listing, now),
+    expectedResolutionAt: openExpectedTime(listing, now),
+    hoursToExpiration: isResolved ? 0 : expirationAt === null ? null : hoursUntil(expirationAt),
+    mechanism: reading.mechanism,
+    rulesSummary: reading.summary,
+    timeUrgency: isResolved || resolvesAt === null ? null : timeUrgency(hoursUntil(resolvesAt)),
+    thetaEstimate: estimateTheta(market, reading, now),
+    keyDates: listKeyDates(listing, reading, { now, resolvesAt }),
+    recurringSchedule: reading.schedule?.calendar.name ?? null,
+  };
+}
+
+/**
+ * The latest date that the venue states, and when the market is expected to resolve. Venues leave an old end date on
+ * markets with a later deadline; once their dates have passed, the deadline of the rules takes their place.
+ */
+function computeTimes(listing: MarketListing, { deadlineAt }: RulesReading, now: number) {
+  const expectedAt = openExpectedTime(listing, now);
+  const stated = [openCloseTime(listing, now), expectedAt].filter((at) => at !== null);
+  const latest = stated.length === 0 ? null : Math.max(...stated);
+  if (deadlineAt !== null && deadlineAt > now && (latest === null || latest <= now))
+    return { expirationAt: deadlineAt, resolvesAt: deadlineAt };
+  return { expirationAt: latest, resolvesAt: expectedAt ?? latest };
+}
+
+/**
+ * Daily change of the YES price if nothing happens, in cents: negative if YES pays for something that must happen by a
+ * deadline, positive if YES pays for something that must not. An event at a known time does not decay: 0. Null if the market is
+ * not open, or its deadline, its price or what YES pays for is unknown.
+ */
+function estimateTheta({ listing, yesPrice }: ResolvableMarket, reading: RulesReading, now: number): number | null {
+  if (listing.status !== "active") return null;
+  const { mechanism, deadlineAt, polarity } = reading;
+  if (mechanism === "scheduled_data_release" || mechanism === "event_outcome") return 0;
+  if (deadlineAt === null || deadlineAt <= now || yesPrice === null || polarity === null) return null;
+  const days = (deadlineAt - now) / DAY_MS;
+  if (polarity === "occurs") return deadlineTheta(yesPrice, days);
+  // What NO loses, YES gains. `0 -` avoids a negative zero.
+  return 0 - deadlineTheta(1 - yesPrice, days);
+}
+
+/**
+ * The deadline by which something must happen for YES, if nothing but time decides otherwise; null for matches, data
+ * releases, questions without a deadline, and if the deadline has passed.
+ *
+ * @param eventTitle  title of the market's event; null if it has none
+ * @param now  Unix milliseconds
+ * @returns  Unix milliseconds
+ */
+export function findEventDeadline(listing: MarketListing, eventTitle: string | null, now: number): number | null {
+  const { mechanism, deadlineAt, polarity } = readRules(listing, eventTitle, now);
+  if (mechanism === "scheduled_data_release" || mechanism === "event_outcome" || polarity !== "occurs") return null;
+  return deadlineAt !== null && deadlineAt > now ? deadlineAt : null;
+}

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { hostileTexts } from "../../../../test/support/hostile-texts.ts";
+import { defaultZoneOf } from "./date-words.ts";
+import { splitSentences, TEXT_LENGTH_MAX } from "./plain-text.ts";
+import { findTextDates } from "./text-dates.ts";
+
+const LISTED_AT = Date.UTC(2026, 10, 22);
+
+/** Returns the dates of a text as "relation instant", to the minute. */
+const read = (text: string, referenceAt = LISTED_AT) =>
+  findTextDates(text, splitSentences(text), { zone: defaultZoneOf(text), referenceAt }).map(
+    ({ relation, at }) => `${relation} ${new Date(at).toISOString().slice(0, 16)}`,
+  );
+
+const CASES: Readonly<Record<string, readonly string[]>> = {
+  "by December 31, 2026": ["by 2026-12-31T23:59"],
+  "by December 31, 2026, 11:59 PM ET": ["by 2027-01-01T04:59"],
+  "before 11:59 PM ET on December 31, 2026": ["before 2027-01-01T04:59"],
+  "before Jan 1, 2050": ["before 2050-01-01T00:00"],
+  "by Dec. 31st, 2026": ["by 2026-12-31T23:59"],
+  "on or before 31 December 2026": ["by 2026-12-31T23:59"],
+  "no later than 1st of March 2027": ["by 2027-03-01T23:59"],
+  "by 2026-12-31": ["by 2026-12-31T23:59"],
+  "at 2026-12-31T18:30:00Z": ["on 2026-12-31T18:30"],
+  "on June 21, 2026, at 18:30 UTC": ["on 2026-06-21T18:30"],
+  "at 12:00 ET on December 3, 2026": ["on 2026-12-03T17:00"],
+  "at 4pm PT on December 3, 2026": ["on 2026-12-04T00:00"],
+  "scheduled for Aug 7, 2026 at 9:40 PM EDT": ["scheduled 2026-08-08T01:40"],
+  "scheduled to take place on August 18, 2026": ["scheduled 2026-08-18T00:00"],
+  "between May 10 and June 30, 2027, 11:59 PM ET": ["start 2027-05-10T04:00", "by 2027-07-01T03:59"],
+  "between December 5 and January 10, 2027": ["start 2026-12-05T00:00", "by 2027-01-10T23:59"],
+  "between 1 February and 31 July 2026": ["start 2026-02-01T00:00", "by 2026-07-31T23:59"],
+  "between June and December 2027": ["by 2027-12-31T23:59"],
+  "from March 26 to May 31, 2026": ["start 2026-03-26T00:00", "by 2026-05-31T23:59"],
+  "in Q1 2027": ["within 2027-03-31T23:59"],
+  "during the third quarter of 2026": ["within 2026-09-30T23:59"],
+  "in the second half of 2025": ["within 2025-12-31T23:59"],
+  "in October 2026": ["within 2026-10-31T23:59"],
+  "by the end of 2026": ["by 2026-12-31T23:59"],
+  "before the end of March 2027": ["by 2027-03-31T23:59"],
+  "by EOY 2026": ["by 2026-12-31T23:59"],
+  "at the end of January 2027": ["on 2027-01-31T23:59"],
+  "by 2027": ["before 2027-01-01T00:00"],
+  "by July 2027": ["before 2027-07-01T00:00"],
+  "before 2027": ["before 2027-01-01T00:00"],
+  "through 2026": ["by 2026-12-31T23:59"],
+  "in 2026?": ["within 2026-12-31T23:59"],
+  "by June 30?": ["by 2027-06-30T23:59"],
+  "on November 15": ["on 2026-11-15T00:00"],
+  "in May": ["within 2027-05-31T23:59"],
+  "before July?": ["before 2027-07-01T00:00"],
+  "before the earlier of his death or Aug 1, 2099": ["before 2099-08-01T00:00"],
+  "as of Friday, December 4, 2026": ["on 2026-12-04T00:00"],
+  "by February 29": [],
+  "by February 30, 2027": [],
+  "by 3/4/2026": [],
+  "by 6/30/27": ["by 2027-06-30T23:59"],
+  "by 30/6/2027, 5 PM ET": ["by 2027-06-30T21:00"],
+  "by 4/4/2027": ["by 2027-04-04T23:59"],
+  "by 2/31/2027": [],
+  "by 13/13/2027": [],
+  "by 31 February 2027": [],
+  "before the year 2040": ["before 2040-01-01T00:00"],
+  "by EOY": ["by 2026-12-31T23:59"],
+  "by EOY2027?": ["by 2027-12-31T23:59"],
+  "by the end of this year": ["by 2026-12-31T23:59"],
+  "between now and the end of 2027": ["by 2027-12-31T23:59"],
+  "for November 2026": ["covered 2026-11-30T23:59"],
+  "for 2027": ["covered 2027-12-31T23:59"],
+  "for December 3, 2026": ["on 2026-12-03T00:00"],
+  "before noon Eastern Time on January 20, 2029": ["before 2029-01-20T17:00"],
+  "before 24:00 UTC on December 31, 2026": ["before 2027-01-01T00:00"],
+  "on December 3, 2026, 24:30": ["on 2026-12-03T00:00"],
+  "on December 3, 2026, 5 PM Central Time": ["on 2026-12-03T23:00"],
+  "by December 3, 2026, 5 PM MT": ["by 2026-12-04T00:00"],
+  // The offset of these zones is not known, so only the day is used.
+  "by December 3, 2026, 5 PM IST": ["by 2026-12-03T23:59"],
+  "by December 3, 2026, 5 PM UTC+8": ["by 2026-12-03T23:59"],
+  "by December 3, 2026, 5 PM London time": ["by 2026-12-03T23:59"],
+  "before 5 PM IST on December 3, 2026": ["before 2026-12-03T00:00"],
+  "in the 2026-27 season": [],
+  "before 2026 World Cup": [],
+  "before the December 2026 meeting": [],
+  "after the first quarter of 2027": [],
+  "it may 5 or so": [],
+  "by December 31, 20266": ["by 2026-12-31T23:59"],
+};
+
+for (const [text, expected] of Object.entries(CASES)) {
+  test(`reads ${JSON.stringify(text)}`, () => assert.deepEqual(read(`It happens ${text}`), expected));
+}
+
+test("a date without a year is the first from 31 days before the listing", () => {
+  assert.deepEqual(read("on October 23", LISTED_AT), ["on 2026-10-23T00:00"]);
+  assert.deepEqual(read("on October 20", LISTED_AT), ["on 2027-10-20T00:00"]);
+  assert.deepEqual(read("by February 29", Date.UTC(2027, 11, 1)), ["by 2028-02-29T23:59"]);
+});
+
+test("a preposition at the beginning of a sentence counts", () => {
+  assert.deepEqual(read("Before 2028, will it happen?"), ["before 2028-01-01T00:00"]);
+  assert.deepEqual(read("In 2028, will it happen?"), ["within 2028-12-31T23:59"]);
+  assert.deepEqual(read("By July, will it happen?"), ["before 2027-07-01T00:00"]);
+});
+
+test("a range does not reach over the end of a sentence", () => {
+  assert.deepEqual(read("It starts from May 1, 2027. And June 2, 2027 is a Wednesday."), [
+    "start 2027-05-01T00:00",
+    "none 2027-06-02T00:00",
+  ]);
+});
+
+test("of a text with more dates the first 40 are read", () => {
+  const text = "by December 31, 2026 or 2027-01-31 or 1 March 2027. ".repeat(20);
+  assert.equal(read(text).length, 40);
+});
+
+test("any text gives at most 40 dates, in order, with finite instants", () => {
+  const words = fc.constantFrom(
+    "by",
+    "before",
+    "May",
+    "December",
+    "31,",
+    "2026",
+    "11:59 PM",
+    "ET",
+    "end of",
+    "Q3",
+    "-",
+    ".",
+    "and",
+    "1st",
+    "2026-12-31",
+  );
+  const texts = fc.oneof(
+    fc.string({ maxLength: 300 }),
+    fc.array(words, { maxLength: 200 }).map((parts) => parts.join(" ")),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      const dates = findTextDates(text, splitSentences(text), { zone: "UTC", referenceAt: LISTED_AT });
+      return (
+        dates.length <= 40 &&
+        dates.every(
+          ({ at, endAt, start }, index) => Number.isFinite(at) && endAt >= at && start >= (dates[index - 1]?.end ?? 0),
+        )
+      );
+    }),
+  );
+});
+
+// A pattern that backtracks without bound runs into the timeout of the tests.
+test("texts built to slow a parser down are read", () => {
+  const fill = (part: string) => part.repeat(TEXT_LENGTH_MAX / part.length);
+  const texts = [
+    "May ",
+    "1 ",
+    "by ",
+    "2026-",
+    "11:59 ",
+    "December 31, ",
+    "1 of ",
+    " ",
+    "Q1 of ",
+    "the end of ",
+    "9.",
+    '."',
+  ].map(fill);
+  for (const text of [...texts, ...hostileTexts]) assert.ok(read(text).length <= 40);
+});

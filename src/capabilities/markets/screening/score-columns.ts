@@ -1,0 +1,112 @@
+import { type BoardMarket, type MarketObserver, priceChange24h } from "../../../board/index.ts";
+import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { TopRows } from "../../../lib/top-rows.ts";
+import { SCREEN_WEIGHTS, screenScore, timelessScreenScore } from "../../../quant/screen-score.ts";
+import type { ScreenThresholds } from "./model.ts";
+
+const INITIAL_ROWS = 1_024;
+const HOUR_MS = 3_600_000;
+
+/** Returns ask minus bid, or null without both. */
+export function spreadOf({ quote: { bid, ask } }: BoardMarket): number | null {
+  return bid === null || ask === null ? null : fromMicros(toMicros(ask) - toMicros(bid));
+}
+
+/**
+ * The figures that a screen compares, in one typed array each, by board row; NaN for unknown figures. They are updated on
+ * each change of a market, including the parts of the score that do not depend on the time, so that a screen of the
+ * whole board reads 300,000 rows in a few milliseconds and creates no objects.
+ */
+export class ScoreColumns implements MarketObserver {
+  /** NaN in unused rows and for markets that accept no orders, which are not screened. */
+  #timelessScores = new Float64Array(INITIAL_ROWS).fill(Number.NaN);
+  #volumes = new Float64Array(INITIAL_ROWS);
+  #liquidities = new Float64Array(INITIAL_ROWS);
+  #spreads = new Float64Array(INITIAL_ROWS);
+  #expectedResolutionTimes = new Float64Array(INITIAL_ROWS);
+  #closeTimes = new Float64Array(INITIAL_ROWS);
+
+  onSet(market: BoardMarket): void {
+    const { row, listing, activity } = market;
+    if (row >= this.#timelessScores.length) this.#grow(row + 1);
+    const spread = spreadOf(market);
+    const volume24hUsd = toAmount(activity.volume24hUsd);
+    const liquidityUsd = toAmount(activity.liquidityUsd);
+    this.#timelessScores[row] = listing.paused
+      ? Number.NaN
+      : timelessScreenScore({ volume24hUsd, liquidityUsd, spread, priceChange24h: priceChange24h(market) });
+    this.#volumes[row] = volume24hUsd ?? Number.NaN;
+    this.#liquidities[row] = liquidityUsd ?? Number.NaN;
+    this.#spreads[row] = spread ?? Number.NaN;
+    this.#expectedResolutionTimes[row] = listing.expectedResolutionAt ?? Number.NaN;
+    this.#closeTimes[row] = listing.closeAt ?? Number.NaN;
+  }
+
+  onRemove(row: number): void {
+    this.#timelessScores[row] = Number.NaN;
+  }
+
+  /**
+   * Selects the rows with the highest scores among those that pass the thresholds. Most rows of a large board are decided by
+   * one comparison: even with the best time part they would not reach the scores that are already selected.
+   *
+   * @param rows  board rows
+   * @param now  Unix milliseconds
+   */
+  selectBest(rows: Uint32Array, thresholds: ScreenThresholds & { readonly limit: number }, now: number): TopRows {
+    const top = new TopRows(thresholds.limit);
+    const timelessScores = this.#timelessScores;
+    let scoreMin = thresholds.minScore ?? 0;
+    // A loop by index is several times as fast as an iterator.
+    for (let index = 0; index < rows.length; index++) {
+      const row = rows[index] as number;
+      const timelessScore = timelessScores[row] ?? Number.NaN;
+      if (!(timelessScore + SCREEN_WEIGHTS.time >= scoreMin)) continue;
+      const hours = (this.#resolutionTime(row, now) - now) / HOUR_MS;
+      const score = screenScore(timelessScore, Number.isNaN(hours) ? null : hours);
+      if (score < scoreMin || !this.#passes(row, hours, thresholds)) continue;
+      top.offer(row, score);
+      scoreMin = Math.max(scoreMin, top.scoreMin);
+    }
+    return top;
+  }
+
+  /** The rule of `openResolutionTime` for an active market, without an object per row. NaN if unknown. */
+  #resolutionTime(row: number, now: number): number {
+    const expectedAt = this.#expectedResolutionTimes[row] ?? Number.NaN;
+    if (expectedAt > now) return expectedAt;
+    const closeAt = this.#closeTimes[row] ?? Number.NaN;
+    return closeAt > now ? closeAt : Number.NaN;
+  }
+
+  /** Comparisons with an unknown figure (NaN) are false, so an unknown figure fails its threshold. */
+  #passes(row: number, hours: number, thresholds: ScreenThresholds): boolean {
+    const { minVolume24h, minLiquidity, maxSpread, minHoursToResolution, maxHoursToResolution } = thresholds;
+    if (minVolume24h !== null && !((this.#volumes[row] ?? 0) >= minVolume24h)) return false;
+    if (minLiquidity !== null && !((this.#liquidities[row] ?? 0) >= minLiquidity)) return false;
+    if (maxSpread !== null && !((this.#spreads[row] ?? 0) <= maxSpread)) return false;
+    if (minHoursToResolution !== null && !(hours >= minHoursToResolution)) return false;
+    return maxHoursToResolution === null || hours <= maxHoursToResolution;
+  }
+
+  #grow(rows: number): void {
+    const length = Math.max(rows, this.#timelessScores.length * 2);
+    this.#timelessScores = resize(this.#timelessScores, length);
+    this.#volumes = resize(this.#volumes, length);
+    this.#liquidities = resize(this.#liquidities, length);
+    this.#spreads = resize(this.#spreads, length);
+    this.#expectedResolutionTimes = resize(this.#expectedResolutionTimes, length);
+    this.#closeTimes = resize(this.#closeTimes, length);
+  }
+}
+
+/** Returns the amount, or null if it is unknown or impossible: an error here would stop the update of the board. */
+function toAmount(usd: number | null): number | null {
+  return usd !== null && usd >= 0 && usd < Infinity ? usd : null;
+}
+
+function resize(source: Float64Array, length: number): Float64Array<ArrayBuffer> {
+  const target = new Float64Array(length).fill(Number.NaN);
+  target.set(source);
+  return target;
+}

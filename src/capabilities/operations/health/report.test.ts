@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FakeClock } from "../../../../test/support/fake-clock.ts";
+import { quietLog } from "../../../../test/support/quiet-log.ts";
+import { createInProcessBus } from "../../../adapters/bus/in-process-bus.ts";
+import type { MatchingReport } from "../../markets/matching/index.ts";
+import { createHealthReport } from "./report.ts";
+
+function reportWith(matching: MatchingReport | null) {
+  const clock = new FakeClock();
+  const probe = { isUp: true, fault: null };
+  return createHealthReport({
+    ...{ version: "1", data: "sandbox", clock, bus: createInProcessBus(quietLog), probe },
+    ingest: { health: () => ({}) },
+    failingJobs: () => [],
+    matching: matching === null ? null : { report: matching },
+  })();
+}
+
+test("a failed matching thread degrades the service until it is replaced", () => {
+  const figures = { pairs: 5, pendingCount: 7, restarts: 1 };
+  const failing = reportWith({ ...figures, isFailing: true });
+  assert.equal(failing.status, "degraded");
+  assert.deepEqual(failing.checks.matching, {
+    ...{ status: "degraded", detail: "the matching thread failed; its last pairs are served" },
+    ...{ pairs: 5, pending: 7, restarts: 1 },
+  });
+  const recovered = reportWith({ ...figures, isFailing: false });
+  assert.equal(recovered.status, "ok");
+  assert.deepEqual(recovered.checks.matching, { status: "ok", pairs: 5, pending: 7, restarts: 1 });
+});
+
+test("a node that does not match markets has no such check", () => {
+  const report = reportWith(null);
+  assert.deepEqual([report.status, "matching" in report.checks], ["ok", false]);
+});

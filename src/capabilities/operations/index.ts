@@ -1,0 +1,66 @@
+/** Health and metrics of this process. */
+import type { FastifyInstance } from "fastify";
+import type { Analyses } from "../analysis/analyses/index.ts";
+import type { AreaPorts, Pipeline } from "../area-ports.ts";
+import type { EventsArea } from "../events/index.ts";
+import type { Matching } from "../markets/matching/index.ts";
+import { createHealthReport, type HealthReport, healthRoutes, StoreProbe } from "./health/index.ts";
+import { createMetrics, type Metrics, type MetricsSources, openMetricsServer } from "./metrics/index.ts";
+
+export interface OperationsPorts extends AreaPorts {
+  /** Prometheus metrics on a separate server, on the API server behind a token, or both; null disables them. */
+  readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
+}
+
+interface OperationsSources
+  extends Pick<Pipeline, "board" | "ingest">,
+    Pick<MetricsSources, "failingJobs" | "payments" | "connections"> {
+  readonly analyses: Analyses;
+  readonly events: Pick<EventsArea, "figures">;
+  /** Null on a node that does not match markets. */
+  readonly matching: Matching | null;
+}
+
+export interface OperationsArea {
+  readonly health: () => HealthReport;
+  /** Null if metrics are disabled. */
+  readonly metrics: Metrics | null;
+  registerHealthRoutes(http: FastifyInstance): void;
+  /** Registers the route of the metrics, and starts their server; returns null without a separate port. */
+  openMetricsServer(http: FastifyInstance): Promise<FastifyInstance | null>;
+  start(): void;
+  stop(): void;
+}
+
+export function createOperationsArea(ports: OperationsPorts, sources: OperationsSources): OperationsArea {
+  const { database, clock, version, data } = ports;
+  const { board, ingest, analyses, events, matching, failingJobs, payments, connections } = sources;
+  const probe = new StoreProbe(database, clock, { isReadOnly: ports.isReadOnly === true });
+  const health = createHealthReport({ ...ports, probe, ingest, matching, failingJobs });
+  const isStoreUp = () => probe.isUp;
+  const metrics =
+    ports.metrics === null
+      ? null
+      : createMetrics({
+          ...events.figures,
+          failingJobs,
+          payments,
+          connections,
+          version,
+          data,
+          isStoreUp,
+          venues: () => ingest.health(),
+          store: () => ingest.counters,
+          boardMarkets: () => board.size,
+          matching: () => matching?.report ?? null,
+          runQueue: analyses.readQueue,
+        });
+  return {
+    health,
+    metrics,
+    registerHealthRoutes: (http) => healthRoutes(http, { report: health, isStoreUp }),
+    openMetricsServer: (http) => openMetricsServer(http, ports, metrics),
+    start: () => probe.start(),
+    stop: () => probe.stop(),
+  };
+}

@@ -1,0 +1,194 @@
+import type { BoardMarket } from "../../../board/index.ts";
+import { AppError } from "../../../domain/errors.ts";
+import { settlementValueOf, type VenueId } from "../../../domain/market.ts";
+import { complement } from "../../../domain/price.ts";
+import { chunksOf } from "../../../lib/chunks.ts";
+import type { WorkerPool } from "../../../ports/worker-pool.ts";
+import type { PairCorrelation } from "../../../quant/correlation.ts";
+import { takerFee } from "../../../quant/taker-fee.ts";
+import {
+  type HedgeCandidate,
+  type HeldPosition,
+  type PortfolioSize,
+  type PortfolioTask,
+  type Side,
+  type SizingOptions,
+  sidePrice,
+} from "../../../trading/index.ts";
+import { findTies } from "../../markets/relations/index.ts";
+import { hedgePriceOf, type Preparation, type SignalsService } from "../signals/index.ts";
+import { type AdvisedHolding, type AdvisePorts, adviseHoldings } from "./advise.ts";
+import type { HedgeAdvice, PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
+
+/** Maximum number of concurrent requests to venues for markets that are not on the board. Ingest allows four. */
+const LOOK_UPS_MAX = 2;
+
+export interface PortfolioSignalPorts extends AdvisePorts {
+  readonly signals: Pick<SignalsService, "prepare" | "decide" | "candidateOf">;
+  /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
+  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+  /** Correlations of the log-odds moves of all pairs of markets, without waiting long for missing history. */
+  readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
+  readonly workers: WorkerPool<PortfolioTask, PortfolioSize>;
+}
+
+export type PortfolioSignalsService = ReturnType<typeof createPortfolioSignalsService>;
+
+/** Sizes signals for callers who hold positions. The computation runs on a worker thread. */
+export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
+  const { board, signals } = ports;
+
+  /** @throws AppError `market_not_found` that names the market; VenueError */
+  const getMarket = async ({ venue, marketId }: RequestedPosition): Promise<BoardMarket> => {
+    try {
+      return board.find(venue, marketId) ?? (await ports.getMarket(venue, marketId));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "market_not_found") throw error;
+      const name = `${venue}/${marketId}`;
+      throw new AppError("market_not_found", `The portfolio has a position in an unknown market: ${name}`, {
+        cause: error,
+      });
+    }
+  };
+
+  const getHeld = async (positions: readonly RequestedPosition[]): Promise<BoardMarket[]> => {
+    const held: BoardMarket[] = [];
+    for (const chunk of chunksOf(positions, LOOK_UPS_MAX)) held.push(...(await Promise.all(chunk.map(getMarket))));
+    return held;
+  };
+
+  return {
+    /**
+     * Returns what to do with each position.
+     *
+     * @throws AppError `market_not_found`; VenueError
+     */
+    async advise(positions: readonly RequestedPosition[], sizing: SizingOptions): Promise<AdvisedHolding[]> {
+      return adviseHoldings(ports, positions, await getHeld(positions), sizing);
+    },
+
+    /**
+     * Returns a signal whose size accounts for the positions, or the run that the signal needs.
+     *
+     * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
+     *   `store_unavailable`; InvalidRequestError; VenueError
+     */
+    async generate(
+      request: PortfolioRequest,
+    ): Promise<
+      { readonly kind: "signal"; readonly signal: PortfolioSignal } | Extract<Preparation, { kind: "running" }>
+    > {
+      const { positions, sizing } = request;
+      const found = await getHeld(positions);
+      const preparation = await signals.prepare(request);
+      if (preparation.kind === "running") return preparation;
+      const { prepared } = preparation;
+      // The signal may have waited minutes for its analysis, and all prices must be of one moment.
+      const held = found.map((market) => board.find(market.listing.venue, market.listing.marketId) ?? market);
+      const { market, stored } = prepared;
+      const signal = signals.decide(prepared, sizing);
+      const open = held.filter(({ listing }) => listing.outcome === null);
+      const uncertain = uniqueMarkets([market, ...open]);
+      const related = await ports.tiedMarkets.findRelated(uncertain);
+      const markets = [...uncertain, ...related];
+      const hedges = related.flatMap((hedge, index) => offersOf(hedge, uncertain.length + index));
+      const buys = signal.recommendation === "NO_TRADE" ? null : signals.candidateOf(prepared);
+      const task: PortfolioTask = {
+        markets: markets.map((each, index) => ({
+          probability: index === 0 ? signal.probability : probabilityOf(each, ports.probabilityOf, positions),
+          importance: stakeIn(each, positions) + (index < uncertain.length ? 1 : 0),
+        })),
+        ties: findTies(markets, ports),
+        correlations: await ports.correlatePairs(markets),
+        positions: positions.map((position, index) => toHeldPosition(position, held[index], markets)),
+        candidate: buys === null ? null : { ...buys, baseShare: signal.sizePct, eventKey: eventKeyOf(market) },
+        hedges,
+        sizing,
+      };
+      const size = await ports.workers.run(task, []);
+      return {
+        kind: "signal",
+        signal: {
+          ...{ market, analysisId: stored.analysisId, signal, size, positions, sizing },
+          hedges: size.hedges.flatMap((hedge) => adviceOf(hedge, hedges, markets)),
+        },
+      };
+    },
+  };
+}
+
+const isSameMarket = ({ listing }: BoardMarket, { venue, marketId }: Pick<RequestedPosition, "venue" | "marketId">) =>
+  listing.venue === venue && listing.marketId === marketId;
+
+function uniqueMarkets(markets: readonly BoardMarket[]): BoardMarket[] {
+  const byId = new Map<string, BoardMarket>();
+  for (const market of markets) {
+    const id = `${market.listing.venue}/${market.listing.marketId}`;
+    if (!byId.has(id)) byId.set(id, market);
+  }
+  return [...byId.values()];
+}
+
+const stakeIn = (market: BoardMarket, positions: readonly RequestedPosition[]): number =>
+  positions.reduce((sum, position) => sum + (isSameMarket(market, position) ? position.sizeUsd : 0), 0);
+
+/** Returns our estimated probability of YES, else the market price, else the price that the caller paid. */
+function probabilityOf(
+  market: BoardMarket,
+  estimateOf: PortfolioSignalPorts["probabilityOf"],
+  positions: readonly RequestedPosition[],
+): number {
+  const known = estimateOf(market) ?? market.yesPrice;
+  if (known !== null) return known;
+  const position = positions.find((each) => isSameMarket(market, each));
+  if (position === undefined) return 0.5;
+  return position.side === "yes" ? position.entryPrice : 1 - position.entryPrice;
+}
+
+const eventKeyOf = ({ listing: { venue, eventId, marketId } }: BoardMarket): string =>
+  eventId === null ? `market ${venue}/${marketId}` : `event ${venue}/${eventId}`;
+
+function toHeldPosition(
+  { side, sizeUsd, entryPrice, venue, marketId }: RequestedPosition,
+  market: BoardMarket | undefined,
+  markets: readonly BoardMarket[],
+): HeldPosition {
+  if (market === undefined) throw new Error(`the market ${venue}/${marketId} was not looked up`);
+  const { outcome } = market.listing;
+  const position = { side, sizeUsd, entryPrice, eventKey: eventKeyOf(market) };
+  if (outcome === null) {
+    const index = markets.findIndex((each) => isSameMarket(each, market.listing));
+    return { ...position, market: index, settledValue: null };
+  }
+  const value = settlementValueOf(outcome);
+  // If a market is void without a value, the venue refunds the stake.
+  const paid = value === null ? entryPrice : sidePrice(side, value);
+  return { ...position, market: null, settledValue: paid };
+}
+
+/** Returns both sides of a market with the cost at the best price, fees included, and the USD offered at that price. */
+function offersOf({ quote, listing }: BoardMarket, market: number): HedgeCandidate[] {
+  const { takerFee: fee } = listing;
+  const { bid, ask, bidSize, askSize } = quote;
+  if (fee === null || bid === null || ask === null) return [];
+  const costOf = (price: number) => price + takerFee(fee, price);
+  const sides = [
+    { side: "yes" as const, cost: costOf(ask), size: askSize },
+    { side: "no" as const, cost: costOf(complement(bid)), size: bidSize },
+  ];
+  return sides.flatMap(({ side, cost, size }) =>
+    cost > 0 && cost < 1 ? [{ market, side, cost, offeredUsd: size === null ? null : size * cost }] : [],
+  );
+}
+
+function adviceOf(
+  { index, stakeUsd, reductionUsd }: PortfolioSize["hedges"][number],
+  hedges: readonly HedgeCandidate[],
+  markets: readonly BoardMarket[],
+): HedgeAdvice[] {
+  const hedge = hedges[index];
+  const market = hedge === undefined ? undefined : markets[hedge.market];
+  if (hedge === undefined || market === undefined) return [];
+  const side: Side = hedge.side;
+  return [{ market, side, limitPrice: hedgePriceOf(market, side), stakeUsd, reductionUsd }];
+}

@@ -1,0 +1,196 @@
+import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import { settlementValueOf } from "../../../domain/market.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import { type DailyPriceRange, readDailyPrices } from "../../../storage/index.ts";
+import {
+  type Lot,
+  lotPerformance,
+  type Mark,
+  marketKey,
+  matchLots,
+  openPositions,
+  realisedPnlUsd,
+  type Settlement,
+  summarise,
+  type Trade,
+} from "../../../trading/index.ts";
+import { selectReportsOf } from "../../markets/consensus/index.ts";
+import {
+  CLOSED_MAX,
+  type ClosedLot,
+  MARKET_DAYS_MAX,
+  type OwnPerformance,
+  PAPER_TRADES_MAX,
+  POSITIONS_MAX,
+  type Portfolio,
+  type PortfolioMode,
+  REPORTS_MAX,
+} from "./model.ts";
+import { selectPaperTrades, selectSettlements, selectTitles } from "./queries.ts";
+
+const DAY_MS = 86_400_000;
+
+export interface PortfolioPorts {
+  readonly database: Database;
+  readonly board: MarketBoard;
+  readonly clock: Clock;
+}
+
+export type PortfolioService = ReturnType<typeof createPortfolioService>;
+
+type MarketId = Pick<Trade, "venue" | "marketId">;
+
+/** Computes the positions and the profit of a customer from its own trades. */
+export function createPortfolioService({ database, board, clock }: PortfolioPorts) {
+  const findMarket = ({ venue, marketId }: MarketId): BoardMarket | null => board.find(venue, marketId);
+
+  /** Returns the newest trades of a customer. Selects one more than it returns, to know whether older trades exist. */
+  const readTrades = async (customerId: string, mode: PortfolioMode): Promise<readonly Trade[]> => {
+    if (mode === "shadow") {
+      const trades = await selectPaperTrades(database, customerId, PAPER_TRADES_MAX + 1);
+      return trades.map(({ enteredAt, ...trade }) => ({ ...trade, edge: null, at: enteredAt }));
+    }
+    const reports = await selectReportsOf(database, customerId, REPORTS_MAX + 1);
+    return reports.map(({ reportId, reportedAt, sizeUsd, ...report }) => ({
+      ...report,
+      tradeId: String(reportId),
+      contracts: sizeUsd / report.price,
+      // Reports have no fee.
+      feeUsd: 0,
+      edge: null,
+      at: reportedAt.getTime(),
+    }));
+  };
+
+  /** Returns the stored settlements of the markets. For a market without one, returns its result on the board, if any. */
+  const readSettlements = async (markets: readonly MarketId[], now: number): Promise<Settlement[]> => {
+    const stored = await selectSettlements(database, markets);
+    const storedMarkets = new Set(stored.map(marketKey));
+    const onBoard = markets.flatMap((market): Settlement[] => {
+      if (storedMarkets.has(marketKey(market))) return [];
+      const found = findMarket(market);
+      const { status, outcome, resolvedAt } = found?.listing ?? { status: "active", outcome: null, resolvedAt: null };
+      if (found === null || status !== "finalized" || outcome === null) return [];
+      const value = settlementValueOf(outcome);
+      // A payout outside [0, 1] is an error of the venue.
+      if (value !== null && !(value >= 0 && value <= 1)) return [];
+      const at = Math.min(now, resolvedAt ?? found.updatedAt);
+      return [{ venue: market.venue, marketId: market.marketId, at, value }];
+    });
+    return [...stored, ...onBoard];
+  };
+
+  const readLots = async (customerId: string, mode: PortfolioMode, now: number) => {
+    const newestFirst = await readTrades(customerId, mode);
+    const limit = mode === "shadow" ? PAPER_TRADES_MAX : REPORTS_MAX;
+    const trades = newestFirst.slice(0, limit).reverse();
+    const markets = [...new Map(trades.map((trade) => [marketKey(trade), trade])).values()];
+    const lots = matchLots(trades, await readSettlements(markets, now));
+    return { lots, isTruncated: newestFirst.length > limit };
+  };
+
+  /** Returns the stored price of each market at the midnights while it had open lots, and the current prices of open lots. */
+  const readMarks = async (lots: readonly Lot[], now: number): Promise<Mark[]> => {
+    const current = openPositions(lots).flatMap(({ venue, marketId }): Mark[] => {
+      const yesPrice = board.find(venue, marketId)?.yesPrice ?? null;
+      return yesPrice === null ? [] : [{ venue, marketId, at: now, yesPrice }];
+    });
+    return [...(await readDailyPrices(database, planMarks(lots, now))), ...current];
+  };
+
+  const measure = async (lots: readonly Lot[], now: number) => {
+    // The last day is the current one.
+    const { days, totals } = lotPerformance(lots, await readMarks(lots, now), now);
+    return { days, performance: summarise(totals, days, days.slice(0, -1)) };
+  };
+
+  const readTitles = async (markets: readonly MarketId[]): Promise<(market: MarketId) => string | null> => {
+    const missing = new Map(
+      markets.filter((market) => findMarket(market) === null).map((market) => [marketKey(market), market]),
+    );
+    const rows = missing.size === 0 ? [] : await selectTitles(database, [...missing.values()]);
+    const titles = new Map(rows.map((row) => [marketKey(row), row.title]));
+    return (market) => findMarket(market)?.listing.title ?? titles.get(marketKey(market)) ?? null;
+  };
+
+  return {
+    /** Returns the daily profit of the trades that a customer has reported, without fees, because reports contain none. */
+    async livePerformance(customerId: string): Promise<OwnPerformance> {
+      const now = clock.now();
+      const { lots, isTruncated } = await readLots(customerId, "live", now);
+      return { ...(await measure(lots, now)), firstTradeAt: lots[0]?.at ?? null, isTruncated };
+    },
+
+    async getPortfolio(customerId: string, mode: PortfolioMode): Promise<Portfolio> {
+      const now = clock.now();
+      const { lots, isTruncated } = await readLots(customerId, mode, now);
+      const { performance } = await measure(lots, now);
+      const positions = openPositions(lots).reverse();
+      const listed = positions.slice(0, POSITIONS_MAX);
+      const closed = newestClosed(lots);
+      const titleOf = await readTitles([...listed, ...closed]);
+      return {
+        mode,
+        performance,
+        isTruncated,
+        positions: listed.map((position) => {
+          const market = findMarket(position);
+          const status = market?.listing.status ?? null;
+          return { ...position, title: titleOf(position), yesPrice: market?.yesPrice ?? null, status };
+        }),
+        positionCount: positions.length,
+        closed: closed.map((lot) => ({ ...lot, title: titleOf(lot) })),
+        generatedAt: now,
+      };
+    },
+  };
+}
+
+function newestClosed(lots: readonly Lot[]): Omit<ClosedLot, "title">[] {
+  return lots
+    .flatMap((lot) => (lot.resolvedAt === null ? [] : [{ lot, closedAt: lot.resolvedAt }]))
+    .sort((a, b) => b.closedAt - a.closedAt || b.lot.at - a.lot.at)
+    .slice(0, CLOSED_MAX)
+    .map(({ lot, closedAt }) => ({
+      venue: lot.venue,
+      marketId: lot.marketId,
+      side: lot.side,
+      contracts: lot.contracts,
+      entryPrice: lot.price,
+      costUsd: lot.contracts * lot.price + lot.feeUsd,
+      pnlUsd: realisedPnlUsd(lot),
+      result: lot.exits.some(({ kind }) => kind === "settled") ? "settled" : "closed",
+      openedAt: lot.at,
+      closedAt,
+    }));
+}
+
+/**
+ * Returns for each market the range of midnights from its first purchase to the end of its last open lot. The sum of all
+ * ranges is limited to `MARKET_DAYS_MAX`. Above it, the markets with the latest midnights keep theirs.
+ */
+function planMarks(lots: readonly Lot[], now: number): DailyPriceRange[] {
+  const ranges = new Map<string, { venue: string; marketId: string; from: number; to: number }>();
+  for (const { venue, marketId, at, resolvedAt } of lots) {
+    const key = marketKey({ venue, marketId });
+    const range = ranges.get(key) ?? { venue, marketId, from: at, to: 0 };
+    ranges.set(key, {
+      ...range,
+      from: Math.min(range.from, at),
+      to: Math.max(range.to, Math.min(resolvedAt ?? now, now)),
+    });
+  }
+  let rest = MARKET_DAYS_MAX;
+  const planned: DailyPriceRange[] = [];
+  for (const { venue, marketId, from, to } of [...ranges.values()].sort((a, b) => b.to - a.to || b.from - a.from)) {
+    const lastMidnight = Math.floor(to / DAY_MS) * DAY_MS;
+    const firstMidnight = Math.max((Math.floor(from / DAY_MS) + 1) * DAY_MS, lastMidnight - (rest - 1) * DAY_MS);
+    const days = (lastMidnight - firstMidnight) / DAY_MS + 1;
+    if (rest === 0) break;
+    if (days < 1) continue;
+    rest -= days;
+    planned.push({ venue, marketId, firstMidnight, lastMidnight });
+  }
+  return planned;
+}

@@ -1,0 +1,116 @@
+import type { FastifyInstance } from "fastify";
+import Type from "typebox";
+import { METERING } from "../../../domain/metering.ts";
+import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
+import { defineRoute } from "../../../http/route.ts";
+import { nullableOneOf, oneOf, probability, timestamp, type VenueIds } from "../../../http/schema-types.ts";
+import { REFERENCE_BANKROLL_USD, SIZE_CAPS } from "../../../trading/index.ts";
+import { FRESHNESS } from "../../analysis/analyses/index.ts";
+import type { BestSignal } from "./best-signals.ts";
+import { BOOK_SOURCES } from "./known-book.ts";
+
+const LIMIT_DEFAULT = 20;
+const EDGE_MIN_DEFAULT = 0.01;
+
+export interface BestSignalRoutesOptions {
+  readonly venues: VenueIds;
+  readonly findBest: (edgeMin: number, limit: number) => Promise<readonly BestSignal[]>;
+}
+
+const bestSignalSchema = (venues: readonly string[]) =>
+  Type.Object(
+    {
+      platform: oneOf(venues, { description: "Venue." }),
+      market_id: Type.String({ description: "Market ticker or id at the venue." }),
+      title: Type.String({ description: "Market question." }),
+      recommendation: oneOf(["BUY_YES", "BUY_NO"], "What to buy."),
+      target_price: probability("Highest price of the side to buy that leaves an edge of 0.01 after the taker fee."),
+      edge: Type.Number({ minimum: -1, maximum: 1, description: "`model_probability` minus `yes_price`." }),
+      executable_edge: Type.Number({ description: "Probability of the side minus `average_cost`." }),
+      model_probability: probability("Our estimate of the probability of YES at `yes_price`."),
+      model_probability_at: timestamp("Time of `model_probability` and `yes_price`."),
+      yes_price: probability("Current price of YES."),
+      confidence: probability("Confidence of the estimate."),
+      size_pct: probability("Share of the bankroll to spend, as in `POST /v1/signals`."),
+      size_usd: Type.Number({
+        minimum: 0,
+        description: `What the order costs, fee included, for a bankroll of ${REFERENCE_BANKROLL_USD} USD.`,
+      }),
+      contracts: Type.Number({ minimum: 0, description: "Contracts of the order." }),
+      average_cost: probability("`size_usd` divided by `contracts`."),
+      capped_by: nullableOneOf(
+        SIZE_CAPS,
+        "`depth`: no more is known to be offered at `target_price` or less. `max_position`: a tenth of the bankroll. Else null.",
+      ),
+      price_source: oneOf(
+        BOOK_SOURCES,
+        "`book`: the whole order book is known. `quote`: only the best prices and their sizes.",
+      ),
+      priced_at: timestamp("When these prices were confirmed."),
+      freshness: oneOf(FRESHNESS, "Freshness of the analysis."),
+      analyzed_at: timestamp("Time of the analysis."),
+    },
+    { [SCHEMA_NAME]: "BestSignal" },
+  );
+
+function presentBest({ market: { listing }, estimate, trade, book }: BestSignal) {
+  return {
+    platform: listing.venue,
+    market_id: listing.marketId,
+    title: listing.title,
+    recommendation: trade.candidate.side === "yes" ? ("BUY_YES" as const) : ("BUY_NO" as const),
+    target_price: trade.candidate.targetPrice,
+    edge: estimate.edge,
+    executable_edge: trade.executableEdge,
+    model_probability: estimate.probability,
+    model_probability_at: new Date(estimate.at).toISOString(),
+    yes_price: estimate.yesPrice,
+    confidence: estimate.confidence,
+    size_pct: trade.sizePct,
+    size_usd: trade.fill.costUsd,
+    contracts: trade.fill.contracts,
+    average_cost: trade.fill.costUsd / trade.fill.contracts,
+    capped_by: trade.cappedBy,
+    price_source: book.source,
+    priced_at: new Date(book.at).toISOString(),
+    freshness: estimate.freshness,
+    analyzed_at: new Date(estimate.analysedAt).toISOString(),
+  };
+}
+
+/** GET /v1/signals/best. */
+export function bestSignalRoutes(app: FastifyInstance, { venues, findBest }: BestSignalRoutesOptions): void {
+  defineRoute(app, {
+    access: "key",
+    tag: "Strategy",
+    metering: METERING.STRATEGY,
+    method: "GET",
+    url: "/v1/signals/best",
+    summary: "List the best signals",
+    description:
+      "Returns the trades that the service recommends at this moment, the largest `executable_edge` first. They are computed from the current estimates of markets that have been analysed, and from the order books and prices that the service knows without asking the venues, at most five minutes old. Of markets without a tracked order book only the best price counts. The 500 markets with the largest `edge` are compared. Nothing is stored: the list is no part of the track record.",
+    operationId: "list_best_signals",
+    query: Type.Object({
+      min_edge: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          default: EDGE_MIN_DEFAULT,
+          description: "Smallest `executable_edge`. Signals with less than 0.01 do not exist.",
+        }),
+      ),
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 100,
+          default: LIMIT_DEFAULT,
+          description: "Maximum number of signals.",
+        }),
+      ),
+    }),
+    responses: { 200: Type.Array(bestSignalSchema(venues.trading)) },
+    async handler({ query }) {
+      return (await findBest(query.min_edge ?? EDGE_MIN_DEFAULT, query.limit ?? LIMIT_DEFAULT)).map(presentBest);
+    },
+  });
+}

@@ -1,0 +1,88 @@
+import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import { BackgroundJobs } from "../../../ingest/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Log } from "../../../ports/log.ts";
+
+/** Changed prices and new estimates are ordered after this time. */
+const CHANGES_PAUSE_MS = 1_000;
+/** All estimates are ordered again after this time: they also expire, and depend on the prices of other markets. */
+const ALL_PAUSE_MS = 10_000;
+/** Other work can run after this many estimates. */
+const BATCH_MARKETS = 100;
+
+export interface EdgeOrderPorts {
+  readonly board: Pick<MarketBoard, "observe" | "find" | "setEdge">;
+  readonly estimates: {
+    /** Returns null if the market has no analysis. */
+    find(venue: VenueId, marketId: string): unknown;
+    /** Calls `onChange` after each new analysis of a market. */
+    observe(onChange: (venue: VenueId, marketId: string) => void): void;
+  };
+  /** Current estimate of the probability of YES; null if there is none. */
+  readonly probabilityOf: (market: BoardMarket) => number | null;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Orders the markets with an estimate by the distance of the estimate from the price (`sort=edge`). */
+export function createEdgeOrder({ board, estimates, probabilityOf, clock, log }: EdgeOrderPorts) {
+  const jobs = new BackgroundJobs(clock, log);
+  /** Markets with an estimate, by their id. */
+  const estimated = new Map<string, { readonly venue: VenueId; readonly marketId: string }>();
+  const changed = new Set<string>();
+  const idOf = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
+
+  const addEstimate = (venue: VenueId, marketId: string) => {
+    const id = idOf(venue, marketId);
+    estimated.set(id, { venue, marketId });
+    changed.add(id);
+  };
+
+  const order = async (ids: readonly string[]): Promise<void> => {
+    for (const [index, id] of ids.entries()) {
+      const name = estimated.get(id);
+      const market = name === undefined ? null : board.find(name.venue, name.marketId);
+      if (market === null) estimated.delete(id);
+      else {
+        const probability = probabilityOf(market);
+        const isKnown = probability !== null && market.yesPrice !== null;
+        board.setEdge(market, isKnown ? Math.abs(probability - market.yesPrice) : null);
+      }
+      if (index % BATCH_MARKETS === BATCH_MARKETS - 1) await clock.yieldToEventLoop();
+    }
+  };
+
+  board.observe({
+    onSet({ listing: { venue, marketId } }) {
+      const id = idOf(venue, marketId);
+      if (estimated.has(id)) changed.add(id);
+      // A market can have been analysed before it was on the board.
+      else if (estimates.find(venue, marketId) !== null) addEstimate(venue, marketId);
+    },
+    onRemove() {},
+  });
+  estimates.observe(addEstimate);
+
+  const orderChanges = async (): Promise<void> => {
+    const ids = [...changed];
+    changed.clear();
+    await order(ids);
+  };
+
+  return {
+    /** Orders the markets whose price or analysis has changed since the last call. */
+    orderChanges,
+    /** Orders all markets with an estimate. */
+    orderAll: (): Promise<void> => order([...estimated.keys()]),
+    /** Names of the jobs whose last run failed. */
+    get failingJobs(): readonly string[] {
+      return jobs.failing;
+    },
+    start(): void {
+      jobs.start("edge_order_changes", CHANGES_PAUSE_MS, orderChanges);
+      jobs.start("edge_order", ALL_PAUSE_MS, () => order([...estimated.keys()]));
+    },
+    stop: (): Promise<void> => jobs.stop(),
+  };
+}

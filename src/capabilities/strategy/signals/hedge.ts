@@ -1,0 +1,61 @@
+import type { BoardMarket } from "../../../board/index.ts";
+import { buyLimitPrice } from "../../../domain/order-rules.ts";
+import { complement } from "../../../domain/price.ts";
+import { formatOrderPrice } from "../../../engine/index.ts";
+import type { Side, Signal } from "../../../trading/index.ts";
+import { answerCorrelation, type LogicalDependence, type TiedMarket } from "../../markets/relations/index.ts";
+
+/** A weaker correlation of the answers hedges too little to be worth its costs. */
+const CORRELATION_MIN = 0.3;
+
+const REASONS: Readonly<Record<LogicalDependence, string>> = {
+  same: "it asks the same question",
+  opposite: "it asks the opposite question",
+  exclusive: "at most one of the two resolves YES",
+  implies: "its YES implies this one's YES",
+  implied: "this one's YES implies its YES",
+};
+
+/**
+ * Describes the trade in a tied market whose payout is most negatively correlated with that of a signal. Its price is
+ * that of `hedgePriceOf`.
+ *
+ * @param tied  liquid markets that depend on the signal's market
+ * @param probabilityOf  estimated probability of YES of a market, else its price; null if unknown
+ * @returns  a sentence; null without a trade, and if no tied market has a correlation of at least 0.3
+ */
+export function describeHedge(
+  { recommendation, probability }: Pick<Signal, "recommendation" | "probability">,
+  tied: readonly TiedMarket[],
+  probabilityOf: (market: BoardMarket) => number | null,
+): string | null {
+  if (recommendation === "NO_TRADE") return null;
+  const hedges = tied.flatMap(({ market, ...known }) => {
+    const other = probabilityOf(market);
+    const correlation = other === null ? null : answerCorrelation(known, probability, other);
+    if (correlation === null || Math.abs(correlation) < CORRELATION_MIN) return [];
+    const hasSameSide = correlation < 0;
+    const side: Side = hasSameSide === (recommendation === "BUY_YES") ? "yes" : "no";
+    const price = hedgePriceOf(market, side);
+    return price === null ? [] : [{ market, side, price, correlation, dependence: known.dependence }];
+  });
+  const [best] = hedges.sort((a, b) => Math.abs(b.correlation) - Math.abs(a.correlation));
+  if (best === undefined) return null;
+  const { market, side, price, correlation, dependence } = best;
+  const { title, venue } = market.listing;
+  const reason =
+    dependence === null
+      ? `the correlation of the answers is ${correlation.toFixed(2)}, from the price moves of 30 days`
+      : REASONS[dependence];
+  return `Buy ${side.toUpperCase()} of "${title}" on ${venue} at ${formatOrderPrice(price)}: ${reason}.`;
+}
+
+/**
+ * Price of a limit order that buys a side at its best offer, on the price grid of the market.
+ *
+ * @returns  in (0, 1); null without an offer, and if the grid has no such price
+ */
+export function hedgePriceOf({ listing, quote: { bid, ask } }: BoardMarket, side: Side): number | null {
+  const offer = side === "yes" ? ask : bid === null ? null : complement(bid);
+  return offer === null ? null : buyLimitPrice(listing.priceRanges, side, offer);
+}

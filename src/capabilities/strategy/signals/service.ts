@@ -1,0 +1,238 @@
+import type { BoardMarket } from "../../../board/index.ts";
+import { categoryOf } from "../../../domain/category.ts";
+import { acceptsOrders, openCloseTime, openResolutionTime } from "../../../domain/close-time.ts";
+import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
+import type { OrderBook } from "../../../domain/order-book.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import {
+  type Candidate,
+  decideSignal,
+  findCandidate,
+  REFERENCE_BANKROLL_USD,
+  type ShadowEntry,
+  type Signal,
+  type SignalInput,
+  type SizingOptions,
+} from "../../../trading/index.ts";
+import type { AnalysesService, StoredAnalysis } from "../../analysis/analyses/index.ts";
+import { type FindMarketPorts, findMarket } from "./find-market.ts";
+import { quoteBook } from "./known-book.ts";
+import {
+  KELLY_SHARE_DEFAULT,
+  type MarketSignal,
+  POSITION_MAX_DEFAULT,
+  type Preparation,
+  type PreparedSignal,
+  type RunningAnalysis,
+  type SignalRequest,
+} from "./model.ts";
+
+/** Longest time that a call waits for its analysis. */
+const WAIT_MS_MAX = 300_000;
+const POLL_MS = 250;
+
+/** Sizes of the shadow book, whatever the callers' bankrolls are. */
+export const SHADOW_SIZING: SizingOptions = {
+  bankrollUsd: REFERENCE_BANKROLL_USD,
+  kellyShare: KELLY_SHARE_DEFAULT,
+  positionMax: POSITION_MAX_DEFAULT,
+};
+
+export interface SignalPorts extends FindMarketPorts {
+  readonly clock: Pick<Clock, "now" | "sleep">;
+  readonly analyses: Pick<AnalysesService, "analyse" | "latest" | "move" | "getStatus">;
+  /**
+   * Returns the current order book, or null if the market has none.
+   *
+   * @throws VenueError if the book is not tracked and the venue does not return it
+   */
+  readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
+  /** Whether the venue trades with play money. */
+  readonly isPlayMoney: (market: BoardMarket) => boolean;
+  /** Enters a trade into the shadow book, once per analysis and side. */
+  readonly enterShadowTrade: (entry: ShadowEntry) => Promise<unknown>;
+  readonly onSignal?: SignalObserver;
+}
+
+/** Called with each signal that is decided on request, or at the end of an analysis. Must not throw. */
+export type SignalObserver = (recommendation: Signal["recommendation"], origin: "request" | "analysis") => void;
+
+export type SignalsService = ReturnType<typeof createSignalsService>;
+
+/** Computes signals from analyses, and enters recommended trades into the shadow book. */
+export function createSignalsService(ports: SignalPorts) {
+  const { clock, analyses } = ports;
+  const stopped = new AbortController();
+
+  /**
+   * Reads the current book, which a stream tracks or which was requested within the last seconds. The estimate and the price
+   * are those of this book.
+   */
+  const readInputs = async (
+    market: BoardMarket,
+    stored: StoredAnalysis,
+    answer: PreparedSignal["answer"],
+  ): Promise<PreparedSignal> => {
+    const book = isOpen(market, clock.now()) ? await ports.readBook(market) : null;
+    const now = clock.now();
+    const current = book === null ? market : quoteBook(market, book, now);
+    return { market: current, stored: analyses.move(stored, current), book, answer, now };
+  };
+
+  const decide = (prepared: PreparedSignal, sizing: SizingOptions): Signal =>
+    decideSignal(toInput(prepared, ports.isPlayMoney(prepared.market)), sizing);
+
+  const enter = async (prepared: PreparedSignal, isRequested: boolean): Promise<void> => {
+    const signal = decide(prepared, SHADOW_SIZING);
+    if (!isRequested) ports.onSignal?.(signal.recommendation, "analysis");
+    const entry = toShadowEntry(prepared, signal, isRequested);
+    if (entry !== null) await ports.enterShadowTrade(entry);
+  };
+
+  const findAnalysis = async (market: BoardMarket, isForced: boolean): Promise<StoredAnalysis | null> => {
+    if (isForced) return null;
+    const { venue, marketId } = market.listing;
+    const stored = await analyses.latest(venue, marketId);
+    return stored === null || analyses.move(stored, market).freshness === "expired" ? null : stored;
+  };
+
+  /** Waits until a run has ended. Returns false on a timeout, if the caller disconnects, and if the service stops. */
+  const waitFor = async ({ analysisId }: RunningAnalysis, signal: AbortSignal): Promise<boolean> => {
+    const ended = AbortSignal.any([signal, stopped.signal]);
+    const until = clock.now() + WAIT_MS_MAX;
+    for (;;) {
+      const { run } = await analyses.getStatus(analysisId, null);
+      if (run.status === "error")
+        throw new AppError("analysis_failed", run.errorMessage ?? "The analysis of this market failed");
+      if (run.status === "complete") return true;
+      if (ended.aborted || clock.now() >= until) return false;
+      await clock.sleep(POLL_MS, ended).catch(() => {});
+    }
+  };
+
+  /** Finds the market, its analysis and its order book. Starts an analysis if there is no usable one. */
+  const prepare = async (request: SignalRequest): Promise<Preparation> => {
+    const { market, answer } = await findMarket(ports, request);
+    const { venue, marketId } = market.listing;
+    const stored = await findAnalysis(market, request.isForced);
+    const prepared = stored === null ? null : await readInputs(market, stored, answer);
+    if (prepared !== null && prepared.stored.freshness !== "expired") return { kind: "ready", prepared };
+    assertTradable(market, clock.now());
+    const { customerId, isForced, waits, signal } = request;
+    const run = { market, ...(await analyses.analyse(venue, marketId, { customerId, isForced })) };
+    if (!waits || !(await waitFor(run, signal))) return { kind: "running", run };
+    const completed = await analyses.latest(venue, marketId);
+    if (completed === null) throw new AppError("analysis_failed", "The result of the analysis is not stored any more");
+    // The price may have moved during the analysis, so the market is read again.
+    const current = ports.board.find(venue, marketId) ?? market;
+    return { kind: "ready", prepared: await readInputs(current, completed, answer) };
+  };
+
+  return {
+    prepare,
+    decide,
+
+    /** Returns the side with an edge and its offers; null if no side has an edge. */
+    candidateOf(prepared: PreparedSignal): Candidate | null {
+      const candidate = findCandidate(toInput(prepared, ports.isPlayMoney(prepared.market)));
+      return typeof candidate === "string" ? null : candidate;
+    },
+
+    /**
+     * Returns a signal, or the run that it needs. If a trade is recommended for the bankroll of the shadow book, the trade is
+     * in the shadow book when this resolves.
+     *
+     * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
+     *   `store_unavailable`; InvalidRequestError; VenueError
+     */
+    async generate(
+      request: SignalRequest & { readonly sizing: SizingOptions },
+    ): Promise<{ readonly kind: "signal"; readonly signal: MarketSignal } | Extract<Preparation, { kind: "running" }>> {
+      const preparation = await prepare(request);
+      if (preparation.kind === "running") return preparation;
+      const { prepared } = preparation;
+      const signal = decide(prepared, request.sizing);
+      ports.onSignal?.(signal.recommendation, "request");
+      await enter(prepared, true);
+      return { kind: "signal", signal: { ...prepared, signal, bankrollUsd: request.sizing.bankrollUsd } };
+    },
+
+    /**
+     * Enters the signal of a completed analysis into the shadow book if the analysis recommends a trade. It is called for
+     * every analysis, so the track record does not depend on which signals customers request.
+     */
+    async record(market: BoardMarket, stored: StoredAnalysis): Promise<void> {
+      if (stored.result.analysis.recommendation === "NO_TRADE") return;
+      await enter(await readInputs(market, stored, null), false);
+    },
+
+    /** Ends all waiting calls, so that a shutdown does not take five minutes. */
+    stop(): void {
+      stopped.abort();
+    },
+  };
+}
+
+const isOpen = ({ listing, updatedAt }: BoardMarket, now: number): boolean => acceptsOrders(listing, updatedAt, now);
+
+/** Rejects a new analysis of a market that cannot be traded any more. @throws InvalidRequestError */
+function assertTradable({ listing, updatedAt }: BoardMarket, now: number): void {
+  // The analysis may be done before a pause ends.
+  if (acceptsOrders({ ...listing, paused: false }, updatedAt, now)) return;
+  throw new InvalidRequestError([
+    {
+      type: "value_error",
+      loc: ["body", "market_id"],
+      msg: "Value error, the market is not open for orders and has no usable analysis",
+      input: null,
+      ctx: { error: {} },
+    },
+  ]);
+}
+
+function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boolean): SignalInput {
+  const { listing } = market;
+  const { analysis } = stored.result;
+  return {
+    now,
+    analysis,
+    market: {
+      kind: isPlayMoney ? "play_money" : "money",
+      isOpen: isOpen(market, now),
+      closeAt: openCloseTime(listing, now),
+      resolutionAt: openResolutionTime(listing, now),
+      priceRanges: listing.priceRanges,
+      takerFee: listing.takerFee,
+      minOrderContracts: listing.minOrderContracts,
+      contractStep: listing.contractStep,
+    },
+    yesPrice: analysis.marketPrice,
+    book: book === null ? null : { at: now, bids: book.bids, asks: book.asks },
+  };
+}
+
+/** Returns the shadow trade of a signal; null if it recommends no trade. */
+function toShadowEntry(
+  { market: { listing }, stored, now }: PreparedSignal,
+  { recommendation, fill, probability, yesPrice, executableEdge, sizePct }: Signal,
+  isRequested: boolean,
+): ShadowEntry | null {
+  if (recommendation === "NO_TRADE" || fill === null || executableEdge === null) return null;
+  return {
+    analysisId: stored.analysisId,
+    venue: listing.venue,
+    marketId: listing.marketId,
+    title: listing.title,
+    category: categoryOf(listing.category),
+    at: now,
+    probability,
+    sizePct,
+    isRequested,
+    side: recommendation === "BUY_YES" ? "yes" : "no",
+    contracts: fill.contracts,
+    price: fill.averagePrice,
+    feeUsd: fill.feeUsd,
+    marketPrice: yesPrice,
+    edge: executableEdge,
+  };
+}

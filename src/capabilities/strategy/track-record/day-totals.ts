@@ -1,0 +1,100 @@
+import type { Database } from "../../../ports/database.ts";
+import {
+  type DayTotals,
+  marketKey,
+  profitOf,
+  startOfUtcDate,
+  sumUsd,
+  utcDate,
+  type Valuation,
+} from "../../../trading/index.ts";
+import { type DayMarket, type Period, selectDayMarkets, selectTradesBefore } from "./day-queries.ts";
+import type { MarketId, StoredTrade } from "./model.ts";
+
+const DAY_MS = 86_400_000;
+/** A market has at most one trade per analysis and side, so about 10,000 in 400 days. */
+const MARKETS_PER_PAGE = 20;
+
+/** Returns the end of a UTC day in Unix milliseconds. @param date  YYYY-MM-DD */
+export const startOfNextDay = (date: string): number => startOfUtcDate(date) + DAY_MS;
+
+/** Returns the whole of a UTC day. @param date  YYYY-MM-DD */
+export const wholeDay = (date: string): Period => ({ date, fromMs: startOfUtcDate(date), toMs: startOfNextDay(date) });
+
+/**
+ * Returns the days that are not closed, up to the current one. A day is closed minutes after its end. The clocks of the
+ * nodes differ, so an event can have a time after the current day. It counts on the current day.
+ *
+ * @param lastClosedDay  YYYY-MM-DD; null if no day is closed
+ * @param now  Unix milliseconds
+ */
+export function listOpenDays(lastClosedDay: string | null, firstTradeAt: number, now: number): Period[] {
+  const periods: Period[] = [];
+  const firstDay = lastClosedDay === null ? startOfUtcDate(utcDate(firstTradeAt)) : startOfNextDay(lastClosedDay);
+  for (let fromMs = firstDay; fromMs <= now; fromMs += DAY_MS) {
+    const isLast = fromMs + DAY_MS > now;
+    periods.push({ date: utcDate(fromMs), fromMs, toMs: isLast ? Number.MAX_SAFE_INTEGER : fromMs + DAY_MS });
+  }
+  return periods;
+}
+
+/** Computes the totals of a day from its trades, marks and settlements. Those of a sealed day are final. */
+export async function computeDay(database: Database, period: Period): Promise<DayTotals> {
+  let totals = EMPTY_TOTALS;
+  let after: MarketId = { venue: "", marketId: "" };
+  for (;;) {
+    const markets = await selectDayMarkets(database, period, { after, limit: MARKETS_PER_PAGE });
+    const last = markets.at(-1);
+    if (last === undefined) return { date: period.date, ...totals };
+    const trades = await selectTradesBefore(database, markets, period.toMs);
+    totals = addTrades(totals, trades, markets, period);
+    after = last;
+  }
+}
+
+export type Totals = Omit<DayTotals, "date">;
+export const EMPTY_TOTALS: Totals = { pnlUsd: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 };
+
+/** Adds trades to the totals of a period. @param dayMarkets  among them the market of each trade */
+export function addTrades(
+  totals: Totals,
+  trades: readonly StoredTrade[],
+  dayMarkets: readonly DayMarket[],
+  { date, fromMs, toMs }: Period,
+): Totals {
+  const markets = new Map(dayMarkets.map((market) => [marketKey(market), market]));
+  const changes = [totals.pnlUsd];
+  let { enteredTrades, resolvedTrades, wonTrades } = totals;
+  for (const trade of trades) {
+    const market = markets.get(marketKey(trade));
+    if (market === undefined) throw new Error("a trade is in none of the selected markets");
+    const profit = profitOf(trade, valueAtEnd(trade, market, date));
+    const isEntered = trade.at >= fromMs;
+    changes.push(profit, isEntered ? 0 : -profitOf(trade, valueAtStart(trade, market)));
+    if (isEntered) enteredTrades += 1;
+    const isResolved = trade.settledAt !== null && trade.settledAt >= fromMs && trade.settledAt < toMs;
+    if (isResolved) resolvedTrades += 1;
+    if (isResolved && profit > 0) wonTrades += 1;
+  }
+  return { pnlUsd: sumUsd(changes), enteredTrades, resolvedTrades, wonTrades };
+}
+
+function valueAtStart(trade: StoredTrade, market: DayMarket): Valuation {
+  const { previousMarkDay, previousYesPrice, isSettledBefore, valueBefore } = market;
+  // A trade is not valued at marks from before its entry.
+  const isAfterEntry = previousMarkDay !== null && startOfNextDay(previousMarkDay) > trade.at;
+  return {
+    yesPrice: isAfterEntry ? previousYesPrice : null,
+    settlement: isSettledBefore ? { value: valueBefore } : null,
+  };
+}
+
+function valueAtEnd(trade: StoredTrade, market: DayMarket, date: string): Valuation {
+  const { isSettled, value } = market;
+  // By a clock that is ahead, a trade of the current day can have a time after its end.
+  const yesPrice = startOfNextDay(date) > trade.at ? market.yesPrice : null;
+  return {
+    yesPrice: yesPrice ?? valueAtStart(trade, market).yesPrice,
+    settlement: isSettled ? { value } : null,
+  };
+}

@@ -1,0 +1,121 @@
+import { BackgroundJobs } from "../../../ingest/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { Log } from "../../../ports/log.ts";
+import { type BookTotals, summarise, sumUsd, utcDate } from "../../../trading/index.ts";
+import { readQuestions } from "../../markets/questions/index.ts";
+import { selectDays, selectProgress, selectVersion } from "./day-queries.ts";
+import { computeDay, listOpenDays } from "./day-totals.ts";
+import type { BookReport, ScheduledReport, TimedReport } from "./model.ts";
+import {
+  type RequestedTotals,
+  selectRequestedTotals,
+  selectResolvedMarkets,
+  selectResolvedTotals,
+} from "./total-queries.ts";
+
+const REFRESH_PAUSE_MS = 60_000;
+
+export interface PerformancePorts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Computes the performance of the shadow book once a minute and keeps it in memory, so that reads need no database. */
+export function createShadowPerformance({ database, clock, log }: PerformancePorts) {
+  const jobs = new BackgroundJobs(clock, log);
+  let latest: TimedReport | null = null;
+  let version = "";
+  let refreshing: Promise<TimedReport> | null = null;
+
+  const compute = async (): Promise<TimedReport> => {
+    const now = clock.now();
+    const current = await selectVersion(database);
+    // The date is part of the version: the last day of the series is the current one.
+    const currentVersion = JSON.stringify([current, utcDate(now)]);
+    if (latest !== null && currentVersion === version) {
+      latest = { ...latest, generatedAt: now };
+      return latest;
+    }
+    latest = { report: await buildReport(database, now), generatedAt: now };
+    version = currentVersion;
+    return latest;
+  };
+  /** Recomputes the performance. Concurrent calls share one computation. */
+  const refresh = (): Promise<TimedReport> => {
+    refreshing ??= compute().finally(() => {
+      refreshing = null;
+    });
+    return refreshing;
+  };
+
+  return {
+    /** Recomputes the performance if the book has changed. */
+    refresh,
+    /** Returns the last computed performance; computes it if there is none. @throws AppError `store_unavailable` */
+    async read(): Promise<TimedReport> {
+      return latest ?? refresh();
+    },
+    get failingJobs(): readonly string[] {
+      return jobs.failing;
+    },
+    start(): void {
+      jobs.start("shadow_performance", REFRESH_PAUSE_MS, refresh);
+    },
+    stop(): Promise<void> {
+      return jobs.stop();
+    },
+  };
+}
+
+async function buildReport(database: Database, now: number): Promise<BookReport> {
+  const { markets, ...resolved } = await selectResolvedTotals(database);
+  const closed = await selectDays(database);
+  const { firstTradeAt } = await selectProgress(database);
+  const days = [...closed];
+  if (firstTradeAt !== null)
+    for (const period of listOpenDays(closed.at(-1)?.date ?? null, firstTradeAt, now))
+      days.push(await computeDay(database, period));
+  const entered = days.reduce((sum, { enteredTrades }) => sum + enteredTrades, 0);
+  // A trade may be entered and resolved between the statements. It is then in `resolved`, but not in `entered`.
+  const totals = { totalTrades: Math.max(entered, resolved.resolvedTrades), ...resolved };
+  const performance = summarise(totals, days, closed);
+  const requested = await selectRequestedTotals(database);
+  const questions = await readQuestions(database);
+  const resolvedMarkets = await selectResolvedMarkets(database);
+  const scheduledMarkets = resolvedMarkets.filter(({ isScheduled }) => isScheduled);
+  return {
+    performance,
+    days,
+    markets,
+    questions: questions.count(resolvedMarkets),
+    scheduled: {
+      ...withoutRequested(totals, performance.totalPnlUsd, requested),
+      markets: scheduledMarkets.length,
+      questions: questions.count(scheduledMarkets),
+    },
+    firstTradeAt,
+  };
+}
+
+function withoutRequested(
+  all: BookTotals,
+  totalPnlUsd: number,
+  requested: RequestedTotals,
+): Omit<ScheduledReport, "markets" | "questions"> {
+  // Trades may be entered or resolved between the statements.
+  const subtract = (total: number, part: number) => Math.max(0, total - part);
+  const resolvedTrades = subtract(all.resolvedTrades, requested.resolvedTrades);
+  const edges = (all.averageEdge ?? 0) * all.resolvedTrades - (requested.averageEdge ?? 0) * requested.resolvedTrades;
+  const costUsd = sumUsd([all.resolvedCostUsd, -requested.resolvedCostUsd]);
+  const isResolved = resolvedTrades > 0 && costUsd > 0;
+  return {
+    totalTrades: Math.max(resolvedTrades, subtract(all.totalTrades, requested.totalTrades)),
+    resolvedTrades,
+    totalPnlUsd: sumUsd([totalPnlUsd, -requested.totalPnlUsd]),
+    winRate: isResolved ? Math.min(1, subtract(all.wonTrades, requested.wonTrades) / resolvedTrades) : null,
+    roiPct: isResolved ? (100 * sumUsd([all.resolvedPnlUsd, -requested.resolvedPnlUsd])) / costUsd : null,
+    averageEdge: isResolved ? edges / resolvedTrades : null,
+  };
+}

@@ -1,0 +1,73 @@
+import { toCents } from "../../../domain/usd.ts";
+import { QUESTIONS_REQUIRED } from "../../../quant/calibration.ts";
+import { sumUsd } from "../../../trading/index.ts";
+import {
+  type BookReport,
+  HISTORY_DAYS_MAX,
+  hasSkillFigures,
+  type PerformanceMode,
+  type ScheduledReport,
+  type TimedReport,
+} from "./model.ts";
+
+/** Adding 0 turns -0 into 0. */
+const cents = (usd: number): number => toCents(usd) + 0;
+
+const toTimestamp = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+export function presentPerformance(mode: PerformanceMode, { report, generatedAt }: TimedReport) {
+  const { performance, markets, questions, scheduled, firstTradeAt, isTruncated } = report;
+  const { totalTrades, resolvedTrades, totalPnlUsd } = performance;
+  const skill = hasSkillFigures(report) ? performance : null;
+  return {
+    mode,
+    total_trades: totalTrades,
+    resolved_trades: resolvedTrades,
+    open_trades: totalTrades - resolvedTrades,
+    ...(markets === undefined ? null : { markets }),
+    ...(questions === undefined ? null : { independent_questions: questions, questions_required: QUESTIONS_REQUIRED }),
+    win_rate: skill?.winRate ?? null,
+    total_pnl: cents(totalPnlUsd),
+    roi_pct: skill?.roiPct ?? null,
+    avg_edge: skill?.averageEdge ?? null,
+    max_drawdown: cents(performance.maxDrawdownUsd),
+    sharpe_ratio: skill?.sharpeRatio ?? null,
+    ...(scheduled === undefined ? null : { without_requested: presentScheduled(scheduled) }),
+    ...(firstTradeAt === undefined ? null : { first_trade_at: toTimestamp(firstTradeAt) }),
+    ...(isTruncated === undefined ? null : { truncated: isTruncated }),
+    generated_at: new Date(generatedAt).toISOString(),
+  };
+}
+
+function presentScheduled(scheduled: ScheduledReport) {
+  const { totalTrades, resolvedTrades, markets, questions, totalPnlUsd } = scheduled;
+  const skill = hasSkillFigures(scheduled) ? scheduled : null;
+  return {
+    total_trades: totalTrades,
+    resolved_trades: resolvedTrades,
+    open_trades: totalTrades - resolvedTrades,
+    markets,
+    independent_questions: questions,
+    win_rate: skill?.winRate ?? null,
+    total_pnl: cents(totalPnlUsd),
+    roi_pct: skill?.roiPct ?? null,
+    avg_edge: skill?.averageEdge ?? null,
+  };
+}
+
+export function presentDays(report: BookReport) {
+  const isSkillShown = hasSkillFigures(report);
+  let cumulativeUsd = 0;
+  return report.days
+    .map(({ date, pnlUsd, enteredTrades, resolvedTrades, wonTrades }) => {
+      cumulativeUsd = sumUsd([cumulativeUsd, pnlUsd]);
+      return {
+        date,
+        pnl: cents(pnlUsd),
+        cumulative_pnl: cents(cumulativeUsd),
+        trades: enteredTrades,
+        win_rate: resolvedTrades === 0 || !isSkillShown ? null : wonTrades / resolvedTrades,
+      };
+    })
+    .slice(-HISTORY_DAYS_MAX);
+}

@@ -1,0 +1,156 @@
+import { type Outcome, settlementValueOf } from "../../../domain/market.ts";
+import type { EventLog } from "../../../event-log/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database, Transaction } from "../../../ports/database.ts";
+import type { Log } from "../../../ports/log.ts";
+import { readSettledMarkets } from "../../../storage/index.ts";
+import { payoutOf, profitOf } from "../../../trading/index.ts";
+import { insertEventLink } from "../../markets/questions/index.ts";
+import { startOfNextDay } from "./day-totals.ts";
+import type { MarketId } from "./model.ts";
+import { addToTotals } from "./total-queries.ts";
+import {
+  followedTables,
+  insertSettlement,
+  lockBook,
+  type SettlementState,
+  selectEventsThrough,
+  selectFollowed,
+  selectMarketsOf,
+  selectSettlementState,
+  selectTradesOf,
+  selectUnsettled,
+  updateEventsThrough,
+  updateResults,
+} from "./trade-queries.ts";
+
+const EVENTS_PER_PAGE = 200;
+/** Per run. The next run reads the remaining events. */
+const EVENT_PAGES_MAX = 100;
+const MARKETS_PER_PAGE = 500;
+const TRADES_PER_PAGE = 1_000;
+
+export interface SettlePorts {
+  readonly database: Database;
+  readonly eventLog: Pick<EventLog, "readAfter">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends the work before the next market if it returns true. */
+  readonly isStopping: () => boolean;
+}
+
+/** Records settlements of markets that were analysed or traded, and the results of their trades in the shadow book. */
+export function createSettler({ database, eventLog, clock, log, isStopping }: SettlePorts) {
+  /** Settles the given markets that are finalized. Returns the number of new and corrected settlements. */
+  const settle = async (markets: readonly MarketId[]): Promise<number> => {
+    let count = 0;
+    if (markets.length === 0) return count;
+    for (const market of await readSettledMarkets(database, markets)) {
+      if (isStopping()) return count;
+      if (!hasValidValue(market.outcome)) {
+        const { venue, marketId } = market;
+        log.warn({ venue, market_id: marketId }, "a market has a settlement value outside [0, 1] and is not settled");
+        continue;
+      }
+      const now = clock.now();
+      const isNew = await database.transaction((transaction) => settleMarket(transaction, market, now));
+      if (isNew) count += 1;
+    }
+    return count;
+  };
+
+  /**
+   * Settles all followed markets that are finalized and have no settlement.
+   *
+   * @param isComplete  whether to check settled markets for corrected results as well
+   */
+  const reconcile = async (isComplete = false): Promise<number> => {
+    let count = 0;
+    for (const table of followedTables) {
+      let after: MarketId = { venue: "", marketId: "" };
+      for (;;) {
+        const markets = await selectMarketsOf(database, table, after, MARKETS_PER_PAGE);
+        count += await settle(isComplete ? markets : await selectUnsettled(database, markets));
+        const last = markets.at(-1);
+        if (last === undefined || markets.length < MARKETS_PER_PAGE || isStopping()) break;
+        after = last;
+        await clock.yieldToEventLoop();
+      }
+    }
+    return count;
+  };
+
+  /** Settles the markets of new `market_resolved` events, or all if events were missed. */
+  const followEvents = async (): Promise<number> => {
+    let count = 0;
+    for (let page = 0; page < EVENT_PAGES_MAX && !isStopping(); page++) {
+      const after = await selectEventsThrough(database);
+      const { events, through, hasGap, latestId } = await eventLog.readAfter(after, {
+        limit: EVENTS_PER_PAGE,
+        filter: { types: ["market_resolved"] },
+      });
+      const markets = new Map<string, MarketId>();
+      for (const { venue, marketId } of events)
+        if (venue !== null && marketId !== null) markets.set(`${venue}/${marketId}`, { venue, marketId });
+      count += hasGap
+        ? await reconcile(true)
+        : markets.size === 0
+          ? 0
+          : await settle(await selectFollowed(database, [...markets.values()]));
+      // A stop may leave markets unsettled. The position does not move, so the next run reads their events again.
+      if (isStopping()) return count;
+      if (through !== after) await updateEventsThrough(database, through);
+      if (through >= latestId) return count;
+    }
+    return count;
+  };
+
+  return { followEvents, reconcile };
+}
+
+function hasValidValue(outcome: Outcome): boolean {
+  const value = settlementValueOf(outcome);
+  return value === null ? outcome.kind === "void" : value >= 0 && value <= 1;
+}
+
+/**
+ * Records the settlement of a market and the results of its trades, unless it is already recorded. Returns whether the
+ * settlement is new or a correction.
+ */
+async function settleMarket(transaction: Transaction, id: MarketId, now: number): Promise<boolean> {
+  const sealedDay = await lockBook(transaction);
+  // Read under the lock. Otherwise, an outdated result could be recorded as a correction of a newer one.
+  const [market] = await readSettledMarkets(transaction, [id]);
+  if (market === undefined || !hasValidValue(market.outcome)) return false;
+  const state = await selectSettlementState(transaction, market);
+  const value = settlementValueOf(market.outcome);
+  if (state.outcome === market.outcome.kind && state.value === value) return false;
+  const recordedAt = recordTime(state, sealedDay, now);
+  await insertSettlement(transaction, market, recordedAt);
+  await insertEventLink(transaction, market);
+  let afterId = "0";
+  for (;;) {
+    const trades = await selectTradesOf(transaction, market, afterId, TRADES_PER_PAGE);
+    const last = trades.at(-1);
+    if (last === undefined) return true;
+    const settlement = { value };
+    const results = trades.map((trade) => ({
+      tradeId: trade.tradeId,
+      payoutUsd: payoutOf(trade, settlement),
+      pnlUsd: profitOf(trade, { yesPrice: null, settlement }),
+    }));
+    await updateResults(transaction, results, recordedAt);
+    const isFirstResult = state.outcome === null && afterId === "0";
+    await addToTotals(transaction, trades, results, isFirstResult ? 1 : 0);
+    afterId = last.tradeId;
+  }
+}
+
+/**
+ * Returns the time at which a settlement is recorded: now, but not before a trade or a settlement of the market, and not
+ * in a sealed day, even if the clocks of the nodes differ.
+ */
+function recordTime({ recordedAt, lastEntryAt }: SettlementState, sealedDay: string | null, now: number): number {
+  const openSince = sealedDay === null ? 0 : startOfNextDay(sealedDay);
+  return Math.round(Math.max(now, recordedAt ?? 0, lastEntryAt ?? 0, openSince));
+}

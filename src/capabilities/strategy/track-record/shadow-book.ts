@@ -1,0 +1,77 @@
+import type { MarketBoard } from "../../../board/index.ts";
+import type { EventLog } from "../../../event-log/index.ts";
+import { BackgroundJobs } from "../../../ingest/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Database } from "../../../ports/database.ts";
+import type { Log } from "../../../ports/log.ts";
+import type { ShadowEntry } from "../../../trading/index.ts";
+import { createDayCloser, isSealed } from "./close-days.ts";
+import type { Verification } from "./model.ts";
+import { createSettler } from "./settle.ts";
+import { insertTrade, lockBook, reserveRun } from "./trade-queries.ts";
+import { verifyShadowBook } from "./verify.ts";
+
+const PAUSE_MS = 60_000;
+const RECONCILE_PAUSE_MS = 3_600_000;
+const RETENTION_PAUSE_MS = 86_400_000;
+
+export interface ShadowBookPorts {
+  readonly database: Database;
+  readonly board: Pick<MarketBoard, "find">;
+  readonly eventLog: Pick<EventLog, "readAfter">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The shadow book: every recommended trade, its result, and the totals of each UTC day. */
+export function createShadowBook(ports: ShadowBookPorts) {
+  const { database, clock, log } = ports;
+  const jobs = new BackgroundJobs(clock, log);
+  let isStoppingNow = false;
+  const isStopping = () => isStoppingNow;
+  const settler = createSettler({ ...ports, isStopping });
+  const closer = createDayCloser({ ...ports, isStopping });
+
+  /** Settles the markets of new events, closes the days that have ended, and values the open trades. */
+  const run = async (): Promise<void> => {
+    await settler.followEvents();
+    await closer.closeDays();
+    await closer.markOpenTrades();
+  };
+
+  return {
+    /**
+     * Enters a trade. Returns false, and changes nothing, if its analysis already has a trade of this side, if the market
+     * is settled or closed before the trade, or if the UTC day of the trade is closed.
+     */
+    enter(entry: ShadowEntry): Promise<boolean> {
+      // The store accepts only integers as milliseconds.
+      const rounded = { ...entry, at: Math.round(entry.at) };
+      return database.transaction(async (transaction) => {
+        const sealedDay = await lockBook(transaction);
+        return !isSealed(rounded.at, sealedDay) && (await insertTrade(transaction, rounded));
+      });
+    },
+    run,
+    reconcile: settler.reconcile,
+    deleteOldMarks: closer.deleteOldMarks,
+    /** Computes the whole book again and compares it with what is stored. */
+    verify: (): Promise<Verification> => verifyShadowBook(database, clock.now()),
+    /** Names of the jobs whose last run failed. */
+    get failingJobs(): readonly string[] {
+      return jobs.failing;
+    },
+    /** Starts the jobs. Several nodes may run them: a node reserves each run, and runs at the same time are harmless. */
+    start(): void {
+      jobs.start("shadow_book", PAUSE_MS, async () => {
+        if (await reserveRun(database, clock.now(), PAUSE_MS)) await run();
+      });
+      jobs.start("shadow_book_reconciliation", RECONCILE_PAUSE_MS, () => settler.reconcile());
+      jobs.start("shadow_book_retention", RETENTION_PAUSE_MS, () => closer.deleteOldMarks());
+    },
+    stop(): Promise<void> {
+      isStoppingNow = true;
+      return jobs.stop();
+    },
+  };
+}
