@@ -36,7 +36,7 @@ const TURN_WAIT_MS_MAX = 10_000;
  * A request to a receiver that is not known to be slow frees its slot after this time and continues. So a long request
  * delays others to the same host for at most this time.
  */
-const SLOT_MS_MAX = 250;
+const SLOT_MS_MAX = 100;
 /** Requests that wait or run, in total and of one customer. The webhooks of a customer have at most 40 attempts at a time. */
 const RUNNING_MAX = 2_048;
 const RUNNING_PER_CUSTOMER_MAX = 128;
