@@ -154,7 +154,9 @@ async function measureKills(url: string, runs: number) {
   await database.close();
   const eventIds = new Set(events.map(({ id }) => id));
   return {
-    ...{ runs, kills, seconds: roundTo(seconds) },
+    runs,
+    kills,
+    seconds: roundTo(seconds),
     ended: Object.fromEntries(states.map(({ status, runs: count }) => [status, count])),
     attempts_max: Math.max(...states.map(({ attempts }) => attempts)),
     research_started: research.new,

@@ -55,7 +55,10 @@ function measureChanges(hasService: boolean) {
   } as const;
   const service = hasService
     ? createArbitrageService({
-        ...{ board, clock: systemClock, pairs, venues },
+        board,
+        clock: systemClock,
+        pairs,
+        venues,
         readBook: async () => null,
         venueHealth: () => ({ alpha: health, beta: health }),
       })
@@ -136,10 +139,18 @@ const withService = measureChanges(true);
 const scans = await measureScans();
 process.stdout.write(
   `${JSON.stringify({
-    ...{ node: process.version, pairs: Number(flags.pairs), changes: Number(flags.changes), limits: flags.limits },
-    ...{ change_us: roundTo(withService.changeUs), change_without_us: roundTo(without.changeUs) },
-    ...{ list_ms: roundTo(withService.listMs), scan_p50_ms: roundTo(scans.median), scan_max_ms: roundTo(scans.max) },
-    ...{ opportunities: scans.opportunities, books_read: scans.read, books_failed: scans.failed },
+    node: process.version,
+    pairs: Number(flags.pairs),
+    changes: Number(flags.changes),
+    limits: flags.limits,
+    change_us: roundTo(withService.changeUs),
+    change_without_us: roundTo(without.changeUs),
+    list_ms: roundTo(withService.listMs),
+    scan_p50_ms: roundTo(scans.median),
+    scan_max_ms: roundTo(scans.max),
+    opportunities: scans.opportunities,
+    books_read: scans.read,
+    books_failed: scans.failed,
   })}\n`,
 );
 process.exit(0);

@@ -115,8 +115,14 @@ function createChangingVenue(
     playMoney: false,
     profile: {
       requestsPerSecond: 1_000,
-      ...{ sweepPauseMs: 100, sweepMarketsPerSecond: 1_000_000, changesPauseMs: null, activePollMs: null },
-      ...{ streamMarketsMax: 500, staleAfterMs: 120_000, volumeFromTrades: false, takersFromTrades: false },
+      sweepPauseMs: 100,
+      sweepMarketsPerSecond: 1_000_000,
+      changesPauseMs: null,
+      activePollMs: null,
+      streamMarketsMax: 500,
+      staleAfterMs: 120_000,
+      volumeFromTrades: false,
+      takersFromTrades: false,
     },
     async *listOpenMarkets(signal) {
       // The first sweep ends immediately, because the board is already restored. The second never ends.

@@ -46,11 +46,18 @@ function createTask(seed: number, positions: number, hedges: number): PortfolioT
     ties: heldMarkets.flatMap((b) => (b % 5 === 0 ? [{ kind: "exclusive" as const, a: b - 1, b }] : [])),
     correlations,
     positions: heldMarkets.map((market) => ({
-      ...{ market, side: random() < 0.5 ? ("yes" as const) : ("no" as const), sizeUsd: 200, entryPrice: 0.5 },
-      ...{ settledValue: null, eventKey: `event ${market}` },
+      market,
+      side: random() < 0.5 ? ("yes" as const) : ("no" as const),
+      sizeUsd: 200,
+      entryPrice: 0.5,
+      settledValue: null,
+      eventKey: `event ${market}`,
     })),
     candidate: {
-      ...{ side: "yes", variance: 1e-4, baseShare: 0.03, offers: [{ price: 0.02, size: 100_000 }] },
+      side: "yes",
+      variance: 1e-4,
+      baseShare: 0.03,
+      offers: [{ price: 0.02, size: 100_000 }],
       takerFee: { kind: "none" },
       contractStep: 1,
       minOrderContracts: 1,
@@ -80,7 +87,9 @@ for (let seed = 1; seed <= runs; seed++) {
 delay.disable();
 await pool.close();
 const report = {
-  ...{ positions, hedges, runs },
+  positions,
+  hedges,
+  runs,
   median_ms: roundTo(quantile(times, 0.5)),
   p99_ms: roundTo(quantile(times, 0.99)),
   loop_delay_p99_ms: roundTo(delay.percentile(99) / 1e6),

@@ -39,8 +39,13 @@ const KINDS: Readonly<Record<string, object>> = {
   "whole board": {},
   "whole board, 200 markets": { limit: 200 },
   "every threshold": {
-    ...{ min_volume_24h: 100, min_liquidity: 100, max_spread: 0.05, min_score: 0.3, limit: 200 },
-    ...{ min_hours_to_resolution: 1, max_hours_to_resolution: 2_000 },
+    min_volume_24h: 100,
+    min_liquidity: 100,
+    max_spread: 0.05,
+    min_score: 0.3,
+    limit: 200,
+    min_hours_to_resolution: 1,
+    max_hours_to_resolution: 2_000,
   },
   "thresholds that nothing passes": { min_score: 1 },
   "one venue and category": { platform: "southmarket", category: "sports", limit: 200 },
@@ -180,9 +185,16 @@ async function runBenchmark(): Promise<void> {
   const all = sortNumbers([...times.values()].flat());
   const compute = sortNumbers(computeMs.slice(WARM_UP_ROUND_COUNT * times.size));
   const totals = {
-    ...{ node: process.version, cpus: cpus().length, markets: Number(flags.markets), changes, requests: all.length },
-    ...{ p50_ms: roundTo(quantile(all, 0.5)), p99_ms: roundTo(quantile(all, 0.99)), max_ms: roundTo(all.at(-1) ?? 0) },
-    ...{ compute_p50_ms: roundTo(quantile(compute, 0.5)), compute_p99_ms: roundTo(quantile(compute, 0.99)) },
+    node: process.version,
+    cpus: cpus().length,
+    markets: Number(flags.markets),
+    changes,
+    requests: all.length,
+    p50_ms: roundTo(quantile(all, 0.5)),
+    p99_ms: roundTo(quantile(all, 0.99)),
+    max_ms: roundTo(all.at(-1) ?? 0),
+    compute_p50_ms: roundTo(quantile(compute, 0.5)),
+    compute_p99_ms: roundTo(quantile(compute, 0.99)),
     change_us: roundTo(changeMicroseconds, 1),
   };
   process.stdout.write(`${JSON.stringify(totals)}\n\n`);

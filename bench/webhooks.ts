@@ -84,7 +84,11 @@ const bus = schema === null ? createInProcessBus(quietLog) : openPostgresBus({ u
 const eventLog = createEventLog({ database, bus });
 const out = createLoopbackWebhookOut(flags.deadline === undefined ? {} : { deadlineMs: Number(flags.deadline) });
 const service = createWebhookService({
-  ...{ ...common, database, bus, out, seal: fakeSeal },
+  ...common,
+  database,
+  bus,
+  out,
+  seal: fakeSeal,
   checkUrl: (url) => ({ kind: "valid", url }),
 });
 const children = new Set<ChildProcess>();
@@ -186,7 +190,9 @@ async function measureRate(endpoints: number, rate: number, seconds: number): Pr
   const collected = await collectAll((each) => acceptedOn(each) >= appended * endpoints);
   const tookSeconds = (performance.now() - startedAt) / 1_000;
   print({
-    ...{ store: flags.store, endpoints, rate },
+    store: flags.store,
+    endpoints,
+    rate,
     deliveriesPerSecond: round(collected.lags.length / tookSeconds),
     p50Ms: round(quantile(collected.lags, 0.5)),
     p99Ms: round(quantile(collected.lags, 0.99)),
@@ -272,12 +278,16 @@ async function measureKills(events: number, endpoints: number, kills: number): P
   }
   const collected = await collectAll((each) => acceptedOn(each) >= appended * endpoints);
   print({
-    ...{ events, endpoints, kills: killed, seconds: round((performance.now() - startedAt) / 1_000) },
+    events,
+    endpoints,
+    kills: killed,
+    seconds: round((performance.now() - startedAt) / 1_000),
     lost: appended * endpoints - acceptedOn(collected),
     requests: collected.requests,
     faults: collected.faults,
     repeatedAfterSuccess: collected.requests - collected.faults - acceptedOn(collected),
-    ...{ invalid: collected.invalid, changedBodies: collected.changedBodies },
+    invalid: collected.invalid,
+    changedBodies: collected.changedBodies,
   });
 }
 
@@ -290,8 +300,11 @@ try {
     await measureRate(numberOf("endpoints", 50), numberOf("rate", 1_000), numberOf("seconds", 15));
   else if (scenario === "dead")
     await measureDead({
-      ...{ endpoints: numberOf("endpoints", 50), rate: numberOf("rate", 500), seconds: numberOf("seconds", 5) },
-      ...{ dead: Number(flags.dead), rounds: Number(flags.rounds) },
+      endpoints: numberOf("endpoints", 50),
+      rate: numberOf("rate", 500),
+      seconds: numberOf("seconds", 5),
+      dead: Number(flags.dead),
+      rounds: Number(flags.rounds),
     });
   else if (scenario === "kills")
     await measureKills(Number(flags.events), numberOf("endpoints", 5), Number(flags.kills));

@@ -109,11 +109,20 @@ test("`tsc`, `biome` and `knip` each fail on a planted error and report it", asy
   await rm(join(copy, "src/lib/wrong-type.ts"));
 
   const longFunction = `export function long() {\n${"  Math.abs(1);\n".repeat(130)}}\n`;
-  await plant("wrong-style.ts", `export default function (a: any) { return a }\n${longFunction}`);
+  await plant(
+    "wrong-style.ts",
+    `export default function (a: any) { return a }\nexport const b = { ...{ c: 1 } };\n${longFunction}`,
+  );
   const styleCheck = await runCheck("biome", ["check", "src/lib/wrong-style.ts"], copy);
   assert.equal(styleCheck.hasPassed, false);
-  for (const rule of ["noDefaultExport", "noExplicitAny", "noExcessiveLinesPerFunction", "format"])
-    assert.match(styleCheck.output, new RegExp(rule));
+  const rules = [
+    "noDefaultExport",
+    "noExplicitAny",
+    "noExcessiveLinesPerFunction",
+    "instead of spreading it",
+    "format",
+  ];
+  for (const rule of rules) assert.match(styleCheck.output, new RegExp(rule));
   await rm(join(copy, "src/lib/wrong-style.ts"));
 
   await plant("unused.ts", "export const planted = 1;\n");
@@ -187,7 +196,7 @@ test("each import rule reports a planted forbidden import", async () => {
     assert.match(output, new RegExp(`${rule}[a-z-]*: ${parent}/planted-${index}/`), `${rule} in ${parent}`);
 });
 
-test("files have at most 450 lines, and folders at most 25 files without tests", async () => {
+test("files have at most 450 lines (600 with cases of tests), and folders at most 25 files without tests", async () => {
   const files = [
     ...(await listProductSources()),
     ...(await Promise.all(["research", "test", "bench"].map(listSources))).flat(),
@@ -195,7 +204,8 @@ test("files have at most 450 lines, and folders at most 25 files without tests",
   const filesInFolder = new Map<string, number>();
   for (const file of files) {
     const lines = (await readFile(join(PROJECT, file), "utf8")).split("\n").length - 1;
-    assert.ok(lines <= 450, `${file} has ${lines} lines, more than 450`);
+    const linesMax = isTest(file) || /^(test|bench)\//.test(file) ? 600 : 450;
+    assert.ok(lines <= linesMax, `${file} has ${lines} lines, more than ${linesMax}`);
     if (!isTest(file)) filesInFolder.set(dirname(file), (filesInFolder.get(dirname(file)) ?? 0) + 1);
   }
   for (const [folder, count] of filesInFolder) assert.ok(count <= 25, `${folder} has ${count} files, more than 25`);

@@ -90,8 +90,12 @@ export function replayTrades(
   const usd = Math.max(LIMITS.shareMinUsd, 1.2 * LIMITS.volumeShare * (volumeAt(end) ?? 0));
   totals.planted += 1;
   const parts = [0, 20_000, 40_000].map((delay, part) => ({
-    ...{ id: `planted-${part}`, at: end + 5 * MINUTE_MS + delay, yesPrice: 0.5, size: usd / 1.5 },
-    ...{ takerSide: "yes" as const, taker: -1 },
+    id: `planted-${part}`,
+    at: end + 5 * MINUTE_MS + delay,
+    yesPrice: 0.5,
+    size: usd / 1.5,
+    takerSide: "yes" as const,
+    taker: -1,
   }));
   if (parts.flatMap(observe).length > 0) totals.found += 1;
 }

@@ -98,7 +98,10 @@ function receive(client: Client, text: string): void {
 
 const clients: Client[] = Array.from({ length: Number(clientCount) }, (_, index) => ({
   isStalled: index < Number(stalledCount),
-  ...{ socket: null, rest: "", lastId: 0, isOpen: false },
+  socket: null,
+  rest: "",
+  lastId: 0,
+  isOpen: false,
 }));
 waiting.push(...clients);
 openNext();

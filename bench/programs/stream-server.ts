@@ -27,7 +27,11 @@ const shared = { clock: systemClock, random: systemRandom, log: quietLog };
 const database = await openPostgresDatabase({ url, schema, log: quietLog });
 const bus = openPostgresBus({ ...shared, url, channel });
 const streaming = createStreaming({
-  ...{ ...shared, bus, log: createEventLog({ database, bus }), logger: quietLog, keysTopic: "keys" },
+  ...shared,
+  bus,
+  log: createEventLog({ database, bus }),
+  logger: quietLog,
+  keysTopic: "keys",
   readPlans: async (keyIds) => new Map(keyIds.map((keyId) => [keyId, "free" as const])),
   limits: { perKey: UNLIMITED, perAddress: UNLIMITED },
 });
@@ -37,7 +41,10 @@ const http = await createHttpServer({
   connections: { total: UNLIMITED, perAddress: UNLIMITED },
   authentication: {
     authenticate: (bearer) => ({
-      ...{ kind: "customer", customerId: bearer, keyId: bearer, plan: "free" },
+      kind: "customer",
+      customerId: bearer,
+      keyId: bearer,
+      plan: "free",
       allowance: PLAN_ALLOWANCES.free,
     }),
   },

@@ -18,7 +18,9 @@ const common = { clock: systemClock, random: systemRandom, log: quietLog };
 const database = await openPostgresDatabase({ url, schema, log: quietLog });
 const bus = openPostgresBus({ url, channel, ...common });
 const dispatcher = new Dispatcher({
-  ...{ ...common, database, bus },
+  ...common,
+  database,
+  bus,
   eventLog: createEventLog({ database, bus }),
   out: createLoopbackWebhookOut({ deadlineMs: Number(deadlineMs) }),
   seal: fakeSeal,

@@ -218,7 +218,9 @@ async function killOneNode(
   }
   return [
     createBenchRow({
-      ...{ figure: "kill -9 of one of 3 nodes, counted but not reported", unit: "calls", samples: unreportedCounts },
+      figure: "kill -9 of one of 3 nodes, counted but not reported",
+      unit: "calls",
+      samples: unreportedCounts,
       target: { of: "worst", bound: "at_most", value: callersOf(0, setup.nodeCount) },
       note: "at most one call in flight per caller; all other calls were served exactly once, and the whole monthly quota was used",
     }),

@@ -16,10 +16,19 @@ const TRADES_MAX = 1_000;
 export const QUOTE_HOLDS_MS = DAY_MS;
 
 const NO_QUOTE: Omit<Quote, "receivedAt"> = {
-  ...{ bid: null, ask: null, bidSize: null, askSize: null, lastPrice: null, indicativePrice: null, eventAt: null },
+  bid: null,
+  ask: null,
+  bidSize: null,
+  askSize: null,
+  lastPrice: null,
+  indicativePrice: null,
+  eventAt: null,
 };
 const NO_ACTIVITY: Activity = {
-  ...{ volume24hUsd: null, volumeTotalUsd: null, liquidityUsd: null, openInterestUsd: null },
+  volume24hUsd: null,
+  volumeTotalUsd: null,
+  liquidityUsd: null,
+  openInterestUsd: null,
 };
 
 /** The state of all markets after the facts that were applied. Facts arrive in the order of their times. */

@@ -22,7 +22,12 @@ export function viewMarket(known: KnownMarkets, peers: Peers, market: BoardMarke
   const { venue, marketId } = listing;
   const at = known.confirmedAt(market);
   return {
-    ...{ asOf, venue, adapter: venue, marketId, title: listing.title, category: categoryOf(listing.category) },
+    asOf,
+    venue,
+    adapter: venue,
+    marketId,
+    title: listing.title,
+    category: categoryOf(listing.category),
     kind: venueOf(venue).kind,
     openAt: listing.openAt,
     closeAt: listing.closeAt,
@@ -55,10 +60,17 @@ function viewPeers(known: KnownMarkets, peers: Peers, market: BoardMarket): Peer
       if (yesPrice === null || listing.status !== "active") return [];
       return [
         {
-          ...{ venue: listing.venue, adapter: listing.venue, marketId: listing.marketId, isInverse },
-          ...{ matchConfidence: confidence, kind: venueOf(listing.venue).kind },
-          ...{ at: known.confirmedAt(peer), yesPrice, spread: spreadOf(quote) },
-          ...{ liquidityUsd: activity.liquidityUsd, volume24hUsd: activity.volume24hUsd },
+          venue: listing.venue,
+          adapter: listing.venue,
+          marketId: listing.marketId,
+          isInverse,
+          matchConfidence: confidence,
+          kind: venueOf(listing.venue).kind,
+          at: known.confirmedAt(peer),
+          yesPrice,
+          spread: spreadOf(quote),
+          liquidityUsd: activity.liquidityUsd,
+          volume24hUsd: activity.volume24hUsd,
         },
       ];
     });

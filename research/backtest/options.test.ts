@@ -6,8 +6,14 @@ const PERIOD = ["--from", "2026-06-01", "--to", "2026-06-03"];
 
 test("a period, a source and nothing else: hourly signals of the 200 most liquid markets", () => {
   assert.deepEqual(parseOptions([...PERIOD, "--recording", "file"]), {
-    ...{ from: Date.UTC(2026, 5, 1), to: Date.UTC(2026, 5, 3), everyMs: 3_600_000, marketsMax: 200, assumedSize: null },
-    ...{ source: { kind: "recording", location: "file" }, html: null, json: null },
+    from: Date.UTC(2026, 5, 1),
+    to: Date.UTC(2026, 5, 3),
+    everyMs: 3_600_000,
+    marketsMax: 200,
+    assumedSize: null,
+    source: { kind: "recording", location: "file" },
+    html: null,
+    json: null,
   });
   assert.equal(parseOptions(["--help"]), null);
 });

@@ -78,7 +78,9 @@ export function parseOptions(args: readonly string[]): BacktestOptions | null {
   if (everyMinutes === undefined)
     throw new Error(`--every must be one of ${[...INTERVAL_MINUTES.keys()].join(", ")}; it is "${values.every}".`);
   return {
-    ...{ from, to, everyMs: everyMinutes * MINUTE_MS },
+    from,
+    to,
+    everyMs: everyMinutes * MINUTE_MS,
     marketsMax: parseCount("--markets", values.markets),
     assumedSize: values["assumed-size"] === undefined ? null : parseCount("--assumed-size", values["assumed-size"]),
     source: { kind: recording === undefined ? "store" : "recording", location },

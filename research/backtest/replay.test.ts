@@ -19,7 +19,11 @@ import {
 import { worldFacts } from "./world-facts.ts";
 
 const OPTIONS: ReplayOptions = {
-  ...{ from: FROM, to: FROM + 2 * DAY_MS, everyMs: DAY_MS, marketsMax: 10, assumedSize: null },
+  from: FROM,
+  to: FROM + 2 * DAY_MS,
+  everyMs: DAY_MS,
+  marketsMax: 10,
+  assumedSize: null,
 };
 
 function run(facts: readonly Fact[], parts: Partial<ReplayOptions> = {}) {
@@ -101,7 +105,10 @@ describe("a replay of facts", () => {
 
   test("selects the most liquid markets, and by volume where the liquidity is unknown", () => {
     const activity = (marketId: string, liquidityUsd: number | null, volume24hUsd: number): Fact => ({
-      ...{ at: FROM - HOUR_MS / 2, venue: VENUE, kind: "activity", marketId },
+      at: FROM - HOUR_MS / 2,
+      venue: VENUE,
+      kind: "activity",
+      marketId,
       activity: { volume24hUsd, volumeTotalUsd: null, liquidityUsd, openInterestUsd: null },
     });
     const select = (marketsMax: number, ...activities: Fact[]) =>
@@ -117,11 +124,15 @@ describe("a replay of facts", () => {
 describe("what can be bought", () => {
   const early = FROM - HOUR_MS / 2;
   const bookFact = (at: number, bids: readonly (readonly [number, number])[]): Fact => ({
-    ...{ at, venue: VENUE, kind: "book", marketId: "A" },
+    at,
+    venue: VENUE,
+    kind: "book",
+    marketId: "A",
     book: {
       bids: bids.map(([price, size]) => ({ price, size })),
       asks: [{ price: 0.61, size: 10 }],
-      ...{ lastPrice: null, eventAt: null },
+      lastPrice: null,
+      eventAt: null,
     },
   });
   const buy = (facts: readonly Fact[], parts: Partial<ReplayOptions> = {}) =>

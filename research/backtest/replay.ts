@@ -136,10 +136,16 @@ export class Replay {
   finish(): ReplayRecord {
     this.#runUntil(Number.POSITIVE_INFINITY);
     return {
-      ...{ facts: this.#facts, covers: this.#covers, analyses: this.#analyses, signals: this.#signals },
-      ...{ signalsWithoutBook: this.#signalsWithoutBook, analysesWithPeers: this.#analysesWithPeers },
-      ...{ estimates: [...this.#estimates.values()], trades: this.#trades },
-      ...{ marks: this.#marks, settlements: this.#settlements },
+      facts: this.#facts,
+      covers: this.#covers,
+      analyses: this.#analyses,
+      signals: this.#signals,
+      signalsWithoutBook: this.#signalsWithoutBook,
+      analysesWithPeers: this.#analysesWithPeers,
+      estimates: [...this.#estimates.values()],
+      trades: this.#trades,
+      marks: this.#marks,
+      settlements: this.#settlements,
     };
   }
 
@@ -178,8 +184,13 @@ export class Replay {
     const { marketsMax: limit } = this.#options;
     const list = (sort: "liquidity" | "volume_24h") =>
       this.#known.board.list({
-        ...{ venues: [...this.#venues], statuses: ["active"], category: null, text: null },
-        ...{ sort, limit, after: null },
+        venues: [...this.#venues],
+        statuses: ["active"],
+        category: null,
+        text: null,
+        sort,
+        limit,
+        after: null,
       });
     const liquid = list("liquidity").filter(({ activity }) => activity.liquidityUsd !== null);
     if (liquid.length >= limit) return liquid;
@@ -221,9 +232,16 @@ export class Replay {
     const { venue, marketId } = listing;
     this.#openMarkets.set(idOf(listing), { venue, marketId });
     this.#trades.push({
-      ...{ tradeId: `${idOf(listing)}@${at}`, venue, marketId, at, category: categoryOf(listing.category) },
+      tradeId: `${idOf(listing)}@${at}`,
+      venue,
+      marketId,
+      at,
+      category: categoryOf(listing.category),
       side: recommendation === "BUY_YES" ? "yes" : "no",
-      ...{ contracts: fill.contracts, price: fill.averagePrice, feeUsd: fill.feeUsd, edge: executableEdge },
+      contracts: fill.contracts,
+      price: fill.averagePrice,
+      feeUsd: fill.feeUsd,
+      edge: executableEdge,
     });
   }
 
@@ -246,8 +264,11 @@ export class Replay {
     const { venue, marketId } = listing;
     const id = idOf(listing);
     const estimates = this.#estimates.get(id) ?? {
-      ...{ venue, marketId, count: 0 },
-      ...{ ours: { sum: 0, squares: 0 }, price: { sum: 0, squares: 0 } },
+      venue,
+      marketId,
+      count: 0,
+      ours: { sum: 0, squares: 0 },
+      price: { sum: 0, squares: 0 },
     };
     this.#estimates.set(id, estimates);
     estimates.count += 1;

@@ -116,20 +116,35 @@ export function toJson(result: BacktestResult, options: BacktestOptions, notes: 
 export function summariseResult(result: BacktestResult, { from, to, everyMs, marketsMax }: BacktestOptions): object {
   const { performance, scores } = result;
   return {
-    ...{ from: dateOf(from), to: dateOf(to), every_minutes: everyMs / 60_000, markets_max: marketsMax },
-    ...{ markets: result.markets, analyses: result.analyses, analyses_with_peers: result.analysesWithPeers },
-    ...{ signals: result.signals, signals_without_book: result.signalsWithoutBook },
+    from: dateOf(from),
+    to: dateOf(to),
+    every_minutes: everyMs / 60_000,
+    markets_max: marketsMax,
+    markets: result.markets,
+    analyses: result.analyses,
+    analyses_with_peers: result.analysesWithPeers,
+    signals: result.signals,
+    signals_without_book: result.signalsWithoutBook,
     traded_markets: result.tradedMarkets,
-    ...{ trades: performance.totalTrades, resolved: performance.resolvedTrades, win_rate: performance.winRate },
-    ...{ pnl_usd: performance.totalPnlUsd, fees_usd: result.feesUsd, cost_usd: result.costUsd },
-    ...{ roi_pct: performance.roiPct, sharpe_ratio: performance.sharpeRatio },
+    trades: performance.totalTrades,
+    resolved: performance.resolvedTrades,
+    win_rate: performance.winRate,
+    pnl_usd: performance.totalPnlUsd,
+    fees_usd: result.feesUsd,
+    cost_usd: result.costUsd,
+    roi_pct: performance.roiPct,
+    sharpe_ratio: performance.sharpeRatio,
     max_drawdown_usd: performance.maxDrawdownUsd,
     promised_edge: result.promisedEdge,
     realised_edge: result.realisedEdge?.value ?? null,
     realised_edge_ci: boundsOf(result.realisedEdge),
     brier: {
-      ...{ moments: scores.moments, markets: scores.markets, ours: scores.ours, market: scores.price },
-      ...{ diff: scores.difference?.value ?? null, diff_ci: boundsOf(scores.difference) },
+      moments: scores.moments,
+      markets: scores.markets,
+      ours: scores.ours,
+      market: scores.price,
+      diff: scores.difference?.value ?? null,
+      diff_ci: boundsOf(scores.difference),
     },
   };
 }
@@ -139,14 +154,22 @@ const boundsOf = (value: Interval | null): (number | null)[] | null =>
   value === null ? null : [value.low, value.high].map((bound) => (Number.isFinite(bound) ? bound : null));
 
 const partToJson = ({ name, totals, pnlUsd, feesUsd }: Part): object => ({
-  ...{ name, trades: totals.totalTrades, resolved: totals.resolvedTrades, won: totals.wonTrades },
-  ...{ pnl_usd: pnlUsd, fees_usd: feesUsd, resolved_cost_usd: totals.resolvedCostUsd },
+  name,
+  trades: totals.totalTrades,
+  resolved: totals.resolvedTrades,
+  won: totals.wonTrades,
+  pnl_usd: pnlUsd,
+  fees_usd: feesUsd,
+  resolved_cost_usd: totals.resolvedCostUsd,
   resolved_pnl_usd: totals.resolvedPnlUsd,
 });
 
 const dayToJson = (day: DayTotals): object => ({
-  ...{ date: day.date, pnl_usd: day.pnlUsd, entered_trades: day.enteredTrades },
-  ...{ resolved_trades: day.resolvedTrades, won_trades: day.wonTrades },
+  date: day.date,
+  pnl_usd: day.pnlUsd,
+  entered_trades: day.enteredTrades,
+  resolved_trades: day.resolvedTrades,
+  won_trades: day.wonTrades,
 });
 
 export function renderHtml(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): string {

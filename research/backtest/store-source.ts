@@ -138,7 +138,11 @@ async function readMarkets(database: Database, since: number): Promise<Map<numbe
       const listing = parseSnapshot(snapshot)?.listing;
       if (listing === undefined) continue;
       markets.set(key, {
-        ...{ key, listing, isListed: false, lastTickAt: Number.NEGATIVE_INFINITY, volumes: new Map() },
+        key,
+        listing,
+        isListed: false,
+        lastTickAt: Number.NEGATIVE_INFINITY,
+        volumes: new Map(),
         changes: withSettlement(changes.get(key) ?? [], listing),
       });
     }
@@ -261,14 +265,22 @@ function* toFacts(row: Row): Generator<Fact> {
 }
 
 const NO_QUOTE = {
-  ...{ bid: null, ask: null, bidSize: null, askSize: null, lastPrice: null, indicativePrice: null, eventAt: null },
+  bid: null,
+  ask: null,
+  bidSize: null,
+  askSize: null,
+  lastPrice: null,
+  indicativePrice: null,
+  eventAt: null,
 };
 
 function quoteOf({ bid, ask, last, yes_price }: TickRow) {
   const hasQuote = bid !== null || ask !== null || last !== null;
   return {
     ...NO_QUOTE,
-    ...{ bid: toPrice(bid), ask: toPrice(ask), lastPrice: toPrice(last) },
+    bid: toPrice(bid),
+    ask: toPrice(ask),
+    lastPrice: toPrice(last),
     indicativePrice: hasQuote ? null : toPrice(yes_price),
   };
 }

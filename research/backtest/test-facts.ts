@@ -11,31 +11,52 @@ export const VENUE = "polymarket";
 type MarketFact = Extract<Fact, { kind: "market" }>;
 
 export const eventFact = (at: number, parts: Partial<EventListing> = {}): Fact => ({
-  ...{ at, venue: VENUE, kind: "event" },
+  at,
+  venue: VENUE,
+  kind: "event",
   event: {
-    ...{ eventId: "cup", title: "Who wins the cup?", description: null, category: "Sports", url: null },
+    eventId: "cup",
+    title: "Who wins the cup?",
+    description: null,
+    category: "Sports",
+    url: null,
     children: null,
-    ...{ mutuallyExclusive: true, exhaustive: false, featured: false, endAt: null, ...parts },
+    mutuallyExclusive: true,
+    exhaustive: false,
+    featured: false,
+    endAt: null,
+    ...parts,
   },
 });
 
 /** A market of the event, active unless `parts` says otherwise. */
 export const marketFact = (at: number, marketId: string, parts: Partial<MarketListing> = {}): MarketFact => ({
-  ...{ at, venue: VENUE, kind: "market" },
+  at,
+  venue: VENUE,
+  kind: "market",
   market: {
-    ...{ marketId, eventId: "cup", title: `Will team ${marketId} win the cup?`, outcomeLabel: marketId, url: null },
-    ...{ category: "Sports", status: "active", paused: false, outcome: null, rules: null, openAt: null },
+    marketId,
+    eventId: "cup",
+    title: `Will team ${marketId} win the cup?`,
+    outcomeLabel: marketId,
+    url: null,
+    category: "Sports",
+    status: "active",
+    paused: false,
+    outcome: null,
+    rules: null,
+    openAt: null,
     closeAt: FROM + 30 * DAY_MS,
     expectedResolutionAt: null,
     resolvedAt: null,
-    ...{
-      priceRanges: [{ from: 0, to: 1, step: 0.01 }],
-      minOrderContracts: null,
-      contractStep: null,
-      takerDelayMs: null,
-      protocolVersion: null,
-    },
-    ...{ takerFee: { kind: "none" }, venueKeys: {}, ...parts },
+    priceRanges: [{ from: 0, to: 1, step: 0.01 }],
+    minOrderContracts: null,
+    contractStep: null,
+    takerDelayMs: null,
+    protocolVersion: null,
+    takerFee: { kind: "none" },
+    venueKeys: {},
+    ...parts,
   },
 });
 
@@ -43,9 +64,18 @@ export const settledFact = (at: number, marketId: string, outcome: Outcome): Mar
   marketFact(at, marketId, { status: "finalized", outcome });
 
 export const quoteFact = (at: number, marketId: string, quote: Partial<Quote> = {}): Fact => ({
-  ...{ at, venue: VENUE, kind: "quote", marketId },
+  at,
+  venue: VENUE,
+  kind: "quote",
+  marketId,
   quote: {
-    ...{ bid: 0.6, ask: 0.61, bidSize: 5_000, askSize: 5_000, lastPrice: null, indicativePrice: null, eventAt: null },
+    bid: 0.6,
+    ask: 0.61,
+    bidSize: 5_000,
+    askSize: 5_000,
+    lastPrice: null,
+    indicativePrice: null,
+    eventAt: null,
     ...quote,
   },
 });

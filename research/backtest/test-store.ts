@@ -26,7 +26,8 @@ export async function fillStore(database: Database, hindsight: Hindsight = {}): 
   const event = eventFact(FROM);
   if (event.kind === "event") await store.upsertEvents([{ ...event.event, venue: VENUE } satisfies EventListing]);
   const listingOf = (marketId: string, parts: Partial<MarketListing>): MarketListing => ({
-    ...{ ...marketFact(FROM, marketId).market, venue: VENUE },
+    ...marketFact(FROM, marketId).market,
+    venue: VENUE,
     ...parts,
   });
   const settled = { status: "finalized", outcome, resolvedAt: RESULT_AT, closeAt: RESULT_AT } as const;
@@ -34,16 +35,15 @@ export async function fillStore(database: Database, hindsight: Hindsight = {}): 
     [listingOf("A", { ...settled, ...hindsight.listing }), listingOf("B", {})].map((listing) => ({
       listing,
       quote: {
-        ...{
-          bid: null,
-          ask: null,
-          bidSize: null,
-          askSize: null,
-          lastPrice: null,
-          indicativePrice: null,
-          eventAt: null,
-        },
-        ...{ receivedAt: FROM + 2 * DAY_MS, ...hindsight.quote },
+        bid: null,
+        ask: null,
+        bidSize: null,
+        askSize: null,
+        lastPrice: null,
+        indicativePrice: null,
+        eventAt: null,
+        receivedAt: FROM + 2 * DAY_MS,
+        ...hindsight.quote,
       },
       activity: { volume24hUsd: 9, volumeTotalUsd: 9, liquidityUsd: 9, openInterestUsd: 9 },
     })),

@@ -43,14 +43,22 @@ function* marketFacts(world: SimulatedWorld, market: ListedMarket, at: number): 
   const { phase, outcome } = world.lifecycle(market, at);
   yield { at, venue, kind: "event", event: toEvent(event) };
   yield {
-    ...{ at, venue, kind: "market" },
+    at,
+    venue,
+    kind: "market",
     market: {
-      ...{ marketId, eventId: `${event.index}`, title: market.question, url: null, category: event.category },
+      marketId,
+      eventId: `${event.index}`,
+      title: market.question,
+      url: null,
+      category: event.category,
       outcomeLabel: event.markets.length > 1 ? market.label : null,
       status: statusOf(phase),
       paused: phase === "paused",
       outcome: outcome?.kind === "void" ? { kind: "void", value: null } : outcome,
-      ...{ rules: market.rules, openAt: market.openAt, closeAt: market.closeAt },
+      rules: market.rules,
+      openAt: market.openAt,
+      closeAt: market.closeAt,
       expectedResolutionAt: market.determineAt,
       resolvedAt: null,
       priceRanges: market.bands,
@@ -58,7 +66,8 @@ function* marketFacts(world: SimulatedWorld, market: ListedMarket, at: number): 
       contractStep: null,
       takerDelayMs: null,
       protocolVersion: null,
-      ...{ takerFee: venueOf(venue).fee, venueKeys: {} },
+      takerFee: venueOf(venue).fee,
+      venueKeys: {},
     },
   };
   const { bids, asks, lastPrice } = world.book(market, at);
@@ -67,9 +76,15 @@ function* marketFacts(world: SimulatedWorld, market: ListedMarket, at: number): 
   const isOpen = phase === "active";
   const [bid, ask] = isAmm ? [] : [bids[0], asks[0]];
   yield {
-    ...{ at, venue, kind: "quote", marketId },
+    at,
+    venue,
+    kind: "quote",
+    marketId,
     quote: {
-      ...{ bid: bid?.price ?? null, ask: ask?.price ?? null, bidSize: bid?.size ?? null, askSize: ask?.size ?? null },
+      bid: bid?.price ?? null,
+      ask: ask?.price ?? null,
+      bidSize: bid?.size ?? null,
+      askSize: ask?.size ?? null,
       lastPrice: isAmm ? null : lastPrice,
       indicativePrice: isAmm && isOpen ? world.probability(market, at) : null,
       eventAt: null,
@@ -83,9 +98,16 @@ function* marketFacts(world: SimulatedWorld, market: ListedMarket, at: number): 
 }
 
 const toEvent = (event: ListedEvent) => ({
-  ...{ eventId: `${event.index}`, title: event.title, description: null, category: event.category, url: null },
+  eventId: `${event.index}`,
+  title: event.title,
+  description: null,
+  category: event.category,
+  url: null,
   children: { total: event.markets.length, read: event.markets.length, leftOut: {} },
-  ...{ mutuallyExclusive: event.mutuallyExclusive, exhaustive: event.exhaustive, featured: false, endAt: null },
+  mutuallyExclusive: event.mutuallyExclusive,
+  exhaustive: event.exhaustive,
+  featured: false,
+  endAt: null,
 });
 
 function statusOf(phase: ReturnType<SimulatedWorld["lifecycle"]>["phase"]): MarketStatus {

@@ -84,7 +84,9 @@ describe("npm run evaluate", () => {
 
   test("recorded quotes have later prices and no horizons", async () => {
     const rows = Array.from({ length: 30 }, (_, hour) => ({
-      ...{ ts: new Date(Date.UTC(2026, 6, 1, hour)).toISOString(), contest: "cup", outcome: "A" },
+      ts: new Date(Date.UTC(2026, 6, 1, hour)).toISOString(),
+      contest: "cup",
+      outcome: "A",
       first: { yes_bid: 0.3, yes_ask: 0.31 },
       second: { yes_bid: 0.4 + hour / 1_000, yes_ask: 0.41 + hour / 1_000 },
     }));

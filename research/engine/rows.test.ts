@@ -22,7 +22,9 @@ async function fileWith(content: string | Buffer): Promise<string> {
 const linesOf = (...rows: readonly object[]): string => rows.map((row) => JSON.stringify(row)).join("\n");
 
 const QUOTES = {
-  ...{ ts: "2026-07-04T15:00:00Z", contest: "cup", outcome: "A" },
+  ts: "2026-07-04T15:00:00Z",
+  contest: "cup",
+  outcome: "A",
   first: { ticker: "x", yes_bid: 0.2, yes_ask: 0.3 },
   second: { market_id: "1", yes_bid: null, yes_ask: 0.3 },
 };

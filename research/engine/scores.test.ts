@@ -46,7 +46,13 @@ test("without spread inside the bins, nothing is left within them", () => {
 
 test("no forecasts have no scores", () => {
   assert.deepEqual(compare([]), {
-    ...{ n: 0, groups: 0, brier: null, marketBrier: null, logScore: null, marketLogScore: null, diff: null },
+    n: 0,
+    groups: 0,
+    brier: null,
+    marketBrier: null,
+    logScore: null,
+    marketLogScore: null,
+    diff: null,
   });
   assert.equal(decompose([]), null);
 });

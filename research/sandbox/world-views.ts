@@ -32,9 +32,16 @@ function viewMarket(world: SimulatedWorld, market: ListedMarket, peers: readonly
   const activity = world.activity(market, asOf);
   return {
     asOf,
-    ...{ venue: market.venue, adapter: market.venue, marketId: `${market.index}`, title: market.question },
-    ...{ category: null, kind: market.venue === "manifold" ? "play_money" : "money" },
-    ...{ openAt: market.openAt, closeAt: market.closeAt, deadlineAt: null, takerFee: null },
+    venue: market.venue,
+    adapter: market.venue,
+    marketId: `${market.index}`,
+    title: market.question,
+    category: null,
+    kind: market.venue === "manifold" ? "play_money" : "money",
+    openAt: market.openAt,
+    closeAt: market.closeAt,
+    deadlineAt: null,
+    takerFee: null,
     quote: quoteAt(world, market, asOf),
     prices: pricesUntil(world, market, asOf),
     book: null,
@@ -126,8 +133,14 @@ function viewPeer(world: SimulatedWorld, market: ListedMarket, isInverse: boolea
   const isPlayMoney = market.venue === "manifold";
   const activity = world.activity(market, at);
   return {
-    ...{ venue: market.venue, adapter: market.venue, marketId: `${market.index}`, isInverse },
-    ...{ matchConfidence: MATCH_CONFIDENCE, kind: isPlayMoney ? "play_money" : "money", at, yesPrice },
+    venue: market.venue,
+    adapter: market.venue,
+    marketId: `${market.index}`,
+    isInverse,
+    matchConfidence: MATCH_CONFIDENCE,
+    kind: isPlayMoney ? "play_money" : "money",
+    at,
+    yesPrice,
     spread: legAt(world, market, at)[0]?.spread ?? null,
     liquidityUsd: isPlayMoney ? null : activity.liquidityUsd,
     volume24hUsd: isPlayMoney ? null : activity.volume24hUsd,

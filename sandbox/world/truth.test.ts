@@ -75,7 +75,9 @@ test("probabilities of two competing events, and of their opposites, are calibra
   for (let seed = 1; seed <= 4_000; seed++) {
     const times = { openAt: GENESIS, revealAt: GENESIS + 30 * DAY_MS };
     const createProcess = (underlying: number): OutcomeProcess => ({
-      ...{ seed, underlying, ...times },
+      seed,
+      underlying,
+      ...times,
       model: { kind: "hazard", perDay: 0.005 + 0.08 * uniform(seed, underlying, SALT, 2) },
     });
     const deadline = times.revealAt - 3 * DAY_MS;

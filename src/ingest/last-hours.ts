@@ -41,8 +41,13 @@ export class LastHours {
     const { board, database, clock, venues } = this.#options;
     const readAt = clock.monotonic();
     const markets = board.list({
-      ...{ venues, statuses: ["active"], category: null, text: null },
-      ...{ sort: "volume_24h", limit: MARKETS_MAX, after: null },
+      venues,
+      statuses: ["active"],
+      category: null,
+      text: null,
+      sort: "volume_24h",
+      limit: MARKETS_MAX,
+      after: null,
     });
     const keys = markets.flatMap(({ storeKey }) => storeKey ?? []);
     const byKey = new Map<number, LastHour>();

@@ -40,7 +40,10 @@ function openCluster(database: Database) {
         },
         report: (name) => `${id} reads ${name}`,
       },
-      ...{ eligible, watched, clock: node.clock, log: quietLog },
+      eligible,
+      watched,
+      clock: node.clock,
+      log: quietLog,
     });
     const member = { node, id, leases, workingLeases };
     members.push(member);
@@ -55,7 +58,11 @@ function openCluster(database: Database) {
       assert.ok(holders(name).length <= 1, `${name} is held by ${holders(name).join(" and ")}`);
   };
   return {
-    ...{ cluster, addMember, holders, members, assertOneHolderEach },
+    cluster,
+    addMember,
+    holders,
+    members,
+    assertOneHolderEach,
     advance: (byMs: number) => cluster.advance(byMs, assertOneHolderEach),
     counts: () => members.map(({ leases }) => LEASE_NAMES.filter((name) => leases.fenceOf(name) !== null).length),
     acquisitions: () => acquisitions,

@@ -75,7 +75,10 @@ function openNodes(database: Database, bus?: Bus) {
     }
   };
   return {
-    ...{ cluster, add, show, readers },
+    cluster,
+    add,
+    show,
+    readers,
     advance: (byMs: number) =>
       cluster.advance(byMs, () => {
         for (const venue of VENUES)

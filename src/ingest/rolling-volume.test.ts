@@ -9,7 +9,11 @@ const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 21, 12);
 
 const trade = (executedAt: number, usd = 1, tradeId = `t${executedAt}`): Trade => ({
-  ...{ tradeId, executedAt, yesPrice: 0.5, size: 2 * usd, takerSide: null },
+  tradeId,
+  executedAt,
+  yesPrice: 0.5,
+  size: 2 * usd,
+  takerSide: null,
 });
 
 test("before the first read, the total is null and the next read starts a day ago", () => {

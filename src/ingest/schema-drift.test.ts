@@ -10,16 +10,28 @@ test("counts drift by kind and name, with the redacted first value and the times
   log.note("new", "market.creatorEmail", "someone@example.com", 4_000);
   assert.deepEqual(log.list(), [
     {
-      ...{ name: "market.status", kind: "unknown_value", count: 2, sample: "string: LIMBO" },
-      ...{ firstSeenAt: 1_000, lastSeenAt: 2_000 },
+      name: "market.status",
+      kind: "unknown_value",
+      count: 2,
+      sample: "string: LIMBO",
+      firstSeenAt: 1_000,
+      lastSeenAt: 2_000,
     },
     {
-      ...{ name: "market.yes_bid_dollars", kind: "missing", count: 1, sample: null },
-      ...{ firstSeenAt: 3_000, lastSeenAt: 3_000 },
+      name: "market.yes_bid_dollars",
+      kind: "missing",
+      count: 1,
+      sample: null,
+      firstSeenAt: 3_000,
+      lastSeenAt: 3_000,
     },
     {
-      ...{ name: "market.creatorEmail", kind: "new", count: 1, sample: "string: 19 characters" },
-      ...{ firstSeenAt: 4_000, lastSeenAt: 4_000 },
+      name: "market.creatorEmail",
+      kind: "new",
+      count: 1,
+      sample: "string: 19 characters",
+      firstSeenAt: 4_000,
+      lastSeenAt: 4_000,
     },
   ]);
 });

@@ -12,7 +12,11 @@ import { createMarketStore, createTickWriter } from "../storage/index.ts";
 import { StoreWriter } from "./store-writer.ts";
 
 const trade = (tradeId: string, executedAt = SAMPLE_AT): Trade => ({
-  ...{ tradeId, executedAt, yesPrice: 0.5, size: 3, takerSide: "yes" },
+  tradeId,
+  executedAt,
+  yesPrice: 0.5,
+  size: 3,
+  takerSide: "yes",
 });
 
 const openWriters: StoreWriter[] = [];

@@ -11,7 +11,11 @@ const timeout = () => new VenueError("timeout", "no response", { retryable: true
 const withVolume = (id: string, volume24hUsd: number | null) => sampleMarket(id, { activity: { volume24hUsd } });
 
 const trade = (tradeId: string, executedAt: number, usd: number): Trade => ({
-  ...{ tradeId, executedAt, yesPrice: 0.5, size: 2 * usd, takerSide: "no" },
+  tradeId,
+  executedAt,
+  yesPrice: 0.5,
+  size: 2 * usd,
+  takerSide: "no",
 });
 const requestedIds = (venue: ScriptedVenue, method: "listTrades" | "getHistory") =>
   venue.callsOf(method).flatMap(({ marketIds }) => marketIds);

@@ -22,8 +22,14 @@ function formatOf(zone: TimeZone): Intl.DateTimeFormat {
   if (cached !== undefined) return cached;
   const number = "2-digit" as const;
   const format = new Intl.DateTimeFormat("en-US", {
-    ...{ timeZone: zone, hourCycle: "h23", year: "numeric", month: number, day: number },
-    ...{ hour: number, minute: number, second: number },
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: number,
+    day: number,
+    hour: number,
+    minute: number,
+    second: number,
   });
   formats.set(zone, format);
   return format;

@@ -48,7 +48,8 @@ describe("BlockIndex", () => {
         for (const [number, { venue, words }] of rows.entries()) index.set(number, venue, terms(...words));
         const expected = rows
           .map(({ venue, words }, number) => ({
-            ...{ number, venue },
+            number,
+            venue,
             score: query.filter((text) => words.includes(text)).length,
           }))
           .filter(({ venue, score }) => venue !== 0 && score > 0)

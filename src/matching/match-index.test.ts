@@ -7,9 +7,16 @@ const CLOSE = Date.UTC(2026, 11, 31);
 const ALL = 1_000_000;
 
 const market = (id: string, title: string, parts: Partial<MatchableMarket> = {}): MatchableMarket => ({
-  ...{ id, venue: id.split("/")[0] ?? "", title },
-  ...{ outcomeLabel: null, eventSlug: null, eventTitle: null, category: null, openAt: null },
-  ...{ closeAt: CLOSE, expectedResolutionAt: null },
+  id,
+  venue: id.split("/")[0] ?? "",
+  title,
+  outcomeLabel: null,
+  eventSlug: null,
+  eventTitle: null,
+  category: null,
+  openAt: null,
+  closeAt: CLOSE,
+  expectedResolutionAt: null,
   ...parts,
 });
 
@@ -200,7 +207,9 @@ describe("MatchIndex with rules and decisions", () => {
   test("pairs two events once their markets match one to one, with the number of matching markets", () => {
     const leg = (venue: string, name: string) =>
       market(`${venue}/${name}`, `Will ${name} win Group A in the 2026 World Cup?`, {
-        ...{ eventSlug: `${venue}:group`, eventTitle: "World Cup Group A Winner 2026", outcomeLabel: name },
+        eventSlug: `${venue}:group`,
+        eventTitle: "World Cup Group A Winner 2026",
+        outcomeLabel: name,
       });
     const index = new FollowedIndex().add(
       ...["Mexico", "Czechia", "South Africa"].map((name) => leg("one", name)),

@@ -4,7 +4,11 @@ import fc from "fast-check";
 import { type ReferenceQuote, referencePool } from "./reference-pool.ts";
 
 const quote = (yesPrice: number, parts: Partial<ReferenceQuote> = {}): ReferenceQuote => ({
-  ...{ yesPrice, isInverse: false, isPlayMoney: false, liquidityUsd: null, volume24hUsd: null },
+  yesPrice,
+  isInverse: false,
+  isPlayMoney: false,
+  liquidityUsd: null,
+  volume24hUsd: null,
   ...parts,
 });
 const poolOf = (...quotes: readonly ReferenceQuote[]) => referencePool(quotes)?.probability ?? Number.NaN;

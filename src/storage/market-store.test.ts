@@ -149,7 +149,10 @@ eachDatabase("lists trades newest first, by id within one time, and continues af
   const store = createMarketStore(database);
   const trades = ["b", "a", "Z", "é", "0"].flatMap((id, index) =>
     [0, 1].map((second) => ({
-      ...{ tradeId: `${id}${second}`, executedAt: SAMPLE_AT + second * 1_000 + 123, yesPrice: 0.25, size: index + 0.5 },
+      tradeId: `${id}${second}`,
+      executedAt: SAMPLE_AT + second * 1_000 + 123,
+      yesPrice: 0.25,
+      size: index + 0.5,
       takerSide: index === 0 ? null : ("no" as const),
     })),
   );

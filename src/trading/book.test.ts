@@ -18,17 +18,30 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const START = startOfUtcDate("2026-11-01");
 const createTrade = (parts: Partial<Trade> = {}): Trade => ({
-  ...{ tradeId: "1", venue: "alpha", marketId: "m", side: "yes", contracts: 100, price: 0.4, feeUsd: 2, edge: 0.1 },
+  tradeId: "1",
+  venue: "alpha",
+  marketId: "m",
+  side: "yes",
+  contracts: 100,
+  price: 0.4,
+  feeUsd: 2,
+  edge: 0.1,
   at: START + 10 * HOUR_MS,
   ...parts,
 });
 /** Creates the mark of a day. Day 0 is the day of `START`. */
 const createMark = (day: number, yesPrice: number, parts: Partial<Mark> = {}): Mark => ({
-  ...{ venue: "alpha", marketId: "m", at: START + (day + 1) * DAY_MS, yesPrice },
+  venue: "alpha",
+  marketId: "m",
+  at: START + (day + 1) * DAY_MS,
+  yesPrice,
   ...parts,
 });
 const createSettlement = (day: number, value: number | null, parts: Partial<Settlement> = {}): Settlement => ({
-  ...{ venue: "alpha", marketId: "m", at: START + day * DAY_MS + 12 * HOUR_MS, value },
+  venue: "alpha",
+  marketId: "m",
+  at: START + day * DAY_MS + 12 * HOUR_MS,
+  value,
   ...parts,
 });
 const dateOf = (day: number) => utcDate(START + day * DAY_MS);
@@ -112,7 +125,12 @@ test("totals count only resolved trades, and average only the known edges", () =
   ];
   const { results } = replayBook(trades, [], [createSettlement(1, 1)], dateOf(1));
   assert.deepEqual(totalBook(trades, results), {
-    ...{ totalTrades: 3, resolvedTrades: 2, wonTrades: 2, resolvedCostUsd: 84, resolvedPnlUsd: 116, averageEdge: 0.1 },
+    totalTrades: 3,
+    resolvedTrades: 2,
+    wonTrades: 2,
+    resolvedCostUsd: 84,
+    resolvedPnlUsd: 116,
+    averageEdge: 0.1,
   });
   assert.equal(totalBook([], []).averageEdge, null);
   assert.throws(() => totalBook([], results), RangeError);

@@ -188,7 +188,10 @@ function createDays(trades: readonly Trade[], endAt: number): Day[] {
   if (count > DAYS_MAX) throw new RangeError(`a book has at most ${DAYS_MAX} days, not ${count}`);
   return Array.from({ length: count }, (_, index) => ({
     date: utcDate(startAt + index * DAY_MS),
-    ...{ pnlMicros: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 },
+    pnlMicros: 0,
+    enteredTrades: 0,
+    resolvedTrades: 0,
+    wonTrades: 0,
   }));
 }
 

@@ -15,10 +15,16 @@ function trade(side: Side, contracts: number, price: number, day: number, parts:
   return { tradeId: `t-${trades}`, ...market, side, contracts, price, feeUsd: 0, edge: null, at: at(day), ...parts };
 }
 const settle = (value: number | null, day: number, marketId = "m"): Settlement => ({
-  ...{ venue: "alpha", marketId, at: at(day), value },
+  venue: "alpha",
+  marketId,
+  at: at(day),
+  value,
 });
 const mark = (yesPrice: number, endOfDay: number, marketId = "m"): Mark => ({
-  ...{ venue: "alpha", marketId, at: at(endOfDay, 24), yesPrice },
+  venue: "alpha",
+  marketId,
+  at: at(endOfDay, 24),
+  yesPrice,
 });
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
@@ -206,7 +212,11 @@ const tradeParts = fc.record({
 const book = fc.array(tradeParts, { maxLength: 40 }).map((parts) =>
   parts.map(
     ({ cents, ...rest }, index): Trade => ({
-      ...{ tradeId: `t-${index}`, venue: "alpha", edge: null, price: cents / 100, ...rest },
+      tradeId: `t-${index}`,
+      venue: "alpha",
+      edge: null,
+      price: cents / 100,
+      ...rest,
       at: START + index * 5 * 3_600_000,
     }),
   ),

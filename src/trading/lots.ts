@@ -221,7 +221,10 @@ export function lotPerformance(
   const firstDay = lots.reduce((first, { at }) => Math.min(first, dayOf(at)), dayOf(until) + 1);
   const days = Array.from({ length: dayOf(until) - firstDay + 1 }, (_, index) => ({
     date: utcDate((firstDay + index) * DAY_MS),
-    ...{ pnlMicros: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 },
+    pnlMicros: 0,
+    enteredTrades: 0,
+    resolvedTrades: 0,
+    wonTrades: 0,
   }));
   for (const events of groupEvents(lots, marks).values())
     for (const { day, micros } of profitsOf(events)) {

@@ -4,7 +4,12 @@ import fc from "fast-check";
 import { type BookTotals, summarise } from "./index.ts";
 
 const createTotals = (parts: Partial<BookTotals> = {}): BookTotals => ({
-  ...{ totalTrades: 10, resolvedTrades: 4, wonTrades: 3, resolvedCostUsd: 200, resolvedPnlUsd: 30, averageEdge: 0.05 },
+  totalTrades: 10,
+  resolvedTrades: 4,
+  wonTrades: 3,
+  resolvedCostUsd: 200,
+  resolvedPnlUsd: 30,
+  averageEdge: 0.05,
   ...parts,
 });
 const createDays = (...profits: readonly number[]) => profits.map((pnlUsd) => ({ pnlUsd }));
@@ -12,8 +17,14 @@ const profit = fc.integer({ min: -1e9, max: 1e9 }).map((micros) => micros / 1e6)
 
 test("known values: win rate, return, total profit and largest decline", () => {
   assert.deepEqual(summarise(createTotals(), createDays(5, -8, 2, 10, -1)), {
-    ...{ totalTrades: 10, resolvedTrades: 4, winRate: 0.75, totalPnlUsd: 8, roiPct: 15, averageEdge: 0.05 },
-    ...{ maxDrawdownUsd: -8, sharpeRatio: null },
+    totalTrades: 10,
+    resolvedTrades: 4,
+    winRate: 0.75,
+    totalPnlUsd: 8,
+    roiPct: 15,
+    averageEdge: 0.05,
+    maxDrawdownUsd: -8,
+    sharpeRatio: null,
   });
 });
 

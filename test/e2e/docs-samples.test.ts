@@ -214,7 +214,9 @@ for (const language of LANGUAGES)
     // Otherwise only the shell would end with the program.
     await writeFile(join(runFolder, language.file), language.name === "sh" ? `exec ${text}` : text);
     const program = run(language.command, [join(runFolder, language.file)], {
-      ...{ CURL_HOME: folder.path, HOME: folder.path, PYTHONUNBUFFERED: "1" },
+      CURL_HOME: folder.path,
+      HOME: folder.path,
+      PYTHONUNBUFFERED: "1",
     });
     try {
       const data = await eventually(

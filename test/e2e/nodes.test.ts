@@ -132,7 +132,9 @@ describe("processes that share a PostgreSQL server", { skip }, () => {
 
     const otherFolder = await temporaryFolder();
     const refused = run(process.execPath, ["bin/parallax.mjs", "serve"], {
-      ...{ DATABASE_URL: url.href, PARALLAX_PORT: "0", PARALLAX_DATA_DIR: otherFolder.path },
+      DATABASE_URL: url.href,
+      PARALLAX_PORT: "0",
+      PARALLAX_DATA_DIR: otherFolder.path,
       ...venueUrls,
     });
     assert.equal(await refused.ended, 1, "a process with another secret key does not start");

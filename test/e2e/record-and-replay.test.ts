@@ -185,7 +185,10 @@ async function openReplay(venue: (typeof VENUES)[number], addCleanup: (release: 
   const [startedAt = 0, endedAt = 0] = [facts[0]?.at, facts.at(-1)?.at];
   const pivotAt = startedAt + (endedAt - startedAt) * HISTORY_SHARE + SLOW_STEP_COUNT;
   return {
-    ...{ listed, quotes, trades, pivotAt },
+    listed,
+    quotes,
+    trades,
+    pivotAt,
     /** Advances the replay time until all expected messages have arrived. */
     async play(listMissing: () => readonly string[]) {
       const replayEndsAt = genesis + (endedAt - pivotAt) + STEP_MS;

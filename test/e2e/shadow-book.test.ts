@@ -75,7 +75,10 @@ function decide(world: SimulatedWorld, market: ListedMarket, view: MarketView, o
       now: view.asOf,
       analysis,
       market: {
-        ...{ kind: "money", isOpen: true, closeAt: market.closeAt, resolutionAt: market.finalizeAt },
+        kind: "money",
+        isOpen: true,
+        closeAt: market.closeAt,
+        resolutionAt: market.finalizeAt,
         priceRanges: market.bands,
         takerFee,
         minOrderContracts: null,
@@ -99,11 +102,20 @@ function toEntry(
   if (decision === null || fill === null) return null;
   const { analysis, signal } = decision;
   return {
-    ...{ analysisId: `plx-${market.index}-${at}-${opinion}`, venue: market.venue, marketId: `${market.index}` },
-    ...{ title: market.question, category: null, side: signal.recommendation === "BUY_YES" ? "yes" : "no" },
-    ...{ contracts: fill.contracts, price: fill.averagePrice, feeUsd: fill.feeUsd },
-    ...{ probability: analysis.probability, marketPrice: analysis.marketPrice },
-    ...{ edge: signal.executableEdge ?? 0, sizePct: signal.sizePct, at },
+    analysisId: `plx-${market.index}-${at}-${opinion}`,
+    venue: market.venue,
+    marketId: `${market.index}`,
+    title: market.question,
+    category: null,
+    side: signal.recommendation === "BUY_YES" ? "yes" : "no",
+    contracts: fill.contracts,
+    price: fill.averagePrice,
+    feeUsd: fill.feeUsd,
+    probability: analysis.probability,
+    marketPrice: analysis.marketPrice,
+    edge: signal.executableEdge ?? 0,
+    sizePct: signal.sizePct,
+    at,
     isRequested: false,
   };
 }

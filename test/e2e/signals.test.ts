@@ -165,7 +165,9 @@ test("a signal shows its factors on request, and a question finds its market", a
 test("a portfolio lowers the size of a trade on a side that it holds, and raises it for the other side", async () => {
   const hold = ({ market, side, sizeUsd }: { market: Json; side: string; sizeUsd: number }) => ({
     ...nameOf(market),
-    ...{ side, size_usd: sizeUsd, entry_price: 0.5 },
+    side,
+    size_usd: sizeUsd,
+    entry_price: 0.5,
   });
   const request = (market: Json, portfolio: readonly object[]): Promise<Json> =>
     postUntilAnswered("/v1/signals/portfolio?wait=true", { ...nameOf(market), portfolio });

@@ -23,10 +23,16 @@ function matchWorld(seed: number) {
       if (world.lifecycle(market, NOW).phase !== "active") continue;
       markets.set(idOf(market), market);
       index.set({
-        ...{ id: idOf(market), venue, title: market.question, category: market.event.category },
+        id: idOf(market),
+        venue,
+        title: market.question,
+        category: market.event.category,
         outcomeLabel: market.event.markets.length > 1 ? market.label : null,
-        ...{ eventSlug: `${venue}:${market.event.index}`, eventTitle: market.event.title },
-        ...{ openAt: market.openAt, closeAt: market.closeAt, expectedResolutionAt: market.closeAt },
+        eventSlug: `${venue}:${market.event.index}`,
+        eventTitle: market.event.title,
+        openAt: market.openAt,
+        closeAt: market.closeAt,
+        expectedResolutionAt: market.closeAt,
       });
     }
   }

@@ -49,8 +49,18 @@ export function readIntegerParam(query: Query, name: string): number | null {
 
 /** The spellings that Go, the venue's language, parses as a boolean. Python clients send True and False. */
 const BOOLEANS_BY_TEXT: Readonly<Record<string, boolean>> = {
-  ...{ "1": true, t: true, T: true, true: true, True: true, TRUE: true },
-  ...{ "0": false, f: false, F: false, false: false, False: false, FALSE: false },
+  "1": true,
+  t: true,
+  T: true,
+  true: true,
+  True: true,
+  TRUE: true,
+  "0": false,
+  f: false,
+  F: false,
+  false: false,
+  False: false,
+  FALSE: false,
 };
 
 export function readBooleanParam(query: Query, name: string): boolean | null {

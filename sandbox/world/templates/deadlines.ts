@@ -38,7 +38,10 @@ interface PoliticalEvent {
 }
 
 const political = (subject: string, verb: string, headline: string, noun: string): PoliticalEvent => ({
-  ...{ subject, verb, headline, noun },
+  subject,
+  verb,
+  headline,
+  noun,
 });
 const POLITICAL_EVENTS: readonly PoliticalEvent[] = [
   political("a ceasefire agreement", "be signed", "ceasefire agreement signed", "a ceasefire agreement"),
@@ -92,7 +95,9 @@ function politicalPhrases(country: string, { subject, verb, headline, noun }: Po
     series: `${country.slice(0, 4).toUpperCase()}${headline.slice(0, 3).toUpperCase()}`,
     seriesTitle: `News from ${country}`,
     tags: ["World", country],
-    ...{ subject, verb, place: ` in ${country}` },
+    subject,
+    verb,
+    place: ` in ${country}`,
     headline: `${country}: ${headline}`,
     oppositeHeadline: `${country}: no ${headline}`,
     announced: { subject: noun, verb: "be announced", headline: `${country}: ${noun} announced` },

@@ -28,48 +28,64 @@ interface FedDecision {
 const FED_DECISIONS: readonly FedDecision[] = [
   {
     labels: {
-      ...{ kalshi: "Cut >25bps", polymarket: "50+ bps decrease" },
-      ...{ limitless: "50+ bps cut", manifold: "Cuts by 0.5 points or more" },
+      kalshi: "Cut >25bps",
+      polymarket: "50+ bps decrease",
+      limitless: "50+ bps cut",
+      manifold: "Cuts by 0.5 points or more",
     },
     phrases: {
-      ...{ kalshi: "Cut rates by more than 25bps", polymarket: "decreases interest rates by 50+ bps" },
-      ...{ limitless: "cut of 50 bps or more", manifold: "cut rates by half a point or more" },
+      kalshi: "Cut rates by more than 25bps",
+      polymarket: "decreases interest rates by 50+ bps",
+      limitless: "cut of 50 bps or more",
+      manifold: "cut rates by half a point or more",
     },
     above: Number.NEGATIVE_INFINITY,
     upTo: -37.5,
   },
   {
     labels: {
-      ...{ kalshi: "Cut 25bps", polymarket: "25 bps decrease" },
-      ...{ limitless: "25 bps cut", manifold: "Cuts by 0.25 points" },
+      kalshi: "Cut 25bps",
+      polymarket: "25 bps decrease",
+      limitless: "25 bps cut",
+      manifold: "Cuts by 0.25 points",
     },
     phrases: {
-      ...{ kalshi: "Cut rates by 25bps", polymarket: "decreases interest rates by 25 bps" },
-      ...{ limitless: "cut of 25 bps", manifold: "cut rates by a quarter point" },
+      kalshi: "Cut rates by 25bps",
+      polymarket: "decreases interest rates by 25 bps",
+      limitless: "cut of 25 bps",
+      manifold: "cut rates by a quarter point",
     },
     above: -37.5,
     upTo: -12.5,
   },
   {
     labels: {
-      ...{ kalshi: "Maintains rate", polymarket: "No change" },
-      ...{ limitless: "Hold", manifold: "Leaves rates unchanged" },
+      kalshi: "Maintains rate",
+      polymarket: "No change",
+      limitless: "Hold",
+      manifold: "Leaves rates unchanged",
     },
     phrases: {
-      ...{ kalshi: "Maintain the current rate", polymarket: "makes no change in interest rates" },
-      ...{ limitless: "rate hold", manifold: "leave rates unchanged" },
+      kalshi: "Maintain the current rate",
+      polymarket: "makes no change in interest rates",
+      limitless: "rate hold",
+      manifold: "leave rates unchanged",
     },
     above: -12.5,
     upTo: 12.5,
   },
   {
     labels: {
-      ...{ kalshi: "Hike 25bps or more", polymarket: "25+ bps increase" },
-      ...{ limitless: "25+ bps hike", manifold: "Raises rates" },
+      kalshi: "Hike 25bps or more",
+      polymarket: "25+ bps increase",
+      limitless: "25+ bps hike",
+      manifold: "Raises rates",
     },
     phrases: {
-      ...{ kalshi: "Hike rates by at least 25bps", polymarket: "increases interest rates by 25+ bps" },
-      ...{ limitless: "hike of 25 bps or more", manifold: "raise rates" },
+      kalshi: "Hike rates by at least 25bps",
+      polymarket: "increases interest rates by 25+ bps",
+      limitless: "hike of 25 bps or more",
+      manifold: "raise rates",
     },
     above: 12.5,
     upTo: Number.POSITIVE_INFINITY,
@@ -78,15 +94,19 @@ const FED_DECISIONS: readonly FedDecision[] = [
 const ANY_CUT: FedDecision = {
   labels: YES_LABELS,
   phrases: {
-    ...{ kalshi: "Cut rates", polymarket: "decreases interest rates" },
-    ...{ limitless: "rate cut", manifold: "cut rates" },
+    kalshi: "Cut rates",
+    polymarket: "decreases interest rates",
+    limitless: "rate cut",
+    manifold: "cut rates",
   },
   above: Number.NEGATIVE_INFINITY,
   upTo: -12.5,
 };
 const NO_HOLD: VenueTexts = {
-  ...{ kalshi: "NOT maintain the current rate", polymarket: "changes interest rates" },
-  ...{ limitless: "any rate change", manifold: "change rates" },
+  kalshi: "NOT maintain the current rate",
+  polymarket: "changes interest rates",
+  limitless: "any rate change",
+  manifold: "change rates",
 };
 const HOLD_POSITION = 2;
 

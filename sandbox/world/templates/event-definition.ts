@@ -112,7 +112,12 @@ export function createDateTexts(at: number) {
   const hours = date.getUTCHours();
   const halfDayTime = `${hours % 12 || 12}:${date.toISOString().slice(14, 16)} ${hours < 12 ? "AM" : "PM"} UTC`;
   return {
-    ...{ longDate, monthAndDay, shortDate, month, year, time },
+    longDate,
+    monthAndDay,
+    shortDate,
+    month,
+    year,
+    time,
     dates: { kalshi: shortDate, polymarket: monthAndDay, limitless: shortDate, manifold: longDate },
     fullDates: { kalshi: shortDate, polymarket: longDate, limitless: longDate, manifold: `${day} ${month} ${year}` },
     times: { kalshi: halfDayTime, polymarket: halfDayTime, limitless: time, manifold: time },

@@ -44,8 +44,10 @@ export interface NumberSpec extends EventFields {
 
 const ABOVE_WORDS: VenueTexts = { kalshi: "above", polymarket: "above", limitless: "over", manifold: "more than" };
 const UP_TO_WORDS: VenueTexts = {
-  ...{ kalshi: "at or below", polymarket: "no higher than" },
-  ...{ limitless: "at most", manifold: "not above" },
+  kalshi: "at or below",
+  polymarket: "no higher than",
+  limitless: "at most",
+  manifold: "not above",
 };
 
 /** Creates the texts of a range; `style` selects the words of questions and labels, or the exact words of rules. */

@@ -240,7 +240,9 @@ const createChampionEvent =
               manifold: `the ${names.manifold} championship in ${year}`,
             }[venue];
       return {
-        ...{ series: isStage ? `${series}REG` : series, tags, source },
+        series: isStage ? `${series}REG` : series,
+        tags,
+        source,
         identity: `${series} ${isStage ? stage : "champion"} ${close.longDate}`,
         seriesTitle: `${names.polymarket} champion`,
         category: "Sports",
@@ -311,7 +313,9 @@ export const createFootballChampionEvent = createChampionEvent({
   stage: "the mid-season title",
 });
 export const createSuperBowlEvent = createChampionEvent({
-  ...{ series: "NFLCHAMP", tags: ["NFL", "Football"], source: "https://www.nfl.com" },
+  series: "NFLCHAMP",
+  tags: ["NFL", "Football"],
+  source: "https://www.nfl.com",
   names: { kalshi: "Pro Football", polymarket: "NFL", limitless: "NFL", manifold: "NFL" },
   teams: AMERICAN_FOOTBALL_TEAMS,
   nameOf: americanName,

@@ -73,8 +73,11 @@ const KINDS: readonly Kind[] = [
     skip: TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
     open: ({ clock = systemClock, proxy } = {}) =>
       openPostgresBus({
-        ...{ url: proxy?.url ?? TEST_DATABASE_URL ?? "", channel: CHANNEL_NAME },
-        ...{ clock, random: systemRandom, log: quietLog },
+        url: proxy?.url ?? TEST_DATABASE_URL ?? "",
+        channel: CHANNEL_NAME,
+        clock,
+        random: systemRandom,
+        log: quietLog,
       }),
     serverUrl: TEST_DATABASE_URL ?? null,
     kill: () =>
@@ -95,8 +98,11 @@ const KINDS: readonly Kind[] = [
     skip: TEST_REDIS_URL === undefined ? "TEST_REDIS_URL is not set" : false,
     open: ({ clock = systemClock, proxy } = {}) =>
       openRedisBus({
-        ...{ url: proxy?.url ?? TEST_REDIS_URL ?? "", prefix: `${CHANNEL_NAME}:` },
-        ...{ clock, random: systemRandom, log: quietLog },
+        url: proxy?.url ?? TEST_REDIS_URL ?? "",
+        prefix: `${CHANNEL_NAME}:`,
+        clock,
+        random: systemRandom,
+        log: quietLog,
       }),
     serverUrl: TEST_REDIS_URL ?? null,
     kill: () =>

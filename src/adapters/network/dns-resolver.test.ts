@@ -37,7 +37,11 @@ async function openSender(answer: (question: DnsQuestion) => DnsAnswer, timeoutM
   const receiver = await startReceiver((_request, response) => void response.end(), { isSecure: true });
   const { dial, dialled } = dialLoopback(receiver.port);
   const sender = createWebhookHttp(new FakeClock(), {
-    ...{ resolveHost, dial, allowsLoopback: false, hostRate: 1_000, ca: TEST_CERTIFICATE.cert },
+    resolveHost,
+    dial,
+    allowsLoopback: false,
+    hostRate: 1_000,
+    ca: TEST_CERTIFICATE.cert,
   });
   closers.push(() => sender.close(), receiver.close);
   const request = { url: "https://hooks.example/", headers: {}, body: "{}", deadlineMs: 15_000 };

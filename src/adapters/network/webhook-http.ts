@@ -69,7 +69,9 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   const { resolveHost = createDnsResolver(), dial = dialTcp, limits = LIMITS, slowLimits = SLOW_LIMITS } = options;
   const rates = new WebhookRates({ clock, perSecond: options.hostRate });
   const guardPorts: GuardPorts = {
-    ...{ ...options, resolveHost, dial },
+    ...options,
+    resolveHost,
+    dial,
     admit: (addresses) => rates.takeAddresses(addresses),
   };
   const agents = { http: new GuardedAgent("http:", guardPorts), https: new GuardedAgent("https:", guardPorts) };

@@ -17,7 +17,10 @@ async function openSender(hostRate: number) {
   const receiver = await startReceiver((_request, response) => void response.end(), { isSecure: true });
   const { dial, dialled } = dialLoopback(receiver.port);
   const sender = createWebhookHttp(clock, {
-    ...{ hostRate, dial, allowsLoopback: true, ca: TEST_CERTIFICATE.cert },
+    hostRate,
+    dial,
+    allowsLoopback: true,
+    ca: TEST_CERTIFICATE.cert,
     resolveHost: async () => [PUBLIC],
   });
   closers.push(() => sender.close(), receiver.close);

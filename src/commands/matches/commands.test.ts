@@ -24,7 +24,9 @@ async function runMatches(args: readonly string[], context: MatchesContext | nul
 function openDecisions(database: Database) {
   let changes = 0;
   const decisions = createMatchDecisions({
-    ...{ database, clock: new FakeClock(SAMPLE_AT), venues: ["alpha", "beta", "gamma"] },
+    database,
+    clock: new FakeClock(SAMPLE_AT),
+    venues: ["alpha", "beta", "gamma"],
     onChanged: () => {
       changes += 1;
     },
@@ -33,7 +35,12 @@ function openDecisions(database: Database) {
 }
 
 const pair = (a: string, b: string, parts: Partial<MarketPair> = {}): MarketPair => ({
-  ...{ a, b, relation: "identical", confidence: 0.95, source: "model", evidence: ["The titles are equal."] },
+  a,
+  b,
+  relation: "identical",
+  confidence: 0.95,
+  source: "model",
+  evidence: ["The titles are equal."],
   ...parts,
 });
 
@@ -64,8 +71,12 @@ eachDatabase("an operator pins, forbids, lists and clears pairs; each change is 
   const context = { decisions };
   const pinned = await runMatches(["pin", "beta/2", "alpha/1", "--inverse", "--note", "Same rules", "--json"], context);
   assert.deepEqual(pinned.json, {
-    ...{ market_a: "alpha/1", market_b: "beta/2", decision: "inverse", note: "Same rules" },
-    ...{ decided_by: "ada", decided_at: new Date(SAMPLE_AT).toISOString() },
+    market_a: "alpha/1",
+    market_b: "beta/2",
+    decision: "inverse",
+    note: "Same rules",
+    decided_by: "ada",
+    decided_at: new Date(SAMPLE_AT).toISOString(),
   });
   assert.equal((await runMatches(["forbid", "alpha/1", "gamma/3"], context)).code, 0);
   const { decisions: listed } = (await runMatches(["list", "--json"], context)).json;
@@ -177,7 +188,11 @@ eachDatabase("`list` shows the pairs of the running service with their evidence,
   const listed = await runMatches(["list", "--market", "alpha/1", "--limit", "1", "--json"], context);
   assert.deepEqual(listed.json.pairs, [
     {
-      ...{ market_a: "alpha/1", market_b: "beta/2", relation: "identical", confidence: 0.95, source: "model" },
+      market_a: "alpha/1",
+      market_b: "beta/2",
+      relation: "identical",
+      confidence: 0.95,
+      source: "model",
       evidence: ["The titles are equal."],
     },
   ]);

@@ -170,12 +170,21 @@ async function listMatches(
 }
 
 const presentDecision = ({ a, b, decision, note, decidedBy, decidedAt }: MatchDecision) => ({
-  ...{ market_a: a, market_b: b, decision, note, decided_by: decidedBy },
+  market_a: a,
+  market_b: b,
+  decision,
+  note,
+  decided_by: decidedBy,
   decided_at: new Date(decidedAt).toISOString(),
 });
 
 const presentPair = ({ a, b, relation, confidence, source, evidence }: MarketPair) => ({
-  ...{ market_a: a, market_b: b, relation, confidence, source, evidence },
+  market_a: a,
+  market_b: b,
+  relation,
+  confidence,
+  source,
+  evidence,
 });
 
 function formatDecisions(decisions: readonly MatchDecision[]): string {

@@ -8,7 +8,8 @@ export const MATCHES_PROGRAM: OperatorProgram<MatchesContext> = {
   parse: parseMatchesCommand,
   open: (database, config, publish) => ({
     decisions: createMatchDecisions({
-      ...{ database, clock: systemClock },
+      database,
+      clock: systemClock,
       venues: config.venues.map(({ id }) => id),
       onChanged: () => publish(MATCHES_TOPIC),
     }),

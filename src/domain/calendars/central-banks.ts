@@ -65,7 +65,10 @@ export const expectedEcbDates = (year: number) => computeMeetings(year, ECB_PATT
 export const expectedBankOfEnglandDates = (year: number) => computeMeetings(year, BANK_OF_ENGLAND_PATTERN);
 
 export const FOMC: Calendar = createAnnouncementCalendar({
-  ...{ name: "FOMC meeting", label: "FOMC decision", table: "FOMC", compute: expectedFomcDates },
+  name: "FOMC meeting",
+  label: "FOMC decision",
+  table: "FOMC",
+  compute: expectedFomcDates,
   zone: "America/New_York",
   minutes: 14 * 60,
 });
@@ -74,14 +77,19 @@ export const FOMC: Calendar = createAnnouncementCalendar({
 const ECB_NEW_TIME_SINCE = civilDate(2022, 7, 21);
 
 export const ECB: Calendar = createAnnouncementCalendar({
-  ...{ name: "ECB monetary policy meeting", label: "ECB decision", table: "ECB", compute: expectedEcbDates },
+  name: "ECB monetary policy meeting",
+  label: "ECB decision",
+  table: "ECB",
+  compute: expectedEcbDates,
   zone: "Europe/Berlin",
   minutes: (date) => (date >= ECB_NEW_TIME_SINCE ? 14 * 60 + 15 : 13 * 60 + 45),
 });
 
 export const BANK_OF_ENGLAND: Calendar = createAnnouncementCalendar({
-  ...{ name: "Bank of England MPC meeting", label: "Bank of England decision" },
-  ...{ table: "BANK_OF_ENGLAND", compute: expectedBankOfEnglandDates },
+  name: "Bank of England MPC meeting",
+  label: "Bank of England decision",
+  table: "BANK_OF_ENGLAND",
+  compute: expectedBankOfEnglandDates,
   zone: "Europe/London",
   minutes: 12 * 60,
 });

@@ -96,17 +96,27 @@ const monthly = (compute: (year: number, month: number) => CivilDate) => (year: 
 const RELEASE_TIME = { zone: "America/New_York", minutes: 8 * 60 + 30 } as const;
 
 export const JOBS_REPORT = createAnnouncementCalendar({
-  ...{ name: "Employment Situation", label: "Jobs report", table: "JOBS_REPORT", ...RELEASE_TIME },
-  ...{ compute: monthly(jobsReportDate), computed: "rule" },
+  name: "Employment Situation",
+  label: "Jobs report",
+  table: "JOBS_REPORT",
+  ...RELEASE_TIME,
+  compute: monthly(jobsReportDate),
+  computed: "rule",
 });
 
 export const CPI = createAnnouncementCalendar({
-  ...{ name: "Consumer Price Index", label: "CPI release", table: "CPI", ...RELEASE_TIME },
+  name: "Consumer Price Index",
+  label: "CPI release",
+  table: "CPI",
+  ...RELEASE_TIME,
   compute: monthly(expectedCpiDate),
 });
 
 export const PCE = createAnnouncementCalendar({
-  ...{ name: "Personal Income and Outlays", label: "PCE release", table: "PCE", ...RELEASE_TIME },
+  name: "Personal Income and Outlays",
+  label: "PCE release",
+  table: "PCE",
+  ...RELEASE_TIME,
   compute: monthly(expectedPceDate),
 });
 
@@ -115,7 +125,10 @@ const GDP_ESTIMATES = ["advance", "second", "third"] as const;
 const firstGdpEstimateOf = (year: number) => (year === 2026 ? 2 : 0);
 
 export const GDP = createAnnouncementCalendar({
-  ...{ name: "Gross Domestic Product", table: "GDP", compute: monthly(expectedGdpDate), ...RELEASE_TIME },
+  name: "Gross Domestic Product",
+  table: "GDP",
+  compute: monthly(expectedGdpDate),
+  ...RELEASE_TIME,
   label: (year, index) => `GDP ${GDP_ESTIMATES[(firstGdpEstimateOf(year) + index) % 3] ?? "advance"} estimate`,
 });
 

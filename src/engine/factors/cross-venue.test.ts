@@ -15,8 +15,17 @@ const COEFFICIENTS: EngineCoefficients = {
 const OWN_PRICE = 0.41;
 
 const peer = (changes: Partial<PeerView> = {}): PeerView => ({
-  ...{ venue: "b", adapter: "leader", marketId: "P", isInverse: false, matchConfidence: 1, kind: "money", at: AS_OF },
-  ...{ yesPrice: 0.6, spread: 0.02, liquidityUsd: 999, volume24hUsd: null },
+  venue: "b",
+  adapter: "leader",
+  marketId: "P",
+  isInverse: false,
+  matchConfidence: 1,
+  kind: "money",
+  at: AS_OF,
+  yesPrice: 0.6,
+  spread: 0.02,
+  liquidityUsd: 999,
+  volume24hUsd: null,
   ...changes,
 });
 

@@ -9,10 +9,16 @@ import { readPrior } from "../reference-price.ts";
 import { eventCoherence } from "./event-coherence.ts";
 
 const leg = (marketId: string, yesPrice: number, spread: number | null = 0.02) => ({
-  ...{ marketId, label: marketId, at: AS_OF, yesPrice, spread },
+  marketId,
+  label: marketId,
+  at: AS_OF,
+  yesPrice,
+  spread,
 });
 const exclusive = (prices: readonly number[], isExhaustive = false): EventView => ({
-  ...{ isExclusive: true, isExhaustive, ladder: null },
+  isExclusive: true,
+  isExhaustive,
+  ladder: null,
   legs: [leg("M", 0.41), ...prices.map((price, index) => leg(`${index}`, price))],
 });
 
@@ -44,7 +50,9 @@ test("law: a ladder moves the market toward the market that it contradicts, and 
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 98 }), fc.integer({ min: 2, max: 98 }), (own, other) => {
       const event: EventView = {
-        ...{ isExclusive: false, isExhaustive: false, ladder: ["A", "M"] },
+        isExclusive: false,
+        isExhaustive: false,
+        ladder: ["A", "M"],
         legs: [leg("A", other / 100), leg("M", own / 100)],
       };
       const reading = read(event, own / 100);

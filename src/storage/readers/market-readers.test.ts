@@ -16,8 +16,14 @@ eachDatabase(
     const clock = new FakeClock(SAMPLE_AT + HOUR_MS);
     const writer = createTickWriter({ database, clock, log: quietLog });
     const createTick = (minute: number, yesPrice: number | null) => ({
-      ...{ marketKey: key ?? 0, eventAt: null, receivedAt: SAMPLE_AT + minute * MINUTE_MS },
-      ...{ bid: null, ask: null, lastPrice: null, yesPrice, volumeUsd: null },
+      marketKey: key ?? 0,
+      eventAt: null,
+      receivedAt: SAMPLE_AT + minute * MINUTE_MS,
+      bid: null,
+      ask: null,
+      lastPrice: null,
+      yesPrice,
+      volumeUsd: null,
     });
     for (const [minute, price] of [
       [10, 0.3],

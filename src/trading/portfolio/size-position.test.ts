@@ -17,7 +17,9 @@ function candidateAt(price: number, probability: number, options: Partial<Candid
   const wins = side === "yes" ? probability : 1 - probability;
   const baseShare = positionShare({ probability: wins, variance, cost: price }, sizing);
   return {
-    ...{ side, variance, baseShare },
+    side,
+    variance,
+    baseShare,
     offers: [{ price, size: 100_000 }],
     takerFee: { kind: "none" as const },
     contractStep: 1,
@@ -27,7 +29,12 @@ function candidateAt(price: number, probability: number, options: Partial<Candid
   };
 }
 const held = (market: number, side: "yes" | "no", sizeUsd: number, entryPrice = 0.5): HeldPosition => ({
-  ...{ market, side, sizeUsd, entryPrice, settledValue: null, eventKey: `event ${market}` },
+  market,
+  side,
+  sizeUsd,
+  entryPrice,
+  settledValue: null,
+  eventKey: `event ${market}`,
 });
 const taskOf = (probabilities: readonly number[], parts: Partial<PortfolioTask>): PortfolioTask => ({
   markets: probabilities.map((probability, index) => ({ probability, importance: 100 - index })),

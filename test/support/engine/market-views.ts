@@ -44,7 +44,12 @@ const sorted = <Dated extends { readonly at: number }>(dated: readonly Dated[]) 
 const quote = fc
   .record({ at: time, low: price, high: price, bidSize: fc.integer({ min: 1, max: 999 }), lastPrice: price })
   .map(({ at, low, high, bidSize, lastPrice }) => ({
-    ...{ at, bid: Math.min(low, high), ask: Math.max(low, high) + 1e-6, bidSize, askSize: 100, lastPrice },
+    at,
+    bid: Math.min(low, high),
+    ask: Math.max(low, high) + 1e-6,
+    bidSize,
+    askSize: 100,
+    lastPrice,
     indicativePrice: null,
   }));
 const leg = (marketId: string) =>
@@ -94,7 +99,10 @@ export const anyView: fc.Arbitrary<MarketView> = fc
     }),
     research: fc.option(
       fc.record({
-        ...{ at: time, probability: price, standardError: price, trials: fc.nat(5) },
+        at: time,
+        probability: price,
+        standardError: price,
+        trials: fc.nat(5),
         evidence: fc.array(fc.string(), { maxLength: 2 }),
       }),
       { nil: null },

@@ -49,8 +49,11 @@ export class ScriptedPairs implements MatchedPairs {
 /** Returns a pair of the venues alpha and beta with the same market id. `parts` overrides fields. */
 export function samplePair(marketId: string, parts: Partial<MarketPair> = {}): MarketPair {
   return {
-    ...{ a: `alpha/${marketId}`, b: `beta/${marketId}` },
-    ...{ relation: "identical", confidence: 0.9, source: "model" },
+    a: `alpha/${marketId}`,
+    b: `beta/${marketId}`,
+    relation: "identical",
+    confidence: 0.9,
+    source: "model",
     evidence: ["Both titles are equal."],
     ...parts,
   };
@@ -92,7 +95,10 @@ export async function openArbitrageApi() {
     clock,
   });
   const service = createArbitrageService({
-    ...{ board, clock, pairs, venues: trading },
+    board,
+    clock,
+    pairs,
+    venues: trading,
     readBook: (market) => books.read(market),
     venueHealth: () => health,
   });

@@ -84,7 +84,11 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
   });
   const venues = { trading, all: [...trading, ...(options.reference ?? ["gamma"])] };
   marketRoutes(app, {
-    ...{ service, board, venues, publicUrl, now: () => clock.now() },
+    service,
+    board,
+    venues,
+    publicUrl,
+    now: () => clock.now(),
     readAnalysis: async ({ listing }) => (listing.marketId === "m" ? { analysis_id: "plx-m" } : null),
   });
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });

@@ -14,7 +14,11 @@ const without = <Pair extends Ends>(pairs: readonly Pair[], others: readonly Pai
   pairs.filter((pair) => !others.some((other) => isDeepStrictEqual(other, pair)));
 
 const pairOf = (a: string, b: string, parts: Partial<MarketPair>): MarketPair => ({
-  ...{ a, b, relation: "identical", confidence: 0.95, source: "model" },
+  a,
+  b,
+  relation: "identical",
+  confidence: 0.95,
+  source: "model",
   evidence: ["The titles are equal."],
   ...parts,
 });

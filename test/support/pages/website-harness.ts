@@ -64,19 +64,40 @@ export async function openWebsite(
     estimateOf: () => null,
   });
   const describeVenue = (status: "ok" | "down", markets: number) => ({
-    ...{ status, markets, role: "ingest" as const, stream: "up" as const, last_success_at: null, lag_seconds: 1 },
-    ...{ drops: {}, drift: [], sweep: { rows: 0, total: null, completed: 1, incomplete: 0 } },
+    status,
+    markets,
+    role: "ingest" as const,
+    stream: "up" as const,
+    last_success_at: null,
+    lag_seconds: 1,
+    drops: {},
+    drift: [],
+    sweep: { rows: 0, total: null, completed: 1, incomplete: 0 },
   });
   const health: HealthReport = {
-    ...{ status: "degraded", version: "1", data, uptime_seconds: 1 },
+    status: "degraded",
+    version: "1",
+    data,
+    uptime_seconds: 1,
     checks: {
-      ...{ store: { status: "ok" }, bus: { status: "ok" }, jobs: { status: "ok" } },
+      store: { status: "ok" },
+      bus: { status: "ok" },
+      jobs: { status: "ok" },
       venues: { alpha: describeVenue("ok", 1_234), beta: describeVenue("down", 0) },
     },
   };
   websiteRoutes(app, {
-    ...{ service, board, clock, venues: ["alpha", "beta"], publicUrl, data, demoKey: "plx_ent_demo" },
-    ...{ upgradeUrl: null, acceptsPayments: false, readAnalysis: async () => null, referenceVenues: [] },
+    service,
+    board,
+    clock,
+    venues: ["alpha", "beta"],
+    publicUrl,
+    data,
+    demoKey: "plx_ent_demo",
+    upgradeUrl: null,
+    acceptsPayments: false,
+    readAnalysis: async () => null,
+    referenceVenues: [],
     random: systemRandom,
     analyses: {
       findRunning: async () => null,

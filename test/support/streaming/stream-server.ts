@@ -116,7 +116,11 @@ export async function openStreamServer(
   const plans = new Map<string, Plan>();
   let plansReads = 0;
   const streaming = createStreaming({
-    ...{ log, bus, clock, keysTopic: "keys", logger: quietLog },
+    log,
+    bus,
+    clock,
+    keysTopic: "keys",
+    logger: quietLog,
     random: { uniform: () => 0.5, bytes: (length) => new Uint8Array(length) },
     readPlans: async (keyIds) => {
       plansReads += 1;
@@ -161,7 +165,16 @@ export async function openStreamServer(
     return reader;
   };
   return {
-    ...{ app, bus, clock, log, streaming, plans, revoked, port, close, request },
+    app,
+    bus,
+    clock,
+    log,
+    streaming,
+    plans,
+    revoked,
+    port,
+    close,
+    request,
     get plansReads() {
       return plansReads;
     },

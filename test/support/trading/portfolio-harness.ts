@@ -78,8 +78,14 @@ export async function openPortfolioApi(database: Database) {
 export const iso = (at: number) => new Date(at).toISOString();
 /** The summary of a book without trades. */
 export const EMPTY_SUMMARY = {
-  ...{ total_trades: 0, resolved_trades: 0, win_rate: null, total_pnl: 0, roi_pct: null, avg_edge: null },
-  ...{ max_drawdown: 0, sharpe_ratio: null },
+  total_trades: 0,
+  resolved_trades: 0,
+  win_rate: null,
+  total_pnl: 0,
+  roi_pct: null,
+  avg_edge: null,
+  max_drawdown: 0,
+  sharpe_ratio: null,
 };
 
 export const describeErrors = (json: { detail: readonly { type: string; loc: readonly string[] }[] }) =>

@@ -15,8 +15,19 @@ const HOUR_MS = 3_600_000;
 
 /** A trade of market "m" of the venue alpha: 100 YES contracts at 0.40 with a fee of 2 USD. */
 export const sampleEntry = (parts: Partial<ShadowEntry> = {}): ShadowEntry => ({
-  ...{ analysisId: "plx-1", venue: "alpha", marketId: "m", title: "Question m", category: "Economics", side: "yes" },
-  ...{ contracts: 100, price: 0.4, feeUsd: 2, probability: 0.5, marketPrice: 0.41, edge: 0.08, sizePct: 0.042 },
+  analysisId: "plx-1",
+  venue: "alpha",
+  marketId: "m",
+  title: "Question m",
+  category: "Economics",
+  side: "yes",
+  contracts: 100,
+  price: 0.4,
+  feeUsd: 2,
+  probability: 0.5,
+  marketPrice: 0.41,
+  edge: 0.08,
+  sizePct: 0.042,
   isRequested: false,
   at: SAMPLE_AT + HOUR_MS,
   ...parts,
@@ -32,7 +43,13 @@ export function openShadowBook(database: Database, clock = new FakeClock(SAMPLE_
   const book = openBook();
   const list = (snapshots: readonly MarketSnapshot[]) => store.upsertMarkets(snapshots);
   return {
-    ...{ database, clock, board, eventLog, book, openBook, list },
+    database,
+    clock,
+    board,
+    eventLog,
+    book,
+    openBook,
+    list,
     performance: createShadowPerformance(ports),
     /** Stores an open market. */
     open: (marketId = "m", parts: SampleParts = {}) =>

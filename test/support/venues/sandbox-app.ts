@@ -27,8 +27,13 @@ export async function buildSandboxApp(options: {
   const { sandbox, database, areLimitsLifted, matchedPairs } = options;
   const http = createUndiciHttp(systemClock);
   const ports = {
-    ...{ http, clock: systemClock, random: systemRandom, log: quietLog, areLimitsLifted },
-    ...{ sockets: createWsSockets(systemClock), socketIo: createSocketIoClient(systemClock) },
+    http,
+    clock: systemClock,
+    random: systemRandom,
+    log: quietLog,
+    areLimitsLifted,
+    sockets: createWsSockets(systemClock),
+    socketIo: createSocketIoClient(systemClock),
   };
   const venues = await Promise.all(
     VENUES.map(async (id) => {

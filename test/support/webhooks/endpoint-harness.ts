@@ -67,7 +67,11 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     },
   });
   const ports: EndpointPorts = {
-    ...{ clock, recent, results, log: quietLog, seal: fakeSeal },
+    clock,
+    recent,
+    results,
+    log: quietLog,
+    seal: fakeSeal,
     random: { uniform: () => 0, bytes: (length) => new Uint8Array(length) },
     retryDelaysMs: options.retryDelaysMs ?? [5_000],
     slots: {
@@ -132,20 +136,36 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     },
   };
   const target: Target = {
-    ...{ webhookId: WEBHOOK_ID, customerId: "cus-1", url: "https://example.org/", events: ["price_shift"] },
-    ...{ sealedSecret: fakeSeal.seal("a secret", WEBHOOK_ID), sealedPreviousSecret: null, previousSecretUntil: null },
-    ...{ revision: 0, streak: { count: 0, since: null, lastAt: null }, position: 0 },
+    webhookId: WEBHOOK_ID,
+    customerId: "cus-1",
+    url: "https://example.org/",
+    events: ["price_shift"],
+    sealedSecret: fakeSeal.seal("a secret", WEBHOOK_ID),
+    sealedPreviousSecret: null,
+    previousSecretUntil: null,
+    revision: 0,
+    streak: { count: 0, since: null, lastAt: null },
+    position: 0,
     ...options.target,
   };
   return {
-    ...{ clock, state, stored, sent, recent },
+    clock,
+    state,
+    stored,
+    sent,
+    recent,
     /** Ids of the requests in the order in which they were sent. */
     ids: () => sent.map(({ id }) => id),
     open: () => new Endpoint(ports, target),
     /** Adds events to the log, and to memory unless `isOld`. */
     append(count: number, { type = "price_shift" as EventType, isOld = false } = {}): void {
       const events = Array.from({ length: count }, (_, index) => ({
-        ...{ id: logged.length + index + 1, type, occurredAt: 0, venue: "alpha", marketId: "m", payload: {} },
+        id: logged.length + index + 1,
+        type,
+        occurredAt: 0,
+        venue: "alpha",
+        marketId: "m",
+        payload: {},
       }));
       logged.push(...events);
       if (isOld) recent.reset(logged.length);

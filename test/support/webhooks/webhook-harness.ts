@@ -48,7 +48,12 @@ export async function openWebhooks(database: Database, options: HarnessOptions =
     [CUSTOMER_ID],
   );
   const service = createWebhookService({
-    ...{ database, bus, clock, random, out, seal: fakeSeal },
+    database,
+    bus,
+    clock,
+    random,
+    out,
+    seal: fakeSeal,
     checkUrl: (url) => ({ kind: "valid", url }),
   });
   let eventCount = 0;
@@ -89,7 +94,15 @@ export async function openWebhooks(database: Database, options: HarnessOptions =
     start(parts: Partial<ConstructorParameters<typeof Dispatcher>[0]> = {}): Dispatcher {
       const { retryDelaysMs } = options;
       const dispatcher = new Dispatcher({
-        ...{ database, eventLog, bus, clock, random, log: quietLog, out, seal: fakeSeal, retryDelaysMs },
+        database,
+        eventLog,
+        bus,
+        clock,
+        random,
+        log: quietLog,
+        out,
+        seal: fakeSeal,
+        retryDelaysMs,
         nodeId: `node-${nodeCount++}`,
         ...parts,
       });

@@ -26,13 +26,8 @@ export interface WorldNode {
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-/**
- * Dispatchers, the service and the event log on a real store and a fake clock. Statements take no time of the clock: it
- * advances only when all of them have ended. Leases expire when the test says so.
- */
-export async function openWorld(database: Database, retryDelaysMs: readonly number[], log: Log = quietLog) {
-  const state = { answer: (_request: WebhookRequest, _node: WorldNode): Promise<WebhookAnswer> => never() };
-  const clock = new FakeClock();
+/** A store whose statements can be awaited. */
+function trackStatements(database: Database, clock: FakeClock) {
   const pending = new Set<Promise<unknown>>();
   const track = <Value>(promise: Promise<Value>): Promise<Value> => {
     pending.add(promise);
@@ -52,6 +47,17 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
       await clock.settle();
     } while (pending.size > 0);
   };
+  return { tracked, waitForStore };
+}
+
+/**
+ * Dispatchers, the service and the event log on a real store and a fake clock. Statements take no time of the clock: it
+ * advances only when all of them have ended. Leases expire when the test says so.
+ */
+export async function openWorld(database: Database, retryDelaysMs: readonly number[], log: Log = quietLog) {
+  const state = { answer: (_request: WebhookRequest, _node: WorldNode): Promise<WebhookAnswer> => never() };
+  const clock = new FakeClock();
+  const { tracked, waitForStore } = trackStatements(database, clock);
   const bus = createInProcessBus(quietLog);
   const eventLog = createEventLog({ database: tracked, bus });
   let ids = 0;
@@ -63,7 +69,11 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
     },
   };
   const service = createWebhookService({
-    ...{ database: tracked, bus, clock, random, seal: fakeSeal },
+    database: tracked,
+    bus,
+    clock,
+    random,
+    seal: fakeSeal,
     out: { post: never },
     checkUrl: (url) => ({ kind: "valid", url }),
   });
@@ -75,7 +85,12 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
   const nodes: WorldNode[] = [];
 
   const world = {
-    ...{ state, clock, service, eventLog, nodes, customerId: CUSTOMER_ID },
+    state,
+    clock,
+    service,
+    eventLog,
+    nodes,
+    customerId: CUSTOMER_ID,
     /** Advances the clock from timer to timer. */
     async advance(byMs: number): Promise<void> {
       const until = clock.monotonic() + byMs;
@@ -106,7 +121,12 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
     async append(types: readonly EventType[]): Promise<number> {
       const before = await eventLog.latestId();
       const events = types.map((type, index) => ({
-        ...{ type, key: `w${before + index}`, occurredAt: clock.now(), venue: "alpha", marketId: "m", payload: {} },
+        type,
+        key: `w${before + index}`,
+        occurredAt: clock.now(),
+        venue: "alpha",
+        marketId: "m",
+        payload: {},
       }));
       await tracked.transaction((transaction) => appendEvents(transaction, events));
       eventLog.announce();
@@ -123,7 +143,14 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
       };
       const nodeDatabase: Database = { ...tracked, query };
       const dispatcher = new Dispatcher({
-        ...{ clock, random, bus, nodeId, retryDelaysMs, database: nodeDatabase, log, seal: fakeSeal },
+        clock,
+        random,
+        bus,
+        nodeId,
+        retryDelaysMs,
+        database: nodeDatabase,
+        log,
+        seal: fakeSeal,
         eventLog: createEventLog({ database: nodeDatabase, bus }),
         out: {
           async post(request) {

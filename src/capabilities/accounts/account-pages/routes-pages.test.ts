@@ -58,7 +58,8 @@ test("400, 404, 422 and 429: the verification endpoint returns pages to browsers
   const harness = await accountHarness(await embeddedDatabase());
   const verify = (body: string, accept: string, from = "192.0.2.250") =>
     harness.call("POST", "/v1/customers/verify", {
-      ...{ body, from },
+      body,
+      from,
       headers: { accept, "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
     });
   const assertPageAndJson = async (status: number, body: string) => {

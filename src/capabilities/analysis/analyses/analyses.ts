@@ -68,11 +68,18 @@ export function createAnalyses(ports: AnalysisPorts) {
   const engine = ports.openWorkerPool<MarketView, Analysis | null>(ANALYSIS_WORKER);
   let onCompleted: CompletionObserver = async () => {};
   const perform = createRunPerformer({
-    ...{ ...ports, queue, engine },
+    ...ports,
+    queue,
+    engine,
     onCompleted: (market, stored) => onCompleted(market, stored),
   });
   const worker = new RunWorker({
-    ...{ database, clock, log, queue, perform, concurrency },
+    database,
+    clock,
+    log,
+    queue,
+    perform,
+    concurrency,
     announceEvents: () => eventLog.announce(),
   });
   const houseJob = createHouseJob({ ...ports, latest, estimates, request: runs.requestForHouse });

@@ -108,7 +108,11 @@ export class LatestEstimates {
     this.#loaded.resolve();
     const filter = { types: ["analysis_complete"] } as const;
     for await (const { events, hasGap } of followEvents({
-      ...{ log: eventLog, bus, clock, after, filter },
+      log: eventLog,
+      bus,
+      clock,
+      after,
+      filter,
       signal: this.#stop.signal,
     })) {
       if (hasGap) return;

@@ -134,15 +134,17 @@ test("peers are open markets with a price, with their adapter and the kind of th
   const { views } = setUp({ equalMarketsOf: () => [equal(unpriced, false), equal(closed, false), equal(peer, true)] });
   assert.deepEqual((await views.viewOf(addMarket("m"), SAMPLE_AT)).peers, [
     {
-      ...{ venue: "gamma", adapter: "gamma-adapter", marketId: "p", isInverse: true, matchConfidence: 0.9 },
-      ...{
-        kind: "play_money",
-        at: SAMPLE_AT,
-        yesPrice: 0.41,
-        spread: 0.42 - 0.4,
-        liquidityUsd: null,
-        volume24hUsd: null,
-      },
+      venue: "gamma",
+      adapter: "gamma-adapter",
+      marketId: "p",
+      isInverse: true,
+      matchConfidence: 0.9,
+      kind: "play_money",
+      at: SAMPLE_AT,
+      yesPrice: 0.41,
+      spread: 0.42 - 0.4,
+      liquidityUsd: null,
+      volume24hUsd: null,
     },
   ]);
   assert.ok(board.size > 0);

@@ -5,15 +5,13 @@ import type { AnalysisRun } from "./model.ts";
 import { createRunReader } from "./run-reader.ts";
 
 const createRun = (analysisId: string): AnalysisRun => ({
-  ...{
-    analysisId,
-    venue: "alpha",
-    marketId: "m",
-    status: "running",
-    errorMessage: null,
-    type: "light",
-    requestedAt: 0,
-  },
+  analysisId,
+  venue: "alpha",
+  marketId: "m",
+  status: "running",
+  errorMessage: null,
+  type: "light",
+  requestedAt: 0,
 });
 
 function setUp(fail = false) {

@@ -27,8 +27,14 @@ export interface FoundResearch {
 
 const without = (missingReason: string): FoundResearch => ({
   facts: {
-    ...{ view: null, isReused: false, missingReason },
-    ...{ risks: [], sourceCount: 0, models: [], ensemble: [], costUsd: 0 },
+    view: null,
+    isReused: false,
+    missingReason,
+    risks: [],
+    sourceCount: 0,
+    models: [],
+    ensemble: [],
+    costUsd: 0,
   },
   transcript: null,
 });

@@ -10,8 +10,14 @@ test("while only one task of the queue fails, the worker reports it until it suc
   const { log, lines } = recordingLog();
   const state = { isUp: false, fetches: 0 };
   const queue: JobQueue = {
-    ...{ prepare: async () => {}, enqueue: async () => {}, complete: async () => {}, giveBack: async () => {} },
-    ...{ announce() {}, onAnnounced: () => () => {}, renew: async () => {}, reclaim: async () => {} },
+    prepare: async () => {},
+    enqueue: async () => {},
+    complete: async () => {},
+    giveBack: async () => {},
+    announce() {},
+    onAnnounced: () => () => {},
+    renew: async () => {},
+    reclaim: async () => {},
     async fetch() {
       state.fetches += 1;
       if (!state.isUp) throw new Error("permission denied");

@@ -72,8 +72,12 @@ test("if one forecast has no price, the scores of the price are null", () => {
 
 test("the normal interval just above the resampling limit agrees with the bootstrap interval just below it", () => {
   const rows = Array.from({ length: 5_001 }, (_, market) => ({
-    ...{ market, horizon: 0, category: 0, outcome: market % 3 === 0 ? 1 : 0 },
-    ...{ probability: 0.3 + 0.2 * Math.sin(market), marketPrice: 0.35 + 0.2 * Math.cos(market) },
+    market,
+    horizon: 0,
+    category: 0,
+    outcome: market % 3 === 0 ? 1 : 0,
+    probability: 0.3 + 0.2 * Math.sin(market),
+    marketPrice: 0.35 + 0.2 * Math.cos(market),
   }));
   const approximated = computeReport(toSample(rows)).brierDifference;
   const resampled = computeReport(toSample(rows.slice(1))).brierDifference;

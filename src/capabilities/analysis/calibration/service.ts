@@ -54,8 +54,9 @@ export function createCalibrationService({ database, clock, workers }: Calibrati
     };
   };
   const shareSample = createSharedReads<Awaited<ReturnType<typeof open>>>({
-    ...{ maxAgeMsOf: ({ readMs }) => Math.max(CACHE_MS, CACHE_TO_READ_RATIO * readMs) },
-    ...{ entriesMax: CALIBRATION_MODES.length, now },
+    maxAgeMsOf: ({ readMs }) => Math.max(CACHE_MS, CACHE_TO_READ_RATIO * readMs),
+    entriesMax: CALIBRATION_MODES.length,
+    now,
   });
 
   return {

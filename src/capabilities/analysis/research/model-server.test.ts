@@ -21,7 +21,10 @@ const pages = new Map(
   [1, 2, 3].map((seed) => [`https://paper${seed}.example/`, pageHtml(sampleArticle(seededUniform(seed), 1))]),
 );
 const model = createLanguageModel({
-  ...{ provider: "compatible", model: "local", baseUrl: `${server.origin}/v1`, apiKey: "key" },
+  provider: "compatible",
+  model: "local",
+  baseUrl: `${server.origin}/v1`,
+  apiKey: "key",
   price: { input: 1, output: 5 },
 });
 

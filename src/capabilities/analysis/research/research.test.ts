@@ -37,7 +37,12 @@ function start(
   const model = scriptedModel(answerHonestly);
   const states: ResearchState[] = [];
   const research = createResearch({
-    ...{ model, search: [web.search], pages: web.pages, clock, random, log: quietLog },
+    model,
+    search: [web.search],
+    pages: web.pages,
+    clock,
+    random,
+    log: quietLog,
     ...ports,
   });
   const outcome = research.run(
@@ -110,7 +115,8 @@ test("without a model there is no research, and no request", async () => {
 
 test("a model that is down, refuses, or answers nonsense gives a reason in words", async () => {
   const failing = (failure: "unavailable" | "unauthorized"): LanguageModel => ({
-    ...{ name: "down", price: { input: 1, output: 5 } },
+    name: "down",
+    price: { input: 1, output: 5 },
     complete: () => Promise.reject(new LanguageModelError(failure, "It failed.")),
   });
   for (const failure of ["unavailable", "unauthorized"] as const) {
@@ -127,7 +133,8 @@ test("a model that is down, refuses, or answers nonsense gives a reason in words
     assert.equal(model.calls.length, 12);
   }
   const refusing: LanguageModel = {
-    ...{ name: "refusing", price: { input: 1, output: 5 } },
+    name: "refusing",
+    price: { input: 1, output: 5 },
     complete: async (call) => ({ text: answerHonestly(call), inputTokens: 1, outputTokens: 1, finish: "refused" }),
   };
   assert.equal((await start({ model: refusing }).outcome).reason, "invalid_answers");
@@ -192,7 +199,8 @@ test("at the default price and budget of a dear model, trials still read several
 
 test("a slow model ends at the deadline: with partial evidence if beliefs exist, else with a reason", async () => {
   const slow = (clock: FakeClock, delayMs: number, isSlow: (call: LanguageModelCall) => boolean): LanguageModel => ({
-    ...{ name: "slow", price: { input: 1, output: 5 } },
+    name: "slow",
+    price: { input: 1, output: 5 },
     async complete(call) {
       // Ignores its signal, as a bad adapter would.
       if (isSlow(call)) await clock.sleep(delayMs);
@@ -258,7 +266,11 @@ test("pages published after asOf are not read, and undated pages only for a ques
   const web = sampleWeb(pagesByUrl);
   const later = new FakeClock(clock.now() + 3 * 86_400_000);
   const research = createResearch({
-    ...{ model, search: [web.search], pages: web.pages, clock: later, log: quietLog },
+    model,
+    search: [web.search],
+    pages: web.pages,
+    clock: later,
+    log: quietLog,
     random: { uniform: () => 0.5, bytes: (length) => new Uint8Array(length) },
   });
   const outcome = await research.run(
@@ -290,7 +302,11 @@ test("instructions in the rules of a market are removed from every prompt and re
   const clock = new FakeClock();
   const model = scriptedModel(answerHonestly);
   const research = createResearch({
-    ...{ model, search: [], pages: sampleWeb(new Map()).pages, clock, log: quietLog },
+    model,
+    search: [],
+    pages: sampleWeb(new Map()).pages,
+    clock,
+    log: quietLog,
     random: { uniform: () => 0.5, bytes: (length) => new Uint8Array(length) },
   });
   const { risks } = await research.run(

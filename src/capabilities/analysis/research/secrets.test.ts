@@ -76,7 +76,10 @@ test("over HTTP, only listed addresses are requested, and no key leaves its head
     const outcome = await research.run(
       { ...sampleQuestion, asOf: clock.now() },
       {
-        ...{ signal, deadlineAt: clock.now() + settings.deadlineMs, budgetUsd: 1, savedState: null },
+        signal,
+        deadlineAt: clock.now() + settings.deadlineMs,
+        budgetUsd: 1,
+        savedState: null,
         onState: (state) => void states.push(JSON.stringify(state)),
       },
     );

@@ -32,7 +32,9 @@ async function openApi(ports: Partial<WhatIfPorts> = {}) {
   addMarket("fed", QUESTION);
   addMarket("jobs", HYPOTHESIS, { venue: "beta" }, 0.25);
   const service = createWhatIfService({
-    ...{ board, clock, venues: ["alpha", "beta"] },
+    board,
+    clock,
+    venues: ["alpha", "beta"],
     probabilityOf: () => null,
     pairsOf: () => [],
     correlate: async () => ({ correlation: 0, dataPoints: 700 }),
@@ -61,8 +63,12 @@ test("200: a correlation gives the conditional probabilities, and they average t
   assert.equal(response.statusCode, 200);
   const { similarity, ...market } = response.json().market;
   assert.deepEqual(market, {
-    ...{ platform: "alpha", market_id: "fed", title: QUESTION, yes_price: 0.41 },
-    ...{ probability: 0.5, probability_source: "model" },
+    platform: "alpha",
+    market_id: "fed",
+    title: QUESTION,
+    yes_price: 0.41,
+    probability: 0.5,
+    probability_source: "model",
   });
   assert.equal(similarity, 1);
   const { hypothesis, ...answer } = response.json();
@@ -79,7 +85,12 @@ test("200: a correlation gives the conditional probabilities, and they average t
 });
 
 const pair = (relation: MarketPair["relation"], confidence = 0.9): MarketPair => ({
-  ...{ a: "alpha/fed", b: "beta/jobs", relation, confidence, source: "model", evidence: [] },
+  a: "alpha/fed",
+  b: "beta/jobs",
+  relation,
+  confidence,
+  source: "model",
+  evidence: [],
 });
 
 test("200: a dependence that follows from the questions needs no price history", async () => {

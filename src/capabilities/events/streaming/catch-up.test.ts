@@ -10,7 +10,9 @@ import { StreamClient } from "./stream-client.ts";
 /** Opens a client at a position, whose connection the test can close. */
 function openClient(lastEventId: number) {
   const socket = {
-    ...{ writable: true, writableLength: 0, write: () => true },
+    writable: true,
+    writableLength: 0,
+    write: () => true,
     destroy() {
       socket.writable = false;
     },
@@ -35,7 +37,9 @@ function setUp() {
   const fanOut = { floor: 4, through: 9, write() {}, resume: (client: StreamClient) => live.push(client) };
   const catchUp = new CatchUp({
     log: { latestId, readAfter: (...parameters) => log.readAfter(...parameters) },
-    ...{ clock, fanOut: fanOut as unknown as FanOut, onError: (error) => errors.push(error) },
+    clock,
+    fanOut: fanOut as unknown as FanOut,
+    onError: (error) => errors.push(error),
   });
   return { clock, log, live, errors, catchUp, release: held.resolve, fail: held.reject };
 }

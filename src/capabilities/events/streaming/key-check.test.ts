@@ -8,7 +8,10 @@ const openClient = (keyId: string) =>
   new StreamClient(
     {} as Socket,
     {
-      ...{ caller: keyId, key: { keyId, plan: "free" }, address: "a", lastEventId: null },
+      caller: keyId,
+      key: { keyId, plan: "free" },
+      address: "a",
+      lastEventId: null,
       filter: { types: 1, markets: null },
     },
     0,

@@ -88,7 +88,14 @@ export class Dispatcher {
       write: (states, deliveries) => writeResults(database, nodeId, states, deliveries),
     });
     this.#endpointPorts = {
-      ...{ clock, random, log, out, seal, eventLog, recent: this.#recent, results: this.#results },
+      clock,
+      random,
+      log,
+      out,
+      seal,
+      eventLog,
+      recent: this.#recent,
+      results: this.#results,
       permits: new Permits({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
       slots: {
         healthy: new FairSlots(shareOf(HEALTHY_ATTEMPTS_MAX)),

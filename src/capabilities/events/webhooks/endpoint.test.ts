@@ -253,15 +253,18 @@ test("a retry that another node has planned is sent at its time, also if a later
   const harness = openEndpoint({ retryDelaysMs: [100_000] });
   const { clock, ids, sent, stored } = harness;
   const delivery: DeliveryState = {
-    ...{
-      webhookId: "wh-1",
-      eventId: 50,
-      eventType: "price_shift",
-      status: "retrying",
-      attempts: 1,
-      body: '{"id":"50"}',
-    },
-    ...{ firstAttemptAt: 0, lastAttemptAt: 0, responseStatus: 500, responseHead: "", failure: null, latencyMs: 1 },
+    webhookId: "wh-1",
+    eventId: 50,
+    eventType: "price_shift",
+    status: "retrying",
+    attempts: 1,
+    body: '{"id":"50"}',
+    firstAttemptAt: 0,
+    lastAttemptAt: 0,
+    responseStatus: 500,
+    responseHead: "",
+    failure: null,
+    latencyMs: 1,
     nextAttemptAt: clock.now() + 60_000,
   };
   stored.deliveries.set(50, delivery);
@@ -299,7 +302,10 @@ test("Retry-After delays new events, also those that were read before, and a sho
   const { clock, sent, ids } = harness;
   await clock.advance(1_000);
   const fail = (seconds: number): WebhookAnswer => ({
-    ...{ kind: "answered", status: 503, retryAt: clock.now() + seconds * 1_000, bodyHead: "" },
+    kind: "answered",
+    status: 503,
+    retryAt: clock.now() + seconds * 1_000,
+    bodyHead: "",
   });
   sent[0]?.answer(fail(60));
   sent[1]?.answer(fail(1));

@@ -35,21 +35,28 @@ const claim = async (database: Database, nodeId: string, held: readonly string[]
   (await claimWebhooks(database, nodeId, held, activeCount)).map(({ webhookId }) => webhookId).sort();
 
 const delivery = (fields: Partial<DeliveryState> = {}): DeliveryState => ({
-  ...{ webhookId: "w0", eventId: 11, eventType: "price_shift", status: "retrying", attempts: 1, body: "{}" },
-  ...{
-    firstAttemptAt: 1,
-    lastAttemptAt: 1,
-    responseStatus: 500,
-    responseHead: "",
-    failure: null,
-    latencyMs: 1,
-    nextAttemptAt: 5_000,
-  },
+  webhookId: "w0",
+  eventId: 11,
+  eventType: "price_shift",
+  status: "retrying",
+  attempts: 1,
+  body: "{}",
+  firstAttemptAt: 1,
+  lastAttemptAt: 1,
+  responseStatus: 500,
+  responseHead: "",
+  failure: null,
+  latencyMs: 1,
+  nextAttemptAt: 5_000,
   ...fields,
 });
 const DELIVERED = { status: "delivered", attempts: 2, nextAttemptAt: null, responseStatus: 200 } as const;
 const state = (fields: Partial<WebhookState> = {}): WebhookState => ({
-  ...{ webhookId: "w0", revision: 0, position: 11, streak: { count: 3, since: 1_000, lastAt: 2_000 }, disables: false },
+  webhookId: "w0",
+  revision: 0,
+  position: 11,
+  streak: { count: 3, since: 1_000, lastAt: 2_000 },
+  disables: false,
   ...fields,
 });
 const readWebhook = async (database: Database) => {

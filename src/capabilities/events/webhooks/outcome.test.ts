@@ -11,7 +11,10 @@ const NO_FAILURES: FailureStreak = { count: 0, since: null, lastAt: null };
 const MESSAGE: Message = { eventId: 1, eventType: "price_shift", body: "{}", attempts: 0, firstAttemptAt: null };
 
 const answer = (status: number, fields: { retryAt?: number; bodyHead?: string } = {}): WebhookAnswer => ({
-  ...{ kind: "answered", status, retryAt: null, bodyHead: "" },
+  kind: "answered",
+  status,
+  retryAt: null,
+  bodyHead: "",
   ...fields,
 });
 const FAILURE: WebhookAnswer = { kind: "failed", failure: "timeout" };

@@ -4,7 +4,12 @@ import type { EventType, LoggedEvent } from "../../../event-log/index.ts";
 import { RecentEvents } from "./recent-events.ts";
 
 const event = (id: number, type: EventType = "price_shift", title = ""): LoggedEvent => ({
-  ...{ id, type, occurredAt: 0, venue: "alpha", marketId: "m", payload: { title } },
+  id,
+  type,
+  occurredAt: 0,
+  venue: "alpha",
+  marketId: "m",
+  payload: { title },
 });
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 const find = (recent: RecentEvents, position: number, limit = 100, types: EventType[] = ["price_shift"]) => {

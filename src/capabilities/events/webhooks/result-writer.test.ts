@@ -8,16 +8,19 @@ import { ResultWriter } from "./result-writer.ts";
 const STREAK = { count: 2, since: 1, lastAt: 2 };
 
 const delivery = (eventId: number, fields: Partial<DeliveryState> = {}): DeliveryState => ({
-  ...{ webhookId: "a", eventId, eventType: "price_shift", status: "delivered", attempts: 1, body: "{}" },
-  ...{
-    firstAttemptAt: 0,
-    lastAttemptAt: 0,
-    responseStatus: 200,
-    responseHead: "",
-    failure: null,
-    latencyMs: 1,
-    nextAttemptAt: null,
-  },
+  webhookId: "a",
+  eventId,
+  eventType: "price_shift",
+  status: "delivered",
+  attempts: 1,
+  body: "{}",
+  firstAttemptAt: 0,
+  lastAttemptAt: 0,
+  responseStatus: 200,
+  responseHead: "",
+  failure: null,
+  latencyMs: 1,
+  nextAttemptAt: null,
   ...fields,
 });
 const state = (fields: Partial<WebhookState> = {}) => ({ revision: 0, streak: STREAK, disables: false, ...fields });

@@ -17,7 +17,10 @@ async function openService(database: Database) {
   const sent: WebhookRequest[] = [];
   const published: string[] = [];
   const service = createWebhookService({
-    ...{ database, clock, random: systemRandom, seal: fakeSeal },
+    database,
+    clock,
+    random: systemRandom,
+    seal: fakeSeal,
     bus: { publish: (topic) => void published.push(topic) },
     out: {
       async post(request) {

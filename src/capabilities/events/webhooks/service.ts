@@ -148,7 +148,10 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       if ("waitMs" in target) throw rateLimited("A webhook can be tested every 10 seconds", target.waitMs);
       const id = `test_${randomBase32(random, ID_LENGTH)}`;
       const body = JSON.stringify({
-        ...{ id, type: "test", timestamp: new Date(now).toISOString(), webhook_id: webhookId },
+        id,
+        type: "test",
+        timestamp: new Date(now).toISOString(),
+        webhook_id: webhookId,
       });
       const headers = signDelivery({ id: `evt_${id}`, sentAt: now, body }, openSecrets(seal, webhookId, target));
       const request = { url: target.url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId };

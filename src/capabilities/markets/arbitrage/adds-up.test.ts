@@ -157,8 +157,11 @@ test("every reported opportunity adds up when it is recomputed from its legs, an
           setMarket(venue, id, {
             listing: { takerFee: fee },
             quote: {
-              ...{ bidSize, askSize, lastPrice: 0.5 },
-              ...{ bid: bid === null ? null : bid / 100, ask: ask === null ? null : ask / 100 },
+              bidSize,
+              askSize,
+              lastPrice: 0.5,
+              bid: bid === null ? null : bid / 100,
+              ask: ask === null ? null : ask / 100,
             },
           });
           venues[venue as "alpha" | "beta"].books.set(id, levels);

@@ -44,8 +44,14 @@ test("200: YES of every market of an exclusive and exhaustive set that costs les
   assert.deepEqual(others, []);
   const { legs, score, net_spread, spread, ...fields } = opportunity;
   assert.deepEqual(fields, {
-    ...{ kind: "exclusive_set", strategy: "buy_all_yes", platform: "alpha", event_slug: "alpha:e", event: "The event" },
-    ...{ payout: 1, spread_pct: 10, scanned_at: NOW_TEXT },
+    kind: "exclusive_set",
+    strategy: "buy_all_yes",
+    platform: "alpha",
+    event_slug: "alpha:e",
+    event: "The event",
+    payout: 1,
+    spread_pct: 10,
+    scanned_at: NOW_TEXT,
   });
   close(spread, 0.1);
   close(net_spread, 0.1);

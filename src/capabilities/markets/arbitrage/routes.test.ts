@@ -56,13 +56,25 @@ test("200: `expand=scoring` adds the parts of the score and the legs of the best
   assert.deepEqual(opportunity.legs, [
     {
       ...leg,
-      ...{ platform: "alpha", side: "yes", taker_fee: { kind: "none" }, contracts: 100, average_price: 0.42 },
-      ...{ cost_usd: 42, fee_usd: 0, levels: [{ price: 0.42, size: 100, contracts: 100 }] },
+      platform: "alpha",
+      side: "yes",
+      taker_fee: { kind: "none" },
+      contracts: 100,
+      average_price: 0.42,
+      cost_usd: 42,
+      fee_usd: 0,
+      levels: [{ price: 0.42, size: 100, contracts: 100 }],
     },
     {
       ...leg,
-      ...{ platform: "beta", side: "no", taker_fee: { kind: "none" }, contracts: 100, average_price: 0.5 },
-      ...{ cost_usd: 50, fee_usd: 0, levels: [{ price: 0.5, size: 100, contracts: 100 }] },
+      platform: "beta",
+      side: "no",
+      taker_fee: { kind: "none" },
+      contracts: 100,
+      average_price: 0.5,
+      cost_usd: 50,
+      fee_usd: 0,
+      levels: [{ price: 0.5, size: 100, contracts: 100 }],
     },
   ]);
 });
@@ -87,8 +99,10 @@ test("200: a live scan walks both books and says that it has read them", async (
   ]);
   assert.deepEqual([legs[0].book, legs[1].book], ["order_book", "order_book"]);
   assert.deepEqual(venues.alpha, {
-    ...{ status: "ok", last_success_at: NOW_TEXT },
-    ...{ books_refreshed: 1, books_failed: 0 },
+    status: "ok",
+    last_success_at: NOW_TEXT,
+    books_refreshed: 1,
+    books_failed: 0,
   });
 });
 
@@ -176,7 +190,12 @@ test("200: filters by smallest spread, venue and number, best score first", asyn
   }
   setMarket("delta", "m0", { quote: { bid: 0.43, ask: 0.44 } });
   pairs.set({
-    ...{ a: "alpha/m0", b: "delta/m0", relation: "identical", confidence: 0.8, evidence: [], source: "operator" },
+    a: "alpha/m0",
+    b: "delta/m0",
+    relation: "identical",
+    confidence: 0.8,
+    evidence: [],
+    source: "operator",
   });
   for (const url of LISTS) {
     const list = async (query = "") =>
@@ -217,7 +236,12 @@ test("200: a market that cannot be a leg is not listed: play money, paused, clos
   setMarket("gamma", "play", { quote: { bid: 0.9, ask: 0.91 } });
   setMarket("alpha", "play");
   pairs.set({
-    ...{ a: "alpha/play", b: "gamma/play", relation: "identical", confidence: 0.99, evidence: [], source: "model" },
+    a: "alpha/play",
+    b: "gamma/play",
+    relation: "identical",
+    confidence: 0.99,
+    evidence: [],
+    source: "model",
   });
   for (const id of ["good", "paused", "closed", "fee", "weak", "subset"]) setBooks(id);
   for (const url of LISTS) {
@@ -270,7 +294,12 @@ test("200: a venue that is down is reported, and the pairs of the others stay", 
   setBooks("m");
   setMarket("delta", "m", { quote: { bid: 0.3, ask: 0.31 } });
   pairs.set({
-    ...{ a: "alpha/m", b: "delta/m", relation: "identical", confidence: 0.9, evidence: [], source: "model" },
+    a: "alpha/m",
+    b: "delta/m",
+    relation: "identical",
+    confidence: 0.9,
+    evidence: [],
+    source: "model",
   });
   Object.assign(health.delta ?? {}, { status: "down", lastSuccessAt: null });
   for (const url of LISTS) {

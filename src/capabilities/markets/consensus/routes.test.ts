@@ -251,7 +251,8 @@ eachDatabase("401: a report of a customer that is deleted during the call is not
   const market = app.board.find(VENUE, "m-1");
   assert.ok(market !== null);
   const consensus = createConsensusService({
-    ...{ database, clock },
+    database,
+    clock,
     board: new MarketBoard(() => clock.now()),
     async getMarket() {
       await app.customers.delete(customerId, OPERATOR);

@@ -17,7 +17,11 @@ const NOW = SAMPLE_AT + HOUR_MS;
 const URL_OF_MARKET = "/v1/markets/alpha/m/execution";
 
 const createBook = (bids: readonly BookLevel[], asks: readonly BookLevel[]): OrderBook => ({
-  ...{ bids, asks, lastPrice: null, eventAt: null, receivedAt: NOW },
+  bids,
+  asks,
+  lastPrice: null,
+  eventAt: null,
+  receivedAt: NOW,
 });
 const BOOK = createBook(
   [
@@ -64,8 +68,14 @@ async function openExecutionApi(ports: Partial<ExecutionPorts> = {}, parts: Samp
 }
 
 const UNKNOWN_PRICES = {
-  ...{ current_bid: null, current_ask: null, current_spread: null, spread_percentile: null },
-  ...{ liquidity_score: null, estimated_slippage_pct: null, recommendation: "WAIT", suggested_limit_price: null },
+  current_bid: null,
+  current_ask: null,
+  current_spread: null,
+  spread_percentile: null,
+  liquidity_score: null,
+  estimated_slippage_pct: null,
+  recommendation: "WAIT",
+  suggested_limit_price: null,
 };
 
 /** Asserts the given fields of a 200 response. */
@@ -176,11 +186,15 @@ test("200: an empty, one-sided or crossed book gives WAIT and no invented price"
   assert.match(String(empty.rationale), /^The order book is empty/);
   const oneSided = { ...others, avg_spread_48h: 0.025, spread_trend: "widening" };
   const withoutAsks = await assertFields(await openExecutionApi({ readBook: async () => createBook(bids, []) }), {
-    ...{ ...oneSided, current_bid: 0.4, current_ask: null },
+    ...oneSided,
+    current_bid: 0.4,
+    current_ask: null,
   });
   assert.match(String(withoutAsks.rationale), /^The order book has no asks/);
   const withoutBids = await assertFields(await openExecutionApi({ readBook: async () => createBook([], asks) }), {
-    ...{ ...oneSided, current_bid: null, current_ask: 0.44 },
+    ...oneSided,
+    current_bid: null,
+    current_ask: 0.44,
   });
   assert.match(String(withoutBids.rationale), /^The order book has no bids/);
   const crossed = await assertFields(
@@ -213,7 +227,9 @@ test("200: a market without stored quotes, and one that opened a minute ago, hav
   const noHistory = { spread_percentile: null, spread_trend: null, suggested_limit_price: 0.42 };
   const withTicks = (ticks: QuoteTicks) => openExecutionApi({ readQuoteTicks: async () => ticks });
   await assertFields(await withTicks({ ticks: [], tickCount: 0 }), {
-    ...{ ...noHistory, avg_spread_48h: null, tick_count: 0 },
+    ...noHistory,
+    avg_spread_48h: null,
+    tick_count: 0,
   });
   const opened = { ticks: [{ at: NOW - 60_000, bid: 0.4, ask: 0.43 }], tickCount: 1 };
   await assertFields(await withTicks(opened), { ...noHistory, avg_spread_48h: 0.03, tick_count: 1 });
@@ -251,15 +267,21 @@ test("200: a market that is not stored yet has no quotes, and unknown volume, ti
     readQuoteTicks: () => Promise.reject(new Error("a market without a key was read")),
   });
   await assertFields(api, {
-    ...{ tick_count: 0, avg_spread_48h: null, liquidity_score: null, suggested_limit_price: null },
-    ...{ upcoming_event: null, hours_to_event: null, recommendation: "LIMIT_ORDER" },
+    tick_count: 0,
+    avg_spread_48h: null,
+    liquidity_score: null,
+    suggested_limit_price: null,
+    upcoming_event: null,
+    hours_to_event: null,
+    recommendation: "LIMIT_ORDER",
   });
 });
 
 test("200: the next date is the first one ahead; a date that has passed is not shown", async () => {
   const listing = { closeAt: NOW, expectedResolutionAt: NOW + 48 * HOUR_MS };
   await assertFields(await openExecutionApi({}, { listing }), {
-    ...{ upcoming_event: "Resolution expected by the venue", hours_to_event: 48 },
+    upcoming_event: "Resolution expected by the venue",
+    hours_to_event: 48,
   });
   await assertFields(await openExecutionApi({}, { listing: { closeAt: NOW + HOUR_MS / 4 } }), { hours_to_event: 0.25 });
 });

@@ -32,25 +32,25 @@ function listEventsRoute(app: FastifyInstance, { service, schemas, publicUrl }: 
       const { category, featured = false, limit = EVENTS_LIMIT_DEFAULT, status = "open", cursor, ...others } = query;
       const { min_volume, min_markets, source, platform } = others;
       const listing = {
-        ...{ source: source ?? platform, category: category?.toLowerCase(), featured, status },
-        ...{ min_volume, min_markets },
+        source: source ?? platform,
+        category: category?.toLowerCase(),
+        featured,
+        status,
+        min_volume,
+        min_markets,
       };
       const { events, next } = service.pageEvents(
         {
-          ...{
-            source,
-            platform,
-            category: category ?? null,
-            featuredOnly: featured,
-            text: null,
-            order: "volume",
-            limit,
-          },
-          ...{
-            statuses: status === "all" ? EVENT_STATUSES : [status],
-            volumeUsdMin: min_volume,
-            marketsMin: min_markets,
-          },
+          source,
+          platform,
+          category: category ?? null,
+          featuredOnly: featured,
+          text: null,
+          order: "volume",
+          limit,
+          statuses: status === "all" ? EVENT_STATUSES : [status],
+          volumeUsdMin: min_volume,
+          marketsMin: min_markets,
         },
         cursor === undefined ? null : toPosition(cursor, listing),
       );

@@ -222,8 +222,15 @@ test("a history contains the start time and the prices of each point", () => {
     generated_at: SAMPLE_TIME,
     points: [
       {
-        ...{ timestamp: HOUR_AGO_TIME, yes_price: 0.4, bid: null, ask: 0.5, volume: null },
-        ...{ open: 0.3, high: 0.6, low: 0.2, close: 0.4 },
+        timestamp: HOUR_AGO_TIME,
+        yes_price: 0.4,
+        bid: null,
+        ask: 0.5,
+        volume: null,
+        open: 0.3,
+        high: 0.6,
+        low: 0.2,
+        close: 0.4,
       },
     ],
   });

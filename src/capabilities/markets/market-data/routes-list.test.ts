@@ -33,7 +33,12 @@ test("200: returns an array of markets with the documented fields", async () => 
   const quote = { yes_price: 0.41, bid: 0.4, ask: 0.42, last_price: 0.41 };
   assert.deepEqual(reply.json(), [
     {
-      ...{ platform: "alpha", market_id: "m0", title: "Question m0", ...quote, updated_at, status: "active" },
+      platform: "alpha",
+      market_id: "m0",
+      title: "Question m0",
+      ...quote,
+      updated_at,
+      status: "active",
       tick_size: 0.01,
       price_ranges: [{ from: 0, to: 1, step: 0.01 }],
       paused: false,

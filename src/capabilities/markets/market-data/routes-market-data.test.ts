@@ -89,7 +89,12 @@ test("200: one-sided and empty books, automated market makers, settled and unpri
 });
 
 const trade = (tradeId: string, parts: Partial<Trade> = {}): Trade => ({
-  ...{ tradeId, executedAt: SAMPLE_AT, yesPrice: 0.55, size: 10, takerSide: "yes", ...parts },
+  tradeId,
+  executedAt: SAMPLE_AT,
+  yesPrice: 0.55,
+  size: 10,
+  takerSide: "yes",
+  ...parts,
 });
 
 test("200: trades have the price of the YES contract and what the taker paid for the side", async () => {
@@ -195,8 +200,15 @@ test("200: a history by range is aligned to the interval, ends now at the latest
     interval_seconds: 3_600,
     points: [
       {
-        ...{ timestamp: "2026-11-20T10:00:00.000Z", yes_price: 0.4, bid: null, ask: null, volume: null },
-        ...{ open: 0.4, high: 0.4, low: 0.4, close: 0.4 },
+        timestamp: "2026-11-20T10:00:00.000Z",
+        yes_price: 0.4,
+        bid: null,
+        ask: null,
+        volume: null,
+        open: 0.4,
+        high: 0.4,
+        low: 0.4,
+        close: 0.4,
       },
     ],
     generated_at: AT,

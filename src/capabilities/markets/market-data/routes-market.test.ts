@@ -116,8 +116,15 @@ test("200: returns the history for each period and number of points with the doc
     generated_at: AT,
     points: [
       {
-        ...{ timestamp: new Date(SAMPLE_AT - 60_000).toISOString(), yes_price: 0.4, bid: null, ask: 0.41, volume: 3 },
-        ...{ open: 0.35, high: 0.45, low: 0.3, close: 0.4 },
+        timestamp: new Date(SAMPLE_AT - 60_000).toISOString(),
+        yes_price: 0.4,
+        bid: null,
+        ask: 0.41,
+        volume: 3,
+        open: 0.35,
+        high: 0.45,
+        low: 0.3,
+        close: 0.4,
       },
     ],
   });

@@ -75,8 +75,13 @@ test("each field that matching reads is sent when it changes", () => {
   put("m1");
   drain(changes);
   const fields = {
-    ...{ title: "Other", outcomeLabel: "Yes", eventId: "E", category: "Sports" },
-    ...{ openAt: 1, closeAt: 2, expectedResolutionAt: 3 },
+    title: "Other",
+    outcomeLabel: "Yes",
+    eventId: "E",
+    category: "Sports",
+    openAt: 1,
+    closeAt: 2,
+    expectedResolutionAt: 3,
   };
   for (const [name, value] of Object.entries(fields)) {
     put("m1", { listing: { [name]: value } });

@@ -18,7 +18,10 @@ after(() => Promise.all(opened.map((matching) => matching.stop())));
 async function matchOnThread(order: (ids: string[]) => string[]) {
   const board = new MarketBoard(() => systemClock.now());
   const matching = createMatching({
-    ...{ board, database: await embeddedDatabase(), bus: createInProcessBus(quietLog), log: quietLog },
+    board,
+    database: await embeddedDatabase(),
+    bus: createInProcessBus(quietLog),
+    log: quietLog,
     clock: systemClock,
     openStateThread: (module, options) => openStateThread(module, options, systemClock),
     venues: ["alpha", "beta"].map((id) => ({ id, playMoney: false })),

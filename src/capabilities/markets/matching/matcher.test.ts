@@ -25,7 +25,9 @@ function openMatcher() {
   const threads = createInlineThreads<MatchRequest, MatchUpdate>(createEqualTitles);
   const changes: PairChanges[] = [];
   const matcher = new Matcher({
-    ...{ board, clock, log: quietLog },
+    board,
+    clock,
+    log: quietLog,
     openThread: () => threads.open(),
     onChange: (change) => {
       if (change.added.length + change.removed.length > 0) changes.push(change);

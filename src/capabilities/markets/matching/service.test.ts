@@ -43,7 +43,11 @@ eachDatabase("a decision applies at once, replaces an earlier one, and ends when
   await becomes(["alpha/1 identical beta/2"]);
   const decided = await matching.decisions.decide(FORBID);
   assert.deepEqual(decided, {
-    ...{ a: "alpha/1", b: "beta/2", decision: "forbidden", note: "Other station", decidedBy: "ada" },
+    a: "alpha/1",
+    b: "beta/2",
+    decision: "forbidden",
+    note: "Other station",
+    decidedBy: "ada",
     decidedAt: SAMPLE_AT,
   });
   await becomes([]);

@@ -56,7 +56,9 @@ export function createMatching(ports: MatchingPorts) {
   const playMoneyVenues = new Set(ports.venues.filter(({ playMoney }) => playMoney).map(({ id }) => id));
 
   const matcher = new Matcher({
-    ...{ board, clock, log },
+    board,
+    clock,
+    log,
     openThread: () =>
       ports.openStateThread<MatchRequest, MatchUpdate>(MATCH_THREAD, { memoryMibMax: THREAD_MEMORY_MIB_MAX }),
     onChange(changes, newUrls) {
@@ -74,7 +76,8 @@ export function createMatching(ports: MatchingPorts) {
   const links = new Links(board, (id) => pairs.pairsOf(id));
   board.observe({ onSet: () => {}, onRemove: (row) => links.onRemove(row) });
   const decisions = createMatchDecisions({
-    ...{ database, clock },
+    database,
+    clock,
     venues: ports.venues.map(({ id }) => id),
     onChanged() {
       bus.publish(MATCHES_TOPIC);
@@ -149,7 +152,10 @@ export function createMatching(ports: MatchingPorts) {
         const liquidityUsd = toAmount(other.activity.liquidityUsd);
         return [
           {
-            ...{ yesPrice: other.yesPrice, isInverse, isPlayMoney, liquidityUsd },
+            yesPrice: other.yesPrice,
+            isInverse,
+            isPlayMoney,
+            liquidityUsd,
             volume24hUsd: toAmount(other.activity.volume24hUsd),
           },
         ];

@@ -31,7 +31,10 @@ function openBoard(pairs: readonly MarketPair[] = [], correlation: number | null
     return findByQuestion(...query);
   };
   const tied = createTiedMarkets({
-    ...{ board, pairsOf, clock, venues: ["alpha", "beta"] },
+    board,
+    pairsOf,
+    clock,
+    venues: ["alpha", "beta"],
     async correlatePairs(markets: readonly BoardMarket[]): Promise<PairCorrelation[]> {
       measured.push(markets.map(({ listing }) => listing.marketId));
       return markets.slice(1).map((_, index) => ({ a: 0, b: index + 1, correlation, dataPoints: 700 }));
@@ -49,7 +52,12 @@ function openBoard(pairs: readonly MarketPair[] = [], correlation: number | null
   return { board, pairsOf, tied, add, measured, steps };
 }
 const pair = (a: string, b: string, relation: MarketPair["relation"]): MarketPair => ({
-  ...{ a, b, relation, confidence: 0.95, source: "model", evidence: [] },
+  a,
+  b,
+  relation,
+  confidence: 0.95,
+  source: "model",
+  evidence: [],
 });
 const idsOf = (markets: readonly BoardMarket[]) => markets.map(({ listing }) => listing.marketId);
 

@@ -41,43 +41,51 @@ const US = /\b(?:US|USA|United States|BLS|Bureau of Labor Statistics|BEA|Bureau 
 /** In order of precedence: a text about "Fed rate cut if CPI …" is about the Fed. */
 const PATTERNS: readonly SchedulePattern[] = [
   {
-    ...{ calendar: ECB, kind: "release" },
+    calendar: ECB,
+    kind: "release",
     pattern: /\b(?:ECB|European Central Bank)\b.{0,120}\b(?:rates?|decisions?|meeting|cuts?|hikes?|bps)\b/i,
   },
   {
-    ...{ calendar: BANK_OF_ENGLAND, kind: "release" },
+    calendar: BANK_OF_ENGLAND,
+    kind: "release",
     pattern: /\b(?:BoE|Bank of England)\b.{0,120}\b(?:rates?|decisions?|meeting|cuts?|hikes?|bps)\b/i,
   },
   {
-    ...{ calendar: FOMC, kind: "release" },
+    calendar: FOMC,
+    kind: "release",
     pattern:
       /\b(?:FOMC|Federal Open Market Committee|federal funds (?:target )?(?:rate|range))\b|\bFed(?:eral Reserve)?(?:'s|’s)?:? (?:(?:interest |funds )?rates?|decisions?|cuts?|hikes?|holds?|pauses?|increases?|decreases?|meeting)\b|\bFed\b.{0,60}\b(?:rate (?:cuts?|hikes?)|interest rates?|\d+ ?bps|meeting)\b|\brate (?:cuts?|hikes?)\b.{0,40}\bFed\b/i,
     except: /\b(?:Fed(?:eral Reserve)? chair|nominee|governor|fired|resign)/i,
   },
   {
-    ...{ calendar: JOBLESS_CLAIMS, kind: "release" },
+    calendar: JOBLESS_CLAIMS,
+    kind: "release",
     pattern: /\b(?:initial|weekly|continuing) (?:jobless|unemployment) claims\b|\bjobless claims\b/i,
     onlyUs: true,
   },
   {
-    ...{ calendar: JOBS_REPORT, kind: "release" },
+    calendar: JOBS_REPORT,
+    kind: "release",
     pattern:
       /\bnon-?farm payrolls?\b|\bpayrolls\b|\bjobs report\b|\bemployment situation\b|\bunemployment rate\b|\bjobs (?:be )?added\b|\badd .{0,30}\bjobs\b/i,
     onlyUs: true,
   },
   {
-    ...{ calendar: PCE, kind: "release" },
+    calendar: PCE,
+    kind: "release",
     pattern: /\bPCE\b|\bpersonal consumption expenditures\b/i,
     onlyUs: true,
   },
   {
-    ...{ calendar: GDP, kind: "release" },
+    calendar: GDP,
+    kind: "release",
     pattern: /\bGDP\b|\bgross domestic product\b/i,
     except: /\bper (?:capita\b|GDP\b)|\bshare of GDP\b|(?:%|\bpercent) of (?:[\w.'’]+ ){0,4}GDP\b/i,
     onlyUs: true,
   },
   {
-    ...{ calendar: CPI, kind: "release" },
+    calendar: CPI,
+    kind: "release",
     pattern:
       /\bCPI(?:-U)?\b|\bconsumer price index\b|\b(?:annual|monthly|core|headline|US|U\.S\.) inflation\b|\binflation (?:rate|report|be|rise|increase)\b/i,
     onlyUs: true,
@@ -92,7 +100,8 @@ const PATTERNS: readonly SchedulePattern[] = [
   { calendar: STANLEY_CUP_FINAL, kind: "event", pattern: /\bStanley Cup\b/i },
   { calendar: WORLD_SERIES, kind: "event", pattern: /\bWorld Series\b/i, except: /poker/i },
   {
-    ...{ calendar: CHAMPIONS_LEAGUE_FINAL, kind: "event" },
+    calendar: CHAMPIONS_LEAGUE_FINAL,
+    kind: "event",
     pattern: /\bwin (?:the )?(?:.{0,20} )?(?:UEFA )?Champions League\b|\bChampions League (?:final|winner|champion)/i,
     except: /women|\b(?:CAF|AFC|CONCACAF)\b/i,
   },
@@ -105,7 +114,8 @@ const PATTERNS: readonly SchedulePattern[] = [
   { calendar: GRAMMYS, kind: "event", pattern: /\bGrammys?\b/i, except: /latin/i },
   { calendar: EMMYS, kind: "event", pattern: /\bEmmys?\b/i, except: /\b(?:daytime|international|news)\b/i },
   {
-    ...{ calendar: US_FEDERAL_ELECTION, kind: "event" },
+    calendar: US_FEDERAL_ELECTION,
+    kind: "event",
     pattern:
       /\b(?:US|U\.S\.|United States) (?:presidential|midterm|House|Senate|general) (?:election|elections)|\bmidterms?\b|\b20\d\d (?:US )?presidential election\b|\b[A-Z]{2}-(?:\d{1,2}|AL) House (?:seat|race)|\b(?:House|Senate) (?:seat|race)\b|\bcontrol (?:of )?the (?:House|Senate)\b|\b(?:governor|gubernatorial) race\b/i,
     except: /\b(?:primary|nominee|nomination|special election|runoff|mayor)/i,

@@ -154,12 +154,30 @@ function isPossible({ first: { year, month, day }, lastDay }: Omit<Found, "start
 }
 
 const RELATION_WORDS: Readonly<Record<string, DateRelation>> = {
-  ...{ by: "by", "on or before": "by", "no later than": "by", "not later than": "by", until: "by", till: "by" },
-  ...{ through: "by", thru: "by" },
-  ...{ before: "before", "prior to": "before", "earlier than": "before" },
-  ...{ on: "on", at: "on", "as of": "on" },
-  ...{ in: "within", during: "within", throughout: "within", within: "within" },
-  ...{ from: "start", since: "start", after: "start", starting: "start", beginning: "start", between: "start" },
+  by: "by",
+  "on or before": "by",
+  "no later than": "by",
+  "not later than": "by",
+  until: "by",
+  till: "by",
+  through: "by",
+  thru: "by",
+  before: "before",
+  "prior to": "before",
+  "earlier than": "before",
+  on: "on",
+  at: "on",
+  "as of": "on",
+  in: "within",
+  during: "within",
+  throughout: "within",
+  within: "within",
+  from: "start",
+  since: "start",
+  after: "start",
+  starting: "start",
+  beginning: "start",
+  between: "start",
 };
 const PREPOSITION =
   /\b(on or before|no later than|not later than|prior to|earlier than|by|before|until|till|through|thru|to|between|and|from|since|after|starting|beginning|on|at|as of|in|during|throughout|within|for|of|or)\s(?:(?:the year|the|its|their|this)\s)?$/i;

@@ -69,9 +69,17 @@ test("200: returns each market with the documented fields", async () => {
 test("200: accepts every filter, null for none, and returns an empty list if nothing matches", async () => {
   const { post } = await openScreeningApi();
   const filters = {
-    ...{ market_ids: ["alpha/m"], platform: "alpha", category: "sports", query: "question" },
-    ...{ min_volume_24h: 24_000, min_liquidity: 999, max_spread: 0.02, min_score: 0.65, limit: 200 },
-    ...{ min_hours_to_resolution: 24, max_hours_to_resolution: 24 },
+    market_ids: ["alpha/m"],
+    platform: "alpha",
+    category: "sports",
+    query: "question",
+    min_volume_24h: 24_000,
+    min_liquidity: 999,
+    max_spread: 0.02,
+    min_score: 0.65,
+    limit: 200,
+    min_hours_to_resolution: 24,
+    max_hours_to_resolution: 24,
   };
   assert.equal((await post(filters)).json().length, 1);
   const none = Object.fromEntries(Object.keys(filters).map((name) => [name, name === "limit" ? 1 : null]));

@@ -16,9 +16,17 @@ import { createScreeningService } from "./service.ts";
 
 const HOUR_MS = 3_600_000;
 const EVERYTHING: ScreenRequest = {
-  ...{ markets: null, venues: ["alpha", "beta"], category: null, text: null, limit: 200 },
-  ...{ minVolume24h: null, minLiquidity: null, maxSpread: null, minScore: null },
-  ...{ minHoursToResolution: null, maxHoursToResolution: null },
+  markets: null,
+  venues: ["alpha", "beta"],
+  category: null,
+  text: null,
+  limit: 200,
+  minVolume24h: null,
+  minLiquidity: null,
+  maxSpread: null,
+  minScore: null,
+  minHoursToResolution: null,
+  maxHoursToResolution: null,
 };
 
 function openScreening(lastHours: Readonly<Record<string, LastHour>> = {}) {
@@ -85,7 +93,11 @@ test("describes each market with its figures, and unknown ones as null", () => {
     ...item,
   }));
   assert.deepEqual(first, {
-    ...{ id: "known", category: "Economics", trend: "falling", isVolumeSpike: true, hoursToResolution: 36 },
+    id: "known",
+    category: "Economics",
+    trend: "falling",
+    isVolumeSpike: true,
+    hoursToResolution: 36,
     spread: 0.02,
     priceVelocity1h: 0.03,
     action: "analyze",
@@ -103,7 +115,11 @@ test("describes each market with its figures, and unknown ones as null", () => {
     estimate: null,
   });
   assert.deepEqual(third, {
-    ...{ id: "unknown", category: null, trend: null, isVolumeSpike: null, hoursToResolution: null },
+    id: "unknown",
+    category: null,
+    trend: null,
+    isVolumeSpike: null,
+    hoursToResolution: null,
     spread: null,
     priceVelocity1h: null,
     action: "skip",
@@ -147,8 +163,10 @@ test("an empty or one-sided book and a market opened a minute ago have null figu
   add("new", { listing: { openAt: SAMPLE_AT - 60_000 } });
   for (const status of ["determined", "finalized"] as const) add(status, { listing: { status } });
   const figures = service.screen(EVERYTHING).map(({ market, spread, trend, isVolumeSpike, priceVelocity1h }) => ({
-    ...{ id: market.listing.marketId, price: market.yesPrice },
-    ...{ spread, unknown: [trend, isVolumeSpike, priceVelocity1h] },
+    id: market.listing.marketId,
+    price: market.yesPrice,
+    spread,
+    unknown: [trend, isVolumeSpike, priceVelocity1h],
   }));
   const unknown = [null, null, null];
   assert.deepEqual(figures, [

@@ -10,7 +10,11 @@ function reportWith(matching: MatchingReport | null) {
   const clock = new FakeClock();
   const probe = { isUp: true, fault: null };
   return createHealthReport({
-    ...{ version: "1", data: "sandbox", clock, bus: createInProcessBus(quietLog), probe },
+    version: "1",
+    data: "sandbox",
+    clock,
+    bus: createInProcessBus(quietLog),
+    probe,
     ingest: { health: () => ({}) },
     failingJobs: () => [],
     matching: matching === null ? null : { report: matching },
@@ -22,8 +26,11 @@ test("a failed matching thread degrades the service until it is replaced", () =>
   const failing = reportWith({ ...figures, isFailing: true });
   assert.equal(failing.status, "degraded");
   assert.deepEqual(failing.checks.matching, {
-    ...{ status: "degraded", detail: "the matching thread failed; its last pairs are served" },
-    ...{ pairs: 5, pending: 7, restarts: 1 },
+    status: "degraded",
+    detail: "the matching thread failed; its last pairs are served",
+    pairs: 5,
+    pending: 7,
+    restarts: 1,
   });
   const recovered = reportWith({ ...figures, isFailing: false });
   assert.equal(recovered.status, "ok");

@@ -52,7 +52,9 @@ function presentMatching({ pairs, pendingCount, restarts, isFailing }: MatchingR
     ...(isFailing
       ? { status: "degraded" as const, detail: "the matching thread failed; its last pairs are served" }
       : { status: "ok" as const }),
-    ...{ pairs, pending: pendingCount, restarts },
+    pairs,
+    pending: pendingCount,
+    restarts,
   };
 }
 

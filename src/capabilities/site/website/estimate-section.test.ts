@@ -11,11 +11,20 @@ function createStored(claims: readonly string[]): StoredAnalysis {
   const analysis = analyse(createView({ quote: createQuote(0.4, 0.42) }), ENGINE_COEFFICIENTS);
   if (analysis === null) throw new Error("the view has a price");
   const factors = claims.map((claim, index) => ({
-    ...{ claim, direction: "supports_yes" as const, evidence: [], weight: 1 / claims.length, confidence: 1 },
-    ...{ prior: 0.41 + index / 100, posterior: 0.42 + index / 100 },
+    claim,
+    direction: "supports_yes" as const,
+    evidence: [],
+    weight: 1 / claims.length,
+    confidence: 1,
+    prior: 0.41 + index / 100,
+    posterior: 0.42 + index / 100,
   }));
   return {
-    ...{ analysisId: "plx-a", venue: "alpha", marketId: "m", type: "light", analysedAt: SAMPLE_AT },
+    analysisId: "plx-a",
+    venue: "alpha",
+    marketId: "m",
+    type: "light",
+    analysedAt: SAMPLE_AT,
     result: {
       title: "Question m",
       analysis: { ...analysis, probability: 0.43, interval: { low: 0.35, high: 0.52 }, factors },

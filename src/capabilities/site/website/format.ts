@@ -10,8 +10,12 @@ const TIME_MS_MAX = 8.64e15;
 const integerFormat = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const dateFormat = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeZone: "UTC" });
 const minuteFormat = new Intl.DateTimeFormat("en-US", {
-  ...{ month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
-  ...{ hourCycle: "h23", timeZone: "UTC" },
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+  timeZone: "UTC",
 });
 const timeFormat = new Intl.DateTimeFormat("en-US", { timeStyle: "short", hourCycle: "h23", timeZone: "UTC" });
 const secondFormat = new Intl.DateTimeFormat("en-US", { timeStyle: "medium", hourCycle: "h23", timeZone: "UTC" });

@@ -7,8 +7,11 @@ import { profitRows, renderProfitChart } from "./profit-chart.ts";
 const DAY_MS = 86_400_000;
 const daysOf = (profits: readonly number[]): DayTotals[] =>
   profits.map((pnlUsd, index) => ({
-    ...{ date: new Date(Date.UTC(2025, 0, 1) + index * DAY_MS).toISOString().slice(0, 10), pnlUsd },
-    ...{ enteredTrades: 1, resolvedTrades: 1, wonTrades: 0 },
+    date: new Date(Date.UTC(2025, 0, 1) + index * DAY_MS).toISOString().slice(0, 10),
+    pnlUsd,
+    enteredTrades: 1,
+    resolvedTrades: 1,
+    wonTrades: 0,
   }));
 const render = (profits: readonly number[]) => String(renderProfitChart(daysOf(profits)));
 const pathOf = (chart: string, name: string) => new RegExp(`<path class="${name}" d="([^"]*)"`).exec(chart)?.[1] ?? "";

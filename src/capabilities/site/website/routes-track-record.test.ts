@@ -25,8 +25,13 @@ const EMPTY: Calibration = {
   total: EMPTY_SCORES,
   brierDifference: null,
   bins: Array.from({ length: 10 }, (_, index) => ({
-    ...{ lower: index / 10, upper: (index + 1) / 10, count: 0 },
-    ...{ meanPredicted: null, observedFrequency: null, low: null, high: null },
+    lower: index / 10,
+    upper: (index + 1) / 10,
+    count: 0,
+    meanPredicted: null,
+    observedFrequency: null,
+    low: null,
+    high: null,
   })),
   byCategory: [],
   byHorizon: HORIZONS.map((horizon) => ({ horizon, ...EMPTY_SCORES })),
@@ -60,7 +65,11 @@ function sampleCalibration(parts: Partial<Calibration> = {}): Calibration {
 }
 
 const day = (date: string, pnlUsd: number): DayTotals => ({
-  ...{ date, pnlUsd, enteredTrades: 3, resolvedTrades: 2, wonTrades: 1 },
+  date,
+  pnlUsd,
+  enteredTrades: 3,
+  resolvedTrades: 2,
+  wonTrades: 1,
 });
 const PERFORMANCE: Performance = {
   totalTrades: 1_140,

@@ -51,7 +51,9 @@ function defineLandingRoute(app: FastifyInstance, website: Website): void {
       const markets = website.listMostTraded(LANDING_MARKETS);
       const [first] = markets;
       const page = createLandingPage({
-        ...{ venues, markets, acceptsPayments },
+        venues,
+        markets,
+        acceptsPayments,
         ...resolveExampleSite(request, website),
         health: health(),
         example: first === undefined ? null : presentMarket(first.market, first.event, website.service.lookups),
@@ -91,7 +93,10 @@ function defineMarketsRoute(app: FastifyInstance, website: Website): void {
       errors,
       venues,
       categories: CATEGORIES,
-      ...{ markets: [], isContinued: false, next: null, isStarting: false },
+      markets: [],
+      isContinued: false,
+      next: null,
+      isStarting: false,
     });
   };
   definePage(app, {
@@ -109,7 +114,9 @@ function defineMarketsRoute(app: FastifyInstance, website: Website): void {
           ...(filters.q === "" ? {} : { query: filters.q }),
           ...(venue === "" ? {} : { source: venue }),
           ...(category === "" ? {} : { category }),
-          ...{ sort: filters.sort, status: "active", limit: MARKETS_PER_PAGE },
+          sort: filters.sort,
+          status: "active",
+          limit: MARKETS_PER_PAGE,
         },
         cursor === undefined ? null : toPosition(decodeCursor(cursor, listing)),
       );
@@ -172,7 +179,8 @@ function definePricingRoutes(app: FastifyInstance, { data, upgradeUrl, acceptsPa
       sendPublicPage(
         reply,
         createPricingPage({
-          ...{ upgradeUrl, acceptsPayments },
+          upgradeUrl,
+          acceptsPayments,
           routes: app.routeTable.entries,
           isSandbox: data === "sandbox",
         }),

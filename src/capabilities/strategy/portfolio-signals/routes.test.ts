@@ -28,7 +28,12 @@ const KEY = { authorization: `Bearer ${VALID_KEY}` };
 const DAY_MS = 86_400_000;
 
 const pair = (a: string, b: string, relation: MarketPair["relation"]): MarketPair => ({
-  ...{ a, b, relation, confidence: 0.95, source: "model", evidence: [] },
+  a,
+  b,
+  relation,
+  confidence: 0.95,
+  source: "model",
+  evidence: [],
 });
 
 /** Opens the route with the market "fed" on alpha: estimated at 0.6, offered at 0.42. Related markets are not traded enough. */
@@ -52,13 +57,11 @@ async function openApi(
     now: SAMPLE_AT,
     analysis: { ...analysis, probability: estimate, standardError: 0.1, dailyMove: 0.3 },
     market: {
-      ...{
-        kind: "money",
-        isOpen: true,
-        closeAt: SAMPLE_AT + 20 * DAY_MS,
-        resolutionAt: null,
-        priceRanges: [{ from: 0, to: 1, step: 0.01 }],
-      },
+      kind: "money",
+      isOpen: true,
+      closeAt: SAMPLE_AT + 20 * DAY_MS,
+      resolutionAt: null,
+      priceRanges: [{ from: 0, to: 1, step: 0.01 }],
       takerFee: { kind: "none" },
       minOrderContracts: null,
       contractStep: null,
@@ -72,7 +75,9 @@ async function openApi(
   const correlatePairs: PortfolioSignalPorts["correlatePairs"] = async () => [];
   const tasks: PortfolioTask[] = [];
   const service = createPortfolioSignalsService({
-    ...{ board, pairsOf, correlatePairs },
+    board,
+    pairsOf,
+    correlatePairs,
     signals: {
       prepare: prepare ?? (async () => ({ kind: "ready", prepared })),
       decide: (_prepared, sizing) => decideSignal(input, sizing),
@@ -101,13 +106,19 @@ async function openApi(
   portfolioSignalRoutes(app, { service, venues: VENUES, now: () => clock.now() });
   const ask = (body: object = {}, headers: Record<string, string> = KEY) =>
     app.inject({
-      ...{ method: "POST", url: "/v1/signals/portfolio", headers },
+      method: "POST",
+      url: "/v1/signals/portfolio",
+      headers,
       payload: { platform: "alpha", market_id: "fed", ...body },
     });
   return { board, addMarket, ask, tasks, prepared };
 }
 const held = (market_id: string, side: "yes" | "no", size_usd: number, entry_price = 0.5, platform = "alpha") => ({
-  ...{ platform, market_id, side, size_usd, entry_price },
+  platform,
+  market_id,
+  side,
+  size_usd,
+  entry_price,
 });
 const BASE = 0.25 * (0.0324 / (0.0324 + 0.024 ** 2)) * (0.18 / 0.58);
 const near = (actual: number, expected: number, tolerance = 1e-6) =>
@@ -122,8 +133,14 @@ test("200: without a portfolio the adjusted size is the base size", async () => 
   const { confidence, risk_rating, expires_at, adjusted_contracts, ...fixed } = rest;
   assert.equal(adjusted_contracts, Math.floor((BASE * 1_000) / 0.42));
   assert.deepEqual(fixed, {
-    ...{ platform: "alpha", market_id: "fed", title: TITLE, recommendation: "BUY_YES", target_price: 0.59 },
-    ...{ hedge_recommendations: [], analysis_id: "plx-1", generated_at: new Date(SAMPLE_AT).toISOString() },
+    platform: "alpha",
+    market_id: "fed",
+    title: TITLE,
+    recommendation: "BUY_YES",
+    target_price: 0.59,
+    hedge_recommendations: [],
+    analysis_id: "plx-1",
+    generated_at: new Date(SAMPLE_AT).toISOString(),
   });
   near(base_size_pct, BASE);
   near(adjusted_size_pct, BASE);
@@ -132,7 +149,10 @@ test("200: without a portfolio the adjusted size is the base size", async () => 
   const { net_exposure_change, ...impact } = portfolio_impact;
   near(net_exposure_change, adjusted_size_usd);
   assert.deepEqual(impact, {
-    ...{ max_correlation: null, correlated_with: null, concentration_delta: 1, portfolio_risk_level: "low" },
+    max_correlation: null,
+    correlated_with: null,
+    concentration_delta: 1,
+    portfolio_risk_level: "low",
   });
   assert.match(reason, /^YES wins with probability 60%.* The portfolio does not change the size\.$/);
   assert.ok(confidence > 0 && risk_rating !== "" && Date.parse(expires_at) > SAMPLE_AT);

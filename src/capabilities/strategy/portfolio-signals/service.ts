@@ -109,7 +109,12 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
       return {
         kind: "signal",
         signal: {
-          ...{ market, analysisId: stored.analysisId, signal, size, positions, sizing },
+          market,
+          analysisId: stored.analysisId,
+          signal,
+          size,
+          positions,
+          sizing,
           hedges: size.hedges.flatMap((hedge) => adviceOf(hedge, hedges, markets)),
         },
       };

@@ -149,7 +149,8 @@ eachDatabase("409: an order is not executed at a price that was confirmed more t
   const { customerId } = await createAgent();
   const book = { bids: BIDS, asks: ASKS, lastPrice: null, eventAt: null, receivedAt: clock.now() };
   const paperTrades = createPaperTrades({
-    ...{ database, clock },
+    database,
+    clock,
     getMarket: async (venue, marketId) => {
       const market = app.board.find(venue, marketId);
       assert.ok(market !== null);
@@ -253,7 +254,8 @@ eachDatabase("401: an order of a customer that is deleted during the call is not
   const market = app.board.find(VENUE, "m-1");
   assert.ok(market !== null);
   const paperTrades = createPaperTrades({
-    ...{ database, clock },
+    database,
+    clock,
     getMarket: async () => market,
     async readBook() {
       await app.customers.delete(customerId, OPERATOR);

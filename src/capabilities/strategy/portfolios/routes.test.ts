@@ -26,8 +26,17 @@ eachDatabase("200: a position shows its cost and its current value, and the summ
     mode: "shadow",
     positions: [
       {
-        ...{ platform: VENUE, market_id: "m-1", title: "Question m-1", side: "yes", contracts: 50, entry_price: 0.4 },
-        ...{ cost_usd: 20.84, yes_price: 0.5, value_usd: 25, unrealized_pnl_usd: 4.16, status: "active" },
+        platform: VENUE,
+        market_id: "m-1",
+        title: "Question m-1",
+        side: "yes",
+        contracts: 50,
+        entry_price: 0.4,
+        cost_usd: 20.84,
+        yes_price: 0.5,
+        value_usd: 25,
+        unrealized_pnl_usd: 4.16,
+        status: "active",
         opened_at: iso(enteredAt),
       },
     ],
@@ -52,8 +61,15 @@ eachDatabase("200: a paper trade of the other side closes the position at 1 minu
   assert.deepEqual(json.positions, []);
   assert.deepEqual(json.closed, [
     {
-      ...{ platform: VENUE, market_id: "m-1", title: "Question m-1", side: "yes", contracts: 50, entry_price: 0.4 },
-      ...{ cost_usd: 20.84, pnl_usd: 8.32, result: "closed" },
+      platform: VENUE,
+      market_id: "m-1",
+      title: "Question m-1",
+      side: "yes",
+      contracts: 50,
+      entry_price: 0.4,
+      cost_usd: 20.84,
+      pnl_usd: 8.32,
+      result: "closed",
       opened_at: iso(openedAt),
       closed_at: iso(clock.now()),
     },

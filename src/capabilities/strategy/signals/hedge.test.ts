@@ -8,7 +8,8 @@ import { describeHedge } from "./hedge.ts";
 const board = new MarketBoard(() => SAMPLE_AT);
 /** A market at 0.40 to 0.42 that is tied to the market of the signal. */
 const tie = (title: string, dependence: TiedMarket["dependence"], correlation: number | null = null): TiedMarket => ({
-  ...{ dependence, correlation },
+  dependence,
+  correlation,
   market: board.apply(sampleMarket(title, { listing: { title } }), SAMPLE_AT).market,
 });
 const hedge = (recommendation: "BUY_YES" | "BUY_NO" | "NO_TRADE", ...tied: TiedMarket[]) =>

@@ -68,7 +68,10 @@ analysisTest("a signal waits for its analysis, is entered once, and counts once"
   const [trade, ...others] = await readTrades(database);
   assert.deepEqual(others, [], "one entry per analysis and side");
   assert.deepEqual(trade, {
-    ...{ analysis_id: signal.analysis_id, side: "yes", price: 0.42, contracts: signal.order.contracts },
+    analysis_id: signal.analysis_id,
+    side: "yes",
+    price: 0.42,
+    contracts: signal.order.contracts,
   });
 });
 

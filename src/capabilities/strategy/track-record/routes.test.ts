@@ -17,8 +17,14 @@ const sent = (value: number): number => roundNumbers(value);
 
 const NOW = Date.UTC(2026, 10, 23);
 const EMPTY: BookReport["performance"] = {
-  ...{ totalTrades: 0, resolvedTrades: 0, winRate: null, totalPnlUsd: 0, roiPct: null, averageEdge: null },
-  ...{ maxDrawdownUsd: 0, sharpeRatio: null },
+  totalTrades: 0,
+  resolvedTrades: 0,
+  winRate: null,
+  totalPnlUsd: 0,
+  roiPct: null,
+  averageEdge: null,
+  maxDrawdownUsd: 0,
+  sharpeRatio: null,
 };
 
 /** Opens the routes. `report` is the live performance, or its failure. */
@@ -61,10 +67,20 @@ eachDatabase("200: the summary and the days of the shadow book, from its first t
   const { status, json: empty } = await get("");
   assert.equal(status, 200);
   assert.deepEqual(empty, {
-    ...{ mode: "shadow", total_trades: 0, resolved_trades: 0, open_trades: 0, markets: 0, win_rate: null },
+    mode: "shadow",
+    total_trades: 0,
+    resolved_trades: 0,
+    open_trades: 0,
+    markets: 0,
+    win_rate: null,
     independent_questions: 0,
     questions_required: 30,
-    ...{ total_pnl: 0, roi_pct: null, avg_edge: null, max_drawdown: 0, sharpe_ratio: null, first_trade_at: null },
+    total_pnl: 0,
+    roi_pct: null,
+    avg_edge: null,
+    max_drawdown: 0,
+    sharpe_ratio: null,
+    first_trade_at: null,
     without_requested: {
       total_trades: 0,
       resolved_trades: 0,
@@ -117,7 +133,8 @@ eachDatabase("200: the summary and the days of the shadow book, from its first t
       roi_pct: null,
       avg_edge: null,
     },
-    ...{ first_trade_at: "2026-11-21T01:00:00.000Z", generated_at: "2026-11-22T01:00:00.000Z" },
+    first_trade_at: "2026-11-21T01:00:00.000Z",
+    generated_at: "2026-11-22T01:00:00.000Z",
   });
   assert.deepEqual(daily_history, [
     { date: "2026-11-21", pnl: 11, cumulative_pnl: 11, trades: 2, win_rate: null },
@@ -274,12 +291,16 @@ test("200: mode live shows the caller's own trades, rounded to cents, for at mos
     { length: 401 },
     (_, index): DayTotals => ({
       date: new Date(Date.UTC(2025, 0, 1 + index)).toISOString().slice(0, 10),
-      ...{ pnlUsd: index === 0 ? 1 : 0.004, enteredTrades: 1, resolvedTrades: 2, wonTrades: index % 3 },
+      pnlUsd: index === 0 ? 1 : 0.004,
+      enteredTrades: 1,
+      resolvedTrades: 2,
+      wonTrades: index % 3,
     }),
   );
   const report: BookReport = {
     performance: { ...EMPTY, totalTrades: 5, resolvedTrades: 2, totalPnlUsd: 2.6, maxDrawdownUsd: -0.001 },
-    ...{ days, isTruncated: true },
+    days,
+    isTruncated: true,
   };
   const { get, customers } = await openRoutes(NO_SHADOW, { live: async () => report });
   const { status, json } = await get("/history?mode=live");
@@ -292,7 +313,11 @@ test("200: mode live shows the caller's own trades, rounded to cents, for at mos
   assert.ok(!("markets" in json) && !("first_trade_at" in json));
   assert.equal(json.daily_history.length, 400);
   assert.deepEqual(json.daily_history[0], {
-    ...{ date: "2025-01-02", pnl: 0, cumulative_pnl: 1, trades: 1, win_rate: 0.5 },
+    date: "2025-01-02",
+    pnl: 0,
+    cumulative_pnl: 1,
+    trades: 1,
+    win_rate: 0.5,
   });
   assert.equal(json.daily_history.at(-1).cumulative_pnl, 2.6, "cents are rounded once, after the sum");
 });
