@@ -14,7 +14,7 @@ import type { ListedMarket } from "../sandbox/world/types.ts";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { type BoardMarket, MarketBoard } from "../src/board/index.ts";
 import { DEFAULT_ALERT_LIMITS } from "../src/capabilities/events/market-alerts/index.ts";
-import { PriceWatch } from "../src/capabilities/events/market-alerts/price-watch.ts";
+import { PriceShiftDetector } from "../src/capabilities/events/market-alerts/price-shift-detector.ts";
 import { judge } from "../src/capabilities/events/market-alerts/shift-alerts.ts";
 import { yesPrice as displayedPrice } from "../src/domain/market.ts";
 import { LiveFeed } from "../src/ingest/live-feed.ts";
@@ -66,7 +66,7 @@ function replay(
   { days }: ReplayOptions,
   totals: AlertTotals,
 ): void {
-  const watch = new PriceWatch(LIMITS);
+  const watch = new PriceShiftDetector(LIMITS);
   const boardMarket = { ...TEMPLATE, listing: { ...TEMPLATE.listing, marketId: String(market.index) } };
   const closes: { at: number; yesPrice: number }[] = [];
   const shifts: EarlierShift[] = [];
@@ -152,7 +152,7 @@ function measureQuiet(replayMarket: typeof replay): void {
 function measureTicks(count: number, hasDetectors: boolean): number {
   const board = new MarketBoard(() => systemClock.now());
   const live = new LiveFeed(systemClock);
-  const watch = new PriceWatch(LIMITS);
+  const watch = new PriceShiftDetector(LIMITS);
   if (hasDetectors)
     live.observe({
       onStart: () => {},

@@ -3,7 +3,7 @@
  *
  *   node bench/portfolio.ts [--positions 25] [--hedges 10] [--runs 100]
  *
- * Sizes a candidate next to positions in correlated markets, some of which have logical ties. Each run computes 4,096
+ * Sizes a candidate next to positions in correlated markets, some of which have logical constraints. Each run computes 4,096
  * outcomes and the hedges on a worker thread. `loop_delay_p99_ms` is the event-loop delay of the main thread.
  */
 
@@ -43,7 +43,7 @@ function createTask(seed: number, positions: number, hedges: number): PortfolioT
   const heldMarkets = Array.from({ length: positions }, (_, index) => index + 1);
   return {
     markets: loadings.map((_, index) => ({ probability: 0.05 + 0.9 * random(), importance: count - index })),
-    ties: heldMarkets.flatMap((b) => (b % 5 === 0 ? [{ kind: "exclusive" as const, a: b - 1, b }] : [])),
+    constraints: heldMarkets.flatMap((b) => (b % 5 === 0 ? [{ kind: "exclusive" as const, a: b - 1, b }] : [])),
     correlations,
     positions: heldMarkets.map((market) => ({
       market,

@@ -5,7 +5,7 @@ import { type BoardMarket, MarketBoard } from "../src/board/index.ts";
 import { describePair, quotesOfBook } from "../src/capabilities/markets/arbitrage/compare.ts";
 import { presentCrossVenueList } from "../src/capabilities/markets/arbitrage/present.ts";
 import { guideSides } from "../src/capabilities/markets/execution/sides.ts";
-import { createTiedMarkets } from "../src/capabilities/markets/relations/index.ts";
+import { createRelatedMarkets } from "../src/capabilities/markets/relations/index.ts";
 import { adviseHoldings } from "../src/capabilities/strategy/portfolio-signals/advise.ts";
 import { presentAdvice, presentPortfolioSignal } from "../src/capabilities/strategy/portfolio-signals/present.ts";
 import { describeHedge, hedgePriceOf } from "../src/capabilities/strategy/signals/hedge.ts";
@@ -176,7 +176,7 @@ async function advise(alpha: BoardMarket, beta: BoardMarket, book: OrderBook, ow
     {
       board,
       pairsOf,
-      tiedMarkets: createTiedMarkets({ board, pairsOf, correlatePairs, venues: ["alpha", "beta"], clock }),
+      relatedMarkets: createRelatedMarkets({ board, pairsOf, correlatePairs, venues: ["alpha", "beta"], clock }),
       probabilityOf: () => p,
       trackedBookOf: ({ listing }) => (listing.venue === "alpha" ? book : null),
       clock,
@@ -225,9 +225,9 @@ test("the price of a hedge that a portfolio signal recommends is on the grid of 
           fill: null,
           correlations: [],
           concentrationDelta: 0,
-          tailLossUsd: 0,
+          expectedShortfallUsd: 0,
           hedges: [],
-          droppedTies: 0,
+          droppedConstraints: 0,
         },
         positions: [],
         hedges: [{ market, side: own, limitPrice: hedgePriceOf(market, own), stakeUsd: 10, reductionUsd: 5 }],

@@ -137,7 +137,7 @@ const FORBIDDEN_IMPORTS: readonly (readonly [folder: string, imported: string, r
   ["src/lib", "node:fs", "pure-folders-do-no-io"],
   ["src/domain", "src/ports/clock.ts", "domain-imports-only-lib"],
   ["src/matching", "src/ports/clock.ts", "matching-imports-only-quant-domain-lib"],
-  ["src/ports", "src/lib/once.ts", "ports-imports-only-domain"],
+  ["src/ports", "src/lib/idempotency-cache.ts", "ports-imports-only-domain"],
   ["src/adapters", "src/board/index.ts", "adapters-imports-only-ports-domain-lib"],
   ["src/venues", "src/ingest/index.ts", "venues-imports-only-ports-domain-lib"],
   ["src/http", "src/capabilities/accounts/keys/index.ts", "http-imports-only-ports-domain-lib"],

@@ -2,8 +2,8 @@ import type { createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket, WorldTrade } from "../../sandbox/world/types.ts";
 import { type BoardMarket, MarketBoard } from "../../src/board/index.ts";
 import { DEFAULT_ALERT_LIMITS } from "../../src/capabilities/events/market-alerts/index.ts";
-import { judgeWhale } from "../../src/capabilities/events/market-alerts/whale-alerts.ts";
-import { WhaleWatch } from "../../src/capabilities/events/market-alerts/whale-watch.ts";
+import { classifyWhale } from "../../src/capabilities/events/market-alerts/whale-alerts.ts";
+import { WhaleDetector } from "../../src/capabilities/events/market-alerts/whale-detector.ts";
 import type { Trade } from "../../src/domain/trade.ts";
 import { isWhale, shareOfVolume } from "../../src/quant/alerts/whale.ts";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
@@ -54,7 +54,7 @@ export function replayTrades(
   const end = Math.min(market.closeAt, world.genesis) - 1;
   const from = Math.max(market.openAt, end - days * DAY_MS);
   if (end <= from) return;
-  const watch = new WhaleWatch(LIMITS);
+  const watch = new WhaleDetector(LIMITS);
   const history = world.trades(market, from - 7 * DAY_MS, end);
   const weekBefore = (at: number) => history.filter((trade) => trade.at < at && trade.at >= at - 7 * DAY_MS);
   const volumeAt = (at: number) => world.activity(market, at).volume24hUsd;
@@ -74,7 +74,7 @@ export function replayTrades(
       const until = candidate.startedAt;
       const sizes =
         watch.findSizes(candidate, at) ?? watch.setSizes(board, weekBefore(until).map(usdOf), { until, now: at });
-      return judgeWhale(candidate, sizes, LIMITS) !== null;
+      return classifyWhale(candidate, sizes, LIMITS) !== null;
     });
     watch.settle(candidates, new Set(announced));
     return announced;

@@ -6,7 +6,7 @@ import { type LaterCase, laterPrice } from "./later-price.ts";
 import type { DepthPoint, EngineFile, QuotesPoint } from "./rows.ts";
 import { createView, toHistories, viewOf } from "./views.ts";
 
-/** Prices of a tape that a view contains. */
+/** Prices of a recording that a view contains. */
 const HISTORY_MS = 8 * 86_400_000;
 
 /** One case per market and recorded time, in the order of the file's markets. */

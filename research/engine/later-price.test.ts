@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients } from "../../src/engine/index.ts";
-import { cautiousSlope, fitLeadership, fitSlope, micropricePoints } from "./fit/tape-fit.ts";
+import { cautiousSlope, fitLeadership, fitSlope, micropricePoints } from "./fit/recording-slopes.ts";
 import { laterCases } from "./later-cases.ts";
 import { laterPrice, scoreLaterPrices } from "./later-price.ts";
 import type { DepthPoint, QuotesPoint } from "./rows.ts";

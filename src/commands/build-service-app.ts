@@ -35,7 +35,7 @@ export async function buildServiceApp(
   config: Config,
   dependencies: Pick<
     AppPorts,
-    "database" | "bus" | "journal" | "sharedLimits" | "log" | "version" | "demoKey" | "secretSeal"
+    "database" | "bus" | "journal" | "sharedLimits" | "log" | "version" | "demoKey" | "secretBox"
   > & {
     readonly sandboxUrls: SandboxUrls;
   },

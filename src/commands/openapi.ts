@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
-import { createAbsentDatabase } from "../adapters/database/absent-database.ts";
+import { createUnavailableDatabase } from "../adapters/database/unavailable-database.ts";
 import { createMemoryQuotaJournal } from "../adapters/metering/quota-journal-memory.ts";
 import { createPinoLog } from "../adapters/system/pino-log.ts";
-import { createSecretSeal } from "../adapters/system/secret-seal.ts";
+import { createSecretSeal } from "../adapters/system/secret-box.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import type { Config } from "../config/config.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
@@ -26,8 +26,8 @@ async function describeApi(config: Config): Promise<unknown> {
       bus: createInProcessBus(log),
       journal: createMemoryQuotaJournal(),
       sharedLimits: null,
-      secretSeal: createSecretSeal([systemRandom.bytes(32)], systemRandom),
-      database: createAbsentDatabase(),
+      secretBox: createSecretSeal([systemRandom.bytes(32)], systemRandom),
+      database: createUnavailableDatabase(),
       log,
       version: "",
       sandboxUrls: {},

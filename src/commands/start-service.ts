@@ -28,7 +28,7 @@ import { renderBanner, renderRolesBanner } from "./banner.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
 import { assertPortsFree, metricsHost } from "./check-ports.ts";
 import { createCommandHandler } from "./command-handler.ts";
-import { openSecretSeal } from "./open-secret-seal.ts";
+import { openSecretBox } from "./open-secret-box.ts";
 import { openBus, openDatabase } from "./open-store.ts";
 import { type SandboxProcess, spawnSandbox } from "./sandbox-process.ts";
 import { describeListenError, StartupError } from "./startup-errors.ts";
@@ -97,7 +97,7 @@ export async function startService(options: {
       genesisAt: isSandbox ? systemClock.now() : null,
     });
     if (!isReadOnly) await continueStore(config, database, log);
-    const secretSeal = await openSecretSeal(config, database);
+    const secretBox = await openSecretBox(config, database);
     log.info({ ms: readUptimeMs() }, "store opened");
     if (sandbox !== null) onProgress("Starting the simulated venues");
     const sandboxUrls = (await sandbox?.begin(identity.genesisAt ?? systemClock.now())) ?? {};
@@ -123,7 +123,7 @@ export async function startService(options: {
         bus,
         journal,
         sharedLimits,
-        secretSeal,
+        secretBox,
         log,
         version,
         demoKey: keys?.enterprise ?? null,

@@ -60,7 +60,7 @@ export interface Estimate {
 
 const LAMBDA_MAX = 3;
 /** Limits a log likelihood ratio to [-3, 3]: it changes the odds by a factor of at most 20. */
-export const limitLambda = (lambda: number): number => Math.max(-LAMBDA_MAX, Math.min(LAMBDA_MAX, lambda));
+export const clampLambda = (lambda: number): number => Math.max(-LAMBDA_MAX, Math.min(LAMBDA_MAX, lambda));
 
 /** 90% quantile of the standard normal distribution: an 80% interval lies between -z and z. */
 const Z_80 = 1.2815515655446004;
@@ -89,7 +89,7 @@ export function estimate(
     const reading = factor.read(view, prior, coefficients);
     if (reading === null) return [];
     const { claim, evidence, confidence, standardError } = reading;
-    const lambda = limitLambda(reading.lambda);
+    const lambda = clampLambda(reading.lambda);
     const coefficient = coefficients.weights[factor.name] * confidence;
     const change = coefficient * lambda;
     if (change === 0) return [];

@@ -1,4 +1,4 @@
-import { nonIncreasingFit, removeOverround } from "../quant/coherence.ts";
+import { isotonicRegression, removeOverround } from "../quant/coherence.ts";
 import { PROBABILITY_MIN, toLogOdds } from "./log-odds.ts";
 import { UNKNOWN_SPREAD } from "./reference-price.ts";
 
@@ -47,7 +47,7 @@ export function siblingGaps(logic: EventLogic, legs: readonly LegPrice[]): numbe
 function coherentPrices(logic: EventLogic, legs: readonly LegPrice[], prices: readonly number[]): readonly number[] {
   if (legs.length < 2) return prices;
   if (logic.kind === "ladder")
-    return nonIncreasingFit(
+    return isotonicRegression(
       prices,
       legs.map(({ spread }) => 1 / Math.max(spread ?? UNKNOWN_SPREAD, SPREAD_MIN) ** 2),
     );
@@ -72,7 +72,7 @@ export function agreeingLogOdds(logic: EventLogic, estimates: readonly LegEstima
   const logOdds = estimates.map((estimate) => estimate.logOdds);
   if (estimates.length < 2) return logOdds;
   if (logic.kind === "ladder")
-    return nonIncreasingFit(
+    return isotonicRegression(
       logOdds,
       estimates.map(({ standardError, isBound }) =>
         isBound ? BOUND_WEIGHT : 1 / Math.max(standardError, ERROR_MIN) ** 2,

@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from "node:http";
 import { BlockList, isIP, type Socket } from "node:net";
-import { type LimitedBlock, limitedBlocks, plainAddress } from "../lib/address-block.ts";
+import { type LimitedBlock, limitedBlocks, plainAddress } from "../lib/ip-prefix.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { readSendQueues } from "./send-queues.ts";

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
-import { addressBlock } from "../lib/address-block.ts";
 import { runForCaller } from "../lib/current-caller.ts";
+import { addressBlock } from "../lib/ip-prefix.ts";
 import type { Clock } from "../ports/clock.ts";
 import {
   type AuthenticationOptions,

@@ -40,12 +40,12 @@ export class AnnouncedMarkets {
 
   /** Reads at most one batch. A market that is not returned is read again later, also if the request fails. */
   async readDue(): Promise<void> {
-    const { venue, health, signal, absorb } = this.#context;
+    const { venue, health, signal, applyPage } = this.#context;
     const marketIds = this.#listDue();
     if (marketIds.length === 0) return;
     const listings = marketIds.map((marketId) => ({ marketId, venueKeys: {} }));
     try {
-      absorb(await venue.getMarkets(listings, signal));
+      applyPage(await venue.getMarkets(listings, signal));
       health.succeeded();
     } finally {
       for (const marketId of marketIds) this.#retry(marketId);

@@ -1,6 +1,6 @@
 import { VenueError } from "../domain/errors.ts";
 import type { ListingPage } from "../ports/venue.ts";
-import { absorbInSlices } from "./absorb-in-slices.ts";
+import { applyInSlices } from "./apply-in-slices.ts";
 import type { VenueContext } from "./context.ts";
 
 /** Overlap between reads, because the venue's clock may differ from ours and a change may be listed late. */
@@ -32,7 +32,7 @@ export class ChangesReader {
     try {
       for await (const page of venue.listChangedMarkets(sinceMs, signal)) {
         const markets = page.markets.filter((market) => this.#isWanted(market));
-        await absorbInSlices(this.#context, { ...page, markets });
+        await applyInSlices(this.#context, { ...page, markets });
         health.succeeded();
         if (page.incompleteReason !== undefined) isComplete = false;
       }

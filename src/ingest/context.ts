@@ -38,7 +38,7 @@ export interface VenueContext
   /** Aborts when this node stops reading the venue. */
   readonly signal: AbortSignal;
   /** Applies a page to the board and queues the changes for the store. */
-  readonly absorb: (page: ListingPage) => void;
+  readonly applyPage: (page: ListingPage) => void;
 }
 
 /** Returns the venue's active markets with the highest 24-hour volume, highest first. Scans the whole board. */

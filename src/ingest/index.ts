@@ -269,7 +269,7 @@ function createOnDemandReads({
       unknownMarkets,
       requests,
       isListed: (venue, marketId) => board.find(venue, marketId) !== null,
-      absorb: (venue, page) => readers.absorb(venue, page),
+      applyPage: (venue, page) => readers.applyPage(venue, page),
       clock,
       log,
     }),

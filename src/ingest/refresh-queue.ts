@@ -71,11 +71,11 @@ export class RefreshQueue {
 
   /** Reads at most one batch of the markets that are due. */
   async refreshDue(): Promise<void> {
-    const { venue, board, health, signal, absorb } = this.#context;
+    const { venue, board, health, signal, applyPage } = this.#context;
     const listings = this.#takeDue();
     if (listings.length === 0) return;
     const page = await venue.getMarkets(listings, signal);
-    absorb(page);
+    applyPage(page);
     health.succeeded();
     const returned = new Set(page.markets.map(({ listing }) => listing.marketId));
     // A market that the venue no longer has is read at the interval for markets that await their result.

@@ -11,26 +11,26 @@ export class StreamReader {
   readonly #context: VenueContext;
   readonly #refreshQueue: RefreshQueue;
   readonly #announced: AnnouncedMarkets;
-  readonly #markSuspect: () => void;
+  readonly #requestResync: () => void;
   readonly #readTakers: (marketId: string) => void;
   #stream: VenueStream | null = null;
   #isUp = false;
   #wasUp = false;
 
   /**
-   * @param actions.markSuspect  called when messages were lost or contradict each other
+   * @param actions.requestResync  called when messages were lost or contradict each other
    * @param actions.readTakers  called when the takers of a market's latest trades are needed
    */
   constructor(
     context: VenueContext,
     refreshQueue: RefreshQueue,
     announced: AnnouncedMarkets,
-    actions: { readonly markSuspect: () => void; readonly readTakers: (marketId: string) => void },
+    actions: { readonly requestResync: () => void; readonly readTakers: (marketId: string) => void },
   ) {
     this.#context = context;
     this.#refreshQueue = refreshQueue;
     this.#announced = announced;
-    this.#markSuspect = actions.markSuspect;
+    this.#requestResync = actions.requestResync;
     this.#readTakers = actions.readTakers;
   }
 
@@ -45,7 +45,7 @@ export class StreamReader {
       onMessage: (message) => this.#apply(message),
       onUp: () => {
         // Messages sent during the disconnection are lost, so a sweep must confirm the board.
-        if (this.#wasUp && !this.#isUp) this.#markSuspect();
+        if (this.#wasUp && !this.#isUp) this.#requestResync();
         this.#isUp = true;
         this.#wasUp = true;
         health.streamChanged("up");
@@ -55,7 +55,7 @@ export class StreamReader {
         if (this.#isUp) {
           log.warn({ venue: venue.id, reason }, "stream is down and will reconnect");
           health.drop("stream_down");
-          this.#markSuspect();
+          this.#requestResync();
         }
         this.#isUp = false;
         health.streamChanged("down");
@@ -98,7 +98,7 @@ export class StreamReader {
     // If the board stored a timestamp in the future, it would reject subsequent quotes as out of order.
     const quote = isAhead ? { ...message.quote, eventAt: null } : message.quote;
     const change = board.applyQuote(venue.id, message.marketId, quote, message.receivedAt);
-    if (change === "crossed_book") this.#markSuspect();
+    if (change === "crossed_book") this.#requestResync();
     if (typeof change === "string") health.drop(change);
     else this.#publish(change, change.market.updatedAt);
   }

@@ -1,6 +1,6 @@
 import { type BoardMarket, eventSlug } from "../board/index.ts";
 import { type ListingPage, sweepPauseAfter } from "../ports/venue.ts";
-import { absorbInSlices } from "./absorb-in-slices.ts";
+import { applyInSlices } from "./apply-in-slices.ts";
 import type { VenueContext } from "./context.ts";
 import type { Pause } from "./loop-runner.ts";
 import type { RefreshQueue } from "./refresh-queue.ts";
@@ -42,7 +42,7 @@ export class Sweeper {
   #completeLoadsMs: readonly number[] = [];
   /** True if a request failed or a message was lost since the last sweep began, so the board may be stale. */
   #isSuspect = false;
-  /** Monotonic time of the last `markSuspect`. */
+  /** Monotonic time of the last `requestResync`. */
   #suspectedAt = Number.NEGATIVE_INFINITY;
   #isConfirming = false;
 
@@ -69,7 +69,7 @@ export class Sweeper {
   }
 
   /** Marks the board as possibly stale or wrong, so that the next sweep starts soon. */
-  markSuspect(): void {
+  requestResync(): void {
     this.#isSuspect = true;
     this.#suspectedAt = this.#context.clock.monotonic();
     this.#wake();
@@ -139,7 +139,7 @@ export class Sweeper {
     try {
       for await (const page of venue.listOpenMarkets(signal)) {
         for (const { listing } of page.markets) seen.add(listing.marketId);
-        await absorbInSlices(this.#context, page);
+        await applyInSlices(this.#context, page);
         this.#queueUnlistedChildren(page);
         if (page.incompleteReason !== undefined) defects.add(page.incompleteReason);
         health.sweepRead(page.markets.length, page.totalRows);

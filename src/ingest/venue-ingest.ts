@@ -22,7 +22,7 @@ const POLLED_MARKETS_MAX = 200;
 /** Interval at which the venue is probed while sweeps fail. */
 const PROBE_EVERY_MS = 1_000;
 
-export interface VenueIngestOptions extends Omit<VenueContext, "signal" | "absorb"> {
+export interface VenueIngestOptions extends Omit<VenueContext, "signal" | "applyPage"> {
   /** Returns whether the first sweep of every venue has completed or failed. */
   readonly areFirstSweepsOver: () => boolean;
 }
@@ -44,11 +44,11 @@ export class VenueIngest {
 
   constructor({ areFirstSweepsOver, ...options }: VenueIngestOptions) {
     this.#areFirstSweepsOver = areFirstSweepsOver;
-    this.#context = { ...options, signal: this.#stop.signal, absorb: (page) => this.absorb(page) };
-    const markSuspect = () => this.#sweeper.markSuspect();
+    this.#context = { ...options, signal: this.#stop.signal, applyPage: (page) => this.applyPage(page) };
+    const requestResync = () => this.#sweeper.requestResync();
     this.#loops = new LoopRunner(this.#context, (loop, hasRecovered) => {
       // Responses from the time of the failure may be wrong. A sweep that recovers has already replaced them.
-      if (!(hasRecovered && loop === "sweep")) markSuspect();
+      if (!(hasRecovered && loop === "sweep")) requestResync();
     });
     this.#refreshQueue = new RefreshQueue(this.#context);
     this.#announced = new AnnouncedMarkets(this.#context);
@@ -57,7 +57,7 @@ export class VenueIngest {
     this.#trades = new TradesReader(this.#context, (marketId) => this.#refreshQueue.add(marketId));
     this.#backfill = new Backfill(this.#context);
     this.#stream = new StreamReader(this.#context, this.#refreshQueue, this.#announced, {
-      markSuspect,
+      requestResync,
       readTakers: (marketId) => this.#trades.request(marketId),
     });
   }
@@ -107,7 +107,7 @@ export class VenueIngest {
   }
 
   /** Applies a page of a listing, or a single market that was looked up, to the board and the store. */
-  absorb(page: ListingPage): void {
+  applyPage(page: ListingPage): void {
     const { board, storeWriter, live } = this.#context;
     for (const event of page.events) {
       const changed = board.applyEvent(event);
@@ -147,7 +147,7 @@ export class VenueIngest {
     if (this.#stream.isUp || !health.isSettled || this.#sweeper.intervalMs <= activePollMs) return;
     const listings = listMostTraded(this.#context, POLLED_MARKETS_MAX).map(({ listing }) => listing);
     if (listings.length === 0) return;
-    this.absorb(await venue.getMarkets(listings, signal));
+    this.applyPage(await venue.getMarkets(listings, signal));
     health.succeeded();
   }
 
@@ -164,7 +164,7 @@ export class VenueIngest {
       if (market === undefined) continue;
       try {
         const page = await venue.findMarket(market.listing.marketId, signal);
-        if (page !== null) this.absorb(page);
+        if (page !== null) this.applyPage(page);
         this.#loops.wakeFailing();
       } catch (error) {
         // The failing loops log the outage.

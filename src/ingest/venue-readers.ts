@@ -50,10 +50,10 @@ export class VenueReaders {
   }
 
   /** Applies a market that was looked up to the board. */
-  absorb(venue: VenueId, page: ListingPage): void {
+  applyPage(venue: VenueId, page: ListingPage): void {
     const reader = this.#readers.get(venue);
     if (reader !== undefined) {
-      reader.absorb(page);
+      reader.applyPage(page);
       return;
     }
     // Another node reads this venue and its data takes precedence, so only markets that are not on the board are added.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { nonIncreasingFit, removeOverround } from "./coherence.ts";
+import { isotonicRegression, removeOverround } from "./coherence.ts";
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const price = fc.double({ min: 0.01, max: 0.99, noNaN: true });
@@ -9,7 +9,7 @@ const price = fc.double({ min: 0.01, max: 0.99, noNaN: true });
 test("known values: three prices of 1.25 in all, and the example of a violated order", () => {
   const probabilities = removeOverround([0.5, 0.5, 0.25], 1).map((value) => Number(value.toFixed(4)));
   assert.deepEqual(probabilities, [0.4142, 0.4142, 0.1716]);
-  assert.deepEqual(nonIncreasingFit([0.2, 0.4, 0.1], [1, 1, 1]), [0.30000000000000004, 0.30000000000000004, 0.1]);
+  assert.deepEqual(isotonicRegression([0.2, 0.4, 0.1], [1, 1, 1]), [0.30000000000000004, 0.30000000000000004, 0.1]);
 });
 
 test("closed form: n equal prices become 1 / n each, whatever their sum", () => {
@@ -35,7 +35,7 @@ test("law: the fit does not increase, keeps the weighted sum, and is nearer to a
       const values = rows.map(([value]) => value);
       const weights = rows.map(([, weight]) => weight);
       const truth = rows.map(([, , value]) => value).sort((a, b) => b - a);
-      const fit = nonIncreasingFit(values, weights);
+      const fit = isotonicRegression(values, weights);
       for (let index = 1; index < fit.length; index++) assert.ok((fit[index] ?? 1) <= (fit[index - 1] ?? 0) + 1e-12);
       const dot = (list: readonly number[]) => sum(list.map((value, index) => value * (weights[index] ?? 0)));
       assert.ok(Math.abs(dot(fit) - dot(values)) < 1e-9);
@@ -49,6 +49,6 @@ test("refuses prices outside [0, 1], a total that cannot be reached, and weights
   assert.throws(() => removeOverround([1.1, 0.2], 1), RangeError);
   assert.throws(() => removeOverround([0.5], 1), RangeError);
   assert.throws(() => removeOverround([0.5, 0.5], 0), RangeError);
-  assert.throws(() => nonIncreasingFit([0.5], [0]), RangeError);
-  assert.throws(() => nonIncreasingFit([0.5], []), RangeError);
+  assert.throws(() => isotonicRegression([0.5], [0]), RangeError);
+  assert.throws(() => isotonicRegression([0.5], []), RangeError);
 });

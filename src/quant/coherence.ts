@@ -41,9 +41,9 @@ export function removeOverround(prices: readonly number[], total: number): numbe
  * @param weights  above 0
  * @throws RangeError when the lists differ in length, or a weight is not above 0
  * @see Barlow et al. (1972), "Statistical Inference under Order Restrictions"
- * @example nonIncreasingFit([0.2, 0.4, 0.1], [1, 1, 1]); // [0.3, 0.3, 0.1]
+ * @example isotonicRegression([0.2, 0.4, 0.1], [1, 1, 1]); // [0.3, 0.3, 0.1]
  */
-export function nonIncreasingFit(values: readonly number[], weights: readonly number[]): number[] {
+export function isotonicRegression(values: readonly number[], weights: readonly number[]): number[] {
   assertSameLength(values, weights, "values and weights");
   const blocks: { mean: number; weight: number; count: number }[] = [];
   for (const [index, value] of values.entries()) {

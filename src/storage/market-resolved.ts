@@ -1,7 +1,7 @@
 import { STALE_MS_MAX } from "../domain/estimate-age.ts";
 import { type MarketSnapshot, type Outcome, settlementValueOf } from "../domain/market.ts";
 import type { NewEvent } from "../event-log/index.ts";
-import { millis } from "../lib/sql-time.ts";
+import { toMillisSql } from "../lib/timestamp-sql.ts";
 import type { Transaction } from "../ports/database.ts";
 import { toStorableText, toStorableTime } from "./storable.ts";
 
@@ -26,7 +26,7 @@ interface LastEstimate extends Record<string, unknown> {
 /** Selects for each market the last usable estimate before the time $3, with the index by market and time. */
 const SELECT_ESTIMATES = `
 select settled.position::int4 as position, estimate.probability, estimate.market_price as "marketPrice",
-  ${millis("estimate.analysed_at")} as at
+  ${toMillisSql("estimate.analysed_at")} as at
 from unnest($1::text[], $2::text[], $3::float8[]) with ordinality as settled (venue, market_id, before_ms, position)
 cross join lateral (
   select probability, market_price, analysed_at from analyses

@@ -45,6 +45,7 @@ export {
   advisePosition,
   type HedgeCandidate,
   type HeldPosition,
+  type LogicalConstraint,
   type OppositeOffer,
   POSITION_ACTIONS,
   type PortfolioSize,
@@ -52,7 +53,6 @@ export {
   type PositionAdvice,
   type SizeLimit,
   sizePosition,
-  type Tie,
 } from "./portfolio/index.ts";
 export { decideSignal, decideTrade, findCandidate, offersOf, type SignalInput, type SizedTrade } from "./signal.ts";
 export { shadedProbability } from "./size-candidate.ts";

@@ -28,7 +28,7 @@ test("without JavaScript, a signed-in visitor starts an analysis, and the page r
 }, async () => {
   const { harness, cookie } = await signedInHarness(await embeddedDatabase(), {
     clock: systemClock,
-    analyses: { hasHouseJob: false },
+    analyses: { hasScheduledAnalyses: false },
   });
   const { app } = harness;
   beforeDatabasesClose(() => app.analyses.stop());

@@ -1,5 +1,5 @@
 /** What each factor says of a view, before its weight. */
-import { limitLambda } from "../../../src/engine/estimate.ts";
+import { clampLambda } from "../../../src/engine/estimate.ts";
 import { FACTORS } from "../../../src/engine/factors/index.ts";
 import type { EngineCoefficients, FactorName, MarketView, Prior } from "../../../src/engine/model.ts";
 import { currentPrice, readPrior } from "../../../src/engine/reference-price.ts";
@@ -18,7 +18,7 @@ export function exposureOf(
   const exposures = FACTORS.flatMap((factor) => {
     const reading = factor.read(view, prior, coefficients);
     if (reading === null) return [];
-    return [[factor.name, limitLambda(reading.lambda) * reading.confidence] as const];
+    return [[factor.name, clampLambda(reading.lambda) * reading.confidence] as const];
   });
   return { prior, exposures: Object.fromEntries(exposures) };
 }

@@ -9,9 +9,9 @@ import { type Comparison, compare } from "../scores.ts";
 import { toHistories } from "../views.ts";
 import { type Alternative, tryAlternatives, tryPenalties } from "./alternatives.ts";
 import { exposureOf } from "./exposures.ts";
-import { fitDepth, type TapeTrial, tryCrossVenue, tryFactor } from "./fit-tapes.ts";
+import { fitDepth, type RecordingTrial, tryCrossVenue, tryFactor } from "./fit-recordings.ts";
 import { FOLDS, foldOf, splitByTime } from "./folds.ts";
-import { fitLeadership, type LeadershipFit } from "./tape-fit.ts";
+import { fitLeadership, type LeadershipFit } from "./recording-slopes.ts";
 import { type FittedWeights, fitWeights, toFitRows } from "./train.ts";
 
 export interface EngineData {
@@ -35,7 +35,7 @@ export interface EngineFit {
   readonly coefficients: EngineCoefficients;
   readonly fitted: FittedWeights;
   readonly leadership: LeadershipFit;
-  readonly tapes: readonly TapeTrial[];
+  readonly recordingTrials: readonly RecordingTrial[];
   readonly alternatives: readonly Alternative[];
   readonly penalties: readonly Alternative[];
   /** Scored with fits that have not seen the rows. */
@@ -47,9 +47,9 @@ export interface EngineFit {
   };
 }
 
-/** Fitted to tapes, because few resolved questions have peers and none has a book. */
-const TAPE_FACTORS: readonly FactorName[] = ["cross_venue", "order_flow"];
-const CANDIDATES = FACTOR_NAMES.filter((name) => !TAPE_FACTORS.includes(name));
+/** Fitted to recordings, because few resolved questions have peers and none has a book. */
+const RECORDING_FACTORS: readonly FactorName[] = ["cross_venue", "order_flow"];
+const CANDIDATES = FACTOR_NAMES.filter((name) => !RECORDING_FACTORS.includes(name));
 
 /** @param base  coefficients of factors to which no data applies are kept */
 export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineCoefficients): EngineFit {
@@ -76,7 +76,7 @@ export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineC
     coefficients,
     fitted,
     leadership,
-    tapes: [microprice, crossVenue, orderFlow, momentum],
+    recordingTrials: [microprice, crossVenue, orderFlow, momentum],
     tails: describeTails(samples, start),
     alternatives: tryAlternatives(samples),
     penalties: tryPenalties(samples),

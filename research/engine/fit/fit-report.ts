@@ -4,7 +4,7 @@ import { table } from "../../markdown.ts";
 import { describeEvaluation, describeLater, interval, number, type Section } from "../report-text.ts";
 import type { Alternative } from "./alternatives.ts";
 import type { EngineData, EngineFit } from "./fit-engine.ts";
-import type { TapeTrial } from "./fit-tapes.ts";
+import type { RecordingTrial } from "./fit-recordings.ts";
 import { FOLDS } from "./folds.ts";
 import { RIDGE } from "./ridge.ts";
 import type { Trial } from "./train.ts";
@@ -72,7 +72,7 @@ Gain: mean log loss without the factor minus that with it, out of fold, over all
 
 ${describeTrials(fitted.trials)}
 
-${describeTapes(fit.tapes)}
+${describeRecordings(fit.recordingTrials)}
 
 A change is relative to the squared error of the price; below 0 is better. \`microprice\` moves the prior; the slope of \`cross_venue\` is
 the share of the gap that closes within a day. Momentum is fitted to resolved questions; its line for the recording is a check.
@@ -173,8 +173,8 @@ function describeTrials(trials: readonly Trial[]): string {
   );
 }
 
-function describeTapes(trials: readonly TapeTrial[]): string {
-  const change = ({ value, error }: TapeTrial["afterHour"]) => `${number(value, 5)} ± ${number(error, 5)}`;
+function describeRecordings(trials: readonly RecordingTrial[]): string {
+  const change = ({ value, error }: RecordingTrial["afterHour"]) => `${number(value, 5)} ± ${number(error, 5)}`;
   return table(
     ["on a recording", "n", "slope", "standard error", "change after 1 h", "change after 24 h", "shipped"],
     trials.map(({ name, slope, afterHour, afterDay, shipped }) => [

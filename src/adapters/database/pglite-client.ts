@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import type { Log } from "../../ports/log.ts";
+import { canOpenFiles } from "./descriptor-check.ts";
 import { storeUnavailable } from "./errors.ts";
-import { canOpenFiles } from "./free-descriptors.ts";
 import { connectEngine, type PgliteEngine } from "./pglite-engine.ts";
 import type { PgliteWorkerData } from "./pglite-protocol.ts";
 

@@ -1,5 +1,5 @@
 import { BlockList } from "node:net";
-import { plainAddress } from "../../lib/address-block.ts";
+import { plainAddress } from "../../lib/ip-prefix.ts";
 
 /** Unicast IPv6 addresses of hosts. Addresses outside contain IPv4 addresses in old forms, or are not global. */
 const GLOBAL_IPV6 = createList([["2000::", 3]], "ipv6");

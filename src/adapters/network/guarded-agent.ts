@@ -3,7 +3,7 @@ import http from "node:http";
 import net, { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import tls from "node:tls";
-import { plainAddress } from "../../lib/address-block.ts";
+import { plainAddress } from "../../lib/ip-prefix.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../../lib/loopback.ts";
 import { isPublicAddress } from "./guarded-address.ts";
 

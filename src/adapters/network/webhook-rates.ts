@@ -1,5 +1,5 @@
-import { limitedBlocks } from "../../lib/address-block.ts";
 import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
+import { limitedBlocks } from "../../lib/ip-prefix.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ReceiverHealth } from "../../ports/webhook-out.ts";

@@ -36,7 +36,7 @@ export interface AnalysisPorts extends AreaPorts {
     readonly concurrency?: number;
     readonly limits?: { readonly waitingMax: number; readonly waitingPerCustomerMax: number };
     /** Whether the service analyses the most traded markets itself; true by default. */
-    readonly hasHouseJob?: boolean;
+    readonly hasScheduledAnalyses?: boolean;
   };
 }
 
@@ -53,7 +53,7 @@ interface AnalysisSources extends Pipeline {
 /** Every node requests and reads analyses, and nodes with the role of a worker run them. */
 export function createAnalysisArea(ports: AnalysisPorts, sources: AnalysisSources): Analyses {
   const { board, ingest } = sources;
-  const { researchRunner = null, concurrency, limits, hasHouseJob = true } = ports.analyses ?? {};
+  const { researchRunner = null, concurrency, limits, hasScheduledAnalyses = true } = ports.analyses ?? {};
   return createAnalyses({
     ...ports,
     ...sources,
@@ -66,7 +66,7 @@ export function createAnalysisArea(ports: AnalysisPorts, sources: AnalysisSource
     researchRunner,
     concurrency,
     limits,
-    hasHouseJob,
+    hasScheduledAnalyses,
     isWorker: ports.node?.maintains !== false,
   });
 }

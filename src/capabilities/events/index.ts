@@ -1,6 +1,6 @@
 /** Alerts about prices and trades, and the channels on which customers receive events. */
 import type { FastifyInstance } from "fastify";
-import type { SecretSeal } from "../../ports/secret-seal.ts";
+import type { SecretBox } from "../../ports/secret-box.ts";
 import type { CheckWebhookUrl, WebhookOut } from "../../ports/webhook-out.ts";
 import { findActivePlans, KEYS_TOPIC } from "../accounts/keys/index.ts";
 import { type AreaJobs, type AreaPorts, type Pipeline, tradingVenuesOf, venueIdsOf } from "../area-ports.ts";
@@ -19,7 +19,7 @@ export interface EventsPorts extends AreaPorts {
   /** Sends the deliveries of webhooks. */
   readonly webhookOut: WebhookOut;
   /** Encrypts the secrets of webhooks. */
-  readonly secretSeal: SecretSeal;
+  readonly secretBox: SecretBox;
   readonly checkWebhookUrl: CheckWebhookUrl;
   /** Limits above which price shifts and trades cause alerts. If omitted, the defaults apply. */
   readonly alertLimits?: AlertLimits;
@@ -42,7 +42,7 @@ export function createEventsArea(
   ports: EventsPorts,
   { ingest, eventLog, nodeId }: Pick<Pipeline, "ingest" | "eventLog"> & { readonly nodeId: string },
 ): EventsArea {
-  const { database, bus, clock, random, log, node, webhookOut: out, secretSeal: seal, publicUrl } = ports;
+  const { database, bus, clock, random, log, node, webhookOut: out, secretBox: seal, publicUrl } = ports;
   const alerts = createMarketAlerts({
     database,
     eventLog,

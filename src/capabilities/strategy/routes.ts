@@ -5,7 +5,7 @@ import { type AreaPorts, type Pipeline, venueIdsOf } from "../area-ports.ts";
 import type { CorrelationService } from "../markets/correlation/index.ts";
 import type { MarketsService } from "../markets/market-data/index.ts";
 import type { Matching } from "../markets/matching/index.ts";
-import { createTiedMarkets } from "../markets/relations/index.ts";
+import { createRelatedMarkets } from "../markets/relations/index.ts";
 import { createPortfolioSignalsService, PORTFOLIO_WORKER, portfolioSignalRoutes } from "./portfolio-signals/index.ts";
 import { createPaperTrades, createPortfolioService, portfolioRoutes } from "./portfolios/index.ts";
 import { bestSignalRoutes, createBestSignals, SHADOW_SIZING, signalRoutes } from "./signals/index.ts";
@@ -52,11 +52,11 @@ function registerSignalRoutes(http: FastifyInstance, ports: AreaPorts, sources: 
   http.addHook("onClose", () => workers.close());
   const { pairsOf } = matching;
   const { correlatePairs } = correlation;
-  const tiedMarkets = createTiedMarkets({ board, pairsOf, correlatePairs, clock, venues: venues.trading });
+  const relatedMarkets = createRelatedMarkets({ board, pairsOf, correlatePairs, clock, venues: venues.trading });
   signalRoutes(http, {
     service: trading.signals,
     venues,
-    findTiedMarkets: tiedMarkets.findTiedMarkets,
+    findRelatedMarkets: relatedMarkets.findRelatedMarkets,
     probabilityOf: (market) => analyses.probabilityOf(market) ?? market.yesPrice,
   });
   const findBest = createBestSignals(
@@ -78,7 +78,7 @@ function registerSignalRoutes(http: FastifyInstance, ports: AreaPorts, sources: 
     correlatePairs,
     signals: trading.signals,
     getMarket: markets.getMarket,
-    tiedMarkets,
+    relatedMarkets,
     probabilityOf: analyses.probabilityOf,
     trackedBookOf: (market) => ingest.books.tracked(market),
     clock,

@@ -1,4 +1,4 @@
-import { nonIncreasingFit, removeOverround } from "../../quant/coherence.ts";
+import { isotonicRegression, removeOverround } from "../../quant/coherence.ts";
 import { formatNumber, formatPercent, formatPrice } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { EventView, Factor, FactorReading, LegView, MarketView, Prior } from "../model.ts";
@@ -30,7 +30,7 @@ function readLadder({ marketId }: MarketView, { ladder, legs }: EventView, prior
   const position = rungs.findIndex((leg) => leg.marketId === marketId);
   if (rungs.length < 2 || position === -1) return null;
   const prices = rungs.map((leg, index) => (index === position ? prior.probability : leg.yesPrice));
-  const coherent = nonIncreasingFit(
+  const coherent = isotonicRegression(
     prices,
     rungs.map((leg) => 1 / spreadOf(leg) ** 2),
   );

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import Type from "typebox";
 import { AppError } from "../../domain/errors.ts";
-import { createOnce } from "../../lib/once.ts";
+import { createIdempotencyCache } from "../../lib/idempotency-cache.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Random } from "../../ports/random.ts";
 
@@ -46,7 +46,7 @@ export const FormId = Type.String({
  * processed on every submission.
  */
 export function createFormSubmissions<Result>(scope: FastifyInstance, clock: Clock) {
-  const once = createOnce<Result>(clock);
+  const once = createIdempotencyCache<Result>(clock);
   scope.addHook("onClose", async () => once.clear());
   return (formId: string, subject: string, work: () => Promise<Result>): Promise<Result> =>
     formId === "" ? work() : once.run(`${formId} ${subject}`, work);

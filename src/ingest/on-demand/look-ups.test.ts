@@ -66,7 +66,7 @@ function setUp({ processes = 1, requestsPerSecond = 1_000 } = {}) {
         unknownMarkets: store,
         requests,
         isListed: (_venue, marketId) => listed.has(marketId),
-        absorb(_venue, page) {
+        applyPage(_venue, page) {
           for (const { listing } of page.markets) listed.add(listing.marketId);
         },
         clock,

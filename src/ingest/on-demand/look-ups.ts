@@ -25,7 +25,7 @@ export interface LookUpsOptions {
   readonly requests: VenueRequestQueue;
   /** Whether the market is on the board of this process. */
   readonly isListed: (venue: VenueId, marketId: string) => boolean;
-  readonly absorb: (venue: VenueId, page: ListingPage) => void;
+  readonly applyPage: (venue: VenueId, page: ListingPage) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -86,7 +86,7 @@ export class LookUps {
     adapter: Pick<VenueAdapter, "findMarket">,
     endsAt: number,
   ): Promise<"found" | "unknown" | "asked_elsewhere"> {
-    const { requests, clock, absorb } = this.#options;
+    const { requests, clock, applyPage } = this.#options;
     const id = `${venue}/${marketId}`;
     if ((this.#unknownUntil.get(id) ?? 0) > clock.monotonic()) return "unknown";
     const lookUp = this.#running.get(id) ?? this.#start(venue, marketId);
@@ -100,7 +100,7 @@ export class LookUps {
       }
       const send = async (signal: AbortSignal) => {
         const page = await adapter.findMarket(marketId, signal);
-        if (page !== null) absorb(venue, page);
+        if (page !== null) applyPage(venue, page);
         lookUp.isUnknown = page === null;
         if (page === null) this.#remember(id, UNKNOWN_MARKET_MS);
         return page === null ? "unknown" : "found";

@@ -1,17 +1,17 @@
-import type { Exclusion, Literal, Variables } from "./ties.ts";
+import type { Exclusion, Literal, Variables } from "./logical-constraints.ts";
 
 /** Maximum number of assignments of one block, and of steps to enumerate them. */
 const ASSIGNMENTS_MAX = 4_096;
 const STEPS_MAX = 200_000;
 const SWEEPS_MAX = 500;
 /**
- * Marginals that do not converge in this many sweeps contradict the ties. Each further sweep makes a smaller correction, so
+ * Marginals that do not converge in this many sweeps contradict the constraints. Each further sweep makes a smaller correction, so
  * that the fit converges to a compromise.
  */
 const FULL_SWEEPS = 250;
 const FIT_TOLERANCE = 1e-12;
 
-/** Variables that ties connect, with their possible answers. */
+/** Variables that constraints connect, with their possible answers. */
 export interface Block {
   /** The most important variable first: the representative. */
   readonly variables: readonly number[];
@@ -22,13 +22,13 @@ export interface Block {
 }
 
 /**
- * Divides variables into blocks that no tie connects, and enumerates the assignments of each block that satisfy its ties.
+ * Divides variables into blocks that no constraint connects, and enumerates the assignments of each block that satisfy its constraints.
  *
  * The probability of an assignment starts as the product of its marginals. Iterative proportional fitting then restores
  * the marginals. The marginal of the representative is fitted last, so it is exact even if the marginals contradict the
- * ties. In that case, the other marginals are a compromise that does not depend on their order.
+ * constraints. In that case, the other marginals are a compromise that does not depend on their order.
  *
- * If a block has more than 4,096 assignments, or one of its variables could have only one answer, the ties of its least
+ * If a block has more than 4,096 assignments, or one of its variables could have only one answer, the constraints of its least
  * important variable are dropped.
  *
  * @param marginals  probability of true, by variable, in (0, 1)
@@ -38,37 +38,37 @@ export function buildBlocks(
   { count, exclusions, clauses }: Pick<Variables, "count" | "exclusions" | "clauses">,
   marginals: readonly number[],
   similarity: (a: number, b: number) => number,
-): { readonly blocks: readonly Block[]; readonly droppedTies: number } {
-  let ties = { exclusions, clauses };
+): { readonly blocks: readonly Block[]; readonly droppedConstraints: number } {
+  let constraints = { exclusions, clauses };
   const blocks: Block[] = [];
   const done = new Set<number>();
   for (let variable = 0; variable < count; variable++) {
     if (done.has(variable)) continue;
-    let variables = connectedTo(variable, ties);
-    let assignments = enumerate(variables, ties);
+    let variables = connectedTo(variable, constraints);
+    let assignments = enumerate(variables, constraints);
     while (assignments === null) {
       const last = variables.at(-1) ?? variable;
-      ties = {
-        exclusions: ties.exclusions.filter(({ a, b }) => a.variable !== last && b.variable !== last),
-        clauses: ties.clauses.filter((clause) => clause.every((literal) => literal.variable !== last)),
+      constraints = {
+        exclusions: constraints.exclusions.filter(({ a, b }) => a.variable !== last && b.variable !== last),
+        clauses: constraints.clauses.filter((clause) => clause.every((literal) => literal.variable !== last)),
       };
-      variables = connectedTo(variable, ties);
-      assignments = enumerate(variables, ties);
+      variables = connectedTo(variable, constraints);
+      assignments = enumerate(variables, constraints);
     }
     for (const member of variables) done.add(member);
     blocks.push(fit(variables, sortAssignments(variables, assignments, similarity), marginals));
   }
-  const kept = ties.exclusions.length + ties.clauses.length;
-  return { blocks, droppedTies: exclusions.length + clauses.length - kept };
+  const kept = constraints.exclusions.length + constraints.clauses.length;
+  return { blocks, droppedConstraints: exclusions.length + clauses.length - kept };
 }
 
-interface Ties {
+interface Constraints {
   readonly exclusions: readonly Exclusion[];
   readonly clauses: readonly (readonly Literal[])[];
 }
 
-/** Returns the variables that ties connect with this one, in ascending order. A lower number is more important. */
-function connectedTo(variable: number, { exclusions, clauses }: Ties): number[] {
+/** Returns the variables that constraints connect with this one, in ascending order. A lower number is more important. */
+function connectedTo(variable: number, { exclusions, clauses }: Constraints): number[] {
   const found = new Set([variable]);
   const groups = [...exclusions.map(({ a, b }) => [a, b]), ...clauses];
   for (let size = 0; size < found.size; ) {
@@ -80,8 +80,8 @@ function connectedTo(variable: number, { exclusions, clauses }: Ties): number[] 
   return [...found].sort((a, b) => a - b);
 }
 
-/** Returns the assignments that satisfy the ties; null if there are too many, or if a variable has the same answer in all. */
-function enumerate(variables: readonly number[], { exclusions, clauses }: Ties): boolean[][] | null {
+/** Returns the assignments that satisfy the constraints; null if there are too many, or if a variable has the same answer in all. */
+function enumerate(variables: readonly number[], { exclusions, clauses }: Constraints): boolean[][] | null {
   if (variables.length === 1 && exclusions.length + clauses.length === 0) return [[true], [false]];
   const positions = new Map(variables.map((variable, position) => [variable, position]));
   const positionOf = ({ variable }: Literal): number => positions.get(variable) ?? -1;

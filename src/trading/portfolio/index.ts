@@ -8,9 +8,9 @@ export {
 export type {
   HedgeCandidate,
   HeldPosition,
+  LogicalConstraint,
   PortfolioSize,
   PortfolioTask,
   SizeLimit,
-  Tie,
 } from "./model.ts";
 export { sizePosition } from "./size-position.ts";

@@ -2,8 +2,8 @@ import type { TakerFee } from "../../domain/market.ts";
 import type { PairCorrelation } from "../../quant/correlation.ts";
 import type { Fill, Offer, Side, SizingOptions } from "../model.ts";
 
-/** A logical tie between the YES answers of markets, which are named by their index. */
-export type Tie =
+/** A logical constraint between the YES answers of markets, which are named by their index. */
+export type LogicalConstraint =
   /** Both have the same answer, or opposite ones. */
   | { readonly kind: "same" | "opposite"; readonly a: number; readonly b: number }
   /** At most one is answered YES. */
@@ -17,7 +17,7 @@ export type Tie =
 export interface UncertainMarket {
   /** Probability of YES, in [0, 1]. */
   readonly probability: number;
-  /** If ties must be dropped, those of the market with the lowest importance go first. */
+  /** If constraints must be dropped, those of the market with the lowest importance go first. */
   readonly importance: number;
 }
 
@@ -67,7 +67,7 @@ export interface HedgeCandidate {
 export interface PortfolioTask {
   /** The candidate's market first. */
   readonly markets: readonly UncertainMarket[];
-  readonly ties: readonly Tie[];
+  readonly constraints: readonly LogicalConstraint[];
   /** Correlations of the log-odds moves of pairs of markets. */
   readonly correlations: readonly PairCorrelation[];
   readonly positions: readonly HeldPosition[];
@@ -107,9 +107,9 @@ export interface PortfolioSize {
   /** Change of the Herfindahl index of the amounts at risk by event, in [-1, 1] (`concentrationOf`). */
   readonly concentrationDelta: number;
   /** Mean loss of the worst 5% of the outcomes after the trade, in USD; negative if it is a profit. */
-  readonly tailLossUsd: number;
+  readonly expectedShortfallUsd: number;
   /** At most three, the largest reduction per dollar first. */
   readonly hedges: readonly { readonly index: number; readonly stakeUsd: number; readonly reductionUsd: number }[];
-  /** Number of ties that were dropped, because they contradict other ties or need too many outcomes. */
-  readonly droppedTies: number;
+  /** Number of constraints that were dropped, because they contradict other constraints or need too many outcomes. */
+  readonly droppedConstraints: number;
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { PairCorrelation } from "../../quant/correlation.ts";
 import { shrinkCorrelations } from "../../quant/correlation-matrix.ts";
 import { jointProbability } from "../../quant/joint-probability.ts";
-import type { Tie } from "./model.ts";
+import type { LogicalConstraint } from "./model.ts";
 import { jointOutcomes, type Outcomes } from "./outcomes.ts";
 
 const DATA_POINTS = 721;
@@ -64,13 +64,13 @@ test("30 correlated markets: joint probabilities of pairs are within 0.002, and 
   }
 });
 
-test("chains of `same` and `opposite` ties hold in every outcome", () => {
-  const ties: Tie[] = [
+test("chains of `same` and `opposite` constraints hold in every outcome", () => {
+  const constraints: LogicalConstraint[] = [
     { kind: "opposite", a: 1, b: 0 },
     { kind: "opposite", a: 1, b: 2 },
     { kind: "same", a: 2, b: 3 },
   ];
-  const outcomes = jointOutcomes(markets(0.3, 0.65, 0.4, 0.35), ties, []);
+  const outcomes = jointOutcomes(markets(0.3, 0.65, 0.4, 0.35), constraints, []);
   const [a, b, c, d] = outcomes.answers;
   assert.deepEqual([a, b?.map((bit) => 1 - bit), a], [c, c, d]);
   assert.equal(outcomes.variables.count, 1);
@@ -86,14 +86,14 @@ test("of exclusive and exhaustive markets exactly one is YES: two are opposite, 
     ],
     [],
   );
-  assert.deepEqual([two.variables.count, two.droppedTies], [1, 0]);
-  const ties: Tie[] = [
+  assert.deepEqual([two.variables.count, two.droppedConstraints], [1, 0]);
+  const constraints: LogicalConstraint[] = [
     { kind: "exclusive", a: 0, b: 1 },
     { kind: "exclusive", a: 0, b: 2 },
     { kind: "exclusive", a: 1, b: 2 },
     { kind: "exhaustive", markets: [0, 1, 2] },
   ];
-  const three = jointOutcomes(markets(0.2, 0.5, 0.3), ties, []);
+  const three = jointOutcomes(markets(0.2, 0.5, 0.3), constraints, []);
   for (let outcome = 0; outcome < three.weights.length; outcome++)
     assert.equal(
       three.answers.reduce((sum, bits) => sum + (bits[outcome] ?? 0), 0),
@@ -102,9 +102,9 @@ test("of exclusive and exhaustive markets exactly one is YES: two are opposite, 
   for (const [index, expected] of [0.2, 0.5, 0.3].entries()) near(shareOf(three, index), expected, 1e-3);
 });
 
-test("law: even if the marginals contradict the ties, ties hold in every outcome and the first marginal is exact", () => {
+test("law: even if the marginals contradict the constraints, constraints hold in every outcome and the first marginal is exact", () => {
   const probability = fc.double({ min: 0.001, max: 0.999, noNaN: true });
-  const tie = fc.record({
+  const constraint = fc.record({
     kind: fc.constantFrom("same" as const, "opposite" as const, "exclusive" as const, "implies" as const),
     a: fc.nat(7),
     b: fc.nat(7),
@@ -113,19 +113,19 @@ test("law: even if the marginals contradict the ties, ties hold in every outcome
   const anyCase = fc.tuple(
     fc.array(probability, { minLength: 8, maxLength: 8 }),
     fc.array(
-      tie.filter(({ a, b }) => a !== b),
+      constraint.filter(({ a, b }) => a !== b),
       { maxLength: 8 },
     ),
     correlation,
   );
   fc.assert(
-    fc.property(anyCase, ([probabilities, ties, rho]) => {
+    fc.property(anyCase, ([probabilities, constraints, rho]) => {
       const pairs = Array.from({ length: 7 }, (_, a) => ({ a, b: a + 1, correlation: rho, dataPoints: 100 }));
-      const outcomes = jointOutcomes(markets(...probabilities), ties, pairs);
+      const outcomes = jointOutcomes(markets(...probabilities), constraints, pairs);
       near(shareOf(outcomes, 0), probabilities[0] ?? 0, 1e-12);
       assert.ok(outcomes.weights.every((weight) => weight > 0));
-      if (outcomes.droppedTies > 0) return;
-      for (const { kind, a, b } of ties) {
+      if (outcomes.droppedConstraints > 0) return;
+      for (const { kind, a, b } of constraints) {
         const [x, y] = [outcomes.answers[a], outcomes.answers[b]];
         const isBroken = x?.some((bit, outcome) => {
           const other = y?.[outcome];
@@ -142,13 +142,15 @@ test("law: even if the marginals contradict the ties, ties hold in every outcome
 
 test("if exclusive markets sum to more than 1, all probabilities but the first are lowered by the same factor", () => {
   const listed = [0.3, 0.26, 0.26, 0.26, 0.26];
-  const ties = listed.flatMap((_, b) => listed.slice(0, b).map((__, a): Tie => ({ kind: "exclusive", a, b })));
-  const outcomes = jointOutcomes(markets(...listed), ties, []);
+  const constraints = listed.flatMap((_, b) =>
+    listed.slice(0, b).map((__, a): LogicalConstraint => ({ kind: "exclusive", a, b })),
+  );
+  const outcomes = jointOutcomes(markets(...listed), constraints, []);
   near(shareOf(outcomes, 0), 0.3, 1e-12);
   for (const index of [1, 2, 3, 4]) near(shareOf(outcomes, index), 0.7 / 4, 1e-3, `market ${index}`);
 });
 
-test("contradictory ties, and blocks with too many assignments, lose the ties of their least important markets", () => {
+test("contradictory constraints, and blocks with too many assignments, lose the constraints of their least important markets", () => {
   const contradiction = jointOutcomes(
     markets(0.3, 0.6),
     [
@@ -157,10 +159,10 @@ test("contradictory ties, and blocks with too many assignments, lose the ties of
     ],
     [],
   );
-  assert.equal(contradiction.droppedTies, 1);
-  const many = Array.from({ length: 20 }, (_, index): Tie => ({ kind: "implies", a: 0, b: index + 1 }));
+  assert.equal(contradiction.droppedConstraints, 1);
+  const many = Array.from({ length: 20 }, (_, index): LogicalConstraint => ({ kind: "implies", a: 0, b: index + 1 }));
   const large = jointOutcomes(markets(0.2, ...new Array<number>(20).fill(0.5)), many, []);
-  assert.ok(large.droppedTies > 0 && large.droppedTies < 20);
+  assert.ok(large.droppedConstraints > 0 && large.droppedConstraints < 20);
   const [first, second, last] = [large.answers[0], large.answers[1], large.answers[20]];
   const breaks = (bits: Uint8Array | undefined) => first?.some((bit, outcome) => bit === 1 && bits?.[outcome] === 0);
   assert.deepEqual([breaks(second), breaks(last)], [false, true]);
@@ -175,7 +177,7 @@ test("a first market with an extreme probability has enough outcomes of both ans
   }
 });
 
-test("the same input gives the same outcomes, and a tie of an unknown market is a RangeError", () => {
+test("the same input gives the same outcomes, and a constraint of an unknown market is a RangeError", () => {
   const { listed, correlations } = factorMarkets(9, 12);
   assert.deepEqual(jointOutcomes(listed, [], correlations), jointOutcomes(listed, [], correlations));
   assert.throws(() => jointOutcomes(markets(0.5), [{ kind: "same", a: 0, b: 1 }], []), RangeError);

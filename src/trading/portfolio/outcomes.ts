@@ -1,12 +1,12 @@
 import type { PairCorrelation } from "../../quant/correlation.ts";
 import { shrinkCorrelations } from "../../quant/correlation-matrix.ts";
 import { jointProbability } from "../../quant/joint-probability.ts";
-import { LATTICE_DIMENSIONS, LATTICE_POINTS, latticeRanks } from "../../quant/lattice.ts";
 import { normalQuantile } from "../../quant/normal.ts";
+import { QMC_LATTICE_DIMENSIONS, QMC_LATTICE_POINTS, qmcLatticeRanks } from "../../quant/qmc-lattice.ts";
 import { type Block, buildBlocks } from "./blocks.ts";
-import type { Tie, UncertainMarket } from "./model.ts";
-import { rakePairs } from "./rake-pairs.ts";
-import { collapseTies, type Variables } from "./ties.ts";
+import { fitPairs } from "./iterative-proportional-fitting.ts";
+import { collapseConstraints, type Variables } from "./logical-constraints.ts";
+import type { LogicalConstraint, UncertainMarket } from "./model.ts";
 
 /** Probabilities closer to 0 or 1 than this are moved to this distance, because their normal quantiles would be extreme. */
 const PROBABILITY_MIN = 1e-6;
@@ -20,13 +20,13 @@ export interface Outcomes {
   /** By market and outcome: 1 if the market is answered YES, else 0. */
   readonly answers: readonly Uint8Array[];
   readonly variables: Variables;
-  readonly droppedTies: number;
+  readonly droppedConstraints: number;
 }
 
 /**
  * Joint outcomes of markets: 4,096 quasi-random points with weights, without random numbers.
  *
- * Markets that logical ties connect form a block. All consistent answers of a block are enumerated, so the ties hold in
+ * Markets that logical constraints connect form a block. All consistent answers of a block are enumerated, so the constraints hold in
  * every outcome. The representative of a block is the first market if the block contains it, else its most important
  * market.
  *
@@ -38,34 +38,34 @@ export interface Outcomes {
  * about 1e-3.
  *
  * @param markets  at least one; at most 64 blocks
- * @throws RangeError when a tie or a pair names an unknown market, or there are too many blocks
+ * @throws RangeError when a constraint or a pair names an unknown market, or there are too many blocks
  */
 export function jointOutcomes(
   markets: readonly UncertainMarket[],
-  ties: readonly Tie[],
+  constraints: readonly LogicalConstraint[],
   correlations: readonly PairCorrelation[],
 ): Outcomes {
   const importances = markets.map(({ importance }, market) => (market === 0 ? Infinity : importance));
-  const variables = collapseTies(importances, ties);
+  const variables = collapseConstraints(importances, constraints);
   const marginals = variables.primaries.map((market) =>
     Math.min(1 - PROBABILITY_MIN, Math.max(PROBABILITY_MIN, markets[market]?.probability ?? 0)),
   );
   const between = correlationsOf(variables, correlations);
-  const { blocks, droppedTies } = buildBlocks(
+  const { blocks, droppedConstraints } = buildBlocks(
     variables,
     marginals,
     (a, b) => between.get(keyOf(a, b))?.correlation ?? 0,
   );
-  if (blocks.length > LATTICE_DIMENSIONS)
-    throw new RangeError(`there must be at most ${LATTICE_DIMENSIONS} independent markets, not ${blocks.length}`);
+  if (blocks.length > QMC_LATTICE_DIMENSIONS)
+    throw new RangeError(`there must be at most ${QMC_LATTICE_DIMENSIONS} independent markets, not ${blocks.length}`);
   const pairs = pairsOfBlocks(blocks, between);
   const { matrix, factor } = shrinkCorrelations(blocks.length, pairs);
   const { chosen, weights } = sample(blocks, factor);
   const yesCounts = blocks.map(yesCountOf);
   const isYes = chosen.map((indexes, block) => {
     const count = yesCounts[block] ?? 0;
-    const bits = new Float64Array(LATTICE_POINTS);
-    for (let point = 0; point < LATTICE_POINTS; point++) bits[point] = (indexes[point] as number) < count ? 1 : 0;
+    const bits = new Float64Array(QMC_LATTICE_POINTS);
+    for (let point = 0; point < QMC_LATTICE_POINTS; point++) bits[point] = (indexes[point] as number) < count ? 1 : 0;
     return bits;
   });
   const yes = blocks.map(({ probabilities }, block) => sumOf(probabilities.slice(0, yesCounts[block])));
@@ -75,21 +75,21 @@ export function jointOutcomes(
       return { a, b, joint: jointProbability(yes[a] ?? 0, yes[b] ?? 0, rho) };
     }),
   );
-  if (targets.length > 0) rakePairs(isYes, weights, yes, targets);
+  if (targets.length > 0) fitPairs(isYes, weights, yes, targets);
   if (isYes[0] !== undefined) setMarginal(weights, isYes[0], marginals[0] ?? 0);
-  const truths: Uint8Array[] = variables.primaries.map(() => new Uint8Array(LATTICE_POINTS));
+  const truths: Uint8Array[] = variables.primaries.map(() => new Uint8Array(QMC_LATTICE_POINTS));
   for (const [block, { variables: members, assignments }] of blocks.entries())
     for (const [position, member] of members.entries()) {
       const values = assignments.map((assignment) => (assignment[position] === true ? 1 : 0));
       const [indexes, truth] = [chosen[block], truths[member]];
       if (indexes === undefined || truth === undefined) continue;
-      for (let point = 0; point < LATTICE_POINTS; point++) truth[point] = values[indexes[point] as number] ?? 0;
+      for (let point = 0; point < QMC_LATTICE_POINTS; point++) truth[point] = values[indexes[point] as number] ?? 0;
     }
   const answers = variables.literals.map(({ variable, value }) => {
-    const truth = truths[variable] ?? new Uint8Array(LATTICE_POINTS);
+    const truth = truths[variable] ?? new Uint8Array(QMC_LATTICE_POINTS);
     return value ? truth : truth.map((bit) => 1 - bit);
   });
-  return { weights, answers, variables, droppedTies: variables.droppedTies + droppedTies };
+  return { weights, answers, variables, droppedConstraints: variables.droppedConstraints + droppedConstraints };
 }
 
 /** Scales the weights so that the outcomes with the bit 1 have this probability. */
@@ -111,26 +111,26 @@ function sample(
   const { levels, levelWeights, yesPoints } = stratify(blocks[0]);
   const firstQuantiles = levels.map(normalQuantile);
   const quantiles = uniformQuantiles();
-  const firstRanks = latticeRanks(0);
+  const firstRanks = qmcLatticeRanks(0);
   const normals = blocks.map((_, dimension) => {
-    const ranks = latticeRanks(dimension);
+    const ranks = qmcLatticeRanks(dimension);
     const values = dimension === 0 ? firstQuantiles : quantiles;
-    const normal = new Float64Array(LATTICE_POINTS);
-    for (let point = 0; point < LATTICE_POINTS; point++) normal[point] = values[ranks[point] as number] as number;
+    const normal = new Float64Array(QMC_LATTICE_POINTS);
+    for (let point = 0; point < QMC_LATTICE_POINTS; point++) normal[point] = values[ranks[point] as number] as number;
     return normal;
   });
   const chosen = blocks.map(({ probabilities }, row) => {
     const thresholds = cumulate(probabilities).map((value) => normalQuantile(Math.min(1, value)));
     const latent = combine(factor[row], normals, row);
-    const indexes = new Uint16Array(LATTICE_POINTS);
-    for (let point = 0; point < LATTICE_POINTS; point++)
+    const indexes = new Uint16Array(QMC_LATTICE_POINTS);
+    for (let point = 0; point < QMC_LATTICE_POINTS; point++)
       indexes[point] = firstAbove(thresholds, latent[point] as number);
     return indexes;
   });
-  const weights = new Float64Array(LATTICE_POINTS);
+  const weights = new Float64Array(QMC_LATTICE_POINTS);
   const [first] = chosen;
   const yesCount = yesCountOf(blocks[0]);
-  for (let point = 0; point < LATTICE_POINTS; point++) {
+  for (let point = 0; point < QMC_LATTICE_POINTS; point++) {
     const rank = firstRanks[point] as number;
     weights[point] = levelWeights[rank] as number;
     // The rank decides the answer of the first market, so its probability is exact.
@@ -145,8 +145,8 @@ let cachedQuantiles: Float64Array | null = null;
 
 /** Returns the normal quantile of the coordinate of each rank. */
 function uniformQuantiles(): Float64Array {
-  cachedQuantiles ??= Float64Array.from({ length: LATTICE_POINTS }, (_, rank) =>
-    normalQuantile((rank + 0.5) / LATTICE_POINTS),
+  cachedQuantiles ??= Float64Array.from({ length: QMC_LATTICE_POINTS }, (_, rank) =>
+    normalQuantile((rank + 0.5) / QMC_LATTICE_POINTS),
   );
   return cachedQuantiles;
 }
@@ -156,26 +156,26 @@ function stratify(block: Block | undefined) {
   const yesCount = yesCountOf(block);
   const probability = sumOf(block?.probabilities.slice(0, yesCount) ?? []);
   const share = Math.min(1 - POINT_SHARE_MIN, Math.max(POINT_SHARE_MIN, probability));
-  const yesPoints = Math.round(share * LATTICE_POINTS);
-  const noPoints = LATTICE_POINTS - yesPoints;
-  const levels = Float64Array.from({ length: LATTICE_POINTS }, (_, rank) =>
+  const yesPoints = Math.round(share * QMC_LATTICE_POINTS);
+  const noPoints = QMC_LATTICE_POINTS - yesPoints;
+  const levels = Float64Array.from({ length: QMC_LATTICE_POINTS }, (_, rank) =>
     rank < yesPoints
       ? (probability * (rank + 0.5)) / yesPoints
       : probability + ((1 - probability) * (rank - yesPoints + 0.5)) / noPoints,
   );
-  const levelWeights = Float64Array.from({ length: LATTICE_POINTS }, (_, rank) =>
+  const levelWeights = Float64Array.from({ length: QMC_LATTICE_POINTS }, (_, rank) =>
     rank < yesPoints ? probability / yesPoints : (1 - probability) / noPoints,
   );
   return { levels, levelWeights, yesPoints };
 }
 
 function combine(coefficients: Float64Array | undefined, normals: readonly Float64Array[], row: number): Float64Array {
-  const latent = new Float64Array(LATTICE_POINTS);
+  const latent = new Float64Array(QMC_LATTICE_POINTS);
   for (let column = 0; column <= row; column++) {
     const coefficient = coefficients?.[column] ?? 0;
     const values = normals[column];
     if (coefficient === 0 || values === undefined) continue;
-    for (let point = 0; point < LATTICE_POINTS; point++)
+    for (let point = 0; point < QMC_LATTICE_POINTS; point++)
       latent[point] = (latent[point] as number) + coefficient * (values[point] as number);
   }
   return latent;

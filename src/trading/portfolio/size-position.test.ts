@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { EDGE_MIN } from "../../engine/index.ts";
 import { edgeShrinkage, positionShare } from "../../quant/kelly.ts";
-import type { CandidateTrade, HeldPosition, PortfolioTask, Tie } from "./model.ts";
+import type { CandidateTrade, HeldPosition, LogicalConstraint, PortfolioTask } from "./model.ts";
 import { sizePosition } from "./size-position.ts";
 
 const BANKROLL = 1_000;
@@ -38,7 +38,7 @@ const held = (market: number, side: "yes" | "no", sizeUsd: number, entryPrice = 
 });
 const taskOf = (probabilities: readonly number[], parts: Partial<PortfolioTask>): PortfolioTask => ({
   markets: probabilities.map((probability, index) => ({ probability, importance: 100 - index })),
-  ties: [],
+  constraints: [],
   correlations: [],
   positions: [],
   candidate: candidateAt(0.5, probabilities[0] ?? 0.5),
@@ -114,7 +114,7 @@ test("brute force: with two independent positions, no other stake has a higher e
 const amount = fc.double({ min: 1, max: 150, noNaN: true });
 const side = fc.constantFrom("yes" as const, "no" as const);
 const price = fc.double({ min: 0.1, max: 0.9, noNaN: true });
-/** A portfolio in markets 1 and 2, which are correlated with each other and the candidate's market 0. Market 3 is tied to it. */
+/** A portfolio in markets 1 and 2, which are correlated with each other and the candidate's market 0. Market 3 is related to it. */
 const anyPortfolio = fc.record({
   positions: fc.array(
     fc.tuple(fc.constantFrom(1, 2), side, amount, price).map((parts) => held(...parts)),
@@ -132,31 +132,31 @@ const anyPortfolio = fc.record({
   candidateSide: side,
   extra: amount,
   entry: price,
-  tie: fc.constantFrom("same" as const, "opposite" as const),
+  constraint: fc.constantFrom("same" as const, "opposite" as const),
 });
 const SIZE_TOLERANCE = 1e-7;
 
-function tiedCase({
+function relatedCase({
   positions,
   correlations,
   candidateSide,
-  tie,
+  constraint,
 }: typeof anyPortfolio extends fc.Arbitrary<infer T> ? T : never) {
   const yes = candidateSide === "yes" ? 0.62 : 0.38;
   const parts = {
     positions,
     correlations,
-    ties: [{ kind: tie, a: 0, b: 3 }] satisfies Tie[],
+    constraints: [{ kind: constraint, a: 0, b: 3 }] satisfies LogicalConstraint[],
     candidate: candidateAt(0.5, yes, { side: candidateSide }),
   };
-  return taskOf([yes, 0.4, 0.7, tie === "same" ? yes : 1 - yes], parts);
+  return taskOf([yes, 0.4, 0.7, constraint === "same" ? yes : 1 - yes], parts);
 }
 
 test("law: a position that pays with the candidate never increases its size", () => {
   fc.assert(
     fc.property(anyPortfolio, (parts) => {
-      const task = tiedCase(parts);
-      const isSameSide = parts.tie === "same";
+      const task = relatedCase(parts);
+      const isSameSide = parts.constraint === "same";
       const equal = isSameSide ? parts.candidateSide : parts.candidateSide === "yes" ? "no" : "yes";
       const added = held(3, equal, parts.extra, parts.entry);
       const before = sizePosition(task);
@@ -171,8 +171,8 @@ test("law: a position that pays with the candidate never increases its size", ()
 test("law: the exact hedge of the candidate never decreases its size while there is enough cash", () => {
   fc.assert(
     fc.property(anyPortfolio, (parts) => {
-      const task = tiedCase(parts);
-      const isSameSide = parts.tie === "same";
+      const task = relatedCase(parts);
+      const isSameSide = parts.constraint === "same";
       const opposite = isSameSide ? (parts.candidateSide === "yes" ? "no" : "yes") : parts.candidateSide;
       const added = held(3, opposite, parts.extra, parts.entry);
       const before = sizePosition(task);
@@ -185,7 +185,7 @@ test("law: the exact hedge of the candidate never decreases its size while there
 });
 
 test("law: stakes on exclusive outcomes sum to at most the cap, and wealth is above 0 in every outcome", () => {
-  const ties: Tie[] = [
+  const constraints: LogicalConstraint[] = [
     { kind: "exclusive", a: 0, b: 1 },
     { kind: "exclusive", a: 0, b: 2 },
     { kind: "exclusive", a: 1, b: 2 },
@@ -195,7 +195,7 @@ test("law: stakes on exclusive outcomes sum to at most the cap, and wealth is ab
     fc.property(fc.double({ min: 0, max: 600, noNaN: true }), fc.double({ min: 0, max: 390, noNaN: true }), (a, b) => {
       const positions = [held(1, "yes", a + 1, 0.3), held(2, "yes", b + 1, 0.2)];
       const candidate = candidateAt(0.3, 0.5, { variance: 0 }, sizing);
-      const { share } = sizePosition(taskOf([0.5, 0.3, 0.2], { ties, positions, candidate, sizing }));
+      const { share } = sizePosition(taskOf([0.5, 0.3, 0.2], { constraints, positions, candidate, sizing }));
       const together = share + (a + b + 2) / BANKROLL;
       assert.ok(share === 0 || together <= 0.5 + 1e-9, `${together}`);
       assert.ok(together < 1);
@@ -208,7 +208,7 @@ test("positions that cost the bankroll or more leave no cash, and a full cap lea
   for (const sizeUsd of [BANKROLL, 3 * BANKROLL]) {
     const size = sizePosition(taskOf([0.9, 0.5], { positions: [held(1, "yes", sizeUsd)] }));
     assert.deepEqual([size.share, size.limit, size.cost, size.concentrationDelta], [0, "cash", null, 0]);
-    assert.ok(size.tailLossUsd > 0);
+    assert.ok(size.expectedShortfallUsd > 0);
   }
   const full = sizePosition(taskOf([0.6, 0.5], { positions: [held(0, "yes", 100)] }));
   assert.deepEqual([full.share, full.limit], [0, "position_max"]);
@@ -243,7 +243,10 @@ test("a size above the base size pays the prices of the book, and is at most wha
 });
 
 test("the same question on another venue is one stake, so buying more of it does not spread the risk", () => {
-  const task = taskOf([0.7, 0.7], { ties: [{ kind: "same", a: 0, b: 1 }], positions: [held(1, "yes", 40, 0.5)] });
+  const task = taskOf([0.7, 0.7], {
+    constraints: [{ kind: "same", a: 0, b: 1 }],
+    positions: [held(1, "yes", 40, 0.5)],
+  });
   const size = sizePosition({ ...task, sizing: { ...task.sizing, positionMax: 0.5 } });
   assert.ok(size.share > 0);
   near(size.concentrationDelta, 0, 1e-12);
@@ -252,19 +255,19 @@ test("the same question on another venue is one stake, so buying more of it does
 test("a position in a settled market adds its payout to the wealth and has no correlation", () => {
   const settled: HeldPosition = { ...held(0, "yes", 100, 0.5), market: null, settledValue: 0 };
   const size = sizePosition(taskOf([0.5], { candidate: null, positions: [settled] }));
-  near(size.tailLossUsd, 100, 1e-9);
+  near(size.expectedShortfallUsd, 100, 1e-9);
   assert.deepEqual([size.share, size.limit, size.correlations], [0, "no_trade", [null]]);
 });
 
 test("at most three hedges are listed, the largest reduction per dollar first, none larger than the cash", () => {
-  const ties: Tie[] = [{ kind: "same", a: 1, b: 2 }];
+  const constraints: LogicalConstraint[] = [{ kind: "same", a: 1, b: 2 }];
   const hedges = [
     { market: 2, side: "no" as const, cost: 0.45, offeredUsd: null },
     { market: 2, side: "yes" as const, cost: 0.6, offeredUsd: null },
     { market: 3, side: "yes" as const, cost: 0.5, offeredUsd: null },
   ];
   const positions = [held(1, "yes", 400, 0.5)];
-  const size = sizePosition(taskOf([0.5, 0.5, 0.5, 0.5], { candidate: null, ties, hedges, positions }));
+  const size = sizePosition(taskOf([0.5, 0.5, 0.5, 0.5], { candidate: null, constraints, hedges, positions }));
   const [best] = size.hedges;
   assert.equal(best?.index, 0);
   // 800 contracts lose 400; 727 opposite ones at 0.45 leave the same loss in both outcomes.
@@ -291,7 +294,7 @@ test("a hedge is at most what is offered at its cost", () => {
   assert.equal(stakeOf(0), undefined);
 });
 
-test("throws a RangeError for positions, hedges and ties of unknown markets", () => {
+test("throws a RangeError for positions, hedges and constraints of unknown markets", () => {
   assert.throws(() => sizePosition(taskOf([], {})), RangeError);
   assert.throws(() => sizePosition(taskOf([0.6], { positions: [held(1, "yes", 1)] })), RangeError);
   const hedges = [{ market: 1, side: "yes" as const, cost: 0.5, offeredUsd: null }];

@@ -2,11 +2,11 @@ import { EDGE_MIN } from "../../engine/index.ts";
 import { buyForUsd, buyWithin } from "../fill.ts";
 import { shadedProbability } from "../size-candidate.ts";
 import { concentrationOf, type QuestionStake } from "./concentration.ts";
+import { bestHedge, expectedShortfall, lossDistribution } from "./expected-shortfall.ts";
 import { growthOptimum } from "./growth-optimum.ts";
+import { isSame, type Literal, negate } from "./logical-constraints.ts";
 import type { CandidateTrade, HeldPosition, PortfolioSize, PortfolioTask, SizeLimit } from "./model.ts";
 import { jointOutcomes, type Outcomes, setMarginal } from "./outcomes.ts";
-import { bestHedge, lossDistribution, tailLoss } from "./tail-loss.ts";
-import { isSame, type Literal, negate } from "./ties.ts";
 
 const HEDGES_MAX = 3;
 /** A hedge must lower the tail loss by at least this. */
@@ -38,7 +38,7 @@ export function sizePosition(task: PortfolioTask): PortfolioSize {
     candidate === null || baseCost === null
       ? first.probability
       : asYes(candidate.side, carefulProbability(task, candidate, baseCost));
-  const outcomes = jointOutcomes([{ ...first, probability: yes }, ...others], task.ties, task.correlations);
+  const outcomes = jointOutcomes([{ ...first, probability: yes }, ...others], task.constraints, task.correlations);
   const wealth = wealthOf(outcomes, positions, bankroll);
   const sized =
     candidate === null || baseCost === null
@@ -61,7 +61,7 @@ export function sizePosition(task: PortfolioTask): PortfolioSize {
       stakeUsd: sized.share * bankroll,
       cost: sized.cost,
     }),
-    tailLossUsd: tailLoss(distribution),
+    expectedShortfallUsd: expectedShortfall(distribution),
     hedges: task.hedges
       .map(({ market, side, cost, offeredUsd }, index) => {
         const { stake, reduction } = bestHedge(
@@ -74,7 +74,7 @@ export function sizePosition(task: PortfolioTask): PortfolioSize {
       .filter(({ stakeUsd, reductionUsd }) => stakeUsd > 0 && reductionUsd >= HEDGE_REDUCTION_USD_MIN)
       .sort((a, b) => b.reductionUsd / b.stakeUsd - a.reductionUsd / a.stakeUsd)
       .slice(0, HEDGES_MAX),
-    droppedTies: outcomes.droppedTies,
+    droppedConstraints: outcomes.droppedConstraints,
   };
 }
 

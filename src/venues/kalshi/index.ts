@@ -11,7 +11,7 @@ import { fetchHistory } from "./history.ts";
 import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
 import { FEE_ROUNDING } from "./parse-event.ts";
 import { createSigner } from "./sign.ts";
-import { openKalshiStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { TradeReader } from "./trades.ts";
 import { detectKalshiDrift } from "./wire.ts";
 
@@ -78,6 +78,6 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
     listTrades: (market, sinceMs, limit, signal) => trades.list(market.marketId, sinceMs, limit, signal),
     getHistory: (market, range, signal) => fetchHistory(client, ports, market, range, signal),
     openStream: (handlers) =>
-      signer === null ? null : openKalshiStream({ ports, wsUrl, signer, handlers, marketsMax: STREAM_MARKETS_MAX }),
+      signer === null ? null : openStream({ ports, wsUrl, signer, handlers, marketsMax: STREAM_MARKETS_MAX }),
   };
 }

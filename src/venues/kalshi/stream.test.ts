@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
-import { openKalshiStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { detectKalshiDrift } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
@@ -26,7 +26,7 @@ interface Command {
 function setUp(marketsMax = 100) {
   const harness = streamHarness();
   const { ports, clock, sockets, handlers } = harness;
-  const stream = openKalshiStream({
+  const stream = openStream({
     ports: { ...ports, driftDetectors: detectKalshiDrift(() => {}) },
     wsUrl: "wss://venue.test/trade-api/ws/v2",
     signer: (method, path, timestampMs) => ({ signed: `${method} ${path} ${timestampMs}` }),

@@ -31,7 +31,7 @@ export interface KalshiStreamOptions {
 }
 
 /** Streams quotes and trades of the followed markets, and lifecycle changes of all markets. */
-export function openKalshiStream(options: KalshiStreamOptions): VenueStream {
+export function openStream(options: KalshiStreamOptions): VenueStream {
   const { ports, handlers, signer } = options;
   const stallDetector = new StallDetector(ports.clock);
   const subscriptions = new Subscriptions({

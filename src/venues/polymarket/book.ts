@@ -6,7 +6,7 @@ import { parseBook } from "./parse-book.ts";
 import { isBook } from "./wire.ts";
 
 /** Returns the book of the YES token, or null if the market has no book. */
-export async function fetchBook(
+export async function getBook(
   { ports, urls, clients }: PolymarketContext,
   listing: Pick<MarketListing, "venueKeys">,
   signal: AbortSignal,

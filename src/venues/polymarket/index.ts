@@ -7,14 +7,14 @@ import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import { limitsFor } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { withoutUnknown } from "../shared/without-unknown.ts";
-import { fetchBook } from "./book.ts";
+import { getBook } from "./book.ts";
 import { createPolymarketClients, GAMMA_LIMITS, type PolymarketContext, type PolymarketUrls } from "./client.ts";
 import { fetchHistory } from "./history.ts";
 import { listOpenEvents } from "./listing.ts";
 import { MarketReader } from "./markets.ts";
 import { PageSize } from "./page-size.ts";
 import { ResolutionReader } from "./resolutions.ts";
-import { openMarketStream, STREAM_MARKETS_MAX } from "./stream.ts";
+import { openStream, STREAM_MARKETS_MAX } from "./stream.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
 import { TradeReader } from "./trades.ts";
 import { detectPolymarketDrift } from "./wire.ts";
@@ -56,9 +56,9 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
     listOpenMarkets: (signal) => listOpenEvents(context, pageSize, signal),
     getMarkets: (listings, signal) => markets.getMarkets(listings, signal),
     findMarket: (marketId, signal) => markets.findMarket(marketId, signal),
-    getBook: (listing, signal) => fetchBook(context, listing, signal),
+    getBook: (listing, signal) => getBook(context, listing, signal),
     listTrades: (listing, sinceMs, limit, signal) => trades.list(listing, sinceMs, limit, signal),
     getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
-    openStream: (handlers) => openMarketStream({ ports: context.ports, wsUrl: options.wsUrl, handlers }),
+    openStream: (handlers) => openStream({ ports: context.ports, wsUrl: options.wsUrl, handlers }),
   };
 }

@@ -16,7 +16,7 @@ import { categoryOf } from "./category.ts";
 import type { PolymarketPorts } from "./client.ts";
 import type { ResolutionFacts } from "./parse-resolution.ts";
 import { readState } from "./parse-status.ts";
-import { amountOf, listOf, priceOf, textOf, timeOf } from "./parse-values.ts";
+import { listOf, parseAmount, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule, isGammaMarket } from "./wire.ts";
 
 /** The venue's clients round the size of an order down to two decimals. */
@@ -174,11 +174,11 @@ function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, countDrop
  * venue has not computed it.
  */
 function activityOf(row: GammaMarket, related: RelatedData): Activity {
-  const openInterest = related.isSole ? amountOf(related.event?.openInterest) : null;
+  const openInterest = related.isSole ? parseAmount(related.event?.openInterest) : null;
   return {
-    volume24hUsd: amountOf(row.volume24hr),
-    volumeTotalUsd: amountOf(row.volumeNum, row.volume),
-    liquidityUsd: amountOf(row.liquidityNum, row.liquidity),
+    volume24hUsd: parseAmount(row.volume24hr),
+    volumeTotalUsd: parseAmount(row.volumeNum, row.volume),
+    liquidityUsd: parseAmount(row.liquidityNum, row.liquidity),
     openInterestUsd: openInterest === 0 ? null : openInterest,
   };
 }

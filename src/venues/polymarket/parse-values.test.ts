@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { amountOf, timeOf } from "./parse-values.ts";
+import { parseAmount, timeOf } from "./parse-values.ts";
 
 test("reads times with T and Z, with a space and a short offset, and dates; returns null for others", () => {
   assert.equal(timeOf("2026-11-20T15:00:00Z"), Date.UTC(2026, 10, 20, 15));
@@ -12,7 +12,7 @@ test("reads times with T and Z, with a space and a short offset, and dates; retu
 });
 
 test("a USD amount is the first valid value, rounded to cents", () => {
-  assert.equal(amountOf(1234.5600000001), 1234.56);
-  assert.equal(amountOf(undefined, "-1", "12.345678"), 12.35);
-  assert.equal(amountOf(null, "x"), null);
+  assert.equal(parseAmount(1234.5600000001), 1234.56);
+  assert.equal(parseAmount(undefined, "-1", "12.345678"), 12.35);
+  assert.equal(parseAmount(null, "x"), null);
 });

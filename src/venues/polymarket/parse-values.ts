@@ -48,7 +48,7 @@ export function millisecondsOf(value: unknown): number | null {
 }
 
 /** Returns the first valid USD amount (at least 0) in cents, or null. */
-export function amountOf(...values: readonly unknown[]): number | null {
+export function parseAmount(...values: readonly unknown[]): number | null {
   for (const value of values) {
     const parsed = parseDecimal(value);
     if (parsed !== null && parsed >= 0) return toCents(parsed);

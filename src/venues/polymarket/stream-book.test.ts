@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
-import { openMarketStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
@@ -26,7 +26,7 @@ const BOOK = {
 function setUp() {
   const harness = streamHarness(BOOK_AT + 1_000);
   const { ports, clock, sockets, handlers } = harness;
-  const stream = openMarketStream({
+  const stream = openStream({
     ports: { ...ports, driftDetectors: detectPolymarketDrift(() => {}), settlements: new StreamSettlements(clock) },
     wsUrl: "ws://venue.test/ws/market",
     handlers,

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { openMarketStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
@@ -21,7 +21,7 @@ function setUp() {
   // Shortly after the timestamps in the fixtures.
   const harness = streamHarness(Date.UTC(2026, 10, 21, 3));
   const { ports, clock, sockets, handlers } = harness;
-  const stream = openMarketStream({
+  const stream = openStream({
     ports: { ...ports, driftDetectors: detectPolymarketDrift(() => {}), settlements: new StreamSettlements(clock) },
     wsUrl: "ws://venue.test/ws/market",
     handlers,

@@ -11,7 +11,7 @@ export const STREAM_MARKETS_MAX = 1_500;
 const LISTED_IDS_MAX = 2_000;
 
 /** Opens the market stream over as many connections as the followed markets need. */
-export function openMarketStream(options: StreamOptions): VenueStream {
+export function openStream(options: StreamOptions): VenueStream {
   const { handlers } = options;
   const connections: StreamConnection[] = [];
   const connectionOf = new Map<string, StreamConnection>();

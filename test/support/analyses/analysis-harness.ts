@@ -20,7 +20,7 @@ export async function openHarness(database: Database, ports: Partial<AppPorts> =
   const { analyses, ...others } = ports;
   const harness = await customerHarness(database, {
     clock: systemClock,
-    analyses: { hasHouseJob: false, ...analyses },
+    analyses: { hasScheduledAnalyses: false, ...analyses },
     ...others,
   });
   const { app, call } = harness;

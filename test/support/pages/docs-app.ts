@@ -1,4 +1,4 @@
-import { createAbsentDatabase } from "../../../src/adapters/database/absent-database.ts";
+import { createUnavailableDatabase } from "../../../src/adapters/database/unavailable-database.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { type App, type AppPorts, buildApp } from "../../../src/app/index.ts";
 import { plainAppPorts } from "../app-ports.ts";
@@ -15,7 +15,7 @@ export async function openDocsApp(
   const { venueIds = DEFAULT_VENUES, ...ports } = options;
   const app = await buildApp(
     plainAppPorts({
-      database: createAbsentDatabase(),
+      database: createUnavailableDatabase(),
       log: quietLog,
       venues: venueIds.map((id, index) => ({
         id,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { type BoardMarket, MarketBoard } from "../../../src/board/index.ts";
 import type { StoredAnalysis } from "../../../src/capabilities/analysis/analyses/index.ts";
-import type { TiedMarket } from "../../../src/capabilities/markets/relations/index.ts";
+import type { RelatedMarket } from "../../../src/capabilities/markets/relations/index.ts";
 import { signalRoutes } from "../../../src/capabilities/strategy/signals/routes.ts";
 import { createSignalsService, type SignalPorts } from "../../../src/capabilities/strategy/signals/service.ts";
 import { AppError } from "../../../src/domain/errors.ts";
@@ -51,19 +51,19 @@ export function sampleAnalysis(probability: number, changes: Partial<StoredAnaly
 }
 
 /** A market of beta at 0.40 to 0.42 that depends on the market "fed". */
-export function tieTo(
+export function relatedTo(
   title: string,
-  dependence: TiedMarket["dependence"],
+  dependence: RelatedMarket["dependence"],
   correlation: number | null = null,
-): TiedMarket {
+): RelatedMarket {
   const board = new MarketBoard(() => SAMPLE_AT);
-  const { market } = board.apply(sampleMarket("tied", { listing: { venue: "beta", title } }), SAMPLE_AT);
+  const { market } = board.apply(sampleMarket("related", { listing: { venue: "beta", title } }), SAMPLE_AT);
   return { market, dependence, correlation };
 }
 
 /** Opens the route with one market, "fed" on alpha, quoted at 0.40 and 0.42 with 1,000 contracts on each side. */
 export async function openSignalApi(
-  { tied = [], ...ports }: Partial<SignalPorts> & { readonly tied?: readonly TiedMarket[] } = {},
+  { related = [], ...ports }: Partial<SignalPorts> & { readonly related?: readonly RelatedMarket[] } = {},
   stored: StoredAnalysis | null = sampleAnalysis(0.6),
 ) {
   const clock = new FakeClock(SAMPLE_AT);
@@ -129,7 +129,7 @@ export async function openSignalApi(
   signalRoutes(app, {
     service,
     venues: VENUES,
-    findTiedMarkets: async () => tied,
+    findRelatedMarkets: async () => related,
     probabilityOf: ({ yesPrice }) => yesPrice,
   });
   const ask = (body: object = { platform: "alpha", market_id: "fed" }, query = "") =>

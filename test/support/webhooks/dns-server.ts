@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { isIPv4 } from "node:net";
-import { plainAddress } from "../../../src/lib/address-block.ts";
+import { plainAddress } from "../../../src/lib/ip-prefix.ts";
 
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 const HEADER_BYTES = 12;

@@ -1,9 +1,9 @@
 import type { AppPorts } from "../../../src/app/index.ts";
-import { SecretSealError } from "../../../src/ports/secret-seal.ts";
+import { SecretSealError } from "../../../src/ports/secret-box.ts";
 import type { RequestTiming, WebhookAnswer, WebhookAttempt, WebhookRequest } from "../../../src/ports/webhook-out.ts";
 
 /** Seals by a prefix, so that a test can see whose secret it is. */
-export const fakeSeal: AppPorts["secretSeal"] = {
+export const fakeSeal: AppPorts["secretBox"] = {
   seal: (secret, owner) => Buffer.from(`${owner}:${secret}`).toString("base64"),
   open(sealed, owner) {
     const text = Buffer.from(sealed, "base64").toString();
@@ -15,10 +15,10 @@ export const fakeSeal: AppPorts["secretSeal"] = {
 /** Accepts https URLs. Requests are answered by `answer`, by default with 200. */
 export function fakeWebhookPorts(
   answer: (request: WebhookRequest) => WebhookAnswer | Promise<WebhookAnswer> = () => ok(),
-): Pick<AppPorts, "webhookOut" | "secretSeal" | "checkWebhookUrl"> {
+): Pick<AppPorts, "webhookOut" | "secretBox" | "checkWebhookUrl"> {
   return {
     webhookOut: { post: async (request) => toAttempt(await answer(request)), close: async () => {} },
-    secretSeal: fakeSeal,
+    secretBox: fakeSeal,
     checkWebhookUrl: (url) =>
       URL.parse(url)?.protocol === "https:"
         ? { kind: "valid", url }

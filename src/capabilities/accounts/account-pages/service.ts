@@ -1,7 +1,7 @@
 import { AppError, InvalidRequestError, rateLimited } from "../../../domain/errors.ts";
-import { addressBlock } from "../../../lib/address-block.ts";
+import { createIdempotencyCache } from "../../../lib/idempotency-cache.ts";
+import { addressBlock } from "../../../lib/ip-prefix.ts";
 import { isLoopbackAddress } from "../../../lib/loopback.ts";
-import { createOnce } from "../../../lib/once.ts";
 import type { OutgoingMail } from "../../../ports/mail-out.ts";
 import {
   type Accounts,
@@ -51,7 +51,7 @@ export function createAccountPage(
   const { emailDelivery, displaysLinks = false } = dependencies.settings;
   // Separate from the sign-up queue, so that many sign-ups cannot block sign-ins.
   const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
-  const once = createOnce<IssuedKey>(clock);
+  const once = createIdempotencyCache<IssuedKey>(clock);
 
   const sendLink = async (email: string): Promise<void> => {
     const slot = mailQueue?.reserve() ?? null;

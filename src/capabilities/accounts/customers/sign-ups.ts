@@ -1,5 +1,5 @@
 import { AppError, rateLimited } from "../../../domain/errors.ts";
-import { addressBlock } from "../../../lib/address-block.ts";
+import { addressBlock } from "../../../lib/ip-prefix.ts";
 import type { Transaction } from "../../../ports/database.ts";
 import { createToken, hashToken, isToken } from "../keys/index.ts";
 import { SlidingLog } from "../metering/index.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { AppError, VenueError } from "../../../domain/errors.ts";
-import { plainAddress } from "../../../lib/address-block.ts";
+import { plainAddress } from "../../../lib/ip-prefix.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { HttpOut } from "../../../ports/http-out.ts";
 import type { Log } from "../../../ports/log.ts";

@@ -1,4 +1,4 @@
-import { addressBlock } from "../../../lib/address-block.ts";
+import { addressBlock } from "../../../lib/ip-prefix.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import { hashOfKey, planOfKey } from "./key-format.ts";

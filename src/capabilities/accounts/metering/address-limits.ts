@@ -1,6 +1,6 @@
 import { rateLimited } from "../../../domain/errors.ts";
 import type { LimitDecision } from "../../../domain/metering.ts";
-import { type LimitedBlock, limitedBlocks } from "../../../lib/address-block.ts";
+import { type LimitedBlock, limitedBlocks } from "../../../lib/ip-prefix.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Random } from "../../../ports/random.ts";
 import { SlidingLog } from "./sliding-log.ts";

@@ -1,4 +1,4 @@
-import { time } from "../../../lib/sql-time.ts";
+import { toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 
 type QueryDatabase = Pick<Database, "query">;
@@ -16,7 +16,7 @@ export async function upsertLink(
 ): Promise<string | null> {
   const [row] = await queryRunner.query<{ customer_id: string }>(
     `insert into sign_in_links (customer_id, token_hash, expires_at)
-     select customer_id, $2::bytea, ${time("$3")} from customers where email = $1 and status <> 'canceled'
+     select customer_id, $2::bytea, ${toTimestampSql("$3")} from customers where email = $1 and status <> 'canceled'
      on conflict (customer_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at
      returning customer_id`,
     [link.email, link.tokenHash, link.expiresAt],
@@ -32,7 +32,7 @@ export async function upsertLink(
 export async function takeLink(transaction: Transaction, tokenHash: Uint8Array, now: number): Promise<string | null> {
   const [customer] = await transaction.query(
     `select customers.customer_id from sign_in_links join customers using (customer_id)
-     where token_hash = $1 and expires_at > ${time("$2")} and status <> 'canceled' for share of customers`,
+     where token_hash = $1 and expires_at > ${toTimestampSql("$2")} and status <> 'canceled' for share of customers`,
     [tokenHash, now],
   );
   if (customer === undefined) return null;
@@ -51,7 +51,7 @@ export async function selectLinkEmail(
 ): Promise<string | null> {
   const [row] = await database.query<{ email: string }>(
     `select email from sign_in_links join customers using (customer_id)
-     where token_hash = $1 and expires_at > ${time("$2")} and status <> 'canceled'`,
+     where token_hash = $1 and expires_at > ${toTimestampSql("$2")} and status <> 'canceled'`,
     [tokenHash, now],
     "request",
   );
@@ -65,7 +65,7 @@ export async function insertSession(
 ): Promise<void> {
   await transaction.query(
     `insert into sessions (session_id, token_hash, customer_id, started_at, proven_at, last_seen_at)
-     values ($1, $2, $3, ${time("$4")}, ${time("$4")}, ${time("$4")})`,
+     values ($1, $2, $3, ${toTimestampSql("$4")}, ${toTimestampSql("$4")}, ${toTimestampSql("$4")})`,
     [session.sessionId, session.tokenHash, session.customerId, now],
   );
   await transaction.query(
@@ -80,7 +80,7 @@ export async function insertSession(
 export async function deleteExpiredSessions(transaction: Transaction, before: number): Promise<void> {
   await transaction.query(
     `delete from sessions where session_id in (
-       select session_id from sessions where last_seen_at < ${time("$1")} limit ${DELETED_SESSIONS_MAX} for update skip locked)`,
+       select session_id from sessions where last_seen_at < ${toTimestampSql("$1")} limit ${DELETED_SESSIONS_MAX} for update skip locked)`,
     [before],
   );
 }
@@ -97,7 +97,7 @@ export async function selectSession(database: QueryDatabase, tokenHash: Uint8Arr
     `select session_id as "sessionId", customer_id as "customerId", proven_at as "provenAt",
        last_seen_at as "lastSeenAt"
      from sessions join customers using (customer_id)
-     where token_hash = $1 and last_seen_at > ${time("$2")} and started_at > ${time("$3")}
+     where token_hash = $1 and last_seen_at > ${toTimestampSql("$2")} and started_at > ${toTimestampSql("$3")}
        and customers.status <> 'canceled'`,
     [tokenHash, bounds.lastSeen, bounds.started],
     "request",
@@ -109,7 +109,7 @@ export async function selectSession(database: QueryDatabase, tokenHash: Uint8Arr
 export async function selectSessions(database: QueryDatabase, customerId: string, bounds: ActiveSessionBounds) {
   return database.query<{ sessionId: string; startedAt: Date; lastSeenAt: Date }>(
     `select session_id as "sessionId", started_at as "startedAt", last_seen_at as "lastSeenAt" from sessions
-     where customer_id = $1 and last_seen_at > ${time("$2")} and started_at > ${time("$3")}
+     where customer_id = $1 and last_seen_at > ${toTimestampSql("$2")} and started_at > ${toTimestampSql("$3")}
      order by last_seen_at desc, session_id limit ${SESSIONS_MAX}`,
     [customerId, bounds.lastSeen, bounds.started],
     "request",
@@ -118,13 +118,16 @@ export async function selectSessions(database: QueryDatabase, customerId: string
 
 export async function touchSession(queryRunner: QueryRunner, sessionId: string, now: number): Promise<void> {
   await queryRunner.query(
-    `update sessions set last_seen_at = ${time("$2")} where session_id = $1 and last_seen_at < ${time("$2")}`,
+    `update sessions set last_seen_at = ${toTimestampSql("$2")} where session_id = $1 and last_seen_at < ${toTimestampSql("$2")}`,
     [sessionId, now],
   );
 }
 
 export async function markReauthenticated(queryRunner: Transaction, sessionId: string, now: number): Promise<void> {
-  await queryRunner.query(`update sessions set proven_at = ${time("$2")} where session_id = $1`, [sessionId, now]);
+  await queryRunner.query(`update sessions set proven_at = ${toTimestampSql("$2")} where session_id = $1`, [
+    sessionId,
+    now,
+  ]);
 }
 
 /** Deletes and returns a session, or returns null. If called concurrently, exactly one call returns the session. */

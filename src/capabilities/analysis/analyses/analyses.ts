@@ -11,7 +11,6 @@ import type { Random } from "../../../ports/random.ts";
 import type { OpenWorkerPool } from "../../../ports/worker-pool.ts";
 import { ANALYSIS_WORKER } from "./compute.ts";
 import { CurrentEstimates } from "./current-estimates.ts";
-import { createHouseJob } from "./house-job.ts";
 import { LatestEstimates } from "./latest-estimates.ts";
 import type { MarketViews } from "./market-views.ts";
 import type { CurrentEstimate, EndedRun, ResearchRunner, StoredAnalysis } from "./model.ts";
@@ -19,6 +18,7 @@ import { createRunPerformer } from "./perform-run.ts";
 import { type QueueLimits, selectQueue } from "./run-queries.ts";
 import { RunWorker } from "./run-worker.ts";
 import { createRuns } from "./runs.ts";
+import { createHouseJob } from "./scheduled-analyses.ts";
 import { createAnalysesService } from "./service.ts";
 
 const QUEUE_NAME = "analyses";
@@ -45,7 +45,7 @@ export interface AnalysisPorts {
   /** Whether this node runs analyses. Other nodes only queue and read them. */
   readonly isWorker: boolean;
   /** Whether the service analyses the most traded markets itself. */
-  readonly hasHouseJob: boolean;
+  readonly hasScheduledAnalyses: boolean;
   /** Runs at the same time on this node, 1 to 8; 4 by default. */
   readonly concurrency?: number;
   readonly limits?: QueueLimits;
@@ -109,7 +109,7 @@ export function createAnalyses(ports: AnalysisPorts) {
     start(): void {
       latest.start();
       if (isWorker) worker.start();
-      if (isWorker && ports.hasHouseJob) houseJob.start();
+      if (isWorker && ports.hasScheduledAnalyses) houseJob.start();
     },
     async stop(): Promise<void> {
       await Promise.all([latest.stop(), isWorker ? worker.stop() : null, houseJob.stop()]);

@@ -1,12 +1,12 @@
 import type { Category } from "../../../domain/category.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
-import { millis, time } from "../../../lib/sql-time.ts";
+import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { AnalysisResult, LatestEstimate, StartedRun, StoredAnalysis } from "./model.ts";
 
 const STORED_COLUMNS = `analyses.analysis_id as "analysisId", analyses.venue, analyses.market_id as "marketId",
-  analysis_type as type, ${millis("analyses.analysed_at")} as "analysedAt", result`;
+  analysis_type as type, ${toMillisSql("analyses.analysed_at")} as "analysedAt", result`;
 
 /**
  * Ends a run with its result. Returns false, and changes nothing, if another worker has taken the run over or research was
@@ -27,14 +27,14 @@ export async function completeRun(
   const { analysis, research } = stored.result;
   const rows = await transaction.query(
     `with finished as (
-       update analysis_runs set status = 'complete', finished_at = ${time("$4")}, research_state = null
+       update analysis_runs set status = 'complete', finished_at = ${toTimestampSql("$4")}, research_state = null
        where analysis_id = $1 and fence = $2::int8 and status = 'running' and analysis_type = $3
        returning analysis_id, venue, market_id
      ), stored as (
        insert into analyses (analysis_id, venue, market_id, analysis_type, analysed_at, probability, market_price,
          interval_low, interval_high, confidence, recommendation, cost_usd, coefficients_version, category,
          log_odds_change, change_error, daily_move, peer_gap, sibling_gap)
-       select analysis_id, venue, market_id, $5, ${time("$6")}, $7::float8, $8::float8, $9::float8, $10::float8,
+       select analysis_id, venue, market_id, $5, ${toTimestampSql("$6")}, $7::float8, $8::float8, $9::float8, $10::float8,
          $11::float8, $12, $13::float8, $14::int4, $17::text,
          $18::float8, $19::float8, $20::float8, $21::float8, $22::float8
        from finished
@@ -47,7 +47,7 @@ export async function completeRun(
          and not exists (select from analysis_participants where analysis_id = earlier.analysis_id)
      )
      insert into latest_analyses as latest (venue, market_id, analysis_id, probability, analysed_at)
-     select venue, market_id, analysis_id, $7::float8, ${time("$6")} from finished
+     select venue, market_id, analysis_id, $7::float8, ${toTimestampSql("$6")} from finished
      on conflict (venue, market_id) do update set analysis_id = excluded.analysis_id,
        probability = excluded.probability, analysed_at = excluded.analysed_at
      returning 1`,
@@ -138,7 +138,7 @@ interface EstimateRow extends Record<string, unknown>, Omit<LatestRow, "interval
 const ESTIMATE_COLUMNS = `analyses.venue, analyses.market_id as "marketId", market_price as "marketPrice",
   interval_low as low, interval_high as high, log_odds_change as change, change_error as "changeError",
   daily_move as "dailyMove", peer_gap as "peerGap", sibling_gap as "siblingGap",
-  ${millis("analyses.analysed_at")} as "analysedAt"`;
+  ${toMillisSql("analyses.analysed_at")} as "analysedAt"`;
 
 const toEstimate = ({ low, high, peerGap, siblingGap, ...row }: EstimateRow): LatestRow => ({
   ...row,
@@ -186,7 +186,7 @@ export async function sumCosts(
        coalesce(sum(cost_usd) filter (where runs.customer_id = own.customer_id), 0)::float8 as "customerUsd"
      from analyses left join analysis_runs as runs using (analysis_id)
      left join analysis_runs as own on own.analysis_id = $1
-     where analysed_at > ${time("$2")}`,
+     where analysed_at > ${toTimestampSql("$2")}`,
     [analysisId, sinceMs],
   );
   return row ?? { totalUsd: 0, customerUsd: 0 };
@@ -199,11 +199,11 @@ export async function deleteParticipant(transaction: Transaction, customerId: st
 }
 
 /** Reserves the next batch of the service's own analyses. Returns false if a batch was queued in the last `pauseMs`. */
-export async function reserveHouseBatch(database: Database, now: number, pauseMs: number): Promise<boolean> {
+export async function reserveScheduledBatch(database: Database, now: number, pauseMs: number): Promise<boolean> {
   const rows = await database.query(
-    `insert into analysis_house_batch as batch (is_only, queued_at) values (true, ${time("$1")})
+    `insert into analysis_house_batch as batch (is_only, queued_at) values (true, ${toTimestampSql("$1")})
      on conflict (is_only) do update set queued_at = excluded.queued_at
-     where batch.queued_at <= ${time("$2")} returning 1`,
+     where batch.queued_at <= ${toTimestampSql("$2")} returning 1`,
     [now, now - pauseMs],
   );
   return rows.length > 0;
@@ -238,10 +238,10 @@ export async function deleteOldAnalyses(
       );
       return rows.length;
     });
-  await deleteWhere("analysis_participants", `joined_at < ${time("$1")}`, REQUESTED_DAYS);
-  await deleteWhere("analysis_runs", `status <> 'running' and finished_at < ${time("$1")}`, REQUESTED_DAYS);
+  await deleteWhere("analysis_participants", `joined_at < ${toTimestampSql("$1")}`, REQUESTED_DAYS);
+  await deleteWhere("analysis_runs", `status <> 'running' and finished_at < ${toTimestampSql("$1")}`, REQUESTED_DAYS);
   const isOld = (age: string) => `exists (select from analyses where analyses.analysis_id = ${age}.analysis_id
-    and analysed_at < ${time("$1")})`;
+    and analysed_at < ${toTimestampSql("$1")})`;
   const isLatest = (table: string) =>
     `exists (select from latest_analyses where latest_analyses.analysis_id = ${table}.analysis_id)`;
   await deleteWhere(
@@ -249,7 +249,7 @@ export async function deleteOldAnalyses(
     `${isOld("analysis_results")} and not ${isLatest("analysis_results")}`,
     REQUESTED_DAYS,
   );
-  await deleteWhere("latest_analyses", `analysed_at < ${time("$1")}`, RECORD_DAYS);
+  await deleteWhere("latest_analyses", `analysed_at < ${toTimestampSql("$1")}`, RECORD_DAYS);
   await deleteWhere("analysis_results", isOld("analysis_results"), RECORD_DAYS);
-  await deleteWhere("analyses", `analysed_at < ${time("$1")}`, RECORD_DAYS);
+  await deleteWhere("analyses", `analysed_at < ${toTimestampSql("$1")}`, RECORD_DAYS);
 }

@@ -12,7 +12,7 @@ import type { WorkerPool } from "../../../ports/worker-pool.ts";
 import { completeRun } from "./analysis-queries.ts";
 import { createCompletionEvent, createErrorEvent } from "./completion-event.ts";
 import type { AnalysisRun, EndedRun, ResearchRunner, StartedRun, StoredAnalysis } from "./model.ts";
-import { RunFailure, RunTakenOver } from "./run-errors.ts";
+import { LeaseLostError, RunFailure } from "./run-errors.ts";
 import { failRun, releaseFollower, startRun, undoStart } from "./run-queries.ts";
 import { research } from "./run-research.ts";
 import { enqueueRun } from "./runs.ts";
@@ -123,7 +123,7 @@ export function createRunPerformer(ports: PerformPorts) {
       },
     };
     const details = { transcript: found.transcript, category: categoryOf(market.listing.category) };
-    if (!(await store(run, job, stored, details))) throw new RunTakenOver();
+    if (!(await store(run, job, stored, details))) throw new LeaseLostError();
     const { durationMs, research: facts } = stored.result;
     const seconds = durationMs / 1_000;
     ports.onRunEnded?.({ type: stored.type, outcome: "complete", seconds, costUsd: facts.costUsd });
@@ -137,7 +137,7 @@ export function createRunPerformer(ports: PerformPorts) {
       await queue.complete(transaction, job);
       return true;
     });
-    if (!hasEnded) throw new RunTakenOver();
+    if (!hasEnded) throw new LeaseLostError();
     ports.onRunEnded?.({ type: null, outcome: "error", seconds: null, costUsd: 0 });
   };
 

@@ -4,6 +4,6 @@ export class RunFailure extends Error {
 }
 
 /** Another worker has taken the run over, or it has ended. This worker must not change it. */
-export class RunTakenOver extends Error {
-  override readonly name = "RunTakenOver";
+export class LeaseLostError extends Error {
+  override readonly name = "LeaseLostError";
 }

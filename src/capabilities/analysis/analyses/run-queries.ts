@@ -1,10 +1,10 @@
 import type { VenueId } from "../../../domain/market.ts";
-import { millis, time } from "../../../lib/sql-time.ts";
+import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { AnalysisRun, AnalysisType, StartedRun } from "./model.ts";
 
 const RUN_COLUMNS = `analysis_id as "analysisId", venue, market_id as "marketId", status, error_message as "errorMessage",
-  analysis_type as type, ${millis("requested_at")} as "requestedAt"`;
+  analysis_type as type, ${toMillisSql("requested_at")} as "requestedAt"`;
 
 export interface NewRun {
   readonly analysisId: string;
@@ -39,7 +39,7 @@ export async function insertRun(transaction: Transaction, run: NewRun, limits: Q
     `insert into analysis_runs
        (analysis_id, venue, market_id, status, analysis_type, customer_id, turn, requested_at, follows)
      select $1, $2, $3, 'running', $4, $5::text, greatest(waiting.first_turn, waiting.last_own_turn + 1, 0),
-       ${time("$6")}, $7::text
+       ${toTimestampSql("$6")}, $7::text
      from (
        select count(*) as total, count(*) filter (where customer_id is not distinct from $5::text) as own,
          min(turn) as first_turn, max(turn) filter (where customer_id is not distinct from $5::text) as last_own_turn
@@ -100,7 +100,7 @@ export async function insertParticipant(
   now: number,
 ): Promise<void> {
   await transaction.query(
-    `insert into analysis_participants (customer_id, analysis_id, joined_at) values ($1, $2, ${time("$3")})
+    `insert into analysis_participants (customer_id, analysis_id, joined_at) values ($1, $2, ${toTimestampSql("$3")})
      on conflict do nothing`,
     [customerId, analysisId, now],
   );
@@ -150,7 +150,7 @@ export async function selectQueue(
   const [row] = await database.query<{ waiting: number; active: number; oldestSeconds: number | null }>(
     `select count(*) filter (where started_at is null)::int4 as waiting,
        count(*) filter (where started_at is not null)::int4 as active,
-       greatest(0, extract(epoch from ${time("$1")} - min(requested_at) filter (where started_at is null)))::float8
+       greatest(0, extract(epoch from ${toTimestampSql("$1")} - min(requested_at) filter (where started_at is null)))::float8
          as "oldestSeconds"
      from analysis_runs where status = 'running'`,
     [now],
@@ -161,9 +161,9 @@ export async function selectQueue(
 /** Starts a run under a new fence. Returns null if it has ended. */
 export async function startRun(database: Database, analysisId: string, now: number): Promise<StartedRun | null> {
   const [run] = await database.query<StartedRun & Record<string, unknown>>(
-    `update analysis_runs set fence = fence + 1, attempts = attempts + 1, started_at = coalesce(started_at, ${time("$2")})
+    `update analysis_runs set fence = fence + 1, attempts = attempts + 1, started_at = coalesce(started_at, ${toTimestampSql("$2")})
      where analysis_id = $1 and status = 'running' and follows is null
-     returning ${RUN_COLUMNS}, attempts, fence, ${millis("started_at")} as "startedAt", research_state as "researchState"`,
+     returning ${RUN_COLUMNS}, attempts, fence, ${toMillisSql("started_at")} as "startedAt", research_state as "researchState"`,
     [analysisId, now],
   );
   return run ?? null;
@@ -199,7 +199,7 @@ export async function failRun(
   message: string,
 ): Promise<boolean> {
   const rows = await transaction.query(
-    `update analysis_runs set status = 'error', error_message = $3, finished_at = ${time("$4")}, research_state = null,
+    `update analysis_runs set status = 'error', error_message = $3, finished_at = ${toTimestampSql("$4")}, research_state = null,
        fence = fence + 1
      where analysis_id = $1 and status = 'running' and ($2::int8 is null or fence = $2::int8) returning 1`,
     [analysisId, fence, message, now],
@@ -224,7 +224,7 @@ export async function releaseFollower(
 export async function selectOverdue(database: Database, beforeMs: number, limit: number): Promise<AnalysisRun[]> {
   return database.query<AnalysisRun & Record<string, unknown>>(
     `select ${RUN_COLUMNS} from analysis_runs
-     where status = 'running' and requested_at < ${time("$1")} order by requested_at limit ${limit}`,
+     where status = 'running' and requested_at < ${toTimestampSql("$1")} order by requested_at limit ${limit}`,
     [beforeMs],
   );
 }

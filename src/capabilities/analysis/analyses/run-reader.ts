@@ -1,4 +1,4 @@
-import { createSharedReads } from "../../../lib/shared-reads.ts";
+import { createSingleFlightCache } from "../../../lib/single-flight-cache.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { AnalysisRun } from "./model.ts";
 
@@ -15,7 +15,7 @@ export function createRunReader(
   read: (analysisId: string) => Promise<AnalysisRun | null>,
   clock: Pick<Clock, "monotonic">,
 ): (analysisId: string) => Promise<AnalysisRun | null> {
-  const share = createSharedReads<AnalysisRun | null>({
+  const share = createSingleFlightCache<AnalysisRun | null>({
     maxAgeMsOf: () => READ_EVERY_MS,
     entriesMax: ENTRIES_MAX,
     now: () => clock.monotonic(),

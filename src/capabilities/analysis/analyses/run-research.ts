@@ -5,7 +5,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import { selectLatest, sumCosts } from "./analysis-queries.ts";
 import type { ResearchFacts, ResearchRunner, RunResearchOutcome, StartedRun } from "./model.ts";
-import { RunTakenOver } from "./run-errors.ts";
+import { LeaseLostError } from "./run-errors.ts";
 import { saveResearchState } from "./run-queries.ts";
 
 /** Limits of the stored texts, in characters. Longer ones are not stored. */
@@ -83,7 +83,7 @@ export async function research(
       async onState(state) {
         const text = JSON.stringify(state ?? null);
         if (text.length > STATE_LENGTH_MAX) return;
-        if (!(await saveResearchState(database, run, text))) throw new RunTakenOver();
+        if (!(await saveResearchState(database, run, text))) throw new LeaseLostError();
       },
     },
   );

@@ -3,7 +3,7 @@ import type { Database } from "../../../ports/database.ts";
 import type { Job, JobQueue } from "../../../ports/job-queue.ts";
 import type { Log } from "../../../ports/log.ts";
 import { endWithError } from "./perform-run.ts";
-import { RunTakenOver } from "./run-errors.ts";
+import { LeaseLostError } from "./run-errors.ts";
 import { selectOverdue } from "./run-queries.ts";
 import type { RunJob } from "./runs.ts";
 
@@ -102,7 +102,7 @@ export class RunWorker {
     try {
       await perform(analysisId, job, this.#stop.signal);
     } catch (error) {
-      if (!(error instanceof RunTakenOver) && !this.#stop.signal.aborted)
+      if (!(error instanceof LeaseLostError) && !this.#stop.signal.aborted)
         log.warn({ analysis_id: analysisId, err: error }, "an analysis failed and will be tried again");
       // If this fails, too, another worker takes the job when it has not been renewed for some seconds.
       await queue.giveBack(job).catch(() => {});

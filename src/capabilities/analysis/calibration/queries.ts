@@ -1,4 +1,4 @@
-import { millis, time } from "../../../lib/sql-time.ts";
+import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type CalibrationMode, HORIZONS, type SettledMarket } from "./model.ts";
 
@@ -24,13 +24,13 @@ export function selectSettlements(
   limit: number,
 ): Promise<SettlementRow[]> {
   return database.query<SettlementRow>(
-    `select venue, market_id as "marketId", value, ${millis(`least(resolved_at, (select min(first.recorded_at)
+    `select venue, market_id as "marketId", value, ${toMillisSql(`least(resolved_at, (select min(first.recorded_at)
          from market_settlements as first
          where first.venue = settlement.venue and first.market_id = settlement.market_id))`)} as "resolvedAt",
-       ${millis("resolved_at")} as "listedAt", settlement_id as "settlementId"
+       ${toMillisSql("resolved_at")} as "listedAt", settlement_id as "settlementId"
      from market_settlements as settlement
      where value is not null
-       and (resolved_at, settlement_id) < (${time("$1")}, $2::int8)
+       and (resolved_at, settlement_id) < (${toTimestampSql("$1")}, $2::int8)
        and not exists (select from market_settlements as later where later.venue = settlement.venue
          and later.market_id = settlement.market_id and later.settlement_id > settlement.settlement_id)
      order by resolved_at desc, settlement_id desc limit $3::int8`,
@@ -58,8 +58,8 @@ const MARKETS_AND_HORIZONS = `
   cross join (values ${HORIZON_ROWS.join(", ")}) as horizon (number, from_ms, to_ms)`;
 
 const isInHorizon = (column: string) => `venue = market.venue and market_id = market.market_id
-    and ${column} <= ${time("(market.resolved_at - horizon.from_ms)")}
-    and ${column} > ${time("(market.resolved_at - horizon.to_ms)")}`;
+    and ${column} <= ${toTimestampSql("(market.resolved_at - horizon.from_ms)")}
+    and ${column} > ${toTimestampSql("(market.resolved_at - horizon.to_ms)")}`;
 
 /** The latest analysis of each market and horizon. */
 const SELECT_ANALYSES = `

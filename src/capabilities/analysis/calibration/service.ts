@@ -1,5 +1,5 @@
 import { CATEGORIES } from "../../../domain/category.ts";
-import { createSharedReads } from "../../../lib/shared-reads.ts";
+import { createSingleFlightCache } from "../../../lib/single-flight-cache.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
@@ -50,10 +50,14 @@ export function createCalibrationService({ database, clock, workers }: Calibrati
       readAt,
       readMs: now() - startedAt,
       sample,
-      shareReport: createSharedReads<CalibrationReport>({ maxAgeMsOf: () => Infinity, entriesMax: REPORTS_MAX, now }),
+      shareReport: createSingleFlightCache<CalibrationReport>({
+        maxAgeMsOf: () => Infinity,
+        entriesMax: REPORTS_MAX,
+        now,
+      }),
     };
   };
-  const shareSample = createSharedReads<Awaited<ReturnType<typeof open>>>({
+  const shareSample = createSingleFlightCache<Awaited<ReturnType<typeof open>>>({
     maxAgeMsOf: ({ readMs }) => Math.max(CACHE_MS, CACHE_TO_READ_RATIO * readMs),
     entriesMax: CALIBRATION_MODES.length,
     now,

@@ -4,7 +4,7 @@ import { claimEffect, mergeClaims, sourceEffect } from "./evidence.ts";
 import { listSources, type Source } from "./judge.ts";
 import type { Claim, KeyClaim, Reading, ResearchDocument, ResearchLimits, Trial } from "./model.ts";
 import { INFLUENCE_MAX, POOL_COEFFICIENTS, type Pool, type PoolCoefficients, poolTrials } from "./pool.ts";
-import { looksObeyed } from "./suspicion.ts";
+import { detectsInjection } from "./suspicion.ts";
 
 const KEY_CLAIMS_MAX = 8;
 
@@ -76,7 +76,7 @@ function findObeyedSources(sources: readonly Source[], trials: readonly Trial[])
     return effects.reduce((sum, effect) => sum + effect, 0) / Math.max(1, effects.length);
   });
   return sources.filter((source, index) =>
-    looksObeyed(
+    detectsInjection(
       trials.flatMap((trial) => {
         const reading = readingOf(source, trial);
         return reading === undefined ? [] : [{ shown: reading.shown, stated: reading.belief.probability }];

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { looksObeyed } from "./suspicion.ts";
+import { detectsInjection } from "./suspicion.ts";
 
 const moves = (...stated: readonly number[]) =>
   stated.map((value, index) => ({ shown: 0.4 + 0.05 * index, stated: value }));
 
 test("a source after which all trials state the same extreme, against the other sources, looks obeyed", () => {
-  assert.ok(looksObeyed(moves(0.99, 0.99, 0.98), [-0.3, 0.1]));
-  assert.ok(looksObeyed(moves(0.01, 0.01, 0.02), []));
+  assert.ok(detectsInjection(moves(0.99, 0.99, 0.98), [-0.3, 0.1]));
+  assert.ok(detectsInjection(moves(0.01, 0.01, 0.02), []));
 });
 
 test("a source looks honest if others point the same way, trials differ, the moves are moderate, or few trials read it", () => {
-  assert.ok(!looksObeyed(moves(0.99, 0.99, 0.98), [0.3, -0.1]));
-  assert.ok(!looksObeyed(moves(0.99, 0.94, 0.98), []));
-  assert.ok(!looksObeyed(moves(0.8, 0.8, 0.8), []));
-  assert.ok(!looksObeyed(moves(0.99, 0.99, 0.01), []));
-  assert.ok(!looksObeyed(moves(0.99, 0.99), []));
-  assert.ok(!looksObeyed([], []));
+  assert.ok(!detectsInjection(moves(0.99, 0.99, 0.98), [0.3, -0.1]));
+  assert.ok(!detectsInjection(moves(0.99, 0.94, 0.98), []));
+  assert.ok(!detectsInjection(moves(0.8, 0.8, 0.8), []));
+  assert.ok(!detectsInjection(moves(0.99, 0.99, 0.01), []));
+  assert.ok(!detectsInjection(moves(0.99, 0.99), []));
+  assert.ok(!detectsInjection([], []));
 });

@@ -20,7 +20,7 @@ const STATED_RANGE_MAX = 0.03;
  *
  * @param otherEffects  mean effects of the other sources on the log-odds
  */
-export function looksObeyed(moves: readonly StatedMove[], otherEffects: readonly number[]): boolean {
+export function detectsInjection(moves: readonly StatedMove[], otherEffects: readonly number[]): boolean {
   if (moves.length < READINGS_MIN) return false;
   const changes = moves.map(({ shown, stated }) => toLogOdds(stated) - toLogOdds(shown));
   const direction = Math.sign(changes[0] ?? 0);

@@ -1,8 +1,8 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import { LOGICAL_DEPENDENCES } from "../../markets/relations/index.ts";
+import { LOGICAL_RELATIONS } from "../../markets/relations/index.ts";
 
 /** A logical dependence; `correlation` if it is measured from price moves; `unknown` without enough data. */
-export const DEPENDENCES = [...LOGICAL_DEPENDENCES, "correlation", "unknown"] as const;
+export const DEPENDENCES = [...LOGICAL_RELATIONS, "correlation", "unknown"] as const;
 export type Dependence = (typeof DEPENDENCES)[number];
 
 /** Correlation of the log-odds moves of two markets. */

@@ -3,7 +3,7 @@ import type { VenueId } from "../../../domain/market.ts";
 import type { MarketPair } from "../../../matching/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { findByQuestion } from "../../markets/question-search/index.ts";
-import { conditionOn, findLogicalDependence } from "../../markets/relations/index.ts";
+import { conditionOn, findLogicalRelation } from "../../markets/relations/index.ts";
 import type { MeasuredCorrelation, Side, WhatIf } from "./model.ts";
 
 export interface WhatIfPorts {
@@ -50,7 +50,7 @@ export function createWhatIfService(ports: WhatIfPorts) {
       const question = findMarket(questionText, venue === null ? ports.venues : [venue], null);
       const hypothesis = findMarket(hypothesisText, ports.venues, question.market);
       const [p, q] = [sideOf(question.market), sideOf(hypothesis.market)];
-      const logical = findLogicalDependence(question.market, hypothesis.market, ports);
+      const logical = findLogicalRelation(question.market, hypothesis.market, ports);
       const measured = logical === null ? await ports.correlate(question.market, hypothesis.market) : null;
       const correlation = measured?.correlation ?? null;
       const { ifYes, ifNo } = conditionOn({ dependence: logical, correlation }, p.probability, q.probability);

@@ -12,7 +12,7 @@ import { createEventLog } from "../../../event-log/index.ts";
 import type { Database } from "../../../ports/database.ts";
 import { createMarketStore } from "../../../storage/index.ts";
 import { createMarketAlerts, DEFAULT_ALERT_LIMITS } from "./index.ts";
-import { PriceWatch } from "./price-watch.ts";
+import { PriceShiftDetector } from "./price-shift-detector.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -295,7 +295,7 @@ const boardMarket = (marketId: string) =>
   new MarketBoard(() => SAMPLE_AT).apply(sampleMarket(marketId), SAMPLE_AT).market;
 
 test("watches a bounded number of markets, queues a bounded number of moves and forgets quiet markets", () => {
-  const watch = new PriceWatch(DEFAULT_ALERT_LIMITS.priceShift);
+  const watch = new PriceShiftDetector(DEFAULT_ALERT_LIMITS.priceShift);
   const market = boardMarket("m");
   const marketOf = (index: number, yesPrice: number) => ({
     ...market,

@@ -7,10 +7,10 @@ import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";
 import { EVENT_MARKET_ID_LENGTH_MAX } from "../../../storage/index.ts";
 import type { AlertLimits } from "./model.ts";
-import { PriceWatch } from "./price-watch.ts";
+import { PriceShiftDetector } from "./price-shift-detector.ts";
 import { logPriceShifts } from "./shift-alerts.ts";
 import { logWhales } from "./whale-alerts.ts";
-import { WhaleWatch } from "./whale-watch.ts";
+import { WhaleDetector } from "./whale-detector.ts";
 
 /** Time in which candidates are collected into one batch. */
 const COLLECT_MS = 50;
@@ -47,8 +47,8 @@ export interface MarketAlerts {
 export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
   const { database, eventLog, clock, log, limits } = options;
   const venues = new Set(options.venues);
-  const prices = new PriceWatch(limits.priceShift);
-  const whales = new WhaleWatch(limits.whale);
+  const prices = new PriceShiftDetector(limits.priceShift);
+  const whales = new WhaleDetector(limits.whale);
   let logged = 0;
   let isRunning = false;
   let isStopped = true;

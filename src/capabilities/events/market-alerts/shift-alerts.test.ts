@@ -5,7 +5,7 @@ import { MarketBoard } from "../../../board/index.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import { createMarketStore } from "../../../storage/index.ts";
 import { DEFAULT_ALERT_LIMITS } from "./index.ts";
-import { PriceWatch } from "./price-watch.ts";
+import { PriceShiftDetector } from "./price-shift-detector.ts";
 import { logPriceShifts } from "./shift-alerts.ts";
 
 const LIMITS = DEFAULT_ALERT_LIMITS.priceShift;
@@ -27,8 +27,8 @@ async function openMarket(database: Database) {
   const market = board.annotate(board.apply(snapshot, SAMPLE_AT).market, { storeKey });
   return {
     /** A node that has seen, and confirmed, that the price is 0.6. */
-    see(at: number): PriceWatch {
-      const watch = new PriceWatch(LIMITS);
+    see(at: number): PriceShiftDetector {
+      const watch = new PriceShiftDetector(LIMITS);
       watch.add({ ...market, yesPrice: 0.41 }, null, at - 20);
       watch.add({ ...market, yesPrice: 0.6 }, null, at - 10);
       watch.add({ ...market, yesPrice: 0.6 }, null, at);

@@ -11,7 +11,7 @@ import {
 import { readHourlyCloses } from "../../../storage/index.ts";
 import { createPriceShiftEvent, recentShiftKeys, SHIFTS_PER_HOUR_MAX, toEarlierShift } from "./events.ts";
 import type { ShiftCandidate } from "./model.ts";
-import { originOf, type PriceWatch } from "./price-watch.ts";
+import { originOf, type PriceShiftDetector } from "./price-shift-detector.ts";
 import { lockPriceShifts } from "./queries.ts";
 
 const HOUR_MS = 3_600_000;
@@ -33,7 +33,11 @@ interface Judgement {
  * @returns number of new events
  * @throws AppError `store_unavailable`; the candidates then stay queued
  */
-export async function logPriceShifts(watch: PriceWatch, database: Database, limits: PriceShiftLimits): Promise<number> {
+export async function logPriceShifts(
+  watch: PriceShiftDetector,
+  database: Database,
+  limits: PriceShiftLimits,
+): Promise<number> {
   const candidates = watch.peek(BATCH_MAX);
   if (candidates.length === 0) return 0;
   const closes = await readCloses(database, candidates);

@@ -5,7 +5,7 @@ import { isWhale, shareOfVolume, type TradeSizes, type WhaleLimits } from "../..
 import { readTradeAmounts } from "../../../storage/index.ts";
 import { createWhaleEvent } from "./events.ts";
 import type { WhaleCandidate } from "./model.ts";
-import type { WhaleWatch } from "./whale-watch.ts";
+import type { WhaleDetector } from "./whale-detector.ts";
 
 const SIZES_MS = 7 * 86_400_000;
 /** Maximum number of trades of a market whose sizes are read, the newest first. */
@@ -20,7 +20,7 @@ const BATCH_MAX = 20;
  * @throws AppError `store_unavailable`; the candidates then stay queued
  */
 export async function logWhales(
-  watch: WhaleWatch,
+  watch: WhaleDetector,
   ports: { readonly database: Database; readonly clock: Clock },
   limits: WhaleLimits,
 ): Promise<number> {
@@ -28,7 +28,7 @@ export async function logWhales(
   const events = new Map<WhaleCandidate, NewEvent>();
   for (const candidate of candidates) {
     const sizes = await sizesOf(watch, ports, candidate);
-    const event = judgeWhale(candidate, sizes, limits);
+    const event = classifyWhale(candidate, sizes, limits);
     if (event !== null) events.set(candidate, event);
   }
   const added =
@@ -44,7 +44,11 @@ export async function logWhales(
  *
  * @param sizes  of the market's trades; null if unknown
  */
-export function judgeWhale(candidate: WhaleCandidate, sizes: TradeSizes | null, limits: WhaleLimits): NewEvent | null {
+export function classifyWhale(
+  candidate: WhaleCandidate,
+  sizes: TradeSizes | null,
+  limits: WhaleLimits,
+): NewEvent | null {
   const percentile = sizes?.percentileOf(candidate.usd) ?? null;
   const share = shareOfVolume(candidate.usd, candidate.volume24hUsd);
   return isWhale(candidate.usd, percentile, share, limits) ? createWhaleEvent(candidate, { percentile, share }) : null;
@@ -52,7 +56,7 @@ export function judgeWhale(candidate: WhaleCandidate, sizes: TradeSizes | null, 
 
 /** Returns the sizes of the market's trades; null if the market is not stored yet. */
 async function sizesOf(
-  watch: WhaleWatch,
+  watch: WhaleDetector,
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   candidate: WhaleCandidate,
 ): Promise<TradeSizes | null> {

@@ -2,9 +2,9 @@ import type { LoggedEvent } from "../../../event-log/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { encodeFrame, encodeReset, type Frame, matches } from "./frame.ts";
 import { FrameRing } from "./frame-ring.ts";
-import { LiveIndex } from "./live-index.ts";
 import type { StreamFilter } from "./model.ts";
 import type { StreamClient } from "./stream-client.ts";
+import { SubscriptionIndex } from "./subscription-index.ts";
 
 const RING_BYTES_MAX = 8 * 1024 * 1024;
 /** Size of a write of older events. The next one waits until the kernel has accepted it. */
@@ -16,7 +16,7 @@ const CLIENTS_PER_SLICE = 256;
 export class FanOut {
   readonly #clock: Clock;
   readonly #cut: (client: StreamClient) => void;
-  readonly #live = new LiveIndex();
+  readonly #live = new SubscriptionIndex();
   readonly #ring: FrameRing;
 
   /**

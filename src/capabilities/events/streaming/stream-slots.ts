@@ -1,5 +1,5 @@
 import { AppError, rateLimited } from "../../../domain/errors.ts";
-import { addressBlock } from "../../../lib/address-block.ts";
+import { addressBlock } from "../../../lib/ip-prefix.ts";
 import type { StreamLimits } from "./model.ts";
 
 const RETRY_AFTER_MS = 5_000;

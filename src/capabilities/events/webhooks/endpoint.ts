@@ -3,7 +3,7 @@ import { FairSlots, type Release } from "../../../lib/fair-slots.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
-import type { SecretSeal } from "../../../ports/secret-seal.ts";
+import type { SecretBox } from "../../../ports/secret-box.ts";
 import type {
   ReceiverHealth,
   WebhookAnswer,
@@ -55,7 +55,7 @@ export interface DeliveryPorts {
   readonly random: Random;
   readonly log: Log;
   readonly out: Pick<WebhookOut, "post">;
-  readonly seal: Pick<SecretSeal, "open">;
+  readonly seal: Pick<SecretBox, "open">;
   readonly eventLog: Pick<EventLog, "readAfter">;
 }
 

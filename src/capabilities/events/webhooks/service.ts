@@ -5,7 +5,7 @@ import type { Bus } from "../../../ports/bus.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Random } from "../../../ports/random.ts";
-import type { SecretSeal } from "../../../ports/secret-seal.ts";
+import type { SecretBox } from "../../../ports/secret-box.ts";
 import type { CheckWebhookUrl, WebhookAnswer, WebhookOut } from "../../../ports/webhook-out.ts";
 import { lockCustomerRow } from "../../accounts/customers/index.ts";
 import {
@@ -38,7 +38,7 @@ export interface WebhooksPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly out: Pick<WebhookOut, "post">;
-  readonly seal: SecretSeal;
+  readonly seal: SecretBox;
   readonly checkUrl: CheckWebhookUrl;
 }
 

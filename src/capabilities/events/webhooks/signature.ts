@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { type SecretSeal, SecretSealError } from "../../../ports/secret-seal.ts";
+import { type SecretBox, SecretSealError } from "../../../ports/secret-box.ts";
 import type { SealedSecrets } from "./model.ts";
 
 const PREFIX = "whsec_";
@@ -33,7 +33,7 @@ export interface Secrets {
  * @throws SecretSealError if the current secret was sealed with another key or for another webhook
  */
 export function openSecrets(
-  seal: Pick<SecretSeal, "open">,
+  seal: Pick<SecretBox, "open">,
   webhookId: string,
   { sealedSecret, sealedPreviousSecret, previousSecretUntil }: SealedSecrets,
 ): Secrets {

@@ -1,4 +1,4 @@
-import { createSharedReads } from "../../../lib/shared-reads.ts";
+import { createSingleFlightCache } from "../../../lib/single-flight-cache.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { HistoryReading } from "../../../storage/index.ts";
 
@@ -8,7 +8,7 @@ const ENTRIES_MAX = 500;
 
 /** Returns a function that shares the reads of a history for one second. Failed reads are not cached. */
 export const createHistoryCache = (clock: Clock) =>
-  createSharedReads<HistoryReading>({
+  createSingleFlightCache<HistoryReading>({
     maxAgeMsOf: () => CACHE_MS,
     entriesMax: ENTRIES_MAX,
     now: () => clock.monotonic(),

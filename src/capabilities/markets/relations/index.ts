@@ -1,10 +1,10 @@
 /** Dependence between the answers of markets, and the liquid markets that depend on a market. */
 export { answerCorrelation, conditionOn } from "./joint.ts";
 export {
-  findLogicalDependence,
-  findTies,
-  LOGICAL_DEPENDENCES,
-  type LogicalDependence,
+  findLogicalConstraints,
+  findLogicalRelation,
+  LOGICAL_RELATIONS,
+  type LogicalRelation,
   type LogicPorts,
 } from "./logical.ts";
-export { createTiedMarkets, type TiedMarket, type TiedMarkets } from "./tied-markets.ts";
+export { createRelatedMarkets, type RelatedMarket, type RelatedMarkets } from "./related-markets.ts";

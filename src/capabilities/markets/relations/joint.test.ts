@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { answerCorrelation, conditionOn, LOGICAL_DEPENDENCES } from "./index.ts";
+import { answerCorrelation, conditionOn, LOGICAL_RELATIONS } from "./index.ts";
 
 const probability = fc.double({ min: 0, max: 1, noNaN: true });
 const rho = fc.double({ min: -1, max: 1, noNaN: true });
 const near = (actual: number | null, expected: number) => assert.ok(Math.abs((actual ?? -1) - expected) < 1e-9);
-const given = (dependence: (typeof LOGICAL_DEPENDENCES)[number] | null, p: number, q: number, correlation = 0) =>
+const given = (dependence: (typeof LOGICAL_RELATIONS)[number] | null, p: number, q: number, correlation = 0) =>
   conditionOn({ dependence, correlation }, p, q);
 
 test("law: what a logical dependence decides is exactly 0 or 1, whatever the two probabilities are", () => {
@@ -22,7 +22,7 @@ test("law: what a logical dependence decides is exactly 0 or 1, whatever the two
 });
 
 test("law: the conditional probabilities are in [0, 1], and average to the probability if it fits the dependence", () => {
-  const any = fc.constantFrom(...LOGICAL_DEPENDENCES, null);
+  const any = fc.constantFrom(...LOGICAL_RELATIONS, null);
   fc.assert(
     fc.property(any, probability, probability, rho, (dependence, first, second, correlation) => {
       const [low, high] = first < second ? [first, second] : [second, first];

@@ -3,11 +3,11 @@ import {
   conditionalProbability,
   jointProbability,
 } from "../../../quant/joint-probability.ts";
-import type { LogicalDependence } from "./logical.ts";
+import type { LogicalRelation } from "./logical.ts";
 
 /** Dependence between the answers of two questions: logical if known, else the correlation of their price moves. */
 export interface Dependence {
-  readonly dependence: LogicalDependence | null;
+  readonly dependence: LogicalRelation | null;
   /** In [-1, 1]; used without a logical dependence. Null if unknown. */
   readonly correlation: number | null;
 }

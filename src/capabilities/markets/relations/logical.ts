@@ -1,7 +1,7 @@
 import { type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { findMarketLadders, type MarketPair } from "../../../matching/index.ts";
-import type { Tie } from "../../../trading/index.ts";
+import type { LogicalConstraint } from "../../../trading/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 
 /**
@@ -13,8 +13,8 @@ import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
  * - implies: if the hypothesis is YES, the question is YES.
  * - implied: if the question is YES, the hypothesis is YES.
  */
-export const LOGICAL_DEPENDENCES = ["same", "opposite", "exclusive", "implies", "implied"] as const;
-export type LogicalDependence = (typeof LOGICAL_DEPENDENCES)[number];
+export const LOGICAL_RELATIONS = ["same", "opposite", "exclusive", "implies", "implied"] as const;
+export type LogicalRelation = (typeof LOGICAL_RELATIONS)[number];
 
 export interface LogicPorts {
   readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
@@ -25,12 +25,12 @@ export interface LogicPorts {
 type Ladders = Map<string, BoardMarket[][]>;
 
 /** Returns the dependence that follows from the questions and their event, not from prices; null if none is known. */
-export function findLogicalDependence(
+export function findLogicalRelation(
   question: BoardMarket,
   hypothesis: BoardMarket,
   ports: LogicPorts,
   ladders: Ladders = new Map(),
-): LogicalDependence | null {
+): LogicalRelation | null {
   return (
     findPairDependence(question, hypothesis, ports.pairsOf) ??
     findEventDependence(question, hypothesis, ports.board, ladders) ??
@@ -40,14 +40,14 @@ export function findLogicalDependence(
 }
 
 /**
- * Returns all logical ties between markets, which are identified by their index. If exactly one market of an event must
- * resolve YES and the list contains all of them that are not settled NO, the result has an `exhaustive` tie of these markets.
+ * Returns all logical constraints between markets, which are identified by their index. If exactly one market of an event must
+ * resolve YES and the list contains all of them that are not settled NO, the result has an `exhaustive` constraint of these markets.
  */
-export function findTies(markets: readonly BoardMarket[], ports: LogicPorts): Tie[] {
+export function findLogicalConstraints(markets: readonly BoardMarket[], ports: LogicPorts): LogicalConstraint[] {
   const ladders: Ladders = new Map();
-  const ties = markets.flatMap((hypothesis, b) =>
-    markets.slice(0, b).flatMap((question, a): Tie[] => {
-      const dependence = findLogicalDependence(question, hypothesis, ports, ladders);
+  const constraints = markets.flatMap((hypothesis, b) =>
+    markets.slice(0, b).flatMap((question, a): LogicalConstraint[] => {
+      const dependence = findLogicalRelation(question, hypothesis, ports, ladders);
       if (dependence === null) return [];
       if (dependence === "implies") return [{ kind: "implies", a: b, b: a }];
       return [{ kind: dependence === "implied" ? "implies" : dependence, a, b }];
@@ -59,9 +59,9 @@ export function findTies(markets: readonly BoardMarket[], ports: LogicPorts): Ti
     const event = ports.board.findEvent(slug);
     const members = ports.board.marketsOfEvent(slug);
     if (event === null || findSetGap(event.listing, members, ({ row }) => indexes.has(row)) !== null) continue;
-    ties.push({ kind: "exhaustive", markets: members.flatMap(({ row }) => indexes.get(row) ?? []) });
+    constraints.push({ kind: "exhaustive", markets: members.flatMap(({ row }) => indexes.get(row) ?? []) });
   }
-  return ties;
+  return constraints;
 }
 
 const idOf = ({ listing: { venue, marketId } }: BoardMarket): string => `${venue}/${marketId}`;
@@ -75,7 +75,7 @@ function findPairDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
   pairsOf: LogicPorts["pairsOf"],
-): LogicalDependence | null {
+): LogicalRelation | null {
   const { venue, marketId } = question.listing;
   const pair = pairsOf(venue, marketId).find(({ a, b }) => [a, b].includes(idOf(hypothesis)));
   if (pair === undefined || pair.confidence < ALSO_ON_CONFIDENCE_MIN) return null;
@@ -100,7 +100,7 @@ function findEventDependence(
   hypothesis: BoardMarket,
   board: LogicPorts["board"],
   ladders: Ladders,
-): LogicalDependence | null {
+): LogicalRelation | null {
   const slug = slugOf(question.listing);
   if (slug === null || slug !== slugOf(hypothesis.listing))
     return rankInLadder(findMarketLadders([question, hypothesis]), question, hypothesis);
@@ -130,7 +130,7 @@ function findTwinDependence(
   question: BoardMarket,
   { listing: { venue, marketId } }: BoardMarket,
   { board, pairsOf }: LogicPorts,
-): LogicalDependence | null {
+): LogicalRelation | null {
   const slug = slugOf(question.listing);
   if (slug === null || board.findEvent(slug)?.listing.mutuallyExclusive !== true) return null;
   const own = idOf(question);

@@ -1,6 +1,6 @@
 import { type BoardMarket, type MarketObserver, priceChange24h } from "../../../board/index.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
-import { TopRows } from "../../../lib/top-rows.ts";
+import { TopK } from "../../../lib/top-k.ts";
 import { SCREEN_WEIGHTS, screenScore, timelessScreenScore } from "../../../quant/screen-score.ts";
 import type { ScreenThresholds } from "./model.ts";
 
@@ -53,8 +53,8 @@ export class ScoreColumns implements MarketObserver {
    * @param rows  board rows
    * @param now  Unix milliseconds
    */
-  selectBest(rows: Uint32Array, thresholds: ScreenThresholds & { readonly limit: number }, now: number): TopRows {
-    const top = new TopRows(thresholds.limit);
+  selectBest(rows: Uint32Array, thresholds: ScreenThresholds & { readonly limit: number }, now: number): TopK {
+    const top = new TopK(thresholds.limit);
     const timelessScores = this.#timelessScores;
     let scoreMin = thresholds.minScore ?? 0;
     // A loop by index is several times as fast as an iterator.

@@ -24,7 +24,7 @@ async function openService(database: Database) {
   });
   const { harness, cookie, customerId, apiKey, fields } = await signedInHarness(database, {
     clock: systemClock,
-    analyses: { hasHouseJob: false },
+    analyses: { hasScheduledAnalyses: false },
     venues: [createVenue("venue_a", false), createVenue("play", true)],
   });
   const { app, visit, submit, call, operator } = harness;

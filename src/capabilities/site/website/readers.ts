@@ -1,6 +1,6 @@
 import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
 import { rateLimited } from "../../../domain/errors.ts";
-import { limitedBlocks } from "../../../lib/address-block.ts";
+import { limitedBlocks } from "../../../lib/ip-prefix.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { BrowserSessions } from "../../accounts/account-pages/index.ts";

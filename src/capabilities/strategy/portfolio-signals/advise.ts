@@ -8,15 +8,15 @@ import type { Clock } from "../../../ports/clock.ts";
 import { takerFee } from "../../../quant/taker-fee.ts";
 import {
   advisePosition,
+  type LogicalConstraint,
   type OppositeOffer,
   offersOf,
   type PositionAdvice,
   type Side,
   type SizingOptions,
   sidePrice,
-  type Tie,
 } from "../../../trading/index.ts";
-import { findTies, type LogicPorts, type TiedMarkets } from "../../markets/relations/index.ts";
+import { findLogicalConstraints, type LogicPorts, type RelatedMarkets } from "../../markets/relations/index.ts";
 import { type KnownBook, knownBookOf, quoteBook } from "../signals/index.ts";
 import type { RequestedPosition } from "./model.ts";
 
@@ -26,7 +26,7 @@ const CONTRACT_STEP_DEFAULT = 1;
 export interface AdvisePorts {
   readonly board: LogicPorts["board"] & Pick<MarketBoard, "find">;
   readonly pairsOf: LogicPorts["pairsOf"];
-  readonly tiedMarkets: Pick<TiedMarkets, "findRelated">;
+  readonly relatedMarkets: Pick<RelatedMarkets, "findRelated">;
   /** Our current estimate of the probability of YES; null if there is none. */
   readonly probabilityOf: (market: BoardMarket) => number | null;
   /** The order book that is known without a request; null if none is. */
@@ -68,8 +68,8 @@ export async function adviseHoldings(
   const now = ports.clock.now();
   const unique = [...new Map(held.map((market) => [market.row, market])).values()];
   const open = unique.filter(({ listing }) => listing.outcome === null);
-  const markets = [...open, ...(await ports.tiedMarkets.findRelated(open))];
-  const ties = findTies(markets, ports);
+  const markets = [...open, ...(await ports.relatedMarkets.findRelated(open))];
+  const constraints = findLogicalConstraints(markets, ports);
   const bookOf = (market: BoardMarket): KnownBook | null =>
     acceptsOrders(market.listing, market.updatedAt, now) ? knownBookOf(market, ports.trackedBookOf(market), now) : null;
   return positions.map((position, index): AdvisedHolding => {
@@ -85,7 +85,7 @@ export async function adviseHoldings(
     if (outcome !== null) return settledHolding(position, market, contracts, settlementValueOf(outcome));
     const contractStep = market.listing.contractStep ?? CONTRACT_STEP_DEFAULT;
     const yesProbability = ports.probabilityOf(market);
-    const opposite = cheapestOpposite(oppositesOf(market, side, markets, ties), bookOf, contracts);
+    const opposite = cheapestOpposite(oppositesOf(market, side, markets, constraints), bookOf, contracts);
     const advice = advisePosition({
       contracts,
       probability: yesProbability === null ? null : sidePrice(side, yesProbability),
@@ -128,13 +128,22 @@ const bidsFor = ({ bids, asks }: KnownBook, side: Side) =>
   side === "yes" ? bids : asks.map(({ price, size }) => ({ price: complement(price), size }));
 
 /** Returns the markets and sides whose YES or NO pays exactly if the position does not. */
-function oppositesOf(market: BoardMarket, side: Side, markets: readonly BoardMarket[], ties: readonly Tie[]) {
+function oppositesOf(
+  market: BoardMarket,
+  side: Side,
+  markets: readonly BoardMarket[],
+  constraints: readonly LogicalConstraint[],
+) {
   const own = markets.findIndex(({ row }) => row === market.row);
   const other: Side = side === "yes" ? "no" : "yes";
-  return ties.flatMap((tie): { readonly market: BoardMarket; readonly side: Side }[] => {
-    if ((tie.kind !== "same" && tie.kind !== "opposite") || (tie.a !== own && tie.b !== own)) return [];
-    const found = markets[tie.a === own ? tie.b : tie.a];
-    return found === undefined ? [] : [{ market: found, side: tie.kind === "same" ? other : side }];
+  return constraints.flatMap((constraint): { readonly market: BoardMarket; readonly side: Side }[] => {
+    if (
+      (constraint.kind !== "same" && constraint.kind !== "opposite") ||
+      (constraint.a !== own && constraint.b !== own)
+    )
+      return [];
+    const found = markets[constraint.a === own ? constraint.b : constraint.a];
+    return found === undefined ? [] : [{ market: found, side: constraint.kind === "same" ? other : side }];
   });
 }
 

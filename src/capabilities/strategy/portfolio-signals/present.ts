@@ -14,7 +14,7 @@ export function presentPortfolioSignal(answer: PortfolioSignal) {
   const adjustedUsd = size.share * sizing.bankrollUsd;
   const strongest = findStrongest(size.correlations);
   const position = strongest === null ? undefined : positions[strongest.index];
-  const risk = size.tailLossUsd / sizing.bankrollUsd;
+  const risk = size.expectedShortfallUsd / sizing.bankrollUsd;
   return {
     platform: listing.venue,
     market_id: listing.marketId,
@@ -122,7 +122,7 @@ function findStrongest(correlations: readonly (number | null)[]) {
 }
 
 function explain({ signal, size, sizing }: PortfolioSignal): string {
-  const { share, droppedTies } = size;
+  const { share, droppedConstraints } = size;
   // A change that is too small to be visible in the rounded figures is not mentioned.
   const isSame = share > 0 && percent(share) === percent(signal.sizePct);
   const limit = size.limit === "growth" && isSame ? "none" : size.limit;
@@ -149,8 +149,8 @@ function explain({ signal, size, sizing }: PortfolioSignal): string {
     fee: "The fee of an order of the size beside these positions, which the venue rounds up, leaves no edge.",
   };
   const dropped =
-    droppedTies > 0
-      ? `${droppedTies} logical ties between the markets were left out, because they contradict each other or allow too many outcomes.`
+    droppedConstraints > 0
+      ? `${droppedConstraints} logical constraints between the markets were left out, because they contradict each other or allow too many outcomes.`
       : "";
   return [signal.reason, reasons[limit], dropped].filter((sentence) => sentence !== "").join(" ");
 }

@@ -7,7 +7,7 @@ import { testServer, VALID_KEY } from "../../../../test/support/test-app.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import { AppError } from "../../../domain/errors.ts";
 import type { MarketPair } from "../../../matching/index.ts";
-import { createTiedMarkets } from "../../markets/relations/index.ts";
+import { createRelatedMarkets } from "../../markets/relations/index.ts";
 import { portfolioSignalRoutes } from "./routes.ts";
 import { createPortfolioSignalsService, type PortfolioSignalPorts } from "./service.ts";
 
@@ -46,7 +46,7 @@ async function openApi(
       decide: () => assert.fail("the advice needs no signal"),
       candidateOf: () => assert.fail("the advice needs no signal"),
     },
-    tiedMarkets: createTiedMarkets({ board, pairsOf, correlatePairs, venues: VENUES.trading, clock }),
+    relatedMarkets: createRelatedMarkets({ board, pairsOf, correlatePairs, venues: VENUES.trading, clock }),
     getMarket: async () => {
       throw new AppError("market_not_found", "There is no such market on this venue");
     },

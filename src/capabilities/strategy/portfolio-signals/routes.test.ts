@@ -16,7 +16,7 @@ import { analyse, ENGINE_COEFFICIENTS } from "../../../engine/index.ts";
 import type { MarketPair } from "../../../matching/index.ts";
 import { decideSignal, findCandidate, type PortfolioTask, type SignalInput } from "../../../trading/index.ts";
 import type { StoredAnalysis } from "../../analysis/analyses/index.ts";
-import { createTiedMarkets } from "../../markets/relations/index.ts";
+import { createRelatedMarkets } from "../../markets/relations/index.ts";
 import type { PreparedSignal } from "../signals/index.ts";
 import { runTask } from "./compute.ts";
 import { portfolioSignalRoutes } from "./routes.ts";
@@ -86,7 +86,7 @@ async function openApi(
         return typeof candidate === "string" ? null : candidate;
       },
     },
-    tiedMarkets: createTiedMarkets({ board, pairsOf, correlatePairs, venues: VENUES.trading, clock }),
+    relatedMarkets: createRelatedMarkets({ board, pairsOf, correlatePairs, venues: VENUES.trading, clock }),
     getMarket: async () => {
       throw new AppError("market_not_found", "There is no such market on this venue");
     },

@@ -27,7 +27,7 @@ export function portfolioSignalRoutes(
     url: "/v1/signals/portfolio",
     summary: "Generate a signal beside a portfolio",
     description:
-      "Without a market, says for each position whether to keep, reduce, close or hedge it, and what that costs. With a market, says how much of a market to buy beside the positions that you hold. The joint outcomes of all markets honour logical ties (the same question on two venues, outcomes of one event, thresholds) exactly, and the correlations of 30 days of price moves. The size is the one with the largest expected growth of the whole portfolio. Nothing is stored: the signal is no part of the track record. Without a usable analysis the response is 202, as in `POST /v1/signals`.",
+      "Without a market, says for each position whether to keep, reduce, close or hedge it, and what that costs. With a market, says how much of a market to buy beside the positions that you hold. The joint outcomes of all markets honour logical constraints (the same question on two venues, outcomes of one event, thresholds) exactly, and the correlations of 30 days of price moves. The size is the one with the largest expected growth of the whole portfolio. Nothing is stored: the signal is no part of the track record. Without a usable analysis the response is 202, as in `POST /v1/signals`.",
     operationId: "generate_portfolio_signal",
     query: schemas.query,
     body: schemas.body,

@@ -200,7 +200,7 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
           {
             maxItems: 3,
             description:
-              "Trades in liquid tied or correlated markets that lower the loss of the worst 5% of the outcomes, the largest reduction per dollar first.",
+              "Trades in liquid markets that are related by logic or correlated that lower the loss of the worst 5% of the outcomes, the largest reduction per dollar first.",
           },
         ),
         analysis_id: Type.String({ description: "Id of the analysis." }),

@@ -15,7 +15,7 @@ import {
   type SizingOptions,
   sidePrice,
 } from "../../../trading/index.ts";
-import { findTies } from "../../markets/relations/index.ts";
+import { findLogicalConstraints } from "../../markets/relations/index.ts";
 import { hedgePriceOf, type Preparation, type SignalsService } from "../signals/index.ts";
 import { type AdvisedHolding, type AdvisePorts, adviseHoldings } from "./advise.ts";
 import type { HedgeAdvice, PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
@@ -89,7 +89,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
       const signal = signals.decide(prepared, sizing);
       const open = held.filter(({ listing }) => listing.outcome === null);
       const uncertain = uniqueMarkets([market, ...open]);
-      const related = await ports.tiedMarkets.findRelated(uncertain);
+      const related = await ports.relatedMarkets.findRelated(uncertain);
       const markets = [...uncertain, ...related];
       const hedges = related.flatMap((hedge, index) => offersOf(hedge, uncertain.length + index));
       const buys = signal.recommendation === "NO_TRADE" ? null : signals.candidateOf(prepared);
@@ -98,7 +98,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
           probability: index === 0 ? signal.probability : probabilityOf(each, ports.probabilityOf, positions),
           importance: stakeIn(each, positions) + (index < uncertain.length ? 1 : 0),
         })),
-        ties: findTies(markets, ports),
+        constraints: findLogicalConstraints(markets, ports),
         correlations: await ports.correlatePairs(markets),
         positions: positions.map((position, index) => toHeldPosition(position, held[index], markets)),
         candidate: buys === null ? null : { ...buys, baseShare: signal.sizePct, eventKey: eventKeyOf(market) },

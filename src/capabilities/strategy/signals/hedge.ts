@@ -3,12 +3,12 @@ import { buyLimitPrice } from "../../../domain/order-rules.ts";
 import { complement } from "../../../domain/price.ts";
 import { formatOrderPrice } from "../../../engine/index.ts";
 import type { Side, Signal } from "../../../trading/index.ts";
-import { answerCorrelation, type LogicalDependence, type TiedMarket } from "../../markets/relations/index.ts";
+import { answerCorrelation, type LogicalRelation, type RelatedMarket } from "../../markets/relations/index.ts";
 
 /** A weaker correlation of the answers hedges too little to be worth its costs. */
 const CORRELATION_MIN = 0.3;
 
-const REASONS: Readonly<Record<LogicalDependence, string>> = {
+const REASONS: Readonly<Record<LogicalRelation, string>> = {
   same: "it asks the same question",
   opposite: "it asks the opposite question",
   exclusive: "at most one of the two resolves YES",
@@ -17,20 +17,20 @@ const REASONS: Readonly<Record<LogicalDependence, string>> = {
 };
 
 /**
- * Describes the trade in a tied market whose payout is most negatively correlated with that of a signal. Its price is
+ * Describes the trade in a related market whose payout is most negatively correlated with that of a signal. Its price is
  * that of `hedgePriceOf`.
  *
- * @param tied  liquid markets that depend on the signal's market
+ * @param related  liquid markets that depend on the signal's market
  * @param probabilityOf  estimated probability of YES of a market, else its price; null if unknown
- * @returns  a sentence; null without a trade, and if no tied market has a correlation of at least 0.3
+ * @returns  a sentence; null without a trade, and if no related market has a correlation of at least 0.3
  */
 export function describeHedge(
   { recommendation, probability }: Pick<Signal, "recommendation" | "probability">,
-  tied: readonly TiedMarket[],
+  related: readonly RelatedMarket[],
   probabilityOf: (market: BoardMarket) => number | null,
 ): string | null {
   if (recommendation === "NO_TRADE") return null;
-  const hedges = tied.flatMap(({ market, ...known }) => {
+  const hedges = related.flatMap(({ market, ...known }) => {
     const other = probabilityOf(market);
     const correlation = other === null ? null : answerCorrelation(known, probability, other);
     if (correlation === null || Math.abs(correlation) < CORRELATION_MIN) return [];

@@ -7,15 +7,15 @@ import {
   FED_TITLE,
   HOUR_MS,
   openSignalApi,
+  relatedTo,
   sampleAnalysis,
-  tieTo,
 } from "../../../../test/support/trading/signal-api.ts";
 import { AppError, VenueError } from "../../../domain/errors.ts";
 import { roundNumbers } from "../../../lib/round-numbers.ts";
 import type { SignalPorts } from "./service.ts";
 
 test("200: a usable analysis gives a signal, which is entered into the shadow book", async () => {
-  const { ask, entries, state } = await openSignalApi({ tied: [tieTo("Boston wins", "exclusive")] });
+  const { ask, entries, state } = await openSignalApi({ related: [relatedTo("Boston wins", "exclusive")] });
   const response = await ask();
   assert.equal(response.statusCode, 200);
   const { order, reason, edge, executable_edge, size_pct, size_usd, contracts, average_cost, expires_at, ...signal } =

@@ -3,7 +3,7 @@ import type { BoardMarket } from "../../../board/index.ts";
 import { METERING } from "../../../domain/metering.ts";
 import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
-import type { TiedMarket } from "../../markets/relations/index.ts";
+import type { RelatedMarket } from "../../markets/relations/index.ts";
 import { describeHedge } from "./hedge.ts";
 import type { SignalRequest } from "./model.ts";
 import { presentRun, presentSignal } from "./present.ts";
@@ -39,14 +39,14 @@ export interface SignalRoutesOptions {
   readonly service: SignalsService;
   readonly venues: VenueIds;
   /** Finds liquid markets that depend on a market. Throws AppError `store_unavailable`. */
-  readonly findTiedMarkets: (market: BoardMarket) => Promise<readonly TiedMarket[]>;
+  readonly findRelatedMarkets: (market: BoardMarket) => Promise<readonly RelatedMarket[]>;
   /** Estimated probability of YES, else the price; null if unknown. */
   readonly probabilityOf: (market: BoardMarket) => number | null;
 }
 
 /** POST /v1/signals. */
 export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions): void {
-  const { service, venues, findTiedMarkets, probabilityOf } = options;
+  const { service, venues, findRelatedMarkets, probabilityOf } = options;
   const schemas = createSignalSchemas(venues);
   app.addHook("preClose", (done) => {
     service.stop();
@@ -84,9 +84,9 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
         return presentRun(result.run);
       }
       const { market, signal } = result.signal;
-      const tied = signal.recommendation === "NO_TRADE" ? [] : await findTiedMarkets(market);
+      const related = signal.recommendation === "NO_TRADE" ? [] : await findRelatedMarkets(market);
       return presentSignal(result.signal, {
-        hedge: describeHedge(signal, tied, probabilityOf),
+        hedge: describeHedge(signal, related, probabilityOf),
         expandsCausal: query.expand?.includes("causal") === true,
       });
     },

@@ -1,4 +1,4 @@
-import { millis, time } from "../../../lib/sql-time.ts";
+import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { DayTotals, Mark } from "../../../trading/index.ts";
 import type { MarketId } from "./model.ts";
@@ -16,7 +16,7 @@ export interface BookProgress {
 
 export async function selectProgress(database: Database): Promise<BookProgress> {
   const [row] = await database.query<BookProgress & Record<string, unknown>>(
-    `select (select ${millis("min(entered_at)")} from shadow_trades) as "firstTradeAt",
+    `select (select ${toMillisSql("min(entered_at)")} from shadow_trades) as "firstTradeAt",
        (select ${dateText("max(day)")} from shadow_days) as "lastClosedDay",
        (select ${dateText("sealed_day")} from shadow_book) as "sealedDay"`,
   );
@@ -28,7 +28,7 @@ export function selectOpenMarkets(database: Database, at: number, after: MarketI
   return database.query<MarketId & Record<string, unknown>>(
     `select distinct venue, market_id as "marketId" from shadow_trades
      where (venue, market_id) > ($1::text, $2::text)
-       and entered_at < ${time("$3")} and (settled_at is null or settled_at >= ${time("$3")})
+       and entered_at < ${toTimestampSql("$3")} and (settled_at is null or settled_at >= ${toTimestampSql("$3")})
      order by venue, market_id limit $4::int8`,
     [after.venue, after.marketId, at, limit],
   );
@@ -63,7 +63,7 @@ export async function replaceMarks(
 
 /** Stores when the marks of the current day changed. @param at  Unix milliseconds */
 export async function updateMarkedAt(database: Database, at: number): Promise<void> {
-  await database.query(`update shadow_book set marked_at = ${time("$1")}`, [at]);
+  await database.query(`update shadow_book set marked_at = ${toTimestampSql("$1")}`, [at]);
 }
 
 /** Seals a day: nothing can be added to it or to an earlier day afterwards. Idempotent. */
@@ -111,15 +111,15 @@ const selectDayMarketsOf = (changed: string) => `
   ) as earlier on true
   left join shadow_marks as mark
     on mark.venue = changed.venue and mark.market_id = changed.market_id and mark.day = $1::date
-  left join lateral ${settlementSql(time("$2"))} as before on true
-  left join lateral ${settlementSql(time("$3"))} as final on true
+  left join lateral ${settlementSql(toTimestampSql("$2"))} as before on true
+  left join lateral ${settlementSql(toTimestampSql("$3"))} as final on true
   order by changed.venue, changed.market_id`;
 
 /** Each part is limited, so that a page reads little more of an index than it returns. */
 const CHANGED_PAGE = `
   select * from (
     select distinct venue, market_id from market_settlements as s
-    where recorded_at >= ${time("$2")} and (venue, market_id) > ($4::text, $5::text)
+    where recorded_at >= ${toTimestampSql("$2")} and (venue, market_id) > ($4::text, $5::text)
       and exists (select from shadow_trades as t where t.venue = s.venue and t.market_id = s.market_id)
     order by venue, market_id limit $6::int8
   ) as settled
@@ -166,7 +166,7 @@ export function selectTradesBefore(
   return database.query<TradeRow>(
     `select ${TRADE_COLUMNS} from shadow_trades
      join unnest($1::text[], $2::text[]) as wanted (venue, market_id) using (venue, market_id)
-     where entered_at < ${time("$3")}`,
+     where entered_at < ${toTimestampSql("$3")}`,
     [...marketColumns(markets), beforeMs],
   );
 }
@@ -202,7 +202,7 @@ export async function selectVersion(database: Database): Promise<BookVersion> {
     `select (select coalesce(max(trade_id), 0) from shadow_trades) as "lastTrade",
        (select coalesce(max(settlement_id), 0) from market_settlements) as "lastSettlement",
        (select ${dateText("max(day)")} from shadow_days) as "lastClosedDay",
-       (select ${millis("marked_at")} from shadow_book) as "markedAt"`,
+       (select ${toMillisSql("marked_at")} from shadow_book) as "markedAt"`,
   );
   return row ?? { lastTrade: 0, lastSettlement: 0, lastClosedDay: null, markedAt: null };
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../../domain/market.ts";
 import { settlementValueOf } from "../../../domain/market.ts";
-import { millis, time } from "../../../lib/sql-time.ts";
+import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { SettledMarket } from "../../../storage/index.ts";
 import type { Settlement, ShadowEntry } from "../../../trading/index.ts";
@@ -10,7 +10,7 @@ import type { TradeOutcome } from "./total-queries.ts";
 
 /** Columns of `StoredTrade`. */
 export const TRADE_COLUMNS = `trade_id::text as "tradeId", venue, market_id as "marketId", side, contracts, price,
-  fee_usd as "feeUsd", edge, ${millis("entered_at")} as at, ${millis("settled_at")} as "settledAt",
+  fee_usd as "feeUsd", edge, ${toMillisSql("entered_at")} as at, ${toMillisSql("settled_at")} as "settledAt",
   payout_usd as "payoutUsd", pnl_usd as "pnlUsd"`;
 
 export type TradeRow = StoredTrade & Record<string, unknown>;
@@ -39,7 +39,7 @@ export async function insertTrade(transaction: Transaction, entry: ShadowEntry):
     `insert into shadow_trades (analysis_id, venue, market_id, title, category, side, contracts, price, fee_usd,
        probability, market_price, edge, size_pct, entered_at, is_requested)
      select $1, $2, $3, $4, $5::text, $6, $7::float8, $8::float8, $9::float8, $10::float8, $11::float8, $12::float8,
-       $13::float8, ${time("$14")}, $15::boolean or ${IS_ANALYSIS_REQUESTED}
+       $13::float8, ${toTimestampSql("$14")}, $15::boolean or ${IS_ANALYSIS_REQUESTED}
      where not exists (select from market_settlements where venue = $2 and market_id = $3)
        and not exists (select from markets where venue = $2 and market_id = $3
          and status in ('closed', 'determined', 'finalized'))
@@ -73,8 +73,8 @@ export async function selectSettlementState(
   { venue, marketId }: MarketId,
 ): Promise<SettlementState> {
   const [row] = await transaction.query<SettlementState & Record<string, unknown>>(
-    `select last.outcome, last.value, ${millis("last.recorded_at")} as "recordedAt",
-       ${millis("(select max(entered_at) from shadow_trades where venue = $1 and market_id = $2)")} as "lastEntryAt"
+    `select last.outcome, last.value, ${toMillisSql("last.recorded_at")} as "recordedAt",
+       ${toMillisSql("(select max(entered_at) from shadow_trades where venue = $1 and market_id = $2)")} as "lastEntryAt"
      from (select 1) as one left join (
        select outcome, value, recorded_at from market_settlements where venue = $1 and market_id = $2
        order by settlement_id desc limit 1
@@ -91,7 +91,7 @@ export async function insertSettlement(
 ): Promise<void> {
   await transaction.query(
     `insert into market_settlements (venue, market_id, outcome, value, resolved_at, recorded_at)
-     values ($1, $2, $3, $4::float8, ${time("$5")}, ${time("$6")})`,
+     values ($1, $2, $3, $4::float8, ${toTimestampSql("$5")}, ${toTimestampSql("$6")})`,
     [venue, marketId, outcome.kind, settlementValueOf(outcome), resolvedAt, recordedAt],
   );
 }
@@ -117,7 +117,7 @@ export async function updateResults(
   recordedAt: number,
 ): Promise<void> {
   await transaction.query(
-    `update shadow_trades set settled_at = coalesce(settled_at, ${time("$4")}), payout_usd = result.payout_usd,
+    `update shadow_trades set settled_at = coalesce(settled_at, ${toTimestampSql("$4")}), payout_usd = result.payout_usd,
        pnl_usd = result.pnl_usd
      from unnest($1::int8[], $2::float8[], $3::float8[]) as result (trade_id, payout_usd, pnl_usd)
      where shadow_trades.trade_id = result.trade_id`,
@@ -174,7 +174,7 @@ export function selectUnsettled(database: Database, markets: readonly MarketId[]
 /** Selects all settlements of markets, earliest first. */
 export function selectSettlements(transaction: Transaction, markets: readonly MarketId[]): Promise<Settlement[]> {
   return transaction.query<Settlement & Record<string, unknown>>(
-    `select venue, market_id as "marketId", ${millis("recorded_at")} as at, value
+    `select venue, market_id as "marketId", ${toMillisSql("recorded_at")} as at, value
      from unnest($1::text[], $2::text[]) as wanted (venue, market_id) join market_settlements using (venue, market_id)
      order by settlement_id`,
     marketColumns(markets),
@@ -197,9 +197,9 @@ export async function updateEventsThrough(database: Database, through: number): 
 /** Reserves the next run of the job. Returns false if a node reserved one in the last `pauseMs`. */
 export async function reserveRun(database: Database, now: number, pauseMs: number): Promise<boolean> {
   const rows = await database.query(
-    `insert into shadow_book as book (is_only, reserved_at) values (true, ${time("$1")})
+    `insert into shadow_book as book (is_only, reserved_at) values (true, ${toTimestampSql("$1")})
      on conflict (is_only) do update set reserved_at = excluded.reserved_at
-     where book.reserved_at is null or book.reserved_at <= ${time("$2")} or book.reserved_at > ${time("$1")}
+     where book.reserved_at is null or book.reserved_at <= ${toTimestampSql("$2")} or book.reserved_at > ${toTimestampSql("$1")}
      returning 1`,
     [now, now - pauseMs],
   );

@@ -1,0 +1,100 @@
+/** What recorded quotes and order books show, with a test of each part on events that its fit has not seen. */
+import type { EngineCoefficients } from "../../../src/engine/model.ts";
+import type { LaterCase } from "../later-price.ts";
+import { FOLDS, foldOf } from "./folds.ts";
+import {
+  cautiousSlope,
+  factorPoints,
+  fitSlope,
+  gainOf,
+  micropricePoints,
+  type Point,
+  type Slope,
+} from "./recording-slopes.ts";
+
+/** A slope that was fitted to a recording, and its out-of-fold change of the squared error after an hour and after a day. */
+export interface RecordingTrial {
+  readonly name: string;
+  readonly slope: Slope;
+  readonly afterHour: Slope;
+  readonly afterDay: Slope;
+  /** What is shipped; 0 if the out-of-fold gain is below one standard error. */
+  readonly shipped: number;
+}
+
+interface Horizons {
+  readonly hour: readonly Point[];
+  readonly day: readonly Point[];
+}
+
+/** Share of the way to the microprice, and the weight of the order flow beyond it. */
+export function fitDepth(
+  cases: readonly LaterCase[],
+  base: EngineCoefficients,
+): {
+  readonly microprice: RecordingTrial;
+  readonly orderFlow: RecordingTrial;
+  readonly coefficients: EngineCoefficients;
+} {
+  const events = byEvent(cases);
+  const microprice = toTrial(
+    "microprice",
+    { hour: micropricePoints(events, 1, base), day: micropricePoints(events, 24, base) },
+    atBothTimes,
+    "hour",
+  );
+  const moved = { ...base, micropriceShare: microprice.shipped };
+  const orderFlow = tryFactor("order_flow", cases, moved);
+  const weights = { ...base.weights, order_flow: orderFlow.shipped };
+  return { microprice, orderFlow, coefficients: { ...moved, weights } };
+}
+
+export function tryFactor(
+  name: "order_flow" | "momentum",
+  cases: readonly LaterCase[],
+  base: EngineCoefficients,
+): RecordingTrial {
+  const events = byEvent(cases);
+  const points = { hour: factorPoints(events, 1, name, base), day: factorPoints(events, 24, name, base) };
+  return toTrial(name, points, atBothTimes, "hour");
+}
+
+/** With leadership fitted, the weight is 1 if the shares predict the price a day later out of fold. */
+export function tryCrossVenue(cases: readonly LaterCase[], base: EngineCoefficients): RecordingTrial {
+  const whole = { ...base, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
+  const events = byEvent(cases);
+  const points = {
+    hour: factorPoints(events, 1, "cross_venue", whole),
+    day: factorPoints(events, 24, "cross_venue", whole),
+  };
+  const trial = toTrial("cross_venue", points, ({ day }) => cautiousSlope(day), "day");
+  return { ...trial, shipped: trial.shipped > 0 ? 1 : 0 };
+}
+
+/** Contracts of one event depend on each other. */
+const byEvent = (cases: readonly LaterCase[]): LaterCase[] => cases.map((later) => ({ ...later, group: later.event }));
+
+/** A slope that holds after an hour and after a day. */
+const atBothTimes = ({ hour, day }: Horizons): number => Math.min(cautiousSlope(hour), cautiousSlope(day));
+
+/**
+ * Keeps a slope if its out-of-fold error falls by at least one standard error at the decisive time, and does not rise by one
+ * at the other time.
+ */
+function toTrial(
+  name: string,
+  points: Horizons,
+  fit: (points: Horizons) => number,
+  decisive: keyof Horizons,
+): RecordingTrial {
+  const slopes = Array.from({ length: FOLDS }, (_, fold) => {
+    const isTrained = ({ group }: Point) => foldOf(group) !== fold;
+    return fit({ hour: points.hour.filter(isTrained), day: points.day.filter(isTrained) });
+  });
+  const slopeOf = (group: string) => slopes[foldOf(group)] ?? 0;
+  const [afterHour, afterDay] = [gainOf(points.hour, slopeOf), gainOf(points.day, slopeOf)];
+  const [gain, other] = decisive === "hour" ? [afterHour, afterDay] : [afterDay, afterHour];
+  const isKept = gain.value < 0 && -gain.value >= gain.error && other.value < other.error;
+  const shipped = isKept ? Number(fit(points).toFixed(2)) : 0;
+  return { name, slope: fitSlope(points[decisive]), afterHour, afterDay, shipped };
+}

@@ -1,0 +1,154 @@
+/** Fits to recorded quotes and order books: how far a price moves to its microprice, and to the prices of its peers. */
+import type { EngineCoefficients } from "../../../src/engine/index.ts";
+import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
+import type { LaterCase } from "../later-price.ts";
+import { exposureOf } from "./exposures.ts";
+
+/** Assumed standard deviation of the shares of pairs of venues around their mean. One recording of one pair does not identify it. */
+const PAIR_DEVIATION = 0.1;
+const SHARE_MAX = 0.6;
+const Z_95 = 1.96;
+/** No recording has play money or forecasts. A gap to them counts this much of a gap to a price in money. */
+const OTHER_KINDS = 0.25;
+
+/** One observation of a regression through the origin, y = slope * x. */
+export interface Point {
+  readonly group: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Slope {
+  readonly value: number;
+  /** Standard error by group. */
+  readonly error: number;
+  readonly n: number;
+  readonly groups: number;
+}
+
+/** Least squares through the origin. The error is clustered by group. */
+export function fitSlope(points: readonly Point[]): Slope {
+  const squares = points.reduce((sum, { x }) => sum + x * x, 0);
+  const value = squares === 0 ? 0 : points.reduce((sum, { x, y }) => sum + x * y, 0) / squares;
+  const scores = new Map<string, number>();
+  for (const { group, x, y } of points) scores.set(group, (scores.get(group) ?? 0) + x * (y - value * x));
+  const total = [...scores.values()].reduce((sum, score) => sum + score ** 2, 0);
+  return { value, error: squares === 0 ? 0 : Math.sqrt(total) / squares, n: points.length, groups: scores.size };
+}
+
+/**
+ * The lower end of the slope's 95% interval, by group; 0 if it is negative. A share that is too small loses part of a gain,
+ * and one that is too large turns it into a loss.
+ */
+export function cautiousSlope(points: readonly Point[]): number {
+  const { value, error } = fitSlope(points);
+  return Math.max(0, value - Z_95 * error);
+}
+
+/** Change of the price against the distance to the microprice. */
+export function micropricePoints(cases: Iterable<LaterCase>, hours: number, coefficients: EngineCoefficients): Point[] {
+  return pointsOf(cases, hours, (view) => {
+    const mid = exposureOf(view, { ...coefficients, micropriceShare: 0 });
+    const microprice = exposureOf(view, { ...coefficients, micropriceShare: 1 });
+    if (mid === null || microprice === null) return null;
+    return { from: mid.prior.probability, x: microprice.prior.probability - mid.prior.probability };
+  });
+}
+
+/** Change of the price against what a factor says of it, as a change of the probability. */
+export function factorPoints(
+  cases: Iterable<LaterCase>,
+  hours: number,
+  name: "cross_venue" | "order_flow" | "momentum",
+  coefficients: EngineCoefficients,
+): Point[] {
+  return pointsOf(cases, hours, (view) => {
+    const exposure = exposureOf(view, coefficients);
+    if (exposure === null) return null;
+    const { probability } = exposure.prior;
+    return { from: probability, x: probability * (1 - probability) * (exposure.exposures[name] ?? 0) };
+  });
+}
+
+function pointsOf(
+  cases: Iterable<LaterCase>,
+  hours: number,
+  read: (view: LaterCase["view"]) => { readonly from: number; readonly x: number } | null,
+): Point[] {
+  const points: Point[] = [];
+  for (const later of cases) {
+    const price = later.later(hours);
+    const start = price === null ? null : read(later.view);
+    if (price !== null && start !== null && start.x !== 0)
+      points.push({ group: later.group, x: start.x, y: price - start.from });
+  }
+  return points;
+}
+
+/** Change of the squared error by y = slope * x, relative to that of y = 0; below 0 is better. */
+export function gainOf(points: readonly Point[], slopeOf: (group: string) => number): Slope {
+  const terms = points.map(({ group, x, y }) => ({
+    group,
+    numerator: (y - slopeOf(group) * x) ** 2 - y * y,
+    denominator: y * y,
+  }));
+  const sum = (read: (term: (typeof terms)[number]) => number) => terms.reduce((total, term) => total + read(term), 0);
+  return {
+    value: sum(({ numerator }) => numerator) / sum(({ denominator }) => denominator),
+    error: clusteredError(terms),
+    n: points.length,
+    groups: new Set(points.map(({ group }) => group)).size,
+  };
+}
+
+export interface LeadershipFit {
+  readonly leadership: EngineCoefficients["leadership"];
+  readonly pooled: Slope;
+  readonly pairs: readonly {
+    readonly venue: string;
+    readonly peer: string;
+    readonly slope: Slope;
+    readonly share: number;
+  }[];
+}
+
+/**
+ * Share of the gap to a peer that a price closes within a day, for each pair of venues of a recording.
+ *
+ * The share of all pairs together is the cautious slope by contest; it is the default for other pairs. The share of one pair
+ * is the mean of its own slope and the default, weighted by their precision: w = 0.1^2 / (0.1^2 + error^2).
+ */
+export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineCoefficients): LeadershipFit {
+  const whole = { ...coefficients, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
+  const contests = cases.map((later) => ({ ...later, group: later.event }));
+  const points = factorPoints(contests, 24, "cross_venue", whole);
+  const share = Math.min(SHARE_MAX, cautiousSlope(points));
+  const pairs = [...Map.groupBy(cases, pairOf)].flatMap(([pair, ofPair]) => {
+    const [venue, peer] = pair.split(" ");
+    const slope = fitSlope(factorPoints(ofPair, 24, "cross_venue", whole));
+    if (venue === undefined || peer === undefined || slope.n === 0) return [];
+    const weight = PAIR_DEVIATION ** 2 / (PAIR_DEVIATION ** 2 + slope.error ** 2);
+    const mean = weight * slope.value + (1 - weight) * share;
+    return [{ venue, peer, slope, share: round(Math.max(0, Math.min(SHARE_MAX, mean))) }];
+  });
+  const others = round(share * OTHER_KINDS);
+  return {
+    pooled: fitSlope(points),
+    pairs,
+    leadership: {
+      ...Object.fromEntries(
+        [...Map.groupBy(pairs, ({ venue }) => venue)].map(([venue, ofVenue]) => [
+          venue,
+          Object.fromEntries(ofVenue.map(({ peer, share: own }) => [peer, own])),
+        ]),
+      ),
+      default: { money: round(share), play_money: others, forecast: others },
+    },
+  };
+}
+
+/** Names of the venue and of its only peer; one name without a single peer. */
+const pairOf = ({ view }: LaterCase): string =>
+  view.peers.length === 1 ? `${view.adapter} ${view.peers[0]?.adapter}` : `${view.adapter}`;
+
+const round = (value: number): number => Number(value.toFixed(2));

@@ -1,0 +1,169 @@
+import type { BoardMarket } from "../../../board/index.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import {
+  type EarlierShift,
+  isLargeMove,
+  type PriceShiftLimits,
+  shiftSigmas,
+} from "../../../quant/alerts/price-shift.ts";
+import { type PricePoint, PriceWindow } from "../../../quant/alerts/price-window.ts";
+import { CANDIDATES_MAX, type ShiftCandidate } from "./model.ts";
+
+const HOUR_MS = 3_600_000;
+/** Limit of markets whose price changed in the last hour. Further markets are not watched until others are removed. */
+const WATCHED_MARKETS_MAX = 100_000;
+
+/** State of a market whose price changed in the last hour. */
+interface Watched {
+  readonly window: PriceWindow;
+  /** First observation of a move that a second one has not confirmed yet; null if there is none. */
+  pending: { readonly at: number; readonly isUp: boolean } | null;
+  /** Whether a confirmed move of the market is queued in `#candidates`. */
+  isQueued: boolean;
+  lastShift: EarlierShift | null;
+  /** Standard deviation of the hourly moves in log-odds, read in `hour` (hours since 1970). `value` is null if unknown. */
+  sigma: { readonly hour: number; readonly value: number | null } | null;
+}
+
+/**
+ * Watches the prices of the markets that change, and collects moves that are large in price units. Two observations must show
+ * a move, because a single one can be an error of the venue. Only then is the standard deviation read from the store, so
+ * small moves need no read.
+ */
+export class PriceShiftDetector {
+  readonly #limits: PriceShiftLimits;
+  readonly #watched = new Map<VenueId, Map<string, Watched>>();
+  readonly #candidates: ShiftCandidate[] = [];
+  #size = 0;
+  #dropped = 0;
+
+  constructor(limits: PriceShiftLimits) {
+    this.#limits = limits;
+  }
+
+  /** Number of watched markets. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Number of confirmed moves that are queued. */
+  get candidateCount(): number {
+    return this.#candidates.length;
+  }
+
+  /** Number of price changes and moves that were dropped because of a limit. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Forgets the markets of a venue. */
+  forget(venue: VenueId): void {
+    this.#size -= this.#watched.get(venue)?.size ?? 0;
+    this.#watched.delete(venue);
+  }
+
+  /** Forgets the markets whose price did not change in the last hour. */
+  prune(now: number): void {
+    for (const markets of this.#watched.values()) {
+      for (const [marketId, { window, lastShift, isQueued }] of markets) {
+        if (isQueued || !window.isEmpty(now) || (lastShift !== null && now - lastShift.at < HOUR_MS)) continue;
+        markets.delete(marketId);
+        this.#size -= 1;
+      }
+    }
+  }
+
+  /**
+   * Adds an observation of an active market's price.
+   *
+   * @param previous  the market before; null if it is new
+   * @param at  time of the price, Unix milliseconds
+   * @returns whether a second observation must confirm the price
+   */
+  add(market: BoardMarket, previous: BoardMarket | null, at: number): boolean {
+    const { yesPrice } = market;
+    const watched = this.#watch(market);
+    if (yesPrice === null || watched === null) return false;
+    const { window } = watched;
+    // An unconfirmed price may be wrong, so no later move is measured from it.
+    if (previous !== null && watched.pending === null) addPrevious(window, previous, at);
+    const old = this.#oldPrice(watched, yesPrice, at);
+    if (watched.isQueued || old === null || !this.#isLarge(watched, old, yesPrice, at)) {
+      watched.pending = null;
+      window.add(at, yesPrice);
+      return false;
+    }
+    const isUp = yesPrice > old.yesPrice;
+    if (watched.pending?.isUp !== isUp) watched.pending = { at, isUp };
+    if (at <= watched.pending.at) return true;
+    window.add(at, yesPrice);
+    watched.pending = null;
+    if (this.#candidates.length >= CANDIDATES_MAX) this.#dropped += 1;
+    else {
+      watched.isQueued = true;
+      this.#candidates.push({ market, old, latest: { at, yesPrice } });
+    }
+    return false;
+  }
+
+  /** Returns the first candidates, at most `limit`. They stay queued until `settle`. */
+  peek(limit: number): readonly ShiftCandidate[] {
+    return this.#candidates.slice(0, limit);
+  }
+
+  /**
+   * Removes the first candidates, and stores what was read about their markets.
+   *
+   * @param results  for each candidate: the market's standard deviation in log-odds and its last alert; null if unknown
+   */
+  settle(results: readonly { readonly sigma: number | null; readonly lastShift: EarlierShift | null }[]): void {
+    const settled = this.#candidates.splice(0, results.length);
+    settled.forEach(({ market: { listing }, latest }, index) => {
+      const watched = this.#watched.get(listing.venue)?.get(listing.marketId);
+      const result = results[index];
+      if (watched === undefined || result === undefined) return;
+      watched.isQueued = false;
+      watched.lastShift = result.lastShift;
+      watched.sigma = { hour: Math.floor(latest.at / HOUR_MS), value: result.sigma };
+    });
+  }
+
+  #watch({ listing: { venue, marketId } }: BoardMarket): Watched | null {
+    const markets = this.#watched.get(venue) ?? new Map<string, Watched>();
+    this.#watched.set(venue, markets);
+    const known = markets.get(marketId);
+    if (known !== undefined) return known;
+    if (this.#size >= WATCHED_MARKETS_MAX) {
+      this.#dropped += 1;
+      return null;
+    }
+    const watched = { window: new PriceWindow(), pending: null, isQueued: false, lastShift: null, sigma: null };
+    markets.set(marketId, watched);
+    this.#size += 1;
+    return watched;
+  }
+
+  /** Returns the price from which a move is measured: within an hour of an alert the new price of that alert. */
+  #oldPrice({ window, lastShift }: Watched, yesPrice: number, at: number): PricePoint | null {
+    return originOf(lastShift, at) ?? window.furthestFrom(yesPrice, at);
+  }
+
+  #isLarge({ sigma, lastShift }: Watched, old: PricePoint, yesPrice: number, at: number): boolean {
+    const { minMove, minSigmas, sigmaFloor } = this.#limits;
+    if (!isLargeMove(old.yesPrice, yesPrice, at, lastShift, minMove)) return false;
+    if (sigma?.hour !== Math.floor(at / HOUR_MS)) return true;
+    if (sigma.value === null) return false;
+    return Math.abs(shiftSigmas(old.yesPrice, yesPrice, sigma.value, sigmaFloor)) >= minSigmas;
+  }
+}
+
+/** Returns the new price of the last alert, from which the next move is measured; null if it is older than an hour. */
+export function originOf(lastShift: EarlierShift | null, at: number): PricePoint | null {
+  return lastShift !== null && at - lastShift.at < HOUR_MS ? { at: lastShift.at, yesPrice: lastShift.newPrice } : null;
+}
+
+/** Adds the price that a market had before this update, if it is at most an hour old and the market was open. */
+function addPrevious(window: PriceWindow, { yesPrice, updatedAt, listing }: BoardMarket, at: number): void {
+  const isRecent = updatedAt <= at && at - updatedAt < HOUR_MS;
+  if (yesPrice !== null && isRecent && listing.status === "active") window.add(updatedAt, yesPrice);
+}

@@ -1,0 +1,144 @@
+import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import { isCrossed } from "../../../domain/order-book.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { PairCorrelation } from "../../../quant/correlation.ts";
+import { findLogicalRelation, type LogicalRelation, type LogicPorts } from "./logical.ts";
+
+const RELATED_MAX = 10;
+const SIMILAR_MAX = 6;
+/** Below this similarity, most texts are about another subject. */
+const SIMILARITY_MIN = 0.4;
+/** A market with less liquidity and less volume than this cannot take a hedge. */
+const LIQUID_USD_MIN = 1_000;
+
+export interface RelatedMarketsPorts extends LogicPorts {
+  readonly clock: Pick<Clock, "yieldToEventLoop">;
+  readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent" | "find" | "findByQuestion">;
+  /** Ids of the venues that clients can query. */
+  readonly venues: readonly VenueId[];
+  /** Correlations of the log-odds moves of all pairs of markets, without waiting long for missing history. */
+  readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
+}
+
+/** A liquid market whose answer depends on the answer of a given market. */
+export interface RelatedMarket {
+  readonly market: BoardMarket;
+  /** Logical dependence of the given market on this one; null if none is known. */
+  readonly dependence: LogicalRelation | null;
+  /** Correlation of the log-odds moves over 30 days, in [-1, 1]; null with a logical dependence or too few moves. */
+  readonly correlation: number | null;
+}
+
+export type RelatedMarkets = ReturnType<typeof createRelatedMarkets>;
+
+/** Finds liquid markets whose prices move with those of other markets, for hedges. */
+export function createRelatedMarkets(ports: RelatedMarketsPorts) {
+  const { board, venues, clock } = ports;
+
+  const partnersOf = ({ listing: { venue, marketId } }: BoardMarket): BoardMarket[] => {
+    const own = `${venue}/${marketId}`;
+    return ports.pairsOf(venue, marketId).flatMap(({ a, b }) => {
+      const [partnerVenue = "", ...id] = (a === own ? b : a).split("/");
+      return venues.includes(partnerVenue) ? (board.find(partnerVenue, id.join("/")) ?? []) : [];
+    });
+  };
+
+  const siblingsOf = ({ listing: { venue, eventId } }: BoardMarket): BoardMarket[] => {
+    if (eventId === null) return [];
+    return board.marketsOfEvent(eventSlug(venue, eventId)).sort((a, b) => volumeOf(b) - volumeOf(a));
+  };
+
+  const similarTo = ({ listing: { title } }: BoardMarket): BoardMarket[] =>
+    board
+      .findByQuestion(title, { venues, status: "active", limit: SIMILAR_MAX })
+      .filter(({ similarity }) => similarity >= SIMILARITY_MIN)
+      .map(({ market }) => market);
+
+  /**
+   * Returns liquid markets that are related to the given ones: matched markets of other venues, markets of the same event,
+   * and markets with similar words. The given markets are left out.
+   *
+   * @param markets  the most important one first. Related markets are taken from each in turn
+   * @returns  at most ten
+   */
+  const findRelated = async (markets: readonly BoardMarket[]): Promise<BoardMarket[]> => {
+    const known = new Set(markets.map(({ row }) => row));
+    // Order for each market: matched markets, markets of its event by volume, markets with similar words.
+    const queues = markets.map((market) => ({
+      market,
+      candidates: [...partnersOf(market), ...siblingsOf(market)].values(),
+      isSearched: false,
+    }));
+    const takeNext = async (queue: (typeof queues)[number]): Promise<BoardMarket | null> => {
+      for (;;) {
+        const next = queue.candidates.next();
+        if (next.done !== true) {
+          if (!known.has(next.value.row) && isLiquid(next.value)) return next.value;
+        } else if (queue.isSearched) return null;
+        else {
+          queue.isSearched = true;
+          // A search reads the whole text index, so other requests are served in between.
+          await clock.yieldToEventLoop();
+          queue.candidates = similarTo(queue.market).values();
+        }
+      }
+    };
+    const found: BoardMarket[] = [];
+    let open = queues;
+    while (open.length > 0) {
+      const exhausted = new Set<(typeof queues)[number]>();
+      for (const queue of open) {
+        const market = await takeNext(queue);
+        if (market === null) {
+          exhausted.add(queue);
+          continue;
+        }
+        known.add(market.row);
+        if (found.push(market) === RELATED_MAX) return found;
+      }
+      open = open.filter((queue) => !exhausted.has(queue));
+    }
+    return found;
+  };
+
+  return {
+    findRelated,
+
+    /**
+     * Returns liquid markets whose answer depends on the answer of this market, by logic or by the moves of their prices.
+     *
+     * @returns  at most ten: logical dependences, then the largest correlations. Uncorrelated markets are left out
+     * @throws AppError `store_unavailable`
+     */
+    async findRelatedMarkets(market: BoardMarket): Promise<RelatedMarket[]> {
+      const related = await findRelated([market]);
+      const dependences = related.map((other) => findLogicalRelation(market, other, ports));
+      const measured = related.filter((_, index) => dependences[index] === null);
+      const pairs = measured.length === 0 ? [] : await ports.correlatePairs([market, ...measured]);
+      const correlationOf = (other: BoardMarket): number | null => {
+        const index = 1 + measured.indexOf(other);
+        return pairs.find(({ a, b }) => a === 0 && b === index && index > 0)?.correlation ?? null;
+      };
+      return related
+        .map((other, index): RelatedMarket => {
+          const dependence = dependences[index] ?? null;
+          return { market: other, dependence, correlation: dependence === null ? correlationOf(other) : null };
+        })
+        .filter(({ dependence, correlation }) => dependence !== null || correlation !== null)
+        .sort((a, b) => strengthOf(b) - strengthOf(a));
+    },
+  };
+}
+
+const strengthOf = ({ dependence, correlation }: RelatedMarket): number =>
+  dependence === null ? Math.abs(correlation ?? 0) : 2;
+
+const volumeOf = ({ activity }: BoardMarket): number => activity.volume24hUsd ?? 0;
+
+/** Whether a market can be traded: open, quoted on both sides, with a liquidity or a volume of at least $1,000. */
+function isLiquid({ listing, quote: { bid, ask }, activity }: BoardMarket): boolean {
+  if (listing.status !== "active" || listing.paused || listing.takerFee === null) return false;
+  if (bid === null || ask === null || isCrossed(bid, ask)) return false;
+  return Math.max(activity.liquidityUsd ?? 0, activity.volume24hUsd ?? 0) >= LIQUID_USD_MIN;
+}

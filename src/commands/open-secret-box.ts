@@ -1,0 +1,23 @@
+import { ensureSecretKeyId } from "../adapters/database/secret-key-id.ts";
+import { createSecretSeal, secretKeyId } from "../adapters/system/secret-box.ts";
+import { loadSecretKey } from "../adapters/system/secret-key-file.ts";
+import { systemRandom } from "../adapters/system/system-random.ts";
+import type { Config } from "../config/config.ts";
+import type { Database } from "../ports/database.ts";
+import type { SecretBox } from "../ports/secret-box.ts";
+
+/**
+ * Opens the seal with the configured keys, or else with the key of the data directory.
+ *
+ * @throws SecretKeyMismatchError if the store's secrets are sealed with another key
+ */
+export async function openSecretBox(
+  { secretKeys, isSecretKeyLost, dataDir }: Pick<Config, "secretKeys" | "isSecretKeyLost" | "dataDir">,
+  database: Database,
+): Promise<SecretBox> {
+  const [current = await loadSecretKey(dataDir, systemRandom), ...others] = secretKeys;
+  const seal = createSecretSeal([current, ...others], systemRandom);
+  const ids = [secretKeyId(current), ...others.map(secretKeyId)] as const;
+  await ensureSecretKeyId(database, ids, { isKeyLost: isSecretKeyLost });
+  return seal;
+}
