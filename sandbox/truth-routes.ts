@@ -47,7 +47,7 @@ const isVenue = (text: string): text is SandboxVenue => (SANDBOX_VENUES as reado
  * trades and candles, computed from the world and not from what the venues publish. Times are Unix milliseconds.
  */
 export function installTruthRoutes(app: FastifyInstance, { world, now }: ExchangeContext): void {
-  const readTime = (query: TruthQuery, name: "at" | "from" | "to", fallback: number): number => {
+  const parseTime = (query: TruthQuery, name: "at" | "from" | "to", fallback: number): number => {
     const text = query[name];
     const time = text === undefined ? fallback : Number(text);
     if (!Number.isSafeInteger(time) || time > now())
@@ -86,21 +86,21 @@ export function installTruthRoutes(app: FastifyInstance, { world, now }: Exchang
   };
 
   install("", (venue, query) => {
-    const at = readTime(query, "at", now());
+    const at = parseTime(query, "at", now());
     const markets = world
       .markets(venue, at)
       .filter((market) => query.market_id === undefined || marketIdOf(market) === query.market_id);
     return { at, markets: markets.map((market) => presentState(market, at)) };
   });
   install("/trades", (venue, query) => {
-    const to = readTime(query, "to", now());
+    const to = parseTime(query, "to", now());
     const market = findMarket(venue, to, query);
-    const from = readTime(query, "from", market.openAt);
+    const from = parseTime(query, "from", market.openAt);
     return { from, to, trades: world.trades(market, from, to + 1) };
   });
   install("/candles", (venue, query) => {
-    const to = readTime(query, "to", now());
-    const from = readTime(query, "from", to - DAY_MS);
+    const to = parseTime(query, "to", now());
+    const from = parseTime(query, "from", to - DAY_MS);
     const intervalMs = Number(query.interval);
     if (!Number.isSafeInteger(intervalMs) || intervalMs < INTERVAL_MS_MIN || (to - from) / intervalMs > CANDLES_MAX)
       throw new TruthError(400, `interval must be in milliseconds and give at most ${CANDLES_MAX} candles`);

@@ -76,15 +76,16 @@ function distortValue(value: unknown, faults: VenueFaults, skewMs: number, depth
 function isCrossable(fields: Fields): boolean {
   const areDifferent = (bid: number, ask: number) => bid < ask || bid > ask;
   return (
-    BID_ASK_FIELD_NAMES.some(([bid, ask]) => areDifferent(readFirstPrice(fields[bid]), readFirstPrice(fields[ask]))) ||
-    YES_NO_FIELD_NAMES.every((name) => Array.isArray(fields[name]) && fields[name].length > 0)
+    BID_ASK_FIELD_NAMES.some(([bid, ask]) =>
+      areDifferent(parseFirstPrice(fields[bid]), parseFirstPrice(fields[ask])),
+    ) || YES_NO_FIELD_NAMES.every((name) => Array.isArray(fields[name]) && fields[name].length > 0)
   );
 }
 
 /** Returns the first price of a book side in the format of any venue, or NaN if the side is empty. */
-function readFirstPrice(side: unknown): number {
-  if (Array.isArray(side)) return readFirstPrice(side[0]);
-  if (isRecord(side)) return readFirstPrice(side.price ?? side.market);
+function parseFirstPrice(side: unknown): number {
+  if (Array.isArray(side)) return parseFirstPrice(side[0]);
+  if (isRecord(side)) return parseFirstPrice(side.price ?? side.market);
   return typeof side === "string" || typeof side === "number" ? Number(side) : Number.NaN;
 }
 

@@ -87,14 +87,14 @@ interface ChannelOptions<Message> {
 }
 
 /** Returns the text before the JSON of a message, or null if the message contains no JSON. */
-function readPrefix(text: string): string | null {
+function parsePrefix(text: string): string | null {
   const [prefix] = SOCKET_IO_EVENT_PREFIX_PATTERN.exec(text) ?? [""];
   const first = text[prefix.length];
   return first === "{" || first === "[" ? prefix : null;
 }
 
 function replaceJsonInText(text: string, replace: (json: unknown) => unknown): string {
-  const prefix = readPrefix(text);
+  const prefix = parsePrefix(text);
   if (prefix === null) return text;
   const body = text.slice(prefix.length);
   const replaced = replace(JSON.parse(body));
@@ -111,7 +111,7 @@ export function installSocketFaults(socket: WebSocket, faults: VenueFaults | und
       if (socket.readyState === socket.OPEN) send(text);
     },
     close: () => socket.terminate(),
-    isJson: (text) => readPrefix(text) !== null,
+    isJson: (text) => parsePrefix(text) !== null,
     change: replaceJsonInText,
   });
   socket.send = (data: unknown) => channel.send(String(data));

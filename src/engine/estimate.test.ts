@@ -49,7 +49,7 @@ test("without a factor, the probability is the price", () => {
 test("known value: one factor of weight 0.5 and log likelihood ratio ln 4 doubles the odds", () => {
   const factor = {
     name: "research" as const,
-    read: () => ({ claim: "x", evidence: [], lambda: Math.log(4), standardError: 0, confidence: 1 }),
+    evaluate: () => ({ claim: "x", evidence: [], lambda: Math.log(4), standardError: 0, confidence: 1 }),
   };
   const coefficients = { ...ALL_FACTORS, weights: { ...ALL_FACTORS.weights, research: 0.5 } };
   const result = estimate(createView({ quote: createQuote(0.49, 0.51) }), coefficients, [factor]);
@@ -58,10 +58,10 @@ test("known value: one factor of weight 0.5 and log likelihood ratio ln 4 double
 
 test("a log likelihood ratio beyond 3 counts as 3, in both directions", () => {
   for (const lambda of [3.5, 100, -3.5, Number.NEGATIVE_INFINITY]) {
-    const read = () => ({ claim: "x", evidence: [], lambda, standardError: 0, confidence: 1 });
+    const evaluate = () => ({ claim: "x", evidence: [], lambda, standardError: 0, confidence: 1 });
     const coefficients = { ...ALL_FACTORS, weights: { ...ALL_FACTORS.weights, research: 1 } };
     const view = createView({ quote: createQuote(0.49, 0.51) });
-    const result = estimate(view, coefficients, [{ name: "research", read }]);
+    const result = estimate(view, coefficients, [{ name: "research", evaluate }]);
     assertNear(result?.logOdds ?? 0, 3 * Math.sign(lambda));
     assert.equal(result?.steps[0]?.change, 3 * Math.sign(lambda));
   }

@@ -9,7 +9,7 @@ import {
   type MarketView,
   type Prior,
 } from "./model.ts";
-import { currentPrice, readPrior } from "./reference-price.ts";
+import { computePrior, currentPrice } from "./reference-price.ts";
 import { viewAt } from "./view.ts";
 
 /** What changes an estimate: a factor, or the logic of the event (`reestimate`). */
@@ -84,9 +84,9 @@ export function estimate(
   const view = viewAt(marketView, marketView.asOf);
   const marketPrice = currentPrice(view);
   if (marketPrice === null) return null;
-  const prior = readPrior(view, marketPrice, coefficients);
+  const prior = computePrior(view, marketPrice, coefficients);
   const parts = factors.flatMap((factor) => {
-    const reading = factor.read(view, prior, coefficients);
+    const reading = factor.evaluate(view, prior, coefficients);
     if (reading === null) return [];
     const { claim, evidence, confidence, standardError } = reading;
     const lambda = clampLambda(reading.lambda);

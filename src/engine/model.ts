@@ -240,5 +240,5 @@ export interface EngineCoefficients {
 /** One factor: a pure function of a view. It returns null if it does not apply. */
 export interface Factor {
   readonly name: FactorName;
-  read(view: MarketView, prior: Prior, coefficients: EngineCoefficients): FactorReading | null;
+  evaluate(view: MarketView, prior: Prior, coefficients: EngineCoefficients): FactorReading | null;
 }

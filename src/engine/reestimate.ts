@@ -2,7 +2,7 @@ import { type Analysis, describeAnalysis } from "./analysis.ts";
 import { confidenceOf, createEstimate, type Estimate, type LogOddsChange, spreadEstimate } from "./estimate.ts";
 import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, PriceGaps } from "./model.ts";
-import { currentPrice, type PriceView, priorFigures, readPrior } from "./reference-price.ts";
+import { computePrior, currentPrice, type PriceView, priorFigures } from "./reference-price.ts";
 
 /** What an analysis adds to the price, in log-odds. */
 export interface EstimateChanges {
@@ -67,7 +67,7 @@ export function reestimate(
 ): Analysis | null {
   const marketPrice = currentPrice(view);
   if (marketPrice === null) return null;
-  const estimate = createEstimate(readPrior(view, marketPrice, coefficients), marketPrice, {
+  const estimate = createEstimate(computePrior(view, marketPrice, coefficients), marketPrice, {
     changes: [...earlier.changes, ...(eventLogic === null ? [] : [eventLogic])],
     changeError: earlier.changeError,
     dailyMove: earlier.dailyMove,

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, createQuote, createView } from "../../test/support/engine/market-views.ts";
 import type { QuotePoint } from "./model.ts";
-import { currentPrice, isBound, logOddsError, readPrior } from "./reference-price.ts";
+import { computePrior, currentPrice, isBound, logOddsError } from "./reference-price.ts";
 
 const HOUR_MS = 3_600_000;
 
 function read(quote: QuotePoint | null, micropriceShare = 0.15) {
   const view = createView({ quote, prices: [{ at: AS_OF, yesPrice: 0.3 }] });
-  return readPrior(view, currentPrice(view) ?? Number.NaN, { micropriceShare });
+  return computePrior(view, currentPrice(view) ?? Number.NaN, { micropriceShare });
 }
 const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9);
 
@@ -42,7 +42,7 @@ test("law: the prior stays between bid and ask, and mirrors for the NO contract"
 test("a thin market lowers the confidence by at most half, and $1,000,000 of liquidity or volume lowers none", () => {
   const confidenceOf = (liquidityUsd: number | null, volume24hUsd: number | null) => {
     const view = createView({ activity: { at: AS_OF, liquidityUsd, volume24hUsd } });
-    return readPrior(view, 0.41, { micropriceShare: 0 }).confidence;
+    return computePrior(view, 0.41, { micropriceShare: 0 }).confidence;
   };
   const full = confidenceOf(1e6, null);
   near(confidenceOf(null, 1e7), full);

@@ -31,7 +31,7 @@ export type PriceView = Pick<MarketView, "asOf" | "quote" | "activity">;
  *
  * @see Stoikov (2018), "The micro-price: a high-frequency estimator of future prices", Quantitative Finance 18(12)
  */
-export function readPrior(
+export function computePrior(
   view: PriceView,
   price: number,
   coefficients: Pick<EngineCoefficients, "micropriceShare">,

@@ -24,7 +24,7 @@ interface Risk {
  * below $1,000 or unknown, a price that was not confirmed for an hour.
  */
 export function assessRisk(view: MarketView, estimate: Estimate): { rating: RiskRating; sentences: string[] } {
-  const risks = [readInterval(estimate), readTime(view), readSpread(view), readDepth(view), readAge(view)].filter(
+  const risks = [intervalRisk(estimate), timeRisk(view), spreadRisk(view), depthRisk(view), ageRisk(view)].filter(
     (risk) => risk !== null,
   );
   const points = risks.reduce((sum, risk) => sum + risk.points, 0);
@@ -34,27 +34,27 @@ export function assessRisk(view: MarketView, estimate: Estimate): { rating: Risk
   };
 }
 
-function readInterval({ interval: { low, high } }: Estimate): Risk | null {
+function intervalRisk({ interval: { low, high } }: Estimate): Risk | null {
   const width = high - low;
   if (width <= WIDE_INTERVAL) return null;
   const sentence = `The 80% interval is wide: ${formatPercent(low)}% to ${formatPercent(high)}%.`;
   return { points: width > VERY_WIDE_INTERVAL ? 2 : 1, sentence };
 }
 
-function readTime({ closeAt, asOf }: MarketView): Risk | null {
+function timeRisk({ closeAt, asOf }: MarketView): Risk | null {
   if (closeAt === null || closeAt - asOf >= SHORT_TIME_MS) return null;
   const hours = Math.max(0, (closeAt - asOf) / HOUR_MS);
   return { points: 1, sentence: `The market closes in ${hours.toFixed(1)} hours.` };
 }
 
-function readSpread({ quote }: MarketView): Risk | null {
+function spreadRisk({ quote }: MarketView): Risk | null {
   const spread = spreadOf(quote);
   if (spread === null) return { points: 1, sentence: "The order book is not two-sided, so the price is uncertain." };
   if (spread <= WIDE_SPREAD) return null;
   return { points: 1, sentence: `The spread is wide: ${formatPrice(spread)}.` };
 }
 
-function readDepth({ activity }: MarketView): Risk | null {
+function depthRisk({ activity }: MarketView): Risk | null {
   const usd = Math.max(activity?.liquidityUsd ?? 0, activity?.volume24hUsd ?? 0);
   if (usd >= THIN_USD) return null;
   const isUnknown = activity === null || (activity.liquidityUsd === null && activity.volume24hUsd === null);
@@ -66,7 +66,7 @@ function readDepth({ activity }: MarketView): Risk | null {
   };
 }
 
-function readAge({ quote, asOf }: MarketView): Risk | null {
+function ageRisk({ quote, asOf }: MarketView): Risk | null {
   if (quote === null) return { points: 1, sentence: "There is no current quote." };
   const ageMs = asOf - quote.at;
   if (ageMs <= OLD_QUOTE_MS) return null;

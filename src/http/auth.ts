@@ -65,7 +65,7 @@ export function authenticateRequest(
   request: FastifyRequest,
   options: AuthenticationOptions,
 ): Promise<Principal> | Principal {
-  const headers = readAuthorizationHeaders(request);
+  const headers = findAuthorizationHeaders(request);
   const principal =
     headers.length === 0
       ? authenticateOtherwise(options.authenticateOtherwise ?? [], request, 0)
@@ -129,7 +129,7 @@ function createUnauthorizedError(
 }
 
 /** Returns all Authorization headers. Node's parsed headers contain only the first, which would hide a second header. */
-function readAuthorizationHeaders(request: FastifyRequest): readonly string[] {
+function findAuthorizationHeaders(request: FastifyRequest): readonly string[] {
   const { rawHeaders } = request.raw;
   const values: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

@@ -31,17 +31,17 @@ const fieldNames = Object.fromEntries(
 ) as Record<Kind, ReturnType<typeof listFieldNames>>;
 
 /** @throws LineError if the line is not a valid fact */
-export function readFact(line: string): Fact {
+export function parseFact(line: string): Fact {
   const value = parseJson(line);
   const kind = typeof value === "object" && value !== null && "kind" in value ? value.kind : undefined;
   if (!isKind(kind)) throw new LineError("not a fact of a known kind");
   switch (kind) {
     case "event": {
-      const { at, venue, children, ...event } = readFields(kind, value);
-      return { at, venue, kind, event: { ...event, children: readChildren(children) } };
+      const { at, venue, children, ...event } = parseFields(kind, value);
+      return { at, venue, kind, event: { ...event, children: parseChildren(children) } };
     }
     case "market": {
-      const { at, venue, outcome, takerFee, venueKeys, ...market } = readFields(kind, value);
+      const { at, venue, outcome, takerFee, venueKeys, ...market } = parseFields(kind, value);
       return {
         at,
         venue,
@@ -49,29 +49,29 @@ export function readFact(line: string): Fact {
         market: {
           ...market,
           outcome: outcome?.kind === "void" ? { kind: "void", value: outcome.value ?? null } : outcome,
-          takerFee: readTakerFee(takerFee),
+          takerFee: parseTakerFee(takerFee),
           venueKeys: venueKeys ?? {},
         },
       };
     }
     case "quote": {
-      const { at, venue, marketId, ...quote } = readFields(kind, value);
+      const { at, venue, marketId, ...quote } = parseFields(kind, value);
       if (isCrossed(quote.bid, quote.ask)) throw new LineError("crossed quote");
       return { at, venue, kind, marketId, quote };
     }
     case "activity": {
-      const { at, venue, marketId, ...activity } = readFields(kind, value);
+      const { at, venue, marketId, ...activity } = parseFields(kind, value);
       return { at, venue, kind, marketId, activity };
     }
     case "book": {
-      const { at, venue, marketId, lastPrice, eventAt, ...sides } = readFields(kind, value);
+      const { at, venue, marketId, lastPrice, eventAt, ...sides } = parseFields(kind, value);
       const bids = levelsOf(sides.bids ?? [], -1);
       const asks = levelsOf(sides.asks ?? [], 1);
       if (isCrossed(bids[0]?.price ?? null, asks[0]?.price ?? null)) throw new LineError("crossed book");
       return { at, venue, kind, marketId, book: { bids, asks, lastPrice, eventAt } };
     }
     case "trade": {
-      const { at, venue, marketId, ...trade } = readFields(kind, value);
+      const { at, venue, marketId, ...trade } = parseFields(kind, value);
       return { at, venue, kind, marketId, trade };
     }
   }
@@ -80,7 +80,7 @@ export function readFact(line: string): Fact {
 const isKind = (kind: unknown): kind is Kind => typeof kind === "string" && Object.hasOwn(factValidators, kind);
 
 /** Validates a line and renames its fields. @throws LineError */
-function readFields<K extends Kind>(kind: K, value: unknown): Fields<K> {
+function parseFields<K extends Kind>(kind: K, value: unknown): Fields<K> {
   const validator = factValidators[kind];
   if (!validator.Check(value)) {
     const [firstError] = validator.Errors(value);
@@ -148,7 +148,7 @@ function writeFields<K extends Kind>(kind: K, fields: Fields<K>): string {
 
 const pairsOf = (levels: readonly BookLevel[]) => levels.map(({ price, size }): [number, number] => [price, size]);
 
-function readChildren(children: Fields<"event">["children"]): EventChildren | null {
+function parseChildren(children: Fields<"event">["children"]): EventChildren | null {
   if (children === null) return null;
   const { left_out: leftOut, ...counts } = children;
   return { ...counts, leftOut };
@@ -160,7 +160,7 @@ function writeChildren(children: EventChildren | null): Fields<"event">["childre
   return { ...counts, left_out: leftOut };
 }
 
-function readTakerFee(fee: Fields<"market">["takerFee"]): TakerFee | null {
+function parseTakerFee(fee: Fields<"market">["takerFee"]): TakerFee | null {
   if (fee?.kind === "value_table") return { kind: fee.kind, buyPoints: fee.buy_points, sellPoints: fee.sell_points };
   if (fee?.kind !== "quadratic") return fee;
   const { kind, rate, exponent, fee_step: feeStep, balance_step: balanceStep } = fee;

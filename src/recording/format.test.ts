@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { fromMicros } from "../domain/price.ts";
-import { readFact, writeFact } from "./fact-lines.ts";
-import { type Fact, LineError, readHeader, writeHeader } from "./format.ts";
+import { parseFact, writeFact } from "./fact-lines.ts";
+import { type Fact, LineError, parseHeader, writeHeader } from "./format.ts";
 
 const at = fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2199, 0) });
 const micros = fc.integer({ min: 1, max: 999_999 });
@@ -143,7 +143,7 @@ test("reading a written fact returns the same fact", () => {
       const line = writeFact(fact);
       assert.ok(!line.includes("\n"));
       // fast-check's objects have no prototype; `structuredClone` adds it.
-      assert.deepEqual(readFact(line), structuredClone(fact));
+      assert.deepEqual(parseFact(line), structuredClone(fact));
     }),
     { numRuns: 1_000 },
   );
@@ -161,9 +161,9 @@ test("a written line contains no null fields", () => {
 
 test("reads a written header, and rejects an unknown format or version with the reason", () => {
   const header = { startedAt: Date.UTC(2026, 6, 7, 1, 2, 3, 4), source: "live venues" };
-  assert.deepEqual(readHeader(writeHeader(header)), header);
-  assert.throws(() => readHeader('{"ts":"2026-07-07","ticker":"X"}'), /not the header of a recording/);
-  assert.throws(() => readHeader(writeHeader(header).replace('"version":1', '"version":2')), /reads version 1/);
+  assert.deepEqual(parseHeader(writeHeader(header)), header);
+  assert.throws(() => parseHeader('{"ts":"2026-07-07","ticker":"X"}'), /not the header of a recording/);
+  assert.throws(() => parseHeader(writeHeader(header).replace('"version":1', '"version":2')), /reads version 1/);
 });
 
 test("rejects each malformed or hostile line with the reason", () => {
@@ -208,7 +208,7 @@ test("rejects each malformed or hostile line with the reason", () => {
   for (const [line, reason] of lines) {
     const text = typeof line === "string" ? line : JSON.stringify(line);
     assert.throws(
-      () => readFact(text),
+      () => parseFact(text),
       (error) => error instanceof LineError && reason.test(error.message),
       text,
     );

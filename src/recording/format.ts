@@ -45,7 +45,7 @@ export function writeHeader({ startedAt, source }: RecordingHeader): string {
 }
 
 /** @throws LineError if the line is not a header of this format and version */
-export function readHeader(line: string): RecordingHeader {
+export function parseHeader(line: string): RecordingHeader {
   const value = parseJson(line);
   if (!headerValidator.Check(value)) {
     throw new LineError(`not the header of a recording (format "${RECORDING_FORMAT}")`);

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { RecordingError } from "./errors.ts";
-import { readFact } from "./fact-lines.ts";
-import { type Fact, LINE_CHARS_MAX, LineError, type RecordingHeader, readHeader } from "./format.ts";
+import { parseFact } from "./fact-lines.ts";
+import { type Fact, LINE_CHARS_MAX, LineError, parseHeader, type RecordingHeader } from "./format.ts";
 
 export interface RecordingReader {
   onHeader(header: RecordingHeader): void;
@@ -31,12 +31,12 @@ export async function readRecording(file: string, reader: RecordingReader): Prom
     lineNumber += 1;
     try {
       if (header === null) {
-        header = readHeader(line);
+        header = parseHeader(line);
         newestAt = header.startedAt;
         reader.onHeader(header);
         return true;
       }
-      const fact = readFact(line);
+      const fact = parseFact(line);
       if (fact.at < newestAt) throw new LineError(`${newestAt - fact.at} ms older than the previous line`);
       newestAt = fact.at;
       reader.onFact(fact);

@@ -2,7 +2,7 @@
 import { clampLambda } from "../../../src/engine/estimate.ts";
 import { FACTORS } from "../../../src/engine/factors/index.ts";
 import type { EngineCoefficients, FactorName, MarketView, Prior } from "../../../src/engine/model.ts";
-import { currentPrice, readPrior } from "../../../src/engine/reference-price.ts";
+import { computePrior, currentPrice } from "../../../src/engine/reference-price.ts";
 
 /** Confidence times lambda, by factor; factors that do not apply have no entry. */
 export type Exposure = Readonly<Partial<Record<FactorName, number>>>;
@@ -14,9 +14,9 @@ export function exposureOf(
 ): { readonly prior: Prior; readonly exposures: Exposure } | null {
   const price = currentPrice(view);
   if (price === null) return null;
-  const prior = readPrior(view, price, coefficients);
+  const prior = computePrior(view, price, coefficients);
   const exposures = FACTORS.flatMap((factor) => {
-    const reading = factor.read(view, prior, coefficients);
+    const reading = factor.evaluate(view, prior, coefficients);
     if (reading === null) return [];
     return [[factor.name, clampLambda(reading.lambda) * reading.confidence] as const];
   });

@@ -73,12 +73,12 @@ export function factorPoints(
 function pointsOf(
   cases: Iterable<LaterCase>,
   hours: number,
-  read: (view: LaterCase["view"]) => { readonly from: number; readonly x: number } | null,
+  evaluate: (view: LaterCase["view"]) => { readonly from: number; readonly x: number } | null,
 ): Point[] {
   const points: Point[] = [];
   for (const later of cases) {
     const price = later.later(hours);
-    const start = price === null ? null : read(later.view);
+    const start = price === null ? null : evaluate(later.view);
     if (price !== null && start !== null && start.x !== 0)
       points.push({ group: later.group, x: start.x, y: price - start.from });
   }

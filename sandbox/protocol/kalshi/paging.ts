@@ -1,10 +1,10 @@
-import { readCursor, writeCursor } from "./query.ts";
+import { parseCursor, writeCursor } from "./query.ts";
 
 /**
  * Returns one page of a list that may change between requests. The cursor contains the position and the index of the
  * last item returned. If that item has moved, the page starts after its new position.
  */
-export function readPage<Item extends { readonly index: number }>(
+export function selectPage<Item extends { readonly index: number }>(
   items: readonly Item[],
   cursor: string | null,
   limit: number,
@@ -23,7 +23,7 @@ export function readPage<Item extends { readonly index: number }>(
 }
 
 function findStart(items: readonly { readonly index: number }[], cursor: string | null): number {
-  const parts = readCursor(cursor, 2);
+  const parts = parseCursor(cursor, 2);
   if (parts === null) return 0;
   const [position = 0, index] = parts;
   if (items[position]?.index === index) return position + 1;

@@ -103,7 +103,7 @@ export function writeCursor(parts: readonly number[]): string {
  * Returns the `count` numbers of a cursor, or null if `text` is null.
  * @throws KalshiError (400) if the cursor is malformed
  */
-export function readCursor(text: string | null, count: number): readonly number[] | null {
+export function parseCursor(text: string | null, count: number): readonly number[] | null {
   if (text === null) return null;
   try {
     const parts: unknown =

@@ -17,7 +17,7 @@ interface CandleRange {
 }
 
 /** Reads the parameters shared by all candlestick routes and checks the total number of candles. */
-function readCandleRange(query: Query, now: number, marketCount = 1): CandleRange {
+function parseCandleRange(query: Query, now: number, marketCount = 1): CandleRange {
   const from = query.readRequiredInteger("start_ts") * 1_000;
   const requestedTo = query.readRequiredInteger("end_ts") * 1_000;
   const minutes = query.readRequiredInteger("period_interval");
@@ -45,7 +45,7 @@ export function installCandles(get: Get, { context, catalogue }: RestOptions): v
   get("/markets/candlesticks", ({ query }) => {
     const tickers = query.readList("market_tickers", CANDLE_MARKETS_MAX);
     if (tickers === null) throw createBadRequestError("invalid parameters: market_tickers is required");
-    const range = readCandleRange(query, now(), tickers.length);
+    const range = parseCandleRange(query, now(), tickers.length);
     const includeLatest = query.readFlag("include_latest_before_start");
     const markets = catalogue.findMarkets(tickers).filter((market) => !catalogue.isHistorical(market));
     return {
@@ -60,7 +60,7 @@ export function installCandles(get: Get, { context, catalogue }: RestOptions): v
   get("/series/:series/markets/:ticker/candlesticks", ({ query, path }) => {
     const market = catalogue.findMarket(path("ticker"));
     if (market === null || catalogue.isHistorical(market)) throw createNotFoundError();
-    const range = readCandleRange(query, now());
+    const range = parseCandleRange(query, now());
     return {
       ticker: kalshiTicker(market),
       candlesticks: presentLiveCandles(market, range, query.readFlag("include_latest_before_start")),
@@ -70,7 +70,7 @@ export function installCandles(get: Get, { context, catalogue }: RestOptions): v
   get("/historical/markets/:ticker/candlesticks", ({ query, path }) => {
     const market = catalogue.findMarket(path("ticker"));
     if (market === null || !catalogue.isHistorical(market)) throw createNotFoundError();
-    const { from, to, intervalMs } = readCandleRange(query, now());
+    const { from, to, intervalMs } = parseCandleRange(query, now());
     return {
       ticker: kalshiTicker(market),
       candlesticks: buildCandles(world, market, from, to, intervalMs).map(presentHistoricalCandle),

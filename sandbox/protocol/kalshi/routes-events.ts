@@ -2,7 +2,7 @@ import { isListed, type ListedEvent } from "../../world/types.ts";
 import { presentEvent } from "./event-json.ts";
 import { kalshiSeriesTicker } from "./ids.ts";
 import { presentMarket } from "./market-json.ts";
-import { readPage } from "./paging.ts";
+import { selectPage } from "./paging.ts";
 import { createNotFoundError } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
@@ -33,7 +33,7 @@ export function installEvents(get: Get, { context, catalogue }: RestOptions): vo
     const updatedMin = query.readTime("min_updated_ts") ?? 0;
     const isNested = query.readFlag("with_nested_markets");
     const tickers = query.readList("tickers", TICKERS_MAX);
-    const { page, cursor } = readPage(
+    const { page, cursor } = selectPage(
       tickers === null
         ? catalogue.listEvents()
         : tickers.map((ticker) => catalogue.findEvent(ticker)).filter((event) => event !== null),

@@ -1,7 +1,7 @@
 import type { ListedMarket } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker } from "./ids.ts";
 import { formatIso, presentMarket } from "./market-json.ts";
-import { readPage } from "./paging.ts";
+import { selectPage } from "./paging.ts";
 import { createNotFoundError } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
@@ -35,7 +35,7 @@ export function installHistorical(get: Get, { context, catalogue }: RestOptions)
     const seriesTicker = query.readText("series_ticker");
     // Multivariate events are not simulated, so "only" matches no market.
     const isMveOnly = query.readChoice("mve_filter", ["only", "exclude"]) === "only";
-    const { page, cursor } = readPage(
+    const { page, cursor } = selectPage(
       tickers === null ? catalogue.listMarkets() : catalogue.findMarkets(tickers),
       query.readText("cursor"),
       limit,

@@ -1,7 +1,7 @@
 import type { ListedMarket, Phase } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 import { closeTimeOf, presentMarket, presentOrderBook, updatedTimeOf } from "./market-json.ts";
-import { readPage } from "./paging.ts";
+import { selectPage } from "./paging.ts";
 import { createBadRequestError, createNotFoundError, KalshiError, type Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 
@@ -42,7 +42,7 @@ export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey
       return { phase, closeAt: closeTimeOf(world, market, phase), updatedAt: updatedTimeOf(market, lifecycle) };
     });
     const tickers = query.readList("tickers", TICKERS_MAX);
-    const { page, cursor } = readPage(
+    const { page, cursor } = selectPage(
       tickers === null ? catalogue.listMarkets() : catalogue.findMarkets(tickers),
       query.readText("cursor"),
       limit,
@@ -91,14 +91,14 @@ function createMarketFilter(
   const eventTicker = query.readText("event_ticker");
   const seriesTicker = query.readText("series_ticker");
   const mve = query.readChoice("mve_filter", ["only", "exclude"]);
-  const readRange = (name: string) => {
+  const parseRange = (name: string) => {
     const min = query.readTime(`min_${name}_ts`);
     const max = query.readTime(`max_${name}_ts`);
     return min === null && max === null ? null : { min: min ?? 0, max: max ?? Number.POSITIVE_INFINITY };
   };
-  const created = readRange("created");
-  const close = readRange("close");
-  const settled = readRange("settled");
+  const created = parseRange("created");
+  const close = parseRange("close");
+  const settled = parseRange("settled");
   const updatedMin = query.readTime("min_updated_ts");
   const timeFilters = [created, close, settled, updatedMin].filter((filter) => filter !== null);
   if (timeFilters.length > 1)

@@ -1,5 +1,5 @@
 import type { ListedMarket } from "../../world/types.ts";
-import { type Query, readCursor, writeCursor } from "./query.ts";
+import { parseCursor, type Query, writeCursor } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 import { findNewestTrades, presentTrade } from "./trades.ts";
 
@@ -9,7 +9,7 @@ const TRADES_MAX = 1_000;
 export function installTrades(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 
-  const readTradesPage = (query: Query, tier: { readonly from: number; readonly to: number }) => {
+  const selectTradesPage = (query: Query, tier: { readonly from: number; readonly to: number }) => {
     const limit = query.readLimit(100, TRADES_MAX);
     const ticker = query.readText("ticker");
     const market = ticker === null ? null : catalogue.findMarket(ticker);
@@ -20,7 +20,7 @@ export function installTrades(get: Get, { context, catalogue }: RestOptions): vo
       from: Math.max(query.readTime("min_ts") ?? 0, tier.from),
       to: Math.min((query.readTime("max_ts") ?? Number.POSITIVE_INFINITY) + 1, tier.to),
     };
-    const cursor = readCursor(query.readText("cursor"), 2);
+    const cursor = parseCursor(query.readText("cursor"), 2);
     const position = cursor === null ? null : { at: cursor[0] ?? 0, skip: cursor[1] ?? 0 };
     const found = findNewestTrades(world, markets, range, limit + 1, position);
     const page = found.slice(0, limit);
@@ -30,6 +30,6 @@ export function installTrades(get: Get, { context, catalogue }: RestOptions): vo
     return { trades: page.map(presentTrade), cursor: found.length > limit ? writeCursor([lastAt, skip]) : "" };
   };
 
-  get("/markets/trades", ({ query }) => readTradesPage(query, { from: catalogue.computeCutoff(), to: now() + 1 }));
-  get("/historical/trades", ({ query }) => readTradesPage(query, { from: 0, to: catalogue.computeCutoff() }));
+  get("/markets/trades", ({ query }) => selectTradesPage(query, { from: catalogue.computeCutoff(), to: now() + 1 }));
+  get("/historical/trades", ({ query }) => selectTradesPage(query, { from: 0, to: catalogue.computeCutoff() }));
 }

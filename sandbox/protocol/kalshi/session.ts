@@ -89,7 +89,7 @@ export class Session {
     const names = filterStrings(params.channels);
     if (names.length === 0) throw new CommandError(3, "Channels required");
     const channels = names.map((name) => CHANNELS.find((channel) => channel === name));
-    const tickers = readTickers(params);
+    const tickers = parseTickers(params);
     for (const channel of channels) {
       if (channel === undefined) throw new CommandError(8, "Unknown channel name");
       if (channel === "orderbook_delta" && tickers === null) throw new CommandError(14, "Market ticker required");
@@ -113,7 +113,7 @@ export class Session {
   }
 
   #unsubscribe(id: unknown, params: Readonly<Record<string, unknown>>): void {
-    const sids = readSids(params);
+    const sids = parseSids(params);
     if (sids.length === 0) throw new CommandError(4, "Subscription IDs required");
     for (const sid of sids) {
       const subscription = this.#subscriptions.get(sid);
@@ -124,7 +124,7 @@ export class Session {
   }
 
   #update(id: unknown, params: Readonly<Record<string, unknown>>): void {
-    const sids = readSids(params);
+    const sids = parseSids(params);
     const [sid] = sids;
     if (sid === undefined || sids.length !== 1) throw new CommandError(12, "Exactly one subscription ID is required");
     const subscription = this.#subscriptions.get(sid);
@@ -135,7 +135,7 @@ export class Session {
       throw new CommandError(13, "Unsupported action");
     }
     const { tickers: subscribed } = subscription;
-    const tickers = readTickers(params);
+    const tickers = parseTickers(params);
     if (tickers === null || subscribed === null) throw new CommandError(14, "Market ticker required");
     if (action === "delete_markets") for (const ticker of tickers) subscribed.delete(ticker);
     if (action === "add_markets") {
@@ -241,14 +241,14 @@ function filterStrings(value: unknown): string[] {
 }
 
 /** Returns the market tickers of a command, or null if it has none. */
-function readTickers(params: Readonly<Record<string, unknown>>): string[] | null {
+function parseTickers(params: Readonly<Record<string, unknown>>): string[] | null {
   const tickers = filterStrings(params.market_tickers);
   if (typeof params.market_ticker === "string") tickers.push(params.market_ticker);
   if (tickers.length > TICKERS_MAX) throw new CommandError(26, "Too many markets");
   return tickers.length === 0 ? null : tickers;
 }
 
-function readSids(params: Readonly<Record<string, unknown>>): number[] {
+function parseSids(params: Readonly<Record<string, unknown>>): number[] {
   const sids = Array.isArray(params.sids) ? params.sids : [];
   return [...sids, params.sid].filter((sid) => typeof sid === "number");
 }

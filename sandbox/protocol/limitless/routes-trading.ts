@@ -27,7 +27,7 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
     if (market.mechanism === "amm") throw new VenueHttpError(400, "Market does not support orderbook");
     return market;
   };
-  const readPage = (request: FastifyRequest, defaultLimit: number) => {
+  const parsePage = (request: FastifyRequest, defaultLimit: number) => {
     const page = queryInteger(request, "page", { fallback: 1, min: 1, max: PAGE_MAX });
     const limit = queryInteger(request, "limit", { fallback: defaultLimit, min: 1, max: TRADES_MAX });
     return { page, limit, offset: (page - 1) * limit };
@@ -41,10 +41,10 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
   app.get<{ Params: { slug: string } }>("/markets/:slug/events", async (request) => {
     const at = now();
     const market = orderBookMarketOf(request.params.slug);
-    const { page, limit, offset } = readPage(request, TRADES_DEFAULT);
+    const { page, limit, offset } = parsePage(request, TRADES_DEFAULT);
     const totalRows = tradeHistory.count(market, at);
     return {
-      events: tradeHistory.readPage(market, at, offset, limit).map((trade) => presentTrade(market, trade)),
+      events: tradeHistory.parsePage(market, at, offset, limit).map((trade) => presentTrade(market, trade)),
       page,
       limit,
       totalPages: Math.ceil(totalRows / limit),
@@ -54,8 +54,8 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/get-feed-events", async (request) => {
     const market = marketOf(request.params.slug);
-    const { limit, offset } = readPage(request, FEED_EVENTS_DEFAULT);
-    return tradeHistory.readPage(market, now(), offset, limit).map((trade) => presentFeedEvent(market, trade));
+    const { limit, offset } = parsePage(request, FEED_EVENTS_DEFAULT);
+    return tradeHistory.parsePage(market, now(), offset, limit).map((trade) => presentFeedEvent(market, trade));
   });
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/historical-price", async (request) => {

@@ -63,7 +63,7 @@ function serveSocket(socket: Socket, catalogue: Catalogue, publisher: Publisher)
 
 /** Replaces all previous market subscriptions and sends a snapshot of each order-book market. */
 function subscribePrices(socket: Socket, catalogue: Catalogue, publisher: Publisher, payload: unknown): void {
-  const requestedMarkets = readSubscription(payload);
+  const requestedMarkets = parseSubscription(payload);
   if (requestedMarkets === null) {
     rejectRequest(socket, "marketSlugs and marketAddresses must be arrays of strings");
     return;
@@ -95,7 +95,7 @@ function subscribePrices(socket: Socket, catalogue: Catalogue, publisher: Publis
   for (const market of orderBookMarkets) if (publisher.isUnresolved(market)) publisher.sendSnapshot(socket, market);
 }
 
-function readSubscription(payload: unknown): { slugs: string[]; addresses: string[] } | null {
+function parseSubscription(payload: unknown): { slugs: string[]; addresses: string[] } | null {
   if (typeof payload !== "object" || payload === null) return null;
   const { marketSlugs = [], marketAddresses = [] } = payload as Record<string, unknown>;
   const isStringArray = (value: unknown): value is string[] =>

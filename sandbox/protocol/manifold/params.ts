@@ -53,7 +53,7 @@ export type Params<S extends ParamSpec> = { readonly [Name in keyof S]?: Exclude
  * Parses query parameters with the readers in `spec`. Unknown parameters are rejected, as at the venue.
  * @throws ApiError 400 with one issue per invalid parameter
  */
-export function readParams<const S extends ParamSpec>(query: unknown, spec: S): Params<S> {
+export function parseParams<const S extends ParamSpec>(query: unknown, spec: S): Params<S> {
   const values: Record<string, unknown> = {};
   const issues: { field: string | null; error: string }[] = [];
   const raw = query as Readonly<Record<string, string | readonly string[]>>;

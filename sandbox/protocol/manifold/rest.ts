@@ -10,7 +10,7 @@ import {
   enumParam,
   numberParam,
   type Params,
-  readParams,
+  parseParams,
   textListParam,
   textParam,
 } from "./params.ts";
@@ -67,7 +67,7 @@ export function installRestRoutes(app: FastifyInstance, context: ExchangeContext
 
   const contractOf = (id: string | undefined): Contract => requireContract(contracts.findById(id ?? ""));
   const presentMarket = (query: unknown, find: () => Contract) => {
-    const { lite } = readParams(query, { lite: booleanParam });
+    const { lite } = parseParams(query, { lite: booleanParam });
     const contract = find();
     return lite === true ? presentLiteMarket(world, contract, now()) : presentFullMarket(world, contract, now());
   };
@@ -89,12 +89,12 @@ export function installRestRoutes(app: FastifyInstance, context: ExchangeContext
   };
 
   registerGet("search-markets", (query) => {
-    const params = readParams(query, SEARCH_PARAMS);
+    const params = parseParams(query, SEARCH_PARAMS);
     const page = searchContracts(world, contracts.list(), params, now());
     return page.map((contract) => presentLiteMarket(world, contract, now(), params.includeLiteAnswers === true));
   });
   registerGet("markets", (query) => {
-    const params = readParams(query, MARKETS_PARAMS);
+    const params = parseParams(query, MARKETS_PARAMS);
     return listMarkets(context, contracts, params).map((contract) => presentLiteMarket(world, contract, now()));
   });
   registerGet("market/:id", (query, { id }) => presentMarket(query, () => contractOf(id)));
@@ -102,17 +102,17 @@ export function installRestRoutes(app: FastifyInstance, context: ExchangeContext
     presentMarket(query, () => requireContract(contracts.findBySlug(slug ?? ""))),
   );
   registerGet("market/:id/answers", (query, { id }) => {
-    readParams(query, {});
+    parseParams(query, {});
     const contract = contractOf(id);
     if (!contract.isMultiple) return [];
     return contract.event.markets.map((market) => presentStoredAnswer(world, contract, market, now()));
   });
   registerGet("market/:id/prob", (query, { id }) => {
-    readParams(query, {});
+    parseParams(query, {});
     return presentProbability(world, contractOf(id), now());
   });
   registerGet("market-probs", (query) => {
-    const { ids } = readParams(query, { ids: textListParam });
+    const { ids } = parseParams(query, { ids: textListParam });
     if (ids === undefined || ids.length > MARKET_PROBS_IDS_MAX) {
       throw new ApiError(400, "Error validating request.", [{ field: "ids", error: "expected 1 to 100 ids" }]);
     }
@@ -122,14 +122,14 @@ export function installRestRoutes(app: FastifyInstance, context: ExchangeContext
     );
   });
   registerGet("bets", (query) => {
-    const params = readParams(query, BETS_PARAMS);
+    const params = parseParams(query, BETS_PARAMS);
     // The sandbox has no resting limit orders, because the pool fills every simulated bet.
     if (params.kinds === "open-limit") return [];
     const bets = findBets(context, contracts, params, params.limit ?? BETS_MAX);
     return params.order === "asc" ? bets.reverse() : bets;
   });
   registerGet("bet-points", (query) => {
-    const params = readParams(query, BET_POINTS_PARAMS);
+    const params = parseParams(query, BET_POINTS_PARAMS);
     const missingNames = (["contractId", "beforeTime", "afterTime"] as const).filter(
       (name) => params[name] === undefined,
     );
@@ -150,7 +150,7 @@ export function installRestRoutes(app: FastifyInstance, context: ExchangeContext
       });
   });
   registerGet("groups", (query) => {
-    const params = readParams(query, {
+    const params = parseParams(query, {
       beforeTime: TIME_PARAM,
       availableToUserId: textParam,
       limit: numberParam(0, 1_000),
@@ -158,7 +158,7 @@ export function installRestRoutes(app: FastifyInstance, context: ExchangeContext
     return listTopics(contracts, params.beforeTime ?? Number.POSITIVE_INFINITY).slice(0, params.limit);
   });
   registerGet("group/:slug", (query, { slug }) => {
-    readParams(query, {});
+    parseParams(query, {});
     const topic = findTopic(contracts, (candidate) => candidate.slug === slug);
     if (topic === null) throw new ApiError(404, "Group not found");
     return topic;

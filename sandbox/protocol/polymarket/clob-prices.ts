@@ -4,9 +4,9 @@ import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { presentBook } from "./clob-json.ts";
 import type { TokenSide } from "./ids.ts";
-import { feeRateOf, formatDecimal, isNegRisk, readMarketState, toTokenBook } from "./market-state.ts";
-import { HISTORY_INTERVALS, HISTORY_POINTS_MAX, readPriceHistory } from "./price-history.ts";
-import { type Query, readIntegerParam, readNumberParam, readTextParam, ValidationError } from "./query.ts";
+import { computeMarketState, feeRateOf, formatDecimal, isNegRisk, toTokenBook } from "./market-state.ts";
+import { computePriceHistory, HISTORY_INTERVALS, HISTORY_POINTS_MAX } from "./price-history.ts";
+import { parseIntegerParam, parseNumberParam, parseTextParam, type Query, ValidationError } from "./query.ts";
 import { findLastTrade } from "./trades.ts";
 
 const NO_BOOK_MESSAGE = "No orderbook exists for the requested token id";
@@ -79,7 +79,7 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
   /** Registers a GET for one token. The response is 404 if the token has no book or `present` returns null. */
   const getByToken = (url: string, present: (book: TokenBookKey, query: Query) => object | null) => {
     app.get<{ Querystring: Query }>(url, async ({ query }, reply: FastifyReply) => {
-      const token = readTextParam(query, "token_id");
+      const token = parseTextParam(query, "token_id");
       if (token === null || !/^\d{1,80}$/.test(token)) throw new ValidationError("Invalid token id");
       const found = findBook(token);
       const body = found === null ? null : present(found, query);
@@ -102,8 +102,8 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
     });
   };
 
-  getByToken("/book", ({ market, side }) => presentBook(readMarketState(world, market, context.now()), side));
-  getByToken("/price", (found, query) => ({ price: priceOf(topOf(found), readTextParam(query, "side")) }));
+  getByToken("/book", ({ market, side }) => presentBook(computeMarketState(world, market, context.now()), side));
+  getByToken("/price", (found, query) => ({ price: priceOf(topOf(found), parseTextParam(query, "side")) }));
   getByToken("/midpoint", (found) => {
     const mid = midOf(topOf(found));
     return mid === null ? null : { mid };
@@ -122,7 +122,7 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
   postTokens("/books", (requests) =>
     requests.flatMap(({ token }) => {
       const found = findBook(token);
-      return found === null ? [] : [presentBook(readMarketState(world, found.market, context.now()), found.side)];
+      return found === null ? [] : [presentBook(computeMarketState(world, found.market, context.now()), found.side)];
     }),
   );
   postTokens("/prices", (requests) => {
@@ -148,17 +148,17 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
 /** The parameter `market` is a token id. Times in the response are Unix seconds. */
 function installHistory(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   app.get<{ Querystring: Query }>("/prices-history", async ({ query }) => {
-    const token = readTextParam(query, "market");
+    const token = parseTextParam(query, "market");
     if (token === null) throw new ValidationError("invalid filters: 'market' is required");
-    const interval = readTextParam(query, "interval");
-    const startTs = readNumberParam(query, "startTs");
-    const endTs = readNumberParam(query, "endTs");
+    const interval = parseTextParam(query, "interval");
+    const startTs = parseNumberParam(query, "startTs");
+    const endTs = parseNumberParam(query, "endTs");
     if (interval === null && startTs === null)
       throw new ValidationError("invalid filters: 'startTs' or 'interval' is required");
     const preset =
       interval === null ? null : Object.hasOwn(HISTORY_INTERVALS, interval) ? HISTORY_INTERVALS[interval] : undefined;
     if (preset === undefined) throw new ValidationError("invalid filters: 'interval' is unknown");
-    const fidelity = readIntegerParam(query, "fidelity") ?? preset?.fidelity ?? 1;
+    const fidelity = parseIntegerParam(query, "fidelity") ?? preset?.fidelity ?? 1;
     if (preset !== null && fidelity < preset.fidelity) {
       throw new ValidationError(`invalid filters: minimum 'fidelity' for '${interval}' range is ${preset.fidelity}`);
     }
@@ -171,6 +171,6 @@ function installHistory(app: FastifyInstance, context: ExchangeContext, catalogu
     const since = startTs === null ? now - (preset?.spanMs ?? 0) : startTs * 1000;
     const isFullHistory = startTs === null && preset?.spanMs === Number.POSITIVE_INFINITY;
     const from = isFullHistory ? to - HISTORY_POINTS_MAX * stepMinutes * 60_000 : since;
-    return { history: readPriceHistory(context.world, found.market, found.side, { from, to, stepMinutes }) };
+    return { history: computePriceHistory(context.world, found.market, found.side, { from, to, stepMinutes }) };
   });
 }

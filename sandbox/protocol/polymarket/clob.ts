@@ -6,8 +6,8 @@ import type { Catalogue } from "./catalogue.ts";
 import { presentClobMarket, presentSimplifiedMarket } from "./clob-json.ts";
 import { installPrices } from "./clob-prices.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { isMarketClosed, type MarketState, readMarketState, rewardsOf } from "./market-state.ts";
-import { type Query, readIntegerParam, readTextParam, ValidationError } from "./query.ts";
+import { computeMarketState, isMarketClosed, type MarketState, rewardsOf } from "./market-state.ts";
+import { parseIntegerParam, parseTextParam, type Query, ValidationError } from "./query.ts";
 import { presentClobActivity } from "./trades.ts";
 
 const PAGE_MAX = 1_000;
@@ -61,8 +61,8 @@ export function clobService(context: ExchangeContext, catalogue: Catalogue): Exc
 }
 
 /** Reads the offset from the cursor, which is the base64-encoded offset. */
-function readOffset(query: Query): number {
-  const cursor = readTextParam(query, "next_cursor");
+function parseOffset(query: Query): number {
+  const cursor = parseTextParam(query, "next_cursor");
   if (cursor === null) return 0;
   const text = Buffer.from(cursor, "base64").toString("utf8");
   if (text === "-1") throw new ValidationError("next item should be greater than or equal to 0");
@@ -70,13 +70,13 @@ function readOffset(query: Query): number {
   return Number(text);
 }
 
-function readPage<Item>(
+function selectPage<Item>(
   items: readonly Item[],
   query: Query,
   limitMax: number,
 ): { items: readonly Item[]; envelope: { limit: number; count: number; next_cursor: string } } {
-  const offset = readOffset(query);
-  const limit = Math.min(limitMax, Math.max(1, readIntegerParam(query, "limit") ?? limitMax));
+  const offset = parseOffset(query);
+  const limit = Math.min(limitMax, Math.max(1, parseIntegerParam(query, "limit") ?? limitMax));
   const page = items.slice(offset, offset + limit);
   const next = offset + page.length;
   const isEnd = page.length === 0 || next >= items.length;
@@ -92,7 +92,7 @@ function readPage<Item>(
 
 function installMarkets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
-  const stateOf = (market: ListedMarket) => readMarketState(world, market, context.now());
+  const stateOf = (market: ListedMarket) => computeMarketState(world, market, context.now());
   /** Returns open markets with liquidity rewards. */
   const findSamplingMarkets = () => {
     const now = context.now();
@@ -107,7 +107,7 @@ function installMarkets(app: FastifyInstance, context: ExchangeContext, catalogu
     present: (state: MarketState) => unknown,
   ) => {
     app.get<{ Querystring: Query }>(url, async ({ query }) => {
-      const { items, envelope } = readPage(markets(), query, limitMax);
+      const { items, envelope } = selectPage(markets(), query, limitMax);
       return { data: items.map((market) => present(stateOf(market))), ...envelope };
     });
   };

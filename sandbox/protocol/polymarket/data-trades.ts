@@ -4,12 +4,12 @@ import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import {
+  parseBooleanParam,
+  parseIntegerParam,
+  parseJoinedParam,
+  parseNumberParam,
+  parseTextParam,
   type Query,
-  readBooleanParam,
-  readIntegerParam,
-  readJoinedParam,
-  readNumberParam,
-  readTextParam,
   ValidationError,
 } from "./query.ts";
 import { findNewestTrades, presentTradeV1, presentTradeV2, type TradeRow } from "./trades.ts";
@@ -96,7 +96,7 @@ class CursorSigner {
 /** Registers `/trades` (offset pages) and `/v2/trades` (cursor pages). */
 export function installTrades(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
-  const readRows = (
+  const selectRows = (
     markets: readonly ListedMarket[] | null,
     until: number,
     count: number,
@@ -118,18 +118,18 @@ export function installTrades(app: FastifyInstance, context: ExchangeContext, ca
     if (query.user === undefined && (query.start !== undefined || query.end !== undefined)) {
       throw new ValidationError("start and end require user");
     }
-    const limit = Math.min(ROWS_V1_MAX, readIntegerParam(query, "limit") ?? ROWS_DEFAULT);
-    const offset = readIntegerParam(query, "offset") ?? 0;
+    const limit = Math.min(ROWS_V1_MAX, parseIntegerParam(query, "limit") ?? ROWS_DEFAULT);
+    const offset = parseIntegerParam(query, "offset") ?? 0;
     if (offset > OFFSET_V1_MAX) throw new ValidationError("max historical activity offset of 10000 exceeded");
-    const markets = findMarketsByIds(catalogue, readJoinedParam(query, "market"), readJoinedParam(query, "eventId"));
+    const markets = findMarketsByIds(catalogue, parseJoinedParam(query, "market"), parseJoinedParam(query, "eventId"));
     const predicates = [
-      createSizePredicate(readTextParam(query, "filterType"), readNumberParam(query, "filterAmount")),
-      createSidePredicate(readTextParam(query, "side")),
+      createSizePredicate(parseTextParam(query, "filterType"), parseNumberParam(query, "filterAmount")),
+      createSidePredicate(parseTextParam(query, "side")),
     ];
-    const user = readTextParam(query, "user");
+    const user = parseTextParam(query, "user");
     if (user !== null) predicates.push((row) => row.wallet === user.toLowerCase());
-    const withMakers = readBooleanParam(query, "takerOnly") === false;
-    return readRows(markets, context.now(), offset + limit, withMakers, predicates)
+    const withMakers = parseBooleanParam(query, "takerOnly") === false;
+    return selectRows(markets, context.now(), offset + limit, withMakers, predicates)
       .slice(offset)
       .map(presentTradeV1);
   });
@@ -137,23 +137,23 @@ export function installTrades(app: FastifyInstance, context: ExchangeContext, ca
   const cursors = new CursorSigner(world.seed, "/v2/trades");
   app.get<{ Querystring: Query }>("/v2/trades", async ({ query }) => {
     if (query.offset !== undefined) throw new ValidationError("offset is not supported, use cursor");
-    const limit = readIntegerParam(query, "limit") ?? ROWS_DEFAULT;
+    const limit = parseIntegerParam(query, "limit") ?? ROWS_DEFAULT;
     if (limit < 1 || limit > ROWS_V2_MAX) throw new ValidationError(`limit must be between 1 and ${ROWS_V2_MAX}`);
-    const conditionIds = readJoinedParam(query, "condition");
+    const conditionIds = parseJoinedParam(query, "condition");
     if (conditionIds !== null && conditionIds.length > CONDITIONS_V2_MAX)
       throw new ValidationError(`at most ${CONDITIONS_V2_MAX} conditions`);
-    const markets = findMarketsByIds(catalogue, conditionIds, readJoinedParam(query, "event_id"));
-    const sizeType = readTextParam(query, "filter_type");
+    const markets = findMarketsByIds(catalogue, conditionIds, parseJoinedParam(query, "event_id"));
+    const sizeType = parseTextParam(query, "filter_type");
     const predicates = [
       sizeType === null
         ? createSizePredicate("TOKENS", TRADE_SIZE_TOKENS_MIN)
-        : createSizePredicate(sizeType, readNumberParam(query, "filter_amount")),
-      createSidePredicate(readTextParam(query, "side")),
+        : createSizePredicate(sizeType, parseNumberParam(query, "filter_amount")),
+      createSidePredicate(parseTextParam(query, "side")),
     ];
-    const cursorText = readTextParam(query, "cursor");
+    const cursorText = parseTextParam(query, "cursor");
     const cursor = cursorText === null ? { until: context.now(), skip: 0 } : cursors.decode(cursorText);
-    const withMakers = readBooleanParam(query, "taker_only") === false;
-    const rows = readRows(markets, cursor.until, cursor.skip + limit + 1, withMakers, predicates).slice(cursor.skip);
+    const withMakers = parseBooleanParam(query, "taker_only") === false;
+    const rows = selectRows(markets, cursor.until, cursor.skip + limit + 1, withMakers, predicates).slice(cursor.skip);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const hasMore = rows.length > limit && last !== undefined;

@@ -6,8 +6,8 @@ import type { Catalogue } from "./catalogue.ts";
 import { findMarketByDataCondition, installTrades } from "./data-trades.ts";
 import { dataConditionId, polymarketQuestionId, sha256Hex } from "./ids.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { formatDecimal, payoutsOf, readMarketState } from "./market-state.ts";
-import { type Query, readJoinedParam, readTextParam, ValidationError } from "./query.ts";
+import { computeMarketState, formatDecimal, payoutsOf } from "./market-state.ts";
+import { parseJoinedParam, parseTextParam, type Query, ValidationError } from "./query.ts";
 
 const IDS_MAX = 20;
 /** Value of a price that was not proposed to the oracle. */
@@ -43,11 +43,11 @@ export function dataService(context: ExchangeContext, catalogue: Catalogue): Exc
 
 function installResolutions(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   app.get<{ Querystring: Query }>("/v2/resolutions", async ({ query }) => {
-    const idParams = ["question_id", "condition", "event_id"].filter((name) => readTextParam(query, name) !== null);
+    const idParams = ["question_id", "condition", "event_id"].filter((name) => parseTextParam(query, name) !== null);
     const [name] = idParams;
     if (idParams.length !== 1 || name === undefined)
       throw new ValidationError("exactly one of question_id, condition, event_id is required");
-    const ids = readJoinedParam(query, name) ?? [];
+    const ids = parseJoinedParam(query, name) ?? [];
     if (ids.length > IDS_MAX) throw new ValidationError(`${name} takes at most ${IDS_MAX} values`);
     const markets = ids.flatMap((id): readonly ListedMarket[] => {
       if (name === "event_id") return catalogue.findEventById(id)?.markets ?? [];
@@ -64,7 +64,7 @@ const formatSecond = (at: number): string => `${new Date(at).toISOString().slice
 
 /** Resolution state of one question. Prices are the payout of the YES token. */
 function presentResolution(world: World, market: ListedMarket, now: number) {
-  const { lifecycle, oracle } = readMarketState(world, market, now);
+  const { lifecycle, oracle } = computeMarketState(world, market, now);
   const payouts = lifecycle.outcome === null ? null : payoutsOf(lifecycle.outcome);
   const proposed = payouts === null ? UNSET_PRICE : formatDecimal(payouts[0]);
   const isResolved = oracle.status === "resolved";

@@ -9,14 +9,14 @@ import {
   polymarketQuestionId,
   polymarketTokenIds,
 } from "./ids.ts";
-import { deriveOracleState, isMarketClosed, readMarketState } from "./market-state.ts";
+import { computeMarketState, deriveOracleState, isMarketClosed } from "./market-state.ts";
 import {
+  parseBooleanParam,
+  parseDateParam,
+  parseListParam,
+  parseNumberParam,
+  parseTextParam,
   type Query,
-  readBooleanParam,
-  readDateParam,
-  readListParam,
-  readNumberParam,
-  readTextParam,
   ValidationError,
 } from "./query.ts";
 import { recurrenceOf, seriesIdOf, tagsOf } from "./series-and-tags.ts";
@@ -42,17 +42,17 @@ function createRangePredicates<Item>(
 
 function createTagPredicates(query: Query): Predicate<ListedEvent>[] {
   const predicates: Predicate<ListedEvent>[] = [];
-  const ids = readListParam(query, "tag_id");
-  const matchesAll = readTextParam(query, "tag_match") === "all";
+  const ids = parseListParam(query, "tag_id");
+  const matchesAll = parseTextParam(query, "tag_match") === "all";
   if (ids !== null) {
     predicates.push((event) => {
       const eventTags = new Set(tagsOf(event).map((tag) => tag.id));
       return matchesAll ? ids.every((id) => eventTags.has(id)) : ids.some((id) => eventTags.has(id));
     });
   }
-  const slug = readTextParam(query, "tag_slug");
+  const slug = parseTextParam(query, "tag_slug");
   if (slug !== null) predicates.push((event) => tagsOf(event).some((tag) => tag.slug === slug));
-  const excluded = readListParam(query, "exclude_tag_id");
+  const excluded = parseListParam(query, "exclude_tag_id");
   if (excluded !== null) predicates.push((event) => !tagsOf(event).some((tag) => excluded.includes(tag.id)));
   return predicates;
 }
@@ -62,7 +62,7 @@ function createIdPredicates<Item>(
   name: string,
   ids: (item: Item) => readonly string[],
 ): Predicate<Item>[] {
-  const values = readListParam(query, name);
+  const values = parseListParam(query, name);
   if (values === null) return [];
   if (values.length > IDS_MAX) throw new ValidationError(`${name} takes at most ${IDS_MAX} values`);
   const accepted = new Set(values);
@@ -71,12 +71,12 @@ function createIdPredicates<Item>(
 
 /** Combines the filter parameters of the market list into one predicate. The venue ignores unknown parameters. */
 export function createMarketFilter(world: World, query: Query, now: number): Predicate<ListedMarket> {
-  const closed = readBooleanParam(query, "closed");
-  const status = readTextParam(query, "uma_resolution_status");
+  const closed = parseBooleanParam(query, "closed");
+  const status = parseTextParam(query, "uma_resolution_status");
   const activity = (market: ListedMarket) => world.activity(market, now);
   const predicates: Predicate<ListedMarket>[] = [
     ...(closed === null ? [] : [(market: ListedMarket) => isMarketClosed(world, market, now) === closed]),
-    ...(readBooleanParam(query, "active") === false || readBooleanParam(query, "archived") === true
+    ...(parseBooleanParam(query, "active") === false || parseBooleanParam(query, "archived") === true
       ? [() => false]
       : []),
     ...createIdPredicates<ListedMarket>(query, "id", (market) => [polymarketMarketId(market)]),
@@ -85,45 +85,45 @@ export function createMarketFilter(world: World, query: Query, now: number): Pre
     ...createIdPredicates<ListedMarket>(query, "question_ids", (market) => [polymarketQuestionId(market)]),
     ...createIdPredicates<ListedMarket>(query, "clob_token_ids", polymarketTokenIds),
     ...createTagPredicates(query).map((predicate) => (market: ListedMarket) => predicate(market.event)),
-    ...(status === null ? [] : [(market: ListedMarket) => readUmaStatus(world, market, now) === status]),
-    ...createRangePredicates<ListedMarket>(query, "start_date", readDateParam, (market) => market.openAt),
-    ...createRangePredicates<ListedMarket>(query, "end_date", readDateParam, (market) => market.closeAt),
+    ...(status === null ? [] : [(market: ListedMarket) => umaStatusOf(world, market, now) === status]),
+    ...createRangePredicates<ListedMarket>(query, "start_date", parseDateParam, (market) => market.openAt),
+    ...createRangePredicates<ListedMarket>(query, "end_date", parseDateParam, (market) => market.closeAt),
     ...createRangePredicates<ListedMarket>(
       query,
       "volume_num",
-      readNumberParam,
+      parseNumberParam,
       (market) => activity(market).volumeUsd ?? 0,
     ),
     ...createRangePredicates<ListedMarket>(
       query,
       "liquidity_num",
-      readNumberParam,
+      parseNumberParam,
       (market) => activity(market).liquidityUsd ?? 0,
     ),
   ];
   return (market) => predicates.every((predicate) => predicate(market));
 }
 
-function readUmaStatus(world: World, market: ListedMarket, now: number): string {
+function umaStatusOf(world: World, market: ListedMarket, now: number): string {
   const step = world.plantedResolution?.(market, now)?.step ?? null;
   return deriveOracleState(market, world.lifecycle(market, now), step, now).umaResolutionStatus;
 }
 
 /** Combines the filter parameters of the event list into one predicate. */
 export function createEventFilter(world: World, query: Query, now: number): Predicate<ListedEvent> {
-  const closed = readBooleanParam(query, "closed");
-  const featured = readBooleanParam(query, "featured");
-  const title = readTextParam(query, "title_search")?.toLowerCase() ?? null;
-  const series = readListParam(query, "series_id");
-  const recurrence = readTextParam(query, "recurrence");
-  const ended = readBooleanParam(query, "ended");
+  const closed = parseBooleanParam(query, "closed");
+  const featured = parseBooleanParam(query, "featured");
+  const title = parseTextParam(query, "title_search")?.toLowerCase() ?? null;
+  const series = parseListParam(query, "series_id");
+  const recurrence = parseTextParam(query, "recurrence");
+  const ended = parseBooleanParam(query, "ended");
   const predicates: Predicate<ListedEvent>[] = [
     ...(closed === null ? [] : [(event: ListedEvent) => isEventClosed(event, now) === closed]),
     ...(ended === null ? [] : [(event: ListedEvent) => isEventClosed(event, now) === ended]),
-    ...(readBooleanParam(query, "active") === false || readBooleanParam(query, "archived") === true
+    ...(parseBooleanParam(query, "active") === false || parseBooleanParam(query, "archived") === true
       ? [() => false]
       : []),
-    ...(readBooleanParam(query, "live") === true || readTextParam(query, "parent_event_id") !== null
+    ...(parseBooleanParam(query, "live") === true || parseTextParam(query, "parent_event_id") !== null
       ? [() => false]
       : []),
     ...(featured === null ? [] : [(event: ListedEvent) => event.featured === featured]),
@@ -133,12 +133,12 @@ export function createEventFilter(world: World, query: Query, now: number): Pred
     ...(series === null ? [] : [(event: ListedEvent) => series.includes(seriesIdOf(event))]),
     ...(recurrence === null ? [] : [(event: ListedEvent) => recurrenceOf(event) === recurrence]),
     ...(title === null ? [] : [(event: ListedEvent) => event.title.toLowerCase().includes(title)]),
-    ...createRangePredicates<ListedEvent>(query, "start_date", readDateParam, (event) => event.openAt),
-    ...createRangePredicates<ListedEvent>(query, "end_date", readDateParam, (event) => event.closeAt),
-    ...createRangePredicates<ListedEvent>(query, "volume", readNumberParam, (event) =>
+    ...createRangePredicates<ListedEvent>(query, "start_date", parseDateParam, (event) => event.openAt),
+    ...createRangePredicates<ListedEvent>(query, "end_date", parseDateParam, (event) => event.closeAt),
+    ...createRangePredicates<ListedEvent>(query, "volume", parseNumberParam, (event) =>
       sumOverMarkets(world, event, now, "volumeUsd"),
     ),
-    ...createRangePredicates<ListedEvent>(query, "liquidity", readNumberParam, (event) =>
+    ...createRangePredicates<ListedEvent>(query, "liquidity", parseNumberParam, (event) =>
       sumOverMarkets(world, event, now, "liquidityUsd"),
     ),
   ];
@@ -161,11 +161,8 @@ export type SortKey<Item> = ((item: Item) => number | string) | null;
  * Reads the `order` parameter: one or more comma-separated camelCase field names, which must all be valid. Only the
  * first name is used, because ties are rare.
  */
-function readSortKey<Item>(
-  query: Query,
-  keys: Readonly<Record<string, (item: Item) => number | string>>,
-): SortKey<Item> {
-  const names = readListParam(query, "order") ?? ["id"];
+function sortKeyOf<Item>(query: Query, keys: Readonly<Record<string, (item: Item) => number | string>>): SortKey<Item> {
+  const names = parseListParam(query, "order") ?? ["id"];
   const sortKeys = names.map((name) => {
     const field = name.trim();
     const key = field === "id" ? null : Object.hasOwn(keys, field) ? keys[field] : undefined;
@@ -181,10 +178,10 @@ function computeRecentVolume(openAt: number, now: number, days: number, volume: 
   return now - openAt <= days * DAY_MS ? volume() : -1;
 }
 
-export function readMarketSortKey(world: World, query: Query, now: number): SortKey<ListedMarket> {
+export function marketSortKeyOf(world: World, query: Query, now: number): SortKey<ListedMarket> {
   const activity = (market: ListedMarket) => world.activity(market, now);
-  const state = (market: ListedMarket) => readMarketState(world, market, now);
-  return readSortKey<ListedMarket>(query, {
+  const state = (market: ListedMarket) => computeMarketState(world, market, now);
+  return sortKeyOf<ListedMarket>(query, {
     question: (market) => market.question,
     slug: polymarketMarketSlug,
     createdAt: (market) => market.openAt,
@@ -211,8 +208,8 @@ export function readMarketSortKey(world: World, query: Query, now: number): Sort
   });
 }
 
-export function readEventSortKey(world: World, query: Query, now: number): SortKey<ListedEvent> {
-  return readSortKey<ListedEvent>(query, {
+export function eventSortKeyOf(world: World, query: Query, now: number): SortKey<ListedEvent> {
+  return sortKeyOf<ListedEvent>(query, {
     title: (event) => event.title,
     slug: polymarketEventSlug,
     createdAt: (event) => event.openAt,

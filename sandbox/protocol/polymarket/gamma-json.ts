@@ -22,6 +22,7 @@ import {
 } from "./ids.ts";
 import {
   computeDisplayedPrice,
+  computeMarketState,
   FEE_REBATE_RATE,
   feeRateOf,
   formatDecimal,
@@ -30,7 +31,6 @@ import {
   type MarketState,
   ORDER_SIZE_MIN,
   outcomeNamesOf,
-  readMarketState,
   recordedFeeOf,
   rewardsOf,
 } from "./market-state.ts";
@@ -244,7 +244,7 @@ function presentStaticEventFields(event: ListedEvent, isClosed: boolean) {
 /** Gamma event object with its open and closed markets, series and tags. */
 export function presentGammaEvent(world: World, event: ListedEvent, now: number) {
   const markets = event.markets.filter((market) => isListed(market, now));
-  const states = markets.map((market) => readMarketState(world, market, now));
+  const states = markets.map((market) => computeMarketState(world, market, now));
   const activities = markets.map((market) => world.activity(market, now));
   // The sum is unknown if any value is unknown.
   const sum = (pick: (activity: ActivityState) => number | null) =>

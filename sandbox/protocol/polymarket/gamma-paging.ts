@@ -27,7 +27,7 @@ const CACHE_ENTRIES_MAX = 16;
 export class SortedCache {
   readonly #entries = new Map<string, { readonly at: number; readonly rows: readonly Row<IndexedItem>[] }>();
 
-  readRows<Item extends IndexedItem>(
+  selectRows<Item extends IndexedItem>(
     name: string,
     query: Query,
     selection: Selection<Item>,
@@ -88,7 +88,7 @@ function decodeCursor(text: string): Cursor {
 }
 
 /** Returns one page after a cursor and the cursor of the next page, which is null on the last page. */
-export function readKeysetPage<Item extends IndexedItem>(
+export function selectKeysetPage<Item extends IndexedItem>(
   cache: SortedCache,
   name: string,
   query: Query,
@@ -97,8 +97,8 @@ export function readKeysetPage<Item extends IndexedItem>(
   now: number,
 ): { readonly items: readonly Item[]; readonly next: string | null } {
   const cursor = page.after === null ? null : decodeCursor(page.after);
-  if (selection.key === null) return readDefaultOrderPage(selection, cursor, page.limit);
-  const rows = cache.readRows(name, query, selection, now);
+  if (selection.key === null) return selectDefaultOrderPage(selection, cursor, page.limit);
+  const rows = cache.selectRows(name, query, selection, now);
   const start = cursor === null ? 0 : rows.findIndex((row) => isAfter(row, cursor, selection.ascending));
   if (start < 0) return { items: [], next: null };
   const pageRows = rows.slice(start, start + page.limit);
@@ -117,7 +117,7 @@ function isAfter(row: Row<IndexedItem>, cursor: Cursor, ascending: boolean): boo
 }
 
 /** Reads a page in the default order without sorting. Reads one more item to determine whether the page is the last. */
-function readDefaultOrderPage<Item extends IndexedItem>(
+function selectDefaultOrderPage<Item extends IndexedItem>(
   selection: Selection<Item>,
   cursor: Cursor | null,
   limit: number,
@@ -140,7 +140,7 @@ function readDefaultOrderPage<Item extends IndexedItem>(
 }
 
 /** Returns one page by limit and offset, for the lists without cursors. */
-export function readOffsetPage<Item extends IndexedItem>(
+export function selectOffsetPage<Item extends IndexedItem>(
   cache: SortedCache,
   name: string,
   query: Query,
@@ -148,6 +148,6 @@ export function readOffsetPage<Item extends IndexedItem>(
   page: { readonly limit: number; readonly offset: number },
   now: number,
 ): readonly Item[] {
-  const rows = cache.readRows(name, query, selection, now);
+  const rows = cache.selectRows(name, query, selection, now);
   return rows.slice(page.offset, page.offset + page.limit).map((row) => row.item);
 }

@@ -2,14 +2,14 @@ import type { FastifyInstance } from "fastify";
 import type { ListedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { readEventSortKey, type SortKey } from "./gamma-filters.ts";
+import { eventSortKeyOf, type SortKey } from "./gamma-filters.ts";
 import { isEventClosed, presentGammaEvent } from "./gamma-json.ts";
 import {
+  parseBooleanParam,
+  parseIntegerParam,
+  parseNumberParam,
+  parseTextParam,
   type Query,
-  readBooleanParam,
-  readIntegerParam,
-  readNumberParam,
-  readTextParam,
   ValidationError,
 } from "./query.ts";
 import { type Tag, tagsOf } from "./series-and-tags.ts";
@@ -37,19 +37,19 @@ const EVENTS_MAX = 50;
 /** Registers `/public-search`. */
 export function installSearch(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   app.get<{ Querystring: Query }>("/public-search", async ({ query }) => {
-    const text = readTextParam(query, "q");
+    const text = parseTextParam(query, "q");
     if (text === null) throw new ValidationError("q is required");
     // Search requests use snake_case sort fields, for example volume_24hr; list requests use camelCase.
-    const sort = readTextParam(query, "sort")?.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    const sort = parseTextParam(query, "sort")?.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
     return searchEvents(context, catalogue, {
       text,
-      key: sort === undefined ? null : readEventSortKey(context.world, { order: sort }, context.now()),
-      ascending: readBooleanParam(query, "ascending") ?? false,
-      limit: Math.min(EVENTS_MAX, Math.max(1, readNumberParam(query, "limit_per_type") ?? EVENTS_DEFAULT)),
-      page: Math.max(1, readIntegerParam(query, "page") ?? 1),
-      status: readTextParam(query, "events_status"),
-      keepClosed: readTextParam(query, "keep_closed_markets") !== "0",
-      withTags: readBooleanParam(query, "search_tags") ?? false,
+      key: sort === undefined ? null : eventSortKeyOf(context.world, { order: sort }, context.now()),
+      ascending: parseBooleanParam(query, "ascending") ?? false,
+      limit: Math.min(EVENTS_MAX, Math.max(1, parseNumberParam(query, "limit_per_type") ?? EVENTS_DEFAULT)),
+      page: Math.max(1, parseIntegerParam(query, "page") ?? 1),
+      status: parseTextParam(query, "events_status"),
+      keepClosed: parseTextParam(query, "keep_closed_markets") !== "0",
+      withTags: parseBooleanParam(query, "search_tags") ?? false,
     });
   });
 }

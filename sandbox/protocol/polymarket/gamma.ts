@@ -3,19 +3,19 @@ import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { createEventFilter, createMarketFilter, readEventSortKey, readMarketSortKey } from "./gamma-filters.ts";
+import { createEventFilter, createMarketFilter, eventSortKeyOf, marketSortKeyOf } from "./gamma-filters.ts";
 import { isEventClosed, presentGammaEvent, presentGammaMarket, presentOtherMarket } from "./gamma-json.ts";
-import { readKeysetPage, readOffsetPage, type Selection, SortedCache } from "./gamma-paging.ts";
+import { type Selection, SortedCache, selectKeysetPage, selectOffsetPage } from "./gamma-paging.ts";
 import { installSearch } from "./gamma-search.ts";
 import { eventIndexOfOtherId } from "./ids.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { isAugmented, readMarketState } from "./market-state.ts";
+import { computeMarketState, isAugmented } from "./market-state.ts";
 import {
+  parseBooleanParam,
+  parseIntegerParam,
+  parseListParam,
+  parseTextParam,
   type Query,
-  readBooleanParam,
-  readIntegerParam,
-  readListParam,
-  readTextParam,
   ValidationError,
 } from "./query.ts";
 
@@ -74,30 +74,30 @@ function installLists(app: FastifyInstance, context: ExchangeContext, catalogue:
   const marketSelection = (query: Query, now: number): Selection<ListedMarket> => ({
     items: findCandidateMarkets(catalogue, query),
     matches: createMarketFilter(world, query, now),
-    key: readMarketSortKey(world, query, now),
-    ascending: readBooleanParam(query, "ascending") ?? true,
+    key: marketSortKeyOf(world, query, now),
+    ascending: parseBooleanParam(query, "ascending") ?? true,
   });
   const eventSelection = (query: Query, now: number): Selection<ListedEvent> => ({
     items: findCandidateEvents(catalogue, query),
     matches: createEventFilter(world, query, now),
-    key: readEventSortKey(world, query, now),
-    ascending: readBooleanParam(query, "ascending") ?? true,
+    key: eventSortKeyOf(world, query, now),
+    ascending: parseBooleanParam(query, "ascending") ?? true,
   });
   const marketsJson = (markets: readonly ListedMarket[], query: Query, now: number) => {
-    const withTags = readBooleanParam(query, "include_tag") ?? false;
+    const withTags = parseBooleanParam(query, "include_tag") ?? false;
     const options = { withEvents: true, withTags, withLongChanges: false };
-    return markets.map((market) => presentGammaMarket(world, readMarketState(world, market, now), now, options));
+    return markets.map((market) => presentGammaMarket(world, computeMarketState(world, market, now), now, options));
   };
 
   app.get<{ Querystring: Query }>("/markets/keyset", async ({ query }) => {
     const now = context.now();
     const selection = marketSelection(query, now);
-    const { items, next } = readKeysetPage(
+    const { items, next } = selectKeysetPage(
       cache,
       "markets",
       query,
       selection,
-      readKeysetParams(query, MARKETS_PAGE_MAX),
+      parseKeysetParams(query, MARKETS_PAGE_MAX),
       now,
     );
     return { markets: marketsJson(items, query, now), ...(next === null ? {} : { next_cursor: next }) };
@@ -105,12 +105,12 @@ function installLists(app: FastifyInstance, context: ExchangeContext, catalogue:
   app.get<{ Querystring: Query }>("/events/keyset", async ({ query }) => {
     const now = context.now();
     const selection = eventSelection(query, now);
-    const { items, next } = readKeysetPage(
+    const { items, next } = selectKeysetPage(
       cache,
       "events",
       query,
       selection,
-      readKeysetParams(query, EVENTS_PAGE_MAX),
+      parseKeysetParams(query, EVENTS_PAGE_MAX),
       now,
     );
     const events = items.map((event) => presentGammaEvent(world, event, now));
@@ -118,27 +118,37 @@ function installLists(app: FastifyInstance, context: ExchangeContext, catalogue:
   });
   app.get<{ Querystring: Query }>("/markets", async ({ query }) => {
     const now = context.now();
-    const markets = readOffsetPage(cache, "markets", query, marketSelection(query, now), readOffsetParams(query), now);
+    const markets = selectOffsetPage(
+      cache,
+      "markets",
+      query,
+      marketSelection(query, now),
+      parseOffsetParams(query),
+      now,
+    );
     return marketsJson(markets, query, now);
   });
   app.get<{ Querystring: Query }>("/events", async ({ query }) => {
     const now = context.now();
-    const events = readOffsetPage(cache, "events", query, eventSelection(query, now), readOffsetParams(query), now);
+    const events = selectOffsetPage(cache, "events", query, eventSelection(query, now), parseOffsetParams(query), now);
     return events.map((event) => presentGammaEvent(world, event, now));
   });
 }
 
 /** The venue ignores the parameter `cursor`: a client that sends it always receives the first page. */
-function readKeysetParams(query: Query, limitMax: number) {
+function parseKeysetParams(query: Query, limitMax: number) {
   if (query.offset !== undefined) throw new ValidationError("offset is not supported, use after_cursor");
-  return { limit: clampLimit(readIntegerParam(query, "limit"), limitMax), after: readTextParam(query, "after_cursor") };
+  return {
+    limit: clampLimit(parseIntegerParam(query, "limit"), limitMax),
+    after: parseTextParam(query, "after_cursor"),
+  };
 }
 
-function readOffsetParams(query: Query) {
-  const offset = readIntegerParam(query, "offset") ?? 0;
+function parseOffsetParams(query: Query) {
+  const offset = parseIntegerParam(query, "offset") ?? 0;
   if (offset > LEGACY_OFFSET_MAX)
     throw new ValidationError("offset too large, use /markets/keyset for deeper pagination");
-  return { limit: clampLimit(readIntegerParam(query, "limit"), LEGACY_PAGE_MAX), offset };
+  return { limit: clampLimit(parseIntegerParam(query, "limit"), LEGACY_PAGE_MAX), offset };
 }
 
 function removeDuplicates<Item extends { readonly index: number }>(items: readonly (Item | null)[]): Item[] {
@@ -148,17 +158,17 @@ function removeDuplicates<Item extends { readonly index: number }>(items: readon
 /** Returns the markets to filter: those selected by an id filter, or all markets if there is none. */
 function findCandidateMarkets(catalogue: Catalogue, query: Query): readonly ListedMarket[] {
   const matches =
-    readListParam(query, "id")?.map((id) => catalogue.findMarketById(id)) ??
-    readListParam(query, "condition_ids")?.map((id) => catalogue.findMarketByCondition(id)) ??
-    readListParam(query, "clob_token_ids")?.map((token) => catalogue.findMarketByToken(token)?.market ?? null) ??
-    readListParam(query, "slug")?.map((slug) => catalogue.findMarketBySlug(slug));
+    parseListParam(query, "id")?.map((id) => catalogue.findMarketById(id)) ??
+    parseListParam(query, "condition_ids")?.map((id) => catalogue.findMarketByCondition(id)) ??
+    parseListParam(query, "clob_token_ids")?.map((token) => catalogue.findMarketByToken(token)?.market ?? null) ??
+    parseListParam(query, "slug")?.map((slug) => catalogue.findMarketBySlug(slug));
   return matches === undefined ? catalogue.listMarkets() : removeDuplicates(matches);
 }
 
 function findCandidateEvents(catalogue: Catalogue, query: Query): readonly ListedEvent[] {
   const matches =
-    readListParam(query, "id")?.map((id) => catalogue.findEventById(id)) ??
-    readListParam(query, "slug")?.map((slug) => catalogue.findEventBySlug(slug));
+    parseListParam(query, "id")?.map((id) => catalogue.findEventById(id)) ??
+    parseListParam(query, "slug")?.map((slug) => catalogue.findEventBySlug(slug));
   return matches === undefined ? catalogue.listEvents() : removeDuplicates(matches);
 }
 
@@ -167,9 +177,9 @@ function installObjects(app: FastifyInstance, context: ExchangeContext, catalogu
   const presentMarket = (reply: FastifyReply, market: ListedMarket | null, query: Query, missing: string) => {
     if (market === null) return sendNotFound(reply, missing);
     const now = context.now();
-    const withTags = readBooleanParam(query, "include_tag") ?? false;
+    const withTags = parseBooleanParam(query, "include_tag") ?? false;
     const options = { withEvents: true, withTags, withLongChanges: true };
-    return presentGammaMarket(world, readMarketState(world, market, now), now, options);
+    return presentGammaMarket(world, computeMarketState(world, market, now), now, options);
   };
   type ById = { Params: { id: string }; Querystring: Query };
   type BySlug = { Params: { slug: string }; Querystring: Query };

@@ -126,7 +126,7 @@ export function isMarketClosed(world: World, market: ListedMarket, now: number):
   return step === null ? now >= market.finalizeAt : step === "final" || step === "closed_disputed";
 }
 
-export function readMarketState(world: World, market: ListedMarket, now: number): MarketState {
+export function computeMarketState(world: World, market: ListedMarket, now: number): MarketState {
   const lifecycle = world.lifecycle(market, now);
   const book = world.book(market, now);
   const step = world.plantedResolution?.(market, now)?.step ?? null;

@@ -26,7 +26,7 @@ interface HistoryRow {
 }
 
 /** Prices of one token at every multiple of the step in (from, to], oldest first. Steps without a price are omitted. */
-export function readPriceHistory(
+export function computePriceHistory(
   world: World,
   market: ListedMarket,
   side: TokenSide,

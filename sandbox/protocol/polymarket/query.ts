@@ -6,7 +6,7 @@ export type Query = Readonly<Record<string, string | readonly string[] | undefin
 export class ValidationError extends Error {}
 
 /** Returns all values of a repeated or comma-separated parameter, or null if it is absent or empty. */
-export function readListParam(query: Query, name: string): string[] | null {
+export function parseListParam(query: Query, name: string): string[] | null {
   const parameter = query[name];
   if (parameter === undefined || parameter === "") return null;
   const values = (typeof parameter === "string" ? [parameter] : parameter).flatMap((value) => value.split(","));
@@ -17,31 +17,31 @@ export function readListParam(query: Query, name: string): string[] | null {
  * Returns the values of a comma-separated parameter, the only form of a list that the Data API reads; null if it is absent
  * or empty. Of a repeated parameter it reads the first.
  */
-export function readJoinedParam(query: Query, name: string): string[] | null {
+export function parseJoinedParam(query: Query, name: string): string[] | null {
   return (
-    readTextParam(query, name)
+    parseTextParam(query, name)
       ?.split(",")
       .filter((value) => value !== "") ?? null
   );
 }
 
 /** Returns the first value of a parameter, or null if it is absent or empty. */
-export function readTextParam(query: Query, name: string): string | null {
+export function parseTextParam(query: Query, name: string): string | null {
   const parameter = query[name];
   const value = typeof parameter === "string" || parameter === undefined ? parameter : parameter[0];
   return value === undefined || value === "" ? null : value;
 }
 
-export function readNumberParam(query: Query, name: string): number | null {
-  const text = readTextParam(query, name);
+export function parseNumberParam(query: Query, name: string): number | null {
+  const text = parseTextParam(query, name);
   if (text === null) return null;
   const value = Number(text);
   if (!Number.isFinite(value)) throw new ValidationError(`${name} must be a number`);
   return value;
 }
 
-export function readIntegerParam(query: Query, name: string): number | null {
-  const value = readNumberParam(query, name);
+export function parseIntegerParam(query: Query, name: string): number | null {
+  const value = parseNumberParam(query, name);
   if (value !== null && (!Number.isInteger(value) || value < 0))
     throw new ValidationError(`${name} must be a non-negative integer`);
   return value;
@@ -63,16 +63,16 @@ const BOOLEANS_BY_TEXT: Readonly<Record<string, boolean>> = {
   FALSE: false,
 };
 
-export function readBooleanParam(query: Query, name: string): boolean | null {
-  const text = readTextParam(query, name);
+export function parseBooleanParam(query: Query, name: string): boolean | null {
+  const text = parseTextParam(query, name);
   if (text === null) return null;
   const value = Object.hasOwn(BOOLEANS_BY_TEXT, text) ? BOOLEANS_BY_TEXT[text] : undefined;
   if (value === undefined) throw new ValidationError(`${name} must be a boolean`);
   return value;
 }
 
-export function readDateParam(query: Query, name: string): number | null {
-  const text = readTextParam(query, name);
+export function parseDateParam(query: Query, name: string): number | null {
+  const text = parseTextParam(query, name);
   if (text === null) return null;
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw new ValidationError(`${name} must be a date`);

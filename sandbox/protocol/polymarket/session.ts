@@ -3,7 +3,7 @@ import type { FeedEvent, Level, ListedMarket, World } from "../../world/types.ts
 import type { Now } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { TokenSide } from "./ids.ts";
-import { type MarketState, readMarketState } from "./market-state.ts";
+import { computeMarketState, type MarketState } from "./market-state.ts";
 import {
   createBestPriceMessages,
   createBookMessage,
@@ -100,7 +100,7 @@ export class Session {
   onBook(market: ListedMarket, at: number): void {
     const subscription = this.#subscriptions.get(market.index);
     if (subscription === undefined) return;
-    const state = readMarketState(this.#options.world, market, at);
+    const state = computeMarketState(this.#options.world, market, at);
     const { book } = state;
     const { sentBook } = subscription;
     if (at < sentBook.at || book.version === sentBook.version) return;
@@ -124,7 +124,7 @@ export class Session {
       const { market, side } = found;
       const existing = this.#subscriptions.get(market.index);
       if (existing?.sides.has(side)) continue;
-      const state = readMarketState(world, market, now());
+      const state = computeMarketState(world, market, now());
       const { version, changedAt, bids, asks } = state.book;
       const sentBook = { version, at: changedAt, bids, asks };
       const subscription = existing ?? { market, sides: new Set<TokenSide>(), sentBook, needsFullBook: false };

@@ -5,7 +5,7 @@ import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { readMarketState } from "./market-state.ts";
+import { computeMarketState } from "./market-state.ts";
 import { Session } from "./session.ts";
 import { createNewMarketMessage, createResolvedMessage } from "./socket-json.ts";
 
@@ -54,7 +54,7 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
       return;
     }
     const isResolved = event.kind === "lifecycle" && event.to === "finalized";
-    const resolved = isResolved ? createResolvedMessage(readMarketState(world, market, at), at) : null;
+    const resolved = isResolved ? createResolvedMessage(computeMarketState(world, market, at), at) : null;
     for (const session of subscribers.get(market.index) ?? []) {
       if (resolved !== null) session.sendCustom(resolved);
       else if (event.kind === "trade") session.onTrade(event);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
 import type { EngineCoefficients, MarketView } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
-import { readPrior } from "../reference-price.ts";
+import { computePrior } from "../reference-price.ts";
 import { calibration } from "./calibration.ts";
 
 const DAY_MS = 86_400_000;
@@ -12,7 +12,7 @@ const COEFFICIENTS: EngineCoefficients = { ...ENGINE_COEFFICIENTS, tail: { from:
 
 function read(price: number, changes: Partial<MarketView> = {}) {
   const view = createView({ quote: createQuote(price - 0.001, price + 0.001), ...changes });
-  return calibration.read(view, readPrior(view, price, COEFFICIENTS), COEFFICIENTS);
+  return calibration.evaluate(view, computePrior(view, price, COEFFICIENTS), COEFFICIENTS);
 }
 
 test("known value: a price of 95% exceeds log-odds of 2 by ln 19 - 2", () => {

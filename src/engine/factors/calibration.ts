@@ -16,7 +16,7 @@ const FULL_CONFIDENCE_MS = 7 * DAY_MS;
  */
 export const calibration: Factor = {
   name: "calibration",
-  read({ kind, closeAt, asOf }, { logOdds, probability }, { tail }) {
+  evaluate({ kind, closeAt, asOf }, { logOdds, probability }, { tail }) {
     const excess = Math.max(Math.abs(logOdds) - tail.from, 0);
     if (excess === 0 || !tail.kinds.includes(kind)) return null;
     if (closeAt === null || closeAt <= asOf) return null;

@@ -5,7 +5,7 @@ import { AS_OF, createQuote, createView } from "../../../test/support/engine/mar
 import { toLogOdds } from "../log-odds.ts";
 import type { EngineCoefficients, PeerView } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
-import { logOddsError, readPrior } from "../reference-price.ts";
+import { computePrior, logOddsError } from "../reference-price.ts";
 import { crossVenue } from "./cross-venue.ts";
 
 const COEFFICIENTS: EngineCoefficients = {
@@ -31,7 +31,7 @@ const peer = (changes: Partial<PeerView> = {}): PeerView => ({
 
 function read(...peers: readonly PeerView[]) {
   const view = createView({ adapter: "own", peers, quote: createQuote(0.4, 0.42) });
-  return crossVenue.read(view, readPrior(view, OWN_PRICE, COEFFICIENTS), COEFFICIENTS);
+  return crossVenue.evaluate(view, computePrior(view, OWN_PRICE, COEFFICIENTS), COEFFICIENTS);
 }
 const lambdaOf = (...peers: readonly PeerView[]): number => read(...peers)?.lambda ?? 0;
 const near = (actual: number, expected: number) =>

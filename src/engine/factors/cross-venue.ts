@@ -42,9 +42,9 @@ interface PeerGap {
  */
 export const crossVenue: Factor = {
   name: "cross_venue",
-  read(view, prior, coefficients) {
+  evaluate(view, prior, coefficients) {
     const gaps = view.peers
-      .map((peer) => readPeer(peer, view, prior, coefficients))
+      .map((peer) => evaluatePeer(peer, view, prior, coefficients))
       .filter(({ confidence }) => confidence > 0);
     const size = sumOf(gaps, (gap) => gap.size);
     const weight = sumOf(gaps, (gap) => gap.size * gap.confidence);
@@ -76,12 +76,12 @@ export function peerGapOf(
   prior: Pick<Prior, "logOdds" | "standardError">,
   coefficients: Pick<EngineCoefficients, "leadership">,
 ): number {
-  const gaps = view.peers.map((peer) => readPeer(peer, view, prior, coefficients));
+  const gaps = view.peers.map((peer) => evaluatePeer(peer, view, prior, coefficients));
   const weight = sumOf(gaps, ({ size, confidence }) => size * confidence);
   return weight === 0 ? 0 : sumOf(gaps, ({ size, confidence, gap }) => size * confidence * gap) / weight;
 }
 
-function readPeer(
+function evaluatePeer(
   peer: PeerView,
   view: Pick<MarketView, "asOf" | "adapter">,
   prior: Pick<Prior, "logOdds" | "standardError">,

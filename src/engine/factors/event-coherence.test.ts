@@ -5,7 +5,7 @@ import { AS_OF, createQuote, createView } from "../../../test/support/engine/mar
 import { toProbability } from "../log-odds.ts";
 import type { EventView } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
-import { readPrior } from "../reference-price.ts";
+import { computePrior } from "../reference-price.ts";
 import { eventCoherence } from "./event-coherence.ts";
 
 const leg = (marketId: string, yesPrice: number, spread: number | null = 0.02) => ({
@@ -24,8 +24,8 @@ const exclusive = (prices: readonly number[], isExhaustive = false): EventView =
 
 function read(event: EventView, ownPrice = 0.41) {
   const view = createView({ event, quote: createQuote(ownPrice - 0.01, ownPrice + 0.01) });
-  const prior = readPrior(view, ownPrice, ENGINE_COEFFICIENTS);
-  const reading = eventCoherence.read(view, prior, ENGINE_COEFFICIENTS);
+  const prior = computePrior(view, ownPrice, ENGINE_COEFFICIENTS);
+  const reading = eventCoherence.evaluate(view, prior, ENGINE_COEFFICIENTS);
   return reading === null ? null : { ...reading, probability: toProbability(prior.logOdds + reading.lambda) };
 }
 

@@ -17,14 +17,14 @@ const SPREAD_OF_HALF_CONFIDENCE = 0.05;
  */
 export const eventCoherence: Factor = {
   name: "event_coherence",
-  read(view, prior) {
+  evaluate(view, prior) {
     const { event, marketId } = view;
     if (event === null || !event.legs.some((leg) => leg.marketId === marketId)) return null;
-    return readLadder(view, event, prior) ?? readExclusive(view, event, prior);
+    return evaluateLadder(view, event, prior) ?? evaluateExclusive(view, event, prior);
   },
 };
 
-function readLadder({ marketId }: MarketView, { ladder, legs }: EventView, prior: Prior): FactorReading | null {
+function evaluateLadder({ marketId }: MarketView, { ladder, legs }: EventView, prior: Prior): FactorReading | null {
   if (ladder === null) return null;
   const rungs = ladder.flatMap((id) => legs.find((leg) => leg.marketId === id) ?? []);
   const position = rungs.findIndex((leg) => leg.marketId === marketId);
@@ -50,7 +50,7 @@ function readLadder({ marketId }: MarketView, { ladder, legs }: EventView, prior
   });
 }
 
-function readExclusive({ marketId }: MarketView, event: EventView, prior: Prior): FactorReading | null {
+function evaluateExclusive({ marketId }: MarketView, event: EventView, prior: Prior): FactorReading | null {
   const { isExclusive, isExhaustive, legs } = event;
   if (!isExclusive || legs.length < 2) return null;
   const position = legs.findIndex((leg) => leg.marketId === marketId);

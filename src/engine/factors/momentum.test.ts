@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { AS_OF, createView } from "../../../test/support/engine/market-views.ts";
 import { toProbability } from "../log-odds.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
-import { readPrior } from "../reference-price.ts";
+import { computePrior } from "../reference-price.ts";
 import { momentum } from "./momentum.ts";
 
 const DAY_MS = 86_400_000;
@@ -16,7 +16,11 @@ function readDaily(logOdds: readonly number[]) {
     yesPrice: toProbability(value),
   }));
   const view = createView({ quote: null, prices });
-  return momentum.read(view, readPrior(view, prices.at(-1)?.yesPrice ?? 0.5, ENGINE_COEFFICIENTS), ENGINE_COEFFICIENTS);
+  return momentum.evaluate(
+    view,
+    computePrior(view, prices.at(-1)?.yesPrice ?? 0.5, ENGINE_COEFFICIENTS),
+    ENGINE_COEFFICIENTS,
+  );
 }
 
 test("known value: equal daily steps up are one standard move in a day and the root of 7 in a week", () => {

@@ -24,7 +24,7 @@ const STANDARD_MOVE_MAX = 3;
  */
 export const momentum: Factor = {
   name: "momentum",
-  read(view, prior) {
+  evaluate(view, prior) {
     const recent = view.prices.filter(({ at }) => at >= view.asOf - VOLATILITY_MS);
     const volatility = volatilityOf(recent);
     if (volatility === null) return null;

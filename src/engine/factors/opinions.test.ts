@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
 import type { Factor, MarketView } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
-import { readPrior } from "../reference-price.ts";
+import { computePrior } from "../reference-price.ts";
 import { reportedConsensus } from "./reported-consensus.ts";
 import { research } from "./research.ts";
 
@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 
 function read(factor: Factor, changes: Partial<MarketView>) {
   const view = createView({ quote: createQuote(0.49, 0.51), ...changes });
-  return factor.read(view, readPrior(view, 0.5, ENGINE_COEFFICIENTS), ENGINE_COEFFICIENTS);
+  return factor.evaluate(view, computePrior(view, 0.5, ENGINE_COEFFICIENTS), ENGINE_COEFFICIENTS);
 }
 
 const LN_3 = Math.log(3);

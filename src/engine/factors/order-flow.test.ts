@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
 import type { BookView, EngineCoefficients, MarketView, TradePoint } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
-import { logOddsError, readPrior } from "../reference-price.ts";
+import { computePrior, logOddsError } from "../reference-price.ts";
 import { orderFlow } from "./order-flow.ts";
 
 const COEFFICIENTS: EngineCoefficients = {
@@ -16,7 +16,7 @@ const HALF_SPREAD = logOddsError(PRICE, 0.04);
 
 function read(changes: Partial<MarketView>) {
   const view = createView({ quote: createQuote(0.48, 0.52), ...changes });
-  return orderFlow.read(view, readPrior(view, PRICE, COEFFICIENTS), COEFFICIENTS);
+  return orderFlow.evaluate(view, computePrior(view, PRICE, COEFFICIENTS), COEFFICIENTS);
 }
 const trades = (sides: readonly TradePoint["takerSide"][], at = AS_OF): TradePoint[] =>
   sides.map((takerSide) => ({ at, yesPrice: PRICE, size: 10, takerSide }));

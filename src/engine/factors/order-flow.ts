@@ -30,12 +30,12 @@ interface Imbalance {
  */
 export const orderFlow: Factor = {
   name: "order_flow",
-  read({ trades, book, asOf }, prior, { orderFlow: shares }) {
+  evaluate({ trades, book, asOf }, prior, { orderFlow: shares }) {
     const recent = trades.filter(({ at, takerSide }) => at > asOf - TRADES_MS && takerSide !== null);
     const imbalances = [
-      { share: shares.trades, imbalance: readTrades(recent) },
-      { share: shares.largeTrades, imbalance: readLargeTrades(recent) },
-      { share: shares.book, imbalance: readBook(book, asOf) },
+      { share: shares.trades, imbalance: imbalanceOfTrades(recent) },
+      { share: shares.largeTrades, imbalance: imbalanceOfLargeTrades(recent) },
+      { share: shares.book, imbalance: imbalanceOfBook(book, asOf) },
     ].flatMap(({ share, imbalance }) => (imbalance === null || share === 0 ? [] : [{ ...imbalance, share }]));
     const confidence = imbalances.reduce((sum, { share }) => sum + share, 0);
     const mean = imbalances.reduce((sum, { share, value }) => sum + share * value, 0) / confidence;
@@ -50,7 +50,7 @@ export const orderFlow: Factor = {
   },
 };
 
-function readTrades(trades: readonly TradePoint[]): Imbalance | null {
+function imbalanceOfTrades(trades: readonly TradePoint[]): Imbalance | null {
   if (trades.length < TRADES_MIN) return null;
   const value = imbalanceOf(sizeOf(trades, "yes"), sizeOf(trades, "no"));
   return value === null
@@ -58,7 +58,7 @@ function readTrades(trades: readonly TradePoint[]): Imbalance | null {
     : { value, evidence: `Imbalance of ${trades.length} trades of 24 hours: ${formatNumber(value)}.` };
 }
 
-function readLargeTrades(trades: readonly TradePoint[]): Imbalance | null {
+function imbalanceOfLargeTrades(trades: readonly TradePoint[]): Imbalance | null {
   if (trades.length < TRADES_MIN) return null;
   const sizes = trades.map(({ size }) => size).sort((a, b) => a - b);
   const median = sizes[Math.floor(sizes.length / 2)] ?? 0;
@@ -69,7 +69,7 @@ function readLargeTrades(trades: readonly TradePoint[]): Imbalance | null {
     : { value, evidence: `Imbalance of ${large.length} large trades of 24 hours: ${formatNumber(value)}.` };
 }
 
-function readBook(book: BookView | null, asOf: number): Imbalance | null {
+function imbalanceOfBook(book: BookView | null, asOf: number): Imbalance | null {
   const bid = book?.bids[0]?.price;
   const ask = book?.asks[0]?.price;
   if (book === null || bid === undefined || ask === undefined || bid >= ask || asOf - book.at > BOOK_AGE_MS_MAX)

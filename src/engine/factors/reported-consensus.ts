@@ -11,7 +11,7 @@ const AGENTS_OF_HALF_CONFIDENCE = 20;
  */
 export const reportedConsensus: Factor = {
   name: "reported_consensus",
-  read({ consensus }, prior) {
+  evaluate({ consensus }, prior) {
     if (consensus === null || consensus.agents === 0) return null;
     const { probability, agents, trades } = consensus;
     return {

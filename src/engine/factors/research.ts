@@ -14,7 +14,7 @@ const HALF_LIFE_MS = 48 * HOUR_MS;
  */
 export const research: Factor = {
   name: "research",
-  read({ research: found, asOf }, prior) {
+  evaluate({ research: found, asOf }, prior) {
     if (found === null) return null;
     return {
       claim: `Research in ${found.trials} independent trials, which did not see the price, estimates ${formatPercent(found.probability)}%.`,

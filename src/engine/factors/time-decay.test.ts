@@ -5,7 +5,7 @@ import { AS_OF, createQuote, createView } from "../../../test/support/engine/mar
 import { toProbability } from "../log-odds.ts";
 import type { MarketView } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
-import { readPrior } from "../reference-price.ts";
+import { computePrior } from "../reference-price.ts";
 import { timeDecay } from "./time-decay.ts";
 
 const DAY_MS = 86_400_000;
@@ -17,8 +17,8 @@ function read(changes: Partial<MarketView>, price = 0.75) {
     deadlineAt: AS_OF + 7 * DAY_MS,
     ...changes,
   });
-  const prior = readPrior(view, price, ENGINE_COEFFICIENTS);
-  const reading = timeDecay.read(view, prior, ENGINE_COEFFICIENTS);
+  const prior = computePrior(view, price, ENGINE_COEFFICIENTS);
+  const reading = timeDecay.evaluate(view, prior, ENGINE_COEFFICIENTS);
   return reading === null ? null : toProbability(prior.logOdds + reading.lambda);
 }
 

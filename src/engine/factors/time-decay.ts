@@ -18,7 +18,7 @@ const TIME_LEFT_MS_MIN = DAY_MS / 4;
  */
 export const timeDecay: Factor = {
   name: "time_decay",
-  read(view, prior) {
+  evaluate(view, prior) {
     const { deadlineAt, asOf } = view;
     const earlier = earlierPrice(view);
     if (deadlineAt === null || earlier === null || deadlineAt - asOf < TIME_LEFT_MS_MIN) return null;

@@ -15,7 +15,7 @@ import { parseDecimal } from "../../domain/price.ts";
 import { categoryOf } from "./category.ts";
 import type { PolymarketPorts } from "./client.ts";
 import type { ResolutionFacts } from "./parse-resolution.ts";
-import { readState } from "./parse-status.ts";
+import { parseState } from "./parse-status.ts";
 import { listOf, parseAmount, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule, isGammaMarket } from "./wire.ts";
 
@@ -54,7 +54,7 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
   const marketId = String(row.id);
   const { event } = related;
   const sources = { feed: related.resolution, streamed: context.settlements.find(...tokens) };
-  const { status, outcome, resolvedAt } = readState(row, sources, context.receivedAt);
+  const { status, outcome, resolvedAt } = parseState(row, sources, context.receivedAt);
   const slug = textOf(row.slug);
   const eventSlug = event === null ? null : textOf(event.slug);
   const endAt = timeOf(row.endDate);
@@ -216,7 +216,7 @@ function hasOtherQuestions(rows: readonly (GammaMarket | null)[]): boolean {
 function leftOutReasonOf(row: GammaMarket | null): LeftOutReason | null {
   if (row === null) return "unreadable";
   if (row.closed === true) {
-    const state = readState(row, { feed: null, streamed: null }, Number.POSITIVE_INFINITY);
+    const state = parseState(row, { feed: null, streamed: null }, Number.POSITIVE_INFINITY);
     return settledReasonOf(state) ?? "closed";
   }
   if (row.negRiskOther === true) return "placeholder";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ResolutionFacts } from "./parse-resolution.ts";
-import { readState } from "./parse-status.ts";
+import { parseState } from "./parse-status.ts";
 import type { GammaMarket } from "./wire.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
@@ -39,7 +39,7 @@ function read({ gamma, history, feed, streamed, row = {} }: Case): string {
     umaResolutionStatuses: history,
     ...row,
   };
-  const { status, outcome, resolvedAt } = readState(market, { feed: feed ?? null, streamed: streamed ?? null }, NOW);
+  const { status, outcome, resolvedAt } = parseState(market, { feed: feed ?? null, streamed: streamed ?? null }, NOW);
   if (status !== "finalized") assert.deepEqual([outcome, resolvedAt], [null, null], "only a final market has a result");
   return outcome === null ? status : `${status} ${outcome.kind}`;
 }

@@ -33,7 +33,7 @@ export interface MarketState {
  *
  * @param now  Unix milliseconds
  */
-export function readState(row: GammaMarket, sources: ResolutionSources, now: number): MarketState {
+export function parseState(row: GammaMarket, sources: ResolutionSources, now: number): MarketState {
   const settlement = settlementOf(sources);
   const status = statusOf(row, settlement, sources.feed, now);
   if (status !== "finalized") return { status, outcome: null, resolvedAt: null };

@@ -247,14 +247,14 @@ export class VenueClient {
     const isBan = status === 418 || this.#consecutiveForbidden >= CONSECUTIVE_FORBIDDEN_MAX;
     if (status === 429 || isBan) {
       const { clock } = this.#options;
-      const retryAfterMs = readRetryAfter(response, clock.now());
+      const retryAfterMs = findRetryAfter(response, clock.now());
       const waitMs = isBan ? Math.max(BAN_PAUSE_MS_MIN, retryAfterMs ?? 0) : (retryAfterMs ?? RATE_LIMIT_PAUSE_MS);
       this.#pausedUntil = Math.max(this.#pausedUntil, clock.monotonic() + waitMs);
       throw new VenueError("rate_limited", summary, { status, retryable: true, retryAfterMs: waitMs });
     }
     // 425: the venue's matching engine restarts.
     if (status >= 500 || status === 425) {
-      const retryAfterMs = readRetryAfter(response, this.#options.clock.now()) ?? undefined;
+      const retryAfterMs = findRetryAfter(response, this.#options.clock.now()) ?? undefined;
       throw new VenueError("server_error", summary, { status, retryable: true, retryAfterMs });
     }
     throw new VenueError("client_error", summary, { status, retryable: false });
@@ -310,7 +310,7 @@ export class VenueClient {
 }
 
 /** Returns the delay of the header Retry-After, or of `retry_after_seconds` in a short JSON body; null without either. */
-function readRetryAfter({ headers, body }: IncomingResponse, nowMs: number): number | null {
+function findRetryAfter({ headers, body }: IncomingResponse, nowMs: number): number | null {
   const delayMs = parseRetryAfter(headers["retry-after"], nowMs);
   if (delayMs !== null || body.length > RETRY_AFTER_BODY_CHARS_MAX) return delayMs;
   try {

@@ -64,7 +64,7 @@ const cleanNotes = (texts: readonly string[], itemsMax: number, charactersMax: n
     .slice(0, itemsMax);
 
 /** Reads the answer to the planning prompt; null if it is outside the schema. */
-export function readPlan(answer: string): ResearchPlan | null {
+export function parsePlan(answer: string): ResearchPlan | null {
   const plan = parseObject<typeof planSchema>(planCheck, answer);
   if (plan === null) return null;
   return {
@@ -81,7 +81,7 @@ export function readPlan(answer: string): ResearchPlan | null {
  *
  * @param documents  texts of the documents of the prompt by id
  */
-export function readBelief(
+export function parseBelief(
   answer: string,
   documents: ReadonlyMap<string, string>,
 ): { readonly belief: BeliefState; readonly droppedClaims: number } | null {

@@ -1,6 +1,6 @@
 import { toLogOdds, toProbability } from "../../../engine/index.ts";
 import type { Random } from "../../../ports/random.ts";
-import { readBelief } from "./answers.ts";
+import { parseBelief } from "./answers.ts";
 import { type Asked, type AskFailure, type AskPorts, ask } from "./ask.ts";
 import { sourceEffect } from "./evidence.ts";
 import type {
@@ -74,7 +74,7 @@ export async function judgeBlind(
     if (trial.blind !== null) return null;
     const prompt = blindPrompt(question, plan, trial.framing, ports.random);
     const label = { step: "blind", trial: index, sourceId: null } as const;
-    const asked = await ask(ports, label, prompt, (answer) => readBelief(answer, new Map()));
+    const asked = await ask(ports, label, prompt, (answer) => parseBelief(answer, new Map()));
     return mapAsked(asked, ({ belief }) => ({ ...trial, blind: belief }));
   });
 }
@@ -95,7 +95,7 @@ export async function judgeSources(
     const prompt = readingPrompt(question, trial.framing, { probability: shown, read }, source.documents, ports.random);
     const texts = new Map(source.documents.map(({ id, title, text }) => [id, `${title}\n${text}`]));
     const label = { step: "read", trial: index, sourceId: source.id } as const;
-    const asked = await ask(ports, label, prompt, (answer) => readBelief(answer, texts));
+    const asked = await ask(ports, label, prompt, (answer) => parseBelief(answer, texts));
     if ("failure" in asked && asked.failure === "invalid")
       return { value: { ...trial, failedSources: [...trial.failedSources, source.id] } };
     return mapAsked(asked, ({ belief, droppedClaims }) => {

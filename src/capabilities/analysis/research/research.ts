@@ -4,7 +4,7 @@ import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { WebPages } from "../../../ports/web-page.ts";
 import type { WebSearch } from "../../../ports/web-search.ts";
-import { readPlan } from "./answers.ts";
+import { parsePlan } from "./answers.ts";
 import { type AskFailure, ask, Spending } from "./ask.ts";
 import { conclude } from "./conclude.ts";
 import { buildDocuments, readPages, searchPages } from "./gather.ts";
@@ -119,7 +119,7 @@ async function runStages(
 
   if (record.state.plan === null) {
     const label = { step: "plan", trial: null, sourceId: null } as const;
-    const asked = await ask(judgePorts, label, planPrompt(question, limits.queries, ports.random), readPlan);
+    const asked = await ask(judgePorts, label, planPrompt(question, limits.queries, ports.random), parsePlan);
     if ("failure" in asked && asked.failure !== "invalid") return fail([asked.failure]);
     await record.update({ plan: "value" in asked ? asked.value : { ...EMPTY_PLAN } });
   }

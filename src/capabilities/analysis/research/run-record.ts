@@ -34,7 +34,7 @@ export class RunRecord {
     model: string | null,
   ) {
     const key = `${question.venue}/${question.marketId}/${limits.trials}`;
-    this.#state = readSavedState(options.savedState, key) ?? {
+    this.#state = parseSavedState(options.savedState, key) ?? {
       version: 1,
       key,
       asOf: question.asOf,
@@ -115,7 +115,7 @@ export class RunRecord {
 }
 
 /** Returns the state if this program stored it for the same question. The run's own job stores it, so its type is trusted. */
-function readSavedState(saved: unknown, key: string): ResearchState | null {
+function parseSavedState(saved: unknown, key: string): ResearchState | null {
   if (typeof saved !== "object" || saved === null) return null;
   const { version, key: savedKey } = saved as Partial<ResearchState>;
   return version === 1 && savedKey === key ? (saved as ResearchState) : null;

@@ -41,22 +41,22 @@ export async function logPriceShifts(
   const candidates = watch.peek(BATCH_MAX);
   if (candidates.length === 0) return 0;
   const closes = await readCloses(database, candidates);
-  const judgeAll = async (store: Pick<Database, "query">) => {
+  const classifyAll = async (store: Pick<Database, "query">) => {
     const shifts = await readShifts(store, candidates);
     return candidates.map((candidate, index) =>
       judge(candidate, closes.get(candidate.market.storeKey ?? -1) ?? [], shifts[index] ?? [], limits),
     );
   };
-  const judgements = await judgeAll(database);
-  if (judgements.every(({ event }) => event === null)) {
-    watch.settle(judgements);
+  const classified = await classifyAll(database);
+  if (classified.every(({ event }) => event === null)) {
+    watch.settle(classified);
     return 0;
   }
   // Another node may have logged the same moves since the read. If it logged them in another clock hour, the keys differ, so
   // the log would not reject ours.
   const { added, final } = await database.transaction(async (transaction) => {
     await lockPriceShifts(transaction);
-    const repeated = await judgeAll(transaction);
+    const repeated = await classifyAll(transaction);
     const events = repeated.flatMap(({ event }) => event ?? []);
     return { added: events.length === 0 ? 0 : await appendEvents(transaction, events), final: repeated };
   });

@@ -12,7 +12,7 @@ import type {
   WebhookRequest,
 } from "../../../ports/webhook-out.ts";
 import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
-import { isDelivered, judgeAttempt } from "./outcome.ts";
+import { classifyAttempt, isDelivered } from "./outcome.ts";
 import type { Permit, Permits } from "./permits.ts";
 import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
 import type { ResultWriter } from "./result-writer.ts";
@@ -391,10 +391,16 @@ export class Endpoint {
     return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId, ...options });
   }
 
-  #record(message: Message, answer: WebhookAnswer, times: Parameters<typeof judgeAttempt>[2]): void {
+  #record(message: Message, answer: WebhookAnswer, times: Parameters<typeof classifyAttempt>[2]): void {
     const { log, results, count } = this.#ports;
     const { webhookId, revision } = this.#target;
-    const { delivery, streak, disables, pausedUntil } = judgeAttempt(message, answer, times, this.#streak, this.#ports);
+    const { delivery, streak, disables, pausedUntil } = classifyAttempt(
+      message,
+      answer,
+      times,
+      this.#streak,
+      this.#ports,
+    );
     this.#streak = streak;
     results.add({ ...delivery, webhookId, body: message.body }, { revision, streak, disables });
     count(isDelivered(answer) ? "delivered" : "failed");

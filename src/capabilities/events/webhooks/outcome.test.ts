@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
 import { type FailureStreak, type Message, RETRY_DELAYS_MS } from "./model.ts";
-import { judgeAttempt } from "./outcome.ts";
+import { classifyAttempt } from "./outcome.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -33,7 +33,7 @@ const judge = (
     uniform?: number;
   } = {},
 ) =>
-  judgeAttempt({ ...MESSAGE, attempts }, result, { startedAt: at, endedAt: at, latencyMs: 1 }, streak, {
+  classifyAttempt({ ...MESSAGE, attempts }, result, { startedAt: at, endedAt: at, latencyMs: 1 }, streak, {
     retryDelaysMs: RETRY_DELAYS_MS,
     random: { uniform: () => uniform, bytes: (length) => new Uint8Array(length) },
   });
@@ -68,10 +68,10 @@ test("a delay begins when the attempt has ended, and half the jitter adds a twen
   const times = { startedAt: 1_000, endedAt: 9_000, latencyMs: 8_000.4 };
   const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
   const ports = { retryDelaysMs: RETRY_DELAYS_MS, random };
-  const first = judgeAttempt(MESSAGE, FAILURE, times, NO_FAILURES, ports).delivery;
+  const first = classifyAttempt(MESSAGE, FAILURE, times, NO_FAILURES, ports).delivery;
   assert.deepEqual([first.firstAttemptAt, first.lastAttemptAt, first.nextAttemptAt], [1_000, 1_000, 9_000 + 5_250]);
   assert.equal(first.latencyMs, 8_000, "whole milliseconds, as they are stored");
-  const retry = judgeAttempt(
+  const retry = classifyAttempt(
     { ...MESSAGE, attempts: 1, firstAttemptAt: 7 },
     FAILURE,
     times,

@@ -26,7 +26,7 @@ export const isDelivered = (answer: WebhookAnswer): boolean =>
   answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
 
 /** Decides what follows from an attempt. `startedAt` and `endedAt` are Unix milliseconds. */
-export function judgeAttempt(
+export function classifyAttempt(
   message: Message,
   answer: WebhookAnswer,
   {
