@@ -52,7 +52,7 @@ export default {
     ),
     forbid(
       "venue-protocols-do-not-read-the-true-outcomes",
-      { path: "^sandbox/(protocol|faults)/", pathNot: [test, "/test-(world|server)\\.ts$"] },
+      { path: "^sandbox/(protocol|faults)/", pathNot: test },
       { path: "^sandbox/world/", pathNot: "^sandbox/world/(types|random)\\.ts$" },
     ),
     forbid(

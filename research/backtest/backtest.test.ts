@@ -4,11 +4,11 @@ import { before, describe, test } from "node:test";
 import { createWorld } from "../../sandbox/world/index.ts";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { type Fact, openRecordingWriter } from "../../src/recording/index.ts";
+import { DAY_MS, FROM, HOUR_MS, listContradiction, settledFact } from "../../test/support/backtest/sample-facts.ts";
+import { fillStore } from "../../test/support/backtest/sample-store.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { createProgramRunner } from "../../test/support/run-on-rows.ts";
 import { makeStore } from "../../test/support/store-template.ts";
-import { DAY_MS, FROM, HOUR_MS, listContradiction, settledFact } from "./test-facts.ts";
-import { fillStore } from "./test-store.ts";
 import { worldFacts } from "./world-facts.ts";
 
 const { run, pathOf } = createProgramRunner(new URL("backtest.ts", import.meta.url));

@@ -3,8 +3,6 @@ import { describe, test } from "node:test";
 import { createWorld } from "../../sandbox/world/index.ts";
 import type { Outcome } from "../../src/domain/market.ts";
 import type { Fact } from "../../src/recording/index.ts";
-import { Replay, type ReplayOptions } from "./replay.ts";
-import { computeResult } from "./result.ts";
 import {
   DAY_MS,
   eventFact,
@@ -15,7 +13,9 @@ import {
   quoteFact,
   settledFact,
   VENUE,
-} from "./test-facts.ts";
+} from "../../test/support/backtest/sample-facts.ts";
+import { Replay, type ReplayOptions } from "./replay.ts";
+import { computeResult } from "./result.ts";
 import { worldFacts } from "./world-facts.ts";
 
 const OPTIONS: ReplayOptions = {

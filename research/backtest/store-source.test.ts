@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { Database } from "../../src/ports/database.ts";
 import type { Fact } from "../../src/recording/index.ts";
+import { DAY_MS, FROM, HOUR_MS } from "../../test/support/backtest/sample-facts.ts";
+import { fillStore, type Hindsight, RESULT_AT } from "../../test/support/backtest/sample-store.ts";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { Replay } from "./replay.ts";
 import { readStoredFacts } from "./store-source.ts";
-import { DAY_MS, FROM, HOUR_MS } from "./test-facts.ts";
-import { fillStore, type Hindsight, RESULT_AT } from "./test-store.ts";
 
 const PERIOD = { from: FROM, to: FROM + 2 * DAY_MS, everyMs: 6 * HOUR_MS };
 

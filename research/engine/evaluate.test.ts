@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
+import { createRow, daysBefore } from "../../test/support/engine/sample-rows.ts";
 import { createProgramRunner } from "../../test/support/run-on-rows.ts";
 import type { ResolvedRow } from "./rows.ts";
-import { createRow, daysBefore } from "./test-rows.ts";
 
 const { run: evaluate, fileWith, pathOf } = createProgramRunner(new URL("evaluate.ts", import.meta.url));
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { createRow } from "../../test/support/engine/sample-rows.ts";
 import { readEngineFile } from "./rows.ts";
-import { createRow } from "./test-rows.ts";
 
 let folder = "";
 before(async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ENGINE_COEFFICIENTS } from "../../src/engine/index.ts";
+import { createRow, daysBefore } from "../../test/support/engine/sample-rows.ts";
 import type { ResolvedRow } from "./rows.ts";
 import { createSamples, scoreSamples } from "./samples.ts";
-import { createRow, daysBefore } from "./test-rows.ts";
 import { trade } from "./trading.ts";
 import { toHistories } from "./views.ts";
 

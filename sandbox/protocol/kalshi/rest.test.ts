@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import {
+  findMarketsInPhase,
+  firstOf,
+  GENESIS,
+  HOUR_MS,
+  listAllMarkets,
+  NOW,
+  world,
+} from "../../../test/support/sandbox/kalshi-world.ts";
 import { serveExchanges } from "../../serve.ts";
 import type { Feed, ListedMarket } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiExchange, kalshiSeriesTicker, kalshiTicker } from "./index.ts";
-import { findMarketsInPhase, firstOf, GENESIS, HOUR_MS, listAllMarkets, NOW, world } from "./test-world.ts";
 
 const feed: Feed = { subscribe: () => () => {}, close() {} };
 const serve = (enforceLimits: boolean) =>

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { WebSocket } from "ws";
+import { findMarketsInPhase, firstOf, NOW, world } from "../../../test/support/sandbox/kalshi-world.ts";
 import { serveExchanges } from "../../serve.ts";
 import type { FeedEvent } from "../../world/types.ts";
 import { kalshiExchange, kalshiTicker } from "./index.ts";
-import { findMarketsInPhase, firstOf, NOW, world } from "./test-world.ts";
 
 let now = NOW;
 /** Sends an event to the exchange, as the world's feed does. */

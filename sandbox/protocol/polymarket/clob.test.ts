@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
+import { activeMarkets, get, NOW, startHost, world } from "../../../test/support/sandbox/polymarket-server.ts";
 import { polymarketConditionId, polymarketMarketId, polymarketTokenIds } from "./index.ts";
-import { activeMarkets, get, NOW, startHost, world } from "./test-server.ts";
 
 let clob: FastifyInstance;
 before(async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
+import { activeMarkets, get, startHost } from "../../../test/support/sandbox/polymarket-server.ts";
 import type { ListedMarket } from "../../world/types.ts";
 import { polymarketConditionId } from "./index.ts";
-import { activeMarkets, get, startHost } from "./test-server.ts";
 
 let data: FastifyInstance;
 before(async () => {

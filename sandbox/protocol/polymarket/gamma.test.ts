@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
+import { get, NOW, startHost, world } from "../../../test/support/sandbox/polymarket-server.ts";
 import { createWorld } from "../../world/index.ts";
 import { polymarketEventId, polymarketMarketId, polymarketTokenIds } from "./index.ts";
-import { get, NOW, startHost, world } from "./test-server.ts";
 
 interface Row {
   readonly id: string;

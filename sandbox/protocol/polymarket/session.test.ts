@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WebSocket } from "ws";
+import { activeMarkets, NOW, world } from "../../../test/support/sandbox/polymarket-server.ts";
 import type { ListedMarket, WorldTrade } from "../../world/types.ts";
 import { Catalogue } from "./catalogue.ts";
 import { polymarketTokenIds } from "./index.ts";
 import { Session } from "./session.ts";
-import { activeMarkets, NOW, world } from "./test-server.ts";
 
 interface Message {
   readonly event_type: string;

@@ -1,5 +1,5 @@
 /** Rows for tests. */
-import type { ResolvedRow } from "./rows.ts";
+import type { ResolvedRow } from "../../../research/engine/rows.ts";
 
 const DAY_MS = 86_400_000;
 export const RESOLVED_AT = Date.UTC(2026, 5, 1);

@@ -1,6 +1,6 @@
 /** Facts written by hand, for tests. */
-import type { EventListing, MarketListing, Outcome, Quote } from "../../src/domain/market.ts";
-import type { Fact } from "../../src/recording/index.ts";
+import type { EventListing, MarketListing, Outcome, Quote } from "../../../src/domain/market.ts";
+import type { Fact } from "../../../src/recording/index.ts";
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;

@@ -1,9 +1,9 @@
 /** Serves one of the Polymarket hosts over a fixed world for the tests. */
 import assert from "node:assert/strict";
 import Fastify, { type FastifyInstance } from "fastify";
-import { createWorld } from "../../world/index.ts";
-import type { Feed, World } from "../../world/types.ts";
-import { polymarketExchange } from "./index.ts";
+import { polymarketExchange } from "../../../sandbox/protocol/polymarket/index.ts";
+import { createWorld } from "../../../sandbox/world/index.ts";
+import type { Feed, World } from "../../../sandbox/world/types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
 export const NOW = GENESIS + 5 * 3_600_000;

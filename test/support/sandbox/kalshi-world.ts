@@ -1,7 +1,7 @@
 /** Simulated world shared by the Kalshi tests. */
 import assert from "node:assert/strict";
-import { createWorld } from "../../world/index.ts";
-import type { ListedMarket, Phase } from "../../world/types.ts";
+import { createWorld } from "../../../sandbox/world/index.ts";
+import type { ListedMarket, Phase } from "../../../sandbox/world/types.ts";
 
 export const HOUR_MS = 3_600_000;
 export const GENESIS = Date.UTC(2026, 10, 21);
