@@ -142,7 +142,7 @@ function createChangingVenue(
         yield { markets: page, events: [], totalRows: null, requestedAt };
       }
     },
-    factsOf: () => ({ bookType: "clob", ids: {} }),
+    detailsOf: () => ({ bookType: "clob", ids: {} }),
     getMarkets: async () => emptyPage(),
     findMarket: async () => null,
     getBook: async () => null,

@@ -64,7 +64,7 @@ export async function convertKalshiDepth(source: string, recording: string): Pro
   return writeSorted(recording, await readRecordingRows<DepthRow>(source), {
     source: "recorded Kalshi order books",
     keyOf: (row) => row.ticker,
-    factsOf: convertDepthRow,
+    detailsOf: convertDepthRow,
   });
 }
 

@@ -81,7 +81,7 @@ export async function convertXvenueQuotes(source: string, recording: string): Pr
   return writeSorted(recording, await readRecordingRows<XvenueRow>(source), {
     source: "recorded quotes of two venues",
     keyOf: (row) => row.kalshi.ticker,
-    factsOf: convertXvenueRow,
+    detailsOf: convertXvenueRow,
   });
 }
 

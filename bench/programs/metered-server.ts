@@ -83,7 +83,7 @@ marketRoutes(openServer, {
     readTrend: async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null }),
     books: meteredApp.ingest.books,
     trades: meteredApp.ingest.trades,
-    factsOf: (listing) => meteredApp.ingest.factsOf(listing),
+    detailsOf: (listing) => meteredApp.ingest.detailsOf(listing),
     matches: NO_MATCHES,
     estimateOf: () => null,
   }),

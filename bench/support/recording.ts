@@ -67,7 +67,7 @@ export async function writeSorted<Row extends { readonly ts: string }>(
     readonly source: string;
     readonly keyOf: (row: Row) => string;
     /** @param isFirst whether the row is the first one with its key */
-    readonly factsOf: (row: Row, isFirst: boolean) => readonly Fact[];
+    readonly detailsOf: (row: Row, isFirst: boolean) => readonly Fact[];
   },
 ): Promise<ConversionCounts> {
   const [first] = rows;
@@ -77,7 +77,7 @@ export async function writeSorted<Row extends { readonly ts: string }>(
   const keys = new Set<string>();
   for (const row of rows) {
     const key = options.keyOf(row);
-    for (const fact of options.factsOf(row, !keys.has(key))) writer.append(fact);
+    for (const fact of options.detailsOf(row, !keys.has(key))) writer.append(fact);
     keys.add(key);
     await writer.ready();
   }

@@ -18,7 +18,7 @@ export type Recommendation = "BUY_YES" | "BUY_NO" | "NO_TRADE";
 /** Edge after costs from which a trade is recommended: a cent a contract, the tick of most markets. */
 export const EDGE_MIN = 0.01;
 
-/** The facts about a market that a purchase depends on. Only the time, bid and ask of the quote are used. */
+/** The data of a market that a purchase depends on. Only the time, bid and ask of the quote are used. */
 export type OfferView = Pick<MarketView, "asOf" | "takerFee" | "kind"> & {
   readonly quote: Pick<QuotePoint, "at" | "bid" | "ask"> | null;
 };

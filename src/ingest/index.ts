@@ -8,7 +8,7 @@ import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
-import type { VenueAdapter, VenueFacts } from "../ports/venue.ts";
+import type { ListingDetails, VenueAdapter } from "../ports/venue.ts";
 import {
   createChangeStore,
   createHistoryStore,
@@ -96,7 +96,7 @@ export interface Ingest {
   /** Trades, read from the venue and the store. */
   readonly trades: Pick<TradeHistory, "read">;
   /** Returns the venue-specific data of a market that clients may know; null for a venue that is not configured. */
-  factsOf(listing: MarketListing): VenueFacts | null;
+  detailsOf(listing: MarketListing): ListingDetails | null;
   readonly lastHours: Pick<LastHours, "find">;
   readonly pastPrices: PastPrices & MissingHistory;
   /** Reports live prices and trades of the venues that this node reads, from the next message on. */
@@ -223,7 +223,7 @@ export function createIngest(options: IngestOptions): Ingest {
     lookUp: (venue, marketId) => lookUps.find(venue, marketId),
     books,
     trades,
-    factsOf: (listing) => venues.get(listing.venue)?.adapter.factsOf(listing) ?? null,
+    detailsOf: (listing) => venues.get(listing.venue)?.adapter.detailsOf(listing) ?? null,
     pastPrices,
     lastHours,
     observe: (observer) => live.observe(observer),

@@ -109,7 +109,7 @@ export type DriftKind = "unknown_value" | "missing" | "new";
 export type DriftCounter = (kind: DriftKind, field: string, value: unknown) => void;
 
 /** What clients may know of a market's venue-specific data. */
-export interface VenueFacts {
+export interface ListingDetails {
   /** clob: an order book. amm: an automated market maker, which has no order book. */
   readonly bookType: "clob" | "amm";
   /** Ids that an order at the venue needs, by public name in snake_case. Unknown ids are absent. */
@@ -123,7 +123,7 @@ export interface VenueAdapter {
   readonly playMoney: boolean;
   readonly profile: VenueProfile;
   /** Returns the venue-specific data of a market that clients may know. */
-  factsOf(listing: MarketListing): VenueFacts;
+  detailsOf(listing: MarketListing): ListingDetails;
   /** Returns the markets that are open or about to open, page by page, with their events. */
   listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage>;
   /**

@@ -70,7 +70,7 @@ export function recordVenue(adapter: VenueAdapter, options: RecordingOptions): V
       return trades;
     },
     getHistory: (listing, range, signal) => adapter.getHistory(listing, range, signal),
-    factsOf: (listing) => adapter.factsOf(listing),
+    detailsOf: (listing) => adapter.detailsOf(listing),
     openStream: (handlers) =>
       adapter.openStream({
         onUp: () => handlers.onUp(),

@@ -241,12 +241,12 @@ function testBooksTradesAndHistory(getVenue: () => TestedVenue): void {
   test("public ids have names in snake_case and are not empty; an automated market maker has no book", async () => {
     const { adapter, markets } = getVenue();
     for (const { listing } of markets) {
-      const { bookType, ids } = adapter.factsOf(listing);
+      const { bookType, ids } = adapter.detailsOf(listing);
       for (const [name, id] of Object.entries(ids)) assert.ok(/^[a-z_]+$/.test(name) && id !== "", `${name}: ${id}`);
       assert.ok(adapter.playMoney || Object.keys(ids).length > 0);
       assert.ok(bookType === "clob" || bookType === "amm");
     }
-    const amm = markets.find(({ listing }) => adapter.factsOf(listing).bookType === "amm");
+    const amm = markets.find(({ listing }) => adapter.detailsOf(listing).bookType === "amm");
     if (amm !== undefined) assert.equal(await adapter.getBook(amm.listing, createSignal()), null);
   });
 

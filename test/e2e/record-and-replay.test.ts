@@ -98,7 +98,7 @@ async function sweep(adapter: VenueAdapter): Promise<Map<string, MarketSnapshot>
   return found;
 }
 
-const factsOf = <Kind extends Fact["kind"]>(venue: string, kind: Kind) =>
+const detailsOf = <Kind extends Fact["kind"]>(venue: string, kind: Kind) =>
   facts.filter((fact): fact is Extract<Fact, { kind: Kind }> => fact.venue === venue && fact.kind === kind);
 const toReplayTime = (at: number | null) => (at === null ? null : at + shiftMs);
 
@@ -106,7 +106,7 @@ test("the `record` command prints its output file, and the recording contains no
   assert.match(output, /Written to .*recording\.jsonl\.gz/);
   assert.doesNotMatch(JSON.stringify(facts), /127\.0\.0\.1|authorization/i);
   for (const venue of VENUES) {
-    assert.ok(factsOf(venue, "market").length > 0 && factsOf(venue, "quote").length > 0, venue);
+    assert.ok(detailsOf(venue, "market").length > 0 && detailsOf(venue, "quote").length > 0, venue);
   }
 });
 
@@ -114,11 +114,11 @@ for (const venue of VENUES) {
   test(`${venue}: the adapter reads the recorded listings and quotes from the replay`, async () => {
     const listed = await sweep(await createAdapter(venue));
     const recordedListings = new Map<string, Extract<Fact, { kind: "market" }>["market"]>();
-    for (const { market } of factsOf(venue, "market"))
+    for (const { market } of detailsOf(venue, "market"))
       if (!recordedListings.has(market.marketId)) recordedListings.set(market.marketId, market);
-    const quotes = new Map(factsOf(venue, "quote").map(({ marketId, quote }) => [marketId, quote]));
-    const books = new Map(factsOf(venue, "book").map((fact) => [fact.marketId, fact]));
-    const quoteAt = new Map(factsOf(venue, "quote").map(({ marketId, at }) => [marketId, at]));
+    const quotes = new Map(detailsOf(venue, "quote").map(({ marketId, quote }) => [marketId, quote]));
+    const books = new Map(detailsOf(venue, "book").map((fact) => [fact.marketId, fact]));
+    const quoteAt = new Map(detailsOf(venue, "quote").map(({ marketId, at }) => [marketId, at]));
     let comparedCount = 0;
     for (const [marketId, { listing, quote }] of listed) {
       const recordedListing = recordedListings.get(marketId);
@@ -231,7 +231,7 @@ for (const venue of ["kalshi", "polymarket", "limitless"] as const) {
 
 test("manifold: the stream of a replay sends every recorded bet", async (t) => {
   const { listed, quotes, trades, pivotAt, play } = await openReplay("manifold", (release) => t.after(release));
-  const expected = factsOf("manifold", "trade").filter(
+  const expected = detailsOf("manifold", "trade").filter(
     ({ marketId, trade }) => trade.executedAt > pivotAt && listed.has(marketId),
   );
   assert.ok(expected.length > 0, "the replayed part of the recording contains no bets");

@@ -87,10 +87,11 @@ test("placeholders and wide quotes of an untraded Limitless market give no price
     prices: [(bid + ask) / 2, 1 - (bid + ask) / 2],
     tradePrices: { sell: { market: [bid, 0.1] }, buy: { market: [ask, 0.1] } },
   });
-  const factsOf = (bid: number, ask: number) => expectedLimitlessMarket({ row: row(bid, ask), group: null }, NOW).facts;
-  assertMatches(factsOf(0.001, 0.999), { bid: null, ask: null, yes_price: null });
-  assertMatches(factsOf(0.2, 0.9), { yes_price: null });
-  assertMatches(factsOf(0.31, 0.35), { bid: 0.31, ask: 0.35, yes_price: 0.33 });
+  const detailsOf = (bid: number, ask: number) =>
+    expectedLimitlessMarket({ row: row(bid, ask), group: null }, NOW).facts;
+  assertMatches(detailsOf(0.001, 0.999), { bid: null, ask: null, yes_price: null });
+  assertMatches(detailsOf(0.2, 0.9), { yes_price: null });
+  assertMatches(detailsOf(0.31, 0.35), { bid: 0.31, ask: 0.35, yes_price: 0.33 });
 });
 
 test("a redemption of 0 shares moves the price of an answer in its history", () => {

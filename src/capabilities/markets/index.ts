@@ -50,7 +50,7 @@ export function registerMarketRoutes(
     readTrend: () => readMarketWideTrend(database, clock.now()),
     books: ingest.books,
     trades: ingest.trades,
-    factsOf: (listing) => ingest.factsOf(listing),
+    detailsOf: (listing) => ingest.detailsOf(listing),
     matches: matching,
     estimateOf,
   });

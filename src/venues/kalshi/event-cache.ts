@@ -1,7 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
-import { type EventFacts, parseEvent } from "./parse-event.ts";
+import { type ParsedEvent, parseEvent } from "./parse-event.ts";
 import { type EventWire, isEvent, isEventsPage, isOneSeries, isSeries, isSeriesList, type SeriesWire } from "./wire.ts";
 
 const EVENTS_MAX = 200_000;
@@ -21,7 +21,7 @@ const REFRESH_OVERLAP_MS = 60_000;
 interface Entry {
   readonly wire: EventWire;
   readonly series: SeriesWire | null;
-  readonly facts: EventFacts;
+  readonly event: ParsedEvent;
 }
 
 /**
@@ -42,11 +42,11 @@ export class EventCache {
     this.#ports = ports;
   }
 
-  find(eventTicker: string): EventFacts | null {
+  find(eventTicker: string): ParsedEvent | null {
     const entry = this.#events.get(eventTicker);
     if (entry === undefined) return null;
     const series = this.#series.get(entry.wire.series_ticker) ?? null;
-    return series === entry.series ? entry.facts : this.#put(entry.wire).facts;
+    return series === entry.series ? entry.event : this.#put(entry.wire).event;
   }
 
   /** Fetches the events that are not cached, and their series. */
@@ -150,7 +150,7 @@ export class EventCache {
 
   #put(wire: EventWire): Entry {
     const series = this.#series.get(wire.series_ticker) ?? null;
-    const entry: Entry = { wire, series, facts: parseEvent(wire, series, this.#ports.id) };
+    const entry: Entry = { wire, series, event: parseEvent(wire, series, this.#ports.id) };
     this.#events.set(wire.event_ticker, entry);
     evictOldest(this.#events, EVENTS_MAX);
     return entry;

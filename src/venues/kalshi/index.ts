@@ -66,7 +66,7 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
     id,
     playMoney,
     profile,
-    factsOf: ({ eventId, venueKeys: { series } }) => ({
+    detailsOf: ({ eventId, venueKeys: { series } }) => ({
       bookType: "clob",
       ids: withoutUnknown({ event_ticker: eventId, series_ticker: series }),
     }),

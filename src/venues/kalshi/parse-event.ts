@@ -21,7 +21,7 @@ export const FEE_ROUNDING = {
 } as const satisfies Readonly<Record<string, FeeRounding>>;
 
 /** An event and the data that its markets need from it. */
-export interface EventFacts {
+export interface ParsedEvent {
   readonly listing: EventListing;
   readonly seriesTicker: string;
   /** The event's own fee type if it overrides its series, otherwise the series' fee type; null if unknown. */
@@ -41,7 +41,7 @@ function urlOf(event: EventWire): string {
 }
 
 /** @param series the event's series; if null, the event's own (deprecated) category is used */
-export function parseEvent(event: EventWire, series: SeriesWire | null, venue: string): EventFacts {
+export function parseEvent(event: EventWire, series: SeriesWire | null, venue: string): ParsedEvent {
   const category = series?.category ?? event.category ?? "";
   return {
     listing: {
@@ -69,7 +69,7 @@ export function parseEvent(event: EventWire, series: SeriesWire | null, venue: s
  * Returns null if the fee is unknown; the API does not publish the amount of a `flat` fee. The three quadratic types
  * charge takers the same fee.
  */
-export function takerFeeOf(event: EventFacts | null, rounding: FeeRounding): TakerFee | null {
+export function takerFeeOf(event: ParsedEvent | null, rounding: FeeRounding): TakerFee | null {
   const multiplier = event?.feeMultiplier ?? null;
   if (event === null || multiplier === null || !(multiplier >= 0) || multiplier > MULTIPLIER_MAX) return null;
   const isQuadratic =

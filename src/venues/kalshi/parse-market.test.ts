@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketSnapshot } from "../../domain/market.ts";
-import { type EventFacts, FEE_ROUNDING, parseEvent, takerFeeOf } from "./parse-event.ts";
+import { FEE_ROUNDING, type ParsedEvent, parseEvent, takerFeeOf } from "./parse-event.ts";
 import { parseMarket } from "./parse-market.ts";
 import { type EventWire, isEvent, isMarket, isSeries, type MarketWire, type SeriesWire } from "./wire.ts";
 
@@ -25,9 +25,9 @@ function readSeries(ticker: string): SeriesWire {
   return series;
 }
 
-const rainEvent: EventFacts = parseEvent(readEvent(), readSeries("KXRAINNYC"), "kalshi");
+const rainEvent: ParsedEvent = parseEvent(readEvent(), readSeries("KXRAINNYC"), "kalshi");
 
-function parse(row: unknown, event: EventFacts | null = rainEvent) {
+function parse(row: unknown, event: ParsedEvent | null = rainEvent) {
   assert.ok(isMarket(row));
   const { countDrop, drops } = countDrops();
   return {
@@ -42,7 +42,7 @@ function parse(row: unknown, event: EventFacts | null = rainEvent) {
   };
 }
 
-function parseFixture(name: string, event: EventFacts | null = rainEvent): MarketSnapshot & { drops: object } {
+function parseFixture(name: string, event: ParsedEvent | null = rainEvent): MarketSnapshot & { drops: object } {
   const { market, drops } = parse((readFixture(name) as { market: unknown }).market, event);
   assert.ok(market);
   return { ...market, drops };

@@ -12,7 +12,7 @@ import { isPriceGrid } from "../../domain/order-rules.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-price.ts";
-import { type EventFacts, takerFeeOf } from "./parse-event.ts";
+import { type ParsedEvent, takerFeeOf } from "./parse-event.ts";
 import { contractsToUsd, parseSize, parseTime } from "./parse-values.ts";
 import { isPriceRange, type MarketWire } from "./wire.ts";
 
@@ -87,7 +87,7 @@ function parseActivity(row: MarketWire): Activity {
 }
 
 /** Returns the name of the outcome within its event, or null if the event has only this question. */
-function labelOf(row: MarketWire, event: EventFacts | null): string | null {
+function labelOf(row: MarketWire, event: ParsedEvent | null): string | null {
   const label = row.yes_sub_title?.trim() ?? "";
   return label === "" || label === "Yes" || label === event?.listing.title ? null : label.slice(0, TITLE_LENGTH_MAX);
 }
@@ -95,7 +95,7 @@ function labelOf(row: MarketWire, event: EventFacts | null): string | null {
 /**
  * Returns the event's title and the outcome's name. Uses the market's deprecated title only if the event is unknown.
  */
-function titleOf(row: MarketWire, event: EventFacts | null, label: string | null): string {
+function titleOf(row: MarketWire, event: ParsedEvent | null, label: string | null): string {
   const question = event?.listing.title ?? row.title?.trim() ?? "";
   const title = [question, event === null && question !== "" ? "" : (label ?? "")]
     .filter((part) => part !== "")
@@ -111,7 +111,7 @@ function isCombo({ mve_collection_ticker, mve_selected_legs }: MarketWire): bool
 export interface MarketContext {
   readonly venue: string;
   /** The event of the market; null if it could not be read. */
-  readonly event: EventFacts | null;
+  readonly event: ParsedEvent | null;
   /** Arrival time of the response in Unix milliseconds. */
   readonly receivedAt: number;
   readonly countDrop: DropCounter;

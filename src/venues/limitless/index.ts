@@ -43,7 +43,7 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
     id,
     playMoney: options.playMoney,
     profile: { ...PROFILE, requestsPerSecond: limitsFor(options, LIMITS).perSecond },
-    factsOf: (listing) => ({
+    detailsOf: (listing) => ({
       bookType: isAmm(listing) ? "amm" : "clob",
       ids: withoutUnknown({
         address: isAmm(listing) ? listing.marketId : null,

@@ -41,7 +41,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
     id,
     playMoney: options.playMoney,
     profile: { ...PROFILE, requestsPerSecond: limitsFor(options, LIMITS).perSecond },
-    factsOf: () => ({ bookType: "amm", ids: {} }),
+    detailsOf: () => ({ bookType: "amm", ids: {} }),
     listOpenMarkets: (signal) => listOpenMarkets(context, signal),
     listChangedMarkets: (sinceMs, signal) => listChangedMarkets(context, sinceMs, signal),
     getMarkets: (listings, signal) => getMarkets(context, listings, signal),

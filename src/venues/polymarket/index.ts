@@ -49,7 +49,7 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
     id: options.id,
     playMoney: options.playMoney,
     profile: { ...PROFILE, requestsPerSecond: limitsFor(options, GAMMA_LIMITS).perSecond },
-    factsOf: ({ venueKeys: { conditionId, tokenYes, tokenNo, slug } }) => ({
+    detailsOf: ({ venueKeys: { conditionId, tokenYes, tokenNo, slug } }) => ({
       bookType: "clob",
       ids: withoutUnknown({ condition_id: conditionId, yes_token_id: tokenYes, no_token_id: tokenNo, slug }),
     }),

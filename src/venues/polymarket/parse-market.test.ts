@@ -6,14 +6,14 @@ import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { type MarketSnapshot, yesPrice } from "../../domain/market.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
-import type { ResolutionFacts } from "./parse-resolution.ts";
+import type { ParsedResolution } from "./parse-resolution.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
 import { detectPolymarketDrift, type GammaEvent, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
 const RECEIVED_AT = Date.UTC(2026, 10, 21);
 
-function parse(row: unknown, event: GammaEvent | null = null, resolution: ResolutionFacts | null = null) {
+function parse(row: unknown, event: GammaEvent | null = null, resolution: ParsedResolution | null = null) {
   assert.ok(isGammaMarket(row));
   const { drops, countDrop } = countDrops();
   const related = { event, isSole: event !== null, resolution };
@@ -29,7 +29,7 @@ function parse(row: unknown, event: GammaEvent | null = null, resolution: Resolu
   };
 }
 
-function parseFixture(name: string, resolution: ResolutionFacts | null = null): MarketSnapshot {
+function parseFixture(name: string, resolution: ParsedResolution | null = null): MarketSnapshot {
   const { market } = parse(readFixture(name), null, resolution);
   assert.ok(market !== null);
   return market;
@@ -236,7 +236,7 @@ describe("polymarket: single markets", () => {
   });
 
   test("prefers payouts to final prices", () => {
-    const resolution: ResolutionFacts = { state: "settled", outcome: { kind: "yes" }, resolvedAt: 1_795_229_990_000 };
+    const resolution: ParsedResolution = { state: "settled", outcome: { kind: "yes" }, resolvedAt: 1_795_229_990_000 };
     const { listing } = parseFixture("market/closed-resolved-no", resolution);
     assert.deepEqual([listing.outcome, listing.resolvedAt], [{ kind: "yes" }, 1_795_229_990_000]);
   });

@@ -14,7 +14,7 @@ import { uniformGrid } from "../../domain/order-rules.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import { categoryOf } from "./category.ts";
 import type { PolymarketPorts } from "./client.ts";
-import type { ResolutionFacts } from "./parse-resolution.ts";
+import type { ParsedResolution } from "./parse-resolution.ts";
 import { parseState } from "./parse-status.ts";
 import { listOf, parseAmount, priceOf, textOf, timeOf } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule, isGammaMarket } from "./wire.ts";
@@ -34,7 +34,7 @@ export interface RelatedData {
   /** Whether the event has only this market, so the event's amounts are the market's. */
   readonly isSole: boolean;
   /** The oracle's feed; null if it has no row, or was not read because nothing suggests a resolution. */
-  readonly resolution: ResolutionFacts | null;
+  readonly resolution: ParsedResolution | null;
 }
 
 /**

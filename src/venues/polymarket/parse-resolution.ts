@@ -8,7 +8,7 @@ import type { GammaMarket, Resolution } from "./wire.ts";
  * What is known of the resolution of one question. open: nothing is proposed. proposed: a proposal that nobody has
  * contested. contested: a disputed proposal. settled: final. unavailable: the oracle's feed could not be read.
  */
-export interface ResolutionFacts {
+export interface ParsedResolution {
   readonly state: "open" | "proposed" | "contested" | "settled" | "unavailable";
   /** Present only if settled: a proposal is not a result. */
   readonly outcome: Outcome | null;
@@ -17,7 +17,7 @@ export interface ResolutionFacts {
 }
 
 /** Statuses of the resolutions endpoint and of `umaResolutionStatus`. An unknown status counts as open. */
-const STATES: Readonly<Record<string, ResolutionFacts["state"]>> = {
+const STATES: Readonly<Record<string, ParsedResolution["state"]>> = {
   proposed: "proposed",
   reproposed: "proposed",
   challenged: "contested",
@@ -30,7 +30,7 @@ const STATES: Readonly<Record<string, ResolutionFacts["state"]>> = {
 const PAYOUT_UNIT = 1_000_000;
 
 /** Parses a resolutions row. */
-export function parseResolution(row: Resolution, countDrop: DropCounter): ResolutionFacts {
+export function parseResolution(row: Resolution, countDrop: DropCounter): ParsedResolution {
   const state = stateOf(row.status);
   if (state !== "settled") return { state, outcome: null, resolvedAt: null };
   const outcome = outcomeOfPayouts(row.payouts);
@@ -41,12 +41,12 @@ export function parseResolution(row: Resolution, countDrop: DropCounter): Resolu
 /** Returns the oracle's state in a market row: its current status, else the last of its history; null without both. */
 export function oracleStateOfRow(
   row: Pick<GammaMarket, "umaResolutionStatus" | "umaResolutionStatuses">,
-): ResolutionFacts["state"] | null {
+): ParsedResolution["state"] | null {
   const status = textOf(row.umaResolutionStatus) ?? textOf(listOf(row.umaResolutionStatuses)?.at(-1));
   return status === null ? null : stateOf(status);
 }
 
-function stateOf(status: string): ResolutionFacts["state"] {
+function stateOf(status: string): ParsedResolution["state"] {
   const name = status.toLowerCase();
   return Object.hasOwn(STATES, name) ? (STATES[name] ?? "open") : "open";
 }

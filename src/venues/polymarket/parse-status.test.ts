@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ResolutionFacts } from "./parse-resolution.ts";
+import type { ParsedResolution } from "./parse-resolution.ts";
 import { parseState } from "./parse-status.ts";
 import type { GammaMarket } from "./wire.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
-const facts = (state: ResolutionFacts["state"], kind: "yes" | "no" | null = null): ResolutionFacts => ({
+const resolution = (state: ParsedResolution["state"], kind: "yes" | "no" | null = null): ParsedResolution => ({
   state,
   outcome: kind === null ? null : { kind },
   resolvedAt: state === "settled" ? NOW - 1_000 : null,
@@ -15,8 +15,8 @@ interface Case {
   /** `umaResolutionStatus`. */
   readonly gamma?: string;
   readonly history?: string;
-  readonly feed?: ResolutionFacts;
-  readonly streamed?: ResolutionFacts;
+  readonly feed?: ParsedResolution;
+  readonly streamed?: ParsedResolution;
   /** Flags of the row. By default the market trades. */
   readonly row?: Partial<GammaMarket>;
 }
@@ -51,18 +51,18 @@ const expectAll = (cases: readonly (readonly [Case, string])[]) => {
 test("a market is final once the oracle is settled, with the oracle's result, whatever its flags say", () => {
   for (const row of [{}, HALTED, CLOSED, { ...PINNED, outcomePrices: '["0", "1"]' }, { active: false }])
     expectAll([
-      [{ row, feed: facts("settled", "yes") }, "finalized yes"],
-      [{ row, feed: facts("settled", "no"), gamma: "disputed" }, "finalized no"],
-      [{ row, feed: facts("settled", "no"), streamed: facts("settled", "yes") }, "finalized no"],
-      [{ row, streamed: facts("settled", "yes") }, "finalized yes"],
+      [{ row, feed: resolution("settled", "yes") }, "finalized yes"],
+      [{ row, feed: resolution("settled", "no"), gamma: "disputed" }, "finalized no"],
+      [{ row, feed: resolution("settled", "no"), streamed: resolution("settled", "yes") }, "finalized no"],
+      [{ row, streamed: resolution("settled", "yes") }, "finalized yes"],
     ]);
   expectAll([
     [{ row: PINNED, gamma: "resolved" }, "finalized yes"],
     [{ row: PINNED, gamma: "settled" }, "finalized yes"],
     [{ row: PINNED, history: '["proposed", "resolved"]' }, "finalized yes"],
     [{ row: CLOSED, gamma: "resolved" }, "finalized"],
-    [{ row: PINNED, gamma: "resolved", feed: facts("unavailable") }, "finalized yes"],
-    [{ row: PINNED, feed: facts("settled") }, "finalized yes"],
+    [{ row: PINNED, gamma: "resolved", feed: resolution("unavailable") }, "finalized yes"],
+    [{ row: PINNED, feed: resolution("settled") }, "finalized yes"],
   ]);
 });
 
@@ -76,31 +76,31 @@ test("pinned prices of a closed market are no result while the oracle is contest
     ]);
   }
   expectAll([
-    [{ row: PINNED, feed: facts("contested") }, "determined"],
-    [{ row: PINNED, feed: facts("proposed") }, "determined"],
-    [{ row: PINNED, feed: facts("open") }, "closed"],
+    [{ row: PINNED, feed: resolution("contested") }, "determined"],
+    [{ row: PINNED, feed: resolution("proposed") }, "determined"],
+    [{ row: PINNED, feed: resolution("open") }, "closed"],
     [{ row: PINNED, history: '["proposed", "disputed"]' }, "determined"],
-    [{ row: PINNED, feed: facts("unavailable") }, "closed"],
+    [{ row: PINNED, feed: resolution("unavailable") }, "closed"],
     [{ row: { ...PINNED, outcomePrices: '["0.5", "0.5"]' }, gamma: "disputed" }, "determined"],
   ]);
 });
 
 test("a row of the feed takes precedence over the oracle status of the market row", () => {
   expectAll([
-    [{ row: PINNED, gamma: "resolved", feed: facts("contested") }, "determined"],
-    [{ row: PINNED, gamma: "resolved", feed: facts("proposed") }, "determined"],
-    [{ row: PINNED, gamma: "disputed", feed: facts("unavailable") }, "determined"],
+    [{ row: PINNED, gamma: "resolved", feed: resolution("contested") }, "determined"],
+    [{ row: PINNED, gamma: "resolved", feed: resolution("proposed") }, "determined"],
+    [{ row: PINNED, gamma: "disputed", feed: resolution("unavailable") }, "determined"],
   ]);
 });
 
 test("the stream's settlement replaces a feed that is behind, but not a dispute", () => {
-  const streamed = facts("settled", "yes");
+  const streamed = resolution("settled", "yes");
   expectAll([
-    [{ streamed, feed: facts("open") }, "finalized yes"],
-    [{ streamed, feed: facts("proposed") }, "finalized yes"],
-    [{ streamed, feed: facts("unavailable") }, "finalized yes"],
-    [{ streamed, feed: facts("contested"), row: PINNED }, "determined"],
-    [{ streamed, feed: facts("contested") }, "active"],
+    [{ streamed, feed: resolution("open") }, "finalized yes"],
+    [{ streamed, feed: resolution("proposed") }, "finalized yes"],
+    [{ streamed, feed: resolution("unavailable") }, "finalized yes"],
+    [{ streamed, feed: resolution("contested"), row: PINNED }, "determined"],
+    [{ streamed, feed: resolution("contested") }, "active"],
   ]);
 });
 
@@ -114,8 +114,8 @@ test("a proposal or a dispute does not end trading; without orders the market is
       [{ gamma, row: { archived: true } }, "determined"],
     ]);
   expectAll([
-    [{ feed: facts("proposed") }, "active"],
-    [{ feed: facts("contested"), row: HALTED }, "determined"],
+    [{ feed: resolution("proposed") }, "active"],
+    [{ feed: resolution("contested"), row: HALTED }, "determined"],
   ]);
 });
 
@@ -123,7 +123,7 @@ test("a market that the oracle has settled before the venue closes it is not act
   expectAll([
     [{ gamma: "resolved" }, "determined"],
     [{ gamma: "resolved", row: HALTED }, "determined"],
-    [{ gamma: "resolved", feed: facts("settled", "no") }, "finalized no"],
+    [{ gamma: "resolved", feed: resolution("settled", "no") }, "finalized no"],
   ]);
 });
 

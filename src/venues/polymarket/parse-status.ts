@@ -1,14 +1,14 @@
 import type { MarketStatus, Outcome } from "../../domain/market.ts";
-import { oracleStateOfRow, outcomeOfPrices, type ResolutionFacts } from "./parse-resolution.ts";
+import { oracleStateOfRow, outcomeOfPrices, type ParsedResolution } from "./parse-resolution.ts";
 import { timeOf } from "./parse-values.ts";
 import type { GammaMarket } from "./wire.ts";
 
 /** What each source says about the resolution of one market. */
 export interface ResolutionSources {
   /** The row of the oracle's feed; null if the feed has none or was not read. */
-  readonly feed: ResolutionFacts | null;
+  readonly feed: ParsedResolution | null;
   /** The settlement that the stream reported; null if it reported none. */
-  readonly streamed: ResolutionFacts | null;
+  readonly streamed: ParsedResolution | null;
 }
 
 /** Status and result of a market. */
@@ -45,15 +45,15 @@ export function parseState(row: GammaMarket, sources: ResolutionSources, now: nu
 }
 
 /** Returns the final resolution by the feed, else by the stream unless the feed has a dispute. */
-function settlementOf({ feed, streamed }: ResolutionSources): ResolutionFacts | null {
+function settlementOf({ feed, streamed }: ResolutionSources): ParsedResolution | null {
   if (feed?.state === "settled") return feed;
   return feed?.state === "contested" ? null : streamed;
 }
 
 function statusOf(
   row: GammaMarket,
-  settlement: ResolutionFacts | null,
-  feed: ResolutionFacts | null,
+  settlement: ParsedResolution | null,
+  feed: ParsedResolution | null,
   now: number,
 ): MarketStatus {
   if (settlement !== null) return "finalized";

@@ -2,13 +2,13 @@ import { VenueError } from "../../domain/errors.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import { type PolymarketContext, urlOf } from "./client.ts";
 import { dataConditionId } from "./condition-id.ts";
-import { parseResolution, type ResolutionFacts } from "./parse-resolution.ts";
+import { type ParsedResolution, parseResolution } from "./parse-resolution.ts";
 import { isResolution, isResolutionsReply } from "./wire.ts";
 
 /** Maximum conditions per request, set by the venue. */
 const CONDITIONS_MAX = 20;
 
-const UNAVAILABLE: ResolutionFacts = { state: "unavailable", outcome: null, resolvedAt: null };
+const UNAVAILABLE: ParsedResolution = { state: "unavailable", outcome: null, resolvedAt: null };
 
 const isText = (value: string | null): value is string => value !== null;
 
@@ -27,9 +27,9 @@ export class ResolutionReader {
   async fetchByCondition(
     conditionIds: readonly string[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, ResolutionFacts>> {
+  ): Promise<ReadonlyMap<string, ParsedResolution>> {
     const { countDrop } = this.#context.ports;
-    const resolutions = new Map<string, ResolutionFacts>();
+    const resolutions = new Map<string, ParsedResolution>();
     const requestedIds = Map.groupBy(conditionIds, dataConditionId);
     for (const invalid of requestedIds.get(null) ?? []) {
       countDrop("bad_condition_id");
@@ -39,21 +39,21 @@ export class ResolutionReader {
     for (const ids of chunksOf([...requestedIds.keys()].filter(isText), CONDITIONS_MAX)) {
       const found = await this.#fetchBatch(ids, signal);
       for (const id of ids) {
-        const facts = found === null ? UNAVAILABLE : found.get(id);
-        if (facts === undefined) countDrop("missing");
-        else for (const conditionId of requestedIds.get(id) ?? []) resolutions.set(conditionId, facts);
+        const resolution = found === null ? UNAVAILABLE : found.get(id);
+        if (resolution === undefined) countDrop("missing");
+        else for (const conditionId of requestedIds.get(id) ?? []) resolutions.set(conditionId, resolution);
       }
     }
     return resolutions;
   }
 
   /** @returns the rows by padded id; null if the request failed, which is counted */
-  async #fetchBatch(ids: readonly string[], signal: AbortSignal): Promise<Map<string, ResolutionFacts> | null> {
+  async #fetchBatch(ids: readonly string[], signal: AbortSignal): Promise<Map<string, ParsedResolution> | null> {
     const { ports, urls, clients } = this.#context;
     try {
       const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition: ids.join(",") });
       const { json } = await clients.data.fetchJson(url, { signal });
-      const found = new Map<string, ResolutionFacts>();
+      const found = new Map<string, ParsedResolution>();
       for (const row of isResolutionsReply(json) ? json.data : []) {
         const isValid = ports.driftDetectors.resolution.check(row, isResolution);
         const id = isValid ? dataConditionId(row.condition_id) : null;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../ports/clock.ts";
-import type { ResolutionFacts } from "./parse-resolution.ts";
+import type { ParsedResolution } from "./parse-resolution.ts";
 
 const SETTLEMENTS_MAX = 10_000;
 /** How long a settlement is used. Afterwards, REST is expected to contain it. */
@@ -22,7 +22,7 @@ export class StreamSettlements {
     this.#settlements.set(winningToken, { resolvedAt, expiresAt: this.#clock.monotonic() + SETTLEMENT_MS_MAX });
   }
 
-  find(tokenYes: string, tokenNo: string): ResolutionFacts | null {
+  find(tokenYes: string, tokenNo: string): ParsedResolution | null {
     for (const [token, kind] of [
       [tokenYes, "yes"],
       [tokenNo, "no"],

@@ -31,7 +31,7 @@ export interface MarketApiOptions {
   readonly books?: MarketsPorts["books"];
   /** Reads trades. The default returns none. */
   readonly trades?: MarketsPorts["trades"];
-  readonly factsOf?: MarketsPorts["factsOf"];
+  readonly detailsOf?: MarketsPorts["detailsOf"];
   /** Creates the matching of the board. By default nothing matches. */
   readonly openMatches?: (board: MarketBoard, clock: FakeClock) => MarketsPorts["matches"];
 }
@@ -78,7 +78,7 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
       options.readTrend ?? (async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null })),
     books: options.books ?? { readOrLast: async () => ({ book: null, isStale: false }) },
     trades: options.trades ?? { read: async () => ({ trades: [], next: null }) },
-    factsOf: options.factsOf ?? (() => ({ bookType: "clob", ids: {} })),
+    detailsOf: options.detailsOf ?? (() => ({ bookType: "clob", ids: {} })),
     matches: options.openMatches?.(board, clock) ?? NO_MATCHES,
     estimateOf: () => null,
   });

@@ -59,7 +59,7 @@ export async function openWebsite(
     readTrend: async () => ({ volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null }),
     books: { readOrLast: async () => ({ book: null, isStale: false }) },
     trades: { read: async () => ({ trades: [], next: null }) },
-    factsOf: () => null,
+    detailsOf: () => null,
     matches: NO_MATCHES,
     estimateOf: () => null,
   });

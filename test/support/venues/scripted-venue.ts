@@ -105,7 +105,7 @@ export class ScriptedVenue implements VenueAdapter {
     this.pages = [open.map(({ listing }) => listing.marketId)];
   }
 
-  factsOf({ marketId }: { readonly marketId: string }) {
+  detailsOf({ marketId }: { readonly marketId: string }) {
     return { bookType: this.ammIds.has(marketId) ? "amm" : "clob", ids: { native_id: `native-${marketId}` } } as const;
   }
 

@@ -98,7 +98,7 @@ export async function readServedBook(
   const { market } = board.apply(sampleMarket(listing.marketId, { listing }), clock.now());
   const book = await reader.read(market);
   if (book === null) return null;
-  const reading = { bookType: adapter.factsOf(listing).bookType, book, isStale: false, readAt: clock.now() };
+  const reading = { bookType: adapter.detailsOf(listing).bookType, book, isStale: false, readAt: clock.now() };
   const { bids, asks } = presentOrderBook(market, reading, Number.POSITIVE_INFINITY);
   return { ...book, bids, asks };
 }

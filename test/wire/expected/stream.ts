@@ -77,11 +77,11 @@ export class QuoteStates {
   takeUpdated(): ReadonlyMap<string, Expected> {
     const updatedIds = this.#updatedIds;
     this.#updatedIds = new Set();
-    return new Map([...updatedIds].map((marketId) => [marketId, factsOf(this.get(marketId))]));
+    return new Map([...updatedIds].map((marketId) => [marketId, detailsOf(this.get(marketId))]));
   }
 }
 
-function factsOf(quote: StreamQuote): Expected {
+function detailsOf(quote: StreamQuote): Expected {
   const lastPrices = [quote.last, ...(quote.otherLasts ?? [])];
   return {
     bid: price(quote.bid),

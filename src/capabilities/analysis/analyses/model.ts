@@ -38,7 +38,7 @@ export interface StartedRun extends Omit<AnalysisRun, "status" | "errorMessage">
 }
 
 /** Facts about the research of an analysis. */
-export interface ResearchFacts {
+export interface ResearchSummary {
   /** Null without research. */
   readonly view: ResearchView | null;
   /** True if an earlier analysis of the market paid for the research. */
@@ -79,7 +79,7 @@ export interface StoredAnalysis {
 export interface AnalysisResult {
   readonly title: string;
   readonly analysis: Analysis;
-  readonly research: ResearchFacts;
+  readonly research: ResearchSummary;
   /** Time from the first start of the run to its end. */
   readonly durationMs: number;
 }

@@ -108,7 +108,7 @@ export function createRunPerformer(ports: PerformPorts) {
     const found = await research(ports, run, await getMarket(run), signal);
     // Research takes a minute or more, and the price may have moved.
     const market = await getMarket(run);
-    const analysis = await analyse(market, found.facts.view);
+    const analysis = await analyse(market, found.summary.view);
     const stored: StoredAnalysis = {
       analysisId: run.analysisId,
       venue: run.venue,
@@ -118,15 +118,15 @@ export function createRunPerformer(ports: PerformPorts) {
       result: {
         title: market.listing.title,
         analysis,
-        research: found.facts,
+        research: found.summary,
         durationMs: Math.max(0, clock.now() - run.startedAt),
       },
     };
     const details = { transcript: found.transcript, category: categoryOf(market.listing.category) };
     if (!(await store(run, job, stored, details))) throw new LeaseLostError();
-    const { durationMs, research: facts } = stored.result;
+    const { durationMs, research: summary } = stored.result;
     const seconds = durationMs / 1_000;
-    ports.onRunEnded?.({ type: stored.type, outcome: "complete", seconds, costUsd: facts.costUsd });
+    ports.onRunEnded?.({ type: stored.type, outcome: "complete", seconds, costUsd: summary.costUsd });
     return { market, stored };
   };
 

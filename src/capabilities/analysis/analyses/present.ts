@@ -1,6 +1,6 @@
 import type { CausalFactor, Scenario } from "../../../engine/index.ts";
 import { expiryOf } from "./freshness.ts";
-import type { CurrentAnalysis, ResearchFacts } from "./model.ts";
+import type { CurrentAnalysis, ResearchSummary } from "./model.ts";
 import type { RunStatusReport } from "./runs.ts";
 
 /** The causal decomposition, as analyses and signals contain it. */
@@ -40,7 +40,7 @@ function disagreementOf(ensemble: readonly number[]): number | null {
   return Math.sqrt(squares / (ensemble.length - 1));
 }
 
-function describeMethod({ view, isReused, missingReason }: ResearchFacts): string {
+function describeMethod({ view, isReused, missingReason }: ResearchSummary): string {
   if (view === null) return `Factors of market data, added in log-odds. ${missingReason ?? ""}`.trim();
   const method = "Factors of market data and research by language models, added in log-odds.";
   return isReused ? `${method} The research is that of an analysis of ${new Date(view.at).toISOString()}.` : method;

@@ -4,7 +4,7 @@ import { STALE_MS_MAX } from "../../../domain/estimate-age.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import { selectLatest, sumCosts } from "./analysis-queries.ts";
-import type { ResearchFacts, ResearchRunner, RunResearchOutcome, StartedRun } from "./model.ts";
+import type { ResearchRunner, ResearchSummary, RunResearchOutcome, StartedRun } from "./model.ts";
 import { LeaseLostError } from "./run-errors.ts";
 import { saveResearchState } from "./run-queries.ts";
 
@@ -20,13 +20,13 @@ const CUSTOMER_BUDGET_SPENT =
   "Your share of the operator's budget for research in 24 hours is spent, so there was no research. Try again later.";
 
 export interface FoundResearch {
-  readonly facts: ResearchFacts;
+  readonly summary: ResearchSummary;
   /** JSON; null without research of its own. */
   readonly transcript: string | null;
 }
 
 const without = (missingReason: string): FoundResearch => ({
-  facts: {
+  summary: {
     view: null,
     isReused: false,
     missingReason,
@@ -41,9 +41,9 @@ const without = (missingReason: string): FoundResearch => ({
 
 /** Returns the research of the market's latest analysis if that is not too old; null otherwise. */
 async function reuseResearch(database: Database, run: StartedRun, now: number): Promise<FoundResearch | null> {
-  const facts = (await selectLatest(database, run.venue, run.marketId))?.result.research;
-  if (facts === undefined || facts.view === null || now - facts.view.at > STALE_MS_MAX) return null;
-  return { facts: { ...facts, isReused: true, costUsd: 0 }, transcript: null };
+  const summary = (await selectLatest(database, run.venue, run.marketId))?.result.research;
+  if (summary === undefined || summary.view === null || now - summary.view.at > STALE_MS_MAX) return null;
+  return { summary: { ...summary, isReused: true, costUsd: 0 }, transcript: null };
 }
 
 /**
@@ -90,20 +90,20 @@ export async function research(
   // Research that was aborted is incomplete. The next worker continues it.
   signal.throwIfAborted();
   const found = toFound(outcome);
-  const earlier = found.facts.view === null ? await reuseResearch(database, run, clock.now()) : null;
+  const earlier = found.summary.view === null ? await reuseResearch(database, run, clock.now()) : null;
   return earlier === null ? found : combine(found, earlier);
 }
 
 /** Combines failed research with the research of an earlier analysis, which replaces it. */
 function combine(
-  { facts: { missingReason, costUsd }, transcript }: FoundResearch,
+  { summary: { missingReason, costUsd }, transcript }: FoundResearch,
   earlier: FoundResearch,
 ): FoundResearch {
   const risks = [
-    ...earlier.facts.risks,
+    ...earlier.summary.risks,
     `New research failed, so earlier research is used. ${missingReason ?? ""}`.trim(),
   ];
-  return { facts: { ...earlier.facts, risks, costUsd }, transcript };
+  return { summary: { ...earlier.summary, risks, costUsd }, transcript };
 }
 
 function toFound(outcome: RunResearchOutcome): FoundResearch {
@@ -111,7 +111,7 @@ function toFound(outcome: RunResearchOutcome): FoundResearch {
   const missingReason = view === null ? (reasonText ?? "Research gave no result.") : null;
   const transcript = JSON.stringify(outcome.transcript);
   return {
-    facts: { view, isReused: false, missingReason, risks, sourceCount, models, ensemble, costUsd },
+    summary: { view, isReused: false, missingReason, risks, sourceCount, models, ensemble, costUsd },
     transcript: transcript.length > TRANSCRIPT_LENGTH_MAX ? null : transcript,
   };
 }

@@ -2,13 +2,13 @@ import type { BoardMarket } from "../../../board/index.ts";
 import type { BookLevel, OrderBook } from "../../../domain/order-book.ts";
 import { complement } from "../../../domain/price.ts";
 import type { Trade } from "../../../domain/trade.ts";
-import type { VenueFacts } from "../../../ports/venue.ts";
+import type { ListingDetails } from "../../../ports/venue.ts";
 import type { HistoryReading } from "../../../storage/index.ts";
 import { formatIsoTime } from "./present.ts";
 
 /** The order book of a market as far as it is known now. */
 export interface BookReading {
-  readonly bookType: VenueFacts["bookType"];
+  readonly bookType: ListingDetails["bookType"];
   /** Null if the market has no book. */
   readonly book: OrderBook | null;
   /** Whether the venue does not answer, so that this is its last known book. */

@@ -29,7 +29,7 @@ const BOOK: OrderBook = {
 async function openApiWithBook(book: OrderBook | null, parts: Parameters<typeof sampleMarket>[1] = {}) {
   const api = await openMarketApi({
     books: { readOrLast: async () => ({ book, isStale: false }) },
-    factsOf: ({ marketId }) => ({ bookType: marketId === "pool" ? "amm" : "clob", ids: {} }),
+    detailsOf: ({ marketId }) => ({ bookType: marketId === "pool" ? "amm" : "clob", ids: {} }),
   });
   api.board.apply(sampleMarket("m", parts), SAMPLE_AT);
   api.board.apply(sampleMarket("pool", parts), SAMPLE_AT);

@@ -168,7 +168,7 @@ test("200: `expand=analysis` adds the latest analysis, null if there is none", a
 
 test("200: a market shows close time, tick size, pause, its venue's category and the venue's ids", async () => {
   const { board, get } = await openMarketApi({
-    factsOf: ({ marketId }) => ({ bookType: "clob", ids: { contract_id: `0x${marketId}` } }),
+    detailsOf: ({ marketId }) => ({ bookType: "clob", ids: { contract_id: `0x${marketId}` } }),
   });
   const listing = {
     closeAt: SAMPLE_AT,

@@ -42,7 +42,7 @@ function openHarness(
     },
     books: { readOrLast: async () => ({ book: null, isStale: false }) },
     trades: { read: async () => ({ trades: [], next: null }) },
-    factsOf: () => null,
+    detailsOf: () => null,
     matches: NO_MATCHES,
     estimateOf: () => null,
     readTrend: async () => {

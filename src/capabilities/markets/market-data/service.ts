@@ -4,7 +4,7 @@ import type { MarketListing, MarketStatus, VenueId } from "../../../domain/marke
 import type { OrderBook } from "../../../domain/order-book.ts";
 import type { TradePage } from "../../../ingest/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { VenueFacts } from "../../../ports/venue.ts";
+import type { ListingDetails } from "../../../ports/venue.ts";
 import type {
   HistoryRange,
   HistoryReading,
@@ -39,7 +39,7 @@ export interface MarketsPorts {
   };
   readonly trades: { read(market: BoardMarket, after: TradePosition | null, limit: number): Promise<TradePage> };
   /** Returns the venue-specific data of a market that clients may know. */
-  readonly factsOf: (listing: MarketListing) => VenueFacts | null;
+  readonly detailsOf: (listing: MarketListing) => ListingDetails | null;
   /** The same markets and events at other venues. */
   readonly matches: Pick<Matching, "alsoOnOf" | "eventPairsOf">;
   /** Our latest estimate of the probability of YES; null if there is none. */
@@ -85,7 +85,7 @@ export function createMarketsService(ports: MarketsPorts) {
   };
 
   const lookups: MarketLookups = {
-    venueIdsOf: (listing) => ports.factsOf(listing)?.ids ?? NO_IDS,
+    venueIdsOf: (listing) => ports.detailsOf(listing)?.ids ?? NO_IDS,
     alsoOnOf: ports.matches.alsoOnOf,
     estimateOf: ports.estimateOf,
   };
@@ -118,7 +118,7 @@ export function createMarketsService(ports: MarketsPorts) {
     /** @throws VenueError if the venue does not answer, and the book of the last five minutes is not known */
     async readOrderBook(market: BoardMarket): Promise<BookReading> {
       const { book, isStale } = await ports.books.readOrLast(market);
-      return { bookType: ports.factsOf(market.listing)?.bookType ?? "clob", book, isStale, readAt: clock.now() };
+      return { bookType: ports.detailsOf(market.listing)?.bookType ?? "clob", book, isStale, readAt: clock.now() };
     },
 
     /** @throws VenueError if the venue does not answer and no trade of the page is stored */

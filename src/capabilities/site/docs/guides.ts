@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { PLAN_ALLOWANCES } from "../../../domain/plan.ts";
 import { ENGINE_COEFFICIENTS } from "../../../engine/index.ts";
 import { ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
-import { writeErrorTable, writeOperationList, writePlansTable, writeTiersTable } from "./facts.ts";
+import { writeErrorTable, writeOperationList, writePlansTable, writeTiersTable } from "./formats.ts";
 import type { ApiDescription, DocumentedCode, Example, Operation, Site } from "./model.ts";
 import { writeSamples } from "./operation-markdown.ts";
 import { writeSample } from "./samples.ts";

@@ -1,10 +1,10 @@
 import { ACCOUNT_READS_PER_MINUTE } from "../../../domain/metering.ts";
 import { PLAN_ALLOWANCES, PLANS } from "../../../domain/plan.ts";
 import { ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
-import { formatRequestPrice } from "./facts.ts";
+import { formatRequestPrice } from "./formats.ts";
 import type { ApiDescription, DocumentedCode, Example, Operation, Parameter, Site } from "./model.ts";
 import { LANGUAGES, writeSample } from "./samples.ts";
-import { type Field, listFacts, listFields, listValues, nameType } from "./schema-fields.ts";
+import { type Field, listConstraints, listFields, listValues, nameType } from "./schema-fields.ts";
 
 /** Writes the page of an operation. The HTML page is rendered from this text, so both have the same content. */
 export function writeOperation(operation: Operation, example: Example | null, api: ApiDescription, site: Site): string {
@@ -14,7 +14,7 @@ export function writeOperation(operation: Operation, example: Example | null, ap
     `\`${method} ${path}\``,
     operation.isDeprecated ? "**Deprecated.** The response headers `Deprecation` and `Sunset` contain the dates." : "",
     description,
-    writeFacts(operation),
+    writeAccess(operation),
     "## Request",
     example === null ? "" : writeSamples(operation, example, site),
     ...writeParameters(operation, api),
@@ -44,7 +44,7 @@ const fence = (language: string, text: string): string => `\`\`\`${language}\n${
 const joinBlocks = (blocks: readonly string[]): string => `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 
 /** Writes a table with the access, plan, quota, price and limit of an operation. */
-function writeFacts(operation: Operation): string {
+function writeAccess(operation: Operation): string {
   const { needsKey, minimumPlan, quotaTier } = operation;
   const access = needsKey ? "API key" : "no key";
   const plans = `${minimumPlan}${minimumPlan === PLANS.at(-1) ? "" : " and above"}`;
@@ -79,7 +79,7 @@ function writeParameters({ parameters }: Operation, { resolve }: ApiDescription)
       type: nameType(schema, resolve),
       isRequired,
       description,
-      facts: listFacts(schema),
+      constraints: listConstraints(schema),
       values: listValues(schema),
       fields: [],
     });
@@ -95,10 +95,10 @@ function writeParameters({ parameters }: Operation, { resolve }: ApiDescription)
 function writeFields(fields: readonly Field[], { isInput = false, indent = "" } = {}): string {
   return fields
     .map((field) => {
-      const { name, type, isRequired, facts, values, description } = field;
+      const { name, type, isRequired, constraints, values, description } = field;
       const presence = isRequired ? (isInput ? ["required"] : []) : ["optional"];
       const sentences = [asSentence(description), values.length === 0 ? "" : `One of ${listCodes(values)}.`];
-      const properties = [type, ...facts, ...presence].join(", ");
+      const properties = [type, ...constraints, ...presence].join(", ");
       const line = `${indent}- \`${name}\` *${properties}* ${sentences.filter(Boolean).join(" ")}`.trimEnd();
       if (field.fields.length === 0) return line;
       return `${line}\n\n${writeFields(field.fields, { isInput, indent: `${indent}  ` })}\n`;

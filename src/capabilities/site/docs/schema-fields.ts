@@ -16,7 +16,7 @@ export interface Field {
   readonly isRequired: boolean;
   readonly description: string;
   /** Bounds, format, default and permitted values, for example "at most 100". */
-  readonly facts: readonly string[];
+  readonly constraints: readonly string[];
   /** Permitted values of an enum; empty for other types. */
   readonly values: readonly string[];
   /** Fields of the object, or of the objects in the array. */
@@ -46,7 +46,7 @@ function describeField(name: string, schema: Schema, isRequired: boolean, resolv
     type: nameType(schema, resolve),
     isRequired,
     description: schema.description ?? target.description ?? "",
-    facts: listFacts(target),
+    constraints: listConstraints(target),
     values: listValues(target),
     fields: listFields(schema, resolve, depth + 1),
   };
@@ -74,8 +74,8 @@ export function nameType(schema: Schema, resolve: Resolve): string {
 }
 
 /** Returns the bounds, the format and the default of a value in words. */
-export function listFacts(schema: Schema): readonly string[] {
-  const facts: (string | null)[] = [
+export function listConstraints(schema: Schema): readonly string[] {
+  const constraints: (string | null)[] = [
     schema.format === undefined ? null : schema.format,
     schema.const === undefined ? null : `always ${JSON.stringify(schema.const)}`,
     describeRange(schema.minimum, schema.maximum, ""),
@@ -84,7 +84,7 @@ export function listFacts(schema: Schema): readonly string[] {
     describeRange(schema.minItems, schema.maxItems, " entries"),
     schema.default === undefined || schema.default === "" ? null : `default ${formatValue(schema.default)}`,
   ];
-  return facts.filter((fact) => fact !== null);
+  return constraints.filter((constraint) => constraint !== null);
 }
 
 /** Returns the permitted values of an enum without null, which the type contains. */

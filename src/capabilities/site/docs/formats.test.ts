@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatRequestPrice, writeTiersTable } from "./facts.ts";
+import { formatRequestPrice, writeTiersTable } from "./formats.ts";
 import type { Operation } from "./model.ts";
 
 const operation = (summary: string, quotaTier: Operation["quotaTier"], priceTier: Operation["priceTier"]) =>
