@@ -75,11 +75,11 @@ test("draining lets open requests finish, closes idle connections and accepts no
   assert.equal(error.code, "ECONNREFUSED");
   release.resolve();
   assert.deepEqual(await response, { status: 200, connection: "close" });
-  assert.deepEqual(await ended, { cut: false });
+  assert.deepEqual(await ended, { hasDisconnected: false });
   agent.destroy();
 });
 
-test("draining closes open connections at the deadline and returns `cut: true`", async () => {
+test("draining closes open connections at the deadline and returns `hasDisconnected`", async () => {
   const { app, entered, release, port } = await startSlowServer();
   const timers = createManualClock();
   const socket = connect(port, "127.0.0.1");
@@ -95,7 +95,7 @@ test("draining closes open connections at the deadline and returns `cut: true`",
   while (app.server.listening) await new Promise((resolve) => setImmediate(resolve));
   timers.fire();
   await closed;
-  assert.deepEqual(await ended, { cut: true });
+  assert.deepEqual(await ended, { hasDisconnected: true });
   release.resolve();
 });
 

@@ -36,22 +36,22 @@ export interface DrainOptions {
  * sends `Connection: close`, closes idle connections and lets open requests finish until the deadline. `preClose` hooks
  * close open streams. Repeated calls return the same promise.
  *
- * @returns `cut`: whether connections were closed at the deadline
+ * @returns `hasDisconnected`: whether connections were closed at the deadline
  */
-export function drain(app: FastifyInstance, options: DrainOptions): Promise<{ readonly cut: boolean }> {
+export function drain(app: FastifyInstance, options: DrainOptions): Promise<{ readonly hasDisconnected: boolean }> {
   const result = drainResults.get(app) ?? drainOnce(app, options);
   drainResults.set(app, result);
   return result;
 }
 
-const drainResults = new WeakMap<FastifyInstance, Promise<{ readonly cut: boolean }>>();
+const drainResults = new WeakMap<FastifyInstance, Promise<{ readonly hasDisconnected: boolean }>>();
 
-async function drainOnce(app: FastifyInstance, options: DrainOptions): Promise<{ readonly cut: boolean }> {
+async function drainOnce(app: FastifyInstance, options: DrainOptions): Promise<{ readonly hasDisconnected: boolean }> {
   app.lifecycle.markDraining();
   if ((options.graceMs ?? 0) > 0) await options.clock.sleep(options.graceMs ?? 0);
-  let cut = false;
+  let hasDisconnected = false;
   const cancel = options.clock.setTimeout(() => {
-    cut = true;
+    hasDisconnected = true;
     app.server.closeAllConnections();
   }, options.deadlineMs);
   try {
@@ -59,7 +59,7 @@ async function drainOnce(app: FastifyInstance, options: DrainOptions): Promise<{
   } finally {
     cancel();
   }
-  return { cut };
+  return { hasDisconnected };
 }
 
 /**

@@ -15,21 +15,21 @@ const CLIENTS_PER_SLICE = 256;
 /** Sends each event to the clients that selected it, and older events from memory. */
 export class FanOut {
   readonly #clock: Clock;
-  readonly #cut: (client: StreamClient) => void;
+  readonly #disconnect: (client: StreamClient) => void;
   readonly #live = new SubscriptionIndex();
   readonly #ring: FrameRing;
 
   /**
    * @param options.eventsMax  newest events in memory
-   * @param options.cut  disconnects a client that does not keep up
+   * @param options.disconnect  disconnects a client that does not keep up
    */
   constructor(options: {
     readonly clock: Clock;
     readonly eventsMax: number;
-    readonly cut: (client: StreamClient) => void;
+    readonly disconnect: (client: StreamClient) => void;
   }) {
     this.#clock = options.clock;
-    this.#cut = options.cut;
+    this.#disconnect = options.disconnect;
     this.#ring = new FrameRing({ countMax: options.eventsMax, bytesMax: RING_BYTES_MAX, position: 0 });
   }
 
@@ -110,7 +110,7 @@ export class FanOut {
   /** Writes bytes, after which the client is at `position`. Cuts the client if too many bytes are unsent. */
   write(client: StreamClient, bytes: Buffer, position: number, onSent?: () => void): void {
     client.position = position;
-    if (bytes.length > 0 && !client.write(bytes, this.#clock.monotonic(), onSent)) this.#cut(client);
+    if (bytes.length > 0 && !client.write(bytes, this.#clock.monotonic(), onSent)) this.#disconnect(client);
   }
 
   remove(client: StreamClient): void {

@@ -23,7 +23,7 @@ test("a stalled client is disconnected and counted, and the others receive every
     if (index % 20 === 0) await waitUntil(() => healthy.events.length === index);
   }
   await waitUntil(() => healthy.events.length === count);
-  assert.deepEqual([streaming.figures.cut, streaming.figures.open], [{ unsent_bytes: 1, stalled: 0 }, 1]);
+  assert.deepEqual([streaming.figures.disconnected, streaming.figures.open], [{ unsent_bytes: 1, stalled: 0 }, 1]);
   stalled.socket.resume();
   await waitUntil(() => stalled.isClosed);
   assert.ok(stalled.events.length < count);
@@ -41,10 +41,10 @@ test("a client that stops reading while it resumes has at most 33 KiB unsent, an
   for (let turn = 0; turn < 200; turn++) await clock.settle();
   assert.ok((sockets[0]?.writableLength ?? 0) <= 33 * 1024, `${sockets[0]?.writableLength} bytes`);
   await clock.advance(20_000);
-  assert.equal(streaming.figures.cut.stalled, 0);
+  assert.equal(streaming.figures.disconnected.stalled, 0);
   // The last acknowledgement of a client that has stopped reading can be late.
   for (let tick = 0; tick < 20 && streaming.figures.open > 0; tick++) await clock.advance(2_000);
-  assert.deepEqual([streaming.figures.cut, streaming.figures.open], [{ unsent_bytes: 0, stalled: 1 }, 0]);
+  assert.deepEqual([streaming.figures.disconnected, streaming.figures.open], [{ unsent_bytes: 0, stalled: 1 }, 0]);
 });
 
 test("a slow client that keeps reading gets all older events", async () => {
@@ -57,7 +57,7 @@ test("a slow client that keeps reading gets all older events", async () => {
     setImmediate(() => reader.socket.resume());
   });
   await waitUntil(() => reader.events.length === count);
-  assert.deepEqual(streaming.figures.cut, { unsent_bytes: 0, stalled: 0 });
+  assert.deepEqual(streaming.figures.disconnected, { unsent_bytes: 0, stalled: 0 });
 });
 
 test("every client gets a heartbeat every 15 s", async () => {
@@ -153,8 +153,8 @@ test("a stopping server ends all streams with a reconnection time, rejects new o
   const random = { uniform: () => 0.25, bytes: (length: number) => new Uint8Array(length) };
   const { app, open, clock, streaming } = await openStreamServer({ random });
   const readers = [await open(), await open("", { authorization: "Bearer key-2" })];
-  const { cut } = await drain(app, { clock, deadlineMs: 10_000 });
-  assert.equal(cut, false);
+  const { hasDisconnected } = await drain(app, { clock, deadlineMs: 10_000 });
+  assert.equal(hasDisconnected, false);
   await waitUntil(() => readers.every(({ isClosed }) => isClosed));
   for (const { retryMs } of readers) assert.equal(retryMs, 2_000);
   assert.equal(streaming.figures.open, 0);
@@ -176,7 +176,7 @@ test("a stopping server closes the connection of a client that does not read aft
   await clock.advance(1_900);
   assert.equal(hasClosed, false);
   await clock.advance(200);
-  assert.deepEqual(await closing, { cut: false });
+  assert.deepEqual(await closing, { hasDisconnected: false });
 });
 
 const appendOne = (database: Database, key: string) =>

@@ -46,7 +46,7 @@ export interface StreamingOptions {
 export interface StreamFigures {
   readonly open: number;
   /** Number of clients that were disconnected because they did not keep up, by reason. */
-  readonly cut: { readonly unsent_bytes: number; readonly stalled: number };
+  readonly disconnected: { readonly unsent_bytes: number; readonly stalled: number };
   /** Milliseconds from the last read of events until they were written to all clients; null before the first event. */
   readonly fanOutMs: number | null;
 }
@@ -67,14 +67,18 @@ export function createStreaming(options: StreamingOptions) {
   let following = Promise.resolve();
   let cancelTick = () => {};
   let unsubscribe = () => {};
-  const cutCounts = { unsent_bytes: 0, stalled: 0 };
+  const disconnectCounts = { unsent_bytes: 0, stalled: 0 };
   let fanOutMs: number | null = null;
 
-  const cut = (client: StreamClient, reason: keyof typeof cutCounts): void => {
-    cutCounts[reason] += 1;
+  const disconnect = (client: StreamClient, reason: keyof typeof disconnectCounts): void => {
+    disconnectCounts[reason] += 1;
     client.destroy();
   };
-  const fanOut = new FanOut({ clock, eventsMax: eventsInMemoryMax, cut: (client) => cut(client, "unsent_bytes") });
+  const fanOut = new FanOut({
+    clock,
+    eventsMax: eventsInMemoryMax,
+    disconnect: (client) => disconnect(client, "unsent_bytes"),
+  });
   const onError = (err: unknown) => logger.error({ err }, "a stream could not be resumed");
   const catchUp = new CatchUp({ log, clock, fanOut, onError });
 
@@ -96,7 +100,7 @@ export function createStreaming(options: StreamingOptions) {
       scheduleTick(tick + 1);
       const now = clock.monotonic();
       for (const client of clients.all())
-        if (client.isStalled(now)) cut(client, "stalled");
+        if (client.isStalled(now)) disconnect(client, "stalled");
         else if (client.isOverdue(now)) endClient(client, DURATION_REACHED);
       for (const client of clients.dueAt(tick)) client.write(HEARTBEAT, now);
       if (tick % KEY_CHECK_TICKS === 0) keyChecks.run();
@@ -139,7 +143,7 @@ export function createStreaming(options: StreamingOptions) {
 
   return {
     get figures(): StreamFigures {
-      return { open: slots.total, cut: { ...cutCounts }, fanOutMs };
+      return { open: slots.total, disconnected: { ...disconnectCounts }, fanOutMs };
     },
 
     /**

@@ -56,7 +56,7 @@ function createSources(state: ReturnType<typeof createState>): MetricsSources {
     payments: () => state.payments,
     connections: () => ({ open: 5, rejected: { total: 0, address: 2 } }),
     alerts: () => state.alerts,
-    streams: () => ({ open: 7, cut: { unsent_bytes: 1, stalled: 2 }, fanOutMs: 250 }),
+    streams: () => ({ open: 7, disconnected: { unsent_bytes: 1, stalled: 2 }, fanOutMs: 250 }),
     webhooks: () => ({ attempts: { delivered: 9, failed: 4, postponed: 1 }, webhooks: 3, waiting: 2 }),
   };
 }

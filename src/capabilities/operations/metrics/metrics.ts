@@ -188,7 +188,7 @@ function addStreamMetrics(addGauge: Define, addCounter: Define, figures: Metrics
     "Event streams closed because the client read too slowly, by reason.",
     ["reason"],
     (set) => {
-      for (const [reason, count] of Object.entries(figures()?.cut ?? {})) set({ reason }, count);
+      for (const [reason, count] of Object.entries(figures()?.disconnected ?? {})) set({ reason }, count);
     },
   );
   addGauge(
