@@ -114,12 +114,12 @@ export const deadEndpointsRow: ScoreboardRow = {
     {
       defence: "failing endpoints have slots of their own, and there are more slots than attempts without an answer",
       file: "src/capabilities/events/webhooks/dispatcher.ts",
-      find: `healthy: new FairSlots(shareOf(HEALTHY_ATTEMPTS_MAX)),
-        slow: new FairSlots(shareOf(SLOW_ATTEMPTS_MAX)),
-        late: new FairSlots(shareOf(LATE_ATTEMPTS_MAX)),
-        failing: new FairSlots(shareOf(FAILING_ATTEMPTS_MAX)),`,
+      find: `healthy: new FairSemaphore(shareOf(HEALTHY_ATTEMPTS_MAX)),
+        slow: new FairSemaphore(shareOf(SLOW_ATTEMPTS_MAX)),
+        late: new FairSemaphore(shareOf(LATE_ATTEMPTS_MAX)),
+        failing: new FairSemaphore(shareOf(FAILING_ATTEMPTS_MAX)),`,
       replace:
-        "...((shared) => ({ healthy: shared, slow: shared, late: shared, failing: shared }))(new FairSlots({ slots: 36 })),",
+        "...((shared) => ({ healthy: shared, slow: shared, late: shared, failing: shared }))(new FairSemaphore({ slots: 36 })),",
     },
   ],
   async measure({ quick }) {

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { AppError } from "../../domain/errors.ts";
-import type { Release } from "../../lib/fair-slots.ts";
+import type { Release } from "../../lib/fair-semaphore.ts";
 import type { Database, StatementPriority } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { encodeArrayParameters } from "./array-parameters.ts";

@@ -1,5 +1,5 @@
 import { currentCaller } from "../../lib/current-caller.ts";
-import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
+import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 import { storeUnavailable } from "./errors.ts";
 
 /** Statements and transactions of one caller that wait. It leaves room in the queue for other callers. */
@@ -29,7 +29,7 @@ export function createStatementQueue(limits: {
   readonly waiting: number;
 }): StatementQueue {
   const { running, runningPerCaller, waiting } = limits;
-  const slots = new FairSlots({
+  const slots = new FairSemaphore({
     slots: running,
     perKey: runningPerCaller ?? running,
     waiting,

@@ -1,6 +1,6 @@
 import http from "node:http";
 import https from "node:https";
-import { FairSlots, type Release } from "../../lib/fair-slots.ts";
+import { FairSemaphore, type Release } from "../../lib/fair-semaphore.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type {
   DeliveryFailure,
@@ -20,10 +20,10 @@ import {
   type GuardPorts,
   type ResolveHost,
 } from "./guarded-agent.ts";
+import { HostSemaphore, type HostSemaphoreLimits } from "./host-semaphore.ts";
 import { limitResponse, ResponseLimitError } from "./response-limits.ts";
 import { OverRateError, WebhookRates } from "./webhook-rates.ts";
 import { parseRetryAfter } from "./webhook-retry-after.ts";
-import { HostSlots, type SlotLimits } from "./webhook-slots.ts";
 import { createCheckWebhookUrl } from "./webhook-url.ts";
 
 const USER_AGENT = "parallax/1.0";
@@ -41,9 +41,9 @@ const SLOT_MS_MAX = 100;
 const RUNNING_MAX = 2_048;
 const RUNNING_PER_CUSTOMER_MAX = 128;
 /** Serves 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
-const LIMITS: SlotLimits = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 };
+const LIMITS: HostSemaphoreLimits = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 };
 /** Slots of requests to receivers that answer slowly. */
-const SLOW_LIMITS: SlotLimits = { total: 128, perHost: 16, waiting: 1_024, waitingPerHost: 256 };
+const SLOW_LIMITS: HostSemaphoreLimits = { total: 128, perHost: 16, waiting: 1_024, waitingPerHost: 256 };
 
 export interface WebhookHttpOptions {
   /** Permits http and https to loopback. Only for a sandbox that no other machine can reach. */
@@ -56,8 +56,8 @@ export interface WebhookHttpOptions {
   readonly dial?: Dial;
   /** Certificates to trust instead of the built-in ones, as PEM; injected by tests. */
   readonly ca?: string;
-  readonly limits?: SlotLimits;
-  readonly slowLimits?: SlotLimits;
+  readonly limits?: HostSemaphoreLimits;
+  readonly slowLimits?: HostSemaphoreLimits;
 }
 
 /**
@@ -76,9 +76,9 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   };
   const agents = { http: new GuardedAgent("http:", guardPorts), https: new GuardedAgent("https:", guardPorts) };
   const checkUrl = createCheckWebhookUrl(options);
-  const slots = new HostSlots(limits);
-  const slowSlots = new HostSlots(slowLimits);
-  const running = new FairSlots({ slots: RUNNING_MAX, perKey: RUNNING_PER_CUSTOMER_MAX });
+  const slots = new HostSemaphore(limits);
+  const slowSlots = new HostSemaphore(slowLimits);
+  const running = new FairSemaphore({ slots: RUNNING_MAX, perKey: RUNNING_PER_CUSTOMER_MAX });
   const pending = new Map<AbortController, Promise<WebhookAttempt>>();
   let isClosed = false;
 

@@ -1,4 +1,4 @@
-import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
+import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 import { limitedBlocks } from "../../lib/ip-prefix.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -42,7 +42,7 @@ export class WebhookRates {
    * The queues of requests that wait for a token: one per host name and health of the receiver. The request that has the one
    * slot of a queue takes the next token; the others wait for the slot.
    */
-  readonly #turns = new Map<string, FairSlots>();
+  readonly #turns = new Map<string, FairSemaphore>();
 
   /** @param options.perSecond  requests per second to one host name, of which all may be sent at once */
   constructor({
@@ -91,7 +91,7 @@ export class WebhookRates {
   ): Promise<Release> {
     const key = turnsKeyOf(hostname, health);
     const limits = { slots: 1, waiting: WAITING_PER_HOST_MAX, waitingPerKey: WAITING_PER_CUSTOMER_MAX, credit: CREDIT };
-    const turns = this.#turns.get(key) ?? new FairSlots(limits);
+    const turns = this.#turns.get(key) ?? new FairSemaphore(limits);
     this.#turns.set(key, turns);
     try {
       return await turns.run(

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../domain/errors.ts";
 import { currentCallerKey } from "../../lib/current-caller.ts";
-import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
+import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { WorkerPool } from "../../ports/worker-pool.ts";
 
@@ -33,7 +33,7 @@ const createClosedError = () => new AppError("draining", "The service is shuttin
  */
 export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "setTimeout">): WorkerPool<Task, Result> {
   const threads = new Set<Thread>();
-  const slots = new FairSlots({
+  const slots = new FairSemaphore({
     slots: THREADS,
     waiting: WAITING_TASKS_MAX,
     waitingPerKey: WAITING_PER_CALLER_MAX,

@@ -2,7 +2,7 @@ import { VenueError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { currentCallerKey } from "../../lib/current-caller.ts";
-import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
+import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 
@@ -26,8 +26,8 @@ const WAIT_SHARE_MAX = 0.5;
 
 /** The limits that the requests to one venue share. */
 interface Lane {
-  readonly slots: FairSlots;
-  readonly lookUps: FairSlots;
+  readonly slots: FairSemaphore;
+  readonly lookUps: FairSemaphore;
   readonly lookUpRate: TokenBucket;
   readonly breaker: CircuitBreaker;
   /** Requests with several callers, by id. */
@@ -248,8 +248,8 @@ function createLane(requestsPerSecond: number, now: number): Lane {
   const waiting = { waiting: WAITING_PER_VENUE_MAX, waitingPerKey: WAITING_PER_CALLER_MAX };
   const lookUpsPerSecond = requestsPerSecond * LOOK_UP_SHARE_MAX;
   return {
-    slots: new FairSlots({ slots: RUNNING_PER_VENUE_MAX, perKey: RUNNING_PER_CALLER_MAX, ...waiting }),
-    lookUps: new FairSlots({ slots: LOOK_UPS_PER_VENUE_MAX, ...waiting }),
+    slots: new FairSemaphore({ slots: RUNNING_PER_VENUE_MAX, perKey: RUNNING_PER_CALLER_MAX, ...waiting }),
+    lookUps: new FairSemaphore({ slots: LOOK_UPS_PER_VENUE_MAX, ...waiting }),
     lookUpRate: new TokenBucket({
       perSecond: lookUpsPerSecond,
       capacity: Math.max(LOOK_UP_BURST, lookUpsPerSecond),

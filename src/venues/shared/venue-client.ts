@@ -1,7 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { currentCaller } from "../../lib/current-caller.ts";
-import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
+import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 import { JsonBoundError } from "../../lib/json-depth.ts";
 import { parseJsonInSlices } from "../../lib/json-slices.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
@@ -119,8 +119,8 @@ export class VenueClient {
     openMsMax: PROBE_EVERY_MS,
   });
   /** The request that waits for the limits at present. All others wait for its end. */
-  readonly #turns = new FairSlots({ slots: 1, waitingPerKey: WAITING_PER_KIND_MAX });
-  readonly #running: FairSlots;
+  readonly #turns = new FairSemaphore({ slots: 1, waitingPerKey: WAITING_PER_KIND_MAX });
+  readonly #running: FairSemaphore;
   #pausedUntil = 0;
   #consecutiveForbidden = 0;
   /** Duration of the slowest recent response in milliseconds. */
@@ -130,7 +130,7 @@ export class VenueClient {
 
   constructor(options: VenueClientOptions) {
     this.#options = options;
-    this.#running = new FairSlots({ slots: options.limits.concurrency });
+    this.#running = new FairSemaphore({ slots: options.limits.concurrency });
     this.#bucket = new TokenBucket({
       perSecond: options.limits.perSecond,
       capacity: options.limits.burst,

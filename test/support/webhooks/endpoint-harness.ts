@@ -5,7 +5,7 @@ import { PERMIT_MS } from "../../../src/capabilities/events/webhooks/permits.ts"
 import { RecentEvents } from "../../../src/capabilities/events/webhooks/recent-events.ts";
 import { ResultWriter } from "../../../src/capabilities/events/webhooks/result-writer.ts";
 import type { EventType, LoggedEvent } from "../../../src/event-log/index.ts";
-import { FairSlots } from "../../../src/lib/fair-slots.ts";
+import { FairSemaphore } from "../../../src/lib/fair-semaphore.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
@@ -75,11 +75,11 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     random: { uniform: () => 0, bytes: (length) => new Uint8Array(length) },
     retryDelaysMs: options.retryDelaysMs ?? [5_000],
     slots: {
-      healthy: new FairSlots({ slots: 256 }),
-      slow: new FairSlots({ slots: 256 }),
-      late: new FairSlots({ slots: 256 }),
-      failing: new FairSlots({ slots: 256 }),
-      reads: new FairSlots({ slots: 4 }),
+      healthy: new FairSemaphore({ slots: 256 }),
+      slow: new FairSemaphore({ slots: 256 }),
+      late: new FairSemaphore({ slots: 256 }),
+      failing: new FairSemaphore({ slots: 256 }),
+      reads: new FairSemaphore({ slots: 4 }),
       ...options.slots,
     },
     count: (result) => {

@@ -1,5 +1,5 @@
 import { type EventLog, followEvents } from "../../../event-log/index.ts";
-import { FairSlots } from "../../../lib/fair-slots.ts";
+import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type DeliveryPorts, Endpoint, type EndpointPorts } from "./endpoint.ts";
@@ -98,11 +98,11 @@ export class Dispatcher {
       results: this.#results,
       permits: new Permits({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
       slots: {
-        healthy: new FairSlots(shareOf(HEALTHY_ATTEMPTS_MAX)),
-        slow: new FairSlots(shareOf(SLOW_ATTEMPTS_MAX)),
-        late: new FairSlots(shareOf(LATE_ATTEMPTS_MAX)),
-        failing: new FairSlots(shareOf(FAILING_ATTEMPTS_MAX)),
-        reads: new FairSlots({ slots: READS_MAX }),
+        healthy: new FairSemaphore(shareOf(HEALTHY_ATTEMPTS_MAX)),
+        slow: new FairSemaphore(shareOf(SLOW_ATTEMPTS_MAX)),
+        late: new FairSemaphore(shareOf(LATE_ATTEMPTS_MAX)),
+        failing: new FairSemaphore(shareOf(FAILING_ATTEMPTS_MAX)),
+        reads: new FairSemaphore({ slots: READS_MAX }),
       },
       retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
       readRetries: (webhookId, page) => selectRetries(database, webhookId, page),

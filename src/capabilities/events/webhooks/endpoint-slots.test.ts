@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openWith } from "../../../../test/support/webhooks/endpoint-harness.ts";
 import { ok } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
-import { FairSlots } from "../../../lib/fair-slots.ts";
+import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 
 const evt = (...ids: number[]) => ids.map((id) => `evt_${id}`);
 
 test("attempts after a failure use the slots of failing endpoints", async () => {
-  const slots = { healthy: new FairSlots({ slots: 0 }), failing: new FairSlots({ slots: 0 }) };
+  const slots = { healthy: new FairSemaphore({ slots: 0 }), failing: new FairSemaphore({ slots: 0 }) };
   const healthy = await openWith(1, { slots: { healthy: slots.healthy } });
   assert.deepEqual(healthy.ids(), []);
   const streak = { count: 1, since: 0, lastAt: 0 };
@@ -16,9 +16,9 @@ test("attempts after a failure use the slots of failing endpoints", async () => 
 });
 
 test("attempts after a slow answer use the slots of slow endpoints, and a slow attempt passes its slot on", async () => {
-  const healthy = new FairSlots({ slots: 1 });
-  const slow = new FairSlots({ slots: 1 });
-  const late = new FairSlots({ slots: 1 });
+  const healthy = new FairSemaphore({ slots: 1 });
+  const slow = new FairSemaphore({ slots: 1 });
+  const late = new FairSemaphore({ slots: 1 });
   const { clock, sent, ids, append, endpoint } = await openWith(2, { slots: { healthy, slow, late } });
   assert.deepEqual([ids(), healthy.isIdle], [evt(1), false]);
   await clock.advance(1_000);
@@ -33,7 +33,7 @@ test("attempts after a slow answer use the slots of slow endpoints, and a slow a
 });
 
 test("while an attempt has run for more than a second, the next ones of the endpoint wait for slow slots", async () => {
-  const slow = new FairSlots({ slots: 1 });
+  const slow = new FairSemaphore({ slots: 1 });
   const release = slow.tryAcquire("another customer") ?? assert.fail();
   const { clock, sent, ids, append, endpoint } = await openWith(1, { slots: { slow } });
   await clock.advance(1_000);
@@ -58,7 +58,7 @@ test("while an attempt has run for more than a second, the next ones of the endp
 });
 
 test("a late attempt keeps its healthy slot if no late one is free", async () => {
-  const slots = { healthy: new FairSlots({ slots: 1 }), late: new FairSlots({ slots: 1 }) };
+  const slots = { healthy: new FairSemaphore({ slots: 1 }), late: new FairSemaphore({ slots: 1 }) };
   const release = slots.late.tryAcquire("another customer") ?? assert.fail();
   const { clock, sent } = await openWith(1, { slots });
   await clock.advance(2_000);
@@ -71,7 +71,7 @@ test("a late attempt keeps its healthy slot if no late one is free", async () =>
 });
 
 test("the wait for a slot of the host counts in neither the latency nor the choice of the slots", async () => {
-  const slow = new FairSlots({ slots: 1 });
+  const slow = new FairSemaphore({ slots: 1 });
   const { clock, sent, ids, append, endpoint, stored, state } = await openWith(0, { slots: { slow } });
   state.holdsStarts = true;
   append(1);

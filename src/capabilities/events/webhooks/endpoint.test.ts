@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openEndpoint, openWith } from "../../../../test/support/webhooks/endpoint-harness.ts";
 import { ok } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
-import { FairSlots } from "../../../lib/fair-slots.ts";
+import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
 import type { DeliveryState } from "./node-queries.ts";
 import { signDelivery } from "./signature.ts";
@@ -139,7 +139,7 @@ test("events that are no longer in memory are read from the log, and later ones 
 });
 
 test("reads of the log and of retries share the slots for reads", async () => {
-  const reads = new FairSlots({ slots: 1 });
+  const reads = new FairSemaphore({ slots: 1 });
   let release: () => void = () => {};
   const hold = new Promise<void>((resolve) => {
     release = resolve;

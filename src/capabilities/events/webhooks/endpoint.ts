@@ -1,5 +1,5 @@
 import type { EventLog } from "../../../event-log/index.ts";
-import { FairSlots, type Release } from "../../../lib/fair-slots.ts";
+import { FairSemaphore, type Release } from "../../../lib/fair-semaphore.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
@@ -68,11 +68,11 @@ export interface EndpointPorts extends DeliveryPorts {
    * delay the others. Attempts of healthy endpoints that run for a second get `late` slots. Customers take turns.
    */
   readonly slots: {
-    readonly healthy: FairSlots;
-    readonly slow: FairSlots;
-    readonly late: FairSlots;
-    readonly failing: FairSlots;
-    readonly reads: FairSlots;
+    readonly healthy: FairSemaphore;
+    readonly slow: FairSemaphore;
+    readonly late: FairSemaphore;
+    readonly failing: FairSemaphore;
+    readonly reads: FairSemaphore;
   };
   readonly retryDelaysMs: readonly number[];
   readonly readRetries: (
@@ -103,7 +103,7 @@ export class Endpoint {
   /** Started events in the order of the log. The stored position is before the first one that is not done. */
   readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
   readonly #running = new Set<Promise<void>>();
-  readonly #slots = new FairSlots({ slots: ATTEMPTS_MAX });
+  readonly #slots = new FairSemaphore({ slots: ATTEMPTS_MAX });
   /**
    * Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt counts
    * half, the one before a quarter, and so on. Null before the first attempt has ended.

@@ -1,6 +1,6 @@
-import { FairSlots, QueueFullError, type Release } from "../../lib/fair-slots.ts";
+import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 
-export interface SlotLimits {
+export interface HostSemaphoreLimits {
   /** Requests at the same time, to all hosts. */
   readonly total: number;
   /** Requests at the same time to one host. */
@@ -12,15 +12,15 @@ export interface SlotLimits {
 }
 
 /** Limits how many requests run at the same time, in total and per host, and how many wait. Customers take turns. */
-export class HostSlots {
-  readonly #limits: SlotLimits;
-  readonly #all: FairSlots;
-  readonly #hosts = new Map<string, FairSlots>();
+export class HostSemaphore {
+  readonly #limits: HostSemaphoreLimits;
+  readonly #all: FairSemaphore;
+  readonly #hosts = new Map<string, FairSemaphore>();
   #waiting = 0;
 
-  constructor(limits: SlotLimits) {
+  constructor(limits: HostSemaphoreLimits) {
     this.#limits = limits;
-    this.#all = new FairSlots({ slots: limits.total });
+    this.#all = new FairSemaphore({ slots: limits.total });
   }
 
   /** Number of hosts with requests. */
@@ -36,7 +36,7 @@ export class HostSlots {
    */
   async acquire(host: string, customer: string, signal: AbortSignal): Promise<Release> {
     const { perHost, waitingPerHost } = this.#limits;
-    const slots = this.#hosts.get(host) ?? new FairSlots({ slots: perHost, waiting: waitingPerHost });
+    const slots = this.#hosts.get(host) ?? new FairSemaphore({ slots: perHost, waiting: waitingPerHost });
     this.#hosts.set(host, slots);
     try {
       const releaseHost = await this.#wait(slots, customer, signal);
@@ -57,7 +57,7 @@ export class HostSlots {
     }
   }
 
-  async #wait(slots: FairSlots, customer: string, signal: AbortSignal): Promise<Release> {
+  async #wait(slots: FairSemaphore, customer: string, signal: AbortSignal): Promise<Release> {
     signal.throwIfAborted();
     const free = slots.tryAcquire(customer);
     if (free !== null) return free;
@@ -70,7 +70,7 @@ export class HostSlots {
     }
   }
 
-  #forgetIdle(host: string, slots: FairSlots): void {
+  #forgetIdle(host: string, slots: FairSemaphore): void {
     if (slots.isIdle && this.#hosts.get(host) === slots) this.#hosts.delete(host);
   }
 }

@@ -3,7 +3,7 @@ export class QueueFullError extends Error {
   override name = "QueueFullError";
 }
 
-export interface FairSlotLimits {
+export interface FairSemaphoreLimits {
   /** Slots that are used at the same time. */
   readonly slots: number;
   /** Slots that one key uses at the same time; all by default. */
@@ -24,11 +24,11 @@ export type Release = () => void;
 type Grant = (release: Release) => void;
 
 /**
- * Slots of which a fixed number is used at the same time. Keys whose callers wait take turns, and the callers of one key are
+ * A semaphore with a fixed number of slots. Keys whose callers wait take turns, and the callers of one key are
  * served in their order. So a key with many callers delays another key by one turn.
  */
-export class FairSlots {
-  readonly #limits: FairSlotLimits;
+export class FairSemaphore {
+  readonly #limits: FairSemaphoreLimits;
   #used = 0;
   readonly #usedByKey = new Map<string, number>();
   /** Waiting callers by key, oldest first. The first key that may use another slot has the next turn. */
@@ -39,7 +39,7 @@ export class FairSlots {
   /** Slots that the keys got that always wait. */
   #turn = 0;
 
-  constructor(limits: FairSlotLimits) {
+  constructor(limits: FairSemaphoreLimits) {
     this.#limits = limits;
   }
 

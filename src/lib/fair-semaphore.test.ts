@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { FairSlots, QueueFullError, type Release } from "./fair-slots.ts";
+import { FairSemaphore, QueueFullError, type Release } from "./fair-semaphore.ts";
 
 /** Acquires a slot, and records the key when it is granted. */
-function setUp(limits: ConstructorParameters<typeof FairSlots>[0]) {
-  const slots = new FairSlots(limits);
+function setUp(limits: ConstructorParameters<typeof FairSemaphore>[0]) {
+  const slots = new FairSemaphore(limits);
   const granted: string[] = [];
   const releases: Release[] = [];
   const ask = async (key: string, signal?: AbortSignal) => {
@@ -159,7 +159,7 @@ test("law: the grants are those of an implementation that visits all waiting cal
       fc.integer({ min: 1, max: 5 }),
       async (steps, count, perKey) => {
         const limits = { slots: count, perKey };
-        const slots = new FairSlots(limits);
+        const slots = new FairSemaphore(limits);
         const simple = grantInTurn(limits);
         const granted: number[] = [];
         const held: { readonly key: string; readonly release: Release }[] = [];
@@ -208,7 +208,7 @@ test("law: no more slots are used than there are, every caller gets one, and at 
       fc.integer({ min: 1, max: 5 }),
       fc.integer({ min: 1, max: 5 }),
       async (keys, count, perKey) => {
-        const slots = new FairSlots({ slots: count, perKey });
+        const slots = new FairSemaphore({ slots: count, perKey });
         const used = new Map<string, number>();
         const total = () => used.values().reduce((sum, value) => sum + value, 0);
         await Promise.all(
