@@ -1,3 +1,4 @@
+import { BackgroundJobs } from "../lib/periodic-job.ts";
 /** Ingest: reads the venues and keeps the board and the store up to date. */
 
 import type { MarketBoard } from "../board/index.ts";
@@ -24,12 +25,7 @@ import {
   reclaimSpace,
   StoredPastPrices,
 } from "../storage/index.ts";
-import {
-  BackgroundJobs,
-  createActiveMarketCounter,
-  removeSettledMarkets,
-  updateDayAgoPrices,
-} from "./background-jobs.ts";
+import { createActiveMarketCounter, removeSettledMarkets, updateDayAgoPrices } from "./board-maintenance.ts";
 import { BookReader, type BookReaderOptions } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
@@ -43,7 +39,6 @@ import { StoreWriter } from "./store-writer.ts";
 import type { VenueStatusReport } from "./venue-health.ts";
 import { VenueReaders } from "./venue-readers.ts";
 
-export { BackgroundJobs } from "./background-jobs.ts";
 export type { NodeSettings } from "./cluster.ts";
 export type { LiveObserver } from "./live-feed.ts";
 export type { TradePage } from "./on-demand/trade-history.ts";

@@ -1,7 +1,7 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { acceptsOrders } from "../../../domain/close-time.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { BackgroundJobs } from "../../../ingest/index.ts";
+import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";

@@ -1,5 +1,5 @@
 import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
-import { BackgroundJobs } from "../../../ingest/index.ts";
+import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";

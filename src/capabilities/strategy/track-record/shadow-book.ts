@@ -1,6 +1,6 @@
 import type { MarketBoard } from "../../../board/index.ts";
 import type { EventLog } from "../../../event-log/index.ts";
-import { BackgroundJobs } from "../../../ingest/index.ts";
+import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";

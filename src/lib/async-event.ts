@@ -1,0 +1,33 @@
+/** Timer of a clock. The returned function cancels it. */
+export interface Timer {
+  setTimeout(callback: () => void, delayMs: number): () => void;
+}
+
+/** Lets one loop wait for work. An event that is set before `wait` ends the wait at once. Each wait resets the event. */
+export class AsyncEvent {
+  #isSet = false;
+  #endWait: () => void = () => {};
+
+  set(): void {
+    this.#isSet = true;
+    this.#endWait();
+  }
+
+  reset(): void {
+    this.#isSet = false;
+  }
+
+  /** Resolves after `set`, or after `waitMs` if it is not null. */
+  wait(timer: Timer, waitMs: number | null): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = waitMs === null ? () => {} : timer.setTimeout(() => this.#endWait(), waitMs);
+      this.#endWait = () => {
+        cancel();
+        this.#isSet = false;
+        this.#endWait = () => {};
+        resolve();
+      };
+      if (this.#isSet) this.#endWait();
+    });
+  }
+}
