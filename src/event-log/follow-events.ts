@@ -1,4 +1,5 @@
 import { AppError } from "../domain/errors.ts";
+import { AsyncEvent } from "../lib/async-event.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import { EVENTS_TOPIC, type EventLog } from "./event-log.ts";
@@ -28,27 +29,13 @@ export async function* followEvents(options: {
 }): AsyncGenerator<EventBatch, void, void> {
   const { log, bus, clock, filter, batchMax = BATCH_SIZE_DEFAULT, signal } = options;
   let after = options.after;
-  let hasWakeUp = false;
-  let endWait: () => void = () => {};
-  const unsubscribe = bus.subscribe(EVENTS_TOPIC, () => {
-    hasWakeUp = true;
-    endWait();
-  });
-  const onAbort = () => endWait();
+  const wakeUp = new AsyncEvent();
+  const unsubscribe = bus.subscribe(EVENTS_TOPIC, () => wakeUp.set());
+  const onAbort = () => wakeUp.set();
   signal.addEventListener("abort", onAbort);
-  const waitForMore = () =>
-    new Promise<void>((resolve) => {
-      const cancel = clock.setTimeout(() => endWait(), POLL_INTERVAL_MS);
-      endWait = () => {
-        cancel();
-        resolve();
-      };
-      // The last read may not include the event of a wake-up that was received during the read.
-      if (hasWakeUp || signal.aborted) endWait();
-    });
   try {
     while (!signal.aborted) {
-      hasWakeUp = false;
+      wakeUp.reset();
       const page = await log.readAfter(after, { limit: batchMax, filter }).catch((error: unknown) => {
         if (error instanceof AppError && error.code === "store_unavailable") return null;
         throw error;
@@ -63,7 +50,8 @@ export async function* followEvents(options: {
       if (page.events.length > 0 || page.hasGap) {
         yield { events: page.events, through: page.through, hasGap: page.hasGap };
       }
-      if (page.through >= page.latestId) await waitForMore();
+      // The read may not include the event of a wake-up that was received during the read.
+      if (page.through >= page.latestId && !signal.aborted) await wakeUp.wait(clock, POLL_INTERVAL_MS);
     }
   } finally {
     signal.removeEventListener("abort", onAbort);

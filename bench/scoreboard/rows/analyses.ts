@@ -26,7 +26,7 @@ export const killedAnalysesRow: ScoreboardRow = {
     {
       defence: "other workers take over the runs of a killed worker",
       file: "src/capabilities/analysis/analyses/run-worker.ts",
-      find: '      this.#repeat("reclaim", RECLAIM_MS, () => queue.reclaim()),\n',
+      find: '      this.#createJob("reclaim", RECLAIM_MS, () => queue.reclaim()),\n',
       replace: "",
     },
   ],

@@ -1,5 +1,6 @@
 import type { VenueId } from "../../../domain/market.ts";
 import { type EventLog, followEvents } from "../../../event-log/index.ts";
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -29,13 +30,20 @@ export class LatestEstimates {
   readonly #ports: LatestEstimatesPorts;
   readonly #byMarket = new Map<string, LatestEstimate>();
   readonly #observers: ((venue: VenueId, marketId: string) => void)[] = [];
-  readonly #stop = new AbortController();
   readonly #loaded = Promise.withResolvers<void>();
-  #loop: Promise<void> = Promise.resolve();
-  #isFailing = false;
+  readonly #job: PeriodicJob;
 
   constructor(ports: LatestEstimatesPorts) {
     this.#ports = ports;
+    this.#job = new PeriodicJob({
+      clock: ports.clock,
+      intervalMs: RETRY_MS,
+      run: (signal) => this.#loadAndFollow(signal),
+      onFailure(error, failures) {
+        if (failures === 1)
+          ports.log.warn({ err: error }, "the latest analyses could not be loaded and are loaded again");
+      },
+    });
   }
 
   /** Returns null if the market has no analysis, or at the start before all are loaded. */
@@ -54,7 +62,7 @@ export class LatestEstimates {
 
   /** True if the last attempt to load the estimates failed. */
   get isFailing(): boolean {
-    return this.#isFailing;
+    return this.#job.hasFailed;
   }
 
   /** Calls `onChange` after each new estimate of a market. It must not throw. */
@@ -76,35 +84,21 @@ export class LatestEstimates {
   }
 
   start(): void {
-    this.#loop = this.#run();
+    this.#job.start();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
+    const stopped = this.#job.stop();
     this.#loaded.resolve();
-    await this.#loop;
-  }
-
-  async #run(): Promise<void> {
-    const { clock, log } = this.#ports;
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        await this.#loadAndFollow();
-      } catch (error) {
-        if (!this.#isFailing) log.warn({ err: error }, "the latest analyses could not be loaded and are loaded again");
-        this.#isFailing = true;
-      }
-      await clock.sleep(RETRY_MS, signal).catch(() => {});
-    }
+    await stopped;
   }
 
   /** Returns if events were missed, and at the stop. */
-  async #loadAndFollow(): Promise<void> {
+  async #loadAndFollow(signal: AbortSignal): Promise<void> {
     const { eventLog, bus, clock } = this.#ports;
     const after = await eventLog.latestId();
-    await this.#load();
-    this.#isFailing = false;
+    await this.#load(signal);
+    this.#job.reportSuccess();
     this.#loaded.resolve();
     const filter = { types: ["analysis_complete"] } as const;
     for await (const { events, hasGap } of followEvents({
@@ -113,7 +107,7 @@ export class LatestEstimates {
       clock,
       after,
       filter,
-      signal: this.#stop.signal,
+      signal,
     })) {
       if (hasGap) return;
       const completed = events.flatMap(({ payload }) => readCompletion(payload) ?? []);
@@ -122,9 +116,9 @@ export class LatestEstimates {
     }
   }
 
-  async #load(): Promise<void> {
+  async #load(signal: AbortSignal): Promise<void> {
     let after = { venue: "", marketId: "" };
-    while (!this.#stop.signal.aborted) {
+    while (!signal.aborted) {
       const rows = await selectLatestEstimates(this.#ports.database, after, PAGE_ROWS);
       for (const row of rows) this.remember(row);
       const last = rows.at(-1);

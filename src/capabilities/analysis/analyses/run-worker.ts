@@ -1,3 +1,4 @@
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Job, JobQueue } from "../../../ports/job-queue.ts";
@@ -35,31 +36,30 @@ export class RunWorker {
   readonly #ports: RunWorkerPorts;
   readonly #stop = new AbortController();
   readonly #active = new Map<Job, Promise<void>>();
-  #loops: Promise<unknown> = Promise.resolve();
-  #wake: () => void = () => {};
-  #hasWakeUp = false;
+  readonly #fetching: PeriodicJob;
+  readonly #jobs: readonly PeriodicJob[];
   #unsubscribe: () => void = () => {};
-  /** Names of the tasks whose last attempt failed. */
-  readonly #failing = new Set<string>();
 
   constructor(ports: RunWorkerPorts) {
+    const { queue } = ports;
     this.#ports = ports;
+    this.#fetching = this.#createJob("fetch", POLL_MS, () => this.#fetch());
+    this.#jobs = [
+      this.#fetching,
+      this.#createJob("renew", RENEW_MS, () => queue.renew([...this.#active.keys()])),
+      this.#createJob("reclaim", RECLAIM_MS, () => queue.reclaim()),
+      this.#createJob("end_overdue", OVERDUE_MS, () => this.#endOverdue()),
+    ];
   }
 
   /** True if the last attempt to fetch, renew, reclaim or end runs failed. */
   get isFailing(): boolean {
-    return this.#failing.size > 0;
+    return this.#jobs.some(({ hasFailed }) => hasFailed);
   }
 
   start(): void {
-    const { queue } = this.#ports;
-    this.#unsubscribe = queue.onAnnounced(() => this.#wakeUp());
-    this.#loops = Promise.all([
-      this.#fetchLoop(),
-      this.#repeat("renew", RENEW_MS, () => queue.renew([...this.#active.keys()])),
-      this.#repeat("reclaim", RECLAIM_MS, () => queue.reclaim()),
-      this.#repeat("end_overdue", OVERDUE_MS, () => this.#endOverdue()),
-    ]);
+    this.#unsubscribe = this.#ports.queue.onAnnounced(() => this.#fetching.wake());
+    for (const job of this.#jobs) job.start();
   }
 
   /** Aborts the active runs and gives them back. */
@@ -67,30 +67,38 @@ export class RunWorker {
     const { clock } = this.#ports;
     this.#unsubscribe();
     this.#stop.abort(new Error("The service is shutting down"));
-    this.#wakeUp();
     const deadline = new AbortController();
-    const hasEnded = this.#loops.then(() => Promise.all(this.#active.values()));
+    const hasEnded = Promise.all(this.#jobs.map((job) => job.stop())).then(() => Promise.all(this.#active.values()));
     await Promise.race([
       hasEnded.finally(() => deadline.abort()),
       clock.sleep(STOP_MS_MAX, deadline.signal).catch(() => {}),
     ]);
   }
 
-  async #fetchLoop(): Promise<void> {
+  /** Creates a job that logs the first of consecutive failures. */
+  #createJob(name: string, intervalMs: number, run: () => Promise<unknown>): PeriodicJob {
+    const { clock, log } = this.#ports;
+    return new PeriodicJob({
+      clock,
+      intervalMs,
+      run,
+      onFailure(error, failures) {
+        if (failures === 1)
+          log.warn({ task: name, err: error }, "the queue of analyses could not be used and is tried again");
+      },
+    });
+  }
+
+  async #fetch(): Promise<void> {
     const { queue, concurrency } = this.#ports;
-    while (!this.#stop.signal.aborted) {
-      this.#hasWakeUp = false;
-      const freeCount = concurrency - this.#active.size;
-      const jobs = freeCount === 0 ? [] : await this.#attempt("fetch", () => queue.fetch(freeCount), []);
-      for (const job of jobs) this.#run(job);
-      await this.#waitForWakeUp();
-    }
+    const freeCount = concurrency - this.#active.size;
+    if (freeCount > 0) for (const job of await queue.fetch(freeCount)) this.#run(job);
   }
 
   #run(job: Job): void {
     const running = this.#perform(job).finally(() => {
       this.#active.delete(job);
-      this.#wakeUp();
+      this.#fetching.wake();
     });
     this.#active.set(job, running);
   }
@@ -118,44 +126,5 @@ export class RunWorker {
       await database.transaction((transaction) => endWithError(transaction, queue, run, { message, fence: null, now }));
       announceEvents();
     }
-  }
-
-  async #repeat(name: string, pauseMs: number, task: () => Promise<unknown>): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      await this.#attempt(name, task, null);
-      await this.#ports.clock.sleep(pauseMs, signal).catch(() => {});
-    }
-  }
-
-  /** Logs only the first of consecutive failures of a task. */
-  async #attempt<Value>(name: string, task: () => Promise<Value>, otherwise: Value): Promise<Value> {
-    try {
-      const value = await task();
-      this.#failing.delete(name);
-      return value;
-    } catch (error) {
-      if (!this.#failing.has(name) && !this.#stop.signal.aborted)
-        this.#ports.log.warn({ task: name, err: error }, "the queue of analyses could not be used and is tried again");
-      this.#failing.add(name);
-      return otherwise;
-    }
-  }
-
-  #wakeUp(): void {
-    this.#hasWakeUp = true;
-    this.#wake();
-  }
-
-  #waitForWakeUp(): Promise<void> {
-    if (this.#hasWakeUp) return Promise.resolve();
-    return new Promise((resolve) => {
-      const cancel = this.#ports.clock.setTimeout(() => this.#wake(), POLL_MS);
-      this.#wake = () => {
-        cancel();
-        this.#wake = () => {};
-        resolve();
-      };
-    });
   }
 }

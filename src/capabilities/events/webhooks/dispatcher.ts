@@ -1,5 +1,6 @@
 import { type EventLog, followEvents } from "../../../event-log/index.ts";
 import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type DeliveryPorts, Endpoint, type EndpointPorts } from "./endpoint.ts";
@@ -19,7 +20,6 @@ import {
 import { Permits } from "./permits.ts";
 import { RecentEvents } from "./recent-events.ts";
 import { ResultWriter } from "./result-writer.ts";
-import { WakeUp } from "./wake-up.ts";
 
 /** Time after which the webhooks of a killed node are taken over. */
 const LEASE_MS = 6_000;
@@ -70,13 +70,12 @@ export class Dispatcher {
   readonly #attempts = { delivered: 0, failed: 0, postponed: 0 };
   readonly #results: ResultWriter;
   readonly #endpointPorts: EndpointPorts;
-  readonly #renewal = new WakeUp();
-  readonly #stop = new AbortController();
-  readonly #failing = new Set<string>();
+  readonly #follower: PeriodicJob;
+  readonly #renewal: PeriodicJob;
+  readonly #jobs: readonly PeriodicJob[];
   /** Webhooks whose secret cannot be opened. Every renewal claims them again, and only the first failure is logged. */
   readonly #unreadable = new Set<string>();
   #waiting: number | null = null;
-  #loops: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => {};
 
   constructor(options: DispatcherOptions) {
@@ -110,6 +109,14 @@ export class Dispatcher {
         this.#attempts[result] += 1;
       },
     };
+    this.#follower = this.#createJob("follow", TASK_RETRY_MS, (signal) => this.#follow(signal));
+    this.#renewal = this.#createJob("renew", RENEW_MS, () => this.#renew());
+    this.#jobs = [
+      this.#follower,
+      this.#renewal,
+      this.#createJob("clean", HOUR_MS, () => this.#clean()),
+      this.#createJob("count", WAITING_COUNT_MS, () => this.#countWaiting()),
+    ];
   }
 
   get figures(): WebhookFigures {
@@ -118,22 +125,22 @@ export class Dispatcher {
 
   /** Names of the tasks whose last run failed. */
   get failingJobs(): readonly string[] {
-    return this.#failing.size === 0 && !this.#results.isFailing ? [] : ["webhooks"];
+    return this.#jobs.some(({ hasFailed }) => hasFailed) || this.#results.isFailing ? ["webhooks"] : [];
   }
 
   start(): void {
     this.#unsubscribe = this.#options.bus.subscribe(WEBHOOKS_TOPIC, () => this.#renewal.wake());
-    this.#loops = this.#run();
+    for (const job of this.#jobs) job.start();
   }
 
   /** Waits for the running attempts, writes their results, and releases the webhooks to the other nodes. */
   async stop(): Promise<void> {
     const { clock } = this.#options;
     this.#unsubscribe();
-    this.#stop.abort();
-    this.#renewal.wake();
     const deadline = new AbortController();
-    const release = this.#loops.then(() => this.#releaseAll()).catch(() => {});
+    const release = Promise.all(this.#jobs.map((job) => job.stop()))
+      .then(() => this.#releaseAll())
+      .catch(() => {});
     await Promise.race([
       release.finally(() => deadline.abort()),
       clock.sleep(STOP_MS_MAX, deadline.signal).catch(() => {}),
@@ -150,22 +157,26 @@ export class Dispatcher {
     bus.publish(WEBHOOKS_TOPIC);
   }
 
-  async #run(): Promise<void> {
-    await Promise.all([
-      this.#repeat("follow", TASK_RETRY_MS, () => this.#follow()),
-      this.#repeat("renew", RENEW_MS, () => this.#renew(), this.#renewal),
-      this.#repeat("clean", HOUR_MS, () => this.#clean()),
-      this.#repeat("count", WAITING_COUNT_MS, () => this.#countWaiting()),
-    ]);
+  /** Creates a job that logs the first of consecutive failures. */
+  #createJob(name: string, pauseMs: number, run: (signal: AbortSignal) => Promise<void>): PeriodicJob {
+    const { clock, log } = this.#options;
+    return new PeriodicJob({
+      clock,
+      intervalMs: (failures) => (failures === 0 ? pauseMs : TASK_RETRY_MS),
+      run,
+      onFailure(err, failures) {
+        if (failures === 1) log.warn({ err, task: name }, "webhooks could not be processed");
+      },
+    });
   }
 
-  async #follow(): Promise<void> {
+  async #follow(signal: AbortSignal): Promise<void> {
     const { bus, clock, eventLog } = this.#options;
     const after = await eventLog.latestId();
     this.#resetRecent(after);
     // This task does not return while it succeeds.
-    this.#failing.delete("follow");
-    const options = { log: eventLog, bus, clock, after, batchMax: FOLLOW_BATCH, signal: this.#stop.signal };
+    this.#follower.reportSuccess();
+    const options = { log: eventLog, bus, clock, after, batchMax: FOLLOW_BATCH, signal };
     for await (const { events, through, hasGap } of followEvents(options)) {
       if (hasGap) this.#resetRecent(through);
       else this.#recent.add(events, through);
@@ -242,31 +253,5 @@ export class Dispatcher {
 
   async #countWaiting(): Promise<void> {
     this.#waiting = await countWaiting(this.#options.database, this.#options.nodeId);
-  }
-
-  /** Runs a task repeatedly until the dispatcher stops. Logs the first of consecutive failures. */
-  async #repeat(
-    name: string,
-    pauseMs: number,
-    task: () => Promise<void>,
-    wakeUp: WakeUp = new WakeUp(),
-  ): Promise<void> {
-    const { clock, log } = this.#options;
-    const { signal } = this.#stop;
-    const onAbort = () => wakeUp.wake();
-    signal.addEventListener("abort", onAbort);
-    while (!signal.aborted) {
-      let waitMs = pauseMs;
-      try {
-        await task();
-        this.#failing.delete(name);
-      } catch (err) {
-        waitMs = TASK_RETRY_MS;
-        if (!this.#failing.has(name)) log.warn({ err, task: name }, "webhooks could not be processed");
-        this.#failing.add(name);
-      }
-      if (!signal.aborted) await wakeUp.wait(clock, waitMs);
-    }
-    signal.removeEventListener("abort", onAbort);
   }
 }

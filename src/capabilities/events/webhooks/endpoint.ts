@@ -1,4 +1,5 @@
 import type { EventLog } from "../../../event-log/index.ts";
+import { AsyncEvent } from "../../../lib/async-event.ts";
 import { FairSemaphore, type Release } from "../../../lib/fair-semaphore.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -17,7 +18,6 @@ import type { Permit, Permits } from "./permits.ts";
 import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
 import type { ResultWriter } from "./result-writer.ts";
 import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
-import { WakeUp } from "./wake-up.ts";
 
 /** Attempts at the same time, and those of them that may be retries. */
 const ATTEMPTS_MAX = 4;
@@ -115,9 +115,9 @@ export class Endpoint {
   #isPreviousSent = false;
   /** Monotonic time at which the last first attempt was sent. */
   #sentAt = 0;
-  readonly #turn = new WakeUp();
-  readonly #events = new WakeUp();
-  readonly #retries = new WakeUp();
+  readonly #turn = new AsyncEvent();
+  readonly #events = new AsyncEvent();
+  readonly #retries = new AsyncEvent();
   /** Resolves when no attempt is running and none will begin. */
   readonly ended: Promise<void>;
 
@@ -148,19 +148,19 @@ export class Endpoint {
 
   /** Call it when new events are in memory. */
   wake(): void {
-    this.#events.wake();
+    this.#events.set();
   }
 
   /** Ends without beginning another attempt. */
   end(): void {
     this.#isEnding = true;
-    this.#turn.wake();
-    this.#events.wake();
-    this.#retries.wake();
+    this.#turn.set();
+    this.#events.set();
+    this.#retries.set();
   }
 
   /** Runs steps until the end. A step returns the milliseconds to wait, or null to wait for a wake-up. */
-  async #repeat(wakeUp: WakeUp, step: () => Promise<number | null>): Promise<void> {
+  async #repeat(wakeUp: AsyncEvent, step: () => Promise<number | null>): Promise<void> {
     const { clock, log } = this.#ports;
     while (!this.#isEnding) {
       let waitMs: number | null = STORE_RETRY_MS;
@@ -221,14 +221,14 @@ export class Endpoint {
       if (this.#unsettled.at(-1) !== entry) return;
       this.#isPreviousSent = isSent;
       this.#sentAt = this.#ports.clock.monotonic();
-      this.#turn.wake();
+      this.#turn.set();
     };
     const running = this.#attempt(toMessage(event), setSent).then((isDone) => {
       entry.isDone = isDone;
       this.#running.delete(running);
       this.#firstAttempts -= 1;
       this.#settle();
-      this.#turn.wake();
+      this.#turn.set();
     });
     this.#running.add(running);
   }
@@ -292,7 +292,7 @@ export class Endpoint {
   #planRetry(at: number | null): void {
     if (at === null || (this.#nextRetryAt !== null && this.#nextRetryAt <= at)) return;
     this.#nextRetryAt = at;
-    this.#retries.wake();
+    this.#retries.set();
   }
 
   /** Returns false if the message was not sent, because this endpoint ends or the receiver asked for a delay. */

@@ -1,4 +1,6 @@
 import type { MarketBoard } from "../../../board/index.ts";
+import { AsyncEvent } from "../../../lib/async-event.ts";
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { MatchOverride, MatchUpdate } from "../../../matching/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -33,10 +35,9 @@ export class Matcher {
   readonly pairs = new PairTable();
   readonly #options: MatcherOptions;
   readonly #changes: BoardChanges;
-  readonly #stop = new AbortController();
+  readonly #job: PeriodicJob;
+  readonly #work = new AsyncEvent();
   #thread: StateThread<MatchRequest, MatchUpdate> | null = null;
-  #loop: Promise<void> = Promise.resolve();
-  #wake: () => void = () => {};
   /** Markets whose rules the thread has asked for. */
   readonly #wantedRules = new Set<string>();
   /** Markets whose rules the thread has. */
@@ -49,13 +50,20 @@ export class Matcher {
   #isThreadComplete = false;
   #isComplete = false;
   #restarts = 0;
-  /** Failures since a thread last matched the whole board. */
-  #failures = 0;
 
   constructor(options: MatcherOptions) {
     this.#options = options;
-    this.#changes = new BoardChanges(options.board, () => this.#wake());
+    this.#changes = new BoardChanges(options.board, () => this.#work.set());
     options.board.observe(this.#changes);
+    this.#job = new PeriodicJob({
+      clock: options.clock,
+      intervalMs: (failures) => RESTART_PAUSE_MS_MIN * 2 ** Math.min(failures - 1, RESTART_DOUBLINGS_MAX),
+      run: (signal) => this.#run(signal),
+      onFailure: (error, failures) => {
+        this.#restarts += 1;
+        options.log.error({ err: error, failures }, "the matching thread failed and is replaced");
+      },
+    });
   }
 
   /** True when all markets that were on the board have been matched once. */
@@ -72,7 +80,7 @@ export class Matcher {
       pairs: this.pairs.size,
       pendingCount: this.pendingCount,
       restarts: this.#restarts,
-      isFailing: this.#failures > 0,
+      isFailing: this.#job.hasFailed,
     };
   }
 
@@ -80,43 +88,32 @@ export class Matcher {
   setOverrides(overrides: readonly MatchOverride[]): void {
     this.#overrides = overrides;
     this.#areOverridesSent = false;
-    this.#wake();
+    this.#work.set();
   }
 
   start(): void {
-    this.#loop = this.#run();
+    this.#job.start();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    this.#wake();
+    const stopped = this.#job.stop();
+    this.#work.set();
     await this.#thread?.close();
-    await this.#loop;
+    await stopped;
   }
 
-  async #run(): Promise<void> {
-    const { clock, log } = this.#options;
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      const thread = this.#options.openThread();
-      this.#thread = thread;
-      try {
-        await this.#feed(thread);
-      } catch (error) {
-        if (signal.aborted) break;
-        this.#restarts += 1;
-        this.#failures += 1;
-        log.error({ err: error, failures: this.#failures }, "the matching thread failed and is replaced");
-      } finally {
-        await thread.close();
-      }
-      const doublings = Math.min(this.#failures - 1, RESTART_DOUBLINGS_MAX);
-      await clock.sleep(RESTART_PAUSE_MS_MIN * 2 ** doublings, signal).catch(() => {});
+  async #run(signal: AbortSignal): Promise<void> {
+    const thread = this.#options.openThread();
+    this.#thread = thread;
+    try {
+      await this.#feed(thread, signal);
+    } finally {
+      await thread.close();
     }
   }
 
   /** Sends changes until the matcher stops. @throws Error if the thread fails */
-  async #feed(thread: StateThread<MatchRequest, MatchUpdate>): Promise<void> {
+  async #feed(thread: StateThread<MatchRequest, MatchUpdate>, signal: AbortSignal): Promise<void> {
     const { clock, onChange } = this.#options;
     this.#changes.reset();
     this.#wantedRules.clear();
@@ -125,12 +122,12 @@ export class Matcher {
     this.#threadPendingCount = 0;
     this.#isThreadComplete = false;
     this.pairs.startGeneration();
-    while (!this.#stop.signal.aborted) {
+    while (!signal.aborted) {
       // Changes of the same burst are sent together, and a request to the API waits for at most one batch.
       await clock.yieldToEventLoop();
       if (!this.#hasWork()) {
         if (!this.#isThreadComplete) await this.#complete();
-        else await this.#waitForWork();
+        else await this.#work.wait(clock, null);
         continue;
       }
       const batch = this.#changes.take();
@@ -186,15 +183,8 @@ export class Matcher {
     );
     this.#isThreadComplete = true;
     this.#isComplete = true;
-    this.#failures = 0;
+    this.#job.reportSuccess();
     log.info({ pairs: this.pairs.size }, "all markets matched");
-  }
-
-  #waitForWork(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-      if (this.#hasWork() || this.#stop.signal.aborted) resolve();
-    });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { MarketPair, MatchUpdate } from "../../../matching/index.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -81,40 +82,30 @@ export function createMatching(ports: MatchingPorts) {
     venues: ports.venues.map(({ id }) => id),
     onChanged() {
       bus.publish(MATCHES_TOPIC);
-      wakeReader();
+      reader.wake();
     },
   });
 
-  const stop = new AbortController();
-  let wakeReader = () => {};
   let hasDecisions = false;
   let lastDecisions = "";
 
   /** Reads the decisions again. Matching starts after the first success, so that no forbidden pair is served. */
-  const readDecisions = async () => {
+  const readDecisions = async (signal: AbortSignal) => {
     const latest = (await decisions.list()).map(({ a, b, decision }) => ({ a, b, decision }));
     const text = JSON.stringify(latest);
     if (!hasDecisions || text !== lastDecisions) matcher.setOverrides(latest);
     lastDecisions = text;
-    if (!hasDecisions && !stop.signal.aborted) matcher.start();
+    if (!hasDecisions && !signal.aborted) matcher.start();
     hasDecisions = true;
   };
-  const followDecisions = async () => {
-    let failures = 0;
-    while (!stop.signal.aborted) {
-      const wake = new AbortController();
-      wakeReader = () => wake.abort();
-      try {
-        await readDecisions();
-        failures = 0;
-      } catch (error) {
-        failures += 1;
-        if (failures === 1) log.warn({ err: error }, "reading the decisions about matches failed; retrying");
-      }
-      await clock.sleep(DECISIONS_POLL_MS, AbortSignal.any([stop.signal, wake.signal])).catch(() => {});
-    }
-  };
-  let following: Promise<void> = Promise.resolve();
+  const reader = new PeriodicJob({
+    clock,
+    intervalMs: DECISIONS_POLL_MS,
+    run: readDecisions,
+    onFailure(error, failures) {
+      if (failures === 1) log.warn({ err: error }, "reading the decisions about matches failed; retrying");
+    },
+  });
   let unsubscribe = () => {};
 
   /** Pairs whose markets ask the same question, most likely first. */
@@ -181,13 +172,12 @@ export function createMatching(ports: MatchingPorts) {
     },
 
     start(): void {
-      unsubscribe = bus.subscribe(MATCHES_TOPIC, () => wakeReader());
-      following = followDecisions();
+      unsubscribe = bus.subscribe(MATCHES_TOPIC, () => reader.wake());
+      reader.start();
     },
     async stop(): Promise<void> {
       unsubscribe();
-      stop.abort();
-      await following;
+      await reader.stop();
       await matcher.stop();
     },
   };
